@@ -1,0 +1,1 @@
+//! The one error type of the library.

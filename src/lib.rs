@@ -1,0 +1,2 @@
+//! Kappascope.
+pub mod error;
