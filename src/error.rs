@@ -1,1 +1,33 @@
-//! The one error type of the library.
+//! The one error type of the library: what was wrong, then what was expected.
+
+/// A `Result` whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong outside of pure arithmetic.
+///
+/// Each message names the thing and what was expected, in lower case and without a period, so that it can be shown
+/// to a visitor as it is or wrapped in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A picture that cannot be decoded or is too large.
+    #[error("{0}")]
+    Image(String),
+    /// A caption that cannot be encoded, or a broken tokenizer file.
+    #[error("{0}")]
+    Text(String),
+    /// Weights, manifest or checkpoint that do not say what they must.
+    #[error("{0}")]
+    Weights(String),
+    /// A file or an address that cannot be read or written.
+    #[error("{path}: {reason}")]
+    Io {
+        /// The file or address.
+        path: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// An engine whose answers differ from the manifest's golden values, or that cannot run at all.
+    #[error("{0}")]
+    Engine(String),
+}

@@ -1,2 +1,4 @@
-//! Kappascope.
+//! Kappascope shows how vague a caption is.
+
 pub mod error;
+pub mod protocol;

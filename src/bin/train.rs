@@ -1,1 +1,3 @@
+//! The native program: trains, evaluates and scores.
+
 fn main() {}

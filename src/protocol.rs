@@ -1,0 +1,196 @@
+//! What the page and its engines say to each other: plain owned data, nothing else.
+//!
+//! A request that only changes how a result is read (family, sorting, temperature) does not exist here: an
+//! [`Answer`] holds what every reading needs. Pictures cross the boundary once, when they are added.
+
+use serde::{Deserialize, Serialize};
+
+/// A value for each of the two laws on the sphere.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PerFamily<T> {
+    /// Of the von Mises–Fisher adapter.
+    pub vmf: T,
+    /// Of the power-spherical adapter.
+    pub power_spherical: T,
+}
+
+/// From the page to an engine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// Load the model behind this manifest, test it against its golden values, and answer [`Response::Loaded`].
+    Load {
+        /// Address of `manifest.json`, absolute.
+        manifest_url: String,
+    },
+    /// Decode and encode a picture under a name of the page's choice.
+    AddImage {
+        /// The page's name for the picture.
+        image: String,
+        /// The file as it is: PNG, JPEG, WebP, GIF or BMP.
+        bytes: Vec<u8>,
+    },
+    /// Forget a picture.
+    RemoveImage {
+        /// The page's name for the picture.
+        image: String,
+    },
+    /// Describe captions and compare each with each picture; the newest `id` wins.
+    Score {
+        /// Grows by one with each request.
+        id: u64,
+        /// The captions as typed.
+        captions: Vec<String>,
+        /// Names of pictures added before; unknown names are left out of the answer.
+        images: Vec<String>,
+    },
+}
+
+/// From an engine to the page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Response {
+    /// The worker script runs and listens.
+    Started,
+    /// How far a load has come.
+    Progress(Progress),
+    /// The model is loaded and has reproduced its golden values.
+    Loaded(Box<ModelCard>),
+    /// The model cannot be used on this engine; nothing was answered with it.
+    Refused {
+        /// Why, ready to be shown.
+        message: String,
+    },
+    /// A picture was decoded and encoded.
+    ImageAdded(ImageReading),
+    /// A picture could not be used.
+    ImageRefused {
+        /// The page's name for the picture.
+        image: String,
+        /// Why, ready to be shown.
+        message: String,
+    },
+    /// The answer to [`Request::Score`].
+    Scored(Answer),
+    /// A request failed; what was there before still is.
+    Failed {
+        /// The `id` of the score request, if it was one.
+        id: Option<u64>,
+        /// Why, ready to be shown.
+        message: String,
+    },
+}
+
+/// How far a load has come, in bytes counted from the manifest and never from headers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// What is being loaded: `text encoder`, `image encoder`, `adapters`.
+    pub stage: String,
+    /// Bytes that have arrived.
+    pub loaded_bytes: u64,
+    /// Bytes in all.
+    pub total_bytes: u64,
+}
+
+/// What a loaded model is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelCard {
+    /// The manifest's name, such as `scenes`.
+    pub name: String,
+    /// A title for people.
+    pub title: String,
+    /// Dimension d of the embedding space; the sphere is S^{d−1}.
+    pub embed_dim: usize,
+    /// The logit scale τ of each adapter.
+    pub logit_scale: PerFamily<f64>,
+    /// 1/κ of the reference captions, ascending, for percentiles.
+    pub reference_uncertainty: PerFamily<Vec<f64>>,
+    /// The command, seed and commit that made the weights.
+    pub provenance: String,
+    /// `cpu` or `gpu`.
+    pub engine: String,
+    /// The device in words, such as `Flex, WebAssembly SIMD` or the GPU's name.
+    pub device: String,
+    /// The self-test's greatest relative error and its tolerance.
+    pub self_test: SelfTest,
+    /// Sum of the weights in bytes.
+    pub weights_bytes: u64,
+    /// Whether the weights came from the browser's cache.
+    pub from_cache: bool,
+    /// Milliseconds from the request to this answer.
+    pub load_millis: f64,
+    /// Milliseconds that one golden text and image pass took when warm.
+    pub warm_millis: f64,
+}
+
+/// The outcome of the self-test against the manifest's golden values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct SelfTest {
+    /// Greatest relative error found.
+    pub max_relative_error: f64,
+    /// Greatest relative error allowed.
+    pub tolerance: f64,
+}
+
+/// What was found in one picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImageReading {
+    /// The page's name for the picture.
+    pub image: String,
+    /// Width in pixels, after EXIF rotation.
+    pub width: u32,
+    /// Height in pixels, after EXIF rotation.
+    pub height: u32,
+    /// Things the visitor should know, such as "only the first frame of this animation is used".
+    pub notes: Vec<String>,
+    /// How well the picture fits the model's world; `None` where the model has no reference set.
+    pub familiarity: Option<Familiarity>,
+}
+
+/// Greatest likelihood of a picture over the model's reference captions, and the value below which it is "outside".
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Familiarity {
+    /// Greatest likelihood ratio to uniform over the reference captions, in nats.
+    pub nats: f64,
+    /// Pictures below this many nats are outside the model's world.
+    pub threshold: f64,
+    /// `nats < threshold`.
+    pub outside: bool,
+}
+
+/// Everything the page needs to read captions against pictures.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The request's `id`.
+    pub id: u64,
+    /// One for each caption, in the order asked.
+    pub captions: Vec<CaptionReading>,
+    /// The pictures that were known, in the order asked.
+    pub images: Vec<String>,
+    /// One for each caption × picture, captions outermost.
+    pub pairs: Vec<PairReading>,
+    /// Milliseconds the engine took.
+    pub millis: f64,
+}
+
+/// One caption's distribution.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CaptionReading {
+    /// The caption as asked.
+    pub caption: String,
+    /// Concentration κ under each family.
+    pub concentration: PerFamily<f64>,
+    /// Tokens between start and end.
+    pub n_tokens: usize,
+    /// Whether the caption was cut to the context length.
+    pub truncated: bool,
+    /// Words the model's vocabulary does not hold.
+    pub unknown_words: Vec<String>,
+}
+
+/// One caption against one picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairReading {
+    /// CLIP's own cosine between text and image embedding.
+    pub cosine: f64,
+    /// Cosine between the caption's mean direction and the image embedding, under each family.
+    pub mean_direction_cosine: PerFamily<f64>,
+}

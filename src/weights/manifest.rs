@@ -1,0 +1,132 @@
+//! `manifest.json`: what a model is, where its weights lie, and the numbers it must reproduce.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{adapter::AdapterConfig, clip::ClipConfig};
+use crate::preprocess::image::ImagePreprocess;
+use crate::protocol::PerFamily;
+
+/// The version of the format that this code reads and writes.
+pub const FORMAT: u32 = 1;
+
+/// One model as a folder of files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of this format, [`FORMAT`].
+    pub format: u32,
+    /// Short name, such as `scenes`.
+    pub name: String,
+    /// Title for people.
+    pub title: String,
+    /// Licence of the weights.
+    pub license: String,
+    /// The dual encoder.
+    pub clip: ClipConfig,
+    /// How pictures become its input.
+    pub preprocess: ImagePreprocess,
+    /// The tokenizer's file.
+    pub tokenizer: FileEntry,
+    /// Safetensors files, each with one part of the model.
+    pub shards: Vec<Shard>,
+    /// The adapters, if any were trained for this encoder.
+    pub adapters: Option<PerFamily<AdapterConfig>>,
+    /// 1/κ of the reference captions, ascending.
+    pub reference_uncertainty: Option<PerFamily<Vec<f64>>>,
+    /// How to tell a picture from outside the model's world.
+    pub outside: Option<Outside>,
+    /// What every engine must reproduce before it answers anything.
+    pub golden: Golden,
+    /// Where the weights come from.
+    pub provenance: Provenance,
+}
+
+/// A file beside the manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Path relative to the manifest.
+    pub file: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// SHA-256 in lower-case hexadecimal.
+    pub sha256: String,
+}
+
+/// One safetensors file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// The part of the model in it.
+    pub part: Part,
+    /// The file.
+    #[serde(flatten)]
+    pub entry: FileEntry,
+    /// Each tensor's name, dtype and shape, as in the file's own header.
+    pub tensors: Vec<TensorEntry>,
+}
+
+/// A part of the model that can be loaded by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The text tower.
+    Text,
+    /// The image tower.
+    Image,
+    /// The von Mises–Fisher adapter.
+    AdapterVmf,
+    /// The power-spherical adapter.
+    AdapterPowerSpherical,
+    /// Natural parameters of reference captions (see [`Outside`]).
+    Outside,
+}
+
+/// One tensor of a shard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TensorEntry {
+    /// Name in Hugging Face's layout.
+    pub name: String,
+    /// `F32` or `F16`.
+    pub dtype: String,
+    /// Shape.
+    pub shape: Vec<usize>,
+}
+
+/// A picture is outside the model's world where no reference caption gives it at least `threshold` nats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outside {
+    /// Threshold in nats above uniform, under the von Mises–Fisher adapter.
+    pub threshold: f64,
+    /// Share of the world's own held-out pictures below it.
+    pub false_alarms: f64,
+    /// Share of foreign pictures below it, by kind of picture.
+    pub detected: Vec<(String, f64)>,
+}
+
+/// Inputs and outputs that an engine must reproduce.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Golden {
+    /// Captions.
+    pub captions: Vec<String>,
+    /// A picture beside the manifest.
+    pub image: FileEntry,
+    /// κ of each caption.
+    pub concentration: Option<PerFamily<Vec<f64>>>,
+    /// Nats above uniform of the picture under each caption.
+    pub nats: Option<PerFamily<Vec<f64>>>,
+    /// CLIP's cosine of each caption with the picture.
+    pub cosine: Vec<f64>,
+}
+
+/// Where weights come from.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The command that made them.
+    pub command: String,
+    /// The data's seed.
+    pub seed: u64,
+    /// The commit of this repository.
+    pub commit: String,
+    /// Date of the training, as YYYY-MM-DD.
+    pub date: String,
+    /// What was measured on held-out data.
+    pub metrics: std::collections::BTreeMap<String, f64>,
+}
