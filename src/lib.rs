@@ -2,3 +2,5 @@
 
 pub mod error;
 pub mod protocol;
+#[cfg(feature = "xtask")]
+pub mod xtask;

@@ -1,0 +1,7 @@
+//! The developer's commands: `cargo xtask serve`, `build` and `test`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kappascope::xtask::run(std::env::args().skip(1))
+}

@@ -1,0 +1,39 @@
+//! The developer's commands, on the standard library alone so that they start at once on a fresh machine.
+//!
+//! Knows programs and their output, never the crate's own modules.
+#![expect(clippy::print_stdout, reason = "these are commands that people read")]
+
+mod checks;
+mod page;
+mod report;
+mod shell;
+mod tools;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  serve [--port PORT]   build the page and serve it on 127.0.0.1 (port 8080); missing tools are installed first
+  build                 build the page into dist/
+  test [STEP …]         run every check there is, or only the steps named; STEP is one of:";
+
+/// Runs the command named by the arguments and returns whether it succeeded.
+pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
+    let arguments: Vec<String> = arguments.collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["serve"] => page::serve("8080"),
+        ["serve", "--port", port] => page::serve(port),
+        ["build"] => page::build(),
+        ["test", steps @ ..] => return checks::run(steps),
+        _ => Err(format!("{USAGE} {}", checks::step_names())),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            println!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

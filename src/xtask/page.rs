@@ -1,0 +1,192 @@
+//! The built page: making it, serving it, and what it may weigh.
+
+use std::fs;
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use super::{shell, tools};
+
+/// What each program of the page may weigh, gzipped, and what must not or must be in it.
+///
+/// The crates' names stand in the locations of their panics, so they are found where their code is linked.
+struct Budget {
+    program: &'static str,
+    gzipped_bytes: usize,
+    without: &'static [&'static str],
+    /// Shows that the search would find the others.
+    with: &'static [&'static str],
+}
+
+const BUDGETS: [Budget; 3] = [
+    Budget {
+        program: "app",
+        gzipped_bytes: 600_000,
+        without: &["burn-", "cubecl-", "tokenizers-"],
+        with: &["leptos"],
+    },
+    Budget {
+        program: "engine_cpu",
+        gzipped_bytes: 1_500_000,
+        without: &["cubecl-wgpu", "leptos"],
+        with: &["burn-"],
+    },
+    Budget {
+        program: "engine_gpu",
+        gzipped_bytes: 5_500_000,
+        without: &["leptos"],
+        with: &["burn-", "cubecl-"],
+    },
+];
+
+/// Builds the page into `dist/`.
+pub(crate) fn build() -> Result<(), String> {
+    tools::ensure_page_tools()?;
+    shell::succeed(&mut trunk(&["build", "--release"]))
+}
+
+/// Builds the page and serves it until it is stopped.
+pub(crate) fn serve(port: &str) -> Result<(), String> {
+    let number: u16 = port
+        .parse()
+        .map_err(|_| format!("port {port}: expected a number below 65536"))?;
+    tools::ensure_page_tools()?;
+    println!(
+        "building the page; the first time takes some minutes, for the WebGPU engine most of all"
+    );
+    let mut server = trunk(&[
+        "serve",
+        "--release",
+        "--address",
+        "127.0.0.1",
+        "--port",
+        port,
+    ])
+    .spawn()
+    .map_err(|e| format!("trunk cannot be started: {e}"))?;
+    while TcpStream::connect(("127.0.0.1", number)).is_err() {
+        if let Ok(Some(status)) = server.try_wait() {
+            return Err(format!("trunk stopped: {status}"));
+        }
+        thread::sleep(Duration::from_millis(200));
+    }
+    println!("Kappascope is at http://127.0.0.1:{port}/ (Ctrl-C stops it)");
+    let status = server.wait().map_err(|e| format!("trunk was lost: {e}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("trunk stopped: {status}"))
+    }
+}
+
+/// Holds each program of the built page against its budget: what was checked, and whether it held.
+pub(crate) fn weigh() -> Result<Vec<(String, bool)>, String> {
+    let mut results = Vec::new();
+    for budget in &BUDGETS {
+        let wasm =
+            fs::read(find_wasm(budget.program)?).map_err(|e| format!("{}: {e}", budget.program))?;
+        let gzipped_bytes = gzipped_bytes(&wasm)?;
+        let (kib, limit) = (gzipped_bytes / 1024, budget.gzipped_bytes / 1024);
+        let weight = format!(
+            "{} weighs {kib} KiB gzipped, at most {limit}",
+            budget.program
+        );
+        results.push((weight, gzipped_bytes <= budget.gzipped_bytes));
+        let missing = budget
+            .with
+            .iter()
+            .filter(|name| !contains(&wasm, name))
+            .map(|name| format!("lacks {name}"));
+        let present = budget
+            .without
+            .iter()
+            .filter(|name| contains(&wasm, name))
+            .map(|name| format!("holds {name}"));
+        let wrong: Vec<String> = present.chain(missing).collect();
+        results.push((
+            format!(
+                "{} holds only the crates it should {}",
+                budget.program,
+                wrong.join(", ")
+            ),
+            wrong.is_empty(),
+        ));
+    }
+    Ok(results)
+}
+
+/// Trunk with its own colours: it reads `NO_COLOR=1` as an option that wants `true` or `false`, and stops.
+fn trunk(arguments: &[&str]) -> Command {
+    let mut command = shell::program("trunk", arguments);
+    command.env_remove("NO_COLOR");
+    command
+}
+
+fn find_wasm(program: &str) -> Result<PathBuf, String> {
+    let entries = fs::read_dir(shell::root().join("dist")).map_err(|e| format!("dist: {e}"))?;
+    let is_it = |path: &PathBuf| {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        name.ends_with("_bg.wasm")
+            && (name.starts_with(&format!("{program}-"))
+                || name.starts_with(&format!("{program}_bg")))
+    };
+    let found = entries.flatten().map(|entry| entry.path()).find(is_it);
+    found.ok_or_else(|| format!("dist: expected the program {program}"))
+}
+
+fn gzipped_bytes(bytes: &[u8]) -> Result<usize, String> {
+    let wrong = |e: std::io::Error| format!("gzip: {e}");
+    let mut gzip = Command::new("gzip")
+        .args(["-9", "-c"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(wrong)?;
+    let mut input = gzip.stdin.take().ok_or("gzip takes no input")?;
+    thread::scope(|scope| {
+        // Written from beside, or both sides would wait once the pipe back is full.
+        let writer = scope.spawn(move || input.write_all(bytes));
+        let output = gzip.wait_with_output().map_err(wrong)?;
+        writer
+            .join()
+            .map_err(|_| "gzip's input was lost".to_owned())?
+            .map_err(wrong)?;
+        Ok(output.stdout.len())
+    })
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetition_gzips_to_little() {
+        let size = gzipped_bytes(&vec![7; 1_000_000]).expect("gzip runs");
+        assert!(
+            (100..5_000).contains(&size),
+            "a million equal bytes became {size}"
+        );
+    }
+
+    #[test]
+    fn text_is_found_between_bytes() {
+        assert!(contains(b"\0\x01burn-flex\xff", "burn-"), "it is there");
+        assert!(
+            !contains(b"\0\x01burn", "burn-"),
+            "only a part of it is there"
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! Running programs: with the tools' folder on their path, and their output shown as well as kept.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a program said on its standard output, and whether it succeeded.
+pub(crate) struct Finished {
+    pub(crate) succeeded: bool,
+    pub(crate) stdout: String,
+}
+
+/// A program that sees the tools that [`super::tools`] installed before those of the machine.
+pub(crate) fn program(name: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(name);
+    command
+        .args(arguments)
+        .current_dir(root())
+        .env("PATH", search_path())
+        .stdin(Stdio::null());
+    command
+}
+
+/// Runs a program; its standard output is shown line by line and kept.
+pub(crate) fn show_and_keep(command: &mut Command) -> Result<Finished, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("{name} cannot be started: {e}"))?;
+    let mut stdout = String::new();
+    if let Some(pipe) = child.stdout.take() {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            println!("{line}");
+            stdout.push_str(&line);
+            stdout.push('\n');
+        }
+    }
+    let status = child.wait().map_err(|e| format!("{name} was lost: {e}"))?;
+    Ok(Finished {
+        succeeded: status.success(),
+        stdout,
+    })
+}
+
+/// Runs a program whose output needs no reading.
+pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
+    let line = format!("{command:?}");
+    let status = command.status().map_err(|e| format!("{line}: {e}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{line} failed: {status}"))
+    }
+}
+
+/// What a program prints, if it can be run at all.
+pub(crate) fn output_of(name: &str, arguments: &[&str]) -> Option<String> {
+    let output = program(name, arguments)
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// The first of these programs that lies on the path.
+pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
+    let path = search_path();
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let candidates = names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    candidates.into_iter().find(|candidate| candidate.is_file())
+}
+
+/// The folder of `Cargo.toml`.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where missing tools are installed: beside the build's other products, so that nothing of the user's is replaced.
+pub(crate) fn tools_folder() -> PathBuf {
+    let target =
+        env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    root().join(target).join("tools")
+}
+
+fn search_path() -> OsString {
+    let existing = env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(tools_folder().join("bin")).chain(env::split_paths(&existing));
+    env::join_paths(folders).unwrap_or(existing)
+}
