@@ -4,3 +4,4 @@ pub mod error;
 pub mod protocol;
 #[cfg(feature = "xtask")]
 pub mod xtask;
+pub mod scenes;
