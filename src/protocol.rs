@@ -27,6 +27,7 @@ pub enum Request {
         /// The page's name for the picture.
         image: String,
         /// The file as it is: PNG, JPEG, WebP, GIF or BMP.
+        #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
     },
     /// Forget a picture.
