@@ -2,6 +2,8 @@
 
 pub mod error;
 pub mod protocol;
+pub mod scenes;
+#[cfg(feature = "page")]
+pub mod wire;
 #[cfg(feature = "xtask")]
 pub mod xtask;
-pub mod scenes;
