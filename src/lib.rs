@@ -1,6 +1,8 @@
 //! Kappascope shows how vague a caption is.
 
 pub mod error;
+pub mod metrics;
+pub mod numerics;
 pub mod protocol;
 pub mod scenes;
 #[cfg(feature = "page")]

@@ -1,0 +1,87 @@
+//! Either law, chosen by value: what the page and the evaluation call.
+
+use super::{PowerSpherical, VonMisesFisher};
+
+/// The family of laws a caption's distribution belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Density ∝ exp(κt).
+    VonMisesFisher,
+    /// Density ∝ (1 + t)^κ.
+    PowerSpherical,
+}
+
+/// Calls one method of whichever law `$family` names.
+macro_rules! delegate {
+    ($family:expr, $embed_dim:expr, $concentration:expr, $method:ident $(, $argument:expr)*) => {
+        match $family {
+            Self::VonMisesFisher => VonMisesFisher::new($embed_dim, $concentration).$method($($argument),*),
+            Self::PowerSpherical => PowerSpherical::new($embed_dim, $concentration).$method($($argument),*),
+        }
+    };
+}
+
+impl Family {
+    /// Both families, in the order they are shown.
+    pub const ALL: [Self; 2] = [Self::VonMisesFisher, Self::PowerSpherical];
+
+    /// Returns nats above the uniform law at `cosine`, with the exact normaliser.
+    #[must_use]
+    pub fn log_likelihood_ratio(self, embed_dim: usize, concentration: f64, cosine: f64) -> f64 {
+        delegate!(self, embed_dim, concentration, log_likelihood_ratio, cosine)
+    }
+
+    /// Returns the true log density at `cosine`, in nats with respect to area on the sphere.
+    #[must_use]
+    pub fn log_likelihood(self, embed_dim: usize, concentration: f64, cosine: f64) -> f64 {
+        delegate!(self, embed_dim, concentration, log_likelihood, cosine)
+    }
+
+    /// Returns ln C(κ) − ln C(0), the part of the likelihood ratio that does not depend on the cosine.
+    #[must_use]
+    pub fn log_normalizer_ratio(self, embed_dim: usize, concentration: f64) -> f64 {
+        delegate!(self, embed_dim, concentration, log_normalizer_ratio)
+    }
+
+    /// Returns the mean of the cosine.
+    #[must_use]
+    pub fn mean_resultant_length(self, embed_dim: usize, concentration: f64) -> f64 {
+        delegate!(self, embed_dim, concentration, mean_resultant_length)
+    }
+
+    /// Returns the variance of the cosine.
+    #[must_use]
+    pub fn cosine_variance(self, embed_dim: usize, concentration: f64) -> f64 {
+        delegate!(self, embed_dim, concentration, cosine_variance)
+    }
+
+    /// Returns the density of the cosine.
+    #[must_use]
+    pub fn cosine_density(self, embed_dim: usize, concentration: f64, cosine: f64) -> f64 {
+        delegate!(self, embed_dim, concentration, cosine_density, cosine)
+    }
+
+    /// Returns the angle whose cosine is the mean cosine.
+    #[must_use]
+    pub fn mean_angle_radians(self, embed_dim: usize, concentration: f64) -> f64 {
+        delegate!(self, embed_dim, concentration, mean_angle_radians)
+    }
+
+    /// Returns the most likely angle to the mean direction.
+    #[must_use]
+    pub fn modal_angle_radians(self, embed_dim: usize, concentration: f64) -> f64 {
+        delegate!(self, embed_dim, concentration, modal_angle_radians)
+    }
+
+    /// Returns the Kullback–Leibler divergence to the uniform law in nats.
+    #[must_use]
+    pub fn kl_to_uniform(self, embed_dim: usize, concentration: f64) -> f64 {
+        delegate!(self, embed_dim, concentration, kl_to_uniform)
+    }
+
+    /// Returns the differential entropy in nats with respect to area on the sphere.
+    #[must_use]
+    pub fn entropy(self, embed_dim: usize, concentration: f64) -> f64 {
+        delegate!(self, embed_dim, concentration, entropy)
+    }
+}

@@ -1,0 +1,199 @@
+//! The von Mises–Fisher law on S^{d−1}: density C(κ) e^{κt} with respect to area, t = μᵀz.
+
+use rand::{Rng, RngExt as _};
+
+use super::{
+    bessel,
+    sampling::{beta, direction_at_cosine},
+    sphere::{
+        admissible, dimension, ln_sphere_area, uniform_cosine_log_density, uniform_log_density,
+    },
+};
+
+/// A von Mises–Fisher law without its mean direction: dimension d and concentration κ.
+///
+/// # Formula
+///
+/// ```text
+/// p(z) = C_d(κ) exp(κ μᵀz),    ln C_d(κ) = (d/2−1) ln κ − (d/2) ln 2π − ln I_{d/2−1}(κ)
+/// ```
+/// κ = 0 is the uniform law, κ → ∞ a point at μ (Mardia & Jupp, *Directional Statistics*, 9.3).
+///
+/// # Accuracy
+///
+/// Against mpmath for d from 2 to 2048 and κ from 0 to 1e6: every quantity within 2e-12 relative (`golden`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VonMisesFisher {
+    embed_dim: usize,
+    concentration: f64,
+}
+
+impl VonMisesFisher {
+    /// Makes the law of dimension d ≥ 2 and concentration 0 ≤ κ ≤ [`MAX_CONCENTRATION`](super::MAX_CONCENTRATION); what lies outside is moved
+    /// to the nearest bound, NaN to κ = 0.
+    #[must_use]
+    pub fn new(embed_dim: usize, concentration: f64) -> Self {
+        Self {
+            embed_dim: embed_dim.max(2),
+            concentration: admissible(concentration),
+        }
+    }
+
+    /// Dimension d of the space the sphere lies in.
+    #[must_use]
+    pub fn embed_dim(&self) -> usize {
+        self.embed_dim
+    }
+
+    /// Concentration κ.
+    #[must_use]
+    pub fn concentration(&self) -> f64 {
+        self.concentration
+    }
+
+    /// Returns ln C(κ).
+    #[must_use]
+    pub fn log_normalizer(&self) -> f64 {
+        uniform_log_density(self.embed_dim) + self.log_normalizer_ratio()
+    }
+
+    /// Returns ln C(κ) − ln C(0) = −ln ₀F₁(; d/2; κ²/4), about −κ²/(2d) for κ ≪ d.
+    #[must_use]
+    pub fn log_normalizer_ratio(&self) -> f64 {
+        -bessel::ln_0f1(self.embed_dim, self.concentration)
+    }
+
+    /// Returns d ln C/dκ = −A(κ).
+    #[must_use]
+    pub fn log_normalizer_derivative(&self) -> f64 {
+        -self.mean_resultant_length()
+    }
+
+    /// Returns the training kernel's F(κ), which stands for ln C(κ) up to a constant (Eq. 4 of the `AsymVLM` paper).
+    ///
+    /// ```text
+    /// F_d(κ) = (a/2) ln(a + s₁) − s₁/2 + (a/2) ln(a + s₂) − s₂/2,   s₁ = √(a²+κ²), s₂ = √(b²+κ²), b = (d+1)/2
+    /// ```
+    #[must_use]
+    pub fn approximate_log_normalizer(&self) -> f64 {
+        let d = dimension(self.embed_dim);
+        let at_zero = (d - 1.0) / 4.0 * ((d - 1.0).ln() + d.ln()) - d / 2.0;
+        at_zero + self.approximate_log_normalizer_ratio()
+    }
+
+    /// Returns G(κ) = F(κ) − F(0) in a form without cancellation.
+    ///
+    /// It lies below the true [`Self::log_normalizer_ratio`], by nothing at κ = 0 and never by more than
+    /// (ln 2 − ½)/2 ≈ 0.0966 nats.
+    #[must_use]
+    pub fn approximate_log_normalizer_ratio(&self) -> f64 {
+        let (d, kappa) = (dimension(self.embed_dim), self.concentration);
+        let (a, b) = ((d - 1.0) / 2.0, (d + 1.0) / 2.0);
+        let (delta1, delta2) = (
+            kappa * (kappa / (a.hypot(kappa) + a)),
+            kappa * (kappa / (b.hypot(kappa) + b)),
+        );
+        a / 2.0 * ((delta1 / (2.0 * a)).ln_1p() + (delta2 / d).ln_1p()) - (delta1 + delta2) / 2.0
+    }
+
+    /// Returns −F′(κ), the mean of the two bounds κ/(a+s₂) ≤ A(κ) ≤ κ/(a+s₁) the approximation rests on.
+    #[must_use]
+    pub fn approximate_mean_resultant_length(&self) -> f64 {
+        let (d, kappa) = (dimension(self.embed_dim), self.concentration);
+        let (a, b) = ((d - 1.0) / 2.0, (d + 1.0) / 2.0);
+        (kappa / (a + a.hypot(kappa)) + kappa / (a + b.hypot(kappa))) / 2.0
+    }
+
+    /// Returns the log density at cosine t, in nats with respect to area on the sphere.
+    #[must_use]
+    pub fn log_likelihood(&self, cosine: f64) -> f64 {
+        uniform_log_density(self.embed_dim) + self.log_likelihood_ratio(cosine)
+    }
+
+    /// Returns nats above the uniform law, κt + ln C(κ) − ln C(0); zero means no better than knowing nothing.
+    ///
+    /// A cosine outside [−1, 1] is taken as the nearest end.
+    #[must_use]
+    pub fn log_likelihood_ratio(&self, cosine: f64) -> f64 {
+        bessel::log_density_ratio(self.embed_dim, self.concentration, cosine.clamp(-1.0, 1.0))
+    }
+
+    /// Returns A(κ) = `I_{d/2}(κ)/I_{d/2−1}(κ)`, the mean of the cosine and the length of the mean vector.
+    ///
+    /// About κ/d for κ ≪ d and 1 − (d−1)/(2κ) for κ ≫ d.
+    #[must_use]
+    pub fn mean_resultant_length(&self) -> f64 {
+        bessel::ratio(self.embed_dim, self.concentration)
+    }
+
+    /// Returns A′(κ) = 1 − A² − (d−1) A/κ; 1/d at κ = 0.
+    #[must_use]
+    pub fn mean_resultant_length_derivative(&self) -> f64 {
+        bessel::ratio_derivative(self.embed_dim, self.concentration)
+    }
+
+    /// Returns the variance of the cosine, which is A′(κ).
+    #[must_use]
+    pub fn cosine_variance(&self) -> f64 {
+        self.mean_resultant_length_derivative()
+    }
+
+    /// Returns the angle whose cosine is the mean cosine, acos A(κ).
+    #[must_use]
+    pub fn mean_angle_radians(&self) -> f64 {
+        self.mean_resultant_length().acos()
+    }
+
+    /// Returns the most likely angle to the mean direction, where (d−2) cos θ = κ sin² θ.
+    ///
+    /// π/2 at κ = 0 for d ≥ 3. On the circle (d = 2) the mode is the mean direction itself: 0.
+    #[must_use]
+    pub fn modal_angle_radians(&self) -> f64 {
+        let (m, kappa) = (dimension(self.embed_dim) - 2.0, self.concentration);
+        let scale = m + m.hypot(2.0 * kappa);
+        (2.0 * m * scale).sqrt().atan2(2.0 * kappa)
+    }
+
+    /// Returns the Kullback–Leibler divergence to the uniform law in nats, κA + ln C(κ) − ln C(0); about κ²/(2d).
+    #[must_use]
+    pub fn kl_to_uniform(&self) -> f64 {
+        bessel::relative_entropy(self.embed_dim, self.concentration)
+    }
+
+    /// Returns the differential entropy in nats with respect to area: log area minus [`Self::kl_to_uniform`].
+    #[must_use]
+    pub fn entropy(&self) -> f64 {
+        ln_sphere_area(self.embed_dim) - self.kl_to_uniform()
+    }
+
+    /// Returns the density of the cosine, f(t) ∝ e^{κt} (1−t²)^{(d−3)/2}; zero outside [−1, 1], infinite at ±1 in d = 2.
+    #[must_use]
+    pub fn cosine_density(&self, cosine: f64) -> f64 {
+        let uniform = uniform_cosine_log_density(self.embed_dim, cosine);
+        (uniform + self.log_likelihood_ratio(cosine)).exp()
+    }
+
+    /// Draws a unit vector around `mean_direction`, a unit vector of d entries.
+    pub fn sample<R: Rng + ?Sized>(&self, mean_direction: &[f64], rng: &mut R) -> Vec<f64> {
+        direction_at_cosine(mean_direction, self.sample_cosine(rng), rng)
+    }
+
+    /// Draws a cosine by Wood's rejection (Wood 1994; Ulrich 1984).
+    ///
+    /// With D = 1 − (1−b)Z the proposal is W = (1−(1+b)Z)/D and the log acceptance, whose terms W − x₀ and
+    /// ln(1−x₀W) − ln(1−x₀²) are simplified by hand, is 2κb(1−2Z)/((1+b)D) + (d−1) ln((1+b)/(2D)).
+    /// At least two thirds of the proposals are accepted.
+    pub fn sample_cosine<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
+        let (m, kappa) = (dimension(self.embed_dim) - 1.0, self.concentration);
+        let b = m / (2.0 * kappa + m.hypot(2.0 * kappa));
+        loop {
+            let z = beta(m / 2.0, m / 2.0, rng);
+            let d = 1.0 - (1.0 - b) * z;
+            let tilt = 2.0 * kappa * b * (1.0 - 2.0 * z) / ((1.0 + b) * d);
+            let log_acceptance = tilt + m * ((1.0 + b) / (2.0 * d)).ln();
+            if log_acceptance >= (1.0 - rng.random::<f64>()).ln() {
+                return ((1.0 - (1.0 + b) * z) / d).clamp(-1.0, 1.0);
+            }
+        }
+    }
+}
