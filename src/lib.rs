@@ -1,6 +1,7 @@
 //! Kappascope shows how vague a caption is.
 
 pub mod error;
+pub mod explorer;
 pub mod metrics;
 pub mod numerics;
 pub mod protocol;

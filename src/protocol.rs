@@ -172,6 +172,17 @@ pub struct Answer {
     pub millis: f64,
 }
 
+/// An answer recorded when the model was made, which the page shows before any engine runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The model that answered.
+    pub card: ModelCard,
+    /// What was found in the pictures of the answer.
+    pub images: Vec<ImageReading>,
+    /// The answer; its pictures are named as in the gallery.
+    pub answer: Answer,
+}
+
 /// One caption's distribution.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaptionReading {

@@ -160,9 +160,17 @@ const MODULES: &[Module] = &[
         never: &[LEPTOS, FILES, CLOCKS, STDOUT, CLAP, SYNCHRONOUS_READ_BACK],
     },
     Module {
+        name: "explorer",
+        may_use: &["protocol", "numerics", "metrics"],
+        never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP],
+    },
+    Module {
         name: "ui",
-        may_use: &["protocol", "wire", "numerics", "metrics", "scenes"],
-        never: &[BURN, FILES, CLOCKS, STDOUT, CLAP],
+        may_use: &[
+            "error", "explorer", "protocol", "wire", "numerics", "metrics", "scenes",
+        ],
+        // A visitor's own picture is a `web_sys::File`.
+        never: &[BURN, &["fs", "OpenOptions"], CLOCKS, STDOUT, CLAP],
     },
     Module {
         name: "train",

@@ -1,0 +1,19 @@
+//! What the page shows, as plain data: its state, its link, and the readings of an answer.
+//!
+//! Knows nothing of the browser, of drawing or of engines, so that all of it is tested natively.
+
+mod fragment;
+mod newest;
+mod number;
+mod reading;
+mod scale;
+mod state;
+
+pub use fragment::{decode, encode};
+pub use newest::{Arrival, Newest};
+pub use number::{file_size, percent, three_significant};
+pub use reading::{CaptionView, PairView, Readings, Snapshot, softmax};
+pub use scale::Extent;
+pub use state::{
+    Beside, Caption, Direction, ExplorerState, MAX_CAPTIONS, MAX_PICTURES, START_CAPTIONS,
+};

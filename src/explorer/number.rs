@@ -1,0 +1,145 @@
+//! Numbers as they are shown: three significant figures, a true minus sign, no rounding to a false certainty.
+
+/// Three significant figures, such as `12.3`, `0.0813`, `−1,240` or `3.1 × 10⁻⁵`.
+pub fn three_significant(value: f64) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() {
+            "–".into()
+        } else if value > 0.0 {
+            "∞".into()
+        } else {
+            "−∞".into()
+        };
+    }
+    let size = value.abs();
+    let text = if size == 0.0 {
+        "0".into()
+    } else if size < 5e-4 {
+        power_of_ten(size)
+    } else {
+        plain(size)
+    };
+    let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+    if value < 0.0 && !is_zero {
+        format!("−{text}")
+    } else {
+        text
+    }
+}
+
+/// A share as a percentage; only an exact 0 or 1 is shown as `0 %` or `100 %`.
+pub fn percent(share: f64) -> String {
+    let hundredths = 100.0 * share;
+    match hundredths {
+        _ if hundredths.is_nan() => "–".into(),
+        _ if share > 0.0 && hundredths < 1.0 => "< 1 %".into(),
+        _ if share < 1.0 && hundredths > 99.0 => "> 99 %".into(),
+        _ => format!("{hundredths:.0} %"),
+    }
+}
+
+/// A size in bytes for people, in decimal units.
+pub fn file_size(bytes: u64) -> String {
+    let (unit, name) = if bytes < 1_000_000 {
+        (1_000, "kB")
+    } else {
+        (1_000_000, "MB")
+    };
+    let tenths = bytes.saturating_mul(10) / unit;
+    if tenths < 100 {
+        format!("{}.{} {name}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {name}", tenths / 10)
+    }
+}
+
+/// `size` with three figures; rounding first decides how many stand before the point.
+fn plain(size: f64) -> String {
+    let rounded = format!("{size:.2e}");
+    let exponent: i32 = rounded
+        .split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok())
+        .unwrap_or(0);
+    let decimals = usize::try_from(2 - exponent).unwrap_or(0);
+    let digits = format!("{size:.decimals$}");
+    if decimals > 0 {
+        digits
+    } else {
+        grouped(&digits)
+    }
+}
+
+fn grouped(digits: &str) -> String {
+    let n = digits.len();
+    let comma = |i: usize| i > 0 && (n - i).is_multiple_of(3);
+    digits
+        .chars()
+        .enumerate()
+        .flat_map(|(i, digit)| comma(i).then_some(',').into_iter().chain([digit]))
+        .collect()
+}
+
+fn power_of_ten(size: f64) -> String {
+    let text = format!("{size:.2e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let raised = |c: char| match c {
+        '-' => '⁻',
+        _ => c
+            .to_digit(10)
+            .and_then(|digit| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize))
+            .unwrap_or(c),
+    };
+    format!(
+        "{digits} × 10{}",
+        exponent.chars().map(raised).collect::<String>()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_figures_are_shown_at_every_size() {
+        let cases = [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (12.345, "12.3"),
+            (0.081_31, "0.0813"),
+            (9.996, "10.0"),
+            (999.6, "1,000"),
+            (-1.005, "−1.00"),
+            (867.968, "868"),
+            (12_345.6, "12,346"),
+            (1_234_567.0, "1,234,567"),
+            (3.1e-5, "3.10 × 10⁻⁵"),
+            (f64::INFINITY, "∞"),
+            (f64::NEG_INFINITY, "−∞"),
+            (f64::NAN, "–"),
+        ];
+        for (value, shown) in cases {
+            assert_eq!(three_significant(value), shown, "for {value}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_never_rounded_to_certainty() {
+        let cases = [
+            (0.0, "0 %"),
+            (0.001, "< 1 %"),
+            (0.624, "62 %"),
+            (0.999, "> 99 %"),
+            (1.0, "100 %"),
+        ];
+        for (share, shown) in cases {
+            assert_eq!(percent(share), shown, "for {share}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        for (bytes, shown) in [(512, "0.5 kB"), (84_000, "84 kB"), (6_240_000, "6.2 MB")] {
+            assert_eq!(file_size(bytes), shown, "for {bytes}");
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! An answer as it is read: every number on the page comes from here, in f64.
+
+use std::collections::HashMap;
+
+use super::scale::Extent;
+use super::state::ExplorerState;
+use crate::metrics::percentile_of;
+use crate::numerics::Family;
+use crate::protocol::{Answer, ModelCard, PerFamily};
+
+/// An answer with the model that gave it and the rows it belongs to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// The model that answered.
+    pub card: ModelCard,
+    /// Keys of the captions, in the answer's order.
+    pub keys: Vec<u64>,
+    /// What the engine said.
+    pub answer: Answer,
+    /// Whether it was recorded when the model was made, and not computed on this device.
+    pub recorded: bool,
+}
+
+/// A snapshot under one law.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Readings {
+    captions: HashMap<u64, CaptionView>,
+    pairs: HashMap<u64, HashMap<String, PairView>>,
+    /// The scale of all bars.
+    pub extent: Extent,
+}
+
+/// One caption's numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaptionView {
+    /// The words these numbers belong to.
+    pub caption: String,
+    /// Concentration κ.
+    pub concentration: f64,
+    /// The paper's uncertainty, 1/κ.
+    pub uncertainty: f64,
+    /// Share, in percent, of the reference captions that are less vague.
+    pub percentile: f64,
+    /// Tokens between start and end.
+    pub n_tokens: usize,
+    /// Whether the caption was cut.
+    pub truncated: bool,
+    /// Words the model does not know.
+    pub unknown_words: Vec<String>,
+}
+
+/// One caption against one picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairView {
+    /// Log-likelihood minus that of the uniform law.
+    pub nats: f64,
+    /// The log-density itself.
+    pub log_density: f64,
+    /// CLIP's own cosine.
+    pub cosine: f64,
+    /// Cosine of the mean direction and the picture.
+    pub mean_direction_cosine: f64,
+    /// Logarithm of the normaliser minus that of the uniform law.
+    pub log_normalizer_ratio: f64,
+    /// The caption's share among the captions shown, for this picture: softmax of τ · nats.
+    pub posterior: f64,
+    /// Whether no other caption shown has more nats for this picture.
+    pub is_best_caption: bool,
+    /// Whether no other picture shown has more nats under this caption.
+    pub is_best_picture: bool,
+}
+
+impl Readings {
+    /// Reads a snapshot under the state's law, for the captions and pictures that are still on the page.
+    pub fn new(snapshot: &Snapshot, state: &ExplorerState) -> Self {
+        let family = state.family;
+        let rows: Vec<(usize, u64)> = snapshot
+            .keys
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|&(_, key)| state.text(key).is_some())
+            .collect();
+        let columns: Vec<(usize, &String)> = snapshot
+            .answer
+            .images
+            .iter()
+            .enumerate()
+            .filter(|(_, id)| state.pictures.contains(id))
+            .collect();
+        let captions = rows
+            .iter()
+            .filter_map(|&(i, key)| Some((key, caption_view(snapshot, i, family)?)))
+            .collect();
+        let mut grid: Vec<Vec<PairView>> = rows
+            .iter()
+            .map(|&(i_text, _)| {
+                columns
+                    .iter()
+                    .filter_map(|&(i_image, _)| pair_view(snapshot, i_text, i_image, family))
+                    .collect()
+            })
+            .collect();
+        grid.retain(|row: &Vec<PairView>| row.len() == columns.len());
+        mark_best(&mut grid);
+        fill_posterior(&mut grid, of(snapshot.card.logit_scale, family));
+        let extent = Extent::of(grid.iter().flatten().map(|pair| pair.nats));
+        let named = |row: Vec<PairView>| {
+            columns
+                .iter()
+                .map(|(_, id)| (*id).clone())
+                .zip(row)
+                .collect()
+        };
+        let pairs = rows
+            .iter()
+            .map(|&(_, key)| key)
+            .zip(grid.into_iter().map(named))
+            .collect();
+        Self {
+            captions,
+            pairs,
+            extent,
+        }
+    }
+
+    /// One caption's numbers, where there are any.
+    pub fn caption(&self, key: u64) -> Option<&CaptionView> {
+        self.captions.get(&key)
+    }
+
+    /// One pair's numbers, where there are any.
+    pub fn pair(&self, key: u64, image: &str) -> Option<&PairView> {
+        self.pairs.get(&key)?.get(image)
+    }
+
+    /// The picture with the most nats under a caption.
+    pub fn best_picture(&self, key: u64) -> Option<&str> {
+        let row = self.pairs.get(&key)?;
+        let (id, _) = row.iter().max_by(|a, b| a.1.nats.total_cmp(&b.1.nats))?;
+        Some(id)
+    }
+}
+
+/// exp(xᵢ) / Σⱼ exp(xⱼ), without overflow.
+pub fn softmax(logits: &[f64]) -> Vec<f64> {
+    let highest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let raised: Vec<f64> = logits.iter().map(|logit| (logit - highest).exp()).collect();
+    let sum: f64 = raised.iter().sum();
+    raised.into_iter().map(|value| value / sum).collect()
+}
+
+fn caption_view(snapshot: &Snapshot, i_text: usize, family: Family) -> Option<CaptionView> {
+    let reading = snapshot.answer.captions.get(i_text)?;
+    let concentration = of(reading.concentration, family);
+    let uncertainty = 1.0 / concentration;
+    let reference = match family {
+        Family::VonMisesFisher => &snapshot.card.reference_uncertainty.vmf,
+        Family::PowerSpherical => &snapshot.card.reference_uncertainty.power_spherical,
+    };
+    Some(CaptionView {
+        caption: reading.caption.clone(),
+        concentration,
+        uncertainty,
+        percentile: percentile_of(reference, uncertainty),
+        n_tokens: reading.n_tokens,
+        truncated: reading.truncated,
+        unknown_words: reading.unknown_words.clone(),
+    })
+}
+
+fn pair_view(
+    snapshot: &Snapshot,
+    i_text: usize,
+    i_image: usize,
+    family: Family,
+) -> Option<PairView> {
+    let answer = &snapshot.answer;
+    let reading = answer.pairs.get(i_text * answer.images.len() + i_image)?;
+    let (embed_dim, concentration) = (
+        snapshot.card.embed_dim,
+        of(answer.captions.get(i_text)?.concentration, family),
+    );
+    let cosine = of(reading.mean_direction_cosine, family);
+    Some(PairView {
+        nats: family.log_likelihood_ratio(embed_dim, concentration, cosine),
+        log_density: family.log_likelihood(embed_dim, concentration, cosine),
+        cosine: reading.cosine,
+        mean_direction_cosine: cosine,
+        log_normalizer_ratio: family.log_normalizer_ratio(embed_dim, concentration),
+        posterior: f64::NAN,
+        is_best_caption: false,
+        is_best_picture: false,
+    })
+}
+
+/// Marks the greatest of each row and of each column; where there is only one, there is nothing to be best among.
+fn mark_best(grid: &mut [Vec<PairView>]) {
+    let (n_texts, n_images) = (grid.len(), grid.first().map_or(0, Vec::len));
+    if n_images > 1 {
+        for row in grid.iter_mut() {
+            if let Some(best) = row.iter_mut().max_by(|a, b| a.nats.total_cmp(&b.nats)) {
+                best.is_best_picture = true;
+            }
+        }
+    }
+    if n_texts > 1 {
+        for i_image in 0..n_images {
+            let column = grid.iter_mut().map(|row| &mut row[i_image]);
+            if let Some(best) = column.max_by(|a, b| a.nats.total_cmp(&b.nats)) {
+                best.is_best_caption = true;
+            }
+        }
+    }
+}
+
+fn fill_posterior(grid: &mut [Vec<PairView>], logit_scale: f64) {
+    for i_image in 0..grid.first().map_or(0, Vec::len) {
+        let logits: Vec<f64> = grid
+            .iter()
+            .map(|row| logit_scale * row[i_image].nats)
+            .collect();
+        for (row, share) in grid.iter_mut().zip(softmax(&logits)) {
+            row[i_image].posterior = share;
+        }
+    }
+}
+
+/// The value of one family.
+fn of(values: PerFamily<f64>, family: Family) -> f64 {
+    match family {
+        Family::VonMisesFisher => values.vmf,
+        Family::PowerSpherical => values.power_spherical,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{CaptionReading, PairReading, SelfTest};
+
+    const DIM: usize = 128;
+    const LOGIT_SCALE: f64 = 2.5;
+
+    fn card() -> ModelCard {
+        ModelCard {
+            name: "test".into(),
+            title: "Test".into(),
+            embed_dim: DIM,
+            logit_scale: PerFamily {
+                vmf: LOGIT_SCALE,
+                power_spherical: LOGIT_SCALE,
+            },
+            reference_uncertainty: PerFamily {
+                vmf: vec![0.05, 0.1, 0.2, 0.4],
+                power_spherical: vec![0.01, 0.02],
+            },
+            provenance: String::new(),
+            engine: "cpu".into(),
+            device: String::new(),
+            self_test: SelfTest::default(),
+            weights_bytes: 0,
+            from_cache: false,
+            load_millis: 0.0,
+            warm_millis: 0.0,
+        }
+    }
+
+    /// Two captions, κ 4 and 30, against two pictures.
+    fn snapshot(keys: &[u64]) -> Snapshot {
+        let caption = |concentration| CaptionReading {
+            concentration: PerFamily {
+                vmf: concentration,
+                power_spherical: concentration,
+            },
+            ..CaptionReading::default()
+        };
+        let pair = |cosine| PairReading {
+            cosine: cosine / 2.0,
+            mean_direction_cosine: PerFamily {
+                vmf: cosine,
+                power_spherical: cosine,
+            },
+        };
+        let answer = Answer {
+            captions: vec![caption(4.0), caption(30.0)],
+            images: vec!["x".into(), "y".into()],
+            pairs: [0.3, 0.2, -0.1, 0.6].map(pair).to_vec(),
+            ..Answer::default()
+        };
+        Snapshot {
+            card: card(),
+            keys: keys.to_vec(),
+            answer,
+            recorded: false,
+        }
+    }
+
+    fn read(state: &ExplorerState) -> Readings {
+        let keys: Vec<u64> = state.captions.iter().map(|caption| caption.key).collect();
+        Readings::new(&snapshot(&keys), state)
+    }
+
+    #[test]
+    fn nats_are_the_log_likelihood_above_the_uniform_law() {
+        let state = ExplorerState::new(["a", "b"], ["x", "y"]);
+        let readings = read(&state);
+        let pair = readings
+            .pair(state.captions[1].key, "y")
+            .expect("it was answered");
+        let expected = Family::VonMisesFisher.log_likelihood_ratio(DIM, 30.0, 0.6);
+        assert_eq!(pair.nats, expected, "for κ = 30 at cosine 0.6");
+        let uniform = Family::VonMisesFisher.log_likelihood(DIM, 0.0, 0.0);
+        let difference = pair.log_density - pair.nats - uniform;
+        assert!(
+            difference.abs() < 1e-9,
+            "the log-density is the nats above uniform's own; off by {difference}"
+        );
+    }
+
+    #[test]
+    fn the_best_are_marked_once_in_each_row_and_column() {
+        let state = ExplorerState::new(["a", "b"], ["x", "y"]);
+        let readings = read(&state);
+        let marks = |row: usize, id| {
+            let pair = readings
+                .pair(state.captions[row].key, id)
+                .expect("it was answered");
+            (pair.is_best_picture, pair.is_best_caption)
+        };
+        assert_eq!(
+            marks(0, "x"),
+            (true, true),
+            "x is best for the first caption, and the reverse"
+        );
+        assert_eq!(marks(1, "x"), (false, false), "nothing prefers this pair");
+        assert_eq!(
+            marks(1, "y"),
+            (true, true),
+            "y and the second caption prefer each other"
+        );
+        assert_eq!(
+            readings.best_picture(state.captions[1].key),
+            Some("y"),
+            "by name too"
+        );
+    }
+
+    #[test]
+    fn the_posterior_over_captions_sums_to_one_for_each_picture() {
+        let state = ExplorerState::new(["a", "b"], ["x", "y"]);
+        let readings = read(&state);
+        for id in ["x", "y"] {
+            let pair = |row: usize| {
+                readings
+                    .pair(state.captions[row].key, id)
+                    .expect("it was answered")
+                    .clone()
+            };
+            let (a, b) = (pair(0), pair(1));
+            assert!(
+                (a.posterior + b.posterior - 1.0).abs() < 1e-12,
+                "for {id}: {} + {}",
+                a.posterior,
+                b.posterior
+            );
+            let odds = (a.posterior / b.posterior).ln() - LOGIT_SCALE * (a.nats - b.nats);
+            assert!(
+                odds.abs() < 1e-9,
+                "the log odds for {id} are τ times the nats between them; off by {odds}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_caption_that_left_the_page_leaves_the_posterior() {
+        let mut state = ExplorerState::new(["a", "b"], ["x", "y"]);
+        let keys: Vec<u64> = state.captions.iter().map(|caption| caption.key).collect();
+        state.remove_caption(keys[1]);
+        let readings = Readings::new(&snapshot(&keys), &state);
+        let pair = readings.pair(keys[0], "x").expect("it was answered");
+        assert_eq!(pair.posterior, 1.0, "one caption is left");
+        assert!(!pair.is_best_caption, "nothing is best among one");
+        assert_eq!(readings.caption(keys[1]), None, "the other is not read");
+    }
+
+    #[test]
+    fn the_percentile_is_taken_among_the_laws_own_references() {
+        let mut state = ExplorerState::new(["a", "b"], []);
+        let key = state.captions[0].key;
+        let percentile = |state: &ExplorerState| {
+            read(state)
+                .caption(key)
+                .expect("it was answered")
+                .percentile
+        };
+        assert_eq!(percentile(&state), 75.0, "1/4 lies above three of four");
+        state.family = Family::PowerSpherical;
+        assert_eq!(
+            percentile(&state),
+            100.0,
+            "and above both of the other law's"
+        );
+    }
+
+    #[test]
+    fn an_answer_that_is_too_short_gives_no_numbers() {
+        let state = ExplorerState::new(["a", "b"], ["x", "y"]);
+        let mut short = snapshot(&[1, 2]);
+        short.answer.pairs.truncate(1);
+        let readings = Readings::new(&short, &state);
+        assert_eq!(readings.pair(2, "y"), None, "nothing is made up");
+    }
+
+    #[test]
+    fn great_logits_do_not_overflow() {
+        assert_eq!(
+            softmax(&[1e4, 1e4]),
+            [0.5, 0.5],
+            "equal logits share equally"
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! The one scale that all bars of a view share.
+
+/// An interval that holds zero, with round ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Extent {
+    /// The left end, at most 0.
+    pub lowest: f64,
+    /// The right end, above 0.
+    pub highest: f64,
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self {
+            lowest: 0.0,
+            highest: 1.0,
+        }
+    }
+}
+
+impl Extent {
+    /// The smallest interval with round ends that holds zero and all finite values.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let finite = values.into_iter().filter(|value| value.is_finite());
+        let (lowest, highest) = finite.fold((0.0_f64, 0.0_f64), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        if lowest == highest {
+            return Self::default();
+        }
+        let step = round_step((highest - lowest) / 4.0);
+        Self {
+            lowest: (lowest / step).floor() * step,
+            highest: ((highest / step).ceil() * step).max(step),
+        }
+    }
+
+    /// Where a value stands between the ends, from 0 to 1; values beyond them stand at the end.
+    pub fn fraction(&self, value: f64) -> f64 {
+        ((value - self.lowest) / (self.highest - self.lowest)).clamp(0.0, 1.0)
+    }
+}
+
+/// The smallest of 1, 2, 5 times a power of ten that is at least `size`.
+fn round_step(size: f64) -> f64 {
+    let decade = 10_f64.powf(size.log10().floor());
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * decade)
+        .find(|&step| step >= size)
+        .unwrap_or(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_are_round_and_hold_every_value() {
+        let extent = Extent::of([-3.2, 17.9, 4.0]);
+        assert_eq!(
+            extent,
+            Extent {
+                lowest: -10.0,
+                highest: 20.0
+            },
+            "for values from -3.2 to 17.9"
+        );
+    }
+
+    #[test]
+    fn zero_is_always_inside() {
+        for values in [
+            [3.0, 4.0],
+            [-3.0, -4.0],
+            [0.0, 0.0],
+            [f64::NAN, f64::INFINITY],
+        ] {
+            let extent = Extent::of(values);
+            assert!(
+                extent.lowest <= 0.0 && extent.highest > 0.0,
+                "{extent:?} for {values:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn fractions_run_from_end_to_end() {
+        let extent = Extent {
+            lowest: -10.0,
+            highest: 10.0,
+        };
+        for (value, fraction) in [(-10.0, 0.0), (0.0, 0.5), (10.0, 1.0), (99.0, 1.0)] {
+            assert_eq!(extent.fraction(value), fraction, "for {value}");
+        }
+    }
+}

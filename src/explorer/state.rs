@@ -1,0 +1,249 @@
+//! All that a link restores: the captions, the pictures, the law, what stands beside the bars, and the pair chosen.
+
+use crate::numerics::Family;
+
+/// The captions a visitor starts from, from the vaguest to the most specific.
+pub const START_CAPTIONS: [&str; 6] = [
+    "a picture",
+    "a shape",
+    "something red",
+    "a red star",
+    "a small red star",
+    "a small red star above a large blue circle",
+];
+/// Captions on the page at most: beyond it rows no longer fit a screen, and a link no longer fits a message.
+pub const MAX_CAPTIONS: usize = 24;
+/// Pictures on the page at most.
+pub const MAX_PICTURES: usize = 24;
+
+/// Everything on the page that a link restores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplorerState {
+    /// The captions, in the order shown.
+    pub captions: Vec<Caption>,
+    /// The pictures by name, in the order shown; those of the gallery and the visitor's own.
+    pub pictures: Vec<String>,
+    /// The law whose numbers are shown.
+    pub family: Family,
+    /// What stands under each bar.
+    pub beside: Beside,
+    /// The picture whose column is chosen.
+    pub picture: Option<String>,
+    /// The caption whose row is chosen.
+    pub caption: Option<u64>,
+    next_key: u64,
+}
+
+/// A caption with a name that survives editing and moving.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caption {
+    /// Never used twice on one page.
+    pub key: u64,
+    /// As typed.
+    pub text: String,
+}
+
+/// What stands under each bar of nats.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Beside {
+    /// The posterior over captions.
+    #[default]
+    Posterior,
+    /// CLIP's own cosine.
+    Cosine,
+    /// The logarithm of the density itself.
+    LogDensity,
+}
+
+/// Where a caption moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Towards the first row.
+    Up,
+    /// Towards the last row.
+    Down,
+}
+
+impl Default for ExplorerState {
+    fn default() -> Self {
+        Self::new(START_CAPTIONS, [])
+    }
+}
+
+impl ExplorerState {
+    /// A page with these captions and pictures, the first picture chosen.
+    pub fn new<'a, 'b>(
+        captions: impl IntoIterator<Item = &'a str>,
+        pictures: impl IntoIterator<Item = &'b str>,
+    ) -> Self {
+        let mut state = Self {
+            captions: Vec::new(),
+            pictures: Vec::new(),
+            family: Family::VonMisesFisher,
+            beside: Beside::default(),
+            picture: None,
+            caption: None,
+            next_key: 1,
+        };
+        for caption in captions {
+            state.add_caption(caption);
+        }
+        for picture in pictures {
+            state.add_picture(picture);
+        }
+        state
+    }
+
+    /// Adds a caption below the others and returns its key; `None` where the page is full.
+    pub fn add_caption(&mut self, text: &str) -> Option<u64> {
+        if self.captions.len() >= MAX_CAPTIONS {
+            return None;
+        }
+        let key = self.next_key;
+        self.next_key += 1;
+        self.captions.push(Caption {
+            key,
+            text: text.to_owned(),
+        });
+        Some(key)
+    }
+
+    /// Changes a caption's words.
+    pub fn edit_caption(&mut self, key: u64, text: String) {
+        if let Some(caption) = self.captions.iter_mut().find(|caption| caption.key == key) {
+            caption.text = text;
+        }
+    }
+
+    /// Takes a caption away.
+    pub fn remove_caption(&mut self, key: u64) {
+        self.captions.retain(|caption| caption.key != key);
+        if self.caption == Some(key) {
+            self.caption = None;
+        }
+    }
+
+    /// Moves a caption by one row; `false` where it already stands at the end.
+    pub fn move_caption(&mut self, key: u64, direction: Direction) -> bool {
+        let Some(from) = self.captions.iter().position(|caption| caption.key == key) else {
+            return false;
+        };
+        let to = match direction {
+            Direction::Up => from.checked_sub(1),
+            Direction::Down => Some(from + 1).filter(|&to| to < self.captions.len()),
+        };
+        if let Some(to) = to {
+            self.captions.swap(from, to);
+        }
+        to.is_some()
+    }
+
+    /// A caption's words.
+    pub fn text(&self, key: u64) -> Option<&str> {
+        let caption = self.captions.iter().find(|caption| caption.key == key)?;
+        Some(&caption.text)
+    }
+
+    /// Adds a picture after the others; `false` where it is already there or the page is full.
+    pub fn add_picture(&mut self, id: &str) -> bool {
+        let fits =
+            self.pictures.len() < MAX_PICTURES && !self.pictures.iter().any(|known| known == id);
+        if fits {
+            self.pictures.push(id.to_owned());
+            self.picture.get_or_insert_with(|| id.to_owned());
+        }
+        fits
+    }
+
+    /// Takes a picture away; the choice falls on its neighbour.
+    pub fn remove_picture(&mut self, id: &str) {
+        let Some(at) = self.pictures.iter().position(|known| known == id) else {
+            return;
+        };
+        self.pictures.remove(at);
+        if self.picture.as_deref() == Some(id) {
+            let neighbour = self.pictures.get(at).or(self.pictures.last());
+            self.picture = neighbour.cloned();
+        }
+    }
+
+    /// The captions an engine can be asked about: those with words, with their keys.
+    pub fn askable(&self) -> (Vec<u64>, Vec<String>) {
+        let said = self
+            .captions
+            .iter()
+            .filter(|caption| !caption.text.trim().is_empty());
+        said.map(|caption| (caption.key, caption.text.clone()))
+            .unzip()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removed_key_is_never_used_again() {
+        let mut state = ExplorerState::new(["a", "b"], []);
+        let last = state.captions[1].key;
+        state.remove_caption(last);
+        let next = state.add_caption("c");
+        assert!(next > Some(last), "the key {next:?} came after {last}");
+    }
+
+    #[test]
+    fn moving_beyond_an_end_changes_nothing() {
+        let mut state = ExplorerState::new(["a", "b"], []);
+        let (first, before) = (state.captions[0].key, state.clone());
+        assert!(
+            !state.move_caption(first, Direction::Up),
+            "the first row cannot rise"
+        );
+        assert_eq!(state, before, "a refused move leaves the page as it was");
+        assert!(
+            state.move_caption(first, Direction::Down),
+            "the first row can sink"
+        );
+        assert_eq!(state.captions[1].text, "a", "it stands second now");
+    }
+
+    #[test]
+    fn removing_the_chosen_picture_chooses_its_neighbour() {
+        let mut state = ExplorerState::new([], ["x", "y", "z"]);
+        state.picture = Some("y".into());
+        state.remove_picture("y");
+        assert_eq!(
+            state.picture.as_deref(),
+            Some("z"),
+            "the next picture takes its place"
+        );
+        state.remove_picture("z");
+        state.remove_picture("x");
+        assert_eq!(state.picture, None, "nothing is left to choose");
+    }
+
+    #[test]
+    fn a_full_page_takes_no_more() {
+        let mut state = ExplorerState::new([], []);
+        for i in 0..50 {
+            state.add_picture(&format!("own-{i}"));
+            state.add_caption("x");
+        }
+        assert_eq!(
+            state.pictures.len(),
+            MAX_PICTURES,
+            "pictures stop at the limit"
+        );
+        assert_eq!(
+            state.captions.len(),
+            MAX_CAPTIONS,
+            "captions stop at the limit"
+        );
+    }
+
+    #[test]
+    fn captions_without_words_are_not_asked_about() {
+        let state = ExplorerState::new(["a star", "  ", ""], []);
+        assert_eq!(state.askable().1, ["a star"], "only words are asked about");
+    }
+}
