@@ -212,3 +212,233 @@ fn share(outcomes: impl ExactSizeIterator<Item = bool>) -> f64 {
     let n = outcomes.len().max(1);
     outcomes.filter(|&hit| hit).count() as f64 / n as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::{
+        auroc, first_hit_rank, linear_fit, mean, percentile_of, population_sd, quantile, r_squared,
+        recall_at_k, recall_by_level, spearman,
+    };
+
+    /// `SciPy` and `NumPy` compute in f64 too, in another order.
+    const TOLERANCE: f64 = 1e-13;
+
+    fn fixture() -> Value {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/numerics.json");
+        let text = std::fs::read_to_string(path).expect("the fixture is committed");
+        let fixture: Value = serde_json::from_str(&text).expect("the fixture is JSON");
+        fixture["metrics"].clone()
+    }
+
+    fn numbers(value: &Value) -> Vec<f64> {
+        let list = value.as_array().expect("a list");
+        list.iter().map(|x| x.as_f64().expect("a number")).collect()
+    }
+
+    fn pairs(value: &Value) -> Vec<(f64, f64)> {
+        let list = value.as_array().expect("a list of pairs");
+        list.iter()
+            .map(|pair| (numbers(pair)[0], numbers(pair)[1]))
+            .collect()
+    }
+
+    fn assert_close(name: &str, found: f64, expected: &Value) {
+        let expected = expected.as_f64().expect("a number");
+        assert!(
+            (found - expected).abs() < TOLERANCE,
+            "{name}: found {found}, expected {expected}"
+        );
+    }
+
+    #[test]
+    fn correlation_line_and_moments_agree_with_scipy() {
+        let fixture = fixture();
+        let (x, y) = (numbers(&fixture["x"]), numbers(&fixture["y"]));
+        let fit = linear_fit(&x, &y).expect("x and y vary");
+        assert_close(
+            "spearman",
+            spearman(&x, &y).expect("x and y vary"),
+            &fixture["spearman"],
+        );
+        assert_close("slope", fit.slope, &fixture["slope"]);
+        assert_close("intercept", fit.intercept, &fixture["intercept"]);
+        assert_close(
+            "r squared",
+            r_squared(&x, &y).expect("x and y vary"),
+            &fixture["r_squared"],
+        );
+        assert_close("mean", mean(&x), &fixture["mean"]);
+        assert_close(
+            "standard deviation",
+            population_sd(&x),
+            &fixture["population_sd"],
+        );
+    }
+
+    #[test]
+    fn the_area_under_the_curve_agrees_with_scipy() {
+        let fixture = fixture();
+        let (positives, negatives) = (
+            numbers(&fixture["positives"]),
+            numbers(&fixture["negatives"]),
+        );
+        let found = auroc(&positives, &negatives).expect("both are there");
+        assert_close("auroc", found, &fixture["auroc"]);
+    }
+
+    #[test]
+    fn percentiles_and_quantiles_agree_with_scipy_and_numpy() {
+        let fixture = fixture();
+        let mut sorted = numbers(&fixture["x"]);
+        sorted.sort_by(f64::total_cmp);
+        for (point, expected) in pairs(&fixture["percentiles"]) {
+            let found = percentile_of(&sorted, point);
+            assert!(
+                (found - expected).abs() < TOLERANCE * 100.0,
+                "{point}: {found} {expected}"
+            );
+        }
+        for (fraction, expected) in pairs(&fixture["quantiles"]) {
+            let found = quantile(&sorted, fraction).expect("there are values");
+            assert!(
+                (found - expected).abs() < TOLERANCE,
+                "{fraction}: {found} {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_rank_counts_better_items_and_earlier_equals() {
+        let scores = [0.3, 0.9, 0.5, 0.9, 0.1];
+        let rank = |relevant: &[usize]| first_hit_rank(&scores, |i| relevant.contains(&i));
+        assert_eq!(rank(&[1]), Some(0), "the first of two equal best items");
+        assert_eq!(rank(&[3]), Some(1), "the second of two equal best items");
+        assert_eq!(rank(&[4, 2]), Some(2), "the better of two relevant items");
+        assert_eq!(rank(&[]), None, "nothing relevant");
+    }
+
+    #[test]
+    fn recall_counts_ranks_below_k() {
+        let ranks = [0, 3, 1, 0, 9];
+        let found = [1, 2, 5, 10].map(|k| recall_at_k(&ranks, k));
+        assert_eq!(found, [0.4, 0.6, 0.8, 1.0], "recall at 1, 2, 5 and 10");
+        assert_eq!(recall_at_k(&[], 1), 0.0, "recall of nothing");
+    }
+
+    #[test]
+    fn levels_go_from_certain_to_uncertain_and_drop_the_remainder() {
+        let uncertainty = [0.9, 0.1, 0.5, 0.2, 0.6, 0.3, 1.5];
+        let is_correct = [false, true, false, true, true, true, true];
+        let recall = recall_by_level(&uncertainty, &is_correct, 3);
+        assert_eq!(
+            recall,
+            [1.0, 0.5, 0.5],
+            "pairs (.1 .2), (.3 .5), (.6 .9); 1.5 is dropped"
+        );
+        assert!(
+            recall_by_level(&uncertainty, &is_correct, 8).is_empty(),
+            "more levels than queries"
+        );
+        assert!(
+            recall_by_level(&uncertainty, &is_correct, 0).is_empty(),
+            "no level"
+        );
+    }
+
+    #[test]
+    fn the_published_lattice_of_rank_correlations_is_met() {
+        let levels: Vec<f64> = (0..10).map(f64::from).collect();
+        let mut recall: Vec<f64> = levels.iter().map(|level| 1.0 - level / 20.0).collect();
+        assert_eq!(
+            spearman(&levels, &recall),
+            Some(-1.0),
+            "strictly falling recall"
+        );
+        recall.swap(4, 5);
+        let one_swap = spearman(&levels, &recall).expect("recall varies");
+        assert!(
+            (one_swap + 0.987_878_787_878_788).abs() < TOLERANCE,
+            "one adjacent swap: {one_swap}"
+        );
+    }
+
+    #[test]
+    fn what_the_data_do_not_determine_is_none() {
+        let (flat, rising) = ([0.1 + 0.2; 3], [1.0, 2.0, 3.0]);
+        assert_eq!(
+            spearman(&flat, &rising),
+            None,
+            "correlation with a constant"
+        );
+        assert_eq!(linear_fit(&flat, &rising), None, "a line over one point");
+        assert_eq!(linear_fit(&rising, &flat), None, "share of no variance");
+        assert_eq!(spearman(&[], &[]), None, "correlation of nothing");
+        assert_eq!(auroc(&[], &rising), None, "no positives");
+        assert_eq!(quantile(&[], 0.5), None, "quantile of nothing");
+        assert_eq!(percentile_of(&[], 0.5), 50.0, "percentile among nothing");
+        assert_eq!(
+            (mean(&[]), population_sd(&[])),
+            (0.0, 0.0),
+            "moments of nothing"
+        );
+    }
+
+    #[test]
+    fn the_slope_tells_what_r_squared_hides() {
+        let (x, y) = ([0.0, 1.0, 2.0], [5.0, 3.0, 1.0]);
+        let fit = linear_fit(&x, &y).expect("x and y vary");
+        assert_eq!(
+            (fit.slope, fit.intercept, fit.r_squared),
+            (-2.0, 5.0, 1.0),
+            "a falling line"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn rank_statistics_ignore_monotone_changes_of_scale(
+            values in prop::collection::vec((-5.0..5.0_f64, -5.0..5.0_f64), 3..40),
+        ) {
+            let (x, y): (Vec<f64>, Vec<f64>) = values.into_iter().unzip();
+            let cubed: Vec<f64> = x.iter().map(|x| x.powi(3) + x).collect();
+            prop_assert_eq!(spearman(&x, &y), spearman(&cubed, &y), "spearman");
+            let shifted = |values: &[f64]| values.iter().map(|x| 2.0 * x + 1.0).collect::<Vec<_>>();
+            prop_assert_eq!(auroc(&x, &y), auroc(&shifted(&x), &shifted(&y)), "auroc");
+        }
+
+        #[test]
+        fn swapping_the_classes_mirrors_the_area(
+            x in prop::collection::vec(-3_i32..3, 1..30),
+            y in prop::collection::vec(-3_i32..3, 1..30),
+        ) {
+            let (x, y): (Vec<f64>, Vec<f64>) = (x.into_iter().map(f64::from).collect(), y.into_iter().map(f64::from).collect());
+            let sum = auroc(&x, &y).expect("both are there") + auroc(&y, &x).expect("both are there");
+            prop_assert!((sum - 1.0).abs() < TOLERANCE, "the two areas add to {sum}");
+        }
+
+        #[test]
+        fn levels_average_to_the_recall_when_nothing_is_dropped(
+            queries in prop::collection::vec((0.0..1.0_f64, any::<bool>()), 1..8),
+        ) {
+            let (uncertainty, is_correct): (Vec<f64>, Vec<bool>) = queries.into_iter().unzip();
+            let levels = recall_by_level(&uncertainty, &is_correct, is_correct.len());
+            let hits = is_correct.iter().filter(|&&hit| hit).count() as f64;
+            prop_assert!((mean(&levels) - hits / is_correct.len() as f64).abs() < TOLERANCE, "{levels:?}");
+        }
+
+        #[test]
+        fn no_input_makes_a_metric_panic(
+            x in prop::collection::vec(any::<f64>(), 0..20),
+            y in prop::collection::vec(any::<f64>(), 0..20),
+            k in 0_usize..25,
+        ) {
+            let is_correct: Vec<bool> = y.iter().map(|y| *y > 0.0).collect();
+            let _ = (spearman(&x, &y), linear_fit(&x, &y), auroc(&x, &y));
+            let _ = (first_hit_rank(&x, |i| i % 2 == 0), quantile(&x, y.len() as f64 / 20.0), percentile_of(&x, 0.0));
+            prop_assert!(recall_by_level(&x, &is_correct, k).len() <= k, "as many levels as asked for at most");
+        }
+    }
+}

@@ -36,3 +36,5 @@ pub use von_mises_fisher::VonMisesFisher;
 
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod properties;

@@ -43,8 +43,9 @@ const GAUSS_LEGENDRE: [(f64, f64); 5] = [
 ///
 /// # Accuracy
 ///
-/// Against mpmath for d from 2 to 2048 and κ from 0 to 1e6: every quantity within 2e-12 relative, the normaliser
-/// ratio near its root κ = 1 within 1e-15 κ absolute (`golden`).
+/// For d from 2 to 2048 and κ from 0 to 1e6 every quantity is within 2e-13 of mpmath, relative to its value, save near the
+/// roots of G at κ = 1 and of G′ near κ = ½, where the absolute errors stay below 1e-15: measured at 3,000 random
+/// (d, κ), asserted on a grid in `golden`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerSpherical {
     embed_dim: usize,

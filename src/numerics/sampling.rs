@@ -79,3 +79,146 @@ fn standard_normal<R: Rng + ?Sized>(rng: &mut R) -> f64 {
 fn positive_unit<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     1.0 - rng.random::<f64>()
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{SeedableRng as _, rngs::ChaCha12Rng};
+
+    use super::super::{Family, PowerSpherical, VonMisesFisher};
+    use super::{direction_at_cosine, uniform_direction};
+
+    const DRAWS: usize = 20_000;
+
+    /// Five standard errors: one failure in two million seeds, and the seed is fixed.
+    const STANDARD_ERRORS: f64 = 5.0;
+
+    fn rng() -> ChaCha12Rng {
+        ChaCha12Rng::seed_from_u64(20_240_607)
+    }
+
+    fn draw_cosines(family: Family, d: usize, kappa: f64) -> Vec<f64> {
+        let mut rng = rng();
+        let mut draw = || match family {
+            Family::VonMisesFisher => VonMisesFisher::new(d, kappa).sample_cosine(&mut rng),
+            Family::PowerSpherical => PowerSpherical::new(d, kappa).sample_cosine(&mut rng),
+        };
+        (0..DRAWS).map(|_| draw()).collect()
+    }
+
+    /// Greatest distance between the empirical distribution function and `cdf`.
+    fn kolmogorov_distance(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
+        values.sort_by(f64::total_cmp);
+        let n = values.len() as f64;
+        let gap = |(i, t): (usize, &f64)| (cdf(*t) - (i as f64 + 0.5) / n).abs();
+        values.iter().enumerate().map(gap).fold(0.0, f64::max)
+    }
+
+    fn dot(x: &[f64], y: &[f64]) -> f64 {
+        x.iter().zip(y).map(|(x, y)| x * y).sum()
+    }
+
+    #[test]
+    fn drawn_cosines_have_the_mean_and_the_variance_of_their_law() {
+        for family in Family::ALL {
+            for (d, kappa) in [
+                (2, 0.0),
+                (2, 3.0),
+                (3, 1e4),
+                (16, 2.0),
+                (128, 30.0),
+                (512, 5.0),
+                (512, 1000.0),
+                (2048, 1e6),
+            ] {
+                let cosines = draw_cosines(family, d, kappa);
+                let n = DRAWS as f64;
+                let (mean, variance) = (
+                    family.mean_resultant_length(d, kappa),
+                    family.cosine_variance(d, kappa),
+                );
+                let found = cosines.iter().sum::<f64>() / n;
+                let error = (found - mean).abs() / (variance / n).sqrt();
+                assert!(
+                    error < STANDARD_ERRORS,
+                    "{family:?}, d = {d}, κ = {kappa}: mean {found}, not {mean}"
+                );
+                let squares: Vec<f64> = cosines.iter().map(|t| (t - mean).powi(2)).collect();
+                let found = squares.iter().sum::<f64>() / n;
+                let spread =
+                    (squares.iter().map(|s| (s - found).powi(2)).sum::<f64>() / n / n).sqrt();
+                let error = (found - variance).abs() / spread;
+                assert!(
+                    error < STANDARD_ERRORS,
+                    "{family:?}, d = {d}, κ = {kappa}: variance {found}, not {variance}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn on_the_ordinary_sphere_drawn_cosines_follow_the_closed_form_distribution() {
+        // 1.95/√n is the 0.1 % point of Kolmogorov's law.
+        let limit = 1.95 / (DRAWS as f64).sqrt();
+        for kappa in [0.1, 2.0, 50.0] {
+            let law = draw_cosines(Family::VonMisesFisher, 3, kappa);
+            let cdf = |t: f64| (kappa * (t + 1.0)).exp_m1() / (2.0 * kappa).exp_m1();
+            let distance = kolmogorov_distance(law, cdf);
+            assert!(
+                distance < limit,
+                "von Mises–Fisher, κ = {kappa}: {distance}"
+            );
+            let law = draw_cosines(Family::PowerSpherical, 3, kappa);
+            let distance = kolmogorov_distance(law, |t| ((1.0 + t) / 2.0).powf(1.0 + kappa));
+            assert!(distance < limit, "power spherical, κ = {kappa}: {distance}");
+        }
+    }
+
+    #[test]
+    fn a_drawn_direction_has_unit_length_and_the_given_cosine() {
+        let mut rng = rng();
+        for d in [2, 3, 16, 512] {
+            let mut first = vec![0.0; d];
+            first[0] = 1.0;
+            let opposite: Vec<f64> = first.iter().map(|x| -x).collect();
+            for mean_direction in [first, opposite, uniform_direction(d, &mut rng)] {
+                for cosine in [-1.0, -0.4, 0.0, 0.7, 1.0] {
+                    let drawn = direction_at_cosine(&mean_direction, cosine, &mut rng);
+                    let (norm, found) = (dot(&drawn, &drawn).sqrt(), dot(&drawn, &mean_direction));
+                    assert!((norm - 1.0).abs() < 1e-12, "d = {d}: length {norm}");
+                    assert!(
+                        (found - cosine).abs() < 1e-12,
+                        "d = {d}: cosine {found}, not {cosine}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_mean_of_many_draws_points_along_the_mean_direction() {
+        let (d, n) = (8, 20_000);
+        let mut rng = rng();
+        let mean_direction = uniform_direction(d, &mut rng);
+        let (vmf, power) = (VonMisesFisher::new(d, 6.0), PowerSpherical::new(d, 6.0));
+        let mut sums = [vec![0.0; d], vec![0.0; d]];
+        for _ in 0..n {
+            let draws = [
+                vmf.sample(&mean_direction, &mut rng),
+                power.sample(&mean_direction, &mut rng),
+            ];
+            for (sum, draw) in sums.iter_mut().zip(&draws) {
+                sum.iter_mut()
+                    .zip(draw)
+                    .for_each(|(sum, x)| *sum += x / f64::from(n));
+            }
+        }
+        let lengths = [vmf.mean_resultant_length(), power.mean_resultant_length()];
+        for (sum, length) in sums.iter().zip(lengths) {
+            for (found, expected) in sum.iter().zip(mean_direction.iter().map(|x| x * length)) {
+                // A coordinate's variance is below ½.
+                let limit = STANDARD_ERRORS * (0.5 / f64::from(n)).sqrt();
+                assert!((found - expected).abs() < limit, "{found}, not {expected}");
+            }
+        }
+    }
+}

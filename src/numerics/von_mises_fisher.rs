@@ -21,7 +21,8 @@ use super::{
 ///
 /// # Accuracy
 ///
-/// Against mpmath for d from 2 to 2048 and κ from 0 to 1e6: every quantity within 2e-12 relative (`golden`).
+/// For d from 2 to 2048 and κ from 0 to 1e6 every quantity is within 2e-13 of mpmath, relative to its value: measured at
+/// 3,000 random (d, κ), asserted on a grid in `golden`. The largest error was 6e-14, of the variance at d = 3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VonMisesFisher {
     embed_dim: usize,
@@ -83,8 +84,8 @@ impl VonMisesFisher {
 
     /// Returns G(κ) = F(κ) − F(0) in a form without cancellation.
     ///
-    /// It lies below the true [`Self::log_normalizer_ratio`], by nothing at κ = 0 and never by more than
-    /// (ln 2 − ½)/2 ≈ 0.0966 nats.
+    /// It lies below the true [`Self::log_normalizer_ratio`]: by nothing at κ = 0, by most near κ = d²/2, and for d ≥ 7
+    /// never by more than the limit (ln 2 − ½)/2 ≈ 0.0966 nats (0.133 at d = 2).
     #[must_use]
     pub fn approximate_log_normalizer_ratio(&self) -> f64 {
         let (d, kappa) = (dimension(self.embed_dim), self.concentration);
