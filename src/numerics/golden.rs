@@ -213,6 +213,17 @@ fn the_gamma_functions_agree_with_mpmath() {
 }
 
 #[test]
+fn the_concentrations_that_match_real_cosines_are_reproduced() {
+    for (mean, expected) in [(0.30, 168.7), (0.25, 136.5), (0.20, 106.7)] {
+        let found = VonMisesFisher::with_mean_resultant_length(512, mean).concentration();
+        assert!(
+            (found - expected).abs() < 0.05,
+            "mean cosine {mean}: {found}, not {expected}"
+        );
+    }
+}
+
+#[test]
 fn a_power_spherical_likelihood_opposite_to_the_mean_direction_is_finite() {
     let law = PowerSpherical::new(512, 8.0);
     let expected = 8.0 * 1e-6_f64.ln() + law.log_normalizer_ratio();

@@ -63,6 +63,20 @@ impl PowerSpherical {
         }
     }
 
+    /// Makes the law of dimension d whose mean cosine is `mean`, in [0, 1): κ = (d−1) r/(1−r).
+    #[must_use]
+    pub fn with_mean_resultant_length(embed_dim: usize, mean: f64) -> Self {
+        let concentration = (dimension(embed_dim) - 1.0) * mean / (1.0 - mean);
+        Self::new(
+            embed_dim,
+            if mean >= 1.0 {
+                f64::INFINITY
+            } else {
+                concentration
+            },
+        )
+    }
+
     /// Dimension d of the space the sphere lies in.
     #[must_use]
     pub fn embed_dim(&self) -> usize {

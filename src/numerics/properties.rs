@@ -126,6 +126,14 @@ proptest! {
     }
 
     #[test]
+    fn the_law_with_a_given_mean_has_that_mean(d in dimensions(), mean in 1e-6..0.9999_f64) {
+        let vmf = VonMisesFisher::with_mean_resultant_length(d, mean).mean_resultant_length();
+        prop_assert!((vmf - mean).abs() <= 1e-14 * mean, "von Mises–Fisher: {vmf}, not {mean}");
+        let power = PowerSpherical::with_mean_resultant_length(d, mean).mean_resultant_length();
+        prop_assert!((power - mean).abs() <= 1e-14 * mean, "power spherical: {power}, not {mean}");
+    }
+
+    #[test]
     fn the_training_kernel_stays_below_the_truth_by_the_documented_gap(
         d in dimensions(),
         kappa in concentrations(),
@@ -198,6 +206,12 @@ proptest! {
         }
         for value in growing_with_concentration(family, d, f64::INFINITY) {
             prop_assert!(value.1.is_finite(), "{} = {} at infinite κ", value.0, value.1);
+        }
+        for mean in [-0.1, 1.0, 7.0, f64::NAN] {
+            let expected = if mean >= 1.0 { MAX_CONCENTRATION } else { 0.0 };
+            let vmf = VonMisesFisher::with_mean_resultant_length(d, mean).concentration();
+            let power = PowerSpherical::with_mean_resultant_length(d, mean).concentration();
+            prop_assert_eq!((vmf, power), (expected, expected), "mean {}", mean);
         }
         prop_assert_eq!(VonMisesFisher::new(d, f64::INFINITY).concentration(), MAX_CONCENTRATION, "the upper bound");
     }
