@@ -4,6 +4,8 @@ pub mod error;
 pub mod explorer;
 pub mod metrics;
 pub mod numerics;
+#[cfg(feature = "engine")]
+pub mod preprocess;
 pub mod protocol;
 pub mod scenes;
 #[cfg(feature = "page")]

@@ -1,0 +1,182 @@
+//! Captions are cleaned as OpenAI's CLIP cleans them: `ftfy.fix_text`, HTML entities, white space, lower case.
+//!
+//! Of ftfy 6 this does what acts on single characters: C1 controls as Windows-1252, Latin ligatures, full- and
+//! half-width forms, straight quotes, control characters, NFC. It leaves out the repair of text that was decoded with
+//! the wrong encoding ("cafÃ©") and the removal of terminal escape sequences.
+
+use tokenizers::NormalizedString;
+
+use super::text::{END_TOKEN, START_TOKEN};
+
+/// What Windows-1252 holds at 0x80–0x9F; its five gaps stay as they are.
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
+    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// The caption as the tokenizer shall see it.
+///
+/// A start or end token that was typed literally becomes a space: it would end the caption early.
+pub(super) fn clean(caption: &str) -> String {
+    let text = unescape_twice(&fix_text(caption));
+    let text = text
+        .split(is_space)
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+        .to_lowercase();
+    if !text.contains("<|") {
+        return text;
+    }
+    let text = text.replace(START_TOKEN, " ").replace(END_TOKEN, " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// White space as Python's `str.split` sees it.
+fn is_space(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '\x1c'..='\x1f')
+}
+
+fn unescape_twice(text: &str) -> String {
+    let once = htmlize::unescape(text);
+    htmlize::unescape(once.as_ref()).into_owned()
+}
+
+/// ftfy's repairs of single characters, repeated until nothing changes, as ftfy does.
+fn fix_text(caption: &str) -> String {
+    // ftfy takes text with a "<" for HTML source, whose entities are meant.
+    let has_entities = !caption.contains('<');
+    let mut text = caption.to_owned();
+    loop {
+        let unescaped = if has_entities {
+            htmlize::unescape(text.as_str())
+        } else {
+            text.as_str().into()
+        };
+        let fixed = nfc(&unescaped.chars().fold(String::new(), push_fixed));
+        if fixed == text {
+            return text;
+        }
+        text = fixed;
+    }
+}
+
+fn nfc(text: &str) -> String {
+    let mut normalized = NormalizedString::from(text);
+    normalized.nfc();
+    normalized.get().to_owned()
+}
+
+/// Appends what ftfy makes of one character.
+fn push_fixed(mut text: String, character: char) -> String {
+    match character {
+        '\u{80}'..='\u{9f}' => return push_fixed_c1(text, character),
+        '\u{3000}' => text.push(' '),
+        '\u{ff01}'..='\u{ffef}' => {
+            let mut normalized = NormalizedString::from(character.to_string());
+            normalized.nfkc();
+            text.push_str(normalized.get());
+        }
+        '\u{2bc}' | '\u{2018}'..='\u{201b}' => text.push('\''),
+        '\u{201c}'..='\u{201f}' => text.push('"'),
+        _ if is_control(character) => {}
+        _ => match ligature(character) {
+            Some(letters) => text.push_str(letters),
+            None => text.push(character),
+        },
+    }
+    text
+}
+
+fn push_fixed_c1(mut text: String, character: char) -> String {
+    let meant = WINDOWS_1252[character as usize - 0x80];
+    if meant == character {
+        text.push(character);
+        return text;
+    }
+    push_fixed(text, meant)
+}
+
+/// The control characters that ftfy removes.
+fn is_control(character: char) -> bool {
+    matches!(character, '\0'..='\x08' | '\x0b' | '\x0e'..='\x1f' | '\x7f' | '\u{206a}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffc}')
+}
+
+fn ligature(character: char) -> Option<&'static str> {
+    Some(match character {
+        'Ĳ' => "IJ",
+        'ĳ' => "ij",
+        'ŉ' => "'n",
+        'Ǳ' => "DZ",
+        'ǲ' => "Dz",
+        'ǳ' => "dz",
+        'Ǆ' => "DŽ",
+        'ǅ' => "Dž",
+        'ǆ' => "dž",
+        'Ǉ' => "LJ",
+        'ǈ' => "Lj",
+        'ǉ' => "lj",
+        'Ǌ' => "NJ",
+        'ǋ' => "Nj",
+        'ǌ' => "nj",
+        'ﬀ' => "ff",
+        'ﬁ' => "fi",
+        'ﬂ' => "fl",
+        'ﬃ' => "ffi",
+        'ﬄ' => "ffl",
+        'ﬅ' => "ſt",
+        'ﬆ' => "st",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_collapses_and_letters_are_lowered() {
+        assert_eq!(
+            clean("  A\tRed \r\n\u{a0}\u{3000}STAR  "),
+            "a red star",
+            "one space between words"
+        );
+    }
+
+    #[test]
+    fn typed_special_tokens_become_a_space() {
+        assert_eq!(
+            clean("a cat<|endoftext|>dog <|STARTOFTEXT|>"),
+            "a cat dog",
+            "in any case"
+        );
+        assert_eq!(
+            clean("a &lt;|endoftext|&gt; b"),
+            "a b",
+            "also behind entities"
+        );
+        assert_eq!(
+            clean("<|endof<|endoftext|>text|>"),
+            "<|endof text|>",
+            "none can be assembled"
+        );
+    }
+
+    #[test]
+    fn entities_are_unescaped_until_they_are_text() {
+        assert_eq!(
+            clean("Tom &amp;amp; Jerry &#39;s &hearts;"),
+            "tom & jerry 's ♥",
+            "named and numeric"
+        );
+    }
+
+    #[test]
+    fn typographic_forms_become_plain() {
+        assert_eq!(
+            clean("it’s “ﬁne”, ＯＫ\u{85}"),
+            "it's \"fine\", ok…",
+            "quotes, ligature, width, C1"
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! A decoded picture becomes the array that the vision tower reads.
+
+use serde::{Deserialize, Serialize};
+
+use super::resize::resize_and_crop;
+
+/// A picture as 8-bit RGB, three bytes a pixel, row by row from the top.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RgbPixels {
+    /// Pixels in a row, at least 1.
+    pub width: usize,
+    /// Rows, at least 1.
+    pub height: usize,
+    /// `3 * width * height` values.
+    pub pixels: Vec<u8>,
+}
+
+/// What [`decode`](super::decode::decode) read from a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecodedImage {
+    /// The upright picture.
+    pub rgb: RgbPixels,
+    /// What a visitor should know about how it was read, one lower-case sentence each.
+    pub notes: Vec<String>,
+}
+
+/// How a picture becomes the input of a vision tower.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImagePreprocess {
+    /// Side of the square that the tower sees, in pixels.
+    pub image_size: usize,
+    /// Mean of each channel, subtracted from values in 0–1.
+    pub mean: [f32; 3],
+    /// Standard deviation of each channel, by which the difference is divided.
+    pub std: [f32; 3],
+}
+
+impl ImagePreprocess {
+    /// The channel statistics that OpenAI trained CLIP with.
+    pub fn clip(image_size: usize) -> Self {
+        Self {
+            image_size,
+            mean: [0.481_454_66, 0.457_827_5, 0.408_210_73],
+            std: [0.268_629_54, 0.261_302_58, 0.275_777_11],
+        }
+    }
+
+    /// The input of the vision tower: resized, cropped and normalised.
+    ///
+    /// # Shapes
+    /// Three planes of `image_size` × `image_size`: red, green, blue; each row by row.
+    pub fn apply(&self, rgb: &RgbPixels) -> Vec<f32> {
+        self.normalise(&resize_and_crop(rgb, self.image_size))
+    }
+
+    /// `(value / 255 − mean) / std` in single precision, as torchvision's `ToTensor` and `Normalize` compute it.
+    ///
+    /// # Shapes
+    /// Interleaved `[height, width, 3]` becomes planar `[3, height, width]`.
+    pub fn normalise(&self, rgb: &RgbPixels) -> Vec<f32> {
+        (0..3)
+            .flat_map(|channel| {
+                let values = rgb.pixels.iter().skip(channel).step_by(3);
+                values.map(move |&value| {
+                    (f32::from(value) / 255.0 - self.mean[channel]) / self.std[channel]
+                })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normalising_separates_the_channels_into_planes() {
+        let preprocess = ImagePreprocess {
+            image_size: 1,
+            mean: [0.0, 0.5, 1.0],
+            std: [1.0, 0.5, 2.0],
+        };
+        let rgb = RgbPixels {
+            width: 2,
+            height: 1,
+            pixels: vec![0, 255, 255, 255, 0, 0],
+        };
+        let planes = preprocess.normalise(&rgb);
+        assert_eq!(
+            planes,
+            [0.0, 1.0, 1.0, -1.0, 0.0, -0.5],
+            "red plane, then green, then blue"
+        );
+    }
+
+    #[test]
+    fn the_configuration_survives_json() {
+        let preprocess = ImagePreprocess::clip(224);
+        let json = serde_json::to_string(&preprocess).expect("plain numbers");
+        let back: ImagePreprocess = serde_json::from_str(&json).expect("what was just written");
+        assert_eq!(back, preprocess, "{json}");
+    }
+}

@@ -1,0 +1,14 @@
+//! Pictures and captions become arrays on the host.
+//!
+//! Must not know Burn, the browser or files: bytes and text come in, plain vectors go out. The same code runs natively
+//! and in WebAssembly.
+
+mod clean;
+pub mod decode;
+pub mod image;
+pub mod resize;
+pub mod text;
+
+pub use decode::decode;
+pub use image::{DecodedImage, ImagePreprocess, RgbPixels};
+pub use text::{TextPreprocess, Tokens, word_level_tokenizer_json};

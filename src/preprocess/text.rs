@@ -1,0 +1,255 @@
+//! A caption becomes token ids, with the tokenizer that lies beside the model's weights.
+
+use std::str::FromStr as _;
+
+use serde_json::json;
+use tokenizers::Tokenizer;
+
+use super::clean::clean;
+use crate::error::{Error, Result};
+
+/// The token before every caption.
+pub const START_TOKEN: &str = "<|startoftext|>";
+/// The token after every caption, at which the text tower is read.
+pub const END_TOKEN: &str = "<|endoftext|>";
+/// The token of a word that the model does not know; byte-level tokenizers have none.
+pub const UNKNOWN_TOKEN: &str = "<|unknown|>";
+
+/// A caption as the text tower reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tokens {
+    /// Start, the caption's tokens, end; not padded.
+    pub ids: Vec<u32>,
+    /// Tokens between start and end.
+    pub n_tokens: usize,
+    /// Whether the caption was longer than the context and lost its end.
+    pub truncated: bool,
+    /// The caption's words that the model does not know, each once, in order.
+    pub unknown_words: Vec<String>,
+}
+
+/// Cleans captions and encodes them with a model's `tokenizer.json`.
+#[derive(Debug, Clone)]
+pub struct TextPreprocess {
+    tokenizer: Tokenizer,
+    context_length: usize,
+    start: u32,
+    end: u32,
+    unknown: Option<u32>,
+}
+
+impl TextPreprocess {
+    /// Reads a `tokenizer.json`; captions are cut so that they fit in `context_length` tokens with start and end.
+    ///
+    /// # Errors
+    /// [`Error::Text`] if the bytes are no tokenizer, lack the start or end token, or leave no room for a caption.
+    pub fn from_tokenizer_json(bytes: &[u8], context_length: usize) -> Result<Self> {
+        let text = std::str::from_utf8(bytes).map_err(|_| {
+            Error::Text("the tokenizer is not UTF-8 text, expected JSON".to_owned())
+        })?;
+        let tokenizer = Tokenizer::from_str(text)
+            .map_err(|error| Error::Text(format!("the tokenizer cannot be read: {error}")))?;
+        if context_length < 3 {
+            return Err(Error::Text(format!(
+                "a context of {context_length} tokens holds no caption, expected at least 3"
+            )));
+        }
+        let id = |token: &str| {
+            let missing = || {
+                Error::Text(format!(
+                    "the tokenizer lacks the token {token}, expected a tokenizer of CLIP's kind"
+                ))
+            };
+            tokenizer.token_to_id(token).ok_or_else(missing)
+        };
+        let (start, end) = (id(START_TOKEN)?, id(END_TOKEN)?);
+        let unknown = tokenizer.token_to_id(UNKNOWN_TOKEN);
+        Ok(Self {
+            tokenizer,
+            context_length,
+            start,
+            end,
+            unknown,
+        })
+    }
+
+    /// The ids of a caption.
+    ///
+    /// # Errors
+    /// [`Error::Text`] if the tokenizer's own rules fail on this caption.
+    pub fn encode(&self, caption: &str) -> Result<Tokens> {
+        let text = clean(caption);
+        let encoding = self
+            .tokenizer
+            .encode(text.as_str(), false)
+            .map_err(|error| Error::Text(format!("this caption cannot be encoded: {error}")))?;
+        let room = self.context_length - 2;
+        let kept = &encoding.get_ids()[..encoding.len().min(room)];
+        let mut ids = Vec::with_capacity(kept.len() + 2);
+        ids.push(self.start);
+        ids.extend_from_slice(kept);
+        ids.push(self.end);
+        let mut unknown_words = Vec::new();
+        for (&id, &(from, to)) in encoding.get_ids().iter().zip(encoding.get_offsets()) {
+            let word = &text[from..to];
+            if Some(id) == self.unknown && !unknown_words.iter().any(|known| known == word) {
+                unknown_words.push(word.to_owned());
+            }
+        }
+        Ok(Tokens {
+            ids,
+            n_tokens: kept.len(),
+            truncated: encoding.len() > room,
+            unknown_words,
+        })
+    }
+
+    /// The number of ids, which is the height of the token table.
+    pub fn vocab_size(&self) -> usize {
+        self.tokenizer.get_vocab_size(true)
+    }
+}
+
+/// A `tokenizer.json` whose tokens are whole words.
+///
+/// Ids: 0 is [`UNKNOWN_TOKEN`], then `words` in their order from 1, then [`START_TOKEN`], and [`END_TOKEN`] as the
+/// highest. Letters and digits make words, each symbol (such as an emoji) is one, and punctuation is dropped: a caption
+/// means the same with and without its full stop. So `words` must be lower-case runs of letters and digits.
+pub fn word_level_tokenizer_json(words: &[&str]) -> String {
+    let specials = [START_TOKEN, END_TOKEN];
+    let tokens = [UNKNOWN_TOKEN]
+        .into_iter()
+        .chain(words.iter().copied())
+        .chain(specials);
+    let vocab: serde_json::Map<_, _> = tokens
+        .zip(0_u32..)
+        .map(|(token, id)| (token.to_owned(), id.into()))
+        .collect();
+    let added = |token: &str| {
+        json!({ "id": vocab[token], "content": token, "special": true, "normalized": false,
+                "single_word": false, "lstrip": false, "rstrip": false })
+    };
+    let special = |token: &str| {
+        (
+            token.to_owned(),
+            json!({ "id": token, "ids": [vocab[token]], "tokens": [token] }),
+        )
+    };
+    let template = |token: &str| json!({ "SpecialToken": { "id": token, "type_id": 0 } });
+    json!({
+        "version": "1.0",
+        "truncation": null,
+        "padding": null,
+        "added_tokens": [added(UNKNOWN_TOKEN), added(START_TOKEN), added(END_TOKEN)],
+        "normalizer": { "type": "Sequence", "normalizers": [{ "type": "NFC" }, { "type": "Lowercase" }] },
+        "pre_tokenizer": {
+            "type": "Split", "pattern": { "Regex": r"[\p{L}\p{M}\p{N}]+|[\p{S}--[|<>=+~^$`]]" }, "behavior": "Removed", "invert": true
+        },
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [template(START_TOKEN), { "Sequence": { "id": "A", "type_id": 0 } }, template(END_TOKEN)],
+            "pair": [template(START_TOKEN), { "Sequence": { "id": "A", "type_id": 0 } }, { "Sequence": { "id": "B", "type_id": 0 } }, template(END_TOKEN)],
+            "special_tokens": specials.map(special).into_iter().collect::<serde_json::Map<_, _>>(),
+        },
+        "decoder": null,
+        "model": { "type": "WordLevel", "vocab": vocab, "unk_token": UNKNOWN_TOKEN },
+    })
+    .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenes() -> TextPreprocess {
+        let json = word_level_tokenizer_json(&["a", "red", "star"]);
+        TextPreprocess::from_tokenizer_json(json.as_bytes(), 6).expect("a complete tokenizer")
+    }
+
+    fn encode(caption: &str) -> Tokens {
+        scenes().encode(caption).expect("a caption")
+    }
+
+    #[test]
+    fn words_get_ids_in_their_order_and_the_end_is_highest() {
+        assert_eq!(
+            encode("a red star").ids,
+            [4, 1, 2, 3, 5],
+            "start, a, red, star, end"
+        );
+        assert_eq!(scenes().vocab_size(), 6, "unknown, three words, start, end");
+    }
+
+    #[test]
+    fn nothing_is_start_and_end() {
+        let nothing = Tokens {
+            ids: vec![4, 5],
+            n_tokens: 0,
+            truncated: false,
+            unknown_words: vec![],
+        };
+        assert_eq!(encode(" \n"), nothing, "no caption");
+    }
+
+    #[test]
+    fn a_long_caption_loses_its_end_but_keeps_the_end_token() {
+        let tokens = encode("a red red red red star");
+        assert_eq!(
+            (tokens.ids, tokens.truncated),
+            (vec![4, 1, 2, 2, 2, 5], true),
+            "cut to six"
+        );
+        assert_eq!(
+            (tokens.n_tokens, encode("a red red star").truncated),
+            (4, false),
+            "four words fit"
+        );
+    }
+
+    #[test]
+    fn unknown_words_are_named_once() {
+        let tokens = encode("A Purple star, a purple ⭐!");
+        assert_eq!(
+            tokens.unknown_words,
+            ["purple", "⭐"],
+            "lower case, each once"
+        );
+        assert_eq!(tokens.ids, [4, 1, 0, 3, 1, 5], "unknown words are id 0");
+    }
+
+    #[test]
+    fn punctuation_does_not_count() {
+        assert_eq!(encode("\"A red-star.\""), encode("a red star"), "dropped");
+    }
+
+    #[test]
+    fn typed_special_tokens_are_no_tokens() {
+        assert_eq!(
+            encode("a <|endoftext|> star <|unknown|>").ids,
+            [4, 1, 3, 0, 5],
+            "the word unknown is unknown"
+        );
+    }
+
+    #[test]
+    fn a_broken_tokenizer_is_refused() {
+        let error = TextPreprocess::from_tokenizer_json(b"{}", 77).expect_err("no model");
+        assert!(
+            error
+                .to_string()
+                .starts_with("the tokenizer cannot be read"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_tokenizer_without_an_end_token_is_refused() {
+        let json = word_level_tokenizer_json(&["a"]).replace(END_TOKEN, "[SEP]");
+        let error = TextPreprocess::from_tokenizer_json(json.as_bytes(), 77).expect_err("no end");
+        assert_eq!(
+            error.to_string(),
+            "the tokenizer lacks the token <|endoftext|>, expected a tokenizer of CLIP's kind",
+            "names it"
+        );
+    }
+}
