@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{adapter::AdapterConfig, clip::ClipConfig};
-use crate::preprocess::image::ImagePreprocess;
-use crate::protocol::PerFamily;
+use crate::model::adapter::{AdapterConfig, PerFamily};
+use crate::model::clip::ClipConfig;
+use crate::preprocess::ImagePreprocess;
 
 /// The version of the format that this code reads and writes.
 pub const FORMAT: u32 = 1;
@@ -38,6 +38,20 @@ pub struct Manifest {
     pub golden: Golden,
     /// Where the weights come from.
     pub provenance: Provenance,
+}
+
+impl Manifest {
+    /// The files that hold one part of the model, in order; large parts are cut into several.
+    pub fn shards(&self, part: Part) -> impl Iterator<Item = &Shard> {
+        self.shards.iter().filter(move |shard| shard.part == part)
+    }
+
+    /// Sum of everything that has to be read before the model can answer.
+    #[must_use]
+    pub fn weights_bytes(&self) -> u64 {
+        let shards: u64 = self.shards.iter().map(|shard| shard.entry.bytes).sum();
+        shards + self.tokenizer.bytes
+    }
 }
 
 /// A file beside the manifest.

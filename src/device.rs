@@ -1,0 +1,32 @@
+//! The only file that names a Burn backend: where tensors live.
+//!
+//! Everything else takes a `&Device` and cannot tell which one it was given.
+
+pub use burn::tensor::Device;
+
+/// The CPU, by Burn's Flex backend; the same natively and in the browser.
+#[must_use]
+pub fn cpu() -> Device {
+    Device::flex()
+}
+
+/// The NVIDIA GPU with this index.
+#[cfg(feature = "cuda")]
+#[must_use]
+pub fn cuda(index: usize) -> Device {
+    Device::cuda(index)
+}
+
+/// The browser's GPU, through WebGPU.
+///
+/// # Errors
+///
+/// No adapter, no device, or one that lacks what the runtime needs. A software adapter passes: whether to use the
+/// GPU at all is decided before this is called.
+#[cfg(feature = "webgpu")]
+pub async fn gpu() -> crate::error::Result<Device> {
+    Device::wgpu_options()
+        .init_async()
+        .await
+        .map_err(|error| crate::error::Error::Engine(format!("the GPU cannot be used: {error}")))
+}

@@ -1,0 +1,14 @@
+//! Captions and pictures in, plain numbers out: the same code natively and in the browser.
+//!
+//! Every read-back is awaited, because a browser cannot block. Knows neither the browser nor training nor the
+//! messages of the page.
+
+mod golden;
+mod reading;
+mod session;
+mod source;
+
+pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings, SelfTest};
+pub use reading::{CaptionLaw, ImageEncoding, Pair, TextEncoding};
+pub use session::{REFERENCE_TENSOR, Session};
+pub use source::Source;

@@ -1,0 +1,125 @@
+//! What a session finds in one caption or picture, and what follows from a pair of them, in f64.
+
+use crate::model::adapter::PerFamily;
+use crate::numerics::Family;
+use crate::preprocess::Tokens;
+
+/// What the model makes of one caption.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextEncoding {
+    /// The caption as the text tower saw it.
+    pub tokens: Tokens,
+    /// The features scaled to length one.
+    pub embedding: Vec<f32>,
+    /// Length of the features, a baseline for κ.
+    pub features_norm: f64,
+    /// The caption's distribution under each family; `None` for a model without adapters.
+    pub laws: Option<PerFamily<CaptionLaw>>,
+}
+
+/// A caption's distribution on the sphere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaptionLaw {
+    /// κ.
+    pub concentration: f64,
+    /// μ, a unit vector.
+    pub mean_direction: Vec<f32>,
+}
+
+/// What the model makes of one picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImageEncoding {
+    /// The features scaled to length one: a point on the sphere.
+    pub embedding: Vec<f32>,
+}
+
+/// One caption against one picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// CLIP's own cosine between the two embeddings.
+    pub cosine: f64,
+    /// Cosine between the caption's mean direction and the picture under each family.
+    pub mean_direction_cosine: Option<PerFamily<f64>>,
+}
+
+impl CaptionLaw {
+    /// The law of a natural parameter η = κμ.
+    pub(super) fn from_natural_parameter(natural_parameter: &[f32]) -> Self {
+        let (mean_direction, concentration) = unit(natural_parameter);
+        Self {
+            concentration,
+            mean_direction,
+        }
+    }
+}
+
+impl TextEncoding {
+    /// Compares the caption with a picture.
+    #[must_use]
+    pub fn compare(&self, image: &ImageEncoding) -> Pair {
+        Pair {
+            cosine: dot(&self.embedding, &image.embedding),
+            mean_direction_cosine: self.laws.as_ref().map(|laws| PerFamily {
+                vmf: dot(&laws.vmf.mean_direction, &image.embedding),
+                power_spherical: dot(&laws.power_spherical.mean_direction, &image.embedding),
+            }),
+        }
+    }
+
+    /// Log-likelihood ratio to uniform of a picture, in nats, with the exact normaliser.
+    ///
+    /// `None` for a model without adapters.
+    #[must_use]
+    pub fn nats(&self, family: Family, image: &ImageEncoding) -> Option<f64> {
+        let law = self.laws.as_ref()?.get(family);
+        let cosine = dot(&law.mean_direction, &image.embedding);
+        Some(family.log_likelihood_ratio(image.embedding.len(), law.concentration, cosine))
+    }
+}
+
+/// Least length that a vector may have and still have a direction.
+const MIN_NORM: f64 = 1e-12;
+
+/// A vector's direction and its length, which is at least [`MIN_NORM`].
+pub(super) fn unit(vector: &[f32]) -> (Vec<f32>, f64) {
+    let norm = dot(vector, vector).sqrt().max(MIN_NORM);
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "components of a unit vector fit, and f32 is what the device computed in"
+    )]
+    let direction = vector
+        .iter()
+        .map(|value| (f64::from(*value) / norm) as f32)
+        .collect();
+    (direction, norm)
+}
+
+/// Sum of products, accumulated in f64.
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
+    debug_assert_eq!(a.len(), b.len(), "vectors of one space");
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| f64::from(*a) * f64::from(*b))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_law_is_split_into_length_and_direction() {
+        let law = CaptionLaw::from_natural_parameter(&[3.0, 0.0, -4.0]);
+        assert_eq!(law.concentration, 5.0, "a Pythagorean triple");
+        assert_eq!(law.mean_direction, [0.6, 0.0, -0.8], "divided by five");
+    }
+
+    #[test]
+    fn a_vanishing_natural_parameter_has_no_direction_but_finite_numbers() {
+        let law = CaptionLaw::from_natural_parameter(&[0.0; 4]);
+        assert!(
+            law.mean_direction.iter().all(|value| *value == 0.0),
+            "no direction: {law:?}"
+        );
+    }
+}

@@ -1,0 +1,356 @@
+//! A model that is loaded and answers.
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+
+use super::reading::{dot, unit};
+use super::{CaptionLaw, ImageEncoding, Source, TextEncoding};
+use crate::error::{Error, Result};
+use crate::model::adapter::{Adapter, PerFamily};
+use crate::model::clip::{TextTower, VisionTower};
+use crate::model::parameters::{Parameters, TensorRecord};
+use crate::numerics::Family;
+use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
+use crate::weights::manifest::{FileEntry, Manifest, Part};
+use crate::weights::shard::{read, verify};
+
+/// Captions that share one pass; bounds the memory of attention, which grows with captions × tokens².
+const CAPTIONS_PER_PASS: usize = 32;
+
+/// Pictures that share one pass.
+const IMAGES_PER_PASS: usize = 16;
+
+/// Name of the tensor in the part [`Part::Outside`]: natural parameters of reference captions, `[n, embed_dim]`.
+pub const REFERENCE_TENSOR: &str = "reference.natural_parameter";
+
+/// A loaded model.
+#[derive(Debug)]
+pub struct Session {
+    manifest: Manifest,
+    device: Device,
+    text_preprocess: TextPreprocess,
+    text: TextTower,
+    vision: VisionTower,
+    adapters: Option<PerFamily<Adapter>>,
+    logit_scale: Option<PerFamily<f64>>,
+    references: Vec<Reference>,
+}
+
+/// A reference caption's law, ready for many pictures.
+#[derive(Debug)]
+struct Reference {
+    natural_parameter: Vec<f32>,
+    log_normalizer_ratio: f64,
+}
+
+impl Session {
+    /// Reads, verifies and loads everything that the manifest names, the text encoder first.
+    ///
+    /// `on_progress` is told the stage, the bytes that have arrived and the bytes in all.
+    ///
+    /// # Errors
+    ///
+    /// A manifest that contradicts itself, a file that cannot be read or is not the one the manifest means, or
+    /// weights that do not fit the model.
+    pub async fn open<S: Source>(
+        manifest: Manifest,
+        source: &S,
+        device: &Device,
+        on_progress: impl FnMut(&str, u64, u64),
+    ) -> Result<Self> {
+        manifest.validate()?;
+        let mut loader = Loader {
+            manifest: &manifest,
+            source,
+            loaded_bytes: 0,
+            on_progress,
+        };
+
+        let tokenizer = loader.file("text encoder", &manifest.tokenizer).await?;
+        let context_length = manifest.clip.text_cfg.context_length;
+        let text_preprocess = TextPreprocess::from_tokenizer_json(&tokenizer, context_length)?;
+        check_vocabulary(&text_preprocess, &manifest)?;
+        let mut text = manifest.clip.init_text(device);
+        text.load(loader.part("text encoder", Part::Text).await?)?;
+        let adapters = loader.adapters(device).await?;
+        let mut vision = manifest.clip.init_vision(device);
+        vision.load(loader.part("image encoder", Part::Image).await?)?;
+        let references = loader.references().await?;
+
+        let logit_scale = match &adapters {
+            Some(adapters) => Some(PerFamily {
+                vmf: scalar(&adapters.vmf.logit_scale.val()).await?,
+                power_spherical: scalar(&adapters.power_spherical.logit_scale.val()).await?,
+            }),
+            None => None,
+        };
+        Ok(Self {
+            device: device.clone(),
+            text_preprocess,
+            text,
+            vision,
+            adapters,
+            logit_scale,
+            references,
+            manifest,
+        })
+    }
+
+    /// What the model is.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The factor τ of each adapter.
+    #[must_use]
+    pub fn logit_scale(&self) -> Option<PerFamily<f64>> {
+        self.logit_scale
+    }
+
+    /// Encodes captions, in order.
+    ///
+    /// # Errors
+    ///
+    /// A caption that the tokenizer cannot take, or an engine that fails.
+    pub async fn encode_text(&self, captions: &[String]) -> Result<Vec<TextEncoding>> {
+        let mut encodings = Vec::with_capacity(captions.len());
+        for chunk in captions.chunks(CAPTIONS_PER_PASS) {
+            let tokens = chunk
+                .iter()
+                .map(|caption| self.text_preprocess.encode(caption))
+                .collect::<Result<Vec<_>>>()?;
+            let rows = self.text_pass(&tokens).await?;
+            let embed_dim = self.manifest.clip.embed_dim;
+            let row_width = rows.len() / tokens.len();
+            encodings.extend(
+                tokens
+                    .into_iter()
+                    .zip(rows.chunks_exact(row_width))
+                    .map(|(tokens, row)| text_encoding(tokens, row, embed_dim)),
+            );
+        }
+        Ok(encodings)
+    }
+
+    /// Encodes one picture.
+    ///
+    /// # Errors
+    ///
+    /// An engine that fails.
+    pub async fn encode_image(&self, image: &RgbPixels) -> Result<ImageEncoding> {
+        let mut encodings = self.encode_images(std::slice::from_ref(image)).await?;
+        encodings
+            .pop()
+            .ok_or_else(|| Error::Engine("the engine gave no answer for a picture".to_owned()))
+    }
+
+    /// Encodes pictures, in order.
+    ///
+    /// # Errors
+    ///
+    /// An engine that fails.
+    pub async fn encode_images(&self, images: &[RgbPixels]) -> Result<Vec<ImageEncoding>> {
+        let preprocess = &self.manifest.preprocess;
+        let size = preprocess.image_size;
+        let mut encodings = Vec::with_capacity(images.len());
+        for chunk in images.chunks(IMAGES_PER_PASS) {
+            let values: Vec<f32> = chunk.iter().flat_map(|rgb| preprocess.apply(rgb)).collect();
+            let pixels = TensorData::new(values, [chunk.len(), 3, size, size]);
+            let features = self
+                .vision
+                .forward(Tensor::<4>::from_data(pixels, &self.device));
+            let rows = values_of(features).await?;
+            encodings.extend(rows.chunks_exact(self.manifest.clip.embed_dim).map(|row| {
+                ImageEncoding {
+                    embedding: unit(row).0,
+                }
+            }));
+        }
+        Ok(encodings)
+    }
+
+    /// Greatest likelihood ratio to uniform of a picture over the reference captions, in nats.
+    ///
+    /// Below the manifest's threshold the picture is outside the model's world. `None` where there is no reference.
+    #[must_use]
+    pub fn familiarity(&self, image: &ImageEncoding) -> Option<f64> {
+        self.references
+            .iter()
+            .map(|reference| {
+                dot(&reference.natural_parameter, &image.embedding) + reference.log_normalizer_ratio
+            })
+            .reduce(f64::max)
+    }
+
+    /// Features and natural parameters of captions in one pass and one read-back.
+    ///
+    /// Each row holds the features and, with adapters, η of von Mises–Fisher and of power spherical.
+    async fn text_pass(&self, tokens: &[Tokens]) -> Result<Vec<f32>> {
+        let (token_ids, end_positions) = self.token_batch(tokens);
+        let features = self.text.forward(token_ids, end_positions);
+        let rows = match &self.adapters {
+            Some(adapters) => {
+                let vmf = adapters.vmf.forward(features.clone());
+                let power_spherical = adapters.power_spherical.forward(features.clone());
+                Tensor::cat(vec![features, vmf, power_spherical], 1)
+            }
+            None => features,
+        };
+        values_of(rows).await
+    }
+
+    /// Token ids padded to the longest caption, and where each ends.
+    fn token_batch(&self, tokens: &[Tokens]) -> (Tensor<2, Int>, Tensor<1, Int>) {
+        let n_texts = tokens.len();
+        let end_token_id = self.manifest.clip.text_cfg.end_token_id;
+        let longest = tokens.iter().map(|tokens| tokens.ids.len()).max();
+        let n_tokens = longest.unwrap_or_default();
+        let mut token_ids = Vec::with_capacity(n_texts * n_tokens);
+        let mut end_positions = Vec::with_capacity(n_texts);
+        for Tokens { ids, .. } in tokens {
+            let end = ids.iter().position(|id| *id == end_token_id);
+            end_positions.push(end.unwrap_or(ids.len() - 1) as i64);
+            token_ids.extend(ids.iter().map(|id| i64::from(*id)));
+            token_ids.resize(end_positions.len() * n_tokens, i64::from(end_token_id));
+        }
+        (
+            Tensor::from_data(
+                TensorData::new(token_ids, [n_texts, n_tokens]),
+                &self.device,
+            ),
+            Tensor::from_data(TensorData::new(end_positions, [n_texts]), &self.device),
+        )
+    }
+}
+
+/// An id beyond the token table would be undefined on a GPU.
+fn check_vocabulary(text_preprocess: &TextPreprocess, manifest: &Manifest) -> Result<()> {
+    let (found, table) = (
+        text_preprocess.vocab_size(),
+        manifest.clip.text_cfg.vocab_size,
+    );
+    if found <= table {
+        Ok(())
+    } else {
+        Err(Error::Weights(format!(
+            "{}: {found} tokens, the token table has {table}",
+            manifest.tokenizer.file
+        )))
+    }
+}
+
+fn text_encoding(tokens: Tokens, row: &[f32], embed_dim: usize) -> TextEncoding {
+    let (features, natural_parameters) = row.split_at(embed_dim);
+    let (embedding, features_norm) = unit(features);
+    let laws = (!natural_parameters.is_empty()).then(|| {
+        let (vmf, power_spherical) = natural_parameters.split_at(embed_dim);
+        PerFamily {
+            vmf: CaptionLaw::from_natural_parameter(vmf),
+            power_spherical: CaptionLaw::from_natural_parameter(power_spherical),
+        }
+    });
+    TextEncoding {
+        tokens,
+        embedding,
+        features_norm,
+        laws,
+    }
+}
+
+/// Reads a manifest's files one after the other and counts their bytes.
+struct Loader<'a, S, P> {
+    manifest: &'a Manifest,
+    source: &'a S,
+    loaded_bytes: u64,
+    on_progress: P,
+}
+
+impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
+    async fn file(&mut self, stage: &str, entry: &FileEntry) -> Result<Vec<u8>> {
+        let total_bytes = self.manifest.weights_bytes();
+        (self.on_progress)(stage, self.loaded_bytes, total_bytes);
+        let bytes = self.source.read(entry).await?;
+        verify(&bytes, entry)?;
+        self.loaded_bytes += entry.bytes;
+        (self.on_progress)(stage, self.loaded_bytes, total_bytes);
+        Ok(bytes)
+    }
+
+    async fn part(&mut self, stage: &str, part: Part) -> Result<Vec<TensorRecord>> {
+        let mut records = Vec::new();
+        for shard in self.manifest.shards(part) {
+            records.extend(read(&self.file(stage, &shard.entry).await?)?);
+        }
+        Ok(records)
+    }
+
+    async fn adapters(&mut self, device: &Device) -> Result<Option<PerFamily<Adapter>>> {
+        let Some(configs) = &self.manifest.adapters else {
+            return Ok(None);
+        };
+        let mut vmf = configs.vmf.init(device);
+        vmf.load(self.part("adapters", Part::AdapterVmf).await?)?;
+        let mut power_spherical = configs.power_spherical.init(device);
+        power_spherical.load(self.part("adapters", Part::AdapterPowerSpherical).await?)?;
+        Ok(Some(PerFamily {
+            vmf,
+            power_spherical,
+        }))
+    }
+
+    async fn references(&mut self) -> Result<Vec<Reference>> {
+        if self.manifest.outside.is_none() {
+            return Ok(Vec::new());
+        }
+        let records = self.part("adapters", Part::Outside).await?;
+        let record = records
+            .iter()
+            .find(|record| record.name == REFERENCE_TENSOR);
+        let embed_dim = self.manifest.clip.embed_dim;
+        let Some(record) = record else {
+            return Err(Error::Weights(format!("{REFERENCE_TENSOR}: missing")));
+        };
+        if !matches!(record.shape[..], [n, width] if n > 0 && width == embed_dim) {
+            return Err(Error::Weights(format!(
+                "{REFERENCE_TENSOR}: shape is {:?}, expected [n, {embed_dim}]",
+                record.shape
+            )));
+        }
+        Ok(record
+            .values
+            .chunks_exact(embed_dim)
+            .map(Reference::new)
+            .collect())
+    }
+}
+
+impl Reference {
+    fn new(natural_parameter: &[f32]) -> Self {
+        let (_, concentration) = unit(natural_parameter);
+        Self {
+            log_normalizer_ratio: Family::VonMisesFisher
+                .log_normalizer_ratio(natural_parameter.len(), concentration),
+            natural_parameter: natural_parameter.to_vec(),
+        }
+    }
+}
+
+async fn scalar(tensor: &Tensor<1>) -> Result<f64> {
+    let values = values_of(tensor.clone()).await?;
+    values
+        .first()
+        .map(|value| f64::from(*value))
+        .ok_or_else(|| Error::Engine("the engine gave no answer for a logit scale".to_owned()))
+}
+
+/// Reads a tensor back.
+async fn values_of<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
+    let failed = |reason: String| Error::Engine(format!("the engine failed: {reason}"));
+    let data = tensor
+        .into_data_async()
+        .await
+        .map_err(|error| failed(error.to_string()))?;
+    data.as_slice::<f32>()
+        .map(<[f32]>::to_vec)
+        .map_err(|error| failed(format!("{error:?}")))
+}

@@ -1,0 +1,138 @@
+//! Contrastive losses on a square matrix of logits whose diagonal holds the matching pairs.
+
+use burn::tensor::activation::log_sigmoid;
+use burn::tensor::{Int, Tensor};
+
+/// Symmetric cross-entropy of the diagonal.
+///
+/// ```text
+/// ½·mean(logsumexp over rows − diagonal) + ½·mean(logsumexp over columns − diagonal)
+/// ```
+///
+/// # Shapes
+///
+/// - `logits`: `[n, n]`
+/// - output: `[1]`
+///
+/// # Panics
+///
+/// If `logits` is not square.
+pub fn info_nce(logits: Tensor<2>) -> Tensor<1> {
+    let rows = log_sum_exp(logits.clone(), 1).mean();
+    let columns = log_sum_exp(logits.clone(), 0).mean();
+    (rows + columns) * 0.5 - diagonal(logits).mean()
+}
+
+/// Pairwise logistic loss of SigLIP, summed over pairs and divided by the number of captions.
+///
+/// ```text
+/// −(1/n)·Σ ln σ(±(logit + bias)),   + on the diagonal, − elsewhere
+/// ```
+///
+/// Additive constants do not cancel here: `logits` must be ratios to uniform.
+///
+/// Zhai et al. 2023, [Sigmoid Loss for Language Image Pre-Training](https://arxiv.org/abs/2303.15343)
+///
+/// # Shapes
+///
+/// - `logits`: `[n, n]`
+/// - `bias`: `[1]`
+/// - output: `[1]`
+///
+/// # Panics
+///
+/// If `logits` is not square.
+pub fn sigmoid_loss(logits: Tensor<2>, bias: Tensor<1>) -> Tensor<1> {
+    let [n, _] = logits.dims();
+    let shifted = logits + bias.unsqueeze::<2>();
+    // ln σ(−x) = ln σ(x) − x turns the sum over the off-diagonal into one over everything and one over the diagonal.
+    let mismatched = log_sigmoid(-shifted.clone()).sum();
+    let matched = diagonal(shifted).sum();
+    (mismatched + matched) / -(n as f64)
+}
+
+/// # Shapes
+///
+/// - `logits`: `[n, n]`
+/// - output: `[n, n]` with dimension `dim` reduced to one
+fn log_sum_exp(logits: Tensor<2>, dim: usize) -> Tensor<2> {
+    // The shift cancels, so no gradient needs to flow through it.
+    let greatest = logits.clone().max_dim(dim).detach();
+    (logits - greatest.clone()).exp().sum_dim(dim).log() + greatest
+}
+
+/// # Shapes
+///
+/// - `logits`: `[n, n]`
+/// - output: `[n, 1]`
+fn diagonal(logits: Tensor<2>) -> Tensor<2> {
+    let [n_rows, n_columns] = logits.dims();
+    assert_eq!(n_rows, n_columns, "contrastive logits are square");
+    let indices = Tensor::<1, Int>::arange(0..n_rows as i64, &logits.device());
+    logits.gather(1, indices.reshape([n_rows, 1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu;
+    use crate::model::adapter::{Family, log_likelihood_ratio};
+
+    /// Rounding of a handful of f32 operations on numbers of size one.
+    const TOLERANCE: f32 = 2e-6;
+
+    /// The toy batch of `method.md` section 13 (d = 4), whose numbers come from mpmath.
+    fn toy_loss(family: Family) -> f32 {
+        let device = cpu();
+        let natural_parameter =
+            Tensor::<2>::from_floats([[1.0, 2.0, -0.5, 0.3], [-0.7, 0.1, 0.9, 2.0]], &device);
+        let images = Tensor::from_floats([[0.5, 0.5, 0.5, 0.5], [0.8, 0.0, -0.6, 0.0]], &device);
+        let logits = log_likelihood_ratio(family, natural_parameter, images) * 1.7;
+        info_nce(logits).into_scalar()
+    }
+
+    fn assert_close(found: f32, expected: f32) {
+        assert!(
+            (found - expected).abs() <= TOLERANCE * expected.abs(),
+            "found {found}, expected {expected}"
+        );
+    }
+
+    #[test]
+    fn info_nce_of_the_toy_batch_is_the_reference_value_for_von_mises_fisher() {
+        assert_close(toy_loss(Family::VonMisesFisher), 2.145_044_8);
+    }
+
+    #[test]
+    fn info_nce_of_the_toy_batch_is_the_reference_value_for_power_spherical() {
+        assert_close(toy_loss(Family::PowerSpherical), 2.334_105);
+    }
+
+    #[test]
+    fn info_nce_does_not_see_constants_and_survives_large_logits() {
+        let logits = Tensor::<2>::from_floats([[1.0, -2.0], [0.5, 3.0]], &cpu());
+        let plain: f32 = info_nce(logits.clone()).into_scalar();
+        let shifted: f32 = info_nce(logits + 4096.0).into_scalar();
+        assert!(
+            (plain - shifted).abs() < 1e-3,
+            "plain {plain}, shifted {shifted}"
+        );
+    }
+
+    #[test]
+    fn sigmoid_loss_is_the_sum_over_pairs_written_out() {
+        let logits = [[1.0_f32, -2.0], [0.5, 3.0]];
+        let bias = -0.7_f32;
+        let ln_sigmoid = |x: f32| -(-x).exp().ln_1p();
+        let pairs = ln_sigmoid(1.0 + bias)
+            + ln_sigmoid(2.0 - bias)
+            + ln_sigmoid(-0.5 - bias)
+            + ln_sigmoid(3.0 + bias);
+        let device = cpu();
+        let found = sigmoid_loss(
+            Tensor::from_floats(logits, &device),
+            Tensor::from_floats([bias], &device),
+        );
+        assert_close(found.into_scalar(), -pairs / 2.0);
+    }
+}

@@ -1,0 +1,161 @@
+//! The trainable head: a caption's feature → the natural parameter η = κμ of its distribution on the sphere.
+//!
+//! Knows nothing of the encoder that made the features.
+
+mod likelihood;
+mod loss;
+
+use burn::module::{Module, Param};
+use burn::nn::{Linear, LinearConfig};
+use burn::tensor::activation::relu;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
+
+pub use crate::numerics::Family;
+pub use likelihood::{concentration, log_likelihood_ratio};
+pub use loss::{info_nce, sigmoid_loss};
+
+/// A value for each [`Family`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PerFamily<T> {
+    /// Of the von Mises–Fisher adapter.
+    pub vmf: T,
+    /// Of the power-spherical adapter.
+    pub power_spherical: T,
+}
+
+impl<T> PerFamily<T> {
+    /// The value of one family.
+    pub fn get(&self, family: Family) -> &T {
+        match family {
+            Family::VonMisesFisher => &self.vmf,
+            Family::PowerSpherical => &self.power_spherical,
+        }
+    }
+
+    /// Each value through `f`.
+    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> PerFamily<U> {
+        PerFamily {
+            vmf: f(self.vmf),
+            power_spherical: f(self.power_spherical),
+        }
+    }
+}
+
+/// Sizes of an [`Adapter`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdapterConfig {
+    /// Dimension of features and of η.
+    pub embed_dim: usize,
+    /// Width of the hidden layers; 1024 in the paper's code.
+    pub hidden_width: usize,
+    /// Hidden layers; 3 in the paper's code, whose text counts them without the last linear layer.
+    pub hidden_layers: usize,
+}
+
+/// `Linear → ReLU` for each hidden layer, then `Linear` without activation, and the factor on the log-likelihoods.
+#[derive(Module, Debug)]
+pub struct Adapter {
+    layers: Vec<Linear>,
+    /// The factor τ on the log-likelihoods, used as it is (no exponential), `[1]`.
+    pub logit_scale: Param<Tensor<1>>,
+}
+
+impl AdapterConfig {
+    /// An adapter with PyTorch's default initial weights (which are Burn's) and τ = 1.
+    #[must_use]
+    pub fn init(&self, device: &Device) -> Adapter {
+        let mut widths = vec![self.hidden_width; self.hidden_layers + 2];
+        widths[0] = self.embed_dim;
+        widths[self.hidden_layers + 1] = self.embed_dim;
+        Adapter {
+            layers: widths
+                .windows(2)
+                .map(|pair| LinearConfig::new(pair[0], pair[1]).init(device))
+                .collect(),
+            logit_scale: Param::from_tensor(Tensor::from_floats([1.0], device)),
+        }
+    }
+}
+
+impl Adapter {
+    /// Natural parameters η = κμ of captions.
+    ///
+    /// # Shapes
+    ///
+    /// - `features`: `[n_texts, embed_dim]`, as the text tower gives them, not normalised
+    /// - output: `[n_texts, embed_dim]`
+    pub fn forward(&self, features: Tensor<2>) -> Tensor<2> {
+        let (last, hidden) = match self.layers.split_last() {
+            Some(split) => split,
+            None => return features,
+        };
+        let hidden = hidden
+            .iter()
+            .fold(features, |rows, layer| relu(layer.forward(rows)));
+        last.forward(hidden)
+    }
+
+    /// `τ · log-likelihood`, what the loss is taken of.
+    ///
+    /// # Shapes
+    ///
+    /// - `features`: `[n_texts, embed_dim]`
+    /// - `images`: `[n_images, embed_dim]`, unit vectors
+    /// - output: `[n_images, n_texts]`
+    pub fn logits(&self, family: Family, features: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
+        let ratio = log_likelihood_ratio(family, self.forward(features), images);
+        ratio * self.logit_scale.val().unsqueeze::<2>()
+    }
+}
+
+/// The names of the paper's released state dictionaries; the odd numbers are its ReLUs.
+impl Parameters for Adapter {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        for (i_layer, layer) in self.layers.iter_mut().enumerate() {
+            visitor.visit_linear(&format!("text_adaptor.etta.{}", 2 * i_layer), layer)?;
+        }
+        visitor.visit(
+            "text_adaptor.temperature",
+            Layout::Scalar,
+            &mut self.logit_scale,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu;
+
+    #[test]
+    fn the_adapter_of_clip_vit_b_32_has_the_papers_number_of_parameters() {
+        let config = AdapterConfig {
+            embed_dim: 512,
+            hidden_width: 1024,
+            hidden_layers: 3,
+        };
+        assert_eq!(
+            config.init(&cpu()).n_parameters(),
+            3_149_312 + 1,
+            "four linear layers and a logit scale"
+        );
+    }
+
+    #[test]
+    fn the_adapter_of_siglip_base_has_the_papers_number_of_parameters() {
+        let config = AdapterConfig {
+            embed_dim: 768,
+            hidden_width: 1024,
+            hidden_layers: 3,
+        };
+        assert_eq!(
+            config.init(&cpu()).n_parameters(),
+            3_673_856 + 1,
+            "four linear layers and a logit scale"
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! The pre-LN transformer that both towers run.
+
+use burn::module::Module;
+use burn::nn::{Initializer, LayerNorm, LayerNormConfig, Linear, LinearConfig};
+use burn::tensor::activation::{gelu, sigmoid, softmax};
+use burn::tensor::{Device, Tensor};
+
+/// CLIP's epsilon in every layer norm; Burn's default, stated because weights depend on it.
+const LAYER_NORM_EPSILON: f64 = 1e-5;
+
+/// Slope of the sigmoid in [`Activation::QuickGelu`].
+const QUICK_GELU_SLOPE: f32 = 1.702;
+
+/// The nonlinearity of a block's MLP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activation {
+    /// `x·σ(1.702x)`, what OpenAI's weights were trained with.
+    QuickGelu,
+    /// `x·Φ(x)`, exact.
+    Gelu,
+}
+
+/// Sizes of a [`Transformer`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TransformerConfig {
+    pub(crate) width: usize,
+    pub(crate) layers: usize,
+    pub(crate) heads: usize,
+    pub(crate) mlp_ratio: f64,
+    pub(crate) activation: Activation,
+}
+
+/// Blocks in sequence.
+#[derive(Module, Debug)]
+pub(crate) struct Transformer {
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// `x ← x + attention(norm(x))`, then `x ← x + mlp(norm(x))`.
+#[derive(Module, Debug)]
+pub(crate) struct Block {
+    pub(crate) attention_norm: LayerNorm,
+    pub(crate) attention: SelfAttention,
+    pub(crate) mlp_norm: LayerNorm,
+    pub(crate) mlp: Mlp,
+}
+
+/// Multi-head self-attention.
+#[derive(Module, Debug)]
+pub(crate) struct SelfAttention {
+    pub(crate) query: Linear,
+    pub(crate) key: Linear,
+    pub(crate) value: Linear,
+    pub(crate) output: Linear,
+    heads: usize,
+}
+
+/// Two linear layers around a nonlinearity.
+#[derive(Module, Debug)]
+pub(crate) struct Mlp {
+    pub(crate) expand: Linear,
+    pub(crate) contract: Linear,
+    #[module(skip)]
+    activation: Activation,
+}
+
+impl TransformerConfig {
+    pub(crate) fn init(&self, device: &Device) -> Transformer {
+        let blocks = (0..self.layers).map(|_| self.init_block(device)).collect();
+        Transformer { blocks }
+    }
+
+    /// Initial deviations of openai/CLIP `model.py`, `initialize_parameters`.
+    fn init_block(&self, device: &Device) -> Block {
+        let width = self.width;
+        let input_std = (width as f64).powf(-0.5);
+        let output_std = input_std * (2.0 * self.layers as f64).powf(-0.5);
+        let expand_std = (2.0 * width as f64).powf(-0.5);
+        let mlp_width = self.mlp_width();
+        Block {
+            attention_norm: init_layer_norm(width, device),
+            attention: SelfAttention {
+                query: init_linear([width, width], input_std, device),
+                key: init_linear([width, width], input_std, device),
+                value: init_linear([width, width], input_std, device),
+                output: init_linear([width, width], output_std, device),
+                heads: self.heads,
+            },
+            mlp_norm: init_layer_norm(width, device),
+            mlp: Mlp {
+                expand: init_linear([width, mlp_width], expand_std, device),
+                contract: init_linear([mlp_width, width], output_std, device),
+                activation: self.activation,
+            },
+        }
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "widths are small positive whole numbers"
+    )]
+    fn mlp_width(&self) -> usize {
+        (self.width as f64 * self.mlp_ratio).round() as usize
+    }
+}
+
+pub(crate) fn init_layer_norm(width: usize, device: &Device) -> LayerNorm {
+    LayerNormConfig::new(width)
+        .with_epsilon(LAYER_NORM_EPSILON)
+        .init(device)
+}
+
+/// Normal weights and a bias of zeros.
+fn init_linear([d_in, d_out]: [usize; 2], std: f64, device: &Device) -> Linear {
+    let mut linear = init_projection([d_in, d_out], std, device);
+    linear.bias = Some(Initializer::Zeros.init([d_out], device));
+    linear
+}
+
+/// Normal weights without bias.
+pub(crate) fn init_projection([d_in, d_out]: [usize; 2], std: f64, device: &Device) -> Linear {
+    LinearConfig::new(d_in, d_out)
+        .with_bias(false)
+        .with_initializer(Initializer::Normal { mean: 0.0, std })
+        .init(device)
+}
+
+impl Transformer {
+    /// # Shapes
+    ///
+    /// - `tokens`: `[n, n_tokens, width]`
+    /// - `bias`: added to attention scores, `[1, 1, n_tokens, n_tokens]`
+    /// - output: `[n, n_tokens, width]`
+    pub(crate) fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
+        self.blocks
+            .iter()
+            .fold(tokens, |tokens, block| block.forward(tokens, bias))
+    }
+}
+
+impl Block {
+    fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
+        let attended = self
+            .attention
+            .forward(self.attention_norm.forward(tokens.clone()), bias);
+        let tokens = tokens + attended;
+        let expanded = self.mlp.forward(self.mlp_norm.forward(tokens.clone()));
+        tokens + expanded
+    }
+}
+
+impl SelfAttention {
+    /// `softmax(q kᵀ / √head_width + bias) v`, per head.
+    fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
+        let [n, n_tokens, width] = tokens.dims();
+        let head_width = width / self.heads;
+        let split = |rows: Tensor<3>| {
+            rows.reshape([n, n_tokens, self.heads, head_width])
+                .swap_dims(1, 2) // [n, heads, n_tokens, head_width]
+        };
+        let query = split(self.query.forward(tokens.clone()));
+        let key = split(self.key.forward(tokens.clone()));
+        let value = split(self.value.forward(tokens));
+
+        let query = query * (head_width as f64).powf(-0.5);
+        let scores = query.matmul(key.transpose()); // [n, heads, n_tokens, n_tokens]
+        let scores = match bias {
+            Some(bias) => scores + bias.clone(),
+            None => scores,
+        };
+        let mixed = softmax(scores, 3).matmul(value); // [n, heads, n_tokens, head_width]
+        self.output
+            .forward(mixed.swap_dims(1, 2).reshape([n, n_tokens, width]))
+    }
+}
+
+impl Mlp {
+    fn forward(&self, tokens: Tensor<3>) -> Tensor<3> {
+        let expanded = self.expand.forward(tokens);
+        let activated = match self.activation {
+            Activation::QuickGelu => {
+                expanded.clone() * sigmoid(expanded.mul_scalar(QUICK_GELU_SLOPE))
+            }
+            Activation::Gelu => gelu(expanded),
+        };
+        self.contract.forward(activated)
+    }
+}

@@ -1,0 +1,128 @@
+//! The image tower: a vision transformer pooled at its class token.
+
+use burn::module::{Module, Param};
+use burn::nn::{Initializer, LayerNorm, Linear, LinearConfig};
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::text::default_mlp_ratio;
+use super::transformer::{
+    Activation, Transformer, TransformerConfig, init_layer_norm, init_projection,
+};
+
+/// Red, green, blue.
+const N_CHANNELS: usize = 3;
+
+/// Sizes of the image tower, in `open_clip`'s words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VisionConfig {
+    /// Side of the square picture in pixels.
+    pub image_size: usize,
+    /// Blocks.
+    pub layers: usize,
+    /// Width of the transformer.
+    pub width: usize,
+    /// Width of one attention head.
+    #[serde(default = "default_head_width")]
+    pub head_width: usize,
+    /// Side of the square patches in pixels.
+    pub patch_size: usize,
+    /// Width of the MLP over `width`.
+    #[serde(default = "default_mlp_ratio")]
+    pub mlp_ratio: f64,
+}
+
+fn default_head_width() -> usize {
+    64
+}
+
+/// Pictures → features.
+#[derive(Module, Debug)]
+pub struct VisionTower {
+    pub(super) class_embedding: Param<Tensor<1>>,
+    pub(super) patch_embedding: Linear,
+    pub(super) position_embedding: Param<Tensor<2>>,
+    pub(super) pre_norm: LayerNorm,
+    pub(super) transformer: Transformer,
+    pub(super) post_norm: LayerNorm,
+    pub(super) projection: Linear,
+    pub(super) patch_size: usize,
+}
+
+impl VisionConfig {
+    /// Patches along one side of the picture.
+    #[must_use]
+    pub fn grid_size(&self) -> usize {
+        self.image_size / self.patch_size
+    }
+
+    pub(super) fn init(
+        &self,
+        embed_dim: usize,
+        activation: Activation,
+        device: &Device,
+    ) -> VisionTower {
+        let std = (self.width as f64).powf(-0.5);
+        let normal = Initializer::Normal { mean: 0.0, std };
+        let transformer = TransformerConfig {
+            width: self.width,
+            layers: self.layers,
+            heads: self.width / self.head_width,
+            mlp_ratio: self.mlp_ratio,
+            activation,
+        };
+        let patch_values = N_CHANNELS * self.patch_size * self.patch_size;
+        let n_tokens = self.grid_size() * self.grid_size() + 1;
+        VisionTower {
+            class_embedding: normal.init([self.width], device),
+            // PyTorch's default for a convolution is Burn's for a linear layer of the same fan-in.
+            patch_embedding: LinearConfig::new(patch_values, self.width)
+                .with_bias(false)
+                .init(device),
+            position_embedding: normal.init([n_tokens, self.width], device),
+            pre_norm: init_layer_norm(self.width, device),
+            transformer: transformer.init(device),
+            post_norm: init_layer_norm(self.width, device),
+            projection: init_projection([self.width, embed_dim], std, device),
+            patch_size: self.patch_size,
+        }
+    }
+}
+
+impl VisionTower {
+    /// Features of pictures, not normalised.
+    ///
+    /// # Shapes
+    ///
+    /// - `images`: `[n_images, 3, image_size, image_size]`, normalised as the weights expect
+    /// - output: `[n_images, embed_dim]`
+    pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+        let patches = self.patch_embedding.forward(self.patches(images)); // [n_images, n_patches, width]
+        let [n_images, _, width] = patches.dims();
+        let class = self.class_embedding.val().reshape([1, 1, width]);
+        let tokens = Tensor::cat(vec![class.expand([n_images, 1, width]), patches], 1);
+        let tokens = tokens + self.position_embedding.val().unsqueeze(); // [n_images, 1 + n_patches, width]
+
+        let tokens = self
+            .transformer
+            .forward(self.pre_norm.forward(tokens), None);
+        let pooled = tokens.slice([0..n_images, 0..1]).reshape([n_images, width]);
+        self.projection.forward(self.post_norm.forward(pooled))
+    }
+
+    /// Cuts pictures into patches, row by row: a convolution whose stride is its size is a matrix product with these.
+    ///
+    /// # Shapes
+    ///
+    /// - `images`: `[n_images, channels, height, width]`
+    /// - output: `[n_images, n_patches, channels·patch_size²]`
+    fn patches(&self, images: Tensor<4>) -> Tensor<3> {
+        let [n_images, channels, height, width] = images.dims();
+        let size = self.patch_size;
+        let (rows, columns) = (height / size, width / size);
+        images
+            .reshape([n_images, channels, rows, size, columns, size])
+            .permute([0, 2, 4, 1, 3, 5])
+            .reshape([n_images, rows * columns, channels * size * size])
+    }
+}

@@ -1,0 +1,230 @@
+//! Parameters under the names and in the layout of the files they come from, in both directions.
+//!
+//! A model lists its parameters once ([`Parameters::visit_parameters`]); loading and saving are two visitors over
+//! that list. Saving hands out tensor *handles*: reading them back is for `inference` and `train`.
+
+use std::collections::BTreeMap;
+
+use burn::module::Param;
+use burn::nn::{LayerNorm, Linear};
+use burn::tensor::{Tensor, TensorData};
+
+use crate::error::{Error, Result};
+
+/// A tensor on the host, in a file's layout.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TensorRecord {
+    /// Name in the file.
+    pub name: String,
+    /// Shape in the file; empty for a scalar.
+    pub shape: Vec<usize>,
+    /// Values in row-major order.
+    pub values: Vec<f32>,
+}
+
+/// A parameter on its device, flattened in a file's layout.
+#[derive(Debug, Clone)]
+pub struct NamedTensor {
+    /// Name in the file.
+    pub name: String,
+    /// Shape in the file; empty for a scalar.
+    pub shape: Vec<usize>,
+    /// Values in row-major order of `shape`.
+    pub values: Tensor<1>,
+}
+
+/// How a file's layout differs from ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Not at all.
+    Same,
+    /// The file holds a scalar, we a vector of one.
+    Scalar,
+    /// The file holds `[out, in]`, we `[in, out]`.
+    OutIn,
+    /// The file holds a convolution `[out, channels, size, size]`, we a matrix `[channels·size·size, out]`.
+    Patches {
+        /// Side of a patch in pixels.
+        size: usize,
+    },
+}
+
+impl Layout {
+    /// Shape in the file of a parameter that has this shape with us.
+    fn file_shape(self, ours: &[usize]) -> Vec<usize> {
+        match (self, ours) {
+            (Self::Scalar, _) => vec![],
+            (Self::OutIn, &[d_in, d_out]) => vec![d_out, d_in],
+            (Self::Patches { size }, &[d_in, d_out]) => {
+                vec![d_out, d_in / (size * size), size, size]
+            }
+            _ => ours.to_vec(),
+        }
+    }
+
+    fn is_transposed(self) -> bool {
+        matches!(self, Self::OutIn | Self::Patches { .. })
+    }
+}
+
+/// Something that wants to see each parameter once.
+pub trait ParameterVisitor {
+    /// Sees one parameter under its name in the file.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the visitor cannot accept about this parameter.
+    fn visit<const D: usize>(
+        &mut self,
+        name: &str,
+        layout: Layout,
+        parameter: &mut Param<Tensor<D>>,
+    ) -> Result<()>;
+
+    /// Sees `name.weight` and, where there is one, `name.bias`.
+    ///
+    /// # Errors
+    ///
+    /// As [`visit`](Self::visit).
+    fn visit_linear(&mut self, name: &str, linear: &mut Linear) -> Result<()> {
+        self.visit(&format!("{name}.weight"), Layout::OutIn, &mut linear.weight)?;
+        match &mut linear.bias {
+            Some(bias) => self.visit(&format!("{name}.bias"), Layout::Same, bias),
+            None => Ok(()),
+        }
+    }
+
+    /// Sees `name.weight` and `name.bias`.
+    ///
+    /// # Errors
+    ///
+    /// As [`visit`](Self::visit).
+    fn visit_layer_norm(&mut self, name: &str, norm: &mut LayerNorm) -> Result<()> {
+        self.visit(&format!("{name}.weight"), Layout::Same, &mut norm.gamma)?;
+        match &mut norm.beta {
+            Some(beta) => self.visit(&format!("{name}.bias"), Layout::Same, beta),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A module that can list its parameters under their names in a file.
+pub trait Parameters: Clone {
+    /// Shows every parameter to `visitor`, in a fixed order.
+    ///
+    /// # Errors
+    ///
+    /// The visitor's.
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()>;
+
+    /// Every parameter as a flat tensor handle in the file's layout, without gradients.
+    fn named_tensors(&self) -> Vec<NamedTensor> {
+        let mut collect = Collect(Vec::new());
+        // Cloning a module clones handles, not values.
+        match self.clone().visit_parameters(&mut collect) {
+            Ok(()) => collect.0,
+            Err(error) => unreachable!("collecting accepts every parameter: {error}"),
+        }
+    }
+
+    /// Number of trained scalars.
+    fn n_parameters(&self) -> usize {
+        let sizes = self.named_tensors();
+        sizes.iter().map(|tensor| tensor.values.dims()[0]).sum()
+    }
+
+    /// Replaces every parameter by the record of its name.
+    ///
+    /// # Errors
+    ///
+    /// A record that is missing, is not a parameter of this model, or has another shape; the message names it.
+    /// `position_ids`, which some checkpoints carry although it is no parameter, is passed over.
+    fn load(&mut self, records: impl IntoIterator<Item = TensorRecord>) -> Result<()> {
+        let records = records
+            .into_iter()
+            .filter(|record| !record.name.ends_with(".position_ids"))
+            .map(|record| (record.name.clone(), record))
+            .collect();
+        let mut load = Load(records);
+        self.visit_parameters(&mut load)?;
+        match load.0.keys().next() {
+            Some(name) => Err(Error::Weights(format!(
+                "{name}: not a parameter of this model"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+struct Collect(Vec<NamedTensor>);
+
+impl ParameterVisitor for Collect {
+    fn visit<const D: usize>(
+        &mut self,
+        name: &str,
+        layout: Layout,
+        parameter: &mut Param<Tensor<D>>,
+    ) -> Result<()> {
+        let ours = parameter.val().without_autodiff();
+        let shape = layout.file_shape(&ours.dims());
+        let file = if layout.is_transposed() {
+            ours.swap_dims(0, 1)
+        } else {
+            ours
+        };
+        let n_values = file.shape().num_elements();
+        self.0.push(NamedTensor {
+            name: name.to_owned(),
+            shape,
+            values: file.reshape([n_values]),
+        });
+        Ok(())
+    }
+}
+
+struct Load(BTreeMap<String, TensorRecord>);
+
+impl ParameterVisitor for Load {
+    fn visit<const D: usize>(
+        &mut self,
+        name: &str,
+        layout: Layout,
+        parameter: &mut Param<Tensor<D>>,
+    ) -> Result<()> {
+        let Some(record) = self.0.remove(name) else {
+            return Err(Error::Weights(format!("{name}: missing")));
+        };
+        let ours: [usize; D] = parameter.lazy_shape().dims();
+        let expected = layout.file_shape(&ours);
+        if record.shape != expected {
+            return Err(Error::Weights(format!(
+                "{name}: shape is {:?}, expected {expected:?}",
+                record.shape
+            )));
+        }
+        if record.values.len() != ours.iter().product::<usize>() {
+            return Err(Error::Weights(format!(
+                "{name}: {} values, expected shape {expected:?}",
+                record.values.len()
+            )));
+        }
+        let values = if layout.is_transposed() {
+            transpose(&record.values, ours[0], ours[1])
+        } else {
+            record.values
+        };
+        *parameter = Param::from_data(TensorData::new(values, ours), &parameter.lazy_device());
+        Ok(())
+    }
+}
+
+/// `[d_out, d_in]` row-major → `[d_in, d_out]` row-major.
+fn transpose(values: &[f32], d_in: usize, d_out: usize) -> Vec<f32> {
+    let mut transposed = vec![0.0; values.len()];
+    for (i_out, row) in values.chunks_exact(d_in).enumerate() {
+        for (i_in, value) in row.iter().enumerate() {
+            transposed[i_in * d_out + i_out] = *value;
+        }
+    }
+    transposed
+}

@@ -1,0 +1,7 @@
+//! A model as a folder: a manifest and the shards it describes.
+//!
+//! Works on bytes; where they come from is someone else's business, so the same code runs in the browser.
+
+pub mod manifest;
+pub mod shard;
+mod validate;

@@ -1,0 +1,196 @@
+//! Whether a manifest makes sense by itself, before anything it names is read.
+
+use super::manifest::{FORMAT, FileEntry, Golden, Manifest, Part};
+use crate::error::{Error, Result};
+use crate::model::adapter::PerFamily;
+use crate::model::clip::ClipConfig;
+
+impl Manifest {
+    /// Reads and checks a manifest.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not a manifest, or what [`validate`](Self::validate) refuses.
+    pub fn from_json(bytes: &[u8]) -> Result<Self> {
+        let manifest: Self = serde_json::from_slice(bytes)
+            .map_err(|error| Error::Weights(format!("manifest: {error}")))?;
+        manifest.validate()?;
+        Ok(manifest)
+    }
+
+    /// Checks that the manifest's own numbers fit together.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong, and what was expected instead.
+    pub fn validate(&self) -> Result<()> {
+        let found = self.format;
+        require(found == FORMAT, || {
+            format!("format is {found}, this program reads {FORMAT}")
+        })?;
+        validate_clip(&self.clip)?;
+        self.validate_preprocess()?;
+        self.validate_files()?;
+        self.validate_parts()?;
+        self.validate_adapters()?;
+        validate_golden(&self.golden)
+    }
+
+    fn validate_preprocess(&self) -> Result<()> {
+        let (found, expected) = (self.preprocess.image_size, self.clip.vision_cfg.image_size);
+        require(found == expected, || {
+            format!("preprocess.image_size is {found}, the image tower expects {expected}")
+        })?;
+        require(self.preprocess.std.iter().all(|std| *std > 0.0), || {
+            format!(
+                "preprocess.std is {:?}, expected positive numbers",
+                self.preprocess.std
+            )
+        })
+    }
+
+    fn validate_files(&self) -> Result<()> {
+        let shards = self.shards.iter().map(|shard| &shard.entry);
+        [&self.tokenizer, &self.golden.image]
+            .into_iter()
+            .chain(shards)
+            .try_for_each(validate_file)
+    }
+
+    fn validate_parts(&self) -> Result<()> {
+        let mut parts = vec![Part::Text, Part::Image];
+        if self.adapters.is_some() {
+            parts.extend([Part::AdapterVmf, Part::AdapterPowerSpherical]);
+        }
+        if self.outside.is_some() {
+            parts.push(Part::Outside);
+        }
+        parts.into_iter().try_for_each(|part| {
+            require(self.shards(part).next().is_some(), || {
+                format!("no shard holds the part {part:?}")
+            })
+        })
+    }
+
+    fn validate_adapters(&self) -> Result<()> {
+        let Some(PerFamily {
+            vmf,
+            power_spherical,
+        }) = &self.adapters
+        else {
+            return require(self.outside.is_none(), || {
+                "outside needs the von Mises–Fisher adapter, but adapters is missing".to_owned()
+            });
+        };
+        let expected = self.clip.embed_dim;
+        for adapter in [vmf, power_spherical] {
+            let found = adapter.embed_dim;
+            require(found == expected, || {
+                format!("an adapter's embed_dim is {found}, the towers' is {expected}")
+            })?;
+        }
+        let Some(PerFamily {
+            vmf,
+            power_spherical,
+        }) = &self.reference_uncertainty
+        else {
+            return Ok(());
+        };
+        for values in [vmf, power_spherical] {
+            require(values.is_sorted(), || {
+                "reference_uncertainty is not ascending".to_owned()
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn validate_clip(clip: &ClipConfig) -> Result<()> {
+    let (vision, text) = (&clip.vision_cfg, &clip.text_cfg);
+    let sizes = [
+        ("embed_dim", clip.embed_dim),
+        ("vision_cfg.image_size", vision.image_size),
+        ("vision_cfg.width", vision.width),
+        ("vision_cfg.head_width", vision.head_width),
+        ("vision_cfg.patch_size", vision.patch_size),
+        ("text_cfg.vocab_size", text.vocab_size),
+        ("text_cfg.width", text.width),
+        ("text_cfg.heads", text.heads),
+    ];
+    for (name, size) in sizes {
+        require(size > 0, || format!("clip.{name} is 0"))?;
+    }
+    let divisions = [
+        (
+            "vision_cfg.image_size",
+            vision.image_size,
+            vision.patch_size,
+        ),
+        ("vision_cfg.width", vision.width, vision.head_width),
+        ("text_cfg.width", text.width, text.heads),
+    ];
+    for (name, whole, part) in divisions {
+        require(whole.is_multiple_of(part), || {
+            format!("clip.{name} is {whole}, expected a multiple of {part}")
+        })?;
+    }
+    require(text.context_length >= 2, || {
+        format!(
+            "clip.text_cfg.context_length is {}, expected at least a start and an end token",
+            text.context_length
+        )
+    })
+}
+
+fn validate_file(entry: &FileEntry) -> Result<()> {
+    let FileEntry {
+        file,
+        bytes,
+        sha256,
+    } = entry;
+    let is_plain = !file.is_empty()
+        && !file.contains(['\\', ':'])
+        && file.split('/').all(|step| !matches!(step, "" | "." | ".."));
+    require(is_plain, || {
+        format!("file is {file:?}, expected a path below the manifest's folder")
+    })?;
+    require(*bytes > 0, || format!("{file}: bytes is 0"))?;
+    let is_hash = sha256.len() == 64
+        && sha256
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    require(is_hash, || {
+        format!("{file}: sha256 is {sha256:?}, expected 64 lower-case hexadecimal digits")
+    })
+}
+
+fn validate_golden(golden: &Golden) -> Result<()> {
+    let expected = golden.captions.len();
+    require(expected > 0, || "golden.captions is empty".to_owned())?;
+    let per_family = |values: &Option<PerFamily<Vec<f64>>>| {
+        values.as_ref().map_or(vec![], |both| {
+            vec![both.vmf.len(), both.power_spherical.len()]
+        })
+    };
+    let lengths = [
+        ("cosine", vec![golden.cosine.len()]),
+        ("concentration", per_family(&golden.concentration)),
+        ("nats", per_family(&golden.nats)),
+    ];
+    for (name, lengths) in lengths {
+        require(lengths.iter().all(|length| *length == expected), || {
+            format!(
+                "golden.{name} has {lengths:?} values, expected {expected}, one for each caption"
+            )
+        })?;
+    }
+    Ok(())
+}
+
+fn require(holds: bool, message: impl FnOnce() -> String) -> Result<()> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Error::Weights(format!("manifest: {}", message())))
+    }
+}
