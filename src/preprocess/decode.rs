@@ -10,9 +10,13 @@ use std::io::Cursor;
 use image::codecs::{
     bmp::BmpDecoder, gif::GifDecoder, jpeg::JpegDecoder, png::PngDecoder, webp::WebPDecoder,
 };
-use image::{AnimationDecoder as _, DynamicImage, ImageDecoder, ImageError, ImageFormat, Limits};
+use image::metadata::Orientation;
+use image::{
+    AnimationDecoder as _, DynamicImage, ImageDecoder, ImageError, ImageFormat, Limits, RgbImage,
+};
 
 use super::image::{DecodedImage, RgbPixels};
+use super::jpeg::{self, Refusal};
 use crate::error::{Error, Result};
 
 /// The largest picture that is decoded, in pixels: twice what a good phone's camera makes.
@@ -47,10 +51,7 @@ pub fn decode(bytes: &[u8]) -> Result<DecodedImage> {
             let animated = decoder.has_animation();
             read(decoder, format, animated)
         }
-        ImageFormat::Jpeg => {
-            check_jpeg_is_complete(bytes)?;
-            read(JpegDecoder::new(cursor).map_err(explain)?, format, false)
-        }
+        ImageFormat::Jpeg => read_jpeg(bytes),
         _ => read(BmpDecoder::new(cursor).map_err(explain)?, format, false),
     }
 }
@@ -119,6 +120,41 @@ fn read<D: ImageDecoder>(
     ))
 }
 
+/// Metadata are read by the `image` crate, pixels by our own decoder.
+fn read_jpeg(bytes: &[u8]) -> Result<DecodedImage> {
+    let explain = |error| explain(&error, ImageFormat::Jpeg);
+    let mut decoder = JpegDecoder::new(Cursor::new(bytes)).map_err(explain)?;
+    let (width, height) = decoder.dimensions();
+    check_dimensions(width, height)?;
+    let orientation = decoder.orientation().map_err(explain)?;
+    let rgb = jpeg::decode(bytes).map_err(|refusal| {
+        Error::Image(match refusal {
+            Refusal::Damaged(reason) => {
+                format!("this JPEG picture is damaged or incomplete: {reason}")
+            }
+            Refusal::Unsupported(what) => {
+                format!("this JPEG picture uses {what}, which cannot be read")
+            }
+        })
+    })?;
+    Ok(DecodedImage {
+        rgb: turned(rgb, orientation),
+        notes: Vec::new(),
+    })
+}
+
+/// The picture upright.
+fn turned(rgb: RgbPixels, orientation: Orientation) -> RgbPixels {
+    let dimensions = u32::try_from(rgb.width)
+        .ok()
+        .zip(u32::try_from(rgb.height).ok());
+    let buffer =
+        dimensions.and_then(|(width, height)| RgbImage::from_raw(width, height, rgb.pixels));
+    let mut image = DynamicImage::from(buffer.unwrap_or_default());
+    image.apply_orientation(orientation);
+    to_rgb(image)
+}
+
 fn check_dimensions(width: u32, height: u32) -> Result<()> {
     if width == 0 || height == 0 {
         return Err(Error::Image(format!(
@@ -179,28 +215,6 @@ fn without_alpha(rgba: &[u8]) -> Vec<u8> {
 
 fn spread(grey: impl Iterator<Item = u8>) -> Vec<u8> {
     grey.flat_map(|value| [value; 3]).collect()
-}
-
-/// Refuses a JPEG without an end marker: its decoder would fill what is missing with grey, and say nothing.
-fn check_jpeg_is_complete(bytes: &[u8]) -> Result<()> {
-    let truncated =
-        || Error::Image("this JPEG picture is damaged: it ends before its end marker".to_owned());
-    let mut at = 2;
-    loop {
-        let rest = bytes.get(at..).ok_or_else(truncated)?;
-        // Entropy-coded bytes, stuffed zeros and restart markers lie between the segments.
-        let marker = rest
-            .windows(2)
-            .position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xD0..=0xD7 | 0xFF));
-        at += marker.ok_or_else(truncated)?;
-        if bytes[at + 1] == 0xD9 {
-            return Ok(());
-        }
-        let Some(&[high, low]) = bytes.get(at + 2..at + 4) else {
-            return Err(truncated());
-        };
-        at += 2 + usize::from(u16::from_be_bytes([high, low]));
-    }
 }
 
 /// A decoder's complaint in a visitor's words.

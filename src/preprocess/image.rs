@@ -36,12 +36,12 @@ pub struct ImagePreprocess {
 }
 
 impl ImagePreprocess {
-    /// The channel statistics that OpenAI trained CLIP with.
+    /// The channel statistics that `OpenAI` trained CLIP with.
     pub fn clip(image_size: usize) -> Self {
         Self {
             image_size,
             mean: [0.481_454_66, 0.457_827_5, 0.408_210_73],
-            std: [0.268_629_54, 0.261_302_58, 0.275_777_11],
+            std: [0.268_629_54, 0.261_302_6, 0.275_777_1],
         }
     }
 

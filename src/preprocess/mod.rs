@@ -6,6 +6,7 @@
 mod clean;
 pub mod decode;
 pub mod image;
+mod jpeg;
 pub mod resize;
 pub mod text;
 

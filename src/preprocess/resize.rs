@@ -120,11 +120,7 @@ impl Taps {
 }
 
 /// A fixed-point sum as a value of 0–255.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to 0..=255 on the same line"
-)]
+#[expect(clippy::cast_sign_loss, reason = "clamped to 0..=255 on the same line")]
 fn to_u8(sum: i32) -> u8 {
     (sum >> PRECISION_BITS).clamp(0, 255) as u8
 }

@@ -1,0 +1,225 @@
+//! Planes of samples are enlarged to the picture's size and become red, green and blue.
+
+use super::frame::{Component, Frame};
+use super::idct::inverse_transform;
+use super::{ColourSpace, Refusal};
+use crate::preprocess::image::RgbPixels;
+
+/// The samples of one component.
+#[derive(Debug)]
+struct Plane {
+    width: usize,
+    height: usize,
+    stride: usize,
+    samples: Vec<u8>,
+    /// How many times wider and higher the picture is.
+    enlargement: (usize, usize),
+}
+
+/// The picture's pixels, from its coefficients.
+pub(super) fn to_rgb(frame: Frame, space: ColourSpace) -> Result<RgbPixels, Refusal> {
+    let Frame {
+        width,
+        height,
+        h_max,
+        v_max,
+        components,
+        ..
+    } = frame;
+    let mut planes = Vec::with_capacity(components.len());
+    for component in components {
+        planes.push(Plane::of_component(component, h_max, v_max)?);
+    }
+    let mut pixels = Vec::with_capacity(3 * width * height);
+    let mut rows = vec![Vec::with_capacity(width + 1); planes.len()];
+    for y in 0..height {
+        for (plane, row) in planes.iter().zip(&mut rows) {
+            row.clear();
+            plane.enlarge_row(y, row);
+            row.resize(width, 0);
+        }
+        push_row(&mut pixels, &rows, space);
+    }
+    Ok(RgbPixels {
+        width,
+        height,
+        pixels,
+    })
+}
+
+impl Plane {
+    /// Takes the component, so that its coefficients are freed before the next one's samples are made.
+    fn of_component(component: Component, h_max: usize, v_max: usize) -> Result<Self, Refusal> {
+        let quantisation = component.quantisation.ok_or(Refusal::Damaged(
+            "a component has no scan or no quantisation table",
+        ))?;
+        if !h_max.is_multiple_of(component.h) || !v_max.is_multiple_of(component.v) {
+            return Err(Refusal::Unsupported(
+                "colour planes at a fraction of the picture's size that is not 1/n",
+            ));
+        }
+        let stride = 8 * component.blocks_wide;
+        let mut samples = vec![0; 64 * component.coefficients.len()];
+        for (i_block, coefficients) in component.coefficients.iter().enumerate() {
+            let block = inverse_transform(coefficients, &quantisation);
+            let corner =
+                i_block / component.blocks_wide * 8 * stride + i_block % component.blocks_wide * 8;
+            for (i_row, row) in block.as_chunks::<8>().0.iter().enumerate() {
+                samples[corner + i_row * stride..][..8].copy_from_slice(row);
+            }
+        }
+        let enlargement = (h_max / component.h, v_max / component.v);
+        Ok(Self {
+            width: component.width,
+            height: component.height,
+            stride,
+            samples,
+            enlargement,
+        })
+    }
+
+    fn row(&self, y: usize) -> &[u8] {
+        &self.samples[y.min(self.height - 1) * self.stride..][..self.width]
+    }
+
+    /// Row `y` of the picture in this plane, by libjpeg's rules: triangle filters for halves, repetition otherwise.
+    fn enlarge_row(&self, y: usize, out: &mut Vec<u8>) {
+        let near = self.row(y / self.enlargement.1);
+        // The row that the picture's row lies towards; the outermost rows are repeated.
+        let far = if y.is_multiple_of(2) {
+            (y / 2).saturating_sub(1)
+        } else {
+            y / 2 + 1
+        };
+        match self.enlargement {
+            (1, 1) => out.extend_from_slice(near),
+            (2, 1) if self.width > 2 => widen(near, out),
+            (1, 2) => {
+                let bias = if y.is_multiple_of(2) { 1 } else { 2 };
+                let mixed = near
+                    .iter()
+                    .zip(self.row(far))
+                    .map(|(&near, &far)| (3 * u16::from(near) + u16::from(far) + bias) >> 2);
+                out.extend(mixed.map(to_u8));
+            }
+            (2, 2) if self.width > 2 => widen_sums(near, self.row(far), out),
+            (times, _) => out.extend(
+                near.iter()
+                    .flat_map(|&sample| std::iter::repeat_n(sample, times)),
+            ),
+        }
+    }
+}
+
+/// Twice as wide: three quarters of the nearer sample and one of the farther, rounded down and up in turn.
+fn widen(row: &[u8], out: &mut Vec<u8>) {
+    let at = |i: usize| u16::from(row[i]);
+    let last = row.len() - 1;
+    out.extend([row[0], to_u8((3 * at(0) + at(1) + 2) >> 2)]);
+    for i in 1..last {
+        out.extend(
+            [
+                (3 * at(i) + at(i - 1) + 1) >> 2,
+                (3 * at(i) + at(i + 1) + 2) >> 2,
+            ]
+            .map(to_u8),
+        );
+    }
+    out.extend([to_u8((3 * at(last) + at(last - 1) + 1) >> 2), row[last]]);
+}
+
+/// Twice as wide and high: the same weights in both directions, rounded once.
+fn widen_sums(near: &[u8], far: &[u8], out: &mut Vec<u8>) {
+    let sum = |i: usize| 3 * u16::from(near[i]) + u16::from(far[i]);
+    let last = near.len() - 1;
+    out.extend([(4 * sum(0) + 8) >> 4, (3 * sum(0) + sum(1) + 7) >> 4].map(to_u8));
+    for i in 1..last {
+        out.extend(
+            [
+                (3 * sum(i) + sum(i - 1) + 8) >> 4,
+                (3 * sum(i) + sum(i + 1) + 7) >> 4,
+            ]
+            .map(to_u8),
+        );
+    }
+    out.extend(
+        [
+            (3 * sum(last) + sum(last - 1) + 8) >> 4,
+            (4 * sum(last) + 7) >> 4,
+        ]
+        .map(to_u8),
+    );
+}
+
+/// A weighted mean of samples, which is one itself.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a mean of 8-bit values fits in 8 bits"
+)]
+fn to_u8(mean: u16) -> u8 {
+    mean as u8
+}
+
+fn push_row(pixels: &mut Vec<u8>, rows: &[Vec<u8>], space: ColourSpace) {
+    match (space, rows) {
+        (ColourSpace::Grey, [grey]) => pixels.extend(grey.iter().flat_map(|&value| [value; 3])),
+        (ColourSpace::Rgb, [red, green, blue]) => {
+            pixels.extend(
+                red.iter()
+                    .zip(green)
+                    .zip(blue)
+                    .flat_map(|((&red, &green), &blue)| [red, green, blue]),
+            );
+        }
+        (ColourSpace::YCbCr, [y, cb, cr]) => pixels.extend(
+            y.iter()
+                .zip(cb)
+                .zip(cr)
+                .flat_map(|((&y, &cb), &cr)| ycc_to_rgb(y, cb, cr)),
+        ),
+        (ColourSpace::Cmyk, [c, m, y, k]) => {
+            pixels.extend(
+                c.iter()
+                    .zip(m)
+                    .zip(y)
+                    .zip(k)
+                    .flat_map(|(((&c, &m), &y), &k)| {
+                        inks_to_rgb([c, m, y].map(|ink| 255 - ink), k)
+                    }),
+            );
+        }
+        (ColourSpace::Ycck, [y, cb, cr, k]) => {
+            pixels.extend(
+                y.iter()
+                    .zip(cb)
+                    .zip(cr)
+                    .zip(k)
+                    .flat_map(|(((&y, &cb), &cr), &k)| inks_to_rgb(ycc_to_rgb(y, cb, cr), k)),
+            );
+        }
+        // The space was chosen by the number of components.
+        _ => {}
+    }
+}
+
+/// `jdcolor.c`: BT.601 in 16-bit fixed point.
+fn ycc_to_rgb(y: u8, cb: u8, cr: u8) -> [u8; 3] {
+    let (y, cb, cr) = (i32::from(y), i32::from(cb) - 128, i32::from(cr) - 128);
+    let red = y + ((91_881 * cr + 32_768) >> 16);
+    let green = y + ((-22_554 * cb - 46_802 * cr + 32_768) >> 16);
+    let blue = y + ((116_130 * cb + 32_768) >> 16);
+    [red, green, blue].map(clamp)
+}
+
+/// Pillow's `cmyk2rgb`, where `unprinted` is 255 less the black ink, as Adobe's files store it.
+fn inks_to_rgb(inks: [u8; 3], unprinted: u8) -> [u8; 3] {
+    inks.map(|ink| {
+        let product = i32::from(ink) * i32::from(unprinted) + 128;
+        clamp(i32::from(unprinted) - (((product >> 8) + product) >> 8))
+    })
+}
+
+#[expect(clippy::cast_sign_loss, reason = "clamped to 0..=255 on the same line")]
+fn clamp(value: i32) -> u8 {
+    value.clamp(0, 255) as u8
+}

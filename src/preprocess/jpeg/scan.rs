@@ -1,0 +1,292 @@
+//! Scans: the coefficients of some components, all at once or bit by bit.
+
+use super::bits::{Bits, Huffman};
+use super::{Headers, Refusal};
+
+/// The place in natural order of each coefficient in the order of the file.
+pub(super) const ZIGZAG: [usize; 64] = [
+    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20,
+    13, 6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59,
+    52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+];
+
+const BROKEN: Refusal = Refusal::Damaged("a scan header is broken");
+
+/// Which coefficients a scan holds, and how finely.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    progressive: bool,
+    first: usize,
+    last: usize,
+    /// Bits that earlier scans have left open, or 0 if there was none.
+    high: u32,
+    /// Bits that this scan leaves open.
+    low: u32,
+}
+
+/// A component in a scan, with its tables.
+#[derive(Debug)]
+struct Member<'a> {
+    i_component: usize,
+    dc: Option<&'a Huffman>,
+    ac: Option<&'a Huffman>,
+}
+
+/// What carries over from block to block, until a restart.
+#[derive(Debug, Default)]
+struct Carry {
+    predictions: [i32; 4],
+    /// Blocks, this one included, that have nothing more in their band.
+    end_of_band_run: i32,
+}
+
+impl Headers {
+    /// Reads one scan and returns where its bits end.
+    pub(super) fn read_scan(
+        &mut self,
+        header: &[u8],
+        bytes: &[u8],
+        at: usize,
+    ) -> Result<usize, Refusal> {
+        let frame = self
+            .frame
+            .as_mut()
+            .ok_or(Refusal::Damaged("a scan precedes its frame"))?;
+        let (&n_members, rest) = header.split_first().ok_or(BROKEN)?;
+        let (selectors, rest) = rest
+            .split_at_checked(2 * usize::from(n_members))
+            .ok_or(BROKEN)?;
+        let &[first, last, approximation, ..] = rest else {
+            return Err(BROKEN);
+        };
+        let part = Part {
+            progressive: frame.progressive,
+            first: usize::from(first).min(63),
+            last: usize::from(last).min(63),
+            high: u32::from(approximation >> 4),
+            low: u32::from(approximation & 15).min(13),
+        };
+        let mut members = Vec::new();
+        for selector in selectors.chunks_exact(2) {
+            let i_component = frame
+                .components
+                .iter()
+                .position(|component| component.id == selector[0])
+                .ok_or(BROKEN)?;
+            let component = &mut frame.components[i_component];
+            if component.quantisation.is_none() {
+                component.quantisation = *self
+                    .quantisation
+                    .get(component.quantisation_slot)
+                    .ok_or(BROKEN)?;
+            }
+            let table = |tables: &'_ [Option<Huffman>; 4], slot: u8| {
+                tables.get(usize::from(slot)).is_some_and(Option::is_some)
+            };
+            let needs_dc = part.first == 0 && part.high == 0;
+            let needs_ac = !part.progressive || part.first > 0;
+            if needs_dc && !table(&self.dc, selector[1] >> 4)
+                || needs_ac && !table(&self.ac, selector[1] & 15)
+            {
+                return Err(Refusal::Damaged("a Huffman table is missing"));
+            }
+            members.push(Member {
+                i_component,
+                dc: self
+                    .dc
+                    .get(usize::from(selector[1] >> 4))
+                    .and_then(Option::as_ref),
+                ac: self
+                    .ac
+                    .get(usize::from(selector[1] & 15))
+                    .and_then(Option::as_ref),
+            });
+        }
+        if members.is_empty()
+            || members.len() > 4
+            || part.progressive && part.first > 0 && members.len() > 1
+        {
+            return Err(BROKEN);
+        }
+        let mut bits = Bits::new(bytes, at);
+        read_units(frame, &members, part, self.restart_interval, &mut bits);
+        Ok(bits.at)
+    }
+}
+
+/// Reads every unit of a scan; in a scan of one component a unit is one block, and padding blocks are left out.
+fn read_units(
+    frame: &mut super::Frame,
+    members: &[Member<'_>],
+    part: Part,
+    restart_interval: usize,
+    bits: &mut Bits<'_>,
+) {
+    let mut carry = Carry::default();
+    let (units_wide, units_high) = match members {
+        [member] => {
+            let component = &frame.components[member.i_component];
+            (component.width.div_ceil(8), component.height.div_ceil(8))
+        }
+        _ => (frame.units_wide, frame.units_high),
+    };
+    let alone = members.len() == 1;
+    for i_unit in 0..units_wide * units_high {
+        if restart_interval > 0 && i_unit > 0 && i_unit % restart_interval == 0 {
+            bits.restart();
+            carry = Carry::default();
+        }
+        let (x, y) = (i_unit % units_wide, i_unit / units_wide);
+        for (i_member, member) in members.iter().enumerate() {
+            let component = &mut frame.components[member.i_component];
+            let (h, v) = if alone {
+                (1, 1)
+            } else {
+                (component.h, component.v)
+            };
+            for row in y * v..(y + 1) * v {
+                for column in x * h..(x + 1) * h {
+                    let block = &mut component.coefficients[row * component.blocks_wide + column];
+                    read_block(block, member, i_member, part, &mut carry, bits);
+                }
+            }
+        }
+    }
+}
+
+fn read_block(
+    block: &mut [i16; 64],
+    member: &Member<'_>,
+    i_member: usize,
+    part: Part,
+    carry: &mut Carry,
+    bits: &mut Bits<'_>,
+) {
+    if part.first == 0 {
+        if part.high > 0 {
+            block[0] |= to_i16(bits.take(1) << part.low);
+        } else if let Some(table) = member.dc {
+            let n_bits = u32::from(bits.symbol(table)).min(16);
+            let prediction = &mut carry.predictions[i_member];
+            *prediction = prediction.wrapping_add(bits.take_signed(n_bits));
+            block[0] = to_i16(prediction.wrapping_shl(part.low));
+        }
+    }
+    let Some(table) = member.ac else { return };
+    match (part.progressive, part.first, part.high) {
+        (false, ..) => read_band(
+            block,
+            table,
+            Part {
+                first: 1,
+                last: 63,
+                low: 0,
+                ..part
+            },
+            carry,
+            bits,
+        ),
+        (true, 0, _) => {}
+        (true, _, 0) => read_band(block, table, part, carry, bits),
+        (true, ..) => refine_band(block, table, part, carry, bits),
+    }
+}
+
+/// Reads the coefficients of a band for the first time (or, in a sequential picture, the only one).
+fn read_band(
+    block: &mut [i16; 64],
+    table: &Huffman,
+    part: Part,
+    carry: &mut Carry,
+    bits: &mut Bits<'_>,
+) {
+    if carry.end_of_band_run > 0 {
+        carry.end_of_band_run -= 1;
+        return;
+    }
+    let mut k = part.first;
+    while k <= part.last {
+        let symbol = bits.symbol(table);
+        let (run, n_bits) = (u32::from(symbol >> 4), u32::from(symbol & 15));
+        if n_bits == 0 && run < 15 {
+            // In a sequential picture the run is always 0, and so is what carries over.
+            carry.end_of_band_run = if part.progressive {
+                (1 << run) - 1 + bits.take(run)
+            } else {
+                0
+            };
+            return;
+        }
+        k += run as usize;
+        if n_bits > 0 {
+            let value = bits.take_signed(n_bits) << part.low;
+            let Some(&place) = ZIGZAG.get(k) else { return };
+            block[place] = to_i16(value);
+        }
+        k += 1;
+    }
+}
+
+/// Adds one bit to the coefficients of a band, and reads those that become non-zero by it.
+fn refine_band(
+    block: &mut [i16; 64],
+    table: &Huffman,
+    part: Part,
+    carry: &mut Carry,
+    bits: &mut Bits<'_>,
+) {
+    let bit = 1_i16 << part.low;
+    let mut k = part.first;
+    while k <= part.last && carry.end_of_band_run == 0 {
+        let symbol = bits.symbol(table);
+        let run = u32::from(symbol >> 4);
+        let mut new = 0;
+        if symbol & 15 > 0 {
+            new = if bits.take(1) == 1 { bit } else { -bit };
+        } else if run < 15 {
+            carry.end_of_band_run = (1 << run) + bits.take(run);
+            break;
+        }
+        k = refine_until(block, k..part.last + 1, run, bit, bits);
+        if new != 0 && k <= part.last {
+            block[ZIGZAG[k]] = new;
+        }
+        k += 1;
+    }
+    if carry.end_of_band_run > 0 {
+        refine_until(block, k..part.last + 1, 64, bit, bits);
+        carry.end_of_band_run -= 1;
+    }
+}
+
+/// Refines non-zero coefficients up to the zero that follows `n_zeros` zeros, and returns its place in the band.
+fn refine_until(
+    block: &mut [i16; 64],
+    band: std::ops::Range<usize>,
+    n_zeros: u32,
+    bit: i16,
+    bits: &mut Bits<'_>,
+) -> usize {
+    let mut n_left = n_zeros;
+    for k in band.clone() {
+        let coefficient = &mut block[ZIGZAG[k]];
+        if *coefficient == 0 {
+            if n_left == 0 {
+                return k;
+            }
+            n_left -= 1;
+        } else if bits.take(1) == 1 && *coefficient & bit == 0 {
+            *coefficient = coefficient.wrapping_add(if *coefficient > 0 { bit } else { -bit });
+        }
+    }
+    band.end
+}
+
+/// Coefficients of valid pictures fit; others may become anything.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "only damaged pictures have more bits"
+)]
+fn to_i16(value: i32) -> i16 {
+    value as i16
+}
