@@ -17,6 +17,8 @@ pub mod scenes;
 #[cfg(feature = "engine")]
 pub mod weights;
 #[cfg(feature = "page")]
+pub mod ui;
+#[cfg(feature = "page")]
 pub mod wire;
 #[cfg(feature = "xtask")]
 pub mod xtask;

@@ -9,7 +9,7 @@ use super::state::{Beside, ExplorerState};
 use crate::numerics::Family;
 
 /// Starts the names of the visitor's own pictures, which stay on the machine and so in no link.
-const OWN: &str = "own-";
+pub const OWN: &str = "own-";
 
 /// The fragment that restores this state, without `#`.
 pub fn encode(state: &ExplorerState) -> String {
@@ -54,8 +54,12 @@ pub fn decode(fragment: &str) -> Option<(ExplorerState, usize)> {
         let value = unescape(value);
         match (name, value.as_str()) {
             ("v", _) => known = true,
-            ("c", text) => drop(state.add_caption(text)),
-            ("g", id) => drop(state.add_picture(id)),
+            ("c", text) => {
+                state.add_caption(text);
+            }
+            ("g", id) => {
+                state.add_picture(id);
+            }
             ("own", n) => n_own = n.parse().unwrap_or(0),
             ("law", "power-spherical") => state.family = Family::PowerSpherical,
             ("beside", "cosine") => state.beside = Beside::Cosine,

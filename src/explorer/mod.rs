@@ -8,8 +8,9 @@ mod number;
 mod reading;
 mod scale;
 mod state;
+mod words;
 
-pub use fragment::{decode, encode};
+pub use fragment::{OWN, decode, encode};
 pub use newest::{Arrival, Newest};
 pub use number::{file_size, percent, three_significant};
 pub use reading::{CaptionView, PairView, Readings, Snapshot, softmax};
@@ -17,3 +18,4 @@ pub use scale::Extent;
 pub use state::{
     Beside, Caption, Direction, ExplorerState, MAX_CAPTIONS, MAX_PICTURES, START_CAPTIONS,
 };
+pub use words::{beside_words, best_words, caption_note, formula, formula_with_numbers, spoken};

@@ -5,7 +5,7 @@ use crate::numerics::Family;
 /// The captions a visitor starts from, from the vaguest to the most specific.
 pub const START_CAPTIONS: [&str; 6] = [
     "a picture",
-    "a shape",
+    "something warm",
     "something red",
     "a red star",
     "a small red star",

@@ -1,0 +1,79 @@
+//! The page's frame and its start.
+
+use leptos::prelude::*;
+
+use super::browser;
+use super::exhibit::Exhibit;
+use super::intake;
+use super::panels::{
+    Axis, CaptionRow, Controls, GalleryStrip, Masthead, NewCaption, Notices, PictureHeaders, Prose,
+    TouchedPair,
+};
+use super::plot;
+use super::upkeep;
+
+/// More pictures than this scroll beneath the captions.
+const MANY: usize = 7;
+
+/// Puts the page in place of what stood in its element before the program ran.
+pub fn start() {
+    console_error_panic_hook::set_once();
+    let Some(place) = browser::element("app") else {
+        return;
+    };
+    place.set_inner_html("");
+    mount_to(place, App).forget();
+}
+
+/// The whole page.
+#[component]
+pub fn App() -> impl IntoView {
+    let exhibit = Exhibit::new();
+    provide_context(exhibit);
+    upkeep::open(exhibit);
+    intake::accept_pastes(exhibit);
+    view! {
+        {plot::gradients()}
+        <Masthead/>
+        <main on:dragover=intake::allow_drop on:drop=move |event| intake::accept_drop(exhibit, &event)>
+            <Work/>
+            <GalleryStrip/>
+            <TouchedPair/>
+        </main>
+        <Prose/>
+        <Notices/>
+        <p class="hidden" aria-live="polite" id="spoken">{move || exhibit.spoken.get()}</p>
+    }
+}
+
+/// The work surface: captions as rows, pictures as columns, and the matrix between them.
+#[component]
+fn Work() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let keys = Memo::new(move |_| {
+        exhibit.state.with(|state| {
+            state
+                .captions
+                .iter()
+                .map(|caption| caption.key)
+                .collect::<Vec<_>>()
+        })
+    });
+    let n_pictures = Memo::new(move |_| exhibit.state.with(|state| state.pictures.len()));
+    let is_many = move || n_pictures.get() > MANY;
+    view! {
+        <section class="work" aria-label="Captions and pictures" style:--n-pictures=move || n_pictures.get().to_string()>
+            <Controls/>
+            <div class="matrix" class:many=is_many>
+                <table role="grid" aria-label="Nats above uniform, for each caption and each picture">
+                    <thead role="rowgroup"><PictureHeaders/></thead>
+                    <tbody role="rowgroup">
+                        <For each=move || keys.get() key=|key| *key let:key><CaptionRow key=key/></For>
+                    </tbody>
+                    <tfoot role="rowgroup"><Axis/></tfoot>
+                </table>
+            </div>
+            <NewCaption/>
+        </section>
+    }
+}

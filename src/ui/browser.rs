@@ -1,0 +1,77 @@
+//! The few things the page asks of the browser itself; each does without what is denied.
+
+use leptos::web_sys;
+use wasm_bindgen::JsCast as _;
+use web_sys::{HtmlElement, Storage, Window};
+
+/// The page's window.
+pub(super) fn window() -> Option<Window> {
+    web_sys::window()
+}
+
+/// The element with this `id`.
+pub(super) fn element(id: &str) -> Option<HtmlElement> {
+    window()?.document()?.get_element_by_id(id)?.dyn_into().ok()
+}
+
+/// Sets an attribute of the root element.
+pub(super) fn mark_root(name: &str, value: &str) {
+    if let Some(root) = window().and_then(|window| window.document()?.document_element()) {
+        // Only a name that is no XML name can fail, and ours are constants.
+        root.set_attribute(name, value).ok();
+    }
+}
+
+/// The fragment of the address, without `#`.
+pub(super) fn fragment() -> String {
+    let hash = window().and_then(|window| window.location().hash().ok());
+    hash.unwrap_or_default().trim_start_matches('#').to_owned()
+}
+
+/// Replaces the fragment without a new entry in the history.
+pub(super) fn set_fragment(fragment: &str) {
+    let Some(history) = window().and_then(|window| window.history().ok()) else {
+        return;
+    };
+    // Browsers refuse when it changes too often; the next change carries everything again.
+    history
+        .replace_state_with_url(
+            &wasm_bindgen::JsValue::NULL,
+            "",
+            Some(&format!("#{fragment}")),
+        )
+        .ok();
+}
+
+/// The value of a query parameter such as `?backend=cpu`.
+pub(super) fn query(name: &str) -> Option<String> {
+    let search = window()?.location().search().ok()?;
+    web_sys::UrlSearchParams::new_with_str(&search)
+        .ok()?
+        .get(name)
+}
+
+/// An address beside the page, made absolute.
+pub(super) fn beside_page(path: &str) -> String {
+    let base = window().and_then(|window| window.document()?.base_uri().ok().flatten());
+    let url = base.and_then(|base| web_sys::Url::new_with_base(path, &base).ok());
+    url.map_or_else(|| path.to_owned(), |url| url.href())
+}
+
+/// A number kept from visit to visit; 0 where there is none or storage is denied.
+pub(super) fn remembered(name: &str) -> u32 {
+    let value = storage().and_then(|storage| storage.get_item(name).ok().flatten());
+    value.and_then(|value| value.parse().ok()).unwrap_or(0)
+}
+
+/// Keeps a number for later visits, where storage is granted.
+pub(super) fn remember(name: &str, value: u32) {
+    if let Some(storage) = storage() {
+        // Without storage the page works; it only forgets.
+        storage.set_item(name, &value.to_string()).ok();
+    }
+}
+
+fn storage() -> Option<Storage> {
+    window()?.local_storage().ok().flatten()
+}

@@ -1,0 +1,429 @@
+//! The page's side of the worker boundary: keeps one engine at work, replaces one that dies, and drops stale answers.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use wasm_bindgen_futures::spawn_local;
+
+use super::desk::Desk;
+use super::engine::{self, Kind};
+use crate::explorer::{Arrival, Newest, Snapshot};
+use crate::protocol::{Answer, ImageReading, ModelCard, Progress, Request, Response};
+use crate::wire;
+
+/// Deaths without an answer between them after which the page stops trying.
+const MAX_RESTARTS: u8 = 3;
+/// How an engine's message begins when it is its last one; the worker's `error` event follows.
+const LAST_WORDS: &str = "the engine stopped";
+
+/// What the client tells the page.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// A load goes on.
+    Progress(Progress),
+    /// This engine answers from now on.
+    Loaded(Box<ModelCard>),
+    /// No engine answers any more, and why.
+    Stopped(String),
+    /// The newest question was answered.
+    Answered(Box<Snapshot>),
+    /// A picture can be asked about.
+    Picture(ImageReading),
+    /// A picture cannot be used, and why.
+    PictureRefused { image: String, message: String },
+    /// A request failed, and why.
+    Failed(String),
+    /// The engine died and was started again; what it said.
+    Restarted(String),
+    /// Why the other engine is not used, or that it is.
+    Choice(String),
+}
+
+/// A question: captions with their keys, and pictures.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Question {
+    pub(super) keys: Vec<u64>,
+    pub(super) captions: Vec<String>,
+    pub(super) images: Vec<String>,
+}
+
+/// The page's one connection to whichever engine is at work.
+#[derive(Clone)]
+pub(super) struct Client(Rc<RefCell<Office>>);
+
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Client").finish_non_exhaustive()
+    }
+}
+
+struct Office {
+    report: Rc<dyn Fn(Event)>,
+    manifest_url: String,
+    line: Newest<Question>,
+    pictures: Vec<(String, Rc<Vec<u8>>)>,
+    desk: Option<Desk>,
+    rival: Option<Desk>,
+    last_serial: u64,
+    restarts: u8,
+    /// The picture that was being read when an engine died.
+    suspect: Option<String>,
+    last_words: Option<String>,
+}
+
+impl Client {
+    /// A client of the model behind this manifest, without an engine yet.
+    pub(super) fn new(manifest_url: String, report: Rc<dyn Fn(Event)>) -> Self {
+        Self(Rc::new(RefCell::new(Office {
+            report,
+            manifest_url,
+            line: Newest::default(),
+            pictures: Vec::new(),
+            desk: None,
+            rival: None,
+            last_serial: 0,
+            restarts: 0,
+            suspect: None,
+            last_words: None,
+        })))
+    }
+
+    /// Starts an engine and has it load the model.
+    pub(super) fn start(&self, kind: Kind) {
+        engine::load_begins();
+        let desk = self.open_desk(kind);
+        match desk {
+            Ok(desk) => self.0.borrow_mut().desk = Some(desk),
+            Err(reason) => self.report(Event::Stopped(reason)),
+        }
+    }
+
+    /// Gives the engine a picture, now or as soon as there is one.
+    pub(super) fn add_picture(&self, image: &str, bytes: Vec<u8>) {
+        let (bytes, office) = (Rc::new(bytes), &mut *self.0.borrow_mut());
+        for desk in [&mut office.desk, &mut office.rival]
+            .into_iter()
+            .flatten()
+            .filter(|desk| desk.card.is_some())
+        {
+            desk.give_picture(image, &bytes);
+        }
+        office.pictures.push((image.to_owned(), bytes));
+    }
+
+    /// Has the engine forget a picture.
+    pub(super) fn remove_picture(&self, image: &str) {
+        let office = &mut *self.0.borrow_mut();
+        office.pictures.retain(|(known, _)| known != image);
+        for desk in [&office.desk, &office.rival].into_iter().flatten() {
+            // An engine that cannot be told is about to be replaced by one that was never given the picture.
+            desk.send(&Request::RemoveImage {
+                image: image.to_owned(),
+            })
+            .ok();
+        }
+    }
+
+    /// Asks; a newer question takes the place of one that waits.
+    pub(super) fn ask(&self, question: Question) {
+        self.0.borrow_mut().line.ask(question);
+        self.pump();
+    }
+
+    fn report(&self, event: Event) {
+        let report = Rc::clone(&self.0.borrow().report);
+        report(event);
+    }
+
+    fn open_desk(&self, kind: Kind) -> Result<Desk, String> {
+        let (serial, manifest_url) = {
+            let mut office = self.0.borrow_mut();
+            office.last_serial += 1;
+            (office.last_serial, office.manifest_url.clone())
+        };
+        let (hears, sees) = (self.clone(), self.clone());
+        let on_message = move |value| match wire::from_js(value) {
+            Ok(response) => hears.hear(serial, response),
+            Err(error) => hears.report(Event::Failed(error.to_string())),
+        };
+        let on_death = move |message| {
+            // The closure that runs now belongs to the desk that is about to be dropped.
+            let client = sees.clone();
+            spawn_local(async move { client.bury(serial, message) });
+        };
+        Desk::open(kind, serial, &manifest_url, on_message, on_death)
+    }
+
+    /// Sends the next question, if the engine can answer one.
+    fn pump(&self) {
+        let mut office = self.0.borrow_mut();
+        let office = &mut *office;
+        let Some(desk) = office.desk.as_ref().filter(|desk| desk.card.is_some()) else {
+            return;
+        };
+        let Some((id, question)) = office.line.next() else {
+            return;
+        };
+        let request = Request::Score {
+            id,
+            captions: question.captions,
+            images: question.images,
+        };
+        if let Err(reason) = desk.send(&request) {
+            let report = Rc::clone(&office.report);
+            spawn_local(async move { report(Event::Failed(reason)) });
+        }
+    }
+
+    fn hear(&self, serial: u64, response: Response) {
+        let is = |desk: &Option<Desk>| desk.as_ref().is_some_and(|desk| desk.serial == serial);
+        let (at_work, is_rival) = {
+            let office = self.0.borrow();
+            (is(&office.desk), is(&office.rival))
+        };
+        if at_work {
+            self.hear_desk(response);
+        } else if is_rival {
+            self.hear_rival(response);
+        }
+    }
+
+    fn hear_desk(&self, response: Response) {
+        match response {
+            Response::Started => {}
+            Response::Progress(progress) => self.report(Event::Progress(progress)),
+            Response::Loaded(card) => self.loaded(card),
+            Response::Refused { message } => self.refused(message),
+            Response::ImageAdded(reading) => {
+                self.picture_done(&reading.image);
+                self.report(Event::Picture(reading));
+            }
+            Response::ImageRefused { image, message } => {
+                self.picture_done(&image);
+                self.0
+                    .borrow_mut()
+                    .pictures
+                    .retain(|(known, _)| *known != image);
+                self.report(Event::PictureRefused { image, message });
+            }
+            Response::Scored(answer) => self.scored(answer),
+            Response::Failed {
+                id: Some(id),
+                message,
+            } => {
+                let arrival = self.0.borrow_mut().line.arrived(id);
+                if matches!(arrival, Arrival::Newest(_)) {
+                    self.report(Event::Failed(message));
+                }
+                self.pump();
+            }
+            Response::Failed { id: None, message } if message.starts_with(LAST_WORDS) => {
+                self.0.borrow_mut().last_words = Some(message);
+            }
+            Response::Failed { id: None, message } => self.report(Event::Failed(message)),
+        }
+    }
+
+    fn loaded(&self, card: Box<ModelCard>) {
+        engine::load_ends();
+        let kind = {
+            let office = &mut *self.0.borrow_mut();
+            let Some(desk) = &mut office.desk else { return };
+            desk.card = Some(card.clone());
+            for (image, bytes) in &office.pictures {
+                desk.give_picture(image, bytes);
+            }
+            desk.kind
+        };
+        self.report(Event::Loaded(card));
+        self.pump();
+        if kind == Kind::Cpu && Kind::asked_for().is_none() {
+            let client = self.clone();
+            spawn_local(async move { client.invite_rival().await });
+        }
+    }
+
+    fn refused(&self, message: String) {
+        engine::load_ends();
+        let kind = self.0.borrow_mut().desk.take().map(|desk| desk.kind);
+        if kind == Some(Kind::Gpu) {
+            self.report(Event::Choice(format!(
+                "the GPU engine was refused: {message}"
+            )));
+            self.start(Kind::Cpu);
+        } else {
+            self.report(Event::Stopped(message));
+        }
+    }
+
+    fn picture_done(&self, image: &str) {
+        let mut office = self.0.borrow_mut();
+        if office.suspect.as_deref() == Some(image) {
+            office.suspect = None;
+        }
+        if let Some(desk) = &mut office.desk {
+            desk.reading.retain(|known| known != image);
+        }
+    }
+
+    fn scored(&self, answer: Answer) {
+        let arrival = self.0.borrow_mut().line.arrived(answer.id);
+        if let Arrival::Newest(question) = arrival {
+            self.0.borrow_mut().restarts = 0;
+            let card = self
+                .0
+                .borrow()
+                .desk
+                .as_ref()
+                .and_then(|desk| desk.card.clone());
+            if let Some(card) = card {
+                let snapshot = Snapshot {
+                    card: *card,
+                    keys: question.keys,
+                    answer,
+                    recorded: false,
+                };
+                self.report(Event::Answered(Box::new(snapshot)));
+            }
+        }
+        self.pump();
+    }
+
+    /// Replaces an engine that died, and asks its last question once more.
+    fn bury(&self, serial: u64, message: String) {
+        if self
+            .0
+            .borrow()
+            .rival
+            .as_ref()
+            .is_some_and(|rival| rival.serial == serial)
+        {
+            return self.dismiss_rival(&format!("the GPU engine stopped: {message}"));
+        }
+        let Some(desk) = self
+            .0
+            .borrow_mut()
+            .desk
+            .take_if(|desk| desk.serial == serial)
+        else {
+            return;
+        };
+        let (words, blamed, gave_up) = {
+            let office = &mut *self.0.borrow_mut();
+            office.restarts += 1;
+            let blamed = desk
+                .reading
+                .front()
+                .cloned()
+                .filter(|image| office.suspect.replace(image.clone()).as_ref() == Some(image));
+            let words = office
+                .last_words
+                .take()
+                .unwrap_or_else(|| message.to_owned());
+            (words, blamed, office.line.lost())
+        };
+        if let Some(image) = blamed {
+            self.0
+                .borrow_mut()
+                .pictures
+                .retain(|(known, _)| *known != image);
+            self.report(Event::PictureRefused {
+                image,
+                message: "the engine stopped twice while reading it".into(),
+            });
+        }
+        if gave_up {
+            self.report(Event::Failed(format!(
+                "these captions stopped the engine twice: {words}"
+            )));
+        }
+        if self.0.borrow().restarts > MAX_RESTARTS {
+            engine::load_ends();
+            return self.report(Event::Stopped(words));
+        }
+        self.report(Event::Restarted(words));
+        self.start(Kind::Cpu);
+    }
+
+    /// Loads the GPU engine beside the CPU engine, where there is a real GPU.
+    async fn invite_rival(&self) {
+        if self.0.borrow().rival.is_some() || self.0.borrow().restarts > 0 {
+            return;
+        }
+        match engine::real_gpu()
+            .await
+            .and_then(|_| self.open_desk(Kind::Gpu))
+        {
+            Ok(desk) => self.0.borrow_mut().rival = Some(desk),
+            Err(reason) => self.report(Event::Choice(reason)),
+        }
+    }
+
+    fn hear_rival(&self, response: Response) {
+        match response {
+            Response::Loaded(card) => self.compare(card),
+            Response::Refused { message } => self.dismiss_rival(&message),
+            Response::ImageAdded(ImageReading { image, .. })
+            | Response::ImageRefused { image, .. } => {
+                if let Some(rival) = &mut self.0.borrow_mut().rival {
+                    rival.reading.retain(|known| *known != image);
+                }
+                self.promote_when_done();
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps the rival if it is faster on this device.
+    fn compare(&self, card: Box<ModelCard>) {
+        let own_millis = self
+            .0
+            .borrow()
+            .desk
+            .as_ref()
+            .and_then(|desk| Some(desk.card.as_ref()?.warm_millis));
+        let Some(own_millis) = own_millis else { return };
+        if card.warm_millis >= own_millis {
+            let (gpu, cpu) = (card.warm_millis, own_millis);
+            return self.dismiss_rival(&format!(
+                "the GPU takes {gpu:.0} ms where the CPU takes {cpu:.0}"
+            ));
+        }
+        {
+            let office = &mut *self.0.borrow_mut();
+            let Some(rival) = &mut office.rival else {
+                return;
+            };
+            rival.card = Some(card);
+            for (image, bytes) in &office.pictures {
+                rival.give_picture(image, bytes);
+            }
+        }
+        self.promote_when_done();
+    }
+
+    fn promote_when_done(&self) {
+        let promoted = {
+            let office = &mut *self.0.borrow_mut();
+            let done = |rival: &mut Desk| rival.card.is_some() && rival.reading.is_empty();
+            let Some(rival) = office.rival.take_if(done) else {
+                return;
+            };
+            let card = rival.card.clone();
+            office.desk = Some(rival);
+            office.line.lost();
+            card
+        };
+        if let Some(card) = promoted {
+            self.report(Event::Choice(String::new()));
+            self.report(Event::Loaded(card));
+        }
+        self.pump();
+    }
+
+    fn dismiss_rival(&self, reason: &str) {
+        self.0.borrow_mut().rival = None;
+        self.report(Event::Choice(reason.to_owned()));
+    }
+}

@@ -1,0 +1,84 @@
+//! An engine's worker with what it has been given; it ends when this is dropped.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use leptos::web_sys;
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast as _, JsValue};
+use web_sys::{ErrorEvent, MessageEvent, Worker};
+
+use super::engine::{self, Kind};
+use crate::protocol::{ModelCard, Request};
+use crate::wire;
+
+/// An engine with what it has been given.
+pub(super) struct Desk {
+    pub(super) serial: u64,
+    pub(super) kind: Kind,
+    worker: Worker,
+    pub(super) card: Option<Box<ModelCard>>,
+    pub(super) reading: VecDeque<String>,
+    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_error: Closure<dyn FnMut(ErrorEvent)>,
+}
+
+impl Desk {
+    /// Starts a worker, listens to it, and has it load the model.
+    pub(super) fn open(
+        kind: Kind,
+        serial: u64,
+        manifest_url: &str,
+        on_message: impl Fn(JsValue) + 'static,
+        on_death: impl Fn(String) + 'static,
+    ) -> Result<Self, String> {
+        let worker = kind.spawn()?;
+        let on_message = Closure::new(move |event: MessageEvent| on_message(event.data()));
+        let on_error = Closure::new(move |event: ErrorEvent| {
+            event.prevent_default();
+            on_death(event.message());
+        });
+        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        let desk = Self {
+            serial,
+            kind,
+            worker,
+            card: None,
+            reading: VecDeque::new(),
+            _on_message: on_message,
+            _on_error: on_error,
+        };
+        desk.send(&Request::Load {
+            manifest_url: manifest_url.to_owned(),
+        })?;
+        Ok(desk)
+    }
+
+    /// Posts a request.
+    pub(super) fn send(&self, request: &Request) -> Result<(), String> {
+        let value = wire::to_js(request).map_err(|error| error.to_string())?;
+        self.worker
+            .post_message(&value)
+            .map_err(|error| engine::reason(&error))
+    }
+
+    /// Posts a picture, and notes that it is being read.
+    pub(super) fn give_picture(&mut self, image: &str, bytes: &Rc<Vec<u8>>) {
+        let request = Request::AddImage {
+            image: image.to_owned(),
+            bytes: bytes.to_vec(),
+        };
+        if self.send(&request).is_ok() {
+            self.reading.push_back(image.to_owned());
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.terminate();
+    }
+}

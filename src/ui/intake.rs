@@ -1,0 +1,130 @@
+//! The visitor's own pictures, from the file picker, a drop or a paste.
+
+use js_sys::Uint8Array;
+use leptos::prelude::*;
+use leptos::web_sys;
+use wasm_bindgen::JsCast as _;
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{ClipboardEvent, DragEvent, Event, File, FileList, HtmlInputElement, Url};
+
+use super::browser;
+use super::exhibit::Exhibit;
+use super::pictures::{PictureFile, PictureState};
+use crate::explorer::MAX_PICTURES;
+
+/// A file above this is not read: no photograph is as large, and the page's memory is the visitor's.
+const MAX_FILE_BYTES: f64 = 64e6;
+
+/// Takes files that were chosen in the picker.
+pub(super) fn accept_choice(exhibit: Exhibit, event: &Event) {
+    let Some(input) = event
+        .target()
+        .and_then(|target| target.dyn_into::<HtmlInputElement>().ok())
+    else {
+        return;
+    };
+    accept(exhibit, input.files());
+    // So that the same file can be chosen again after it was removed.
+    input.set_value("");
+}
+
+/// Lets the page take drops.
+pub(super) fn allow_drop(event: DragEvent) {
+    event.prevent_default();
+}
+
+/// Takes files that were dropped.
+pub(super) fn accept_drop(exhibit: Exhibit, event: &DragEvent) {
+    event.prevent_default();
+    let files = event.data_transfer().and_then(|transfer| transfer.files());
+    if files.as_ref().is_none_or(|files| files.length() == 0) {
+        return exhibit.tell(
+            "That drop held no file. Save the picture first, then drop the file or choose it.",
+        );
+    }
+    accept(exhibit, files);
+}
+
+/// Takes pictures that are pasted anywhere on the page.
+pub(super) fn accept_pastes(exhibit: Exhibit) {
+    let on_paste = Closure::<dyn Fn(ClipboardEvent)>::new(move |event: ClipboardEvent| {
+        let files = event.clipboard_data().and_then(|data| data.files());
+        if files.as_ref().is_some_and(|files| files.length() > 0) {
+            event.prevent_default();
+            accept(exhibit, files);
+        }
+    });
+    let document = browser::window().and_then(|window| window.document());
+    if let Some(document) = document {
+        // Nothing but a broken document refuses a listener.
+        document
+            .add_event_listener_with_callback("paste", on_paste.as_ref().unchecked_ref())
+            .ok();
+    }
+    // It listens as long as the page lives.
+    on_paste.forget();
+}
+
+fn accept(exhibit: Exhibit, files: Option<FileList>) {
+    let files: Vec<File> = files
+        .iter()
+        .flat_map(|files| (0..files.length()).filter_map(|i| files.get(i)))
+        .collect();
+    let room = MAX_PICTURES - exhibit.state.with_untracked(|state| state.pictures.len());
+    let n_left_out = files.len().saturating_sub(room);
+    for file in files.into_iter().take(room) {
+        spawn_local(read(exhibit, file));
+    }
+    if n_left_out > 0 {
+        exhibit.tell(too_many(n_left_out));
+    }
+}
+
+/// That the page is full.
+pub(super) fn too_many(n_left_out: usize) -> String {
+    let were = if n_left_out == 1 {
+        "picture was"
+    } else {
+        "pictures were"
+    };
+    format!(
+        "{MAX_PICTURES} pictures are as many as fit, so {n_left_out} {were} left out. Remove some to add others."
+    )
+}
+
+async fn read(exhibit: Exhibit, file: File) {
+    let name = file.name();
+    if file.size() > MAX_FILE_BYTES {
+        let [size, limit] =
+            [file.size(), MAX_FILE_BYTES].map(|bytes| format!("{:.0} MB", bytes / 1e6));
+        return exhibit.tell(format!("“{name}” was not added: it has {size}, and {limit} is the limit. Everything else is as it was."));
+    }
+    let Ok(buffer) = JsFuture::from(file.array_buffer()).await else {
+        return exhibit.tell(format!(
+            "“{name}” was not added: the browser could not read it. Everything else is as it was."
+        ));
+    };
+    let id = exhibit.own_id();
+    if !exhibit
+        .state
+        .try_update(|state| state.add_picture(&id))
+        .unwrap_or(false)
+    {
+        return exhibit.tell(too_many(1));
+    }
+    let url = Url::create_object_url_with_blob(&file).unwrap_or_default();
+    exhibit.files.update(|files| {
+        drop(files.insert(
+            id.clone(),
+            PictureFile {
+                url,
+                alt: name,
+                state: PictureState::Unread,
+            },
+        ))
+    });
+    exhibit
+        .client
+        .with_value(|client| client.add_picture(&id, Uint8Array::new(&buffer).to_vec()));
+}

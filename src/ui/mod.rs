@@ -1,0 +1,22 @@
+//! The page: captions on one side, pictures on the other, and what each says of each.
+//!
+//! Knows the protocol and the arithmetic of readings; never a tensor, a model or an engine's inside.
+#![expect(
+    unreachable_pub,
+    reason = "the component macro makes its functions public, whatever they say"
+)]
+
+mod app;
+mod browser;
+mod client;
+mod desk;
+mod engine;
+mod exhibit;
+mod gallery;
+mod intake;
+mod panels;
+mod pictures;
+mod plot;
+mod upkeep;
+
+pub use app::{App, start};

@@ -1,0 +1,144 @@
+//! One caption: its words on its halo, its numbers, and its cell for each picture.
+
+use leptos::ev::KeyboardEvent;
+use leptos::html::Textarea;
+use leptos::prelude::*;
+
+use super::pair_cell::PairCell;
+use crate::explorer::{CaptionView, Direction, caption_note, percent, three_significant};
+use crate::ui::exhibit::Exhibit;
+use crate::ui::plot;
+
+/// A row of the matrix.
+#[component]
+pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let text = Memo::new(move |_| {
+        exhibit
+            .state
+            .with(|state| state.text(key).unwrap_or_default().to_owned())
+    });
+    let view = Memo::new(move |_| {
+        exhibit
+            .readings
+            .with(|readings| readings.caption(key).cloned())
+    });
+    let ids = Memo::new(move |_| exhibit.state.with(|state| state.pictures.clone()));
+    let percentile = move || view.with(|view| view.as_ref().map(|view| view.percentile));
+    let certainty = move || {
+        percentile().map_or_else(
+            || "50%".to_owned(),
+            |percentile| format!("{:.1}%", 100.0 - percentile),
+        )
+    };
+    let is_stale = move || {
+        view.with(|view| {
+            view.as_ref()
+                .is_none_or(|view| text.with(|text| view.caption != *text))
+        })
+    };
+    view! {
+        <tr role="row" class="row" class:stale=is_stale data-caption=move || text.get() style:--certainty=certainty>
+            <th role="rowheader" class="caption">
+                {plot::halo(percentile, plot::Size::Wide)}
+                <CaptionField key=key text=text/>
+                <p class="note">{move || caption_note(&text.get(), view.get().as_ref())}</p>
+                <CaptionTools key=key text=text/>
+            </th>
+            <Numbers view=view is_stale=Signal::derive(is_stale)/>
+            <For each=move || ids.get() key=Clone::clone let:id><PairCell caption=key text=text image=id/></For>
+        </tr>
+    }
+}
+
+/// Where a caption is typed. Enter adds the next one; Alt with an arrow moves this one.
+#[component]
+fn CaptionField(key: u64, text: Memo<String>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let field = NodeRef::<Textarea>::new();
+    let number = move || {
+        exhibit.state.with(|state| {
+            state
+                .captions
+                .iter()
+                .position(|caption| caption.key == key)
+                .map_or(0, |row| row + 1)
+        })
+    };
+    Effect::new(move |_| {
+        if exhibit.fresh.get() == Some(key)
+            && let Some(field) = field.get()
+        {
+            // A field that cannot be focused is still there to be clicked.
+            field.focus().ok();
+            exhibit.fresh.set(None);
+        }
+    });
+    let on_key = move |event: KeyboardEvent| match (event.key().as_str(), event.alt_key()) {
+        ("Enter", _) if !event.is_composing() => {
+            event.prevent_default();
+            exhibit.add_caption("");
+        }
+        ("ArrowUp", true) => move_by(&event, exhibit, key, Direction::Up),
+        ("ArrowDown", true) => move_by(&event, exhibit, key, Direction::Down),
+        _ => {}
+    };
+    view! {
+        <textarea
+            node_ref=field rows="1" spellcheck="false" autocomplete="off" placeholder="say what a picture shows"
+            aria-label=move || format!("Caption {}", number())
+            prop:value=move || text.get()
+            on:input:target=move |event| exhibit.edit_caption(key, event.target().value().replace('\n', " "))
+            on:focus=move |_| exhibit.edited.set(Some(key))
+            on:keydown=on_key
+        >{text.get_untracked()}</textarea>
+    }
+}
+
+fn move_by(event: &KeyboardEvent, exhibit: Exhibit, key: u64, direction: Direction) {
+    event.prevent_default();
+    exhibit.move_caption(key, direction);
+}
+
+/// The row's buttons; quiet until the row is pointed at or holds the focus.
+#[component]
+fn CaptionTools(key: u64, text: Memo<String>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let label = move |verb: &str| format!("{verb}: {}", text.get());
+    view! {
+        <span class="tools">
+            <button type="button" aria-label=move || label("Move up") on:click=move |_| exhibit.move_caption(key, Direction::Up)>"↑"</button>
+            <button type="button" aria-label=move || label("Move down") on:click=move |_| exhibit.move_caption(key, Direction::Down)>"↓"</button>
+            <button type="button" aria-label=move || label("Remove the caption") on:click=move |_| exhibit.state.update(|state| state.remove_caption(key))>"×"</button>
+        </span>
+    }
+}
+
+/// κ, 1/κ, and where 1/κ stands among the reference captions.
+#[component]
+fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl IntoView {
+    let number = move |read: fn(&CaptionView) -> f64| view.with(|view| view.as_ref().map(read));
+    let shown = move |read| number(read).map_or_else(|| "–".to_owned(), three_significant);
+    let exact = move |read| {
+        number(read)
+            .filter(|_| !is_stale.get())
+            .map(|value| value.to_string())
+    };
+    let percentile = move || number(|view| view.percentile);
+    view! {
+        <td role="gridcell" class="numbers">
+            <span class="kappa"><i>"κ "</i><b data-field="kappa" data-value=move || exact(|view| view.concentration) title=move || exact(|view| view.concentration)>{move || shown(|view| view.concentration)}</b></span>
+            <span class="inverse">"1/"<i>"κ "</i><span data-field="uncertainty" data-value=move || exact(|view| view.uncertainty) title=move || exact(|view| view.uncertainty)>{move || shown(|view| view.uncertainty)}</span></span>
+            {plot::track(percentile)}
+            <span class="vaguer">"vaguer than "<span data-field="percentile" data-value=move || exact(|view| view.percentile) title=move || exact(|view| view.percentile)>{move || percentile().map_or_else(|| "–".to_owned(), |value| percent(value / 100.0))}</span></span>
+            <span class="hidden">{move || percentile().map(plot::words)}</span>
+        </td>
+    }
+}
+
+/// Adds a caption below the last.
+#[component]
+pub(crate) fn NewCaption() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    view! { <button type="button" class="new-caption" on:click=move |_| exhibit.add_caption("")>"+ caption"</button> }
+}

@@ -1,0 +1,55 @@
+//! How the answers are read: under which law, and with what beside the bars.
+
+use leptos::prelude::*;
+
+use crate::explorer::Beside;
+use crate::numerics::Family;
+use crate::ui::exhibit::Exhibit;
+
+/// The invitation, and the two choices.
+#[component]
+pub(crate) fn Controls() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let law = move |family| {
+        let name = if family == Family::VonMisesFisher {
+            "von Mises–Fisher"
+        } else {
+            "power spherical"
+        };
+        let is_chosen = move || exhibit.state.with(|state| state.family == family);
+        let choose = move |_| exhibit.state.update(|state| state.family = family);
+        view! { <Choice group="law" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
+    };
+    let beside = move |(reading, name)| {
+        let is_chosen = move || exhibit.state.with(|state| state.beside == reading);
+        let choose = move |_| exhibit.state.update(|state| state.beside = reading);
+        view! { <Choice group="beside" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
+    };
+    let readings = [
+        (Beside::Posterior, "share"),
+        (Beside::Cosine, "CLIP cosine"),
+        (Beside::LogDensity, "log-density"),
+    ];
+    view! {
+        <div class="controls">
+            <p class="invitation">"Change one word."</p>
+            <fieldset><legend>"Law"</legend>{Family::ALL.map(law).collect_view()}</fieldset>
+            <fieldset><legend>"Under each bar"</legend>{readings.map(beside).collect_view()}</fieldset>
+        </div>
+    }
+}
+
+#[component]
+fn Choice(
+    group: &'static str,
+    name: &'static str,
+    is_chosen: Signal<bool>,
+    on_choose: Callback<()>,
+) -> impl IntoView {
+    view! {
+        <label class="choice">
+            <input type="radio" name=group value=name prop:checked=is_chosen on:change=move |_| on_choose.run(())/>
+            <span>{name}</span>
+        </label>
+    }
+}

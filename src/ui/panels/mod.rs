@@ -1,0 +1,20 @@
+//! The parts of the page, one idea a file.
+
+mod caption_row;
+mod controls;
+mod gallery_strip;
+mod masthead;
+mod notices;
+mod pair_cell;
+mod picture_headers;
+mod prose;
+mod touched_pair;
+
+pub(super) use caption_row::{CaptionRow, NewCaption};
+pub(super) use controls::Controls;
+pub(super) use gallery_strip::GalleryStrip;
+pub(super) use masthead::Masthead;
+pub(super) use notices::Notices;
+pub(super) use picture_headers::{Axis, PictureHeaders};
+pub(super) use prose::Prose;
+pub(super) use touched_pair::TouchedPair;

@@ -1,0 +1,26 @@
+//! Messages to the visitor: what happened, what still works, what to do.
+
+use leptos::prelude::*;
+
+use crate::ui::exhibit::Exhibit;
+
+/// The messages, over the page's lower edge so that nothing moves when one comes.
+#[component]
+pub(crate) fn Notices() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let dismiss = move |key| {
+        exhibit
+            .notices
+            .update(|notices| notices.retain(|notice| notice.key != key))
+    };
+    view! {
+        <div class="notices" role="alert" aria-label="Messages">
+            <For each=move || exhibit.notices.get() key=|notice| notice.key let:notice>
+                <p class="notice">
+                    <span>{notice.text}</span>
+                    <button type="button" aria-label="Dismiss this message" on:click=move |_| dismiss(notice.key)>"×"</button>
+                </p>
+            </For>
+        </div>
+    }
+}

@@ -1,0 +1,122 @@
+//! The pictures at the head of their columns, and the scale at the foot.
+
+use leptos::prelude::*;
+
+use crate::ui::exhibit::Exhibit;
+use crate::ui::intake;
+use crate::ui::pictures::PictureState;
+use crate::ui::plot;
+
+/// The head of the matrix: what its columns are.
+#[component]
+pub(crate) fn PictureHeaders() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let ids = Memo::new(move |_| exhibit.state.with(|state| state.pictures.clone()));
+    view! {
+        <tr role="row" class="heads">
+            <th role="columnheader" class="caption"><span class="hidden">"Caption"</span></th>
+            <th role="columnheader" class="numbers"><i>"κ"</i>", how specific"</th>
+            <For each=move || ids.get() key=Clone::clone let:id><PictureHeader id=id/></For>
+            <th role="columnheader" class="picture add"><AddPicture/></th>
+        </tr>
+    }
+}
+
+/// One picture, chosen by a click; its name is the column's name.
+#[component]
+fn PictureHeader(id: String) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let id = StoredValue::new(id);
+    let file = Memo::new(move |_| {
+        exhibit
+            .files
+            .with(|files| id.with_value(|id| files.get(id).cloned()))
+    });
+    let alt = move || {
+        file.with(|file| {
+            file.as_ref()
+                .map_or_else(String::new, |file| file.alt.clone())
+        })
+    };
+    let is_chosen = move || {
+        exhibit
+            .state
+            .with(|state| id.with_value(|id| state.picture.as_ref() == Some(id)))
+    };
+    let choose = move |_| {
+        exhibit
+            .state
+            .update(|state| state.picture = Some(id.get_value()))
+    };
+    // A visitor's own file is only drawn once an engine has found it sound and of sane size.
+    let url = move || {
+        file.with(|file| {
+            file.as_ref()
+                .filter(|file| file.state != PictureState::Unread)
+                .map(|file| file.url.clone())
+        })
+    };
+    let is_outside = move || {
+        file.with(|file| match file.as_ref().map(|file| &file.state) {
+            Some(PictureState::Read(reading)) => reading
+                .familiarity
+                .is_some_and(|familiarity| familiarity.outside),
+            _ => false,
+        })
+    };
+    let notes = move || {
+        file.with(|file| match file.as_ref().map(|file| &file.state) {
+            Some(PictureState::Read(reading)) => reading.notes.join("; "),
+            _ => String::new(),
+        })
+    };
+    view! {
+        <th role="columnheader" class="picture" class:chosen=is_chosen>
+            <button type="button" class="frame" aria-pressed=move || is_chosen().to_string() title=move || [alt(), notes()].join(" ").trim().to_owned() on:click=choose>
+                {move || match url() {
+                    Some(url) => view! { <img src=url alt=alt() width="96" height="96" decoding="async"/> }.into_any(),
+                    None => view! { <span class="unread">"reading"</span> }.into_any(),
+                }}
+            </button>
+            <Show when=is_outside><span class="outside">"outside what this model knows"</span></Show>
+            <button type="button" class="remove" aria-label=move || format!("Remove the picture: {}", alt()) on:click=move |_| exhibit.remove_picture(&id.get_value())>"×"</button>
+        </th>
+    }
+}
+
+/// The file picker, which also says that pictures can be dropped and pasted.
+#[component]
+fn AddPicture() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    view! {
+        <label class="add-picture">
+            <input type="file" accept="image/*" multiple=true class="over" aria-label="Add pictures: choose files, drop or paste" on:change=move |event| intake::accept_choice(exhibit, &event)/>
+            <span aria-hidden="true">"+ picture"<small>"choose, drop or paste"</small></span>
+        </label>
+    }
+}
+
+/// The scale that all bars share, under each column.
+#[component]
+pub(crate) fn Axis() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let ids = Memo::new(move |_| exhibit.state.with(|state| state.pictures.clone()));
+    let extent = move || exhibit.readings.with(|readings| readings.extent);
+    let is_chosen = move |id: &String| {
+        exhibit
+            .state
+            .with(|state| state.picture.as_ref() == Some(id))
+    };
+    view! {
+        <tr role="row" class="feet">
+            <th role="rowheader" class="caption"><span class="hidden">"Scale"</span></th>
+            <td role="gridcell" class="numbers">"nats above uniform"</td>
+            <For each=move || ids.get() key=Clone::clone let:id>
+                <td role="gridcell" class="pair" class:chosen=move || is_chosen(&id)>
+                    {plot::axis(extent)}
+                    <span class="hidden">{move || { let extent = extent(); format!("from {} to {}", extent.lowest, extent.highest) }}</span>
+                </td>
+            </For>
+        </tr>
+    }
+}

@@ -1,0 +1,59 @@
+//! What the page knows of a picture: where it lies, what it is called, and how far it has come.
+
+use std::sync::Arc;
+
+use leptos::web_sys;
+use serde::Deserialize;
+use web_sys::Url;
+
+use super::browser;
+use crate::protocol::ImageReading;
+
+/// Where the gallery's pictures lie.
+pub(super) const GALLERY: &str = "./gallery/";
+
+/// A picture of the gallery, as `gallery.json` lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct GalleryPicture {
+    pub(super) id: String,
+    pub(super) file: String,
+    pub(super) alt: String,
+    /// The file itself, fetched ahead so that the gallery works when the network is gone.
+    #[serde(skip)]
+    pub(super) bytes: Option<Arc<Vec<u8>>>,
+}
+
+/// A picture on the page.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PictureFile {
+    pub(super) url: String,
+    pub(super) alt: String,
+    pub(super) state: PictureState,
+}
+
+/// How far a picture has come.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum PictureState {
+    /// From the gallery and known to be sound; no engine has read it yet.
+    Hung,
+    /// The visitor's own; nobody knows yet what it holds.
+    Unread,
+    /// An engine has read it.
+    Read(ImageReading),
+}
+
+impl PictureFile {
+    /// Gives back what the browser keeps for a visitor's own picture.
+    pub(super) fn release(&self) {
+        if self.url.starts_with("blob:") {
+            // Revoking fails only for what is no address.
+            Url::revoke_object_url(&self.url).ok();
+        }
+    }
+}
+
+impl GalleryPicture {
+    pub(super) fn url(&self) -> String {
+        browser::beside_page(&format!("{GALLERY}{}", self.file))
+    }
+}

@@ -1,0 +1,13 @@
+//! Marks and bars: numbers in, SVG out.
+//!
+//! Knows neither answers nor the page's state; colours and speeds come from the style sheets.
+
+mod axis;
+mod bar;
+mod halo;
+mod track;
+
+pub(super) use axis::axis;
+pub(super) use bar::bar;
+pub(super) use halo::{Size, gradients, halo, words};
+pub(super) use track::track;

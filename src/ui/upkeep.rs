@@ -1,0 +1,168 @@
+//! What follows from every change: the question to the engine, the link, the marks on the root, and what is read out.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast as _;
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen_futures::spawn_local;
+
+use super::browser;
+use super::engine;
+use super::exhibit::{EngineState, Exhibit};
+use super::gallery;
+use super::pictures::PictureState;
+use crate::explorer::{Readings, Snapshot, decode, encode, spoken};
+
+/// Browsers limit how often an address may change; a pause in typing is soon enough.
+const LINK_PAUSE: Duration = Duration::from_millis(300);
+/// Long enough that a screen reader speaks of the finished word and not of each letter.
+const SPEECH_PAUSE: Duration = Duration::from_millis(900);
+
+/// Restores the link, hangs the pictures, starts the engine, and keeps all that follows from a change.
+pub(super) fn open(exhibit: Exhibit) {
+    let is_linked = restore(exhibit);
+    follow_links(exhibit);
+    spawn_local(gallery::open_gallery(exhibit, is_linked));
+    if engine::is_safe_mode() {
+        exhibit.engine.set(EngineState::Safe);
+    } else {
+        exhibit.start_engine();
+    }
+    keep_asking(exhibit);
+    keep_link(exhibit);
+    keep_marks(exhibit);
+    keep_speaking(exhibit);
+}
+
+/// Takes the state from the address; `false` where it holds none.
+fn restore(exhibit: Exhibit) -> bool {
+    let Some((state, n_own)) = decode(&browser::fragment()) else {
+        return false;
+    };
+    exhibit.state.set(state);
+    match n_own {
+        0 => {}
+        1 => exhibit.tell("One picture of this page was somebody's own. It never left their machine: add yours."),
+        n => exhibit.tell(format!("{n} pictures of this page were somebody's own. They never left their machine: add yours.")),
+    }
+    true
+}
+
+fn follow_links(exhibit: Exhibit) {
+    let on_change = Closure::<dyn Fn()>::new(move || {
+        if restore(exhibit) {
+            gallery::hang_missing(exhibit);
+        }
+    });
+    if let Some(window) = browser::window() {
+        window.set_onhashchange(Some(on_change.as_ref().unchecked_ref()));
+    }
+    // It listens as long as the page lives.
+    on_change.forget();
+}
+
+fn keep_asking(exhibit: Exhibit) {
+    Effect::new(move |_| {
+        let question = exhibit.question.get();
+        if !question.captions.is_empty() {
+            exhibit.failed.set(false);
+            exhibit.client.with_value(|client| client.ask(question));
+        }
+    });
+}
+
+fn keep_link(exhibit: Exhibit) {
+    let link = Memo::new(move |_| exhibit.state.with(encode));
+    let mut write = debounce(LINK_PAUSE, |link: String| browser::set_fragment(&link));
+    Effect::new(move |previous: Option<String>| {
+        let link = link.get();
+        if previous.is_some_and(|previous| previous != link) {
+            write(link.clone());
+        }
+        link
+    });
+}
+
+fn keep_marks(exhibit: Exhibit) {
+    Effect::new(move |_| {
+        let name = exhibit.engine.with(|engine| match engine {
+            EngineState::Ready(card) => card.engine.clone(),
+            _ if exhibit.snapshot.with(Option::is_some) => "recorded".into(),
+            _ => "none".into(),
+        });
+        browser::mark_root("data-engine", &name);
+    });
+    Effect::new(move |_| {
+        let status = exhibit.engine.with(|engine| match engine {
+            EngineState::Ready(_) if is_settled(exhibit) => "ready",
+            EngineState::Ready(_) => "working",
+            EngineState::Starting | EngineState::Loading(_) => "loading",
+            EngineState::Stopped(_) | EngineState::Safe => "stopped",
+        });
+        browser::mark_root("data-status", status);
+    });
+}
+
+/// Whether every caption and every picture on the page has its numbers, or was refused them.
+pub(super) fn is_settled(exhibit: Exhibit) -> bool {
+    let reading = exhibit.files.with(|files| {
+        files
+            .values()
+            .any(|file| !matches!(file.state, PictureState::Read(_)))
+    });
+    if reading {
+        return false;
+    }
+    let question = exhibit.question.get();
+    question.captions.is_empty()
+        || exhibit.failed.get()
+        || exhibit.snapshot.with(|snapshot| {
+            snapshot
+                .as_ref()
+                .is_some_and(|snapshot| !snapshot.recorded && answers(snapshot, &question))
+        })
+}
+
+fn answers(snapshot: &Snapshot, question: &super::client::Question) -> bool {
+    let captions = snapshot
+        .answer
+        .captions
+        .iter()
+        .map(|reading| &reading.caption);
+    snapshot.keys == question.keys
+        && snapshot.answer.images == question.images
+        && captions.eq(&question.captions)
+}
+
+fn keep_speaking(exhibit: Exhibit) {
+    let mut speak = debounce(SPEECH_PAUSE, move |()| {
+        let sentence = exhibit.edited.get_untracked().and_then(|key| {
+            exhibit
+                .readings
+                .with_untracked(|readings| sentence(exhibit, readings, key))
+        });
+        if let Some(sentence) = sentence {
+            exhibit.spoken.set(sentence);
+        }
+    });
+    Effect::new(move |_| {
+        exhibit.readings.track();
+        speak(());
+    });
+}
+
+/// The last edited caption's numbers in words.
+fn sentence(exhibit: Exhibit, readings: &Readings, key: u64) -> Option<String> {
+    let view = readings.caption(key)?;
+    let best = readings.best_picture(key).and_then(|id| {
+        let alt = exhibit
+            .files
+            .with_untracked(|files| files.get(id).map(|file| file.alt.clone()))?;
+        Some((alt, readings.pair(key, id)?.nats))
+    });
+    Some(spoken(
+        view,
+        best.as_ref().map(|(alt, nats)| (alt.as_str(), *nats)),
+    ))
+}
