@@ -1,4 +1,4 @@
-//! Captions are cleaned as `OpenAI`'s CLIP cleans them: `ftfy.fix_text`, HTML entities, white space, lower case.
+//! Captions are cleaned as CLIP's own program cleans them: `ftfy.fix_text`, HTML entities, white space, lower case.
 //!
 //! Of ftfy 6 this does what acts on single characters: C1 controls as Windows-1252, Latin ligatures, full- and
 //! half-width forms, straight quotes, control characters, NFC. It leaves out the repair of text that was decoded with

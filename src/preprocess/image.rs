@@ -36,7 +36,7 @@ pub struct ImagePreprocess {
 }
 
 impl ImagePreprocess {
-    /// The channel statistics that `OpenAI` trained CLIP with.
+    /// The channel statistics that CLIP was trained with.
     pub fn clip(image_size: usize) -> Self {
         Self {
             image_size,

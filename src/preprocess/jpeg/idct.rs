@@ -99,3 +99,41 @@ fn odd_part(line: &[Int; 8]) -> [Int; 4] {
         line[7] * FIX_0_298631336 + z1 + z3,
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_block_is_one_eighth_of_its_coefficient() {
+        let mut coefficients = [0; 64];
+        coefficients[0] = -20;
+        let samples = inverse_transform(&coefficients, &[16; 64]);
+        assert_eq!(samples, [88; 64], "128 − 20 × 16 / 8");
+    }
+
+    #[test]
+    fn absurd_coefficients_do_not_panic() {
+        let samples = inverse_transform(&[i16::MIN; 64], &[u16::MAX; 64]);
+        assert_eq!(samples.len(), 64, "any samples will do");
+    }
+
+    /// The transform against its definition in f64; fixed point and two roundings cost less than one level.
+    #[test]
+    fn the_transform_follows_the_definition() {
+        let coefficients: [i16; 64] = std::array::from_fn(|i| [37, -11, 5, 0, -3, 2, 0][i % 7]);
+        let samples = inverse_transform(&coefficients, &[1; 64]);
+        let basis = |i: usize, k: usize| {
+            let scale = if k == 0 { 0.125_f64.sqrt() } else { 0.5 };
+            scale * (std::f64::consts::PI * (2 * i + 1) as f64 * k as f64 / 16.0).cos()
+        };
+        for (i_sample, &sample) in samples.iter().enumerate() {
+            let terms = coefficients.iter().enumerate().map(|(k, &coefficient)| {
+                f64::from(coefficient) * basis(i_sample / 8, k / 8) * basis(i_sample % 8, k % 8)
+            });
+            let exact = 128.0 + terms.sum::<f64>();
+            let difference = (f64::from(sample) - exact.clamp(0.0, 255.0)).abs();
+            assert!(difference < 1.0, "{i_sample}: {sample}, expected {exact}");
+        }
+    }
+}

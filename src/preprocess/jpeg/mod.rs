@@ -16,6 +16,10 @@ use frame::Frame;
 
 use super::image::RgbPixels;
 
+/// Each scan of a progressive picture visits every block, so a small file of many scans could keep us busy for hours;
+/// real ones have about ten.
+const MAX_SCANS: usize = 100;
+
 /// Why a picture cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
@@ -29,6 +33,7 @@ pub(super) enum Refusal {
 pub(super) fn decode(bytes: &[u8]) -> Result<RgbPixels, Refusal> {
     let mut headers = Headers::default();
     let mut at = 2;
+    let mut n_scans = 0;
     loop {
         let marker =
             next_marker(bytes, &mut at).ok_or(Refusal::Damaged("it ends before its end marker"))?;
@@ -40,6 +45,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<RgbPixels, Refusal> {
         let segment =
             segment(bytes, &mut at).ok_or(Refusal::Damaged("it ends before its end marker"))?;
         if marker == 0xDA {
+            n_scans += 1;
+            if n_scans > MAX_SCANS {
+                return Err(Refusal::Unsupported("more than 100 scans"));
+            }
             at = headers.read_scan(segment, bytes, at)?;
         } else {
             headers.read_segment(marker, segment)?;

@@ -1,6 +1,7 @@
 //! Scans: the coefficients of some components, all at once or bit by bit.
 
 use super::bits::{Bits, Huffman};
+use super::frame::Frame;
 use super::{Headers, Refusal};
 
 /// The place in natural order of each coefficient in the order of the file.
@@ -48,75 +49,87 @@ impl Headers {
         bytes: &[u8],
         at: usize,
     ) -> Result<usize, Refusal> {
-        let frame = self
-            .frame
-            .as_mut()
-            .ok_or(Refusal::Damaged("a scan precedes its frame"))?;
+        let Some(mut frame) = self.frame.take() else {
+            return Err(Refusal::Damaged("a scan precedes its frame"));
+        };
         let (&n_members, rest) = header.split_first().ok_or(BROKEN)?;
         let (selectors, rest) = rest
             .split_at_checked(2 * usize::from(n_members))
             .ok_or(BROKEN)?;
-        let &[first, last, approximation, ..] = rest else {
+        let part = Part::parse(rest, frame.progressive).ok_or(BROKEN)?;
+        let members = selectors
+            .chunks_exact(2)
+            .map(|selector| self.member(selector, part, &mut frame))
+            .collect::<Result<Vec<_>, _>>()?;
+        let too_many = if part.first > 0 { 2 } else { 5 };
+        if members.is_empty() || members.len() >= too_many {
             return Err(BROKEN);
+        }
+        let mut bits = Bits::new(bytes, at);
+        read_units(&mut frame, &members, part, self.restart_interval, &mut bits);
+        self.frame = Some(frame);
+        Ok(bits.at)
+    }
+
+    /// The component that a selector names, whose quantisation table is now settled, with the tables it needs.
+    fn member(
+        &self,
+        selector: &[u8],
+        part: Part,
+        frame: &mut Frame,
+    ) -> Result<Member<'_>, Refusal> {
+        let mut components = frame.components.iter();
+        let i_component = components.position(|component| component.id == selector[0]);
+        let i_component = i_component.ok_or(BROKEN)?;
+        let component = &mut frame.components[i_component];
+        if component.quantisation.is_none() {
+            let table = self.quantisation.get(component.quantisation_slot);
+            component.quantisation = *table.ok_or(BROKEN)?;
+        }
+        let dc = self.dc.get(usize::from(selector[1] >> 4));
+        let ac = self.ac.get(usize::from(selector[1] & 15));
+        let member = Member {
+            i_component,
+            dc: dc.and_then(Option::as_ref),
+            ac: ac.and_then(Option::as_ref),
         };
-        let part = Part {
-            progressive: frame.progressive,
+        let needs_dc = part.first == 0 && part.high == 0;
+        let needs_ac = !part.progressive || part.first > 0;
+        if needs_dc && member.dc.is_none() || needs_ac && member.ac.is_none() {
+            return Err(Refusal::Damaged("a Huffman table is missing"));
+        }
+        Ok(member)
+    }
+}
+
+impl Part {
+    /// Reads the end of a scan header; in a sequential picture every scan holds everything.
+    fn parse(content: &[u8], progressive: bool) -> Option<Self> {
+        let &[first, last, approximation, ..] = content else {
+            return None;
+        };
+        if !progressive {
+            return Some(Self {
+                progressive,
+                first: 0,
+                last: 63,
+                high: 0,
+                low: 0,
+            });
+        }
+        Some(Self {
+            progressive,
             first: usize::from(first).min(63),
             last: usize::from(last).min(63),
             high: u32::from(approximation >> 4),
             low: u32::from(approximation & 15).min(13),
-        };
-        let mut members = Vec::new();
-        for selector in selectors.chunks_exact(2) {
-            let i_component = frame
-                .components
-                .iter()
-                .position(|component| component.id == selector[0])
-                .ok_or(BROKEN)?;
-            let component = &mut frame.components[i_component];
-            if component.quantisation.is_none() {
-                component.quantisation = *self
-                    .quantisation
-                    .get(component.quantisation_slot)
-                    .ok_or(BROKEN)?;
-            }
-            let table = |tables: &'_ [Option<Huffman>; 4], slot: u8| {
-                tables.get(usize::from(slot)).is_some_and(Option::is_some)
-            };
-            let needs_dc = part.first == 0 && part.high == 0;
-            let needs_ac = !part.progressive || part.first > 0;
-            if needs_dc && !table(&self.dc, selector[1] >> 4)
-                || needs_ac && !table(&self.ac, selector[1] & 15)
-            {
-                return Err(Refusal::Damaged("a Huffman table is missing"));
-            }
-            members.push(Member {
-                i_component,
-                dc: self
-                    .dc
-                    .get(usize::from(selector[1] >> 4))
-                    .and_then(Option::as_ref),
-                ac: self
-                    .ac
-                    .get(usize::from(selector[1] & 15))
-                    .and_then(Option::as_ref),
-            });
-        }
-        if members.is_empty()
-            || members.len() > 4
-            || part.progressive && part.first > 0 && members.len() > 1
-        {
-            return Err(BROKEN);
-        }
-        let mut bits = Bits::new(bytes, at);
-        read_units(frame, &members, part, self.restart_interval, &mut bits);
-        Ok(bits.at)
+        })
     }
 }
 
 /// Reads every unit of a scan; in a scan of one component a unit is one block, and padding blocks are left out.
 fn read_units(
-    frame: &mut super::Frame,
+    frame: &mut Frame,
     members: &[Member<'_>],
     part: Part,
     restart_interval: usize,
