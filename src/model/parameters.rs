@@ -127,10 +127,13 @@ pub trait Parameters: Clone {
         }
     }
 
-    /// Number of trained scalars.
+    /// Number of trained scalars; initialises none of them.
     fn n_parameters(&self) -> usize {
-        let sizes = self.named_tensors();
-        sizes.iter().map(|tensor| tensor.values.dims()[0]).sum()
+        let mut count = Count(0);
+        match self.clone().visit_parameters(&mut count) {
+            Ok(()) => count.0,
+            Err(error) => unreachable!("counting accepts every parameter: {error}"),
+        }
     }
 
     /// Replaces every parameter by the record of its name.
@@ -178,6 +181,20 @@ impl ParameterVisitor for Collect {
             shape,
             values: file.reshape([n_values]),
         });
+        Ok(())
+    }
+}
+
+struct Count(usize);
+
+impl ParameterVisitor for Count {
+    fn visit<const D: usize>(
+        &mut self,
+        _name: &str,
+        _layout: Layout,
+        parameter: &mut Param<Tensor<D>>,
+    ) -> Result<()> {
+        self.0 += parameter.lazy_shape().num_elements();
         Ok(())
     }
 }

@@ -14,8 +14,8 @@ const MIN_COSINE: f64 = -1.0 + 1e-6;
 /// Log-likelihood ratio to uniform of each picture under each caption.
 ///
 /// ```text
-/// von Mises–Fisher   ηᵀz + G_d(κ)
-/// power spherical    κ·ln(1 + μᵀz) + G_PS(κ)         κ = ‖η‖, μ = η/κ
+/// von Mises–Fisher   ηᵀz + G(κ)
+/// power spherical    κ·ln(1 + μᵀz) + G(κ)         κ = ‖η‖, μ = η/κ
 /// ```
 ///
 /// # Shapes
@@ -57,14 +57,14 @@ pub fn concentration(natural_parameter: Tensor<2>) -> Tensor<2> {
     l2_norm(natural_parameter)
 }
 
-/// G_d(κ) = F_d(κ) − F_d(0), the paper's closed approximation of ln C_d(κ) − ln C_d(0).
+/// G(κ) = F(κ) − F(0), where F is the paper's closed approximation of the von Mises–Fisher law's ln C(κ).
 ///
 /// ```text
 /// δ₁ = κ²/(√(a²+κ²)+a)    δ₂ = κ²/(√(b²+κ²)+b)    a = (d−1)/2    b = (d+1)/2
 /// G  = (a/2)·[ln1p(δ₁/(2a)) + ln1p(δ₂/d)] − (δ₁+δ₂)/2
 /// ```
 ///
-/// F_d itself is about 1338 at d = 512, of which f32 loses the digits that matter; in this form the relative error
+/// F itself is about 1338 at d = 512, of which f32 loses the digits that matter; in this form the relative error
 /// is 1.5e-7. It needs a true `ln1p`: WGSL has none and Burn writes `ln(1 + x)` there, which costs up to 12 %, so
 /// on WebGPU this runs on the host in f64 instead.
 ///
@@ -82,7 +82,7 @@ fn vmf_log_normalizer_ratio(concentration: Tensor<2>, embed_dim: usize) -> Tenso
     logarithms * (a / 2.0) - (delta_a + delta_b) / 2.0
 }
 
-/// G_PS(κ) = ln C_PS(κ) − ln C_PS(0), by Stirling's series for the difference of two ln Γ.
+/// G(κ) = ln C(κ) − ln C(0) of the power-spherical law, by Stirling's series for the difference of two ln Γ.
 ///
 /// ```text
 /// (a+κ−½)·ln1p(−κ/(2(a+κ))) + a·ln1p(κ/(2a)) + (1/12)·[1/(2a+κ) − 1/(2a) − 1/(a+κ) + 1/a]    a = (d−1)/2
@@ -101,4 +101,120 @@ fn power_spherical_log_normalizer_ratio(concentration: Tensor<2>, embed_dim: usi
     let leading = (kappa.clone() + (a - 0.5)) * half + (kappa.clone() / (2.0 * a)).log1p() * a;
     let series = (kappa.clone() + 2.0 * a).recip() - (kappa + a).recip() + 0.5 / a;
     leading + series / 12.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu;
+    use crate::numerics::{PowerSpherical, VonMisesFisher};
+
+    const DIMENSIONS: [usize; 2] = [512, 768];
+    const CONCENTRATIONS: [f32; 9] = [0.5, 1.0, 2.0, 5.0, 8.0, 20.0, 60.0, 200.0, 1000.0];
+
+    /// Texts and pictures of the toy kernel in `method.md` section 13.
+    const TEXTS: [[f32; 4]; 2] = [[1.0, 2.0, -0.5, 0.3], [-0.7, 0.1, 0.9, 2.0]];
+    const IMAGES: [[f32; 4]; 2] = [[0.5, 0.5, 0.5, 0.5], [0.8, 0.0, -0.6, 0.0]];
+
+    fn column(concentration: f32) -> Tensor<2> {
+        Tensor::from_floats([[concentration]], &cpu())
+    }
+
+    #[test]
+    fn the_von_mises_fisher_normaliser_keeps_f32s_digits() {
+        for d in DIMENSIONS {
+            for kappa in CONCENTRATIONS {
+                let found: f32 = vmf_log_normalizer_ratio(column(kappa), d).into_scalar();
+                let expected = VonMisesFisher::new(d, f64::from(kappa));
+                let expected = expected.approximate_log_normalizer_ratio();
+                assert!(
+                    (f64::from(found) - expected).abs() <= 5e-7 * expected.abs(),
+                    "d {d}, κ {kappa}: found {found}, expected {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_power_spherical_normaliser_keeps_f32s_digits() {
+        for d in DIMENSIONS {
+            for kappa in CONCENTRATIONS {
+                let found: f32 =
+                    power_spherical_log_normalizer_ratio(column(kappa), d).into_scalar();
+                let expected = PowerSpherical::new(d, f64::from(kappa)).log_normalizer_ratio();
+                // Two terms of size κ/2 cancel, so the error is one of f32 at that size.
+                let tolerance = 1e-6 * f64::from(kappa);
+                assert!(
+                    (f64::from(found) - expected).abs() <= tolerance,
+                    "d {d}, κ {kappa}: found {found}, expected {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_toy_kernel_of_von_mises_fisher_is_the_reference() {
+        // With F₄(0) taken off, which the reference leaves in.
+        let expected = [[0.598_969, 0.352_263], [0.298_969, -1.897_737]]
+            .map(|row| row.map(|value: f32| value + 0.136_320));
+        assert_toy(Family::VonMisesFisher, expected, 3e-6);
+    }
+
+    #[test]
+    fn the_toy_kernel_of_power_spherical_is_the_reference() {
+        let expected = [[0.776_189, 0.616_636], [0.581_386, -1.811_446]];
+        // At d = 4 Stirling's series, meant for hundreds, is off by 6.1e-4.
+        assert_toy(Family::PowerSpherical, expected, 7e-4);
+    }
+
+    fn assert_toy(family: Family, expected: [[f32; 2]; 2], tolerance: f32) {
+        let device = cpu();
+        let found = log_likelihood_ratio(
+            family,
+            Tensor::from_floats(TEXTS, &device),
+            Tensor::from_floats(IMAGES, &device),
+        );
+        let error = (found.clone() - Tensor::from_floats(expected, &device))
+            .abs()
+            .max();
+        let error: f32 = error.into_scalar();
+        assert!(error < tolerance, "found {found}, expected {expected:?}");
+    }
+
+    #[test]
+    fn a_picture_at_the_antipode_has_a_finite_likelihood_under_power_spherical() {
+        let device = cpu();
+        let eta = Tensor::from_floats([[3.0, 0.0, 0.0]], &device);
+        let image = Tensor::from_floats([[-1.0, 0.0, 0.0]], &device);
+        let nats: f32 = log_likelihood_ratio(Family::PowerSpherical, eta, image).into_scalar();
+        assert!(nats.is_finite(), "found {nats}");
+    }
+
+    #[cfg(feature = "train")]
+    #[test]
+    fn gradients_are_those_of_central_differences_for_both_families() {
+        const STEP: f32 = 1e-2;
+        let loss = |family, texts: Tensor<2>| {
+            let images = Tensor::from_floats(IMAGES, &texts.device());
+            super::super::info_nce(log_likelihood_ratio(family, texts, images) * 1.7)
+        };
+        for family in Family::ALL {
+            let device = cpu().autodiff();
+            let texts = Tensor::<2>::from_floats(TEXTS, &device).require_grad();
+            let gradients = loss(family, texts.clone()).backward();
+            let gradient = texts.grad(&gradients).expect("a gradient").into_data();
+            for (index, gradient) in gradient.as_slice::<f32>().expect("f32").iter().enumerate() {
+                let at = |step: f32| -> f32 {
+                    let mut moved = TEXTS;
+                    moved[index / 4][index % 4] += step;
+                    loss(family, Tensor::from_floats(moved, &cpu())).into_scalar()
+                };
+                let difference = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+                assert!(
+                    (gradient - difference).abs() <= 1e-3,
+                    "{family:?}, component {index}: gradient {gradient}, central difference {difference}"
+                );
+            }
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub fn info_nce(logits: Tensor<2>) -> Tensor<1> {
     (rows + columns) * 0.5 - diagonal(logits).mean()
 }
 
-/// Pairwise logistic loss of SigLIP, summed over pairs and divided by the number of captions.
+/// Pairwise logistic loss of `SigLIP`, summed over pairs and divided by the number of captions.
 ///
 /// ```text
 /// −(1/n)·Σ ln σ(±(logit + bias)),   + on the diagonal, − elsewhere

@@ -65,7 +65,7 @@ pub struct Adapter {
 }
 
 impl AdapterConfig {
-    /// An adapter with PyTorch's default initial weights (which are Burn's) and τ = 1.
+    /// An adapter with `PyTorch`'s default initial weights (which are Burn's) and τ = 1.
     #[must_use]
     pub fn init(&self, device: &Device) -> Adapter {
         let mut widths = vec![self.hidden_width; self.hidden_layers + 2];
@@ -112,7 +112,7 @@ impl Adapter {
     }
 }
 
-/// The names of the paper's released state dictionaries; the odd numbers are its ReLUs.
+/// The names of the paper's released state dictionaries; the odd numbers are its activations.
 impl Parameters for Adapter {
     fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
         for (i_layer, layer) in self.layers.iter_mut().enumerate() {

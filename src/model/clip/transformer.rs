@@ -14,7 +14,7 @@ const QUICK_GELU_SLOPE: f32 = 1.702;
 /// The nonlinearity of a block's MLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activation {
-    /// `x·σ(1.702x)`, what OpenAI's weights were trained with.
+    /// `x·σ(1.702x)`, what the released weights were trained with.
     QuickGelu,
     /// `x·Φ(x)`, exact.
     Gelu,

@@ -1,0 +1,385 @@
+//! A session end to end: a small random model is written as a manifest with shards, opened, and asked.
+#![cfg(feature = "engine")]
+#![allow(missing_docs, reason = "an integration test has no users")]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "the pictures and vectors are small"
+)]
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use burn::tensor::{Int, Tensor};
+use kappascope::device::cpu;
+use kappascope::error::{Error, Result};
+use kappascope::inference::{CPU_TOLERANCE, REFERENCE_TENSOR, Session, Source};
+use kappascope::model::adapter::{AdapterConfig, PerFamily};
+use kappascope::model::clip::{ClipConfig, TextConfig, VisionConfig};
+use kappascope::model::parameters::{Parameters, TensorRecord};
+use kappascope::numerics::Family;
+use kappascope::preprocess::{ImagePreprocess, word_level_tokenizer_json};
+use kappascope::weights::manifest::{
+    FORMAT, FileEntry, Golden, Manifest, Outside, Part, Provenance, Shard,
+};
+use kappascope::weights::shard::{Precision, describe, file_entry, write};
+
+const WORDS: [&str; 5] = ["a", "red", "star", "above", "circle"];
+const EMBED_DIM: usize = 12;
+const IMAGE_SIZE: usize = 8;
+
+/// Files in memory.
+struct Memory(HashMap<String, Vec<u8>>);
+
+impl Source for Memory {
+    async fn read(&self, entry: &FileEntry) -> Result<Vec<u8>> {
+        self.0.get(&entry.file).cloned().ok_or_else(|| Error::Io {
+            path: entry.file.clone(),
+            reason: "not found".to_owned(),
+        })
+    }
+}
+
+impl Memory {
+    fn put(&mut self, file: &str, bytes: Vec<u8>) -> FileEntry {
+        let entry = file_entry(file, &bytes);
+        self.0.insert(file.to_owned(), bytes);
+        entry
+    }
+
+    fn put_shard(&mut self, file: &str, part: Part, records: &[TensorRecord]) -> Shard {
+        let bytes = write(records, Precision::F32).expect("valid records");
+        Shard {
+            part,
+            tensors: describe(&bytes).expect("just written"),
+            entry: self.put(file, bytes),
+        }
+    }
+}
+
+/// Runs a future that never waits: on the CPU every read-back is there at once.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+    }
+}
+
+fn records(module: &impl Parameters) -> Vec<TensorRecord> {
+    let tensors = module.named_tensors().into_iter();
+    tensors
+        .map(|tensor| TensorRecord {
+            name: tensor.name,
+            shape: tensor.shape,
+            values: tensor.values.into_data().as_slice().expect("f32").to_vec(),
+        })
+        .collect()
+}
+
+fn clip_config() -> ClipConfig {
+    // An unknown word's token, the words, start, end.
+    let vocab_size = WORDS.len() + 3;
+    ClipConfig {
+        embed_dim: EMBED_DIM,
+        vision_cfg: VisionConfig {
+            image_size: IMAGE_SIZE,
+            layers: 1,
+            width: 16,
+            head_width: 8,
+            patch_size: 4,
+            mlp_ratio: 2.0,
+        },
+        text_cfg: TextConfig {
+            context_length: 6,
+            vocab_size,
+            width: 16,
+            heads: 2,
+            layers: 2,
+            mlp_ratio: 2.0,
+            start_token_id: 6,
+            end_token_id: 7,
+        },
+        quick_gelu: false,
+    }
+}
+
+fn picture() -> Vec<u8> {
+    let pixels =
+        image::RgbImage::from_fn(10, 9, |x, y| image::Rgb([20 * x as u8, 25 * y as u8, 77]));
+    let mut bytes = Cursor::new(Vec::new());
+    pixels
+        .write_to(&mut bytes, image::ImageFormat::Png)
+        .expect("a PNG in memory");
+    bytes.into_inner()
+}
+
+/// A random model and its manifest, without golden values.
+fn model() -> (Manifest, Memory) {
+    let device = cpu();
+    device.seed(1);
+    let mut memory = Memory(HashMap::new());
+    let clip_config = clip_config();
+    let clip = clip_config.init(&device);
+    let adapter_config = AdapterConfig {
+        embed_dim: EMBED_DIM,
+        hidden_width: 10,
+        hidden_layers: 3,
+    };
+    let vmf = records(&adapter_config.init(&device));
+    let power_spherical = records(&adapter_config.init(&device));
+    let reference = TensorRecord {
+        name: REFERENCE_TENSOR.to_owned(),
+        shape: vec![2, EMBED_DIM],
+        values: (0..2 * EMBED_DIM).map(|i| (i % 5) as f32 - 2.0).collect(),
+    };
+    let shards = vec![
+        memory.put_shard("text.safetensors", Part::Text, &records(&clip.text)),
+        memory.put_shard("image.safetensors", Part::Image, &records(&clip.vision)),
+        memory.put_shard("vmf.safetensors", Part::AdapterVmf, &vmf),
+        memory.put_shard(
+            "ps.safetensors",
+            Part::AdapterPowerSpherical,
+            &power_spherical,
+        ),
+        memory.put_shard("outside.safetensors", Part::Outside, &[reference]),
+    ];
+    let manifest = Manifest {
+        format: FORMAT,
+        name: "random".to_owned(),
+        title: "Random".to_owned(),
+        license: "MIT".to_owned(),
+        clip: clip_config,
+        preprocess: ImagePreprocess::clip(IMAGE_SIZE),
+        tokenizer: memory.put(
+            "tokenizer.json",
+            word_level_tokenizer_json(&WORDS).into_bytes(),
+        ),
+        shards,
+        adapters: Some(PerFamily {
+            vmf: adapter_config.clone(),
+            power_spherical: adapter_config,
+        }),
+        reference_uncertainty: None,
+        outside: Some(Outside {
+            threshold: 0.0,
+            false_alarms: 0.05,
+            detected: vec![],
+        }),
+        golden: Golden {
+            captions: vec!["a red star".to_owned(), "a star above a circle".to_owned()],
+            image: memory.put("golden.png", picture()),
+            concentration: None,
+            nats: None,
+            cosine: vec![0.0; 2],
+        },
+        provenance: Provenance::default(),
+    };
+    (manifest, memory)
+}
+
+fn open(manifest: Manifest, memory: &Memory) -> Result<Session> {
+    block_on(Session::open(manifest, memory, &cpu(), |_, _, _| {}))
+}
+
+fn captions(captions: &[&str]) -> Vec<String> {
+    captions
+        .iter()
+        .map(|caption| (*caption).to_owned())
+        .collect()
+}
+
+#[test]
+fn a_session_reproduces_its_own_golden_values_and_refuses_others() {
+    let (mut manifest, memory) = model();
+    let session = open(manifest.clone(), &memory).expect("a valid model");
+    let readings = block_on(session.golden_readings(&manifest.golden.captions, &picture()));
+    let readings = readings.expect("an engine that runs");
+    manifest.golden.concentration = readings.concentration;
+    manifest.golden.nats = readings.nats;
+    manifest.golden.cosine = readings.cosine;
+
+    let session = open(manifest.clone(), &memory).expect("a valid model");
+    let test = block_on(session.self_test(&picture(), CPU_TOLERANCE)).expect("it runs");
+    assert!(test.passed(), "the same engine and weights: {test:?}");
+
+    let concentration = manifest.golden.concentration.as_mut().expect("adapters");
+    concentration.power_spherical[1] *= 1.001;
+    let session = open(manifest, &memory).expect("a valid model");
+    let test = block_on(session.self_test(&picture(), CPU_TOLERANCE)).expect("it runs");
+    assert!(!test.passed(), "κ is off by a thousandth: {test:?}");
+}
+
+#[test]
+fn captions_of_one_batch_are_what_each_is_alone() {
+    let (manifest, memory) = model();
+    let session = open(manifest, &memory).expect("a valid model");
+    let batch = captions(&["star", "", "a red circle above a star", "a green star"]);
+    let together = block_on(session.encode_text(&batch)).expect("it runs");
+    assert!(
+        together[2].tokens.truncated,
+        "six words do not fit between start and end"
+    );
+    assert_eq!(
+        together[3].tokens.unknown_words,
+        ["green"],
+        "not in the vocabulary"
+    );
+    for (caption, found) in batch.iter().zip(&together) {
+        let alone = block_on(session.encode_text(std::slice::from_ref(caption))).expect("it runs");
+        let (found, alone) = (
+            found.laws.as_ref().expect("adapters"),
+            alone[0].laws.as_ref().expect("adapters"),
+        );
+        for family in Family::ALL {
+            let (found, alone) = (
+                found.get(family).concentration,
+                alone.get(family).concentration,
+            );
+            assert!(
+                (found - alone).abs() <= 1e-5 * alone,
+                "{caption:?}, {family:?}: {found} in the batch, {alone} alone"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_session_gives_what_the_modules_give() {
+    let (manifest, memory) = model();
+    let device = cpu();
+    let mut text = manifest.clip.init_text(&device);
+    let shard = |file: &str| kappascope::weights::shard::read(&memory.0[file]).expect("a shard");
+    text.load(shard("text.safetensors")).expect("its weights");
+    let mut adapter = manifest
+        .adapters
+        .clone()
+        .expect("adapters")
+        .vmf
+        .init(&device);
+    adapter.load(shard("vmf.safetensors")).expect("its weights");
+    // start, "red", "star", end
+    let ids = Tensor::<2, Int>::from_data([[6, 2, 3, 7]], &device);
+    let features = text.forward(ids, Tensor::from_data([3], &device));
+    let eta: f32 = adapter
+        .forward(features)
+        .powf_scalar(2.0)
+        .sum()
+        .sqrt()
+        .into_scalar();
+
+    let session = open(manifest, &memory).expect("a valid model");
+    let found = block_on(session.encode_text(&captions(&["Red star!"]))).expect("it runs");
+    let found = found[0].laws.as_ref().expect("adapters").vmf.concentration;
+    assert!(
+        (found - f64::from(eta)).abs() <= 1e-5 * found,
+        "session {found}, modules {eta}"
+    );
+}
+
+#[test]
+fn familiarity_is_the_greatest_likelihood_over_the_references() {
+    let (manifest, memory) = model();
+    let session = open(manifest, &memory).expect("a valid model");
+    let rgb = kappascope::preprocess::decode(&picture())
+        .expect("a PNG")
+        .rgb;
+    let image = block_on(session.encode_image(&rgb)).expect("it runs");
+    let nats = |offset: usize| {
+        let eta: Vec<f64> = (0..EMBED_DIM)
+            .map(|i| ((i + offset) % 5) as f64 - 2.0)
+            .collect();
+        let kappa = eta.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let products = eta.iter().zip(&image.embedding);
+        let cosine = products.map(|(x, z)| x * f64::from(*z)).sum::<f64>() / kappa;
+        Family::VonMisesFisher.log_likelihood_ratio(EMBED_DIM, kappa, cosine)
+    };
+    let expected = nats(0).max(nats(EMBED_DIM));
+    let found = session.familiarity(&image).expect("there are references");
+    assert!(
+        (found - expected).abs() < 1e-6,
+        "found {found}, expected {expected}"
+    );
+}
+
+#[test]
+fn a_changed_file_is_refused_by_name() {
+    let (manifest, mut memory) = model();
+    let bytes = memory.0.get_mut("vmf.safetensors").expect("the shard");
+    *bytes.last_mut().expect("not empty") ^= 1;
+    let error = open(manifest, &memory).expect_err("one bit is another");
+    assert!(
+        error.to_string().starts_with("vmf.safetensors: sha256 is"),
+        "the message names the file: {error}"
+    );
+}
+
+#[test]
+fn progress_grows_to_the_manifests_sum() {
+    let (manifest, memory) = model();
+    let total = manifest.weights_bytes();
+    let seen = RefCell::new(Vec::new());
+    let on_progress = |stage: &str, loaded: u64, of: u64| {
+        seen.borrow_mut().push((stage.to_owned(), loaded, of));
+    };
+    block_on(Session::open(manifest, &memory, &cpu(), on_progress)).expect("a valid model");
+    let seen = seen.into_inner();
+    assert!(
+        seen.is_sorted_by_key(|(_, loaded, _)| *loaded),
+        "never back: {seen:?}"
+    );
+    assert!(
+        seen.iter().all(|(_, _, of)| *of == total),
+        "one total: {seen:?}"
+    );
+    assert_eq!(seen.last().map(|last| last.1), Some(total), "all of it");
+}
+
+#[test]
+fn a_manifest_that_contradicts_itself_is_refused_before_anything_is_read() {
+    type Break = fn(&mut Manifest);
+    let cases: [(Break, &str); 6] = [
+        (
+            |m| m.format = 99,
+            "manifest: format is 99, this program reads 1",
+        ),
+        (
+            |m| m.shards.retain(|shard| shard.part != Part::Image),
+            "manifest: no shard holds the part Image",
+        ),
+        (
+            |m| m.tokenizer.file = "../secret".to_owned(),
+            "manifest: file is \"../secret\", expected a path below the manifest's folder",
+        ),
+        (
+            |m| m.tokenizer.sha256 = "ABC".to_owned(),
+            "manifest: tokenizer.json: sha256 is \"ABC\", expected 64 lower-case hexadecimal digits",
+        ),
+        (
+            |m| m.clip.vision_cfg.patch_size = 3,
+            "manifest: clip.vision_cfg.image_size is 8, expected a multiple of 3",
+        ),
+        (
+            |m| m.golden.cosine = vec![],
+            "manifest: golden.cosine has [0] values, expected 2, one for each caption",
+        ),
+    ];
+    for (break_it, message) in cases {
+        let (mut manifest, _) = model();
+        break_it(&mut manifest);
+        let nothing = Memory(HashMap::new());
+        let error = open(manifest, &nothing).expect_err("broken");
+        assert_eq!(error.to_string(), message, "the message says what is wrong");
+    }
+}
+
+#[test]
+fn a_manifest_survives_json() {
+    let (manifest, _) = model();
+    let json = serde_json::to_vec(&manifest).expect("plain data");
+    assert_eq!(Manifest::from_json(&json), Ok(manifest), "read back");
+}
