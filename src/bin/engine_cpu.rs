@@ -1,0 +1,15 @@
+//! The worker that computes on the CPU.
+
+use kappascope::worker::{self, Engine};
+use kappascope::{device, inference};
+
+fn main() {
+    worker::start(async {
+        Ok(Engine {
+            name: "cpu",
+            tolerance: inference::CPU_TOLERANCE,
+            device: device::cpu(),
+            device_words: "WebAssembly, one thread".to_owned(),
+        })
+    });
+}

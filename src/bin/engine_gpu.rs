@@ -1,0 +1,17 @@
+//! The worker that computes on the GPU through WebGPU.
+
+use kappascope::worker::{self, Engine};
+use kappascope::{device, inference};
+
+fn main() {
+    worker::start(async {
+        let device_words = worker::describe_gpu().await?;
+        let device = device::gpu().await?;
+        Ok(Engine {
+            name: "gpu",
+            tolerance: inference::GPU_TOLERANCE,
+            device,
+            device_words,
+        })
+    });
+}

@@ -1,0 +1,75 @@
+//! The dedicated worker's global scope: answers to the page, the clock, and what a dying engine still says.
+
+use std::panic;
+
+use js_sys::{Object, Reflect};
+use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue};
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
+
+use super::queue::Queue;
+use crate::protocol::Response;
+use crate::wire;
+
+/// The scope of the worker that this runs in.
+pub(super) fn scope() -> DedicatedWorkerGlobalScope {
+    js_sys::global().unchecked_into()
+}
+
+/// Sends a message to the page.
+pub(super) fn post(response: &Response) {
+    let sent = wire::to_js(response).and_then(|value| {
+        scope()
+            .post_message(&value)
+            .map_err(|value| js_error(&value))
+    });
+    if let Err(error) = sent {
+        // Nobody is left to be told.
+        web_sys::console::error_1(&error.to_string().into());
+    }
+}
+
+/// Puts the page's messages into the queue.
+pub(super) fn listen(queue: Queue) {
+    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        match wire::from_js(event.data()) {
+            Ok(request) => queue.push(request),
+            Err(error) => post(&Response::Failed {
+                id: None,
+                message: error.to_string(),
+            }),
+        }
+    });
+    scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    // It must live as long as the worker.
+    on_message.forget();
+}
+
+/// Tells the page why the engine dies; the page sees *that* it died by the worker's `error` event.
+pub(super) fn report_panics() {
+    panic::set_hook(Box::new(|info| {
+        console_error_panic_hook::hook(info);
+        let message = format!("the engine stopped: {info}");
+        post(&Response::Failed { id: None, message });
+    }));
+}
+
+/// Milliseconds since the worker began.
+pub(super) fn now_millis() -> f64 {
+    scope().performance().map_or(0.0, |clock| clock.now())
+}
+
+/// A property of a JavaScript object; `undefined` where there is none.
+pub(super) fn property(object: &JsValue, name: &str) -> JsValue {
+    Reflect::get(object, &name.into()).unwrap_or(JsValue::UNDEFINED)
+}
+
+/// What a JavaScript exception says.
+pub(super) fn reason(exception: &JsValue) -> String {
+    let message = property(exception, "message").as_string();
+    message.unwrap_or_else(|| Object::from(exception.clone()).to_string().into())
+}
+
+/// A JavaScript exception as the library's error.
+pub(super) fn js_error(exception: &JsValue) -> crate::error::Error {
+    crate::error::Error::Engine(reason(exception))
+}

@@ -1,0 +1,251 @@
+//! The built page in a headless browser: `cargo xtask test page e2e`.
+//!
+//! Each test has a browser and a server of its own. The page is read through its `data-` hooks only.
+#![cfg(not(target_arch = "wasm32"))]
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "an integration test has no users"
+)]
+
+mod explorer;
+mod server;
+mod webdriver;
+
+/// `cargo test` without a built page passes these by.
+mod built_page {
+    use std::collections::HashMap;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+
+    use crate::explorer::{
+        add_picture, assert_agree, engine, native_reading, open_ready, pictures, reading, text,
+        type_first_caption, wait_for_caption, wait_until_ready,
+    };
+    use crate::server::{Server, dist};
+    use crate::webdriver::Browser;
+
+    /// The same f32 arithmetic, compiled for another machine.
+    const CPU_TOLERANCE: f64 = 1e-4;
+    /// Sums in another order, and a GPU's own exponentials.
+    const GPU_TOLERANCE: f64 = 1e-3;
+    /// A caption that no test of the model holds, so that nothing recorded can answer.
+    const CAPTION: &str = "a tiny striped thing near the corner";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_cpu_engine_shows_the_numbers_of_the_native_program() {
+        compare_with_native("cpu", CPU_TOLERANCE);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_gpu_engine_shows_the_numbers_of_the_native_program() {
+        compare_with_native("gpu", GPU_TOLERANCE);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn what_is_no_picture_is_refused_and_the_rest_stays() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let before = reading(&browser);
+        let whole = fs::read(golden_picture()).expect("the golden picture is there");
+        let broken = [
+            ("words.png", b"these are words".to_vec()),
+            ("truncated.png", whole[..whole.len() / 2].to_vec()),
+            ("bomb.png", png_header(60_000, 60_000)),
+        ];
+        for (name, bytes) in broken {
+            let file =
+                std::env::temp_dir().join(format!("kappascope-{}-{name}", std::process::id()));
+            fs::write(&file, bytes).expect("a temporary file can be written");
+            browser.choose_file("input[type=file]", &file);
+            let says = "return document.body.innerText.includes(arguments[0])";
+            let shown = file
+                .file_name()
+                .and_then(|name| name.to_str())
+                .expect("it has a name")
+                .to_owned();
+            browser.wait_for(
+                &format!("a word about {name}"),
+                Duration::from_secs(20),
+                says,
+                &[json!(shown)],
+            );
+            wait_until_ready(&browser, Duration::from_secs(20));
+            assert_eq!(reading(&browser), before, "{name} changed what was there");
+            fs::remove_file(file).expect("a temporary file can be removed");
+        }
+        type_first_caption(&browser, CAPTION);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_address_brings_back_what_was_typed() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        type_first_caption(&browser, CAPTION);
+        let before = reading(&browser);
+        browser.reload();
+        wait_for_caption(&browser, CAPTION);
+        assert_eq!(reading(&browser).kappa, before.kappa, "after a reload");
+        let address = browser.run("return location.href", &[]);
+        let another = Browser::start();
+        another.open(address.as_str().expect("an address is text"));
+        wait_for_caption(&another, CAPTION);
+        assert_eq!(
+            reading(&another).kappa,
+            before.kappa,
+            "in another visitor's browser"
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_dead_engine_is_replaced() {
+        let (server, browser) = (Server::start(), Browser::start());
+        browser.run_before_pages(
+            "const Real = Worker; window.engines = [];
+             window.Worker = class extends Real { constructor(...all) { super(...all); window.engines.push(this); } };",
+        );
+        open_ready(&browser, &server.address("?backend=cpu"));
+        browser.run(
+            "const last = engines.at(-1); last.terminate(); last.dispatchEvent(new ErrorEvent('error', { message: 'killed' }));",
+            &[],
+        );
+        type_first_caption(&browser, CAPTION);
+        let n_engines = browser.run("return engines.length", &[]);
+        assert_eq!(n_engines, Value::from(2), "engines started in all");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn damaged_weights_are_refused() {
+        let manifest = manifest();
+        let shard = manifest["shards"][0]["file"]
+            .as_str()
+            .expect("a shard has a file");
+        let mut bytes = fs::read(model().join(shard)).expect("the shard is there");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        let replaced = HashMap::from([(format!("/models/scenes/{shard}"), bytes)]);
+        let (server, browser) = (Server::replacing(replaced), Browser::start());
+        browser.open(&server.address("?backend=cpu"));
+        let says = "return document.body.innerText.includes(arguments[0])";
+        browser.wait_for(
+            "a word about the shard",
+            Duration::from_secs(60),
+            says,
+            &[json!(shard)],
+        );
+        assert!(
+            text(&browser).to_lowercase().contains("sha"),
+            "it says what is wrong: {}",
+            text(&browser)
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_page_fits_a_desk_a_phone_and_the_night() {
+        let (server, browser) = (Server::start(), Browser::start());
+        for (name, width, height, colours) in [
+            ("desk-light", 1440, 900, "light"),
+            ("desk-dark", 1440, 900, "dark"),
+            ("tablet", 820, 1180, "light"),
+            ("phone", 390, 844, "light"),
+        ] {
+            browser.resize(width, height);
+            browser.prefer_colours(colours);
+            open_ready(&browser, &server.address("?backend=cpu"));
+            browser.save_screenshot(&format!("{name}.png"));
+            let overflow = browser.run(
+                "return document.documentElement.scrollWidth - window.innerWidth",
+                &[],
+            );
+            let overflow = overflow.as_f64().expect("a width");
+            assert!(
+                overflow <= 0.0,
+                "{name}: the page is {overflow} pixels wider than the window"
+            );
+        }
+    }
+
+    fn compare_with_native(backend: &str, tolerance: f64) {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address(&format!("?backend={backend}")));
+        assert_eq!(engine(&browser), backend, "the engine asked for");
+        let known = pictures(&browser);
+        let file = golden_picture();
+        let name = add_picture(&browser, &file);
+        assert!(!known.contains(&name), "{name} is a new picture");
+        type_first_caption(&browser, CAPTION);
+        let mut page = reading(&browser);
+        let captions: Vec<String> = page.kappa.keys().cloned().collect();
+        assert!(
+            captions.iter().any(|caption| caption == CAPTION),
+            "the typed caption has numbers: {captions:?}"
+        );
+        page.nats.retain(|(_, image), _| *image == name);
+        assert_eq!(
+            page.nats.len(),
+            captions.len(),
+            "each caption has a number for the picture"
+        );
+        assert_agree(
+            &page,
+            &native_reading(&captions, &[(name, &file)]),
+            tolerance,
+        );
+    }
+
+    fn model() -> PathBuf {
+        dist().join("models/scenes")
+    }
+
+    fn manifest() -> Value {
+        let text =
+            fs::read_to_string(model().join("manifest.json")).expect("the page brings a model");
+        serde_json::from_str(&text).expect("the manifest is JSON")
+    }
+
+    fn golden_picture() -> PathBuf {
+        let manifest = manifest();
+        model().join(Path::new(
+            manifest["golden"]["image"]["file"]
+                .as_str()
+                .expect("the manifest names a picture"),
+        ))
+    }
+
+    /// The first bytes of a PNG that claims this size and holds no pixels.
+    fn png_header(width: u32, height: u32) -> Vec<u8> {
+        let mut header = b"IHDR".to_vec();
+        header.extend(width.to_be_bytes());
+        header.extend(height.to_be_bytes());
+        header.extend([8, 2, 0, 0, 0]);
+        let checksum = crc32(&header);
+        [
+            b"\x89PNG\r\n\x1a\n\0\0\0\r",
+            header.as_slice(),
+            &checksum.to_be_bytes(),
+        ]
+        .concat()
+    }
+
+    fn crc32(bytes: &[u8]) -> u32 {
+        !bytes.iter().fold(!0_u32, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+                if crc & 1 == 1 {
+                    crc >> 1 ^ 0xedb8_8320
+                } else {
+                    crc >> 1
+                }
+            })
+        })
+    }
+}
