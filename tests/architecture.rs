@@ -154,6 +154,7 @@ const MODULES: &[Module] = &[
             "protocol",
             "wire",
             "inference",
+            "preprocess",
             "weights",
             "device",
         ],
