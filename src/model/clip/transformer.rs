@@ -152,6 +152,8 @@ impl Block {
 
 impl SelfAttention {
     /// `softmax(q kᵀ / √head_width + bias) v`, per head.
+    ///
+    /// Burn's own attention is faster forward, but with its backward pass 1.6 times slower on Flex (64 × 65 tokens).
     fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
         let [n, n_tokens, width] = tokens.dims();
         let head_width = width / self.heads;

@@ -110,7 +110,8 @@ impl VisionTower {
         self.projection.forward(self.post_norm.forward(pooled))
     }
 
-    /// Cuts pictures into patches, row by row: a convolution whose stride is its size is a matrix product with these.
+    /// Cuts pictures into patches, row by row: a convolution whose stride is its size is a matrix product with these,
+    /// which on Flex takes half the time of the convolution, with its backward pass too.
     ///
     /// # Shapes
     ///
