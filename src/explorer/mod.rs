@@ -12,7 +12,7 @@ mod words;
 
 pub use fragment::{OWN, decode, encode};
 pub use newest::{Arrival, Newest};
-pub use number::{file_size, percent, three_significant};
+pub use number::{file_size, percent, round_number, three_significant};
 pub use reading::{CaptionView, PairView, Readings, Snapshot, softmax};
 pub use scale::Extent;
 pub use state::{

@@ -27,6 +27,16 @@ pub fn three_significant(value: f64) -> String {
     }
 }
 
+/// A round number, such as the end of a scale, without the zeros that would only feign precision.
+pub fn round_number(value: f64) -> String {
+    let text = three_significant(value);
+    if text.contains('.') && !text.contains('×') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
 /// A share as a percentage; only an exact 0 or 1 is shown as `0 %` or `100 %`.
 pub fn percent(share: f64) -> String {
     let hundredths = 100.0 * share;
@@ -133,6 +143,19 @@ mod tests {
         ];
         for (share, shown) in cases {
             assert_eq!(percent(share), shown, "for {share}");
+        }
+    }
+
+    #[test]
+    fn round_numbers_lose_their_zeros() {
+        for (value, shown) in [
+            (20.0, "20"),
+            (0.5, "0.5"),
+            (-10.0, "−10"),
+            (200.0, "200"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(round_number(value), shown, "for {value}");
         }
     }
 

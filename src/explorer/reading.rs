@@ -134,6 +134,16 @@ impl Readings {
         self.pairs.get(&key)?.get(image)
     }
 
+    /// The caption with the most nats for a picture.
+    pub fn best_caption(&self, image: &str) -> Option<u64> {
+        let column = self
+            .pairs
+            .iter()
+            .filter_map(|(key, row)| Some((*key, row.get(image)?.nats)));
+        let (key, _) = column.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(key)
+    }
+
     /// The picture with the most nats under a caption.
     pub fn best_picture(&self, key: u64) -> Option<&str> {
         let row = self.pairs.get(&key)?;
@@ -343,6 +353,11 @@ mod tests {
             readings.best_picture(state.captions[1].key),
             Some("y"),
             "by name too"
+        );
+        assert_eq!(
+            readings.best_caption("x"),
+            Some(state.captions[0].key),
+            "and by key"
         );
     }
 

@@ -1,5 +1,7 @@
 //! Readings put into words: notes, marks, spoken sentences, and the formula with its numbers.
 
+use std::collections::BTreeSet;
+
 use super::number::{percent, three_significant};
 use super::reading::{CaptionView, PairView};
 use super::state::Beside;
@@ -23,13 +25,13 @@ pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
             view.n_tokens
         ));
     }
-    let named = view
-        .unknown_words
+    let unknown: BTreeSet<&String> = view.unknown_words.iter().collect();
+    let named = unknown
         .iter()
         .take(MAX_NAMED_WORDS)
         .map(|word| format!("“{word}”"));
     let named = named.collect::<Vec<_>>().join(", ");
-    match view.unknown_words.len() {
+    match unknown.len() {
         0 => {}
         1 => notes.push(format!("The model has never seen the word {named}.")),
         n if n > MAX_NAMED_WORDS => notes.push(format!(
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn many_unknown_words_are_counted_and_few_named() {
-        let many = view(&["a1", "b2", "c3", "d4", "e5", "f6", "g7"]);
+        let many = view(&["a1", "a1", "b2", "c3", "d4", "e5", "f6", "g7"]);
         let note = caption_note("a red star", Some(&many));
         assert!(
             note.contains("7 of these words") && !note.contains("f6"),

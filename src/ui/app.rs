@@ -1,9 +1,11 @@
 //! The page's frame and its start.
 
 use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
 
 use super::browser;
 use super::exhibit::Exhibit;
+use super::gallery::Opening;
 use super::intake;
 use super::panels::{
     Axis, CaptionRow, Controls, GalleryStrip, Masthead, NewCaption, Notices, PictureHeaders, Prose,
@@ -21,16 +23,19 @@ pub fn start() {
     let Some(place) = browser::element("app") else {
         return;
     };
-    place.set_inner_html("");
-    mount_to(place, App).forget();
+    spawn_local(async move {
+        let opening = Opening::fetch().await;
+        place.set_inner_html("");
+        mount_to(place, || view! { <App opening=opening/> }).forget();
+    });
 }
 
 /// The whole page.
 #[component]
-pub fn App() -> impl IntoView {
+fn App(opening: Opening) -> impl IntoView {
     let exhibit = Exhibit::new();
     provide_context(exhibit);
-    upkeep::open(exhibit);
+    upkeep::open(exhibit, opening);
     intake::accept_pastes(exhibit);
     view! {
         {plot::gradients()}

@@ -22,6 +22,17 @@ pub(super) fn mark_root(name: &str, value: &str) {
     }
 }
 
+/// Whether the visitor points with a mouse, so that taking the cursor opens no keyboard over the page.
+pub(super) fn has_mouse() -> bool {
+    let query = window().and_then(|window| {
+        window
+            .match_media("(hover: hover) and (pointer: fine)")
+            .ok()
+            .flatten()
+    });
+    query.is_some_and(|query| query.matches())
+}
+
 /// The fragment of the address, without `#`.
 pub(super) fn fragment() -> String {
     let hash = window().and_then(|window| window.location().hash().ok());

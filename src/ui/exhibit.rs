@@ -34,6 +34,8 @@ pub(super) struct Exhibit {
     pub(super) fresh: RwSignal<Option<u64>>,
     /// The caption edited last.
     pub(super) edited: RwSignal<Option<u64>>,
+    /// The pair whose numbers are spelled out: the visitor's choice, or the best caption of the chosen picture.
+    pub(super) touched: Memo<Option<(u64, String)>>,
     pub(super) question: Memo<Question>,
     pub(super) failed: RwSignal<bool>,
     pub(super) client: StoredValue<Client, LocalStorage>,
@@ -70,6 +72,18 @@ impl Exhibit {
         });
         let question =
             Memo::new(move |_| state.with(|state| files.with(|files| question(state, files))));
+        let touched = Memo::new(move |_| {
+            let (chosen, image, first) = state.with(|state| {
+                (
+                    state.caption,
+                    state.picture.clone(),
+                    state.captions.first().map(|caption| caption.key),
+                )
+            });
+            let image = image?;
+            let best = || readings.with(|readings| readings.best_caption(&image));
+            Some((chosen.or_else(best).or(first)?, image))
+        });
         // The client is made before the page that it reports to.
         let page = StoredValue::new_local(None::<Self>);
         let report = move |event| {
@@ -90,6 +104,7 @@ impl Exhibit {
             spoken: RwSignal::default(),
             fresh: RwSignal::new(None),
             edited: RwSignal::new(None),
+            touched,
             question,
             failed: RwSignal::new(false),
             client: StoredValue::new_local(client),

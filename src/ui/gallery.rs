@@ -17,40 +17,32 @@ const RECORDED: &str = "./examples/start.json";
 /// Pictures of the gallery that a visitor starts from.
 const N_START_PICTURES: usize = 6;
 
-/// Fetches the list, the recorded answers and the pictures; hangs those that belong on the page.
-pub(super) async fn open_gallery(exhibit: Exhibit, is_linked: bool) {
-    match fetch_text(&format!("{GALLERY}gallery.json"))
-        .await
-        .and_then(|text| from_json::<Vec<GalleryPicture>>(&text))
-    {
-        Ok(gallery) => exhibit.gallery.set(gallery),
-        Err(reason) => {
-            return exhibit.tell(format!(
-                "The gallery could not be opened: {reason}. Your own pictures can still be added."
-            ));
+/// What the page needs before it is first drawn, so that nothing moves afterwards.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    gallery: Result<Vec<GalleryPicture>, String>,
+    /// Recorded with the model; a courtesy, without which the page waits for its engine.
+    recorded: Option<Recorded>,
+}
+
+impl Opening {
+    /// Fetches the gallery's list and the recorded answers, which the document has asked for already.
+    pub(super) async fn fetch() -> Self {
+        let gallery = fetch_json(&format!("{GALLERY}gallery.json")).await;
+        Self {
+            gallery,
+            recorded: fetch_json(RECORDED).await.ok(),
         }
     }
-    if !is_linked {
-        let ids = exhibit.gallery.with_untracked(|gallery| {
-            gallery
-                .iter()
-                .take(N_START_PICTURES)
-                .map(|picture| picture.id.clone())
-                .collect::<Vec<_>>()
-        });
-        exhibit.state.update(|state| {
-            for id in &ids {
-                state.add_picture(id);
-            }
-        });
-    }
-    hang_missing(exhibit);
-    // Answers recorded with the model are a courtesy: without them the page waits for its engine.
-    if let Ok(recorded) = fetch_text(RECORDED)
-        .await
-        .and_then(|text| from_json::<Recorded>(&text))
-    {
-        exhibit.show_recorded(recorded);
+}
+
+/// Hangs the pictures that belong on the page and shows what was recorded for them.
+pub(super) fn open(exhibit: Exhibit, opening: Opening, is_linked: bool) {
+    match opening.gallery {
+        Ok(gallery) => exhibit.gallery.set(gallery),
+        Err(reason) => exhibit.tell(format!(
+            "The gallery could not be opened: {reason}. Your own pictures can still be added."
+        )),
     }
     let ids = exhibit.gallery.with_untracked(|gallery| {
         gallery
@@ -58,10 +50,23 @@ pub(super) async fn open_gallery(exhibit: Exhibit, is_linked: bool) {
             .map(|picture| picture.id.clone())
             .collect::<Vec<_>>()
     });
-    for id in ids {
-        // A picture that cannot be fetched ahead is fetched, and its absence told, when it is wanted.
-        gallery_bytes(exhibit, &id).await.ok();
+    if !is_linked {
+        exhibit.state.update(|state| {
+            for id in ids.iter().take(N_START_PICTURES) {
+                state.add_picture(id);
+            }
+        });
     }
+    hang_missing(exhibit);
+    if let Some(recorded) = opening.recorded {
+        exhibit.show_recorded(recorded);
+    }
+    spawn_local(async move {
+        for id in ids {
+            // A picture that cannot be fetched ahead is fetched, and its absence told, when it is wanted.
+            gallery_bytes(exhibit, &id).await.ok();
+        }
+    });
 }
 
 /// Hangs every picture that the state names and the page does not show yet.
@@ -167,17 +172,15 @@ async fn gallery_bytes(exhibit: Exhibit, id: &str) -> Result<Arc<Vec<u8>>, Strin
     Ok(bytes)
 }
 
-async fn fetch_text(url: &str) -> Result<String, String> {
-    let response = Request::get(&browser::beside_page(url))
+async fn fetch_json<T: for<'a> Deserialize<'a>>(url: &str) -> Result<T, String> {
+    let request = Request::get(&browser::beside_page(url));
+    let response = request
         .send()
         .await
         .map_err(|_| "the network did not answer")?;
     if !response.ok() {
         return Err(format!("the server answered {}", response.status()));
     }
-    response.text().await.map_err(|error| error.to_string())
-}
-
-fn from_json<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    let text = response.text().await.map_err(|error| error.to_string())?;
+    serde_json::from_str(&text).map_err(|error| error.to_string())
 }

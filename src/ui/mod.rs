@@ -19,4 +19,4 @@ mod pictures;
 mod plot;
 mod upkeep;
 
-pub use app::{App, start};
+pub use app::start;

@@ -43,6 +43,16 @@ pub(super) enum PictureState {
 }
 
 impl PictureFile {
+    /// Whether an engine found it outside the model's world.
+    pub(super) fn is_outside(&self) -> bool {
+        match &self.state {
+            PictureState::Read(reading) => reading
+                .familiarity
+                .is_some_and(|familiarity| familiarity.outside),
+            _ => false,
+        }
+    }
+
     /// Gives back what the browser keeps for a visitor's own picture.
     pub(super) fn release(&self) {
         if self.url.starts_with("blob:") {

@@ -5,29 +5,33 @@ use std::time::Duration;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use wasm_bindgen_futures::spawn_local;
 
 use super::browser;
 use super::engine;
 use super::exhibit::{EngineState, Exhibit};
-use super::gallery;
+use super::gallery::{self, Opening};
 use super::pictures::PictureState;
 use crate::explorer::{Readings, Snapshot, decode, encode, spoken};
 
 /// Browsers limit how often an address may change; a pause in typing is soon enough.
 const LINK_PAUSE: Duration = Duration::from_millis(300);
+/// The starting caption with a shape and a colour to change.
+const INVITING_ROW: usize = 3;
 /// Long enough that a screen reader speaks of the finished word and not of each letter.
 const SPEECH_PAUSE: Duration = Duration::from_millis(900);
 
 /// Restores the link, hangs the pictures, starts the engine, and keeps all that follows from a change.
-pub(super) fn open(exhibit: Exhibit) {
+pub(super) fn open(exhibit: Exhibit, opening: Opening) {
     let is_linked = restore(exhibit);
     follow_links(exhibit);
-    spawn_local(gallery::open_gallery(exhibit, is_linked));
+    gallery::open(exhibit, opening, is_linked);
     if engine::is_safe_mode() {
         exhibit.engine.set(EngineState::Safe);
     } else {
         exhibit.start_engine();
+    }
+    if !is_linked && browser::has_mouse() {
+        invite(exhibit);
     }
     keep_asking(exhibit);
     keep_link(exhibit);
@@ -47,6 +51,14 @@ fn restore(exhibit: Exhibit) -> bool {
         n => exhibit.tell(format!("{n} pictures of this page were somebody's own. They never left their machine: add yours.")),
     }
     true
+}
+
+/// Puts the cursor where one word changes most.
+fn invite(exhibit: Exhibit) {
+    let key = exhibit
+        .state
+        .with_untracked(|state| state.captions.get(INVITING_ROW).map(|caption| caption.key));
+    exhibit.fresh.set(key);
 }
 
 fn follow_links(exhibit: Exhibit) {

@@ -4,6 +4,9 @@ use leptos::ev::KeyboardEvent;
 use leptos::html::Textarea;
 use leptos::prelude::*;
 
+use leptos::web_sys;
+use web_sys::FocusOptions;
+
 use super::pair_cell::PairCell;
 use crate::explorer::{CaptionView, Direction, caption_note, percent, three_significant};
 use crate::ui::exhibit::Exhibit;
@@ -70,7 +73,7 @@ fn CaptionField(key: u64, text: Memo<String>) -> impl IntoView {
             && let Some(field) = field.get()
         {
             // A field that cannot be focused is still there to be clicked.
-            field.focus().ok();
+            field.focus_with_options(&without_scrolling()).ok();
             exhibit.fresh.set(None);
         }
     });
@@ -98,6 +101,12 @@ fn CaptionField(key: u64, text: Memo<String>) -> impl IntoView {
 fn move_by(event: &KeyboardEvent, exhibit: Exhibit, key: u64, direction: Direction) {
     event.prevent_default();
     exhibit.move_caption(key, direction);
+}
+
+fn without_scrolling() -> FocusOptions {
+    let options = FocusOptions::new();
+    options.set_prevent_scroll(true);
+    options
 }
 
 /// The row's buttons; quiet until the row is pointed at or holds the focus.

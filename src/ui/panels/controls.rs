@@ -34,7 +34,7 @@ pub(crate) fn Controls() -> impl IntoView {
         <div class="controls">
             <p class="invitation">"Change one word."</p>
             <fieldset><legend>"Law"</legend>{Family::ALL.map(law).collect_view()}</fieldset>
-            <fieldset><legend>"Under each bar"</legend>{readings.map(beside).collect_view()}</fieldset>
+            <fieldset><legend>"Also show"</legend>{readings.map(beside).collect_view()}</fieldset>
         </div>
     }
 }

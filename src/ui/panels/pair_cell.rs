@@ -40,18 +40,12 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             .with(|state| id.with_value(|id| state.picture.as_ref() == Some(id)))
     };
     let is_touched = Memo::new(move |_| {
-        in_column() && exhibit.state.with(|state| state.caption == Some(caption))
+        exhibit.touched.with(|touched| {
+            touched
+                .as_ref()
+                .is_some_and(|(key, image)| *key == caption && id.with_value(|id| id == image))
+        })
     });
-    let is_stop = move || {
-        is_touched.get()
-            || (exhibit.state.with(|state| {
-                state.caption.is_none()
-                    && state
-                        .captions
-                        .first()
-                        .is_some_and(|first| first.key == caption)
-            }) && in_column())
-    };
     let touch = move || exhibit.touch(caption, &id.get_value());
     let beside = move || {
         pair.with(|pair| {
@@ -62,7 +56,7 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
     let best = move || pair.with(|pair| pair.as_ref().map_or("", best_words));
     view! {
         <td role="gridcell" class="pair" class:chosen=in_column class:touched=move || is_touched.get() class:best=move || !best().is_empty()
-            tabindex=move || if is_stop() { "0" } else { "-1" }
+            tabindex=move || if is_touched.get() { "0" } else { "-1" }
             data-field="nats" data-image=image data-caption=move || text.get() data-value=exact title=exact
             on:click=move |_| touch() on:focus=move |_| touch() on:keydown=walk
         >

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::ui::exhibit::Exhibit;
 use crate::ui::intake;
-use crate::ui::pictures::PictureState;
+use crate::ui::pictures::{PictureFile, PictureState};
 use crate::ui::plot;
 
 /// The head of the matrix: what its columns are.
@@ -15,7 +15,7 @@ pub(crate) fn PictureHeaders() -> impl IntoView {
     view! {
         <tr role="row" class="heads">
             <th role="columnheader" class="caption"><span class="hidden">"Caption"</span></th>
-            <th role="columnheader" class="numbers"><i>"κ"</i>", how specific"</th>
+            <th role="columnheader" class="numbers"><i>"κ"</i>", how specific; the bar, how vague among reference captions"</th>
             <For each=move || ids.get() key=Clone::clone let:id><PictureHeader id=id/></For>
             <th role="columnheader" class="picture add"><AddPicture/></th>
         </tr>
@@ -56,14 +56,7 @@ fn PictureHeader(id: String) -> impl IntoView {
                 .map(|file| file.url.clone())
         })
     };
-    let is_outside = move || {
-        file.with(|file| match file.as_ref().map(|file| &file.state) {
-            Some(PictureState::Read(reading)) => reading
-                .familiarity
-                .is_some_and(|familiarity| familiarity.outside),
-            _ => false,
-        })
-    };
+    let is_outside = move || file.with(|file| file.as_ref().is_some_and(PictureFile::is_outside));
     let notes = move || {
         file.with(|file| match file.as_ref().map(|file| &file.state) {
             Some(PictureState::Read(reading)) => reading.notes.join("; "),
@@ -78,7 +71,7 @@ fn PictureHeader(id: String) -> impl IntoView {
                     None => view! { <span class="unread">"reading"</span> }.into_any(),
                 }}
             </button>
-            <Show when=is_outside><span class="outside">"outside what this model knows"</span></Show>
+            <Show when=is_outside><span class="outside">"outside what it knows"</span></Show>
             <button type="button" class="remove" aria-label=move || format!("Remove the picture: {}", alt()) on:click=move |_| exhibit.remove_picture(&id.get_value())>"×"</button>
         </th>
     }

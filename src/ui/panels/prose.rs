@@ -23,7 +23,7 @@ pub(crate) fn Prose() -> impl IntoView {
             </section>
             <section>
                 <h2>"This model’s world"</h2>
-                <p>"It learned from drawings of one to three shapes that this project generates. It knows no photographs: add one, and the "
+                <p>"It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and the "
                     "page says that it is outside what the model knows."</p>
                 <p>"Your captions and pictures stay on this machine. Captions are kept in the address after the “#”, which is never sent, "
                     "so a link or a reload brings this page back. Alt with ↑ or ↓ moves a caption; arrow keys walk through the cells."</p>

@@ -7,6 +7,8 @@ use crate::ui::exhibit::Exhibit;
 use crate::ui::pictures::PictureState;
 use crate::ui::plot;
 
+const OUTSIDE: &str = "This picture is outside what this model knows, which is drawn scenes. It still gives numbers, but they say little.";
+
 /// The chosen picture, large, with each caption's share; and the numbers of the pair that was touched.
 #[component]
 pub(crate) fn TouchedPair() -> impl IntoView {
@@ -20,7 +22,10 @@ pub(crate) fn TouchedPair() -> impl IntoView {
     view! {
         <section class="touched-pair" aria-label="The picture you chose">
             <figure>
-                {move || sound().map(|file| view! { <img src=file.url alt=file.alt.clone() width="240" height="240" decoding="async"/> <figcaption>{file.alt}</figcaption> })}
+                {move || sound().map(|file| {
+                    let outside = file.is_outside().then(|| view! { <p class="aside">{OUTSIDE}</p> });
+                    view! { <img src=file.url alt=file.alt.clone() width="240" height="240" decoding="async"/> <figcaption>{file.alt}</figcaption> {outside} }
+                })}
             </figure>
             <Shares id=id/>
             <Details id=id/>
@@ -87,8 +92,8 @@ fn Details(id: Memo<Option<String>>) -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
     let key = move || {
         exhibit
-            .state
-            .with(|state| state.caption.or_else(|| Some(state.captions.first()?.key)))
+            .touched
+            .with(|touched| touched.as_ref().map(|(key, _)| *key))
     };
     let view = Memo::new(move |_| {
         key().and_then(|key| {

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Extent, three_significant};
+use crate::explorer::{Extent, round_number};
 
 /// A line from end to end with its ends and zero named.
 pub(in crate::ui) fn axis(extent: impl Fn() -> Extent + Copy + Send + 'static) -> impl IntoView {
@@ -14,7 +14,7 @@ pub(in crate::ui) fn axis(extent: impl Fn() -> Extent + Copy + Send + 'static) -
             <line class="axis-tick" x1=zero x2=zero y1="0" y2="7"/>
             <text class="axis-label" x=zero y="20" text-anchor=move || if has_negative() { "middle" } else { "start" }>"0"</text>
             <line class="axis-tick" x1="100%" x2="100%" y1="0" y2="7"/>
-            <text class="axis-label" x="100%" y="20" text-anchor="end">{move || three_significant(extent().highest)}</text>
+            <text class="axis-label" x="100%" y="20" text-anchor="end">{move || round_number(extent().highest)}</text>
         </svg>
     }
 }

@@ -39,6 +39,7 @@ pub(in crate::ui) fn halo(
     view! {
         <svg class=class class:unknown=move || percentile().is_none() viewBox=format!("{} -1 {} 2", -reach, 2.0 * reach) aria-hidden="true">
             <circle r="1" fill="url(#mist)" class="halo-mist" style=move || shape().mist()/>
+            <circle r="1" fill="url(#glow)" class="halo-glow" style=move || shape().glow()/>
             <circle r="1" class="halo-core" style=move || shape().core()/>
         </svg>
     }
@@ -57,44 +58,52 @@ pub(in crate::ui) fn words(percentile: f64) -> &'static str {
 
 /// The fall-off that all marks share: a Gaussian, cut where it is no longer seen.
 pub(in crate::ui) fn gradients() -> impl IntoView {
-    const N_STOPS: u32 = 12;
-    let stop = |i: u32| {
-        let at = f64::from(i) / f64::from(N_STOPS);
-        let density = (-4.5 * at * at).exp() - (-4.5_f64).exp() * at;
-        view! { <stop offset=at.to_string() class="mist-stop" stop-opacity=format!("{:.4}", density.max(0.0))/> }
-    };
     view! {
         <svg class="hidden" aria-hidden="true" width="0" height="0">
-            <defs><radialGradient id="mist">{(0..=N_STOPS).map(stop).collect_view()}</radialGradient></defs>
+            <defs>
+                <radialGradient id="mist">{fall_off("mist-stop")}</radialGradient>
+                <radialGradient id="glow">{fall_off("glow-stop")}</radialGradient>
+            </defs>
         </svg>
     }
 }
 
+fn fall_off(class: &'static str) -> impl IntoView {
+    const N_STOPS: u32 = 12;
+    let stop = move |i: u32| {
+        let at = f64::from(i) / f64::from(N_STOPS);
+        let density = (-4.5 * at * at).exp() - (-4.5_f64).exp() * at;
+        view! { <stop offset=at.to_string() class=class stop-opacity=format!("{:.4}", density.max(0.0))/> }
+    };
+    (0..=N_STOPS).map(stop).collect_view()
+}
+
 /// Where the light of a mark lies.
 struct Shape {
-    width: f64,
-    height: f64,
-    strength: f64,
+    mist: [f64; 3],
+    glow: [f64; 2],
     core: f64,
 }
 
 impl Shape {
-    /// The shape at a spread from 0 (in focus) to 1.
+    /// The shape at a spread from 0 (in focus) to 1: mist as width, height and strength, glow as radius and strength.
     fn at(spread: f64, reach: f64) -> Self {
-        let grown = |limit: f64| 2.2 * FOCUSED + (limit - 2.2 * FOCUSED) * spread.powf(0.8);
+        let grown = |limit: f64| 2.4 * FOCUSED + (limit - 2.4 * FOCUSED) * spread.powf(0.8);
         Self {
-            width: grown(reach),
-            height: grown(1.0),
-            strength: 1.0 - 0.45 * spread,
-            core: (1.0 - 1.35 * spread).max(0.0),
+            mist: [grown(reach), grown(1.0), 1.0 - 0.35 * spread],
+            glow: [2.0 * FOCUSED + 0.5 * spread, (1.0 - spread).powf(1.5)],
+            core: (1.0 - 4.0 * spread).max(0.0),
         }
     }
 
     fn mist(&self) -> String {
-        format!(
-            "transform:scale({:.4},{:.4});opacity:{:.4}",
-            self.width, self.height, self.strength
-        )
+        let [width, height, strength] = self.mist;
+        format!("transform:scale({width:.4},{height:.4});opacity:{strength:.4}")
+    }
+
+    fn glow(&self) -> String {
+        let [radius, strength] = self.glow;
+        format!("transform:scale({radius:.4});opacity:{strength:.4}")
     }
 
     fn core(&self) -> String {
