@@ -65,7 +65,7 @@ pub fn decode(fragment: &str) -> Option<(ExplorerState, usize)> {
             ("beside", "cosine") => state.beside = Beside::Cosine,
             ("beside", "log-density") => state.beside = Beside::LogDensity,
             ("p", id) if state.pictures.iter().any(|known| known == id) => {
-                state.picture = Some(id.to_owned())
+                state.picture = Some(id.to_owned());
             }
             ("r", n) => row = n.parse::<usize>().ok(),
             _ => {}
@@ -80,7 +80,7 @@ fn escape(text: &str) -> String {
         .fold(String::with_capacity(text.len()), |mut escaped, byte| {
             match byte {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                    escaped.push(char::from(byte))
+                    escaped.push(char::from(byte));
                 }
                 _ => drop(write!(escaped, "%{byte:02X}")),
             }

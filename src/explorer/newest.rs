@@ -38,7 +38,7 @@ impl<Q: Clone> Newest<Q> {
     }
 
     /// The question to send now, with its id; `None` while one is out or none waits.
-    pub fn next(&mut self) -> Option<(u64, Q)> {
+    pub fn to_send(&mut self) -> Option<(u64, Q)> {
         if self.out.is_some() {
             return None;
         }
@@ -95,12 +95,12 @@ mod tests {
     fn the_newest_of_many_questions_is_sent() {
         let mut line = Newest::default();
         line.ask("a");
-        assert_eq!(line.next(), Some((1, "a")), "the first goes out at once");
+        assert_eq!(line.to_send(), Some((1, "a")), "the first goes out at once");
         line.ask("b");
         line.ask("c");
-        assert_eq!(line.next(), None, "one question is out at a time");
+        assert_eq!(line.to_send(), None, "one question is out at a time");
         assert_eq!(line.arrived(1), Arrival::Stale, "a newer question waits");
-        assert_eq!(line.next(), Some((2, "c")), "b was overtaken");
+        assert_eq!(line.to_send(), Some((2, "c")), "b was overtaken");
         assert_eq!(line.arrived(2), Arrival::Newest("c"), "c is the newest");
         assert!(line.is_idle(), "nothing is left");
     }
@@ -109,7 +109,7 @@ mod tests {
     fn an_answer_that_nobody_asked_for_is_not_counted() {
         let mut line = Newest::default();
         line.ask("a");
-        line.next();
+        line.to_send();
         assert_eq!(line.arrived(7), Arrival::Unasked, "7 was never sent");
         assert_eq!(
             line.arrived(1),
@@ -122,20 +122,20 @@ mod tests {
     fn a_lost_question_is_asked_once_more_and_then_given_up() {
         let mut line = Newest::default();
         line.ask("a");
-        line.next();
+        line.to_send();
         assert!(!line.lost(), "it is kept");
-        assert_eq!(line.next(), Some((2, "a")), "and asked again");
+        assert_eq!(line.to_send(), Some((2, "a")), "and asked again");
         assert!(line.lost(), "twice is enough");
-        assert_eq!(line.next(), None, "it is not asked a third time");
+        assert_eq!(line.to_send(), None, "it is not asked a third time");
     }
 
     #[test]
     fn a_newer_question_takes_the_place_of_a_lost_one() {
         let mut line = Newest::default();
         line.ask("a");
-        line.next();
+        line.to_send();
         line.ask("b");
         assert!(!line.lost(), "nothing that mattered was given up");
-        assert_eq!(line.next(), Some((2, "b")), "only the newest is asked");
+        assert_eq!(line.to_send(), Some((2, "b")), "only the newest is asked");
     }
 }

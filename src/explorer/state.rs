@@ -181,6 +181,7 @@ impl ExplorerState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenes::{information, parse};
 
     #[test]
     fn a_removed_key_is_never_used_again() {
@@ -239,6 +240,16 @@ mod tests {
             MAX_CAPTIONS,
             "captions stop at the limit"
         );
+    }
+
+    #[test]
+    fn each_starting_caption_says_more_than_the_one_before() {
+        let bits = START_CAPTIONS.map(|caption| {
+            let description =
+                parse(caption).unwrap_or_else(|| panic!("the world has no sentence {caption:?}"));
+            information(&description).bits
+        });
+        assert!(bits.is_sorted_by(|a, b| a < b), "the bits were {bits:?}");
     }
 
     #[test]

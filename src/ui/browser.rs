@@ -2,6 +2,7 @@
 
 use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
+use wasm_bindgen::closure::Closure;
 use web_sys::{HtmlElement, Storage, Window};
 
 /// The page's window.
@@ -81,6 +82,23 @@ pub(super) fn remember(name: &str, value: u32) {
         // Without storage the page works; it only forgets.
         storage.set_item(name, &value.to_string()).ok();
     }
+}
+
+/// Whether this browser keeps anything for the page.
+pub(super) fn grants_storage() -> bool {
+    storage().is_some()
+}
+
+/// Calls back at each event of the window with this name, as long as the page lives.
+pub(super) fn listen(name: &str, on_event: impl Fn() + 'static) {
+    let on_event = Closure::<dyn Fn()>::new(on_event);
+    if let Some(window) = window() {
+        // A window refuses no listener.
+        window
+            .add_event_listener_with_callback(name, on_event.as_ref().unchecked_ref())
+            .ok();
+    }
+    on_event.forget();
 }
 
 fn storage() -> Option<Storage> {

@@ -162,7 +162,7 @@ impl Client {
         let Some(desk) = office.desk.as_ref().filter(|desk| desk.card.is_some()) else {
             return;
         };
-        let Some((id, question)) = office.line.next() else {
+        let Some((id, question)) = office.line.to_send() else {
             return;
         };
         let request = Request::Score {

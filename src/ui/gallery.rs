@@ -124,9 +124,9 @@ fn hang(exhibit: Exhibit, picture: &GalleryPicture) {
             state: PictureState::Hung,
         },
     );
-    exhibit
-        .files
-        .update(|files| drop(files.insert(id.clone(), file)));
+    exhibit.files.update(|files| {
+        files.insert(id.clone(), file);
+    });
     spawn_local(async move {
         match gallery_bytes(exhibit, &id).await {
             // It may have been taken off while it was fetched.

@@ -115,14 +115,14 @@ async fn read(exhibit: Exhibit, file: File) {
     }
     let url = Url::create_object_url_with_blob(&file).unwrap_or_default();
     exhibit.files.update(|files| {
-        drop(files.insert(
+        files.insert(
             id.clone(),
             PictureFile {
                 url,
                 alt: name,
                 state: PictureState::Unread,
             },
-        ))
+        );
     });
     exhibit
         .client

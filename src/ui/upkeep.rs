@@ -3,8 +3,6 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use wasm_bindgen::JsCast as _;
-use wasm_bindgen::closure::Closure;
 
 use super::browser;
 use super::engine;
@@ -23,8 +21,11 @@ const SPEECH_PAUSE: Duration = Duration::from_millis(900);
 /// Restores the link, hangs the pictures, starts the engine, and keeps all that follows from a change.
 pub(super) fn open(exhibit: Exhibit, opening: Opening) {
     let is_linked = restore(exhibit);
-    follow_links(exhibit);
+    keep_listening(exhibit);
     gallery::open(exhibit, opening, is_linked);
+    if !browser::grants_storage() {
+        exhibit.tell("This browser keeps nothing for this page, so the model is loaded anew at each visit. Everything else works.");
+    }
     if engine::is_safe_mode() {
         exhibit.engine.set(EngineState::Safe);
     } else {
@@ -61,17 +62,29 @@ fn invite(exhibit: Exhibit) {
     exhibit.fresh.set(key);
 }
 
-fn follow_links(exhibit: Exhibit) {
-    let on_change = Closure::<dyn Fn()>::new(move || {
+/// Follows a link that is opened in this page, and tells when the network goes.
+fn keep_listening(exhibit: Exhibit) {
+    browser::listen("hashchange", move || {
         if restore(exhibit) {
             gallery::hang_missing(exhibit);
         }
     });
-    if let Some(window) = browser::window() {
-        window.set_onhashchange(Some(on_change.as_ref().unchecked_ref()));
+    browser::listen("offline", move || {
+        exhibit.tell(without_network(&exhibit.engine.get_untracked()));
+    });
+    // Whoever leaves while the model is loaded has not crashed.
+    browser::listen("pagehide", engine::load_ends);
+}
+
+fn without_network(engine: &EngineState) -> &'static str {
+    match engine {
+        EngineState::Ready(_) => {
+            "The network is gone. This page no longer needs it: captions and pictures go on as before."
+        }
+        _ => {
+            "The network is gone before the model was loaded. What is shown stays; reload when the network is back."
+        }
     }
-    // It listens as long as the page lives.
-    on_change.forget();
 }
 
 fn keep_asking(exhibit: Exhibit) {

@@ -11,7 +11,7 @@ pub(crate) fn Notices() -> impl IntoView {
     let dismiss = move |key| {
         exhibit
             .notices
-            .update(|notices| notices.retain(|notice| notice.key != key))
+            .update(|notices| notices.retain(|notice| notice.key != key));
     };
     view! {
         <div class="notices" role="alert" aria-label="Messages">

@@ -46,7 +46,7 @@ fn PictureHeader(id: String) -> impl IntoView {
     let choose = move |_| {
         exhibit
             .state
-            .update(|state| state.picture = Some(id.get_value()))
+            .update(|state| state.picture = Some(id.get_value()));
     };
     // A visitor's own file is only drawn once an engine has found it sound and of sane size.
     let url = move || {
