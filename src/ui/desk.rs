@@ -6,7 +6,7 @@ use std::rc::Rc;
 use leptos::web_sys;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
-use web_sys::{ErrorEvent, MessageEvent, Worker};
+use web_sys::{Event, MessageEvent, Worker};
 
 use super::engine::{self, Kind};
 use crate::protocol::{ModelCard, Request};
@@ -20,7 +20,7 @@ pub(super) struct Desk {
     pub(super) card: Option<Box<ModelCard>>,
     pub(super) reading: VecDeque<String>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
-    _on_error: Closure<dyn FnMut(ErrorEvent)>,
+    _on_error: Closure<dyn FnMut(Event)>,
 }
 
 impl Desk {
@@ -34,9 +34,10 @@ impl Desk {
     ) -> Result<Self, String> {
         let worker = kind.spawn()?;
         let on_message = Closure::new(move |event: MessageEvent| on_message(event.data()));
-        let on_error = Closure::new(move |event: ErrorEvent| {
+        let on_error = Closure::new(move |event: Event| {
             event.prevent_default();
-            on_death(event.message());
+            // A script that cannot be fetched gives a plain event, without a message.
+            on_death(engine::reason(&event));
         });
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));

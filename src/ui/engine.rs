@@ -107,5 +107,5 @@ fn property(object: &JsValue, name: &str) -> JsValue {
 pub(super) fn reason(exception: &JsValue) -> String {
     property(exception, "message")
         .as_string()
-        .unwrap_or_else(|| "unknown reason".into())
+        .unwrap_or_else(|| "no reason given".into())
 }
