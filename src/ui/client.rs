@@ -50,7 +50,7 @@ pub(super) struct Question {
 
 /// The page's one connection to whichever engine is at work.
 #[derive(Clone)]
-pub(super) struct Client(Rc<RefCell<Office>>);
+pub(super) struct Client(pub(super) Rc<RefCell<Office>>);
 
 impl fmt::Debug for Client {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,18 +58,18 @@ impl fmt::Debug for Client {
     }
 }
 
-struct Office {
-    report: Rc<dyn Fn(Event)>,
-    manifest_url: String,
-    line: Newest<Question>,
-    pictures: Vec<(String, Rc<Vec<u8>>)>,
-    desk: Option<Desk>,
-    rival: Option<Desk>,
-    last_serial: u64,
-    restarts: u8,
+pub(super) struct Office {
+    pub(super) report: Rc<dyn Fn(Event)>,
+    pub(super) manifest_url: String,
+    pub(super) line: Newest<Question>,
+    pub(super) pictures: Vec<(String, Rc<Vec<u8>>)>,
+    pub(super) desk: Option<Desk>,
+    pub(super) rival: Option<Desk>,
+    pub(super) last_serial: u64,
+    pub(super) restarts: u8,
     /// The picture that was being read when an engine died.
-    suspect: Option<String>,
-    last_words: Option<String>,
+    pub(super) suspect: Option<String>,
+    pub(super) last_words: Option<String>,
 }
 
 impl Client {
@@ -131,16 +131,16 @@ impl Client {
         self.pump();
     }
 
-    fn report(&self, event: Event) {
+    pub(super) fn report(&self, event: Event) {
         let report = Rc::clone(&self.0.borrow().report);
         report(event);
     }
 
-    fn open_desk(&self, kind: Kind) -> Result<Desk, String> {
-        let (serial, manifest_url) = {
+    pub(super) fn open_desk(&self, kind: Kind) -> Result<Desk, String> {
+        let serial = {
             let mut office = self.0.borrow_mut();
             office.last_serial += 1;
-            (office.last_serial, office.manifest_url.clone())
+            office.last_serial
         };
         let (hears, sees) = (self.clone(), self.clone());
         let on_message = move |value| match wire::from_js(value) {
@@ -152,11 +152,11 @@ impl Client {
             let client = sees.clone();
             spawn_local(async move { client.bury(serial, message) });
         };
-        Desk::open(kind, serial, &manifest_url, on_message, on_death)
+        Desk::open(kind, serial, on_message, on_death)
     }
 
     /// Sends the next question, if the engine can answer one.
-    fn pump(&self) {
+    pub(super) fn pump(&self) {
         let mut office = self.0.borrow_mut();
         let office = &mut *office;
         let Some(desk) = office.desk.as_ref().filter(|desk| desk.card.is_some()) else {
@@ -182,10 +182,29 @@ impl Client {
             let office = self.0.borrow();
             (is(&office.desk), is(&office.rival))
         };
-        if at_work {
+        if matches!(response, Response::Started) {
+            self.have_load(serial);
+        } else if at_work {
             self.hear_desk(response);
         } else if is_rival {
             self.hear_rival(response);
+        }
+    }
+
+    /// Has an engine load the model, now that it listens.
+    fn have_load(&self, serial: u64) {
+        let sent = {
+            let office = self.0.borrow();
+            let mut desks = [&office.desk, &office.rival].into_iter().flatten();
+            let request = Request::Load {
+                manifest_url: office.manifest_url.clone(),
+            };
+            desks
+                .find(|desk| desk.serial == serial)
+                .map(|desk| desk.send(&request))
+        };
+        if let Some(Err(reason)) = sent {
+            self.report(Event::Failed(reason));
         }
     }
 
@@ -344,86 +363,5 @@ impl Client {
         }
         self.report(Event::Restarted(words));
         self.start(Kind::Cpu);
-    }
-
-    /// Loads the GPU engine beside the CPU engine, where there is a real GPU.
-    async fn invite_rival(&self) {
-        if self.0.borrow().rival.is_some() || self.0.borrow().restarts > 0 {
-            return;
-        }
-        match engine::real_gpu()
-            .await
-            .and_then(|_| self.open_desk(Kind::Gpu))
-        {
-            Ok(desk) => self.0.borrow_mut().rival = Some(desk),
-            Err(reason) => self.report(Event::Choice(reason)),
-        }
-    }
-
-    fn hear_rival(&self, response: Response) {
-        match response {
-            Response::Loaded(card) => self.compare(card),
-            Response::Refused { message } => self.dismiss_rival(&message),
-            Response::ImageAdded(ImageReading { image, .. })
-            | Response::ImageRefused { image, .. } => {
-                if let Some(rival) = &mut self.0.borrow_mut().rival {
-                    rival.reading.retain(|known| *known != image);
-                }
-                self.promote_when_done();
-            }
-            _ => {}
-        }
-    }
-
-    /// Keeps the rival if it is faster on this device.
-    fn compare(&self, card: Box<ModelCard>) {
-        let own_millis = self
-            .0
-            .borrow()
-            .desk
-            .as_ref()
-            .and_then(|desk| Some(desk.card.as_ref()?.warm_millis));
-        let Some(own_millis) = own_millis else { return };
-        if card.warm_millis >= own_millis {
-            let (gpu, cpu) = (card.warm_millis, own_millis);
-            return self.dismiss_rival(&format!(
-                "the GPU takes {gpu:.0} ms where the CPU takes {cpu:.0}"
-            ));
-        }
-        {
-            let office = &mut *self.0.borrow_mut();
-            let Some(rival) = &mut office.rival else {
-                return;
-            };
-            rival.card = Some(card);
-            for (image, bytes) in &office.pictures {
-                rival.give_picture(image, bytes);
-            }
-        }
-        self.promote_when_done();
-    }
-
-    fn promote_when_done(&self) {
-        let promoted = {
-            let office = &mut *self.0.borrow_mut();
-            let done = |rival: &mut Desk| rival.card.is_some() && rival.reading.is_empty();
-            let Some(rival) = office.rival.take_if(done) else {
-                return;
-            };
-            let card = rival.card.clone();
-            office.desk = Some(rival);
-            office.line.lost();
-            card
-        };
-        if let Some(card) = promoted {
-            self.report(Event::Choice(String::new()));
-            self.report(Event::Loaded(card));
-        }
-        self.pump();
-    }
-
-    fn dismiss_rival(&self, reason: &str) {
-        self.0.borrow_mut().rival = None;
-        self.report(Event::Choice(reason.to_owned()));
     }
 }

@@ -24,11 +24,10 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    /// Starts a worker, listens to it, and has it load the model.
+    /// Starts a worker and listens to it. What is sent before it says that it listens too is lost.
     pub(super) fn open(
         kind: Kind,
         serial: u64,
-        manifest_url: &str,
         on_message: impl Fn(JsValue) + 'static,
         on_death: impl Fn(String) + 'static,
     ) -> Result<Self, String> {
@@ -41,7 +40,7 @@ impl Desk {
         });
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        let desk = Self {
+        Ok(Self {
             serial,
             kind,
             worker,
@@ -49,11 +48,7 @@ impl Desk {
             reading: VecDeque::new(),
             _on_message: on_message,
             _on_error: on_error,
-        };
-        desk.send(&Request::Load {
-            manifest_url: manifest_url.to_owned(),
-        })?;
-        Ok(desk)
+        })
     }
 
     /// Posts a request.

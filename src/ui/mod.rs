@@ -17,6 +17,7 @@ mod intake;
 mod panels;
 mod pictures;
 mod plot;
+mod rival;
 mod upkeep;
 
 pub use app::start;
