@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of the browser, of drawing or of engines, so that all of it is tested natively.
 
+mod focus;
 mod fragment;
 mod newest;
 mod number;
@@ -10,6 +11,7 @@ mod scale;
 mod state;
 mod words;
 
+pub use focus::Focus;
 pub use fragment::{OWN, decode, encode};
 pub use newest::{Arrival, Newest};
 pub use number::{file_size, percent, round_number, three_significant};

@@ -108,6 +108,12 @@ impl ExplorerState {
         Some(key)
     }
 
+    /// The starting captions that are not on the page.
+    pub fn missing_examples(&self) -> Vec<&'static str> {
+        let is_missing = |text: &&str| !self.captions.iter().any(|caption| caption.text == *text);
+        START_CAPTIONS.into_iter().filter(is_missing).collect()
+    }
+
     /// Changes a caption's words.
     pub fn edit_caption(&mut self, key: u64, text: String) {
         if let Some(caption) = self.captions.iter_mut().find(|caption| caption.key == key) {
@@ -239,6 +245,22 @@ mod tests {
             state.captions.len(),
             MAX_CAPTIONS,
             "captions stop at the limit"
+        );
+    }
+
+    #[test]
+    fn an_edited_example_can_be_had_again() {
+        let mut state = ExplorerState::default();
+        assert!(
+            state.missing_examples().is_empty(),
+            "all are there at first"
+        );
+        let key = state.captions[2].key;
+        state.edit_caption(key, "something blue".into());
+        assert_eq!(
+            state.missing_examples(),
+            [START_CAPTIONS[2]],
+            "only that one is missing"
         );
     }
 

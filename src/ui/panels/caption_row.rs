@@ -8,7 +8,9 @@ use leptos::web_sys;
 use web_sys::FocusOptions;
 
 use super::pair_cell::PairCell;
-use crate::explorer::{CaptionView, Direction, caption_note, percent, three_significant};
+use crate::explorer::{
+    CaptionView, Direction, ExplorerState, Focus, caption_note, percent, three_significant,
+};
 use crate::ui::exhibit::Exhibit;
 use crate::ui::plot;
 
@@ -140,14 +142,32 @@ fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl Into
             <span class="inverse">"1/"<i>"κ "</i><span data-field="uncertainty" data-value=move || exact(|view| view.uncertainty) title=move || exact(|view| view.uncertainty)>{move || shown(|view| view.uncertainty)}</span></span>
             {plot::track(percentile)}
             <span class="vaguer">"vaguer than "<span data-field="percentile" data-value=move || exact(|view| view.percentile) title=move || exact(|view| view.percentile)>{move || percentile().map_or_else(|| "–".to_owned(), |value| percent(value / 100.0))}</span></span>
-            <span class="hidden">{move || percentile().map(plot::words)}</span>
+            <span class="hidden">{move || percentile().map(Focus::words)}</span>
         </td>
     }
 }
 
-/// Adds a caption below the last.
+/// Adds a caption below the last, or the examples that are not there.
 #[component]
 pub(crate) fn NewCaption() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    view! { <button type="button" class="new-caption" on:click=move |_| exhibit.add_caption("")>"+ caption"</button> }
+    let lacks_examples = move || {
+        exhibit
+            .state
+            .with(|state| !state.missing_examples().is_empty())
+    };
+    let add_examples = move |_| {
+        for caption in exhibit
+            .state
+            .with_untracked(ExplorerState::missing_examples)
+        {
+            exhibit.add_caption(caption);
+        }
+    };
+    view! {
+        <p class="new-caption">
+            <button type="button" class="quiet" on:click=move |_| exhibit.add_caption("")>"+ caption"</button>
+            <Show when=lacks_examples><button type="button" class="quiet" on:click=add_examples>"+ the examples"</button></Show>
+        </p>
+    }
 }

@@ -15,7 +15,7 @@ pub(crate) fn PictureHeaders() -> impl IntoView {
     view! {
         <tr role="row" class="heads">
             <th role="columnheader" class="caption"><span class="hidden">"Caption"</span></th>
-            <th role="columnheader" class="numbers"><i>"κ"</i>", how specific; the bar, how vague among reference captions"</th>
+            <th role="columnheader" class="numbers"><i>"κ"</i>", how specific"<br/>"bar, how vague among reference captions"</th>
             <For each=move || ids.get() key=Clone::clone let:id><PictureHeader id=id/></For>
             <th role="columnheader" class="picture add"><AddPicture/></th>
         </tr>

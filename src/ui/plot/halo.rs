@@ -2,13 +2,12 @@
 
 use leptos::prelude::*;
 
+use crate::explorer::Focus;
+
 /// Half the mark's width, in units of its half height, for a wide mark; mist lies along the words.
 const WIDE_REACH: f64 = 3.0;
 /// The same for the miniature.
 const SMALL_REACH: f64 = 1.0;
-/// Radius of a point in focus, as a share of the mark's half height.
-const FOCUSED: f64 = 0.13;
-
 /// How large a mark is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::ui) enum Size {
@@ -19,8 +18,6 @@ pub(in crate::ui) enum Size {
 }
 
 /// The mark at a percentile of 1/κ; nothing is known of a caption without one.
-///
-/// The light is spread, not added: a wide mist is faint, and only a focused point has a core.
 pub(in crate::ui) fn halo(
     percentile: impl Fn() -> Option<f64> + Copy + Send + 'static,
     size: Size,
@@ -30,7 +27,7 @@ pub(in crate::ui) fn halo(
     } else {
         SMALL_REACH
     };
-    let shape = move || Shape::at(percentile().unwrap_or(50.0) / 100.0, reach);
+    let focus = move || Focus::at(percentile().unwrap_or(50.0), reach);
     let class = if size == Size::Wide {
         "halo halo-wide"
     } else {
@@ -38,21 +35,10 @@ pub(in crate::ui) fn halo(
     };
     view! {
         <svg class=class class:unknown=move || percentile().is_none() viewBox=format!("{} -1 {} 2", -reach, 2.0 * reach) aria-hidden="true">
-            <circle r="1" fill="url(#mist)" class="halo-mist" style=move || shape().mist()/>
-            <circle r="1" fill="url(#glow)" class="halo-glow" style=move || shape().glow()/>
-            <circle r="1" class="halo-core" style=move || shape().core()/>
+            <circle r="1" fill="url(#mist)" class="halo-mist" style=move || scaled(focus().mist, focus().mist_strength)/>
+            <circle r="1" fill="url(#glow)" class="halo-glow" style=move || scaled([focus().glow; 2], focus().glow_strength)/>
+            <circle r="1" class="halo-core" style=move || scaled([focus().core; 2], focus().core_strength)/>
         </svg>
-    }
-}
-
-/// The text equivalent of the mark.
-pub(in crate::ui) fn words(percentile: f64) -> &'static str {
-    match percentile {
-        p if p < 20.0 => "in focus",
-        p if p < 40.0 => "nearly in focus",
-        p if p < 60.0 => "soft",
-        p if p < 80.0 => "out of focus",
-        _ => "a wide mist",
     }
 }
 
@@ -78,35 +64,6 @@ fn fall_off(class: &'static str) -> impl IntoView {
     (0..=N_STOPS).map(stop).collect_view()
 }
 
-/// Where the light of a mark lies.
-struct Shape {
-    mist: [f64; 3],
-    glow: [f64; 2],
-    core: f64,
-}
-
-impl Shape {
-    /// The shape at a spread from 0 (in focus) to 1: mist as width, height and strength, glow as radius and strength.
-    fn at(spread: f64, reach: f64) -> Self {
-        let grown = |limit: f64| 2.4 * FOCUSED + (limit - 2.4 * FOCUSED) * spread.powf(0.8);
-        Self {
-            mist: [grown(reach), grown(1.0), 1.0 - 0.35 * spread],
-            glow: [2.0 * FOCUSED + 0.5 * spread, (1.0 - spread).powf(1.5)],
-            core: (1.0 - 4.0 * spread).max(0.0),
-        }
-    }
-
-    fn mist(&self) -> String {
-        let [width, height, strength] = self.mist;
-        format!("transform:scale({width:.4},{height:.4});opacity:{strength:.4}")
-    }
-
-    fn glow(&self) -> String {
-        let [radius, strength] = self.glow;
-        format!("transform:scale({radius:.4});opacity:{strength:.4}")
-    }
-
-    fn core(&self) -> String {
-        format!("transform:scale({FOCUSED});opacity:{:.4}", self.core)
-    }
+fn scaled([width, height]: [f64; 2], strength: f64) -> String {
+    format!("transform:scale({width:.4},{height:.4});opacity:{strength:.4}")
 }

@@ -9,5 +9,5 @@ mod track;
 
 pub(super) use axis::axis;
 pub(super) use bar::bar;
-pub(super) use halo::{Size, gradients, halo, words};
+pub(super) use halo::{Size, gradients, halo};
 pub(super) use track::track;
