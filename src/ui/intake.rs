@@ -9,7 +9,7 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{ClipboardEvent, DragEvent, Event, File, FileList, HtmlInputElement, Url};
 
 use super::browser;
-use super::exhibit::Exhibit;
+use super::exhibit::{EngineState, Exhibit};
 use super::pictures::{PictureFile, PictureState};
 use crate::explorer::MAX_PICTURES;
 
@@ -67,6 +67,14 @@ pub(super) fn accept_pastes(exhibit: Exhibit) {
 }
 
 fn accept(exhibit: Exhibit, files: Option<FileList>) {
+    if exhibit
+        .engine
+        .with_untracked(|engine| matches!(engine, EngineState::Stopped(_)))
+    {
+        return exhibit.tell(
+            "No engine runs, so no picture can be read. What is shown stays; reload to try again.",
+        );
+    }
     let files: Vec<File> = files
         .iter()
         .flat_map(|files| (0..files.length()).filter_map(|i| files.get(i)))

@@ -73,12 +73,18 @@ impl Client {
                 return;
             };
             let card = rival.card.clone();
-            office.desk = Some(rival);
+            let cpu = office
+                .desk
+                .replace(rival)
+                .and_then(|desk| Some(desk.card.as_ref()?.warm_millis));
             office.line.lost();
-            card
+            card.zip(cpu)
         };
-        if let Some(card) = promoted {
-            self.report(Event::Choice(String::new()));
+        if let Some((card, cpu)) = promoted {
+            let gpu = card.warm_millis;
+            self.report(Event::Choice(format!(
+                "it takes {gpu:.0} ms where the CPU takes {cpu:.0}"
+            )));
             self.report(Event::Loaded(card));
         }
         self.pump();
