@@ -19,7 +19,7 @@ struct Step {
 }
 
 /// Cheapest first.
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step {
         name: "format",
         what: "formatting",
@@ -49,6 +49,11 @@ const STEPS: [Step; 9] = [
         name: "native",
         what: "native tests",
         run: test_native,
+    },
+    Step {
+        name: "cuda",
+        what: "the program for an NVIDIA GPU compiles",
+        run: check_cuda,
     },
     Step {
         name: "browser",
@@ -185,6 +190,11 @@ fn test_native() -> Result<Outcome, String> {
     )
 }
 
+/// Checked only: it needs no CUDA to compile, but a GPU to run.
+fn check_cuda() -> Result<Outcome, String> {
+    cargo(&["check", "--features", "cuda", "--bin", "train"])
+}
+
 /// In release, so that the page's own build finds the dependencies made.
 fn test_in_browser() -> Result<Outcome, String> {
     let driver = match browser_driver() {
@@ -204,6 +214,8 @@ fn test_in_browser() -> Result<Outcome, String> {
             "web",
             "--test",
             "web",
+            "--test",
+            "portable",
         ],
         &[
             ("CHROMEDRIVER", &driver),

@@ -24,19 +24,19 @@ struct Budget {
 const BUDGETS: [Budget; 3] = [
     Budget {
         program: "app",
-        gzipped_bytes: 600_000,
+        gzipped_bytes: 450_000,
         without: &["burn-", "cubecl-", "tokenizers-"],
         with: &["leptos"],
     },
     Budget {
         program: "engine_cpu",
-        gzipped_bytes: 1_500_000,
+        gzipped_bytes: 2_200_000,
         without: &["cubecl-wgpu", "leptos"],
         with: &["burn-"],
     },
     Budget {
         program: "engine_gpu",
-        gzipped_bytes: 5_500_000,
+        gzipped_bytes: 6_500_000,
         without: &["leptos"],
         with: &["burn-", "cubecl-"],
     },
