@@ -259,6 +259,7 @@ impl Exhibit {
                 ));
             }
             Event::Restarted(words) => {
+                self.choice.set("the engine before it stopped".into());
                 self.engine.set(EngineState::Starting);
                 self.tell(format!("The engine was started again ({words}). Your captions and pictures are still here."));
             }
