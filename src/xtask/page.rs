@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -53,6 +53,8 @@ pub(crate) fn serve(port: &str) -> Result<(), String> {
     let number: u16 = port
         .parse()
         .map_err(|_| format!("port {port}: expected a number below 65536"))?;
+    TcpListener::bind(("127.0.0.1", number))
+        .map_err(|e| format!("port {port}: {e}; choose another with --port"))?;
     tools::ensure_page_tools()?;
     println!(
         "building the page; the first time takes some minutes, for the WebGPU engine most of all"
