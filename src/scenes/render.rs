@@ -2,8 +2,8 @@
 
 use super::scene::{Colour, Ground, Light, Object, Scene, Shape, Texture};
 
-/// Subsamples along each axis of a pixel.
-const SUBSAMPLES: usize = 4;
+/// Side of the finest grid on which a picture is sampled; fewer pixels get more subsamples each.
+const FINEST_SIDE: usize = 256;
 /// Share of full light in a dim scene.
 const DIM: f32 = 0.5;
 /// Period of stripes, as a share of the picture's side.
@@ -64,15 +64,21 @@ fn pixels_between(low: f32, high: f32, side: usize) -> std::ops::Range<usize> {
     first.min(side)..last.min(side)
 }
 
+/// Subsamples along each axis of a pixel, at least two so that edges are always smooth.
+fn subsamples(side: usize) -> usize {
+    (FINEST_SIDE / side.max(1)).clamp(2, 4)
+}
+
 /// The mean colour over a pixel's subsamples.
 fn blend(object: &Object, below: Rgb, column: usize, row: usize, side: usize) -> Rgb {
-    let step = 1.0 / (side * SUBSAMPLES) as f32;
+    let subsamples = subsamples(side);
+    let step = 1.0 / (side * subsamples) as f32;
     let (main, second) = object.colour.rgb_pair();
     let (mut n_main, mut n_second) = (0.0, 0.0);
-    for i in 0..SUBSAMPLES {
-        for j in 0..SUBSAMPLES {
-            let dx = ((column * SUBSAMPLES + j) as f32 + 0.5) * step - object.x;
-            let dy = ((row * SUBSAMPLES + i) as f32 + 0.5) * step - object.y;
+    for i in 0..subsamples {
+        for j in 0..subsamples {
+            let dx = ((column * subsamples + j) as f32 + 0.5) * step - object.x;
+            let dy = ((row * subsamples + i) as f32 + 0.5) * step - object.y;
             let radius = object.size.radius();
             if !object.shape.contains(dx / radius, dy / radius) {
                 continue;
@@ -84,7 +90,7 @@ fn blend(object: &Object, below: Rgb, column: usize, row: usize, side: usize) ->
             }
         }
     }
-    let n = (SUBSAMPLES * SUBSAMPLES) as f32;
+    let n = (subsamples * subsamples) as f32;
     std::array::from_fn(|c| {
         (main[c] * n_main + second[c] * n_second + below[c] * (n - n_main - n_second)) / n
     })
@@ -99,8 +105,8 @@ impl Shape {
             Self::Square => u.abs().max(v.abs()) <= 0.88,
             Self::Triangle => v <= 0.8 && u.abs() <= (v + 1.0) / 1.8 * 1.05,
             Self::Star => inside_star(u, v),
-            Self::Cross => u.abs().max(v.abs()) <= 1.0 && u.abs().min(v.abs()) <= 0.32,
-            Self::Ring => (0.52..=1.0).contains(&r),
+            Self::Cross => u.abs().max(v.abs()) <= 1.0 && u.abs().min(v.abs()) <= 0.34,
+            Self::Ring => (0.48..=1.0).contains(&r),
         }
     }
 }
@@ -209,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_large_circle_covers_its_area() {
-        let expected = std::f32::consts::PI * 0.16 * 0.16;
+        let expected = std::f32::consts::PI * Size::Large.radius() * Size::Large.radius();
         let found = red_share(&one(Shape::Circle, Texture::Solid, Light::Bright), 256);
         assert!(
             (found - expected).abs() < 0.01 * expected.max(0.1),

@@ -76,11 +76,11 @@ attribute! {
 attribute! {
     /// Size of an object.
     Size {
-        /// Radius 0.085 of the picture's side.
+        /// Radius 0.095 of the picture's side.
         Small = 3.0,
-        /// Radius 0.12.
+        /// Radius 0.13.
         Medium = 4.0,
-        /// Radius 0.16.
+        /// Radius 0.165.
         Large = 2.0,
     }
 }
@@ -134,9 +134,9 @@ impl Size {
     /// Radius as a share of the picture's side.
     pub const fn radius(self) -> f32 {
         match self {
-            Self::Small => 0.085,
-            Self::Medium => 0.12,
-            Self::Large => 0.16,
+            Self::Small => 0.095,
+            Self::Medium => 0.13,
+            Self::Large => 0.165,
         }
     }
 }
