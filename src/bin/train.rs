@@ -1,3 +1,8 @@
 //! The native program: trains, evaluates and scores.
 
-fn main() {}
+use clap::Parser as _;
+use kappascope::train::cli::{Cli, run};
+
+fn main() -> anyhow::Result<()> {
+    run(&Cli::parse())
+}

@@ -1,0 +1,180 @@
+//! Scenes, captions and the truth about them, batch by batch.
+
+use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::preprocess::image::{ImagePreprocess, RgbPixels};
+use crate::preprocess::text::{TextPreprocess, Tokens};
+use crate::scenes::grammar::{full_description, hierarchy, random_part, single_attribute};
+use crate::scenes::{Compositions, Description, Scene, Wording, render, say};
+
+/// Side in pixels at which scenes are drawn before the model's own preprocessing makes them smaller, as it does with
+/// the gallery's pictures.
+pub const RENDER_SIDE: usize = 128;
+/// Token batches are padded to a multiple of this, so that few shapes occur.
+const LENGTH_STEP: usize = 8;
+/// Share of captions in which words are replaced by the unknown word.
+const CAPTIONS_WITH_UNKNOWN: f64 = 0.15;
+/// A word outside of every vocabulary.
+const NONSENSE: &str = "blorple";
+
+/// Scenes with their preprocessed pictures.
+#[derive(Debug)]
+pub struct Pool {
+    /// The scenes.
+    pub scenes: Vec<Scene>,
+    /// Their pixels, channel by channel, `[n_scenes, 3, side, side]`.
+    pub pixels: Vec<f32>,
+}
+
+impl Pool {
+    /// Draws and renders scenes on all cores; the same seed gives the same pool.
+    pub fn draw(n_scenes: usize, compositions: Compositions, seed: u64, preprocess: &ImagePreprocess) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let scenes = (0..n_scenes).map(|_| Scene::sample(compositions, &mut rng)).collect();
+        Self::of(scenes, preprocess)
+    }
+
+    /// Renders these scenes.
+    pub fn of(scenes: Vec<Scene>, preprocess: &ImagePreprocess) -> Self {
+        let pictures: Vec<Vec<f32>> = scenes.par_iter().map(|scene| picture(scene, preprocess)).collect();
+        Self { scenes, pixels: pictures.concat() }
+    }
+}
+
+/// A scene as the image tower's input.
+pub fn picture(scene: &Scene, preprocess: &ImagePreprocess) -> Vec<f32> {
+    preprocess.apply(&RgbPixels { width: RENDER_SIDE, height: RENDER_SIDE, pixels: render(scene, RENDER_SIDE) })
+}
+
+/// Token ids of several captions, padded on the right.
+#[derive(Debug, Clone)]
+pub struct TokenBatch {
+    /// `[n_texts, n_tokens]`, row by row.
+    pub ids: Vec<i64>,
+    /// Position of each caption's end token.
+    pub ends: Vec<i64>,
+    /// Length of a row.
+    pub n_tokens: usize,
+}
+
+impl TokenBatch {
+    /// Pads captions to a common length.
+    pub fn new(captions: &[Tokens]) -> Self {
+        let longest = captions.iter().map(|tokens| tokens.ids.len()).max().unwrap_or(0);
+        let n_tokens = longest.next_multiple_of(LENGTH_STEP);
+        let mut ids = Vec::with_capacity(captions.len() * n_tokens);
+        for tokens in captions {
+            ids.extend(tokens.ids.iter().map(|&id| i64::from(id)));
+            let end = tokens.ids.last().map_or(0, |&id| i64::from(id));
+            ids.extend(std::iter::repeat_n(end, n_tokens - tokens.ids.len()));
+        }
+        let ends = captions.iter().map(|tokens| tokens.ids.len() as i64 - 1).collect();
+        Self { ids, ends, n_tokens }
+    }
+}
+
+/// One step's worth of training data.
+#[derive(Debug)]
+pub struct Batch {
+    /// Which scenes of the pool.
+    pub scenes: Vec<i64>,
+    /// One caption for each scene.
+    pub captions: TokenBatch,
+    /// Captions of other scenes, most of them short.
+    pub probes: TokenBatch,
+    /// Whether each text (captions, then probes) is true of each scene, `[n_texts, n_scenes]`.
+    pub truth: Vec<bool>,
+}
+
+/// How captions are drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct CaptionMix {
+    /// Share of words replaced by the unknown word, which says nothing.
+    pub unknown: f64,
+    /// Captions are drawn from the whole truth with this probability, else from a part of it.
+    pub full: f64,
+}
+
+impl Batch {
+    /// Draws a batch of scenes from the pool, a caption for each, and probes.
+    pub fn draw(
+        pool: &[Scene],
+        n_scenes: usize,
+        n_probes: usize,
+        mix: CaptionMix,
+        tokenizer: &TextPreprocess,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Self> {
+        let scenes: Vec<i64> = (0..n_scenes).map(|_| rng.random_range(0..pool.len()) as i64).collect();
+        let chosen: Vec<&Scene> = scenes.iter().map(|&i| &pool[usize::try_from(i).unwrap_or(0)]).collect();
+        let seed = rng.next_u64();
+        let captions = draw_texts(n_scenes, seed, |i, rng| caption_of(chosen[i], mix.full, rng));
+        let probes = draw_texts(n_probes, seed ^ 1, |_, rng| probe_of(&pool[rng.random_range(0..pool.len())], rng));
+        let truth = truth_table(captions.iter().chain(&probes).map(|text| &text.0), &chosen);
+        let captions = encode_all(&captions, mix.unknown, seed, tokenizer)?;
+        let probes = encode_all(&probes, 0.0, seed, tokenizer)?;
+        Ok(Self { scenes, captions, probes, truth })
+    }
+}
+
+fn encode_all(
+    texts: &[(Description, String)],
+    unknown: f64,
+    seed: u64,
+    tokenizer: &TextPreprocess,
+) -> Result<TokenBatch> {
+    let encode = |(i, text): (usize, &(Description, String))| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_add(i as u64));
+        tokenizer.encode(&with_unknown(&text.1, unknown, &mut rng))
+    };
+    let tokens: Result<Vec<Tokens>> = texts.par_iter().enumerate().map(encode).collect();
+    Ok(TokenBatch::new(&tokens?))
+}
+
+fn draw_texts(
+    n_texts: usize,
+    seed: u64,
+    describe: impl Fn(usize, &mut ChaCha8Rng) -> Description + Sync,
+) -> Vec<(Description, String)> {
+    let draw = |i: usize| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(31).wrapping_add(i as u64));
+        let description = describe(i, &mut rng);
+        let text = say(&description, Wording::Varied, &mut rng);
+        (description, text)
+    };
+    (0..n_texts).into_par_iter().map(draw).collect()
+}
+
+fn caption_of(scene: &Scene, full: f64, rng: &mut ChaCha8Rng) -> Description {
+    if rng.random_bool(full) {
+        full_description(scene, rng)
+    } else if rng.random_bool(0.4) {
+        let levels = hierarchy(scene, rng);
+        levels[rng.random_range(1..levels.len())].clone()
+    } else {
+        random_part(scene, rng)
+    }
+}
+
+fn probe_of(scene: &Scene, rng: &mut ChaCha8Rng) -> Description {
+    if rng.random_bool(0.5) { single_attribute(scene, rng) } else { random_part(scene, rng) }
+}
+
+/// Whether each description fits each scene, `[n_descriptions, n_scenes]`.
+fn truth_table<'a>(descriptions: impl Iterator<Item = &'a Description>, scenes: &[&Scene]) -> Vec<bool> {
+    let descriptions: Vec<&Description> = descriptions.collect();
+    let row = |description: &&Description| scenes.iter().map(|scene| description.fits(scene)).collect::<Vec<_>>();
+    descriptions.par_iter().map(row).collect::<Vec<_>>().concat()
+}
+
+/// Replaces a random share of the words of some captions by nonsense, which the tokenizer maps to its unknown token,
+/// so that the model learns that such a word tells nothing.
+fn with_unknown(caption: &str, share: f64, rng: &mut ChaCha8Rng) -> String {
+    if share <= 0.0 || !rng.random_bool(CAPTIONS_WITH_UNKNOWN) {
+        return caption.to_owned();
+    }
+    let words = caption.split(' ').map(|word| if rng.random_bool(share) { NONSENSE } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,308 @@
+//! Trains the small CLIP of the scenes world from scratch.
+//!
+//! Two losses share the towers. The contrastive one is CLIP's, over captions of every level; a picture that another
+//! caption of the batch truly fits is not counted as its negative, because we know the truth. The second asks of many
+//! short captions whether each fits each picture (a logistic loss on the cosine): it is what makes the encoder see
+//! attributes that the contrastive loss never needs, such as shape.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result};
+use burn::grad_clipping::GradientClippingConfig;
+use burn::module::{AutodiffModule as _, Module, Param};
+use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
+use burn::store::ModuleRecord;
+use burn::tensor::activation::log_softmax;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use rand::{SeedableRng as _, rngs::ChaCha8Rng};
+use serde::{Deserialize, Serialize};
+
+use super::batch::{Batch, CaptionMix, Pool, TokenBatch};
+use super::progress::{Interrupt, Meter};
+use crate::model::clip::{Clip, ClipConfig, normalize};
+use crate::preprocess::text::TextPreprocess;
+use crate::scenes::Scene;
+
+/// Score of a pair that must not count as a negative.
+const NOT_A_NEGATIVE: f32 = -1e4;
+/// Greatest logit scale, as CLIP clamps it.
+const MAX_LOG_LOGIT_SCALE: f32 = 4.605_17;
+/// Steps between two readings of the loss.
+const STEPS_PER_READING: usize = 25;
+
+/// Numbers that govern the training of the encoder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClipRecipe {
+    /// Scenes rendered once and drawn from again and again, each time with new captions.
+    pub pool: usize,
+    /// Scenes in a batch.
+    pub batch: usize,
+    /// Short captions in a batch.
+    pub probes: usize,
+    /// Optimiser steps.
+    pub steps: usize,
+    /// Greatest learning rate, reached after the warm-up.
+    pub learning_rate: f64,
+    /// Steps of linear warm-up.
+    pub warmup: usize,
+    /// `AdamW`'s weight decay.
+    pub weight_decay: f32,
+    /// Weight of the logistic loss beside the contrastive one.
+    pub probe_weight: f64,
+    /// Share of captions that say everything.
+    pub full_captions: f64,
+    /// Share of unknown words in the captions that have any.
+    pub unknown_words: f64,
+    /// Seed of scenes, captions and weights.
+    pub seed: u64,
+}
+
+impl ClipRecipe {
+    /// The learning rate of a step: linear warm-up, then a cosine to zero.
+    fn learning_rate_at(&self, step: usize) -> f64 {
+        if step < self.warmup {
+            return self.learning_rate * (step + 1) as f64 / self.warmup as f64;
+        }
+        let progress = (step - self.warmup) as f64 / (self.steps - self.warmup).max(1) as f64;
+        self.learning_rate * 0.5 * (1.0 + (std::f64::consts::PI * progress).cos())
+    }
+}
+
+/// The encoder and the scale and bias of the logistic loss, which only training needs.
+#[derive(Module, Debug)]
+pub struct Learner {
+    /// The encoder.
+    pub clip: Clip,
+    log_probe_scale: Param<Tensor<1>>,
+    probe_bias: Param<Tensor<1>>,
+}
+
+impl Learner {
+    fn new(config: &ClipConfig, device: &Device) -> Self {
+        let scalar = |value: f32| Param::from_tensor(Tensor::from_floats([value], device));
+        Self { clip: config.init(device), log_probe_scale: scalar(10f32.ln()), probe_bias: scalar(-3.0) }
+    }
+
+    /// Contrastive and logistic loss of a batch.
+    fn losses(&self, batch: &DeviceBatch) -> (Tensor<1>, Tensor<1>) {
+        let images = normalize(self.clip.vision.forward(batch.pixels.clone()));
+        let encode = |tokens: &DeviceTokens| normalize(self.clip.text.forward(tokens.ids.clone(), tokens.ends.clone()));
+        let texts = Tensor::cat(vec![encode(&batch.captions), encode(&batch.probes)], 0);
+        let cosines = texts.matmul(images.transpose()); // [n_texts, n_images]
+        let [_, n_images] = cosines.dims();
+        let logits = cosines.clone().slice(0..n_images) * self.clip.log_logit_scale.val().exp().unsqueeze::<2>();
+        let logits = logits + batch.not_negative.clone();
+        let probe_logits = cosines * self.log_probe_scale.val().exp().unsqueeze::<2>() + self.probe_bias.val().unsqueeze::<2>();
+        (contrastive_loss(logits), logistic_loss(probe_logits, batch))
+    }
+}
+
+/// Mean of the cross-entropies of rows and columns against the diagonal.
+fn contrastive_loss(logits: Tensor<2>) -> Tensor<1> {
+    let [n, _] = logits.dims();
+    let eye = Tensor::<2>::eye(n, &logits.device());
+    let rows = log_softmax(logits.clone(), 1) * eye.clone();
+    let columns = log_softmax(logits, 0) * eye;
+    (rows.sum() + columns.sum()) / (-2.0 * n as f64)
+}
+
+/// Mean over texts of the logistic loss, positives and negatives of a text weighing the same.
+fn logistic_loss(logits: Tensor<2>, batch: &DeviceBatch) -> Tensor<1> {
+    let signed = logits * batch.sign.clone();
+    let softplus = signed.clone().neg().clamp_min(0.0) + (signed.abs().neg().exp() + 1.0).log();
+    (softplus * batch.weight.clone()).sum()
+}
+
+struct DeviceTokens {
+    ids: Tensor<2, Int>,
+    ends: Tensor<1, Int>,
+}
+
+impl DeviceTokens {
+    fn new(tokens: &TokenBatch, device: &Device) -> Self {
+        let n_texts = tokens.ends.len();
+        Self {
+            ids: Tensor::from_data(TensorData::new(tokens.ids.clone(), [n_texts, tokens.n_tokens]), device),
+            ends: Tensor::from_data(TensorData::new(tokens.ends.clone(), [n_texts]), device),
+        }
+    }
+}
+
+/// A batch on the device.
+struct DeviceBatch {
+    pixels: Tensor<4>,
+    captions: DeviceTokens,
+    probes: DeviceTokens,
+    /// 0, or [`NOT_A_NEGATIVE`] where a caption fits another scene too.
+    not_negative: Tensor<2>,
+    /// +1 where a text fits a scene, else −1.
+    sign: Tensor<2>,
+    /// Weight of each pair in the logistic loss; sums to one.
+    weight: Tensor<2>,
+}
+
+impl DeviceBatch {
+    fn new(batch: &Batch, pixels: &Tensor<4>, device: &Device) -> Self {
+        let n = batch.scenes.len();
+        let n_texts = batch.truth.len() / n;
+        let indices = Tensor::<1, Int>::from_data(TensorData::new(batch.scenes.clone(), [n]), &pixels.device());
+        let table = |values: Vec<f32>, rows: usize| Tensor::from_data(TensorData::new(values, [rows, n]), device);
+        Self {
+            pixels: pixels.clone().select(0, indices),
+            captions: DeviceTokens::new(&batch.captions, device),
+            probes: DeviceTokens::new(&batch.probes, device),
+            not_negative: table(not_negative(&batch.truth, n), n),
+            sign: table(batch.truth.iter().map(|&fits| if fits { 1.0 } else { -1.0 }).collect(), n_texts),
+            weight: table(balanced_weights(&batch.truth, n), n_texts),
+        }
+    }
+}
+
+fn not_negative(truth: &[bool], n: usize) -> Vec<f32> {
+    let masked = |i: usize| truth[i] && i / n != i % n;
+    (0..n * n).map(|i| if masked(i) { NOT_A_NEGATIVE } else { 0.0 }).collect()
+}
+
+/// Half of a text's weight on the scenes that it fits, half on the others; texts that fit all or none weigh nothing.
+fn balanced_weights(truth: &[bool], n: usize) -> Vec<f32> {
+    let informative = truth.chunks_exact(n).filter(|row| row.contains(&true) && row.contains(&false)).count().max(1);
+    let mut weights = Vec::with_capacity(truth.len());
+    for row in truth.chunks_exact(n) {
+        let n_true = row.iter().filter(|&&fits| fits).count();
+        let share = |n_same: usize| if n_true == 0 || n_true == n { 0.0 } else { 0.5 / (n_same * informative) as f32 };
+        weights.extend(row.iter().map(|&fits| share(if fits { n_true } else { n - n_true })));
+    }
+    weights
+}
+
+/// Where a training run keeps its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Position {
+    step: usize,
+}
+
+/// Trains, or goes on where a run in this folder stopped. Returns the encoder without autodiff.
+///
+/// # Errors
+///
+/// The folder cannot be read or written, or the run was interrupted (its state is saved).
+pub fn train(
+    config: &ClipConfig,
+    recipe: &ClipRecipe,
+    pool: Pool,
+    tokenizer: &TextPreprocess,
+    folder: &Path,
+    device: &Device,
+) -> Result<Clip> {
+    let autodiff = device.clone().autodiff();
+    autodiff.seed(recipe.seed);
+    let (mut learner, mut optimizer, start) = resume(config, recipe, folder, &autodiff)?;
+    let side = config.vision_cfg.image_size;
+    let n_scenes = pool.scenes.len();
+    let pixels = Tensor::<4>::from_data(TensorData::new(pool.pixels, [n_scenes, 3, side, side]), &autodiff);
+    let interrupt = Interrupt::install();
+    std::thread::scope(|scope| {
+        let (sender, batches) = sync_channel(2);
+        let scenes = &pool.scenes;
+        scope.spawn(move || {
+            for step in start..recipe.steps {
+                if sender.send(draw_batch(scenes, recipe, tokenizer, step)).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut run = Run { recipe, folder, meter: Meter::new("encoder", start, recipe.steps), interrupt };
+        run.steps(start, &mut learner, &mut optimizer, &pixels, &batches)
+    })?;
+    Ok(learner.clip.valid())
+}
+
+/// The batch of a step depends on the seed and the step alone, so a resumed run sees the same data.
+fn draw_batch(scenes: &[Scene], recipe: &ClipRecipe, tokenizer: &TextPreprocess, step: usize) -> crate::error::Result<Batch> {
+    let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
+    rng.set_stream(1 + step as u64);
+    let mix = CaptionMix { unknown: recipe.unknown_words, full: recipe.full_captions };
+    Batch::draw(scenes, recipe.batch, recipe.probes, mix, tokenizer, &mut rng)
+}
+
+struct Run<'a> {
+    recipe: &'a ClipRecipe,
+    folder: &'a Path,
+    meter: Meter,
+    interrupt: Interrupt,
+}
+
+impl Run<'_> {
+    fn steps(
+        &mut self,
+        start: usize,
+        learner: &mut Learner,
+        optimizer: &mut ModuleOptimizer,
+        pixels: &Tensor<4>,
+        batches: &Receiver<crate::error::Result<Batch>>,
+    ) -> Result<()> {
+        let device = pixels.device();
+        let mut saved = Instant::now();
+        for step in start..self.recipe.steps {
+            let batch = DeviceBatch::new(&batches.recv().context("the batch generator stopped")??, pixels, &device);
+            let (contrastive, logistic) = learner.losses(&batch);
+            let loss = contrastive.clone() + logistic.clone() * self.recipe.probe_weight;
+            let gradients = GradientsParams::from_grads(loss.backward(), learner);
+            *learner = optimizer.step(self.recipe.learning_rate_at(step), learner.clone(), gradients);
+            learner.clip.log_logit_scale =
+                learner.clip.log_logit_scale.clone().map(|scale| scale.clamp_max(MAX_LOG_LOGIT_SCALE));
+            if step % STEPS_PER_READING == 0 {
+                let losses = [contrastive.into_scalar::<f32>(), logistic.into_scalar::<f32>()];
+                self.meter.update(step + 1, &[("contrastive", losses[0]), ("logistic", losses[1])]);
+            }
+            let last = step + 1 == self.recipe.steps;
+            if last || self.interrupt.is_set() || saved.elapsed().as_secs() > 120 {
+                save(learner, optimizer, Position { step: step + 1 }, self.folder)?;
+                saved = Instant::now();
+            }
+            anyhow::ensure!(
+                last || !self.interrupt.is_set(),
+                "interrupted after step {}; the same command goes on from there",
+                step + 1
+            );
+        }
+        self.meter.finish();
+        Ok(())
+    }
+}
+
+fn optimizer_of(recipe: &ClipRecipe) -> ModuleOptimizer {
+    AdamWConfig::new()
+        .with_beta_2(0.98)
+        .with_epsilon(1e-8)
+        .with_weight_decay(recipe.weight_decay)
+        .with_grad_clipping(Some(GradientClippingConfig::Norm(1.0)))
+        .init()
+}
+
+fn save(learner: &Learner, optimizer: &ModuleOptimizer, position: Position, folder: &Path) -> Result<()> {
+    learner.clone().into_record().save(folder.join("encoder.new")).context("saving the encoder")?;
+    optimizer.save(folder.join("encoder-optimizer.new")).context("saving the optimiser")?;
+    std::fs::rename(folder.join("encoder.new"), folder.join("encoder.bpk"))?;
+    std::fs::rename(folder.join("encoder-optimizer.new"), folder.join("encoder-optimizer.bpk"))?;
+    std::fs::write(folder.join("encoder.json"), serde_json::to_vec(&position)?)?;
+    Ok(())
+}
+
+fn resume(
+    config: &ClipConfig,
+    recipe: &ClipRecipe,
+    folder: &Path,
+    device: &Device,
+) -> Result<(Learner, ModuleOptimizer, usize)> {
+    let (learner, optimizer) = (Learner::new(config, device), optimizer_of(recipe));
+    let Ok(bytes) = std::fs::read(folder.join("encoder.json")) else {
+        return Ok((learner, optimizer, 0));
+    };
+    let position: Position = serde_json::from_slice(&bytes).context("encoder.json")?;
+    let learner = learner.load_record(ModuleRecord::load(folder.join("encoder.bpk"))?);
+    let optimizer = optimizer.load(folder.join("encoder-optimizer.bpk"))?;
+    Ok((learner, optimizer, position.step))
+}
