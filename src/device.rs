@@ -30,3 +30,19 @@ pub async fn gpu() -> crate::error::Result<Device> {
         .await
         .map_err(|error| crate::error::Error::Engine(format!("the GPU cannot be used: {error}")))
 }
+
+/// The native device with this name.
+///
+/// # Errors
+///
+/// A name that this build does not know.
+pub fn by_name(name: &str) -> crate::error::Result<Device> {
+    match name {
+        "cpu" => Ok(cpu()),
+        #[cfg(feature = "cuda")]
+        "cuda" => Ok(cuda(0)),
+        _ => Err(crate::error::Error::Engine(format!(
+            "{name}: no such device in this build, expected `cpu`, or `cuda` in a build with --features cuda"
+        ))),
+    }
+}

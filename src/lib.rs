@@ -14,13 +14,13 @@ pub mod numerics;
 pub mod preprocess;
 pub mod protocol;
 pub mod scenes;
+#[cfg(feature = "train")]
+pub mod train;
 #[cfg(feature = "page")]
 pub mod ui;
 #[cfg(feature = "engine")]
 pub mod weights;
 #[cfg(feature = "page")]
 pub mod wire;
-#[cfg(feature = "web")]
-pub mod worker;
 #[cfg(feature = "xtask")]
 pub mod xtask;

@@ -43,7 +43,7 @@ pub fn attribute_accuracy(encoder: &Encoder<'_>, n_scenes: usize, seed: u64) -> 
 fn predictions(images: Tensor<2>, texts: Tensor<2>) -> Result<Vec<usize>> {
     let cosines = images.matmul(texts.transpose());
     let [_, n_texts] = cosines.dims();
-    let values: Vec<f32> = cosines.into_data().into_vec()?;
+    let values: Vec<f32> = cosines.into_data().try_into_vec()?;
     let best = |row: &[f32]| row.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |best| best.0);
     Ok(values.chunks_exact(n_texts).map(best).collect())
 }

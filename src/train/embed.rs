@@ -45,7 +45,8 @@ impl Encoder<'_> {
     /// A caption that the tokenizer refuses.
     pub fn captions(&self, captions: &[String]) -> Result<Tensor<2>> {
         let tokens: Result<Vec<Tokens>> = captions.par_iter().map(|caption| self.tokenizer.encode(caption)).collect();
-        let passes = tokens?.chunks(ROWS_PER_PASS).map(|chunk| {
+        let tokens = tokens?;
+        let passes = tokens.chunks(ROWS_PER_PASS).map(|chunk| {
             let tokens = TokenBatch::new(chunk);
             let ids = TensorData::new(tokens.ids, [chunk.len(), tokens.n_tokens]);
             let ends = TensorData::new(tokens.ends, [chunk.len()]);
@@ -63,6 +64,6 @@ impl Encoder<'_> {
 /// The device fails.
 pub fn to_host(rows: Tensor<2>) -> anyhow::Result<Vec<Vec<f32>>> {
     let [_, width] = rows.dims();
-    let values: Vec<f32> = rows.into_data().into_vec()?;
+    let values: Vec<f32> = rows.into_data().try_into_vec()?;
     Ok(values.chunks_exact(width).map(<[f32]>::to_vec).collect())
 }

@@ -2,7 +2,7 @@
 //! with a trainable factor on the log-likelihoods).
 
 use anyhow::Result;
-use burn::module::AutodiffModule as _;
+use burn::module::Module as _;
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::momentum::MomentumConfig;
 use burn::optim::{GradientsParams, SgdConfig};
