@@ -12,11 +12,11 @@ use crate::scenes::scene::{Compositions, MAX_OBJECTS, Scene};
 use crate::scenes::vocabulary::{Attribute, is_adjective, plural, terms};
 
 /// One classification task: captions, and how to read the right one off a scene.
-struct Task {
-    name: &'static str,
-    captions: Vec<String>,
-    label: fn(&Scene) -> usize,
-    scenes: fn(&mut ChaCha8Rng, usize) -> Scene,
+pub(super) struct Task {
+    pub(super) name: &'static str,
+    pub(super) captions: Vec<String>,
+    pub(super) label: fn(&Scene) -> usize,
+    pub(super) scenes: fn(&mut ChaCha8Rng, usize) -> Scene,
 }
 
 /// Share of right answers for each attribute, over freshly drawn scenes.
@@ -26,14 +26,22 @@ struct Task {
 /// # Errors
 ///
 /// The device fails.
-pub fn attribute_accuracy(encoder: &Encoder<'_>, n_scenes: usize, seed: u64) -> Result<BTreeMap<String, f64>> {
+pub fn attribute_accuracy(
+    encoder: &Encoder<'_>,
+    n_scenes: usize,
+    seed: u64,
+) -> Result<BTreeMap<String, f64>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut accuracy = BTreeMap::new();
     for task in tasks() {
         let scenes: Vec<Scene> = (0..n_scenes).map(|i| (task.scenes)(&mut rng, i)).collect();
         let texts = normalize(encoder.captions(&task.captions)?);
         let images = encoder.scenes(&scenes);
-        let right = predictions(images, texts)?.iter().zip(&scenes).filter(|(p, scene)| **p == (task.label)(scene)).count();
+        let right = predictions(images, texts)?
+            .iter()
+            .zip(&scenes)
+            .filter(|(p, scene)| **p == (task.label)(scene))
+            .count();
         accuracy.insert(task.name.to_owned(), right as f64 / n_scenes as f64);
     }
     Ok(accuracy)
@@ -44,18 +52,25 @@ fn predictions(images: Tensor<2>, texts: Tensor<2>) -> Result<Vec<usize>> {
     let cosines = images.matmul(texts.transpose());
     let [_, n_texts] = cosines.dims();
     let values: Vec<f32> = cosines.into_data().try_into_vec()?;
-    let best = |row: &[f32]| row.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |best| best.0);
+    let best = |row: &[f32]| {
+        row.iter()
+            .enumerate()
+            .max_by(|a, b| a.1.total_cmp(b.1))
+            .map_or(0, |best| best.0)
+    };
     Ok(values.chunks_exact(n_texts).map(best).collect())
 }
 
-fn tasks() -> Vec<Task> {
+pub(super) fn tasks() -> Vec<Task> {
     let one = |rng: &mut ChaCha8Rng, _| Scene::sample_with_count(1, Compositions::All, rng);
     let words = |attribute| exact_terms(attribute).into_iter();
     let any = |word: &str| format!("a {word} shape");
     vec![
         Task {
             name: "shape",
-            captions: words(Attribute::Shape).map(|word| format!("a {word}")).collect(),
+            captions: words(Attribute::Shape)
+                .map(|word| format!("a {word}"))
+                .collect(),
             label: |scene| scene.objects[0].shape.index(),
             scenes: one,
         },
@@ -79,11 +94,18 @@ fn tasks() -> Vec<Task> {
         },
         Task {
             name: "place",
-            captions: words(Attribute::Cell).map(|place| format!("a shape {place}")).collect(),
+            captions: words(Attribute::Cell)
+                .map(|place| format!("a shape {place}"))
+                .collect(),
             label: |scene| scene.objects[0].cell(),
             scenes: one,
         },
-        Task { name: "count", captions: counts(), label: |scene| scene.objects.len() - 1, scenes: any_count },
+        Task {
+            name: "count",
+            captions: counts(),
+            label: |scene| scene.objects.len() - 1,
+            scenes: any_count,
+        },
     ]
 }
 
@@ -93,13 +115,20 @@ fn any_count<R: Rng>(rng: &mut R, i: usize) -> Scene {
 
 fn counts() -> Vec<String> {
     let words = ["two", "three", "four"].map(|count| format!("{count} {}", plural("shape")));
-    std::iter::once("one shape".to_owned()).chain(words).collect()
+    std::iter::once("one shape".to_owned())
+        .chain(words)
+        .collect()
 }
 
 /// The plainest word for each single value, in the order of the values.
 fn exact_terms(attribute: Attribute) -> Vec<&'static str> {
-    let mut exact: Vec<_> = terms(attribute).filter(|term| term.mask.count_ones() == 1).collect();
-    debug_assert!(attribute != Attribute::Shape || exact.iter().all(|term| !is_adjective(term)), "shapes are nouns");
+    let mut exact: Vec<_> = terms(attribute)
+        .filter(|term| term.mask.count_ones() == 1)
+        .collect();
+    debug_assert!(
+        attribute != Attribute::Shape || exact.iter().all(|term| !is_adjective(term)),
+        "shapes are nouns"
+    );
     exact.sort_by_key(|term| term.mask);
     exact.iter().map(|term| term.words[0]).collect()
 }

@@ -30,22 +30,39 @@ pub struct Pool {
 
 impl Pool {
     /// Draws and renders scenes on all cores; the same seed gives the same pool.
-    pub fn draw(n_scenes: usize, compositions: Compositions, seed: u64, preprocess: &ImagePreprocess) -> Self {
+    pub fn draw(
+        n_scenes: usize,
+        compositions: Compositions,
+        seed: u64,
+        preprocess: &ImagePreprocess,
+    ) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let scenes = (0..n_scenes).map(|_| Scene::sample(compositions, &mut rng)).collect();
+        let scenes = (0..n_scenes)
+            .map(|_| Scene::sample(compositions, &mut rng))
+            .collect();
         Self::of(scenes, preprocess)
     }
 
     /// Renders these scenes.
     pub fn of(scenes: Vec<Scene>, preprocess: &ImagePreprocess) -> Self {
-        let pictures: Vec<Vec<f32>> = scenes.par_iter().map(|scene| picture(scene, preprocess)).collect();
-        Self { scenes, pixels: pictures.concat() }
+        let pictures: Vec<Vec<f32>> = scenes
+            .par_iter()
+            .map(|scene| picture(scene, preprocess))
+            .collect();
+        Self {
+            scenes,
+            pixels: pictures.concat(),
+        }
     }
 }
 
 /// A scene as the image tower's input.
 pub fn picture(scene: &Scene, preprocess: &ImagePreprocess) -> Vec<f32> {
-    preprocess.apply(&RgbPixels { width: RENDER_SIDE, height: RENDER_SIDE, pixels: render(scene, RENDER_SIDE) })
+    preprocess.apply(&RgbPixels {
+        width: RENDER_SIDE,
+        height: RENDER_SIDE,
+        pixels: render(scene, RENDER_SIDE),
+    })
 }
 
 /// Token ids of several captions, padded on the right.
@@ -62,7 +79,11 @@ pub struct TokenBatch {
 impl TokenBatch {
     /// Pads captions to a common length.
     pub fn new(captions: &[Tokens]) -> Self {
-        let longest = captions.iter().map(|tokens| tokens.ids.len()).max().unwrap_or(0);
+        let longest = captions
+            .iter()
+            .map(|tokens| tokens.ids.len())
+            .max()
+            .unwrap_or(0);
         let n_tokens = longest.next_multiple_of(LENGTH_STEP);
         let mut ids = Vec::with_capacity(captions.len() * n_tokens);
         for tokens in captions {
@@ -70,8 +91,15 @@ impl TokenBatch {
             let end = tokens.ids.last().map_or(0, |&id| i64::from(id));
             ids.extend(std::iter::repeat_n(end, n_tokens - tokens.ids.len()));
         }
-        let ends = captions.iter().map(|tokens| tokens.ids.len() as i64 - 1).collect();
-        Self { ids, ends, n_tokens }
+        let ends = captions
+            .iter()
+            .map(|tokens| tokens.ids.len() as i64 - 1)
+            .collect();
+        Self {
+            ids,
+            ends,
+            n_tokens,
+        }
     }
 }
 
@@ -107,15 +135,29 @@ impl Batch {
         tokenizer: &TextPreprocess,
         rng: &mut ChaCha8Rng,
     ) -> Result<Self> {
-        let scenes: Vec<i64> = (0..n_scenes).map(|_| rng.random_range(0..pool.len()) as i64).collect();
-        let chosen: Vec<&Scene> = scenes.iter().map(|&i| &pool[usize::try_from(i).unwrap_or(0)]).collect();
+        let scenes: Vec<i64> = (0..n_scenes)
+            .map(|_| rng.random_range(0..pool.len()) as i64)
+            .collect();
+        let chosen: Vec<&Scene> = scenes
+            .iter()
+            .map(|&i| &pool[usize::try_from(i).unwrap_or(0)])
+            .collect();
         let seed = rng.next_u64();
-        let captions = draw_texts(n_scenes, seed, |i, rng| caption_of(chosen[i], mix.full, rng));
-        let probes = draw_texts(n_probes, seed ^ 1, |_, rng| probe_of(&pool[rng.random_range(0..pool.len())], rng));
+        let captions = draw_texts(n_scenes, seed, |i, rng| {
+            caption_of(chosen[i], mix.full, rng)
+        });
+        let probes = draw_texts(n_probes, seed ^ 1, |_, rng| {
+            probe_of(&pool[rng.random_range(0..pool.len())], rng)
+        });
         let truth = truth_table(captions.iter().chain(&probes).map(|text| &text.0), &chosen);
         let captions = encode_all(&captions, mix.unknown, seed, tokenizer)?;
         let probes = encode_all(&probes, 0.0, seed, tokenizer)?;
-        Ok(Self { scenes, captions, probes, truth })
+        Ok(Self {
+            scenes,
+            captions,
+            probes,
+            truth,
+        })
     }
 }
 
@@ -159,14 +201,30 @@ fn caption_of(scene: &Scene, full: f64, rng: &mut ChaCha8Rng) -> Description {
 }
 
 fn probe_of(scene: &Scene, rng: &mut ChaCha8Rng) -> Description {
-    if rng.random_bool(0.5) { single_attribute(scene, rng) } else { random_part(scene, rng) }
+    if rng.random_bool(0.5) {
+        single_attribute(scene, rng)
+    } else {
+        random_part(scene, rng)
+    }
 }
 
 /// Whether each description fits each scene, `[n_descriptions, n_scenes]`.
-fn truth_table<'a>(descriptions: impl Iterator<Item = &'a Description>, scenes: &[&Scene]) -> Vec<bool> {
+fn truth_table<'a>(
+    descriptions: impl Iterator<Item = &'a Description>,
+    scenes: &[&Scene],
+) -> Vec<bool> {
     let descriptions: Vec<&Description> = descriptions.collect();
-    let row = |description: &&Description| scenes.iter().map(|scene| description.fits(scene)).collect::<Vec<_>>();
-    descriptions.par_iter().map(row).collect::<Vec<_>>().concat()
+    let row = |description: &&Description| {
+        scenes
+            .iter()
+            .map(|scene| description.fits(scene))
+            .collect::<Vec<_>>()
+    };
+    descriptions
+        .par_iter()
+        .map(row)
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 /// Replaces a random share of the words of some captions by nonsense, which the tokenizer maps to its unknown token,
@@ -175,6 +233,12 @@ fn with_unknown(caption: &str, share: f64, rng: &mut ChaCha8Rng) -> String {
     if share <= 0.0 || !rng.random_bool(CAPTIONS_WITH_UNKNOWN) {
         return caption.to_owned();
     }
-    let words = caption.split(' ').map(|word| if rng.random_bool(share) { NONSENSE } else { word });
+    let words = caption.split(' ').map(|word| {
+        if rng.random_bool(share) {
+            NONSENSE
+        } else {
+            word
+        }
+    });
     words.collect::<Vec<_>>().join(" ")
 }

@@ -1,12 +1,19 @@
 //! The command line of `train`.
 
-use std::path::PathBuf;
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line answers on standard output"
+)]
 
-use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 
 use super::scenes::{self, Preset, ScenesRecipe};
+use super::{bundle, evaluate, export, gallery, score};
 use crate::device;
+use crate::model::adapter::Family;
 
 /// Trains, evaluates and runs Kappascope's models.
 #[derive(Debug, Parser)]
@@ -20,6 +27,69 @@ pub struct Cli {
 enum Command {
     /// Train the small CLIP of the scenes world and its adapters, from nothing.
     Scenes(ScenesArgs),
+    /// Measure a model on scenes that no training has seen.
+    Evaluate(EvaluateArgs),
+    /// Score captions against pictures: the numbers of the page.
+    Score(ScoreArgs),
+    /// Draw the pictures that the page hangs.
+    Gallery(GalleryArgs),
+}
+
+#[derive(Debug, Args)]
+struct EvaluateArgs {
+    /// Model folder.
+    #[arg(long, default_value = "public/models/scenes")]
+    model: PathBuf,
+    /// Where the report goes; beside the manifest if not given.
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Test scenes.
+    #[arg(long, default_value_t = 5000)]
+    scenes: usize,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train score --caption 'a red star' --caption 'a picture' --image public/gallery/lone-red-star.png"
+)]
+struct ScoreArgs {
+    /// Model folder.
+    #[arg(long, default_value = "public/models/scenes")]
+    model: PathBuf,
+    /// Law on the sphere.
+    #[arg(long, value_enum, default_value = "vmf")]
+    family: FamilyName,
+    /// A caption; may be given several times.
+    #[arg(long = "caption", required = true)]
+    captions: Vec<String>,
+    /// A picture file; may be given several times.
+    #[arg(long = "image")]
+    images: Vec<PathBuf>,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum FamilyName {
+    Vmf,
+    PowerSpherical,
+}
+
+impl From<FamilyName> for Family {
+    fn from(name: FamilyName) -> Self {
+        match name {
+            FamilyName::Vmf => Self::VonMisesFisher,
+            FamilyName::PowerSpherical => Self::PowerSpherical,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+struct GalleryArgs {
+    /// Folder of the pictures.
+    #[arg(long, default_value = "public/gallery")]
+    out: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -48,6 +118,9 @@ struct ScenesArgs {
     /// Scenes whose captions the adapters are fitted to, if not the preset's.
     #[arg(long)]
     adapter_scenes: Option<usize>,
+    /// Write the finished model here, for the page and for `train score`.
+    #[arg(long)]
+    export: Option<PathBuf>,
     /// Where to compute: `cpu`, or `cuda` in a build with `--features cuda`.
     #[arg(long, default_value = "cpu")]
     device: String,
@@ -73,8 +146,49 @@ impl ScenesArgs {
 /// Whatever stops the command.
 pub fn run(cli: &Cli) -> Result<()> {
     match &cli.command {
-        Command::Scenes(args) => {
-            scenes::run(&args.recipe(), &args.out, &device::by_name(&args.device)?).map(|_| ())
-        },
+        Command::Scenes(args) => train_scenes(args),
+        Command::Evaluate(args) => evaluate_model(args),
+        Command::Score(args) => print_scores(args),
+        Command::Gallery(args) => gallery::write(&args.out),
     }
+}
+
+fn train_scenes(args: &ScenesArgs) -> Result<()> {
+    let (recipe, device) = (args.recipe(), device::by_name(&args.device)?);
+    let trained = scenes::run(&recipe, &args.out, &device)?;
+    let Some(out) = &args.export else {
+        return Ok(());
+    };
+    let command: Vec<String> = std::env::args().skip(1).collect();
+    export::export(
+        &recipe,
+        &trained,
+        &format!("train {}", command.join(" ")),
+        out,
+        &device,
+    )
+}
+
+fn evaluate_model(args: &EvaluateArgs) -> Result<()> {
+    let session = bundle::open(&args.model, &device::cpu())?;
+    let report = serde_json::to_string_pretty(&evaluate::evaluate(&session, args.scenes)?)?;
+    let out = args
+        .out
+        .clone()
+        .unwrap_or_else(|| args.model.join("evaluation.json"));
+    std::fs::write(&out, &report).with_context(|| format!("writing {}", out.display()))?;
+    println!("{report}");
+    Ok(())
+}
+
+fn print_scores(args: &ScoreArgs) -> Result<()> {
+    let session = bundle::open(&args.model, &device::cpu())?;
+    let images: Vec<&Path> = args.images.iter().map(PathBuf::as_path).collect();
+    let table = score::score(&session, args.family.into(), &args.captions, &images)?;
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&table)?);
+    } else {
+        print!("{table}");
+    }
+    Ok(())
 }

@@ -15,7 +15,7 @@ use burn::module::{Module, Param};
 use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::store::ModuleRecord;
 use burn::tensor::activation::log_softmax;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,8 @@ pub struct ClipRecipe {
     pub probe_weight: f64,
     /// Share of captions that say everything.
     pub full_captions: f64,
+    /// Standard deviation of the noise added to the normalised pixels.
+    pub pixel_noise: f64,
     /// Share of unknown words in the captions that have any.
     pub unknown_words: f64,
     /// Seed of scenes, captions and weights.
@@ -82,19 +84,35 @@ pub struct Learner {
 impl Learner {
     fn new(config: &ClipConfig, device: &Device) -> Self {
         let scalar = |value: f32| Param::from_tensor(Tensor::from_floats([value], device));
-        Self { clip: config.init(device), log_probe_scale: scalar(10f32.ln()), probe_bias: scalar(-3.0) }
+        Self {
+            clip: config.init(device),
+            log_probe_scale: scalar(10f32.ln()),
+            probe_bias: scalar(-3.0),
+        }
     }
 
     /// Contrastive and logistic loss of a batch.
     fn losses(&self, batch: &DeviceBatch) -> (Tensor<1>, Tensor<1>) {
         let images = normalize(self.clip.vision.forward(batch.pixels.clone()));
-        let encode = |tokens: &DeviceTokens| normalize(self.clip.text.forward(tokens.ids.clone(), tokens.ends.clone()));
+        let encode = |tokens: &DeviceTokens| {
+            normalize(
+                self.clip
+                    .text
+                    .forward(tokens.ids.clone(), tokens.ends.clone()),
+            )
+        };
         let texts = Tensor::cat(vec![encode(&batch.captions), encode(&batch.probes)], 0);
         let cosines = texts.matmul(images.transpose()); // [n_texts, n_images]
         let [_, n_images] = cosines.dims();
-        let logits = cosines.clone().slice(0..n_images) * self.clip.log_logit_scale.val().exp().unsqueeze::<2>();
+        let log_scale = self
+            .clip
+            .log_logit_scale
+            .val()
+            .clamp_max(MAX_LOG_LOGIT_SCALE);
+        let logits = cosines.clone().slice(0..n_images) * log_scale.exp().unsqueeze::<2>();
         let logits = logits + batch.not_negative.clone();
-        let probe_logits = cosines * self.log_probe_scale.val().exp().unsqueeze::<2>() + self.probe_bias.val().unsqueeze::<2>();
+        let probe_logits = cosines * self.log_probe_scale.val().exp().unsqueeze::<2>()
+            + self.probe_bias.val().unsqueeze::<2>();
         (contrastive_loss(logits), logistic_loss(probe_logits, batch))
     }
 }
@@ -124,7 +142,10 @@ impl DeviceTokens {
     fn new(tokens: &TokenBatch, device: &Device) -> Self {
         let n_texts = tokens.ends.len();
         Self {
-            ids: Tensor::from_data(TensorData::new(tokens.ids.clone(), [n_texts, tokens.n_tokens]), device),
+            ids: Tensor::from_data(
+                TensorData::new(tokens.ids.clone(), [n_texts, tokens.n_tokens]),
+                device,
+            ),
             ends: Tensor::from_data(TensorData::new(tokens.ends.clone(), [n_texts]), device),
         }
     }
@@ -144,17 +165,31 @@ struct DeviceBatch {
 }
 
 impl DeviceBatch {
-    fn new(batch: &Batch, pixels: &Tensor<4>, device: &Device) -> Self {
+    fn new(batch: &Batch, pixels: &Tensor<4>, noise: f64, device: &Device) -> Self {
         let n = batch.scenes.len();
         let n_texts = batch.truth.len() / n;
-        let indices = Tensor::<1, Int>::from_data(TensorData::new(batch.scenes.clone(), [n]), &pixels.device());
-        let table = |values: Vec<f32>, rows: usize| Tensor::from_data(TensorData::new(values, [rows, n]), device);
+        let indices = Tensor::<1, Int>::from_data(
+            TensorData::new(batch.scenes.clone(), [n]),
+            &pixels.device(),
+        );
+        let table = |values: Vec<f32>, rows: usize| {
+            Tensor::from_data(TensorData::new(values, [rows, n]), device)
+        };
+        let pixels = pixels.clone().select(0, indices);
+        let noise = Tensor::random(pixels.dims(), Distribution::Normal(0.0, noise), device);
         Self {
-            pixels: pixels.clone().select(0, indices),
+            pixels: pixels + noise,
             captions: DeviceTokens::new(&batch.captions, device),
             probes: DeviceTokens::new(&batch.probes, device),
             not_negative: table(not_negative(&batch.truth, n), n),
-            sign: table(batch.truth.iter().map(|&fits| if fits { 1.0 } else { -1.0 }).collect(), n_texts),
+            sign: table(
+                batch
+                    .truth
+                    .iter()
+                    .map(|&fits| if fits { 1.0 } else { -1.0 })
+                    .collect(),
+                n_texts,
+            ),
             weight: table(balanced_weights(&batch.truth, n), n_texts),
         }
     }
@@ -162,17 +197,32 @@ impl DeviceBatch {
 
 fn not_negative(truth: &[bool], n: usize) -> Vec<f32> {
     let masked = |i: usize| truth[i] && i / n != i % n;
-    (0..n * n).map(|i| if masked(i) { NOT_A_NEGATIVE } else { 0.0 }).collect()
+    (0..n * n)
+        .map(|i| if masked(i) { NOT_A_NEGATIVE } else { 0.0 })
+        .collect()
 }
 
 /// Half of a text's weight on the scenes that it fits, half on the others; texts that fit all or none weigh nothing.
 fn balanced_weights(truth: &[bool], n: usize) -> Vec<f32> {
-    let informative = truth.chunks_exact(n).filter(|row| row.contains(&true) && row.contains(&false)).count().max(1);
+    let informative = truth
+        .chunks_exact(n)
+        .filter(|row| row.contains(&true) && row.contains(&false))
+        .count()
+        .max(1);
     let mut weights = Vec::with_capacity(truth.len());
     for row in truth.chunks_exact(n) {
         let n_true = row.iter().filter(|&&fits| fits).count();
-        let share = |n_same: usize| if n_true == 0 || n_true == n { 0.0 } else { 0.5 / (n_same * informative) as f32 };
-        weights.extend(row.iter().map(|&fits| share(if fits { n_true } else { n - n_true })));
+        let share = |n_same: usize| {
+            if n_true == 0 || n_true == n {
+                0.0
+            } else {
+                0.5 / (n_same * informative) as f32
+            }
+        };
+        weights.extend(
+            row.iter()
+                .map(|&fits| share(if fits { n_true } else { n - n_true })),
+        );
     }
     weights
 }
@@ -201,30 +251,56 @@ pub fn train(
     let (mut learner, mut optimizer, start) = resume(config, recipe, folder, &autodiff)?;
     let side = config.vision_cfg.image_size;
     let n_scenes = pool.scenes.len();
-    let pixels = Tensor::<4>::from_data(TensorData::new(pool.pixels, [n_scenes, 3, side, side]), &autodiff);
+    let pixels = Tensor::<4>::from_data(
+        TensorData::new(pool.pixels, [n_scenes, 3, side, side]),
+        &autodiff,
+    );
     let interrupt = Interrupt::install();
     std::thread::scope(|scope| {
         let (sender, batches) = sync_channel(2);
         let scenes = &pool.scenes;
         scope.spawn(move || {
             for step in start..recipe.steps {
-                if sender.send(draw_batch(scenes, recipe, tokenizer, step)).is_err() {
+                if sender
+                    .send(draw_batch(scenes, recipe, tokenizer, step))
+                    .is_err()
+                {
                     return;
                 }
             }
         });
-        let mut run = Run { recipe, folder, meter: Meter::new("encoder", start, recipe.steps), interrupt };
+        let mut run = Run {
+            recipe,
+            folder,
+            meter: Meter::new("encoder", start, recipe.steps),
+            interrupt,
+        };
         run.steps(start, &mut learner, &mut optimizer, &pixels, &batches)
     })?;
     Ok(learner.clip.valid())
 }
 
 /// The batch of a step depends on the seed and the step alone, so a resumed run sees the same data.
-fn draw_batch(scenes: &[Scene], recipe: &ClipRecipe, tokenizer: &TextPreprocess, step: usize) -> crate::error::Result<Batch> {
+fn draw_batch(
+    scenes: &[Scene],
+    recipe: &ClipRecipe,
+    tokenizer: &TextPreprocess,
+    step: usize,
+) -> crate::error::Result<Batch> {
     let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
     rng.set_stream(1 + step as u64);
-    let mix = CaptionMix { unknown: recipe.unknown_words, full: recipe.full_captions };
-    Batch::draw(scenes, recipe.batch, recipe.probes, mix, tokenizer, &mut rng)
+    let mix = CaptionMix {
+        unknown: recipe.unknown_words,
+        full: recipe.full_captions,
+    };
+    Batch::draw(
+        scenes,
+        recipe.batch,
+        recipe.probes,
+        mix,
+        tokenizer,
+        &mut rng,
+    )
 }
 
 struct Run<'a> {
@@ -246,16 +322,25 @@ impl Run<'_> {
         let device = pixels.device();
         let mut saved = Instant::now();
         for step in start..self.recipe.steps {
-            let batch = DeviceBatch::new(&batches.recv().context("the batch generator stopped")??, pixels, &device);
+            let batch = batches.recv().context("the batch generator stopped")??;
+            let batch = DeviceBatch::new(&batch, pixels, self.recipe.pixel_noise, &device);
             let (contrastive, logistic) = learner.losses(&batch);
             let loss = contrastive.clone() + logistic.clone() * self.recipe.probe_weight;
             let gradients = GradientsParams::from_grads(loss.backward(), learner);
-            *learner = optimizer.step(self.recipe.learning_rate_at(step), learner.clone(), gradients);
-            learner.clip.log_logit_scale =
-                learner.clip.log_logit_scale.clone().map(|scale| scale.clamp_max(MAX_LOG_LOGIT_SCALE));
+            *learner = optimizer.step(
+                self.recipe.learning_rate_at(step),
+                learner.clone(),
+                gradients,
+            );
             if step % STEPS_PER_READING == 0 {
-                let losses = [contrastive.into_scalar::<f32>(), logistic.into_scalar::<f32>()];
-                self.meter.update(step + 1, &[("contrastive", losses[0]), ("logistic", losses[1])]);
+                let losses = [
+                    contrastive.into_scalar::<f32>(),
+                    logistic.into_scalar::<f32>(),
+                ];
+                self.meter.update(
+                    step + 1,
+                    &[("contrastive", losses[0]), ("logistic", losses[1])],
+                );
             }
             let last = step + 1 == self.recipe.steps;
             if last || self.interrupt.is_set() || saved.elapsed().as_secs() > 120 {
@@ -282,11 +367,25 @@ fn optimizer_of(recipe: &ClipRecipe) -> ModuleOptimizer {
         .init()
 }
 
-fn save(learner: &Learner, optimizer: &ModuleOptimizer, position: Position, folder: &Path) -> Result<()> {
-    learner.clone().into_record().save(folder.join("encoder.new")).context("saving the encoder")?;
-    optimizer.save(folder.join("encoder-optimizer.new")).context("saving the optimiser")?;
+fn save(
+    learner: &Learner,
+    optimizer: &ModuleOptimizer,
+    position: Position,
+    folder: &Path,
+) -> Result<()> {
+    learner
+        .clone()
+        .into_record()
+        .save(folder.join("encoder.new"))
+        .context("saving the encoder")?;
+    optimizer
+        .save(folder.join("encoder-optimizer.new"))
+        .context("saving the optimiser")?;
     std::fs::rename(folder.join("encoder.new"), folder.join("encoder.bpk"))?;
-    std::fs::rename(folder.join("encoder-optimizer.new"), folder.join("encoder-optimizer.bpk"))?;
+    std::fs::rename(
+        folder.join("encoder-optimizer.new"),
+        folder.join("encoder-optimizer.bpk"),
+    )?;
     std::fs::write(folder.join("encoder.json"), serde_json::to_vec(&position)?)?;
     Ok(())
 }

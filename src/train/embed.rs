@@ -31,9 +31,16 @@ impl Encoder<'_> {
     pub fn scenes(&self, scenes: &[Scene]) -> Tensor<2> {
         let side = self.preprocess.image_size;
         let passes = scenes.chunks(ROWS_PER_PASS).map(|chunk| {
-            let pixels: Vec<Vec<f32>> = chunk.par_iter().map(|scene| picture(scene, self.preprocess)).collect();
+            let pixels: Vec<Vec<f32>> = chunk
+                .par_iter()
+                .map(|scene| picture(scene, self.preprocess))
+                .collect();
             let pixels = TensorData::new(pixels.concat(), [chunk.len(), 3, side, side]);
-            normalize(self.clip.vision.forward(Tensor::from_data(pixels, self.device)))
+            normalize(
+                self.clip
+                    .vision
+                    .forward(Tensor::from_data(pixels, self.device)),
+            )
         });
         Tensor::cat(passes.collect(), 0)
     }
@@ -44,14 +51,19 @@ impl Encoder<'_> {
     ///
     /// A caption that the tokenizer refuses.
     pub fn captions(&self, captions: &[String]) -> Result<Tensor<2>> {
-        let tokens: Result<Vec<Tokens>> = captions.par_iter().map(|caption| self.tokenizer.encode(caption)).collect();
+        let tokens: Result<Vec<Tokens>> = captions
+            .par_iter()
+            .map(|caption| self.tokenizer.encode(caption))
+            .collect();
         let tokens = tokens?;
         let passes = tokens.chunks(ROWS_PER_PASS).map(|chunk| {
             let tokens = TokenBatch::new(chunk);
             let ids = TensorData::new(tokens.ids, [chunk.len(), tokens.n_tokens]);
             let ends = TensorData::new(tokens.ends, [chunk.len()]);
             let ids = Tensor::<2, Int>::from_data(ids, self.device);
-            self.clip.text.forward(ids, Tensor::<1, Int>::from_data(ends, self.device))
+            self.clip
+                .text
+                .forward(ids, Tensor::<1, Int>::from_data(ends, self.device))
         });
         Ok(Tensor::cat(passes.collect(), 0))
     }

@@ -62,24 +62,44 @@ pub fn fit(
     autodiff.seed(recipe.seed);
     let mut adapter = config.init(&autodiff);
     let mut optimizer = SgdConfig::new()
-        .with_momentum(Some(MomentumConfig { momentum: recipe.momentum, dampening: 0.0, nesterov: false }))
-        .with_weight_decay(Some(WeightDecayConfig { penalty: recipe.weight_decay }))
+        .with_momentum(Some(MomentumConfig {
+            momentum: recipe.momentum,
+            dampening: 0.0,
+            nesterov: false,
+        }))
+        .with_weight_decay(Some(WeightDecayConfig {
+            penalty: recipe.weight_decay,
+        }))
         .init();
     let steps_per_epoch = features.image_of_text.len().div_ceil(recipe.batch);
     let n_steps = steps_per_epoch * recipe.epochs;
     let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
     let (mut meter, interrupt) = (Meter::new(name(family), 0, n_steps), Interrupt::install());
     for epoch in 0..recipe.epochs {
-        for (i, indices) in shuffled(features.image_of_text.len(), &mut rng).chunks(recipe.batch).enumerate() {
+        for (i, indices) in shuffled(features.image_of_text.len(), &mut rng)
+            .chunks(recipe.batch)
+            .enumerate()
+        {
             let step = epoch * steps_per_epoch + i;
             let (texts, images) = gather(features, indices, &autodiff);
             let loss = info_nce(adapter.logits(family, texts, images));
             let gradients = GradientsParams::from_grads(loss.backward(), &adapter);
-            adapter = optimizer.step(cosine(recipe.learning_rate, step, n_steps), adapter, gradients);
+            adapter = optimizer.step(
+                cosine(recipe.learning_rate, step, n_steps),
+                adapter,
+                gradients,
+            );
             if step % STEPS_PER_READING == 0 {
                 let scale = adapter.logit_scale.val().into_scalar::<f32>();
-                meter.update(step + 1, &[("loss", loss.into_scalar::<f32>()), ("τ", scale)]);
-                anyhow::ensure!(!interrupt.is_set(), "interrupted at step {step} of the {} adapter", name(family));
+                meter.update(
+                    step + 1,
+                    &[("loss", loss.into_scalar::<f32>()), ("τ", scale)],
+                );
+                anyhow::ensure!(
+                    !interrupt.is_set(),
+                    "interrupted at step {step} of the {} adapter",
+                    name(family)
+                );
             }
         }
     }
@@ -96,11 +116,16 @@ const fn name(family: Family) -> &'static str {
 
 fn gather(features: &Features, indices: &[usize], device: &Device) -> (Tensor<2>, Tensor<2>) {
     let n = indices.len();
-    let to_tensor = |values: Vec<i64>| Tensor::<1, Int>::from_data(TensorData::new(values, [n]), &features.texts.device());
+    let to_tensor = |values: Vec<i64>| {
+        Tensor::<1, Int>::from_data(TensorData::new(values, [n]), &features.texts.device())
+    };
     let texts = to_tensor(indices.iter().map(|&i| i as i64).collect());
     let images = to_tensor(indices.iter().map(|&i| features.image_of_text[i]).collect());
     let attach = |rows: Tensor<2>| rows.to_device(&device.clone().inner()).autodiff();
-    (attach(features.texts.clone().select(0, texts)), attach(features.images.clone().select(0, images)))
+    (
+        attach(features.texts.clone().select(0, texts)),
+        attach(features.images.clone().select(0, images)),
+    )
 }
 
 fn shuffled(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {

@@ -4,9 +4,14 @@
 
 pub mod attributes;
 pub mod batch;
-pub mod clip;
+pub mod bundle;
 pub mod cli;
+pub mod clip;
 pub mod embed;
+pub mod evaluate;
+pub mod export;
 pub mod fit;
+pub mod gallery;
 pub mod progress;
 pub mod scenes;
+pub mod score;

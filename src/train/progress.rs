@@ -44,23 +44,37 @@ impl Meter {
     /// A bar over `start..total` steps.
     pub fn new(name: &'static str, start: usize, total: usize) -> Self {
         let bar = ProgressBar::new(total as u64).with_position(start as u64);
-        let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {per_sec} {eta} left · {msg}");
+        let style = ProgressStyle::with_template(
+            "{prefix} {wide_bar} {pos}/{len} {per_sec} {eta} left · {msg}",
+        );
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_prefix(name);
         bar.reset_eta();
         let now = std::time::Instant::now();
-        Self { bar, name, started: now, start, printed: now }
+        Self {
+            bar,
+            name,
+            started: now,
+            start,
+            printed: now,
+        }
     }
 
     /// Shows how far the work has come.
     pub fn update(&mut self, position: usize, numbers: &[(&str, f32)]) {
-        let message: Vec<String> = numbers.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
+        let message: Vec<String> = numbers
+            .iter()
+            .map(|(name, value)| format!("{name} {value:.4}"))
+            .collect();
         let message = message.join(" · ");
         self.bar.set_position(position as u64);
         if self.bar.is_hidden() && self.printed.elapsed().as_secs() >= SECONDS_PER_LINE {
             let rate = (position - self.start) as f64 / self.started.elapsed().as_secs_f64();
             let left = (self.bar.length().unwrap_or(0) as f64 - position as f64) / rate;
-            eprintln!("{} {position} · {rate:.1}/s · {left:.0} s left · {message}", self.name);
+            eprintln!(
+                "{} {position} · {rate:.1}/s · {left:.0} s left · {message}",
+                self.name
+            );
             self.printed = std::time::Instant::now();
         }
         self.bar.set_message(message);

@@ -69,6 +69,7 @@ impl ScenesRecipe {
             weight_decay: 0.05,
             probe_weight: 4.0,
             full_captions: 0.5,
+            pixel_noise: 0.05,
             unknown_words: 0.3,
             seed,
         };
@@ -81,8 +82,18 @@ impl ScenesRecipe {
             seed,
         };
         let model = model_config(pick(128, 192), pick(4, 5));
-        let adapter = AdapterConfig { embed_dim: model.embed_dim, hidden_width: 256, hidden_layers: 3 };
-        Self { model, clip, adapter, adapter_scenes: pick(12_000, 60_000), fit }
+        let adapter = AdapterConfig {
+            embed_dim: model.embed_dim,
+            hidden_width: 256,
+            hidden_layers: 3,
+        };
+        Self {
+            model,
+            clip,
+            adapter,
+            adapter_scenes: pick(12_000, 60_000),
+            fit,
+        }
     }
 }
 
@@ -140,27 +151,57 @@ pub fn run(recipe: &ScenesRecipe, folder: &Path, device: &Device) -> Result<Trai
     claim(recipe, folder)?;
     let json = tokenizer_json();
     std::fs::write(folder.join("tokenizer.json"), &json)?;
-    let tokenizer = TextPreprocess::from_tokenizer_json(json.as_bytes(), recipe.model.text_cfg.context_length)?;
+    let tokenizer =
+        TextPreprocess::from_tokenizer_json(json.as_bytes(), recipe.model.text_cfg.context_length)?;
     let preprocess = ImagePreprocess::clip(recipe.model.vision_cfg.image_size);
 
     eprintln!("drawing {} scenes", recipe.clip.pool);
-    let pool = Pool::draw(recipe.clip.pool, Compositions::Seen, recipe.clip.seed, &preprocess);
-    let clip = clip::train(&recipe.model, &recipe.clip, pool, &tokenizer, folder, device)?;
-    let encoder = Encoder { clip: &clip, tokenizer: &tokenizer, preprocess: &preprocess, device };
+    let pool = Pool::draw(
+        recipe.clip.pool,
+        Compositions::Seen,
+        recipe.clip.seed,
+        &preprocess,
+    );
+    let clip = clip::train(
+        &recipe.model,
+        &recipe.clip,
+        pool,
+        &tokenizer,
+        folder,
+        device,
+    )?;
+    let encoder = Encoder {
+        clip: &clip,
+        tokenizer: &tokenizer,
+        preprocess: &preprocess,
+        device,
+    };
     let metrics = attribute_accuracy(&encoder, N_VALIDATION, VALIDATION_SEED)?;
     eprintln!("attributes on {N_VALIDATION} validation scenes: {metrics:.3?}");
 
     let adapters = fit_adapters(recipe, &encoder, folder, device)?;
-    std::fs::write(folder.join("metrics.json"), serde_json::to_string_pretty(&metrics)?)?;
-    Ok(Trained { clip, adapters, metrics })
+    std::fs::write(
+        folder.join("metrics.json"),
+        serde_json::to_string_pretty(&metrics)?,
+    )?;
+    Ok(Trained {
+        clip,
+        adapters,
+        metrics,
+    })
 }
 
 /// Writes `config.json`, or checks that the one there says the same.
 fn claim(recipe: &ScenesRecipe, folder: &Path) -> Result<()> {
     let path = folder.join("config.json");
     if let Ok(bytes) = std::fs::read(&path) {
-        let there: ScenesRecipe = serde_json::from_slice(&bytes).with_context(|| path.display().to_string())?;
-        ensure!(there == *recipe, "{} holds a run with another recipe; choose another folder", folder.display());
+        let there: ScenesRecipe =
+            serde_json::from_slice(&bytes).with_context(|| path.display().to_string())?;
+        ensure!(
+            there == *recipe,
+            "{} holds a run with another recipe; choose another folder",
+            folder.display()
+        );
     } else {
         std::fs::write(path, serde_json::to_string_pretty(recipe)?)?;
     }
@@ -177,7 +218,10 @@ fn fit_adapters(
     let mut one = |family: Family, file: &str| -> Result<Adapter> {
         let path = folder.join(file);
         if path.exists() {
-            return Ok(recipe.adapter.init(device).load_record(ModuleRecord::load(path)?));
+            return Ok(recipe
+                .adapter
+                .init(device)
+                .load_record(ModuleRecord::load(path)?));
         }
         if features.is_none() {
             features = Some(adapter_features(recipe, encoder)?);
@@ -197,15 +241,32 @@ fn fit_adapters(
 fn adapter_features(recipe: &ScenesRecipe, encoder: &Encoder<'_>) -> Result<Features> {
     let mut rng = ChaCha8Rng::seed_from_u64(recipe.fit.seed);
     rng.set_stream(u64::MAX);
-    let scenes: Vec<Scene> = (0..recipe.adapter_scenes).map(|_| Scene::sample(Compositions::Seen, &mut rng)).collect();
+    let scenes: Vec<Scene> = (0..recipe.adapter_scenes)
+        .map(|_| Scene::sample(Compositions::Seen, &mut rng))
+        .collect();
     let mut captions = Vec::new();
     let mut image_of_text = Vec::new();
     for (i, scene) in scenes.iter().enumerate() {
         let mut descriptions = hierarchy(scene, &mut rng).to_vec();
-        descriptions.extend([single_attribute(scene, &mut rng), random_part(scene, &mut rng)]);
+        descriptions.extend([
+            single_attribute(scene, &mut rng),
+            random_part(scene, &mut rng),
+        ]);
         image_of_text.extend(std::iter::repeat_n(i as i64, descriptions.len()));
-        captions.extend(descriptions.iter().map(|description| say(description, Wording::Varied, &mut rng)));
+        captions.extend(
+            descriptions
+                .iter()
+                .map(|description| say(description, Wording::Varied, &mut rng)),
+        );
     }
-    eprintln!("embedding {} scenes and {} captions", scenes.len(), captions.len());
-    Ok(Features { texts: encoder.captions(&captions)?, images: encoder.scenes(&scenes), image_of_text })
+    eprintln!(
+        "embedding {} scenes and {} captions",
+        scenes.len(),
+        captions.len()
+    );
+    Ok(Features {
+        texts: encoder.captions(&captions)?,
+        images: encoder.scenes(&scenes),
+        image_of_text,
+    })
 }

@@ -1,0 +1,424 @@
+//! `train evaluate`: what a model knows, on scenes that no training and no tuning has seen.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result};
+use rand::{SeedableRng as _, rngs::ChaCha8Rng};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::attributes::{Task, tasks};
+use super::export::picture;
+use crate::inference::{ImageEncoding, Session, TextEncoding};
+use crate::metrics::{mean, recall_by_level, spearman};
+use crate::model::adapter::Family;
+use crate::numerics::MIN_LIKELIHOOD_COSINE;
+use crate::scenes::grammar::{N_LEVELS, full_description, hierarchy, random_part};
+use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
+
+/// Seed of the test scenes.
+const TEST_SEED: u64 = 2_000_000;
+/// Scenes in the gallery of the recall on full captions.
+const RECALL_GALLERY: usize = 1000;
+/// Scenes for each attribute.
+const ATTRIBUTE_SCENES: usize = 1000;
+/// Groups of equal size, from the most certain captions to the vaguest.
+const UNCERTAINTY_LEVELS: usize = 10;
+/// Scenes rendered and encoded together, which bounds the memory.
+const SCENES_PER_PASS: usize = 128;
+
+/// A number in both directions of retrieval.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct BothWays {
+    /// A caption looks for its picture.
+    pub text_to_image: f64,
+    /// A picture looks for one of its captions.
+    pub image_to_text: f64,
+}
+
+/// Spearman correlations with `information_bits`, beside two baselines that need no adapter.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct AgainstBits {
+    /// Of κ.
+    pub kappa: f64,
+    /// Of the number of words.
+    pub word_count: f64,
+    /// Of minus the norm of the text feature.
+    pub minus_feature_norm: f64,
+    /// Captions compared.
+    pub n_captions: usize,
+}
+
+/// What was measured of one family.
+#[derive(Debug, Clone, Serialize)]
+pub struct FamilyReport {
+    recall_at_1: BothWays,
+    recall_at_1_new_wording: BothWays,
+    recall_at_1_cosine: BothWays,
+    spearman_levels: BothWays,
+    adjacent_levels_ordered: f64,
+    attribute_accuracy: BTreeMap<&'static str, f64>,
+    attribute_accuracy_cosine: BTreeMap<&'static str, f64>,
+    kappa_vs_bits: BTreeMap<&'static str, AgainstBits>,
+    nats_by_level: Vec<f64>,
+    bits_by_level: Vec<f64>,
+    kappa_by_level: Vec<f64>,
+}
+
+/// The whole of `evaluation.json`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    n_scenes: usize,
+    seed: u64,
+    vmf: FamilyReport,
+    power_spherical: FamilyReport,
+}
+
+struct Caption {
+    scene: usize,
+    description: Description,
+    text: String,
+    encoding: TextEncoding,
+}
+
+struct TestSet {
+    images: Vec<ImageEncoding>,
+    /// Levels of the hierarchies, scene by scene.
+    hierarchies: Vec<Caption>,
+    /// One random part of each scene.
+    parts: Vec<Caption>,
+    full: Vec<Caption>,
+    full_in_new_words: Vec<Caption>,
+}
+
+/// Measures a model on freshly drawn scenes.
+///
+/// # Errors
+///
+/// The device fails, or the model has no adapters.
+pub fn evaluate(session: &Session, n_scenes: usize) -> Result<Report> {
+    let set = TestSet::draw(session, n_scenes)?;
+    Ok(Report {
+        n_scenes,
+        seed: TEST_SEED,
+        vmf: set.report(session, Family::VonMisesFisher)?,
+        power_spherical: set.report(session, Family::PowerSpherical)?,
+    })
+}
+
+impl TestSet {
+    fn draw(session: &Session, n_scenes: usize) -> Result<Self> {
+        let mut rng = ChaCha8Rng::seed_from_u64(TEST_SEED);
+        let scenes: Vec<Scene> = (0..n_scenes)
+            .map(|_| Scene::sample(Compositions::All, &mut rng))
+            .collect();
+        let levels = scenes
+            .iter()
+            .enumerate()
+            .flat_map(|(i, scene)| hierarchy(scene, &mut rng).map(|d| (i, d)));
+        let hierarchies = levels.collect::<Vec<_>>();
+        let parts = scenes
+            .iter()
+            .enumerate()
+            .map(|(i, scene)| (i, random_part(scene, &mut rng)))
+            .collect();
+        let gallery = scenes.iter().take(RECALL_GALLERY).enumerate();
+        let full: Vec<_> = gallery
+            .map(|(i, scene)| (i, full_description(scene, &mut rng)))
+            .collect();
+        let mut words = |descriptions, wording| captions(session, descriptions, wording, &mut rng);
+        Ok(Self {
+            hierarchies: words(hierarchies, Wording::Varied)?,
+            parts: words(parts, Wording::Varied)?,
+            full_in_new_words: words(full.clone(), Wording::HeldOut)?,
+            full: words(full, Wording::Varied)?,
+            images: encode_scenes(session, &scenes)?,
+        })
+    }
+
+    fn report(&self, session: &Session, family: Family) -> Result<FamilyReport> {
+        let likelihood = Score::Likelihood(family);
+        let gallery = &self.images[..self.images.len().min(RECALL_GALLERY)];
+        Ok(FamilyReport {
+            recall_at_1: recall(&self.full, gallery, likelihood),
+            recall_at_1_new_wording: recall(&self.full_in_new_words, gallery, likelihood),
+            recall_at_1_cosine: recall(&self.full, gallery, Score::Cosine),
+            spearman_levels: self.spearman_levels(family)?,
+            adjacent_levels_ordered: self.adjacent_levels_ordered(family),
+            attribute_accuracy: attribute_accuracy(session, likelihood)?,
+            attribute_accuracy_cosine: attribute_accuracy(session, Score::Cosine)?,
+            kappa_vs_bits: self.kappa_vs_bits(family)?,
+            nats_by_level: self
+                .by_level(|c| Judge::new(&c.encoding, likelihood).of(&self.images[c.scene])),
+            bits_by_level: self.by_level(|c| information(&c.description).bits),
+            kappa_by_level: self.by_level(|c| concentration(c, family)),
+        })
+    }
+
+    fn by_level(&self, value: impl Fn(&Caption) -> f64) -> Vec<f64> {
+        let of_level = |level| {
+            self.hierarchies
+                .iter()
+                .skip(level)
+                .step_by(N_LEVELS)
+                .map(&value)
+                .collect::<Vec<_>>()
+        };
+        (0..N_LEVELS).map(|level| mean(&of_level(level))).collect()
+    }
+
+    /// Share of adjacent levels of one hierarchy whose 1/κ falls.
+    fn adjacent_levels_ordered(&self, family: Family) -> f64 {
+        let kappas: Vec<f64> = self
+            .hierarchies
+            .iter()
+            .map(|caption| concentration(caption, family))
+            .collect();
+        let pairs = kappas
+            .chunks_exact(N_LEVELS)
+            .flat_map(|levels| levels.windows(2));
+        let ordered: Vec<f64> = pairs
+            .map(|pair| f64::from(u8::from(pair[1] > pair[0])))
+            .collect();
+        mean(&ordered)
+    }
+
+    /// Spearman of recall over uncertainty levels, queries from all levels.
+    fn spearman_levels(&self, family: Family) -> Result<BothWays> {
+        let captions: Vec<&Caption> = self.hierarchies.iter().chain(&self.parts).collect();
+        let judges = judges(
+            captions.iter().map(|caption| &caption.encoding),
+            Score::Likelihood(family),
+        );
+        let uncertainty: Vec<f64> = captions
+            .iter()
+            .map(|caption| 1.0 / concentration(caption, family))
+            .collect();
+        let found: Vec<bool> = captions
+            .par_iter()
+            .zip(&judges)
+            .map(|(caption, judge)| {
+                best(self.images.iter().map(|image| judge.of(image))) == caption.scene
+            })
+            .collect();
+        let retrieved: Vec<usize> = self
+            .images
+            .par_iter()
+            .map(|image| best(judges.iter().map(|judge| judge.of(image))))
+            .collect();
+        let is_own: Vec<bool> = retrieved
+            .iter()
+            .enumerate()
+            .map(|(i, &c)| captions[c].scene == i)
+            .collect();
+        let of_retrieved: Vec<f64> = retrieved
+            .iter()
+            .map(|&caption| uncertainty[caption])
+            .collect();
+        Ok(BothWays {
+            text_to_image: level_correlation(&uncertainty, &found)?,
+            image_to_text: level_correlation(&of_retrieved, &is_own)?,
+        })
+    }
+
+    fn kappa_vs_bits(&self, family: Family) -> Result<BTreeMap<&'static str, AgainstBits>> {
+        let mut seen = std::collections::HashSet::new();
+        let all: Vec<(&Caption, usize, f64)> = self
+            .hierarchies
+            .iter()
+            .chain(&self.parts)
+            .filter(|caption| seen.insert(caption.text.as_str()))
+            .map(|caption| {
+                (
+                    caption,
+                    caption.description.n_constraints(),
+                    information(&caption.description).bits,
+                )
+            })
+            .collect();
+        let group = |low: usize, high: usize| {
+            let chosen: Vec<_> = all.iter().filter(|c| (low..=high).contains(&c.1)).collect();
+            let bits: Vec<f64> = chosen.iter().map(|c| c.2).collect();
+            let against = |value: &dyn Fn(&Caption) -> f64| {
+                let values: Vec<f64> = chosen.iter().map(|c| value(c.0)).collect();
+                spearman(&values, &bits).context("captions of different information")
+            };
+            Ok::<_, anyhow::Error>(AgainstBits {
+                kappa: against(&|c| concentration(c, family))?,
+                word_count: against(&|c| c.text.split(' ').count() as f64)?,
+                minus_feature_norm: against(&|c| -c.encoding.features_norm)?,
+                n_captions: chosen.len(),
+            })
+        };
+        Ok(BTreeMap::from([
+            ("all", group(0, usize::MAX)?),
+            ("one_attribute", group(1, 1)?),
+            ("several_attributes", group(2, 3)?),
+        ]))
+    }
+}
+
+fn captions(
+    session: &Session,
+    descriptions: Vec<(usize, Description)>,
+    wording: Wording,
+    rng: &mut ChaCha8Rng,
+) -> Result<Vec<Caption>> {
+    let texts: Vec<String> = descriptions
+        .iter()
+        .map(|(_, description)| say(description, wording, rng))
+        .collect();
+    let encodings = pollster::block_on(session.encode_text(&texts))?;
+    let parts = descriptions.into_iter().zip(texts).zip(encodings);
+    Ok(parts
+        .map(|(((scene, description), text), encoding)| Caption {
+            scene,
+            description,
+            text,
+            encoding,
+        })
+        .collect())
+}
+
+fn encode_scenes(session: &Session, scenes: &[Scene]) -> Result<Vec<ImageEncoding>> {
+    let mut encodings = Vec::with_capacity(scenes.len());
+    for chunk in scenes.chunks(SCENES_PER_PASS) {
+        let pictures: Vec<_> = chunk.par_iter().map(picture).collect();
+        encodings.extend(pollster::block_on(session.encode_images(&pictures))?);
+    }
+    Ok(encodings)
+}
+
+/// What pairs are ranked by.
+#[derive(Clone, Copy)]
+enum Score {
+    Cosine,
+    Likelihood(Family),
+}
+
+/// A caption with what its scores need, computed once.
+struct Judge<'a> {
+    encoding: &'a TextEncoding,
+    score: Score,
+    concentration: f64,
+    log_normalizer_ratio: f64,
+}
+
+impl<'a> Judge<'a> {
+    fn new(encoding: &'a TextEncoding, score: Score) -> Self {
+        let Score::Likelihood(family) = score else {
+            return Self {
+                encoding,
+                score,
+                concentration: 0.0,
+                log_normalizer_ratio: 0.0,
+            };
+        };
+        let concentration = encoding
+            .laws
+            .as_ref()
+            .map_or(f64::NAN, |laws| laws.get(family).concentration);
+        let log_normalizer_ratio =
+            family.log_normalizer_ratio(encoding.embedding.len(), concentration);
+        Self {
+            encoding,
+            score,
+            concentration,
+            log_normalizer_ratio,
+        }
+    }
+
+    fn of(&self, image: &ImageEncoding) -> f64 {
+        let Score::Likelihood(family) = self.score else {
+            return dot(&self.encoding.embedding, &image.embedding);
+        };
+        let Some(laws) = &self.encoding.laws else {
+            return f64::NAN;
+        };
+        let t = dot(&laws.get(family).mean_direction, &image.embedding);
+        let shape = match family {
+            Family::VonMisesFisher => t,
+            Family::PowerSpherical => t.max(MIN_LIKELIHOOD_COSINE).ln_1p(),
+        };
+        self.concentration * shape + self.log_normalizer_ratio
+    }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(x, y)| f64::from(*x) * f64::from(*y))
+        .sum()
+}
+
+fn judges<'a>(encodings: impl Iterator<Item = &'a TextEncoding>, score: Score) -> Vec<Judge<'a>> {
+    encodings
+        .map(|encoding| Judge::new(encoding, score))
+        .collect()
+}
+
+fn concentration(caption: &Caption, family: Family) -> f64 {
+    caption
+        .encoding
+        .laws
+        .as_ref()
+        .map_or(f64::NAN, |laws| laws.get(family).concentration)
+}
+
+/// Index of the greatest score, the first of equals.
+fn best(scores: impl Iterator<Item = f64>) -> usize {
+    let keep_first =
+        |best: (usize, f64), next: (usize, f64)| if next.1 > best.1 { next } else { best };
+    scores
+        .enumerate()
+        .reduce(keep_first)
+        .map_or(0, |best| best.0)
+}
+
+/// Recall@1 of one caption for each picture.
+fn recall(captions: &[Caption], gallery: &[ImageEncoding], score: Score) -> BothWays {
+    let share =
+        |hits: Vec<bool>| hits.iter().filter(|&&hit| hit).count() as f64 / hits.len() as f64;
+    let judges = judges(captions.iter().map(|caption| &caption.encoding), score);
+    let text_hit =
+        |i: usize| best(gallery.iter().map(|image| judges[i].of(image))) == captions[i].scene;
+    let image_hit =
+        |i: usize| captions[best(judges.iter().map(|judge| judge.of(&gallery[i])))].scene == i;
+    BothWays {
+        text_to_image: share((0..captions.len()).into_par_iter().map(text_hit).collect()),
+        image_to_text: share((0..gallery.len()).into_par_iter().map(image_hit).collect()),
+    }
+}
+
+fn level_correlation(uncertainty: &[f64], is_correct: &[bool]) -> Result<f64> {
+    let recall = recall_by_level(uncertainty, is_correct, UNCERTAINTY_LEVELS);
+    let levels: Vec<f64> = (0..recall.len()).map(|level| level as f64).collect();
+    spearman(&levels, &recall).context("recall that differs between uncertainty levels")
+}
+
+fn attribute_accuracy(session: &Session, score: Score) -> Result<BTreeMap<&'static str, f64>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(TEST_SEED + 1);
+    let mut accuracy = BTreeMap::new();
+    for Task {
+        name,
+        captions,
+        label,
+        scenes,
+    } in tasks()
+    {
+        let scenes: Vec<Scene> = (0..ATTRIBUTE_SCENES).map(|i| scenes(&mut rng, i)).collect();
+        let texts = pollster::block_on(session.encode_text(&captions))?;
+        let judges = judges(texts.iter(), score);
+        let images = encode_scenes(session, &scenes)?;
+        let is_right = |(scene, image): (&Scene, &ImageEncoding)| {
+            best(judges.iter().map(|judge| judge.of(image))) == label(scene)
+        };
+        let n_right = scenes
+            .iter()
+            .zip(&images)
+            .filter(|pair| is_right((pair.0, pair.1)))
+            .count();
+        accuracy.insert(name, n_right as f64 / ATTRIBUTE_SCENES as f64);
+    }
+    Ok(accuracy)
+}

@@ -1,0 +1,305 @@
+//! `train export`: a trained run → a folder that page and `train score` can open.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use image::{ExtendedColorType, ImageEncoder as _};
+use rand::{Rng, SeedableRng as _, rngs::ChaCha8Rng};
+
+use super::bundle::{open_untested, records};
+use super::gallery;
+use super::scenes::{ScenesRecipe, Trained, tokenizer_json};
+use crate::device::Device;
+use crate::inference::{REFERENCE_TENSOR, Session, TextEncoding};
+use crate::metrics::quantile;
+use crate::model::adapter::{Family, PerFamily};
+use crate::model::parameters::TensorRecord;
+use crate::preprocess::{ImagePreprocess, RgbPixels};
+use crate::scenes::grammar::{full_description, hierarchy, random_part};
+use crate::scenes::{Compositions, Scene, Wording, render, say};
+use crate::weights::manifest::{FORMAT, Golden, Manifest, Outside, Part, Provenance, Shard};
+use crate::weights::shard::{Precision, describe, file_entry, write};
+
+/// Side of the golden picture and of the gallery's pictures.
+pub const PICTURE_SIDE: usize = 256;
+/// Captions whose 1/κ are the reference for percentiles, and how many quantiles of them are kept.
+const N_REFERENCE_CAPTIONS: usize = 4000;
+const N_QUANTILES: usize = 201;
+/// Full captions whose greatest likelihood says whether a picture belongs to the world.
+const N_OUTSIDE_REFERENCES: usize = 1024;
+/// Scenes from which the threshold is taken, and the share of them that may be called foreign.
+const N_CALIBRATION: usize = 1000;
+const FALSE_ALARMS: f64 = 0.02;
+/// Seeds; the test set of `evaluate` has another one.
+const REFERENCE_SEED: u64 = 3_000_000;
+const CALIBRATION_SEED: u64 = 3_000_001;
+
+/// What the golden values are taken of.
+const GOLDEN_CAPTIONS: [&str; 5] = [
+    "a picture",
+    "something red",
+    "a red star",
+    "a small striped red star above a large blue circle",
+    "a blorple thing",
+];
+
+/// Writes a model folder.
+///
+/// # Errors
+///
+/// The folder cannot be written, or the exported model cannot be opened again.
+pub fn export(
+    recipe: &ScenesRecipe,
+    trained: &Trained,
+    command: &str,
+    out: &Path,
+    device: &Device,
+) -> Result<()> {
+    std::fs::create_dir_all(out).with_context(|| format!("creating {}", out.display()))?;
+    let shards = write_shards(trained, out)?;
+    let tokenizer = tokenizer_json();
+    let golden_picture = png(
+        &render(&gallery::golden_scene(), PICTURE_SIDE),
+        PICTURE_SIDE,
+    )?;
+    std::fs::write(out.join("tokenizer.json"), &tokenizer)?;
+    std::fs::write(out.join("golden.png"), &golden_picture)?;
+    let mut manifest = Manifest {
+        format: FORMAT,
+        name: "scenes".to_owned(),
+        title: "Scenes (built in)".to_owned(),
+        license: "MIT OR Apache-2.0".to_owned(),
+        clip: recipe.model.clone(),
+        preprocess: ImagePreprocess::clip(recipe.model.vision_cfg.image_size),
+        tokenizer: file_entry("tokenizer.json", tokenizer.as_bytes()),
+        shards,
+        adapters: Some(PerFamily {
+            vmf: recipe.adapter.clone(),
+            power_spherical: recipe.adapter.clone(),
+        }),
+        reference_uncertainty: None,
+        outside: None,
+        golden: Golden {
+            captions: GOLDEN_CAPTIONS.map(str::to_owned).to_vec(),
+            image: file_entry("golden.png", &golden_picture),
+            concentration: None,
+            nats: None,
+            cosine: vec![0.0; GOLDEN_CAPTIONS.len()],
+        },
+        provenance: provenance(recipe, trained.metrics.clone(), command),
+    };
+    let session = open_untested(manifest.clone(), out, device)?;
+    manifest.reference_uncertainty = Some(reference_uncertainty(&session)?);
+    manifest.shards.push(outside_shard(&session, out)?);
+    manifest.outside = Some(Outside {
+        threshold: f64::MIN,
+        false_alarms: 0.0,
+        detected: Vec::new(),
+    });
+    let session = open_untested(manifest.clone(), out, device)?;
+    manifest.outside = Some(calibrate_outside(&session)?);
+    let found =
+        pollster::block_on(session.golden_readings(&manifest.golden.captions, &golden_picture))?;
+    manifest.golden.concentration = found.concentration;
+    manifest.golden.nats = found.nats;
+    manifest.golden.cosine = found.cosine;
+    std::fs::write(
+        out.join("manifest.json"),
+        serde_json::to_string_pretty(&manifest)?,
+    )?;
+    Ok(())
+}
+
+fn write_shards(trained: &Trained, out: &Path) -> Result<Vec<Shard>> {
+    [
+        (Part::Text, "text.safetensors", records(&trained.clip.text)?),
+        (
+            Part::Image,
+            "image.safetensors",
+            records(&trained.clip.vision)?,
+        ),
+        (
+            Part::AdapterVmf,
+            "adapter_vmf.safetensors",
+            records(&trained.adapters.vmf)?,
+        ),
+        (
+            Part::AdapterPowerSpherical,
+            "adapter_power_spherical.safetensors",
+            records(&trained.adapters.power_spherical)?,
+        ),
+    ]
+    .into_iter()
+    .map(|(part, file, records)| write_shard(part, file, &records, out))
+    .collect()
+}
+
+fn write_shard(part: Part, file: &str, records: &[TensorRecord], out: &Path) -> Result<Shard> {
+    let bytes = write(records, Precision::F16)?;
+    std::fs::write(out.join(file), &bytes)?;
+    Ok(Shard {
+        part,
+        entry: file_entry(file, &bytes),
+        tensors: describe(&bytes)?,
+    })
+}
+
+fn provenance(recipe: &ScenesRecipe, metrics: BTreeMap<String, f64>, command: &str) -> Provenance {
+    let run = |program: &str, arguments: &[&str]| {
+        let output = std::process::Command::new(program)
+            .args(arguments)
+            .output()
+            .ok();
+        output
+            .map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned())
+            .unwrap_or_default()
+    };
+    Provenance {
+        command: command.to_owned(),
+        seed: recipe.clip.seed,
+        commit: run("git", &["rev-parse", "HEAD"]),
+        date: run("date", &["-u", "+%Y-%m-%d"]),
+        metrics,
+    }
+}
+
+/// Captions of all levels in equal parts.
+fn reference_captions<R: Rng>(rng: &mut R) -> Vec<String> {
+    let mut captions = Vec::with_capacity(N_REFERENCE_CAPTIONS);
+    while captions.len() < N_REFERENCE_CAPTIONS {
+        let scene = Scene::sample(Compositions::All, rng);
+        let mut descriptions = hierarchy(&scene, rng).to_vec();
+        descriptions.push(random_part(&scene, rng));
+        captions.extend(
+            descriptions
+                .iter()
+                .map(|description| say(description, Wording::Varied, rng)),
+        );
+    }
+    captions
+}
+
+fn reference_uncertainty(session: &Session) -> Result<PerFamily<Vec<f64>>> {
+    let captions = reference_captions(&mut ChaCha8Rng::seed_from_u64(REFERENCE_SEED));
+    let encodings = pollster::block_on(session.encode_text(&captions))?;
+    let quantiles = |family| {
+        let mut uncertainty: Vec<f64> = encodings
+            .iter()
+            .filter_map(|e| Some(1.0 / concentration(e, family)?))
+            .collect();
+        uncertainty.sort_by(f64::total_cmp);
+        (0..N_QUANTILES)
+            .filter_map(|i| quantile(&uncertainty, i as f64 / (N_QUANTILES - 1) as f64))
+            .collect()
+    };
+    Ok(PerFamily {
+        vmf: quantiles(Family::VonMisesFisher),
+        power_spherical: quantiles(Family::PowerSpherical),
+    })
+}
+
+fn concentration(encoding: &TextEncoding, family: Family) -> Option<f64> {
+    Some(encoding.laws.as_ref()?.get(family).concentration)
+}
+
+/// Natural parameters of full captions under the von Mises–Fisher adapter.
+fn outside_shard(session: &Session, out: &Path) -> Result<Shard> {
+    let mut rng = ChaCha8Rng::seed_from_u64(REFERENCE_SEED);
+    let captions: Vec<String> = (0..N_OUTSIDE_REFERENCES)
+        .map(|_| {
+            let scene = Scene::sample(Compositions::All, &mut rng);
+            say(
+                &full_description(&scene, &mut rng),
+                Wording::Plain,
+                &mut rng,
+            )
+        })
+        .collect();
+    let encodings = pollster::block_on(session.encode_text(&captions))?;
+    let mut values = Vec::new();
+    for encoding in &encodings {
+        let law = &encoding.laws.as_ref().context("a model with adapters")?.vmf;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a half-precision file follows"
+        )]
+        values.extend(
+            law.mean_direction
+                .iter()
+                .map(|x| (f64::from(*x) * law.concentration) as f32),
+        );
+    }
+    let shape = vec![encodings.len(), session.manifest().clip.embed_dim];
+    let record = TensorRecord {
+        name: REFERENCE_TENSOR.to_owned(),
+        shape,
+        values,
+    };
+    write_shard(Part::Outside, "outside.safetensors", &[record], out)
+}
+
+/// Takes the threshold from the world's own scenes and measures it on foreign pictures.
+fn calibrate_outside(session: &Session) -> Result<Outside> {
+    let mut rng = ChaCha8Rng::seed_from_u64(CALIBRATION_SEED);
+    let mut own = || -> Vec<RgbPixels> {
+        (0..N_CALIBRATION)
+            .map(|_| picture(&Scene::sample(Compositions::All, &mut rng)))
+            .collect()
+    };
+    let (first, second) = (own(), own());
+    let mut sorted = familiarity(session, &first)?;
+    sorted.sort_by(f64::total_cmp);
+    let threshold = quantile(&sorted, FALSE_ALARMS).context("scenes to calibrate on")?;
+    let below = |values: &[f64]| {
+        values.iter().filter(|v| **v < threshold).count() as f64 / values.len() as f64
+    };
+    let mut detected = Vec::new();
+    for (kind, pictures) in gallery::foreign_pictures(&mut rng) {
+        detected.push((kind.to_owned(), below(&familiarity(session, &pictures)?)));
+    }
+    Ok(Outside {
+        threshold,
+        false_alarms: below(&familiarity(session, &second)?),
+        detected,
+    })
+}
+
+fn familiarity(session: &Session, pictures: &[RgbPixels]) -> Result<Vec<f64>> {
+    let encodings = pollster::block_on(session.encode_images(pictures))?;
+    let values: Vec<f64> = encodings
+        .iter()
+        .filter_map(|encoding| session.familiarity(encoding))
+        .collect();
+    ensure!(
+        values.len() == pictures.len(),
+        "the model has no reference captions"
+    );
+    Ok(values)
+}
+
+/// A scene as the pixels that the gallery shows.
+pub fn picture(scene: &Scene) -> RgbPixels {
+    RgbPixels {
+        width: PICTURE_SIDE,
+        height: PICTURE_SIDE,
+        pixels: render(scene, PICTURE_SIDE),
+    }
+}
+
+/// Square pixels as a PNG file.
+///
+/// # Errors
+///
+/// The encoder refuses the size.
+pub fn png(pixels: &[u8], side: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let side = u32::try_from(side)?;
+    image::codecs::png::PngEncoder::new_with_quality(
+        &mut bytes,
+        image::codecs::png::CompressionType::Best,
+        image::codecs::png::FilterType::Adaptive,
+    )
+    .write_image(pixels, side, side, ExtendedColorType::Rgb8)?;
+    Ok(bytes)
+}
