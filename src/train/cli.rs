@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 
 use super::scenes::{self, Preset, ScenesRecipe};
-use super::{bundle, evaluate, export, gallery, score};
+use super::{bundle, evaluate, export, gallery, record, score};
 use crate::device;
 use crate::model::adapter::Family;
 
@@ -31,7 +31,7 @@ enum Command {
     Evaluate(EvaluateArgs),
     /// Score captions against pictures: the numbers of the page.
     Score(ScoreArgs),
-    /// Draw the pictures that the page hangs.
+    /// Draw the pictures that the page hangs, and record a model's answers to its starting captions.
     Gallery(GalleryArgs),
 }
 
@@ -90,6 +90,12 @@ struct GalleryArgs {
     /// Folder of the pictures.
     #[arg(long, default_value = "public/gallery")]
     out: PathBuf,
+    /// Model folder.
+    #[arg(long, default_value = "public/models/scenes")]
+    model: PathBuf,
+    /// Folder of the recorded answers.
+    #[arg(long, default_value = "public/examples")]
+    examples: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -149,7 +155,10 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Scenes(args) => train_scenes(args),
         Command::Evaluate(args) => evaluate_model(args),
         Command::Score(args) => print_scores(args),
-        Command::Gallery(args) => gallery::write(&args.out),
+        Command::Gallery(args) => {
+            gallery::write(&args.out)?;
+            record::write(&bundle::open(&args.model, &device::cpu())?, &args.examples)
+        }
     }
 }
 

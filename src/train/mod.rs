@@ -13,5 +13,6 @@ pub mod export;
 pub mod fit;
 pub mod gallery;
 pub mod progress;
+pub mod record;
 pub mod scenes;
 pub mod score;
