@@ -1,4 +1,49 @@
 //! Kappascope shows how vague a caption is.
+//!
+//! A caption becomes a distribution on the unit sphere, von Mises–Fisher or power spherical, whose concentration κ says
+//! how much the words leave open. A picture stays a point. The page shows κ, 1/κ and the likelihood of each picture
+//! under each caption; the program `train` makes the models and measures them.
+//!
+//! # Map
+//!
+//! In dependency order: a module uses only modules above it.
+//!
+//! | module | what | feature |
+//! |---|---|---|
+//! | `error` | the one error type | |
+//! | `numerics` | the two laws on the sphere and their special functions, f64 → f64 | |
+//! | `metrics` | slices → numbers: recall, rank correlation, quantiles | |
+//! | `protocol` | what the page and its engines say to each other, as plain data | |
+//! | `scenes` | the generated world: scene, drawing, grammar, which captions fit, information | |
+//! | `preprocess` | pictures and captions → arrays on the host | `engine` |
+//! | `device` | where tensors live | `engine` |
+//! | `model` | Burn modules: the CLIP towers, the adapter, the losses | `engine` |
+//! | `weights` | a model as a folder: manifest and shards, read and verified | `engine` |
+//! | `inference` | captions and pictures in, plain numbers out | `engine` |
+//! | `explorer` | what the page shows, as plain data: state, link, readings | |
+//! | `wire` | protocol messages as JavaScript values and back | `page` |
+//! | `worker` | an engine in its web worker: request → session → response | `web` |
+//! | `ui` | the page | `page` |
+//! | `train` | the native program: make data, train, evaluate, score, export | `train` |
+//! | `xtask` | the developer's commands, on the standard library alone | `xtask` |
+//!
+//! `numerics → model → inference → worker ⇄ protocol ⇄ ui`, with `train` beside `inference`. The page and the workers
+//! are separate programs; neither calls the other but by messages.
+//!
+//! # Invariants
+//!
+//! * Numerics cannot fail: every function is total on its stated domain.
+//! * The model never reads a tensor back.
+//! * Only `device` names a backend.
+//! * Only `ui`, `worker`, `wire` and the programs that start them know the browser.
+//! * Only `train`, `xtask` and their programs touch files, the system's clock and the terminal.
+//! * Features are switched here and in `device` only.
+//! * A control that only changes how a result is read never crosses the worker boundary.
+//! * An engine that does not reproduce a model's golden values answers nothing.
+//! * The page and `train score` give the same numbers, within the tolerance that `inference` states for each device.
+//!
+//! `tests/architecture.rs` checks the directions and what can be read from the source; `tests/e2e` holds the built page
+//! to the native numbers.
 
 #[cfg(feature = "engine")]
 pub mod device;
