@@ -180,6 +180,7 @@ const MODULES: &[Module] = &[
             "numerics",
             "metrics",
             "scenes",
+            "explorer",
             "protocol",
             "preprocess",
             "device",

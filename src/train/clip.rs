@@ -332,7 +332,7 @@ impl Run<'_> {
                 learner.clone(),
                 gradients,
             );
-            if step % STEPS_PER_READING == 0 {
+            if step.is_multiple_of(STEPS_PER_READING) {
                 let losses = [
                     contrastive.into_scalar::<f32>(),
                     logistic.into_scalar::<f32>(),

@@ -1,4 +1,4 @@
-//! Fits an adapter to frozen features: the released recipe of AsymVLM (SGD with momentum, a cosine per step, `InfoNCE`
+//! Fits an adapter to frozen features: the released recipe of `AsymVLM` (SGD with momentum, a cosine per step, `InfoNCE`
 //! with a trainable factor on the log-likelihoods).
 
 use anyhow::Result;
@@ -89,7 +89,7 @@ pub fn fit(
                 adapter,
                 gradients,
             );
-            if step % STEPS_PER_READING == 0 {
+            if step.is_multiple_of(STEPS_PER_READING) {
                 let scale = adapter.logit_scale.val().into_scalar::<f32>();
                 meter.update(
                     step + 1,

@@ -75,142 +75,136 @@ pub fn golden_scene() -> Scene {
     }
 }
 
-/// Scenes by name, in the order in which they hang; the page shows the first six at the start.
-pub fn hung_scenes() -> Vec<(&'static str, Scene)> {
-    use {Colour as C, Shape as S, Size as Z, Texture as T};
-    let scene = |ground, light, objects: Vec<Object>| Scene {
-        objects,
-        ground,
-        light,
-    };
-    let (white, grey, beige, mint) = (Ground::White, Ground::Grey, Ground::Beige, Ground::Mint);
-    let (bright, dim) = (Light::Bright, Light::Dim);
-    vec![
+/// Size, texture, colour, shape and grid cell of an object.
+type Traits = (Size, Texture, Colour, Shape, usize);
+
+/// A picture of the gallery: its name, ground and light, and what is on it.
+type Hung = (&'static str, Ground, Light, &'static [Traits]);
+
+/// What hangs, in this order; the page shows the first six at the start.
+const HUNG: [Hung; 12] = {
+    use {Colour as C, Ground as G, Light as L, Shape as S, Size as Z, Texture as T};
+    [
         (
             "star-above-circle",
-            scene(
-                white,
-                bright,
-                vec![
-                    object(Z::Small, T::Solid, C::Red, S::Star, 1),
-                    object(Z::Large, T::Solid, C::Blue, S::Circle, 7),
-                ],
-            ),
+            G::White,
+            L::Bright,
+            &[
+                (Z::Small, T::Solid, C::Red, S::Star, 1),
+                (Z::Large, T::Solid, C::Blue, S::Circle, 7),
+            ],
         ),
         (
             "lone-red-star",
-            scene(
-                beige,
-                bright,
-                vec![object(Z::Large, T::Solid, C::Red, S::Star, 4)],
-            ),
+            G::Beige,
+            L::Bright,
+            &[(Z::Large, T::Solid, C::Red, S::Star, 4)],
         ),
         (
             "orange-square-and-ring",
-            scene(
-                grey,
-                bright,
-                vec![
-                    object(Z::Medium, T::Striped, C::Orange, S::Square, 3),
-                    object(Z::Medium, T::Solid, C::Yellow, S::Ring, 5),
-                ],
-            ),
+            G::Grey,
+            L::Bright,
+            &[
+                (Z::Medium, T::Striped, C::Orange, S::Square, 3),
+                (Z::Medium, T::Solid, C::Yellow, S::Ring, 5),
+            ],
         ),
         (
             "red-circles",
-            scene(
-                mint,
-                bright,
-                vec![
-                    object(Z::Small, T::Solid, C::Red, S::Circle, 0),
-                    object(Z::Medium, T::Dotted, C::Red, S::Circle, 4),
-                    object(Z::Small, T::Striped, C::Red, S::Circle, 8),
-                ],
-            ),
+            G::Mint,
+            L::Bright,
+            &[
+                (Z::Small, T::Solid, C::Red, S::Circle, 0),
+                (Z::Medium, T::Dotted, C::Red, S::Circle, 4),
+                (Z::Small, T::Striped, C::Red, S::Circle, 8),
+            ],
         ),
         (
             "four-cool-shapes",
-            scene(
-                white,
-                bright,
-                vec![
-                    object(Z::Medium, T::Solid, C::Blue, S::Square, 0),
-                    object(Z::Small, T::Dotted, C::Green, S::Triangle, 2),
-                    object(Z::Large, T::Striped, C::Purple, S::Circle, 6),
-                    object(Z::Small, T::Solid, C::Green, S::Ring, 8),
-                ],
-            ),
+            G::White,
+            L::Bright,
+            &[
+                (Z::Medium, T::Solid, C::Blue, S::Square, 0),
+                (Z::Small, T::Dotted, C::Green, S::Triangle, 2),
+                (Z::Large, T::Striped, C::Purple, S::Circle, 6),
+                (Z::Small, T::Solid, C::Green, S::Ring, 8),
+            ],
         ),
         (
             "cross-in-the-dark",
-            scene(
-                grey,
-                dim,
-                vec![object(Z::Large, T::Solid, C::Pink, S::Cross, 4)],
-            ),
+            G::Grey,
+            L::Dim,
+            &[(Z::Large, T::Solid, C::Pink, S::Cross, 4)],
         ),
         (
             "black-triangle",
-            scene(
-                white,
-                bright,
-                vec![object(Z::Small, T::Solid, C::Black, S::Triangle, 6)],
-            ),
+            G::White,
+            L::Bright,
+            &[(Z::Small, T::Solid, C::Black, S::Triangle, 6)],
         ),
         (
             "yellow-stars",
-            scene(
-                mint,
-                dim,
-                vec![
-                    object(Z::Small, T::Solid, C::Yellow, S::Star, 1),
-                    object(Z::Medium, T::Striped, C::Yellow, S::Star, 5),
-                ],
-            ),
+            G::Mint,
+            L::Dim,
+            &[
+                (Z::Small, T::Solid, C::Yellow, S::Star, 1),
+                (Z::Medium, T::Striped, C::Yellow, S::Star, 5),
+            ],
         ),
         (
             "ring-below-square",
-            scene(
-                beige,
-                bright,
-                vec![
-                    object(Z::Large, T::Dotted, C::Black, S::Square, 1),
-                    object(Z::Medium, T::Solid, C::Orange, S::Ring, 7),
-                ],
-            ),
+            G::Beige,
+            L::Bright,
+            &[
+                (Z::Large, T::Dotted, C::Black, S::Square, 1),
+                (Z::Medium, T::Solid, C::Orange, S::Ring, 7),
+            ],
         ),
         (
             "blue-crosses",
-            scene(
-                grey,
-                bright,
-                vec![
-                    object(Z::Small, T::Solid, C::Blue, S::Cross, 3),
-                    object(Z::Medium, T::Striped, C::Blue, S::Cross, 5),
-                ],
-            ),
+            G::Grey,
+            L::Bright,
+            &[
+                (Z::Small, T::Solid, C::Blue, S::Cross, 3),
+                (Z::Medium, T::Striped, C::Blue, S::Cross, 5),
+            ],
         ),
         (
             "green-triangle-corner",
-            scene(
-                beige,
-                dim,
-                vec![object(Z::Medium, T::Dotted, C::Green, S::Triangle, 2)],
-            ),
+            G::Beige,
+            L::Dim,
+            &[(Z::Medium, T::Dotted, C::Green, S::Triangle, 2)],
         ),
         (
             "purple-and-pink",
-            scene(
-                white,
-                bright,
-                vec![
-                    object(Z::Large, T::Solid, C::Purple, S::Square, 3),
-                    object(Z::Small, T::Dotted, C::Pink, S::Circle, 5),
-                    object(Z::Small, T::Solid, C::Black, S::Star, 1),
-                ],
-            ),
+            G::White,
+            L::Bright,
+            &[
+                (Z::Large, T::Solid, C::Purple, S::Square, 3),
+                (Z::Small, T::Dotted, C::Pink, S::Circle, 5),
+                (Z::Small, T::Solid, C::Black, S::Star, 1),
+            ],
         ),
     ]
+};
+
+/// Scenes by name, in the order in which they hang.
+pub fn hung_scenes() -> Vec<(&'static str, Scene)> {
+    let scene = |&(name, ground, light, objects): &Hung| {
+        let objects = objects
+            .iter()
+            .map(|&(size, texture, colour, shape, cell)| object(size, texture, colour, shape, cell))
+            .collect();
+        (
+            name,
+            Scene {
+                objects,
+                ground,
+                light,
+            },
+        )
+    };
+    HUNG.iter().map(scene).collect()
 }
 
 /// Pictures made for each kind of foreign picture.

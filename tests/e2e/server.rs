@@ -27,7 +27,7 @@ impl Server {
             let http = Arc::clone(&http);
             move || {
                 http.incoming_requests()
-                    .for_each(|request| answer(request, &replaced))
+                    .for_each(|request| answer(request, &replaced));
             }
         });
         Self {

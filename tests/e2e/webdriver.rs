@@ -1,4 +1,4 @@
-//! A headless browser, asked through `chromedriver` by the WebDriver protocol: plain HTTP and JSON.
+//! A headless browser, asked through `chromedriver` by the `WebDriver` protocol: plain HTTP and JSON.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -86,14 +86,6 @@ impl Browser {
         self.post(
             &format!("/element/{element}/value"),
             &json!({ "text": text }),
-        );
-    }
-
-    /// Clicks an element.
-    pub fn click(&self, selector: &str) {
-        self.post(
-            &format!("/element/{}/click", self.find(selector)),
-            &json!({}),
         );
     }
 
