@@ -67,5 +67,7 @@ pub mod ui;
 pub mod weights;
 #[cfg(feature = "page")]
 pub mod wire;
+#[cfg(feature = "web")]
+pub mod worker;
 #[cfg(feature = "xtask")]
 pub mod xtask;
