@@ -132,3 +132,49 @@ fn exact_terms(attribute: Attribute) -> Vec<&'static str> {
     exact.sort_by_key(|term| term.mask);
     exact.iter().map(|term| term.words[0]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenes::parse;
+
+    #[test]
+    fn the_caption_that_a_label_names_is_the_only_one_of_the_task_that_fits() {
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        for task in tasks() {
+            let descriptions: Vec<_> = task
+                .captions
+                .iter()
+                .map(|caption| parse(caption).expect("a caption of the world"))
+                .collect();
+            for i in 0..200 {
+                let scene = (task.scenes)(&mut rng, i);
+                let fitting: Vec<usize> = (0..descriptions.len())
+                    .filter(|&caption| descriptions[caption].fits(&scene))
+                    .collect();
+                assert_eq!(
+                    fitting,
+                    [(task.label)(&scene)],
+                    "captions of {} for {scene:?}",
+                    task.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_answer_of_a_task_occurs() {
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        for task in tasks() {
+            let mut seen = vec![false; task.captions.len()];
+            for i in 0..400 {
+                seen[(task.label)(&(task.scenes)(&mut rng, i))] = true;
+            }
+            assert!(
+                seen.iter().all(|&seen| seen),
+                "answers of {}: {seen:?}",
+                task.name
+            );
+        }
+    }
+}

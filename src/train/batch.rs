@@ -242,3 +242,141 @@ fn with_unknown(caption: &str, share: f64, rng: &mut ChaCha8Rng) -> String {
     });
     words.collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenes::parse;
+    use crate::scenes::scene::{Colour, Ground, Light, Object, Shape, Size, Texture};
+    use crate::train::scenes::tokenizer_json;
+
+    fn tokens(ids: &[u32]) -> Tokens {
+        Tokens {
+            ids: ids.to_vec(),
+            n_tokens: ids.len() - 2,
+            truncated: false,
+            unknown_words: Vec::new(),
+        }
+    }
+
+    fn lone(colour: Colour, shape: Shape) -> Scene {
+        Scene {
+            objects: vec![Object {
+                shape,
+                colour,
+                size: Size::Medium,
+                texture: Texture::Solid,
+                x: 0.5,
+                y: 0.5,
+            }],
+            ground: Ground::White,
+            light: Light::Bright,
+        }
+    }
+
+    fn drawn(seed: u64) -> (Vec<Scene>, Batch) {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let pool: Vec<Scene> = (0..40)
+            .map(|_| Scene::sample(Compositions::Seen, &mut rng))
+            .collect();
+        let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer_json().as_bytes(), 64)
+            .expect("the world's own tokenizer");
+        let mix = CaptionMix {
+            unknown: 0.3,
+            full: 0.5,
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let batch = Batch::draw(&pool, 24, 12, mix, &tokenizer, &mut rng).expect("a batch");
+        (pool, batch)
+    }
+
+    #[test]
+    fn captions_are_padded_on_the_right_with_their_end_token() {
+        let batch = TokenBatch::new(&[tokens(&[8, 1, 9]), tokens(&[8, 1, 2, 3, 9])]);
+        assert_eq!(batch.n_tokens, LENGTH_STEP, "five tokens become eight");
+        assert_eq!(
+            batch.ids,
+            [8, 1, 9, 9, 9, 9, 9, 9, 8, 1, 2, 3, 9, 9, 9, 9],
+            "row by row"
+        );
+        assert_eq!(batch.ends, [2, 4], "where the first end token stands");
+    }
+
+    #[test]
+    fn a_length_that_is_a_multiple_already_is_kept() {
+        let batch = TokenBatch::new(&[tokens(&[8, 1, 1, 1, 1, 1, 1, 9])]);
+        assert_eq!((batch.n_tokens, batch.ends), (8, vec![7]), "nothing to pad");
+    }
+
+    #[test]
+    fn the_truth_table_has_a_row_for_each_text_and_a_column_for_each_scene() {
+        let scenes = [
+            lone(Colour::Red, Shape::Star),
+            lone(Colour::Red, Shape::Circle),
+            lone(Colour::Blue, Shape::Star),
+        ];
+        let descriptions = ["a picture", "something red", "a star", "a blue circle"]
+            .map(|caption| parse(caption).expect("a caption of the world"));
+        let truth = truth_table(descriptions.iter(), &scenes.each_ref());
+        let rows: Vec<&[bool]> = truth.chunks_exact(scenes.len()).collect();
+        assert_eq!(
+            rows,
+            [
+                [true, true, true],
+                [true, true, false],
+                [true, false, true],
+                [false, false, false],
+            ],
+            "picture, red, star, blue circle against red star, red circle, blue star"
+        );
+    }
+
+    #[test]
+    fn every_caption_of_a_batch_is_true_of_its_own_scene() {
+        let (pool, batch) = drawn(1);
+        let n = batch.scenes.len();
+        assert_eq!(batch.truth.len(), (24 + 12) * n, "captions and probes");
+        for i in 0..n {
+            assert!(
+                batch.truth[i * n + i],
+                "caption {i} against scene {:?}",
+                pool[usize::try_from(batch.scenes[i]).expect("an index")]
+            );
+        }
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_batch() {
+        let (a, b, other) = (drawn(1).1, drawn(1).1, drawn(2).1);
+        assert_eq!(a.scenes, b.scenes, "scenes");
+        assert_eq!(a.captions.ids, b.captions.ids, "captions");
+        assert_eq!(a.probes.ids, b.probes.ids, "probes");
+        assert_eq!(a.truth, b.truth, "truth");
+        assert_ne!(a.captions.ids, other.captions.ids, "another seed");
+    }
+
+    #[test]
+    fn some_captions_lose_words_to_the_unknown_one_and_none_at_a_share_of_zero() {
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let captions: Vec<String> = (0..2000)
+            .map(|_| with_unknown("a red star", 1.0, &mut rng))
+            .collect();
+        let replaced = captions
+            .iter()
+            .filter(|caption| *caption == "blorple blorple blorple")
+            .count();
+        let kept = captions
+            .iter()
+            .filter(|caption| *caption == "a red star")
+            .count();
+        assert_eq!(replaced + kept, captions.len(), "all words or none");
+        // Five standard deviations of a binomial share around 0.15.
+        let share = replaced as f64 / captions.len() as f64;
+        assert!(
+            (share - CAPTIONS_WITH_UNKNOWN).abs() < 0.04,
+            "share of changed captions: {share}"
+        );
+        let unchanged = with_unknown("a red star", 0.0, &mut rng);
+        assert_eq!(unchanged, "a red star", "a share of zero");
+    }
+}

@@ -405,3 +405,119 @@ fn resume(
     let optimizer = optimizer.load(folder.join("encoder-optimizer.bpk"))?;
     Ok((learner, optimizer, position.step))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device;
+
+    /// Room for rounding of sums of a few `f32`.
+    const TOLERANCE: f64 = 1e-6;
+
+    fn recipe() -> ClipRecipe {
+        ClipRecipe {
+            pool: 10,
+            batch: 4,
+            probes: 2,
+            steps: 110,
+            learning_rate: 1e-3,
+            warmup: 10,
+            weight_decay: 0.05,
+            probe_weight: 4.0,
+            full_captions: 0.5,
+            pixel_noise: 0.05,
+            unknown_words: 0.3,
+            seed: 0,
+        }
+    }
+
+    #[track_caller]
+    fn assert_near(found: f64, expected: f64, what: &str) {
+        assert!(
+            (found - expected).abs() < TOLERANCE,
+            "{what}: {found}, expected {expected}"
+        );
+    }
+
+    #[test]
+    fn the_learning_rate_climbs_to_its_greatest_value_and_falls_to_zero() {
+        let rate = |step| recipe().learning_rate_at(step) / 1e-3;
+        assert_near(rate(0), 0.1, "the first step");
+        assert_near(rate(9), 1.0, "the last step of the warm-up");
+        assert_near(rate(10), 1.0, "the first step of the cosine");
+        assert_near(rate(60), 0.5, "half of the cosine");
+        assert_near(rate(110), 0.0, "after the last step");
+    }
+
+    #[test]
+    fn a_run_without_warm_up_starts_at_the_greatest_learning_rate() {
+        let recipe = ClipRecipe {
+            warmup: 0,
+            ..recipe()
+        };
+        assert_near(recipe.learning_rate_at(0) / 1e-3, 1.0, "the first step");
+    }
+
+    #[test]
+    fn the_weights_of_the_logistic_loss_sum_to_one_and_balance_each_text() {
+        let truth = [
+            [true, false, false, false],
+            [true, true, true, false],
+            [true, true, true, true],
+            [false, false, false, false],
+        ];
+        let weights = balanced_weights(truth.as_flattened(), 4);
+        let sum: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
+        assert_near(sum, 1.0, "sum of the weights");
+        for (row, fits) in weights.chunks_exact(4).zip(truth).take(2) {
+            let of = |value: bool| -> f64 {
+                let chosen = row.iter().zip(fits).filter(|pair| pair.1 == value);
+                chosen.map(|pair| f64::from(*pair.0)).sum()
+            };
+            assert_near(of(true), 0.25, "scenes that fit one of two texts");
+            assert_near(of(false), 0.25, "scenes that do not");
+        }
+        assert_eq!(
+            weights[8..],
+            [0.0; 8],
+            "texts that fit all scenes or none tell nothing"
+        );
+    }
+
+    #[test]
+    fn texts_that_tell_nothing_have_no_weight_even_alone() {
+        assert_eq!(
+            balanced_weights(&[true, true], 2),
+            [0.0, 0.0],
+            "not a division by zero"
+        );
+    }
+
+    #[test]
+    fn other_scenes_that_a_caption_fits_are_no_negatives() {
+        // Two captions and one probe, which the mask leaves out.
+        let truth = [true, true, false, true, true, true];
+        assert_eq!(
+            not_negative(&truth, 2),
+            [0.0, NOT_A_NEGATIVE, 0.0, 0.0],
+            "caption 0 fits scene 1 too; the diagonal stays"
+        );
+    }
+
+    #[test]
+    fn the_contrastive_loss_of_equal_logits_is_the_logarithm_of_the_batch() {
+        let logits = Tensor::<2>::zeros([4, 4], &device::cpu());
+        let loss = contrastive_loss(logits).into_scalar::<f32>();
+        assert_near(f64::from(loss), 4f64.ln(), "four pairs");
+    }
+
+    #[test]
+    fn a_masked_pair_does_not_count_in_the_contrastive_loss() {
+        let truth = [true, true, false, true];
+        let mask = TensorData::new(not_negative(&truth, 2), [2, 2]);
+        let logits = Tensor::<2>::from_data(mask, &device::cpu());
+        let loss = contrastive_loss(logits).into_scalar::<f32>();
+        // Row 0 and column 1 have no negative left and lose nothing; row 1 and column 0 lose ln 2 each.
+        assert_near(f64::from(loss), 2f64.ln() / 2.0, "half of ln 2");
+    }
+}

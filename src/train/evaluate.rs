@@ -422,3 +422,29 @@ fn attribute_accuracy(session: &Session, score: Score) -> Result<BTreeMap<&'stat
     }
     Ok(accuracy)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_equal_scores_is_the_best() {
+        assert_eq!(best([1.0, 3.0, 3.0, 2.0].into_iter()), 1, "index");
+    }
+
+    #[test]
+    fn recall_that_falls_with_uncertainty_correlates_by_minus_one() {
+        let uncertainty: Vec<f64> = (0..1000).map(f64::from).collect();
+        // In level L the first 100 − 10 L of a hundred queries are right.
+        let is_correct: Vec<bool> = (0..1000).map(|i| i % 100 < 100 - i / 100 * 10).collect();
+        let found = level_correlation(&uncertainty, &is_correct).expect("ten levels");
+        assert!((found + 1.0).abs() < 1e-12, "{found}, expected -1");
+    }
+
+    #[test]
+    fn recall_that_is_the_same_in_every_level_has_no_correlation() {
+        let uncertainty: Vec<f64> = (0..100).map(f64::from).collect();
+        let result = level_correlation(&uncertainty, &[true; 100]);
+        assert!(result.is_err(), "{result:?}");
+    }
+}

@@ -5,7 +5,7 @@ use anyhow::Result;
 use burn::module::Module as _;
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::momentum::MomentumConfig;
-use burn::optim::{GradientsParams, SgdConfig};
+use burn::optim::{GradientsParams, ModuleOptimizer, SgdConfig};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
@@ -61,16 +61,7 @@ pub fn fit(
     let autodiff = device.clone().autodiff();
     autodiff.seed(recipe.seed);
     let mut adapter = config.init(&autodiff);
-    let mut optimizer = SgdConfig::new()
-        .with_momentum(Some(MomentumConfig {
-            momentum: recipe.momentum,
-            dampening: 0.0,
-            nesterov: false,
-        }))
-        .with_weight_decay(Some(WeightDecayConfig {
-            penalty: recipe.weight_decay,
-        }))
-        .init();
+    let mut optimizer = optimizer_of(recipe);
     let steps_per_epoch = features.image_of_text.len().div_ceil(recipe.batch);
     let n_steps = steps_per_epoch * recipe.epochs;
     let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
@@ -107,6 +98,19 @@ pub fn fit(
     Ok(adapter.valid())
 }
 
+fn optimizer_of(recipe: &FitRecipe) -> ModuleOptimizer {
+    SgdConfig::new()
+        .with_momentum(Some(MomentumConfig {
+            momentum: recipe.momentum,
+            dampening: 0.0,
+            nesterov: false,
+        }))
+        .with_weight_decay(Some(WeightDecayConfig {
+            penalty: recipe.weight_decay,
+        }))
+        .init()
+}
+
 const fn name(family: Family) -> &'static str {
     match family {
         Family::VonMisesFisher => "vMF adapter",
@@ -140,4 +144,45 @@ fn shuffled(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
 fn cosine(learning_rate: f64, step: usize, n_steps: usize) -> f64 {
     let phase = std::f64::consts::PI * step as f64 / n_steps as f64;
     LEAST_LEARNING_RATE + (learning_rate - LEAST_LEARNING_RATE) * 0.5 * (1.0 + phase.cos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rounding of a cosine.
+    const TOLERANCE: f64 = 1e-12;
+
+    #[test]
+    fn the_cosine_starts_at_the_learning_rate_and_ends_at_the_least() {
+        for (step, expected) in [
+            (0, 5e-2),
+            (50, (5e-2 + LEAST_LEARNING_RATE) / 2.0),
+            (100, LEAST_LEARNING_RATE),
+        ] {
+            let found = cosine(5e-2, step, 100);
+            assert!(
+                (found - expected).abs() < TOLERANCE,
+                "step {step}: {found}, expected {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_cosine_falls_at_every_step() {
+        for step in 0..100 {
+            let (now, next) = (cosine(5e-2, step, 100), cosine(5e-2, step + 1, 100));
+            assert!(next < now, "step {step}: {now}, then {next}");
+        }
+    }
+
+    #[test]
+    fn an_epoch_holds_every_caption_once_in_an_order_of_its_own() {
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let (first, second) = (shuffled(50, &mut rng), shuffled(50, &mut rng));
+        let mut sorted = first.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..50).collect::<Vec<_>>(), "each once");
+        assert_ne!(first, second, "another order in the next epoch");
+    }
 }

@@ -271,3 +271,29 @@ fn gradient<R: Rng>(rng: &mut R) -> RgbPixels {
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn what_hangs_has_names_of_its_own_and_objects_in_cells_of_their_own() {
+        let hung = hung_scenes();
+        let names: BTreeSet<&str> = hung.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names.len(), HUNG.len(), "names: {names:?}");
+        for (name, scene) in &hung {
+            let cells: BTreeSet<usize> = scene.objects.iter().map(Object::cell).collect();
+            assert_eq!(cells.len(), scene.objects.len(), "cells of {name}");
+        }
+    }
+
+    #[test]
+    fn an_object_stands_in_the_cell_that_was_asked_for() {
+        for cell in 0..9 {
+            let found = object(Size::Small, Texture::Solid, Colour::Red, Shape::Star, cell).cell();
+            assert_eq!(found, cell, "cell");
+        }
+    }
+}

@@ -270,3 +270,59 @@ fn adapter_features(recipe: &ScenesRecipe, encoder: &Encoder<'_>) -> Result<Feat
         image_of_text,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_caption_fits_the_context_of_the_model() {
+        let recipe = ScenesRecipe::new(Preset::Full, 0);
+        let tokenizer = TextPreprocess::from_tokenizer_json(
+            tokenizer_json().as_bytes(),
+            recipe.model.text_cfg.context_length,
+        )
+        .expect("the world's own tokenizer");
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        for _ in 0..500 {
+            let scene = Scene::sample_with_count(4, Compositions::All, &mut rng);
+            let [.., everything] = hierarchy(&scene, &mut rng);
+            let caption = say(&everything, Wording::Varied, &mut rng);
+            let tokens = tokenizer.encode(&caption).expect("a caption");
+            assert!(!tokens.truncated, "cut: {caption}");
+            assert_eq!(tokens.unknown_words, [""; 0], "words of: {caption}");
+        }
+    }
+
+    #[test]
+    fn model_and_tokenizer_have_the_same_vocabulary() {
+        let text = ScenesRecipe::new(Preset::Small, 0).model.text_cfg;
+        let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer_json().as_bytes(), 64)
+            .expect("the world's own tokenizer");
+        assert_eq!(
+            tokenizer.vocab_size(),
+            text.vocab_size,
+            "words and specials"
+        );
+        let ids = tokenizer.encode("a star").expect("a caption").ids;
+        assert_eq!(
+            (ids.first(), ids.last()),
+            (Some(&text.start_token_id), Some(&text.end_token_id)),
+            "start and end"
+        );
+    }
+
+    #[test]
+    fn a_folder_with_another_recipe_is_refused() {
+        let folder = std::env::temp_dir().join(format!("kappascope-claim-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for the test");
+        let claim_with = |seed| claim(&ScenesRecipe::new(Preset::Small, seed), &folder);
+        let results = [claim_with(0), claim_with(0), claim_with(1)].map(|result| result.is_ok());
+        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
+        assert_eq!(
+            results,
+            [true, true, false],
+            "new, the same again, another seed"
+        );
+    }
+}
