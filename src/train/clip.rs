@@ -233,6 +233,36 @@ struct Position {
     step: usize,
 }
 
+/// The encoder of a run that has taken all its steps, without autodiff.
+///
+/// # Errors
+///
+/// The folder's files cannot be read.
+pub fn finished(
+    config: &ClipConfig,
+    recipe: &ClipRecipe,
+    folder: &Path,
+    device: &Device,
+) -> Result<Option<Clip>> {
+    match position(folder)? {
+        Some(position) if position.step >= recipe.steps => {
+            let record = ModuleRecord::load(folder.join("encoder.bpk"))?;
+            Ok(Some(Learner::new(config, device).load_record(record).clip))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// How far the run in a folder has come, if one was begun.
+fn position(folder: &Path) -> Result<Option<Position>> {
+    match std::fs::read(folder.join("encoder.json")) {
+        Ok(bytes) => Ok(Some(
+            serde_json::from_slice(&bytes).context("encoder.json")?,
+        )),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Trains, or goes on where a run in this folder stopped. Returns the encoder without autodiff.
 ///
 /// # Errors
@@ -397,10 +427,9 @@ fn resume(
     device: &Device,
 ) -> Result<(Learner, ModuleOptimizer, usize)> {
     let (learner, optimizer) = (Learner::new(config, device), optimizer_of(recipe));
-    let Ok(bytes) = std::fs::read(folder.join("encoder.json")) else {
+    let Some(position) = position(folder)? else {
         return Ok((learner, optimizer, 0));
     };
-    let position: Position = serde_json::from_slice(&bytes).context("encoder.json")?;
     let learner = learner.load_record(ModuleRecord::load(folder.join("encoder.bpk"))?);
     let optimizer = optimizer.load(folder.join("encoder-optimizer.bpk"))?;
     Ok((learner, optimizer, position.step))

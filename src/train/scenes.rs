@@ -155,40 +155,48 @@ pub fn run(recipe: &ScenesRecipe, folder: &Path, device: &Device) -> Result<Trai
         TextPreprocess::from_tokenizer_json(json.as_bytes(), recipe.model.text_cfg.context_length)?;
     let preprocess = ImagePreprocess::clip(recipe.model.vision_cfg.image_size);
 
-    eprintln!("drawing {} scenes", recipe.clip.pool);
-    let pool = Pool::draw(
-        recipe.clip.pool,
-        Compositions::Seen,
-        recipe.clip.seed,
-        &preprocess,
-    );
-    let clip = clip::train(
-        &recipe.model,
-        &recipe.clip,
-        pool,
-        &tokenizer,
-        folder,
-        device,
-    )?;
+    let clip = match clip::finished(&recipe.model, &recipe.clip, folder, device)? {
+        Some(clip) => clip,
+        None => train_encoder(recipe, &tokenizer, &preprocess, folder, device)?,
+    };
     let encoder = Encoder {
         clip: &clip,
         tokenizer: &tokenizer,
         preprocess: &preprocess,
         device,
     };
-    let metrics = attribute_accuracy(&encoder, N_VALIDATION, VALIDATION_SEED)?;
-    eprintln!("attributes on {N_VALIDATION} validation scenes: {metrics:.3?}");
-
+    let metrics = validate(&encoder, folder)?;
     let adapters = fit_adapters(recipe, &encoder, folder, device)?;
-    std::fs::write(
-        folder.join("metrics.json"),
-        serde_json::to_string_pretty(&metrics)?,
-    )?;
     Ok(Trained {
         clip,
         adapters,
         metrics,
     })
+}
+
+fn train_encoder(
+    recipe: &ScenesRecipe,
+    tokenizer: &TextPreprocess,
+    preprocess: &ImagePreprocess,
+    folder: &Path,
+    device: &Device,
+) -> Result<Clip> {
+    eprintln!("drawing {} scenes", recipe.clip.pool);
+    let (n_scenes, seed) = (recipe.clip.pool, recipe.clip.seed);
+    let pool = Pool::draw(n_scenes, Compositions::Seen, seed, preprocess);
+    clip::train(&recipe.model, &recipe.clip, pool, tokenizer, folder, device)
+}
+
+/// Accuracy of each attribute on validation scenes, measured once for a run.
+fn validate(encoder: &Encoder<'_>, folder: &Path) -> Result<BTreeMap<String, f64>> {
+    let path = folder.join("metrics.json");
+    if let Ok(bytes) = std::fs::read(&path) {
+        return serde_json::from_slice(&bytes).with_context(|| path.display().to_string());
+    }
+    let metrics = attribute_accuracy(encoder, N_VALIDATION, VALIDATION_SEED)?;
+    eprintln!("attributes on {N_VALIDATION} validation scenes: {metrics:.3?}");
+    std::fs::write(path, serde_json::to_string_pretty(&metrics)?)?;
+    Ok(metrics)
 }
 
 /// Writes `config.json`, or checks that the one there says the same.
