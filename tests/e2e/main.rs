@@ -90,6 +90,13 @@ mod built_page {
         open_ready(&browser, &server.address("?backend=cpu"));
         type_first_caption(&browser, CAPTION);
         let before = reading(&browser);
+        let kept = "return decodeURIComponent(location.hash).includes(arguments[0])";
+        browser.wait_for(
+            "the caption in the address",
+            Duration::from_secs(10),
+            kept,
+            &[json!(CAPTION)],
+        );
         browser.reload();
         wait_for_caption(&browser, CAPTION);
         assert_eq!(reading(&browser).kappa, before.kappa, "after a reload");

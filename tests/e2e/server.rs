@@ -2,17 +2,14 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread;
 
-use tiny_http::{Header, Response};
-
-/// Serves `dist/` until it is dropped.
-pub struct Server {
-    http: Arc<tiny_http::Server>,
-    thread: Option<JoinHandle<()>>,
-}
+/// Serves `dist/` for as long as the tests run.
+pub struct Server(SocketAddr);
 
 impl Server {
     /// Serves the page as it was built.
@@ -22,33 +19,22 @@ impl Server {
 
     /// Serves the page with other contents for some of its paths, such as `/models/scenes/text.safetensors`.
     pub fn replacing(replaced: HashMap<String, Vec<u8>>) -> Self {
-        let http = Arc::new(tiny_http::Server::http("127.0.0.1:0").expect("a port is free"));
-        let thread = thread::spawn({
-            let http = Arc::clone(&http);
-            move || {
-                http.incoming_requests()
-                    .for_each(|request| answer(request, &replaced));
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = listener.local_addr().expect("it listens");
+        let replaced = Arc::new(replaced);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let replaced = Arc::clone(&replaced);
+                // A browser that closes early, as at the end of a test, is no failure of the server.
+                thread::spawn(move || answer(stream, &replaced).ok());
             }
         });
-        Self {
-            http,
-            thread: Some(thread),
-        }
+        Self(address)
     }
 
     /// The page's address with this after the slash.
     pub fn address(&self, rest: &str) -> String {
-        format!("http://{}/{rest}", self.http.server_addr())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.http.unblock();
-        if let Some(thread) = self.thread.take() {
-            // A panic over there failed its own request already.
-            thread.join().ok();
-        }
+        format!("http://{}/{rest}", self.0)
     }
 }
 
@@ -57,29 +43,38 @@ pub fn dist() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("dist")
 }
 
-fn answer(request: tiny_http::Request, replaced: &HashMap<String, Vec<u8>>) {
-    let path = request.url().split('?').next().unwrap_or("/");
-    let path = if path.ends_with('/') {
-        format!("{path}index.html")
-    } else {
-        path.to_owned()
+/// Answers one request and closes the connection, so that a browser's idle connections bind nothing.
+fn answer(mut stream: TcpStream, replaced: &HashMap<String, Vec<u8>>) -> io::Result<()> {
+    let mut lines = BufReader::new(stream.try_clone()?).lines();
+    let request = lines.next().transpose()?.unwrap_or_default();
+    while lines
+        .next()
+        .transpose()?
+        .is_some_and(|header| !header.is_empty())
+    {}
+    let path = request
+        .split(' ')
+        .nth(1)
+        .unwrap_or("/")
+        .split('?')
+        .next()
+        .unwrap_or("/");
+    let path = if path == "/" { "/index.html" } else { path };
+    let file = dist().join(path.trim_start_matches('/'));
+    let (status, content) = match replaced.get(path).cloned().or_else(|| fs::read(file).ok()) {
+        Some(content) => ("200 OK", content),
+        None => ("404 Not Found", Vec::new()),
     };
-    let content = replaced
-        .get(&path)
-        .cloned()
-        .or_else(|| fs::read(dist().join(&path[1..])).ok());
-    let sent = match content {
-        Some(content) => {
-            request.respond(Response::from_data(content).with_header(content_type(&path)))
-        }
-        None => request.respond(Response::empty(404)),
-    };
-    // A browser that closes early, as at the end of a test, is no failure of the server.
-    sent.ok();
+    let (kind, n_bytes) = (content_type(path), content.len());
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {n_bytes}\r\nConnection: close\r\n\r\n"
+    )?;
+    stream.write_all(&content)
 }
 
-fn content_type(path: &str) -> Header {
-    let value = match path.rsplit('.').next().unwrap_or_default() {
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit('.').next().unwrap_or_default() {
         "html" => "text/html; charset=utf-8",
         "js" => "text/javascript",
         "css" => "text/css",
@@ -88,6 +83,5 @@ fn content_type(path: &str) -> Header {
         "svg" => "image/svg+xml",
         "png" => "image/png",
         _ => "application/octet-stream",
-    };
-    Header::from_bytes("Content-Type", value).expect("a plain header")
+    }
 }

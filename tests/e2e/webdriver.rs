@@ -205,6 +205,7 @@ fn capabilities() -> Value {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/webdriver.json"))
         .expect("webdriver.json is there");
     let mut capabilities: Value = serde_json::from_str(&text).expect("webdriver.json is JSON");
+    capabilities["timeouts"] = json!({ "pageLoad": 60_000, "script": 30_000 });
     capabilities["goog:loggingPrefs"] = json!({ "browser": "ALL" });
     capabilities
 }
