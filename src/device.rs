@@ -17,6 +17,17 @@ pub fn cuda(index: usize) -> Device {
     Device::cuda(index)
 }
 
+/// The CPU, by libtorch.
+#[cfg(feature = "libtorch")]
+#[must_use]
+#[expect(
+    deprecated,
+    reason = "nothing else in Burn trains as fast on a CPU; Flex does all the rest"
+)]
+pub fn libtorch() -> Device {
+    Device::libtorch()
+}
+
 /// The browser's GPU, through WebGPU.
 ///
 /// # Errors
@@ -41,8 +52,10 @@ pub fn by_name(name: &str) -> crate::error::Result<Device> {
         "cpu" => Ok(cpu()),
         #[cfg(feature = "cuda")]
         "cuda" => Ok(cuda(0)),
+        #[cfg(feature = "libtorch")]
+        "libtorch" => Ok(libtorch()),
         _ => Err(crate::error::Error::Engine(format!(
-            "{name}: no such device in this build, expected `cpu`, or `cuda` in a build with --features cuda"
+            "{name}: no such device in this build, expected `cpu`, or `cuda` or `libtorch` in a build with that feature"
         ))),
     }
 }

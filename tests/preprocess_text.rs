@@ -7,7 +7,10 @@
 use kappascope::preprocess::TextPreprocess;
 use serde::Deserialize;
 #[cfg(target_arch = "wasm32")]
-use wasm_bindgen_test::wasm_bindgen_test as test;
+use wasm_bindgen_test::{wasm_bindgen_test as test, wasm_bindgen_test_configure};
+
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 /// CLIP's context length.
 const CONTEXT_LENGTH: usize = 77;

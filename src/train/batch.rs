@@ -14,6 +14,8 @@ use crate::scenes::{Compositions, Description, Scene, Wording, render, say};
 pub const RENDER_SIDE: usize = 128;
 /// Token batches are padded to a multiple of this, so that few shapes occur.
 const LENGTH_STEP: usize = 8;
+/// Groups of similar length into which the texts of a batch are sorted.
+const LENGTH_GROUPS: usize = 4;
 /// Share of captions in which words are replaced by the unknown word.
 const CAPTIONS_WITH_UNKNOWN: f64 = 0.15;
 /// A word outside of every vocabulary.
@@ -103,15 +105,43 @@ impl TokenBatch {
     }
 }
 
+/// Texts of very different lengths, in batches of similar length, so that little is padded.
+#[derive(Debug)]
+pub struct SortedTokens {
+    /// [`LENGTH_GROUPS`] batches of equal size or fewer, the shortest texts first.
+    pub groups: Vec<TokenBatch>,
+    /// Where each text lies in the groups, one after the other.
+    pub position: Vec<i64>,
+}
+
+impl SortedTokens {
+    /// Sorts texts into groups.
+    pub fn new(texts: &[Tokens]) -> Self {
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        order.sort_by_key(|&i| texts[i].ids.len());
+        let mut position = vec![0; texts.len()];
+        for (place, &i) in order.iter().enumerate() {
+            position[i] = place as i64;
+        }
+        let of = |group: &[usize]| {
+            let members: Vec<Tokens> = group.iter().map(|&i| texts[i].clone()).collect();
+            TokenBatch::new(&members)
+        };
+        let size = texts.len().div_ceil(LENGTH_GROUPS).max(1);
+        Self {
+            groups: order.chunks(size).map(of).collect(),
+            position,
+        }
+    }
+}
+
 /// One step's worth of training data.
 #[derive(Debug)]
 pub struct Batch {
     /// Which scenes of the pool.
     pub scenes: Vec<i64>,
-    /// One caption for each scene.
-    pub captions: TokenBatch,
-    /// Captions of other scenes, most of them short.
-    pub probes: TokenBatch,
+    /// One caption for each scene, then probes: captions of other scenes, most of them short.
+    pub texts: SortedTokens,
     /// Whether each text (captions, then probes) is true of each scene, `[n_texts, n_scenes]`.
     pub truth: Vec<bool>,
 }
@@ -150,12 +180,11 @@ impl Batch {
             probe_of(&pool[rng.random_range(0..pool.len())], rng)
         });
         let truth = truth_table(captions.iter().chain(&probes).map(|text| &text.0), &chosen);
-        let captions = encode_all(&captions, mix.unknown, seed, tokenizer)?;
-        let probes = encode_all(&probes, 0.0, seed, tokenizer)?;
+        let mut tokens = encode_all(&captions, mix.unknown, seed, tokenizer)?;
+        tokens.extend(encode_all(&probes, 0.0, seed, tokenizer)?);
         Ok(Self {
             scenes,
-            captions,
-            probes,
+            texts: SortedTokens::new(&tokens),
             truth,
         })
     }
@@ -166,13 +195,12 @@ fn encode_all(
     unknown: f64,
     seed: u64,
     tokenizer: &TextPreprocess,
-) -> Result<TokenBatch> {
+) -> Result<Vec<Tokens>> {
     let encode = |(i, text): (usize, &(Description, String))| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_add(i as u64));
         tokenizer.encode(&with_unknown(&text.1, unknown, &mut rng))
     };
-    let tokens: Result<Vec<Tokens>> = texts.par_iter().enumerate().map(encode).collect();
-    Ok(TokenBatch::new(&tokens?))
+    texts.par_iter().enumerate().map(encode).collect()
 }
 
 fn draw_texts(
@@ -309,6 +337,34 @@ mod tests {
     }
 
     #[test]
+    fn sorting_by_length_loses_no_text_and_says_where_each_went() {
+        let texts: Vec<Tokens> = [20, 3, 11, 3, 30, 9]
+            .iter()
+            .enumerate()
+            .map(|(i, &n)| tokens(&vec![u32::try_from(i).expect("small"); n]))
+            .collect();
+        let sorted = SortedTokens::new(&texts);
+        let rows: Vec<(i64, i64)> = sorted
+            .groups
+            .iter()
+            .flat_map(|group| group.ids.chunks_exact(group.n_tokens).zip(&group.ends))
+            .map(|(row, &end)| (row[0], end))
+            .collect();
+        let found: Vec<(i64, i64)> = sorted
+            .position
+            .iter()
+            .map(|&place| rows[usize::try_from(place).expect("an index")])
+            .collect();
+        assert_eq!(
+            found,
+            [(0, 19), (1, 2), (2, 10), (3, 2), (4, 29), (5, 8)],
+            "first token and end of each text"
+        );
+        let lengths: Vec<usize> = sorted.groups.iter().map(|group| group.n_tokens).collect();
+        assert_eq!(lengths, [8, 16, 32], "padded lengths of the groups");
+    }
+
+    #[test]
     fn the_truth_table_has_a_row_for_each_text_and_a_column_for_each_scene() {
         let scenes = [
             lone(Colour::Red, Shape::Star),
@@ -349,10 +405,17 @@ mod tests {
     fn the_same_seed_draws_the_same_batch() {
         let (a, b, other) = (drawn(1).1, drawn(1).1, drawn(2).1);
         assert_eq!(a.scenes, b.scenes, "scenes");
-        assert_eq!(a.captions.ids, b.captions.ids, "captions");
-        assert_eq!(a.probes.ids, b.probes.ids, "probes");
+        let ids = |batch: &Batch| -> Vec<i64> {
+            batch
+                .texts
+                .groups
+                .iter()
+                .flat_map(|group| group.ids.clone())
+                .collect()
+        };
+        assert_eq!(ids(&a), ids(&b), "texts");
         assert_eq!(a.truth, b.truth, "truth");
-        assert_ne!(a.captions.ids, other.captions.ids, "another seed");
+        assert_ne!(ids(&a), ids(&other), "another seed");
     }
 
     #[test]

@@ -94,14 +94,13 @@ impl Learner {
     /// Contrastive and logistic loss of a batch.
     fn losses(&self, batch: &DeviceBatch) -> (Tensor<1>, Tensor<1>) {
         let images = normalize(self.clip.vision.forward(batch.pixels.clone()));
-        let encode = |tokens: &DeviceTokens| {
-            normalize(
-                self.clip
-                    .text
-                    .forward(tokens.ids.clone(), tokens.ends.clone()),
-            )
-        };
-        let texts = Tensor::cat(vec![encode(&batch.captions), encode(&batch.probes)], 0);
+        let groups = batch.texts.iter().map(|tokens| {
+            self.clip
+                .text
+                .forward(tokens.ids.clone(), tokens.ends.clone())
+        });
+        let texts = Tensor::cat(groups.collect(), 0).select(0, batch.position.clone());
+        let texts = normalize(texts);
         let cosines = texts.matmul(images.transpose()); // [n_texts, n_images]
         let [_, n_images] = cosines.dims();
         let log_scale = self
@@ -154,8 +153,10 @@ impl DeviceTokens {
 /// A batch on the device.
 struct DeviceBatch {
     pixels: Tensor<4>,
-    captions: DeviceTokens,
-    probes: DeviceTokens,
+    /// All texts, sorted by length into groups.
+    texts: Vec<DeviceTokens>,
+    /// Where each text lies in the groups.
+    position: Tensor<1, Int>,
     /// 0, or [`NOT_A_NEGATIVE`] where a caption fits another scene too.
     not_negative: Tensor<2>,
     /// +1 where a text fits a scene, else −1.
@@ -179,8 +180,16 @@ impl DeviceBatch {
         let noise = Tensor::random(pixels.dims(), Distribution::Normal(0.0, noise), device);
         Self {
             pixels: pixels + noise,
-            captions: DeviceTokens::new(&batch.captions, device),
-            probes: DeviceTokens::new(&batch.probes, device),
+            texts: batch
+                .texts
+                .groups
+                .iter()
+                .map(|group| DeviceTokens::new(group, device))
+                .collect(),
+            position: Tensor::from_data(
+                TensorData::new(batch.texts.position.clone(), [n_texts]),
+                device,
+            ),
             not_negative: table(not_negative(&batch.truth, n), n),
             sign: table(
                 batch

@@ -23,7 +23,9 @@ use crate::scenes::grammar::{hierarchy, random_part, single_attribute};
 use crate::scenes::{Compositions, Scene, Wording, say, vocabulary};
 
 /// Side of the model's input in pixels.
-const IMAGE_SIZE: usize = 64;
+const IMAGE_SIZE: usize = 72;
+/// Side of a patch: the model looks at each of the nine cells of a scene as a whole.
+const PATCH_SIZE: usize = IMAGE_SIZE / 3;
 /// Tokens of the longest caption: four objects in full, ground and light.
 const CONTEXT_LENGTH: usize = 64;
 /// Scenes on which attributes are checked while developing; the test set of `evaluate` has another seed.
@@ -60,12 +62,12 @@ impl ScenesRecipe {
         let full = preset == Preset::Full;
         let pick = |small: usize, large: usize| if full { large } else { small };
         let clip = ClipRecipe {
-            pool: pick(30_000, 150_000),
-            batch: pick(192, 1024),
-            probes: pick(96, 512),
-            steps: pick(4_000, 9_000),
+            pool: pick(20_000, 60_000),
+            batch: pick(192, 256),
+            probes: 128,
+            steps: pick(2_000, 6_000),
             learning_rate: 1e-3,
-            warmup: pick(200, 400),
+            warmup: 200,
             weight_decay: 0.05,
             probe_weight: 4.0,
             full_captions: 0.5,
@@ -107,7 +109,7 @@ fn model_config(vision_width: usize, vision_layers: usize) -> ClipConfig {
             layers: vision_layers,
             width: vision_width,
             head_width: 32,
-            patch_size: 8,
+            patch_size: PATCH_SIZE,
             mlp_ratio: 4.0,
         },
         text_cfg: TextConfig {
@@ -115,7 +117,7 @@ fn model_config(vision_width: usize, vision_layers: usize) -> ClipConfig {
             vocab_size,
             width: 128,
             heads: 4,
-            layers: 4,
+            layers: 3,
             mlp_ratio: 4.0,
             start_token_id: end - 1,
             end_token_id: end,

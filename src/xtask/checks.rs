@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check there is, one line for each step, and one line that sums them up.
 
+use std::env;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -19,7 +20,7 @@ struct Step {
 }
 
 /// Cheapest first.
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step {
         name: "format",
         what: "formatting",
@@ -54,6 +55,11 @@ const STEPS: [Step; 10] = [
         name: "cuda",
         what: "the program for an NVIDIA GPU compiles",
         run: check_cuda,
+    },
+    Step {
+        name: "libtorch",
+        what: "the program that trains through libtorch compiles",
+        run: check_libtorch,
     },
     Step {
         name: "browser",
@@ -176,6 +182,10 @@ fn lint_web() -> Result<Outcome, String> {
         "--bins",
         "--test",
         "web",
+        "--test",
+        "portable",
+        "--test",
+        "preprocess_text",
         "--",
         "-D",
         "warnings",
@@ -195,6 +205,18 @@ fn test_native() -> Result<Outcome, String> {
 fn check_cuda() -> Result<Outcome, String> {
     let mut command = shell::program("cargo", &["check", "--features", "cuda", "--bin", "train"]);
     shell::succeed(command.env("DOCS_RS", "1"))?;
+    Ok(Outcome::Counted(Tally::one(true)))
+}
+
+fn check_libtorch() -> Result<Outcome, String> {
+    if env::var_os("LIBTORCH").is_none() {
+        let reason = "LIBTORCH names no folder with libtorch 2.9".to_owned();
+        return Ok(Outcome::Skipped(reason));
+    }
+    shell::succeed(&mut shell::program(
+        "cargo",
+        &["check", "--features", "libtorch", "--bin", "train"],
+    ))?;
     Ok(Outcome::Counted(Tally::one(true)))
 }
 
@@ -219,6 +241,8 @@ fn test_in_browser() -> Result<Outcome, String> {
             "web",
             "--test",
             "portable",
+            "--test",
+            "preprocess_text",
         ],
         &[
             ("CHROMEDRIVER", &driver),
@@ -280,7 +304,7 @@ fn browser_driver() -> Result<String, String> {
     if shell::find_program(&["chromium", "chromium-browser", "google-chrome", "chrome"]).is_none() {
         return Err("no Chromium or Chrome on the path".to_owned());
     }
-    let named = std::env::var("CHROMEDRIVER").ok();
+    let named = env::var("CHROMEDRIVER").ok();
     let found =
         || shell::find_program(&["chromedriver"]).map(|path| path.to_string_lossy().into_owned());
     named

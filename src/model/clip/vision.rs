@@ -36,6 +36,10 @@ fn default_head_width() -> usize {
     64
 }
 
+/// Standard deviation of new position embeddings, of the size of an embedded patch. With CLIP's own `1/√width` they
+/// vanish beside the patches, and a tower that is trained from scratch on little data does not learn where things are.
+const POSITION_STD: f64 = 0.5;
+
 /// Pictures → features.
 #[derive(Module, Debug)]
 pub struct VisionTower {
@@ -64,6 +68,10 @@ impl VisionConfig {
     ) -> VisionTower {
         let std = (self.width as f64).powf(-0.5);
         let normal = Initializer::Normal { mean: 0.0, std };
+        let positions = Initializer::Normal {
+            mean: 0.0,
+            std: POSITION_STD,
+        };
         let transformer = TransformerConfig {
             width: self.width,
             layers: self.layers,
@@ -79,7 +87,7 @@ impl VisionConfig {
             patch_embedding: LinearConfig::new(patch_values, self.width)
                 .with_bias(false)
                 .init(device),
-            position_embedding: normal.init([n_tokens, self.width], device),
+            position_embedding: positions.init([n_tokens, self.width], device),
             pre_norm: init_layer_norm(self.width, device),
             transformer: transformer.init(device),
             post_norm: init_layer_norm(self.width, device),
