@@ -20,6 +20,7 @@
 //! | `model` | Burn modules: the CLIP towers, the adapter, the losses | `engine` |
 //! | `weights` | a model as a folder: manifest and shards, read and verified | `engine` |
 //! | `inference` | captions and pictures in, plain numbers out | `engine` |
+//! | `answer` | what inference found, as messages of the protocol | `engine` |
 //! | `explorer` | what the page shows, as plain data: state, link, readings | |
 //! | `wire` | protocol messages as JavaScript values and back | `page` |
 //! | `worker` | an engine in its web worker: request → session → response | `web` |
@@ -45,6 +46,8 @@
 //! `tests/architecture.rs` checks the directions and what can be read from the source; `tests/e2e` holds the built page
 //! to the native numbers.
 
+#[cfg(feature = "engine")]
+pub mod answer;
 #[cfg(feature = "engine")]
 pub mod device;
 pub mod error;

@@ -148,8 +148,14 @@ const MODULES: &[Module] = &[
         never: &[BURN, LEPTOS, FILES, CLOCKS, STDOUT, CLAP],
     },
     Module {
+        name: "answer",
+        may_use: &["error", "protocol", "inference"],
+        never: &[WEB, LEPTOS, BURN, FILES, CLOCKS, STDOUT, CLAP],
+    },
+    Module {
         name: "worker",
         may_use: &[
+            "answer",
             "error",
             "protocol",
             "wire",
@@ -176,6 +182,7 @@ const MODULES: &[Module] = &[
     Module {
         name: "train",
         may_use: &[
+            "answer",
             "error",
             "numerics",
             "metrics",

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::inference::{Session, Source};
+use crate::inference::{CPU_TOLERANCE, SelfTest, Session, Source};
 use crate::model::parameters::{NamedTensor, Parameters, TensorRecord};
 use crate::weights::manifest::{FileEntry, Manifest};
 
@@ -30,19 +30,28 @@ impl Source for FolderSource {
 ///
 /// Files are missing or differ from the manifest, or the golden values are not met.
 pub fn open(folder: &Path, device: &Device) -> Result<Session> {
+    Ok(open_tested(folder, device)?.0)
+}
+
+/// Opens a model folder and tells how close it came to its golden values.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_tested(folder: &Path, device: &Device) -> Result<(Session, SelfTest)> {
     let path = folder.join("manifest.json");
     let json = std::fs::read(&path)
         .with_context(|| format!("{}: a model folder was expected", path.display()))?;
     let session = open_untested(Manifest::from_json(&json)?, folder, device)?;
     let golden = std::fs::read(folder.join(&session.manifest().golden.image.file))?;
-    let test = pollster::block_on(session.self_test(&golden, crate::inference::CPU_TOLERANCE))?;
+    let test = pollster::block_on(session.self_test(&golden, CPU_TOLERANCE))?;
     anyhow::ensure!(
         test.passed(),
         "the model's golden values are missed by {:.1e} of their size, {:.0e} is allowed",
         test.max_relative_error,
         test.tolerance
     );
-    Ok(session)
+    Ok((session, test))
 }
 
 /// Opens a model whose golden values are not known yet.

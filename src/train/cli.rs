@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 
+use super::report::{self, Report};
 use super::scenes::{self, Preset, ScenesRecipe};
 use super::{bundle, evaluate, export, gallery, record, score};
 use crate::device;
@@ -29,6 +30,8 @@ enum Command {
     Scenes(ScenesArgs),
     /// Measure a model on scenes that no training has seen.
     Evaluate(EvaluateArgs),
+    /// Print reports of `evaluate` as a table; several, of trainings that differ in their seed, with mean and range.
+    Table(TableArgs),
     /// Score captions against pictures: the numbers of the page.
     Score(ScoreArgs),
     /// Draw the pictures that the page hangs, and record a model's answers to its starting captions.
@@ -46,6 +49,16 @@ struct EvaluateArgs {
     /// Test scenes.
     #[arg(long, default_value_t = 5000)]
     scenes: usize,
+    /// Folder of photographs, none of which belongs to the world of scenes.
+    #[arg(long)]
+    photos: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct TableArgs {
+    /// Files that `evaluate` wrote.
+    #[arg(required = true)]
+    reports: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -127,7 +140,7 @@ struct ScenesArgs {
     /// Write the finished model here, for the page and for `train score`.
     #[arg(long)]
     export: Option<PathBuf>,
-    /// Where to compute: `cpu`, or `cuda` in a build with `--features cuda`.
+    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
     #[arg(long, default_value = "cpu")]
     device: String,
 }
@@ -154,10 +167,12 @@ pub fn run(cli: &Cli) -> Result<()> {
     match &cli.command {
         Command::Scenes(args) => train_scenes(args),
         Command::Evaluate(args) => evaluate_model(args),
+        Command::Table(args) => print_table(args),
         Command::Score(args) => print_scores(args),
         Command::Gallery(args) => {
             gallery::write(&args.out)?;
-            record::write(&bundle::open(&args.model, &device::cpu())?, &args.examples)
+            let (session, self_test) = bundle::open_tested(&args.model, &device::cpu())?;
+            record::write(&session, self_test, &args.examples)
         }
     }
 }
@@ -174,19 +189,29 @@ fn train_scenes(args: &ScenesArgs) -> Result<()> {
         &trained,
         &format!("train {}", command.join(" ")),
         out,
-        &device,
     )
 }
 
 fn evaluate_model(args: &EvaluateArgs) -> Result<()> {
     let session = bundle::open(&args.model, &device::cpu())?;
-    let report = serde_json::to_string_pretty(&evaluate::evaluate(&session, args.scenes)?)?;
+    let report = evaluate::evaluate(&session, args.scenes, args.photos.as_deref())?;
     let out = args
         .out
         .clone()
         .unwrap_or_else(|| args.model.join("evaluation.json"));
-    std::fs::write(&out, &report).with_context(|| format!("writing {}", out.display()))?;
-    println!("{report}");
+    std::fs::write(&out, serde_json::to_string_pretty(&report)?)
+        .with_context(|| format!("writing {}", out.display()))?;
+    print!("{}", report::markdown(&[report]));
+    Ok(())
+}
+
+fn print_table(args: &TableArgs) -> Result<()> {
+    let read = |path: &PathBuf| -> Result<Report> {
+        let json = std::fs::read(path).with_context(|| path.display().to_string())?;
+        serde_json::from_slice(&json).with_context(|| path.display().to_string())
+    };
+    let reports: Vec<Report> = args.reports.iter().map(read).collect::<Result<_>>()?;
+    print!("{}", report::markdown(&reports));
     Ok(())
 }
 

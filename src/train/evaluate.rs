@@ -1,14 +1,16 @@
 //! `train evaluate`: what a model knows, on scenes that no training and no tuning has seen.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use rayon::prelude::*;
-use serde::Serialize;
 
 use super::attributes::{Task, tasks};
 use super::export::picture;
+use super::outside::OutsideReport;
+use super::report::{AgainstBits, BothWays, FamilyReport, Report};
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::{mean, recall_by_level, spearman};
 use crate::model::adapter::Family;
@@ -27,56 +29,10 @@ const UNCERTAINTY_LEVELS: usize = 10;
 /// Scenes rendered and encoded together, which bounds the memory.
 const SCENES_PER_PASS: usize = 128;
 
-/// A number in both directions of retrieval.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct BothWays {
-    /// A caption looks for its picture.
-    pub text_to_image: f64,
-    /// A picture looks for one of its captions.
-    pub image_to_text: f64,
-}
-
-/// Spearman correlations with `information_bits`, beside two baselines that need no adapter.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct AgainstBits {
-    /// Of κ.
-    pub kappa: f64,
-    /// Of the number of words.
-    pub word_count: f64,
-    /// Of minus the norm of the text feature.
-    pub minus_feature_norm: f64,
-    /// Captions compared.
-    pub n_captions: usize,
-}
-
-/// What was measured of one family.
-#[derive(Debug, Clone, Serialize)]
-pub struct FamilyReport {
-    recall_at_1: BothWays,
-    recall_at_1_new_wording: BothWays,
-    recall_at_1_cosine: BothWays,
-    spearman_levels: BothWays,
-    adjacent_levels_ordered: f64,
-    attribute_accuracy: BTreeMap<&'static str, f64>,
-    attribute_accuracy_cosine: BTreeMap<&'static str, f64>,
-    kappa_vs_bits: BTreeMap<&'static str, AgainstBits>,
-    nats_by_level: Vec<f64>,
-    bits_by_level: Vec<f64>,
-    kappa_by_level: Vec<f64>,
-}
-
-/// The whole of `evaluation.json`.
-#[derive(Debug, Clone, Serialize)]
-pub struct Report {
-    n_scenes: usize,
-    seed: u64,
-    vmf: FamilyReport,
-    power_spherical: FamilyReport,
-}
-
 struct Caption {
     scene: usize,
     description: Description,
+    bits: f64,
     text: String,
     encoding: TextEncoding,
 }
@@ -87,20 +43,24 @@ struct TestSet {
     hierarchies: Vec<Caption>,
     /// One random part of each scene.
     parts: Vec<Caption>,
+    /// Full captions of the first scenes, in order.
     full: Vec<Caption>,
     full_in_new_words: Vec<Caption>,
+    /// Which of those scenes hold a composition that training never showed.
+    new_compositions: Vec<usize>,
 }
 
-/// Measures a model on freshly drawn scenes.
+/// Measures a model on freshly drawn scenes, and on a folder of photographs if there is one.
 ///
 /// # Errors
 ///
-/// The device fails, or the model has no adapters.
-pub fn evaluate(session: &Session, n_scenes: usize) -> Result<Report> {
+/// The device fails, the model has no adapters, or a photograph cannot be read.
+pub fn evaluate(session: &Session, n_scenes: usize, photos: Option<&Path>) -> Result<Report> {
     let set = TestSet::draw(session, n_scenes)?;
     Ok(Report {
         n_scenes,
         seed: TEST_SEED,
+        outside: OutsideReport::measure(session, &set.images, photos)?,
         vmf: set.report(session, Family::VonMisesFisher)?,
         power_spherical: set.report(session, Family::PowerSpherical)?,
     })
@@ -133,16 +93,26 @@ impl TestSet {
             full_in_new_words: words(full.clone(), Wording::HeldOut)?,
             full: words(full, Wording::Varied)?,
             images: encode_scenes(session, &scenes)?,
+            new_compositions: (0..scenes.len().min(RECALL_GALLERY))
+                .filter(|&i| scenes[i].has_held_out())
+                .collect(),
         })
     }
 
     fn report(&self, session: &Session, family: Family) -> Result<FamilyReport> {
         let likelihood = Score::Likelihood(family);
         let gallery = &self.images[..self.images.len().min(RECALL_GALLERY)];
+        let all: Vec<usize> = (0..gallery.len()).collect();
         Ok(FamilyReport {
-            recall_at_1: recall(&self.full, gallery, likelihood),
-            recall_at_1_new_wording: recall(&self.full_in_new_words, gallery, likelihood),
-            recall_at_1_cosine: recall(&self.full, gallery, Score::Cosine),
+            recall_at_1: recall(&self.full, gallery, likelihood, &all),
+            recall_at_1_new_wording: recall(&self.full_in_new_words, gallery, likelihood, &all),
+            recall_at_1_new_compositions: recall(
+                &self.full,
+                gallery,
+                likelihood,
+                &self.new_compositions,
+            ),
+            recall_at_1_cosine: recall(&self.full, gallery, Score::Cosine, &all),
             spearman_levels: self.spearman_levels(family)?,
             adjacent_levels_ordered: self.adjacent_levels_ordered(family),
             attribute_accuracy: attribute_accuracy(session, likelihood)?,
@@ -150,7 +120,7 @@ impl TestSet {
             kappa_vs_bits: self.kappa_vs_bits(family)?,
             nats_by_level: self
                 .by_level(|c| Judge::new(&c.encoding, likelihood).of(&self.images[c.scene])),
-            bits_by_level: self.by_level(|c| information(&c.description).bits),
+            bits_by_level: self.by_level(|c| c.bits),
             kappa_by_level: self.by_level(|c| concentration(c, family)),
         })
     }
@@ -221,20 +191,14 @@ impl TestSet {
         })
     }
 
-    fn kappa_vs_bits(&self, family: Family) -> Result<BTreeMap<&'static str, AgainstBits>> {
+    fn kappa_vs_bits(&self, family: Family) -> Result<BTreeMap<String, AgainstBits>> {
         let mut seen = std::collections::HashSet::new();
         let all: Vec<(&Caption, usize, f64)> = self
             .hierarchies
             .iter()
             .chain(&self.parts)
             .filter(|caption| seen.insert(caption.text.as_str()))
-            .map(|caption| {
-                (
-                    caption,
-                    caption.description.n_constraints(),
-                    information(&caption.description).bits,
-                )
-            })
+            .map(|caption| (caption, caption.description.n_constraints(), caption.bits))
             .collect();
         let group = |low: usize, high: usize| {
             let chosen: Vec<_> = all.iter().filter(|c| (low..=high).contains(&c.1)).collect();
@@ -251,9 +215,9 @@ impl TestSet {
             })
         };
         Ok(BTreeMap::from([
-            ("all", group(0, usize::MAX)?),
-            ("one_attribute", group(1, 1)?),
-            ("several_attributes", group(2, 3)?),
+            ("all".to_owned(), group(0, usize::MAX)?),
+            ("one_attribute".to_owned(), group(1, 1)?),
+            ("several_attributes".to_owned(), group(2, 3)?),
         ]))
     }
 }
@@ -269,11 +233,16 @@ fn captions(
         .map(|(_, description)| say(description, wording, rng))
         .collect();
     let encodings = pollster::block_on(session.encode_text(&texts))?;
-    let parts = descriptions.into_iter().zip(texts).zip(encodings);
+    let bits: Vec<f64> = descriptions
+        .par_iter()
+        .map(|(_, description)| information(description).bits)
+        .collect();
+    let parts = descriptions.into_iter().zip(bits).zip(texts).zip(encodings);
     Ok(parts
-        .map(|(((scene, description), text), encoding)| Caption {
+        .map(|((((scene, description), bits), text), encoding)| Caption {
             scene,
             description,
+            bits,
             text,
             encoding,
         })
@@ -375,18 +344,24 @@ fn best(scores: impl Iterator<Item = f64>) -> usize {
         .map_or(0, |best| best.0)
 }
 
-/// Recall@1 of one caption for each picture.
-fn recall(captions: &[Caption], gallery: &[ImageEncoding], score: Score) -> BothWays {
-    let share =
-        |hits: Vec<bool>| hits.iter().filter(|&&hit| hit).count() as f64 / hits.len() as f64;
+/// Recall@1 of one caption for each picture, over the pairs in `queries`.
+fn recall(
+    captions: &[Caption],
+    gallery: &[ImageEncoding],
+    score: Score,
+    queries: &[usize],
+) -> BothWays {
     let judges = judges(captions.iter().map(|caption| &caption.encoding), score);
-    let text_hit =
+    let finds_image =
         |i: usize| best(gallery.iter().map(|image| judges[i].of(image))) == captions[i].scene;
-    let image_hit =
+    let finds_text =
         |i: usize| captions[best(judges.iter().map(|judge| judge.of(&gallery[i])))].scene == i;
+    let share = |hit: &(dyn Fn(usize) -> bool + Sync)| {
+        queries.par_iter().filter(|&&i| hit(i)).count() as f64 / queries.len() as f64
+    };
     BothWays {
-        text_to_image: share((0..captions.len()).into_par_iter().map(text_hit).collect()),
-        image_to_text: share((0..gallery.len()).into_par_iter().map(image_hit).collect()),
+        text_to_image: share(&finds_image),
+        image_to_text: share(&finds_text),
     }
 }
 
@@ -396,7 +371,7 @@ fn level_correlation(uncertainty: &[f64], is_correct: &[bool]) -> Result<f64> {
     spearman(&levels, &recall).context("recall that differs between uncertainty levels")
 }
 
-fn attribute_accuracy(session: &Session, score: Score) -> Result<BTreeMap<&'static str, f64>> {
+fn attribute_accuracy(session: &Session, score: Score) -> Result<BTreeMap<String, f64>> {
     let mut rng = ChaCha8Rng::seed_from_u64(TEST_SEED + 1);
     let mut accuracy = BTreeMap::new();
     for Task {
@@ -418,7 +393,7 @@ fn attribute_accuracy(session: &Session, score: Score) -> Result<BTreeMap<&'stat
             .zip(&images)
             .filter(|pair| is_right((pair.0, pair.1)))
             .count();
-        accuracy.insert(name, n_right as f64 / ATTRIBUTE_SCENES as f64);
+        accuracy.insert(name.to_owned(), n_right as f64 / ATTRIBUTE_SCENES as f64);
     }
     Ok(accuracy)
 }

@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use image::{ExtendedColorType, ImageEncoder as _};
 use rand::{Rng, SeedableRng as _, rngs::ChaCha8Rng};
 
 use super::bundle::{open_untested, records};
 use super::gallery;
+use super::outside::{calibrate, reference_shard};
 use super::scenes::{ScenesRecipe, Trained, tokenizer_json};
-use crate::device::Device;
-use crate::inference::{REFERENCE_TENSOR, Session, TextEncoding};
+use crate::device;
+use crate::inference::{Session, TextEncoding};
 use crate::metrics::quantile;
 use crate::model::adapter::{Family, PerFamily};
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, RgbPixels};
-use crate::scenes::grammar::{full_description, hierarchy, random_part};
+use crate::scenes::grammar::{hierarchy, random_part};
 use crate::scenes::{Compositions, Scene, Wording, render, say};
 use crate::weights::manifest::{FORMAT, Golden, Manifest, Outside, Part, Provenance, Shard};
 use crate::weights::shard::{Precision, describe, file_entry, write};
@@ -26,14 +27,8 @@ pub const PICTURE_SIDE: usize = 256;
 /// Captions whose 1/κ are the reference for percentiles, and how many quantiles of them are kept.
 const N_REFERENCE_CAPTIONS: usize = 4000;
 const N_QUANTILES: usize = 201;
-/// Full captions whose greatest likelihood says whether a picture belongs to the world.
-const N_OUTSIDE_REFERENCES: usize = 1024;
-/// Scenes from which the threshold is taken, and the share of them that may be called foreign.
-const N_CALIBRATION: usize = 1000;
-const FALSE_ALARMS: f64 = 0.02;
-/// Seeds; the test set of `evaluate` has another one.
+/// Seed of those captions; the test set of `evaluate` has another one.
 const REFERENCE_SEED: u64 = 3_000_000;
-const CALIBRATION_SEED: u64 = 3_000_001;
 
 /// What the golden values are taken of.
 const GOLDEN_CAPTIONS: [&str; 5] = [
@@ -44,18 +39,13 @@ const GOLDEN_CAPTIONS: [&str; 5] = [
     "a blorple thing",
 ];
 
-/// Writes a model folder.
+/// Writes a model folder. What it says of the model is computed on the CPU, whatever it was trained on.
 ///
 /// # Errors
 ///
 /// The folder cannot be written, or the exported model cannot be opened again.
-pub fn export(
-    recipe: &ScenesRecipe,
-    trained: &Trained,
-    command: &str,
-    out: &Path,
-    device: &Device,
-) -> Result<()> {
+pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Path) -> Result<()> {
+    let device = &device::cpu();
     std::fs::create_dir_all(out).with_context(|| format!("creating {}", out.display()))?;
     let shards = write_shards(trained, out)?;
     let tokenizer = tokenizer_json();
@@ -91,14 +81,14 @@ pub fn export(
     };
     let session = open_untested(manifest.clone(), out, device)?;
     manifest.reference_uncertainty = Some(reference_uncertainty(&session)?);
-    manifest.shards.push(outside_shard(&session, out)?);
+    manifest.shards.push(reference_shard(&session, out)?);
     manifest.outside = Some(Outside {
         threshold: f64::MIN,
         false_alarms: 0.0,
         detected: Vec::new(),
     });
     let session = open_untested(manifest.clone(), out, device)?;
-    manifest.outside = Some(calibrate_outside(&session)?);
+    manifest.outside = Some(calibrate(&session)?);
     let found =
         pollster::block_on(session.golden_readings(&manifest.golden.captions, &golden_picture))?;
     manifest.golden.concentration = found.concentration;
@@ -135,7 +125,12 @@ fn write_shards(trained: &Trained, out: &Path) -> Result<Vec<Shard>> {
     .collect()
 }
 
-fn write_shard(part: Part, file: &str, records: &[TensorRecord], out: &Path) -> Result<Shard> {
+pub(super) fn write_shard(
+    part: Part,
+    file: &str,
+    records: &[TensorRecord],
+    out: &Path,
+) -> Result<Shard> {
     let bytes = write(records, Precision::F16)?;
     std::fs::write(out.join(file), &bytes)?;
     Ok(Shard {
@@ -201,81 +196,6 @@ fn reference_uncertainty(session: &Session) -> Result<PerFamily<Vec<f64>>> {
 
 fn concentration(encoding: &TextEncoding, family: Family) -> Option<f64> {
     Some(encoding.laws.as_ref()?.get(family).concentration)
-}
-
-/// Natural parameters of full captions under the von Mises–Fisher adapter.
-fn outside_shard(session: &Session, out: &Path) -> Result<Shard> {
-    let mut rng = ChaCha8Rng::seed_from_u64(REFERENCE_SEED);
-    let captions: Vec<String> = (0..N_OUTSIDE_REFERENCES)
-        .map(|_| {
-            let scene = Scene::sample(Compositions::All, &mut rng);
-            say(
-                &full_description(&scene, &mut rng),
-                Wording::Plain,
-                &mut rng,
-            )
-        })
-        .collect();
-    let encodings = pollster::block_on(session.encode_text(&captions))?;
-    let mut values = Vec::new();
-    for encoding in &encodings {
-        let law = &encoding.laws.as_ref().context("a model with adapters")?.vmf;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a half-precision file follows"
-        )]
-        values.extend(
-            law.mean_direction
-                .iter()
-                .map(|x| (f64::from(*x) * law.concentration) as f32),
-        );
-    }
-    let shape = vec![encodings.len(), session.manifest().clip.embed_dim];
-    let record = TensorRecord {
-        name: REFERENCE_TENSOR.to_owned(),
-        shape,
-        values,
-    };
-    write_shard(Part::Outside, "outside.safetensors", &[record], out)
-}
-
-/// Takes the threshold from the world's own scenes and measures it on foreign pictures.
-fn calibrate_outside(session: &Session) -> Result<Outside> {
-    let mut rng = ChaCha8Rng::seed_from_u64(CALIBRATION_SEED);
-    let mut own = || -> Vec<RgbPixels> {
-        (0..N_CALIBRATION)
-            .map(|_| picture(&Scene::sample(Compositions::All, &mut rng)))
-            .collect()
-    };
-    let (first, second) = (own(), own());
-    let mut sorted = familiarity(session, &first)?;
-    sorted.sort_by(f64::total_cmp);
-    let threshold = quantile(&sorted, FALSE_ALARMS).context("scenes to calibrate on")?;
-    let below = |values: &[f64]| {
-        values.iter().filter(|v| **v < threshold).count() as f64 / values.len() as f64
-    };
-    let mut detected = Vec::new();
-    for (kind, pictures) in gallery::foreign_pictures(&mut rng) {
-        detected.push((kind.to_owned(), below(&familiarity(session, &pictures)?)));
-    }
-    Ok(Outside {
-        threshold,
-        false_alarms: below(&familiarity(session, &second)?),
-        detected,
-    })
-}
-
-fn familiarity(session: &Session, pictures: &[RgbPixels]) -> Result<Vec<f64>> {
-    let encodings = pollster::block_on(session.encode_images(pictures))?;
-    let values: Vec<f64> = encodings
-        .iter()
-        .filter_map(|encoding| session.familiarity(encoding))
-        .collect();
-    ensure!(
-        values.len() == pictures.len(),
-        "the model has no reference captions"
-    );
-    Ok(values)
 }
 
 /// A scene as the pixels that the gallery shows.

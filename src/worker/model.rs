@@ -6,14 +6,11 @@ use super::Engine;
 use super::download::Download;
 use super::recent::Recent;
 use super::scope::{now_millis, post};
+use crate::answer::{self, caption_reading, pair_reading};
 use crate::error::{Error, Result};
 use crate::inference::{ImageEncoding, SelfTest, Session, TextEncoding};
 use crate::preprocess::decode;
-use crate::protocol::{
-    self, Answer, CaptionReading, Familiarity, ImageReading, ModelCard, PairReading, Progress,
-    Response,
-};
-use crate::weights::manifest::Manifest;
+use crate::protocol::{Answer, ImageReading, ModelCard, Progress, Response};
 
 #[derive(Debug)]
 pub(super) struct Model {
@@ -45,11 +42,14 @@ impl Model {
         session
             .golden_readings(&session.manifest().golden.captions, &golden)
             .await?;
-        let times = Times {
+        let engine = answer::Engine {
+            name: engine.name.to_owned(),
+            device: engine.device_words.clone(),
+            from_cache: download.was_cached(),
             load_millis: warm_start - start,
             warm_millis: now_millis() - warm_start,
         };
-        let card = card(engine, &session, self_test, times, download.was_cached())?;
+        let card = answer::model_card(&session, self_test, engine)?;
         Ok((
             Self {
                 session,
@@ -68,7 +68,7 @@ impl Model {
             width: side(decoded.rgb.width),
             height: side(decoded.rgb.height),
             notes: decoded.notes,
-            familiarity: self.familiarity(&encoding),
+            familiarity: answer::familiarity(&self.session, &encoding),
         };
         self.images.insert(image.to_owned(), encoding);
         Ok(reading)
@@ -96,12 +96,12 @@ impl Model {
             .unzip();
         let pairs = texts
             .iter()
-            .flat_map(|text| encodings.iter().map(|image| pair(text, image)));
+            .flat_map(|text| encodings.iter().map(|image| pair_reading(text, image)));
         let pairs = pairs.collect::<Result<_>>()?;
         let captions = captions
             .into_iter()
             .zip(&texts)
-            .map(|(caption, text)| reading(caption, text))
+            .map(|(caption, text)| caption_reading(caption, text))
             .collect::<Result<_>>()?;
         Ok(Answer {
             id,
@@ -144,74 +144,6 @@ impl Model {
             .collect::<Option<_>>()
             .ok_or_else(|| Error::Engine("the engine left out a caption".to_owned()))
     }
-
-    fn familiarity(&self, image: &ImageEncoding) -> Option<Familiarity> {
-        let threshold = self.session.manifest().outside.as_ref()?.threshold;
-        let nats = self.session.familiarity(image)?;
-        Some(Familiarity {
-            nats,
-            threshold,
-            outside: nats < threshold,
-        })
-    }
-}
-
-struct Times {
-    load_millis: f64,
-    warm_millis: f64,
-}
-
-fn card(
-    engine: &Engine,
-    session: &Session,
-    self_test: SelfTest,
-    times: Times,
-    from_cache: bool,
-) -> Result<ModelCard> {
-    let manifest = session.manifest();
-    let no_adapters = || {
-        Error::Weights(format!(
-            "{}: the model has no adapters, so no caption has a κ",
-            manifest.name
-        ))
-    };
-    let logit_scale = session.logit_scale().ok_or_else(no_adapters)?;
-    let reference = manifest
-        .reference_uncertainty
-        .clone()
-        .ok_or_else(no_adapters)?;
-    Ok(ModelCard {
-        name: manifest.name.clone(),
-        title: manifest.title.clone(),
-        embed_dim: manifest.clip.embed_dim,
-        logit_scale: protocol::PerFamily {
-            vmf: logit_scale.vmf,
-            power_spherical: logit_scale.power_spherical,
-        },
-        reference_uncertainty: protocol::PerFamily {
-            vmf: reference.vmf,
-            power_spherical: reference.power_spherical,
-        },
-        provenance: provenance(manifest),
-        engine: engine.name.to_owned(),
-        device: engine.device_words.clone(),
-        self_test: protocol::SelfTest {
-            max_relative_error: self_test.max_relative_error,
-            tolerance: self_test.tolerance,
-        },
-        weights_bytes: manifest.weights_bytes(),
-        from_cache,
-        load_millis: times.load_millis,
-        warm_millis: times.warm_millis,
-    })
-}
-
-fn provenance(manifest: &Manifest) -> String {
-    let made = &manifest.provenance;
-    format!(
-        "{} (seed {}, commit {}, {})",
-        made.command, made.seed, made.commit, made.date
-    )
 }
 
 fn unfaithful(self_test: SelfTest) -> Error {
@@ -223,37 +155,6 @@ fn unfaithful(self_test: SelfTest) -> Error {
         "this engine's numbers are wrong on this device: relative error {max_relative_error:.1e} on the model's golden \
          values, at most {tolerance:.0e} is allowed"
     ))
-}
-
-fn reading(caption: String, text: &TextEncoding) -> Result<CaptionReading> {
-    let laws = text.laws.as_ref().ok_or_else(lost_adapters)?;
-    Ok(CaptionReading {
-        caption,
-        concentration: protocol::PerFamily {
-            vmf: laws.vmf.concentration,
-            power_spherical: laws.power_spherical.concentration,
-        },
-        n_tokens: text.tokens.n_tokens,
-        truncated: text.tokens.truncated,
-        unknown_words: text.tokens.unknown_words.clone(),
-    })
-}
-
-fn pair(text: &TextEncoding, image: &ImageEncoding) -> Result<PairReading> {
-    let pair = text.compare(image);
-    let cosine = pair.mean_direction_cosine.ok_or_else(lost_adapters)?;
-    Ok(PairReading {
-        cosine: pair.cosine,
-        mean_direction_cosine: protocol::PerFamily {
-            vmf: cosine.vmf,
-            power_spherical: cosine.power_spherical,
-        },
-    })
-}
-
-/// [`card`] refuses a model without adapters.
-fn lost_adapters() -> Error {
-    Error::Engine("the model lost its adapters".to_owned())
 }
 
 /// A picture's side; the decoder lets none through that does not fit.

@@ -1,0 +1,121 @@
+//! What inference found, as messages of the protocol.
+//!
+//! The engines in the page and the program that records answers for its first paint both speak through here, so a
+//! recorded answer and a live one are built by the same code.
+
+use crate::error::{Error, Result};
+use crate::inference::{self, ImageEncoding, Session, TextEncoding};
+use crate::protocol::{CaptionReading, Familiarity, ModelCard, PairReading, PerFamily, SelfTest};
+
+/// A caption's distributions.
+///
+/// # Errors
+///
+/// The model has no adapters.
+pub fn caption_reading(caption: String, text: &TextEncoding) -> Result<CaptionReading> {
+    let laws = text.laws.as_ref().ok_or_else(no_adapters)?;
+    Ok(CaptionReading {
+        caption,
+        concentration: PerFamily {
+            vmf: laws.vmf.concentration,
+            power_spherical: laws.power_spherical.concentration,
+        },
+        n_tokens: text.tokens.n_tokens,
+        truncated: text.tokens.truncated,
+        unknown_words: text.tokens.unknown_words.clone(),
+    })
+}
+
+/// A caption against a picture.
+///
+/// # Errors
+///
+/// The model has no adapters.
+pub fn pair_reading(text: &TextEncoding, image: &ImageEncoding) -> Result<PairReading> {
+    let pair = text.compare(image);
+    let cosine = pair.mean_direction_cosine.ok_or_else(no_adapters)?;
+    Ok(PairReading {
+        cosine: pair.cosine,
+        mean_direction_cosine: PerFamily {
+            vmf: cosine.vmf,
+            power_spherical: cosine.power_spherical,
+        },
+    })
+}
+
+/// How well a picture fits the model's world, where the model knows that.
+#[must_use]
+pub fn familiarity(session: &Session, image: &ImageEncoding) -> Option<Familiarity> {
+    let threshold = session.manifest().outside.as_ref()?.threshold;
+    let nats = session.familiarity(image)?;
+    Some(Familiarity {
+        nats,
+        threshold,
+        outside: nats < threshold,
+    })
+}
+
+/// Who computed, and how long it took to be ready.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Engine {
+    /// Short name: `cpu`, `gpu`, or `recorded`.
+    pub name: String,
+    /// The device in words.
+    pub device: String,
+    /// Whether the weights came from a cache.
+    pub from_cache: bool,
+    /// Milliseconds from the start until the weights were ready.
+    pub load_millis: f64,
+    /// Milliseconds of the first answer.
+    pub warm_millis: f64,
+}
+
+/// What a model is and how its engine did on the golden values.
+///
+/// # Errors
+///
+/// The model has no adapters.
+pub fn model_card(
+    session: &Session,
+    self_test: inference::SelfTest,
+    engine: Engine,
+) -> Result<ModelCard> {
+    let manifest = session.manifest();
+    let logit_scale = session.logit_scale().ok_or_else(no_adapters)?;
+    let reference = manifest
+        .reference_uncertainty
+        .clone()
+        .ok_or_else(no_adapters)?;
+    let made = &manifest.provenance;
+    Ok(ModelCard {
+        name: manifest.name.clone(),
+        title: manifest.title.clone(),
+        embed_dim: manifest.clip.embed_dim,
+        logit_scale: PerFamily {
+            vmf: logit_scale.vmf,
+            power_spherical: logit_scale.power_spherical,
+        },
+        reference_uncertainty: PerFamily {
+            vmf: reference.vmf,
+            power_spherical: reference.power_spherical,
+        },
+        provenance: format!(
+            "{} (seed {}, commit {}, {})",
+            made.command, made.seed, made.commit, made.date
+        ),
+        engine: engine.name,
+        device: engine.device,
+        self_test: SelfTest {
+            max_relative_error: self_test.max_relative_error,
+            tolerance: self_test.tolerance,
+        },
+        weights_bytes: manifest.weights_bytes(),
+        from_cache: engine.from_cache,
+        load_millis: engine.load_millis,
+        warm_millis: engine.warm_millis,
+    })
+}
+
+fn no_adapters() -> Error {
+    Error::Weights("the model has no adapters, so no caption has a κ".to_owned())
+}
