@@ -49,6 +49,9 @@ struct EvaluateArgs {
     /// Test scenes.
     #[arg(long, default_value_t = 5000)]
     scenes: usize,
+    /// Seed of the scenes. The default draws the test set; nothing may be chosen by what is measured on that.
+    #[arg(long, default_value_t = evaluate::TEST_SEED)]
+    seed: u64,
     /// Folder of photographs, none of which belongs to the world of scenes.
     #[arg(long)]
     photos: Option<PathBuf>,
@@ -194,7 +197,7 @@ fn train_scenes(args: &ScenesArgs) -> Result<()> {
 
 fn evaluate_model(args: &EvaluateArgs) -> Result<()> {
     let session = bundle::open(&args.model, &device::cpu())?;
-    let report = evaluate::evaluate(&session, args.scenes, args.photos.as_deref())?;
+    let report = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
     let out = args
         .out
         .clone()

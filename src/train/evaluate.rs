@@ -19,7 +19,7 @@ use crate::scenes::grammar::{N_LEVELS, full_description, hierarchy, random_part}
 use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
 
 /// Seed of the test scenes.
-const TEST_SEED: u64 = 2_000_000;
+pub const TEST_SEED: u64 = 2_000_000;
 /// Scenes in the gallery of the recall on full captions.
 const RECALL_GALLERY: usize = 1000;
 /// Scenes for each attribute.
@@ -55,20 +55,25 @@ struct TestSet {
 /// # Errors
 ///
 /// The device fails, the model has no adapters, or a photograph cannot be read.
-pub fn evaluate(session: &Session, n_scenes: usize, photos: Option<&Path>) -> Result<Report> {
-    let set = TestSet::draw(session, n_scenes)?;
+pub fn evaluate(
+    session: &Session,
+    n_scenes: usize,
+    seed: u64,
+    photos: Option<&Path>,
+) -> Result<Report> {
+    let set = TestSet::draw(session, n_scenes, seed)?;
     Ok(Report {
         n_scenes,
-        seed: TEST_SEED,
+        seed,
         outside: OutsideReport::measure(session, &set.images, photos)?,
-        vmf: set.report(session, Family::VonMisesFisher)?,
-        power_spherical: set.report(session, Family::PowerSpherical)?,
+        vmf: set.report(session, seed, Family::VonMisesFisher)?,
+        power_spherical: set.report(session, seed, Family::PowerSpherical)?,
     })
 }
 
 impl TestSet {
-    fn draw(session: &Session, n_scenes: usize) -> Result<Self> {
-        let mut rng = ChaCha8Rng::seed_from_u64(TEST_SEED);
+    fn draw(session: &Session, n_scenes: usize, seed: u64) -> Result<Self> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let scenes: Vec<Scene> = (0..n_scenes)
             .map(|_| Scene::sample(Compositions::All, &mut rng))
             .collect();
@@ -99,7 +104,7 @@ impl TestSet {
         })
     }
 
-    fn report(&self, session: &Session, family: Family) -> Result<FamilyReport> {
+    fn report(&self, session: &Session, seed: u64, family: Family) -> Result<FamilyReport> {
         let likelihood = Score::Likelihood(family);
         let gallery = &self.images[..self.images.len().min(RECALL_GALLERY)];
         let all: Vec<usize> = (0..gallery.len()).collect();
@@ -115,8 +120,8 @@ impl TestSet {
             recall_at_1_cosine: recall(&self.full, gallery, Score::Cosine, &all),
             spearman_levels: self.spearman_levels(family)?,
             adjacent_levels_ordered: self.adjacent_levels_ordered(family),
-            attribute_accuracy: attribute_accuracy(session, likelihood)?,
-            attribute_accuracy_cosine: attribute_accuracy(session, Score::Cosine)?,
+            attribute_accuracy: attribute_accuracy(session, seed, likelihood)?,
+            attribute_accuracy_cosine: attribute_accuracy(session, seed, Score::Cosine)?,
             kappa_vs_bits: self.kappa_vs_bits(family)?,
             nats_by_level: self
                 .by_level(|c| Judge::new(&c.encoding, likelihood).of(&self.images[c.scene])),
@@ -371,8 +376,8 @@ fn level_correlation(uncertainty: &[f64], is_correct: &[bool]) -> Result<f64> {
     spearman(&levels, &recall).context("recall that differs between uncertainty levels")
 }
 
-fn attribute_accuracy(session: &Session, score: Score) -> Result<BTreeMap<String, f64>> {
-    let mut rng = ChaCha8Rng::seed_from_u64(TEST_SEED + 1);
+fn attribute_accuracy(session: &Session, seed: u64, score: Score) -> Result<BTreeMap<String, f64>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed + 1);
     let mut accuracy = BTreeMap::new();
     for Task {
         name,

@@ -131,13 +131,15 @@ impl OutsideReport {
     }
 }
 
-/// Every picture file of a folder, in the order of their names.
+/// Every file of a folder that is named like a picture, in the order of their names.
 fn encode_photos(session: &Session, folder: &Path) -> Result<Vec<ImageEncoding>> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<_> = entries
         .map(|entry| Ok(entry?.path()))
         .collect::<Result<_>>()?;
+    paths.retain(|path| image::ImageFormat::from_path(path).is_ok());
     paths.sort();
+    ensure!(!paths.is_empty(), "{}: no pictures", folder.display());
     let read = |path: &std::path::PathBuf| {
         let of_path = || path.display().to_string();
         let bytes = std::fs::read(path).with_context(of_path)?;
