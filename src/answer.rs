@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::inference::{self, ImageEncoding, Session, TextEncoding};
+use crate::preprocess::RgbPixels;
 use crate::protocol::{CaptionReading, Familiarity, ModelCard, PairReading, PerFamily, SelfTest};
 
 /// A caption's distributions.
@@ -45,13 +46,13 @@ pub fn pair_reading(text: &TextEncoding, image: &ImageEncoding) -> Result<PairRe
 
 /// How well a picture fits the model's world, where the model knows that.
 #[must_use]
-pub fn familiarity(session: &Session, image: &ImageEncoding) -> Option<Familiarity> {
+pub fn familiarity(session: &Session, picture: &RgbPixels) -> Option<Familiarity> {
     let threshold = session.manifest().outside.as_ref()?.threshold;
-    let nats = session.familiarity(image)?;
+    let ground_share = session.ground_share(picture)?;
     Some(Familiarity {
-        nats,
+        ground_share,
         threshold,
-        outside: nats < threshold,
+        outside: ground_share < threshold,
     })
 }
 

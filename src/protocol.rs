@@ -142,18 +142,18 @@ pub struct ImageReading {
     pub height: u32,
     /// Things the visitor should know, such as "only the first frame of this animation is used".
     pub notes: Vec<String>,
-    /// How well the picture fits the model's world; `None` where the model has no reference set.
+    /// How well the picture fits the model's world; `None` where the model does not know its world.
     pub familiarity: Option<Familiarity>,
 }
 
-/// Greatest likelihood of a picture over the model's reference captions, and the value below which it is "outside".
+/// Whether a picture belongs to the model's world.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Familiarity {
-    /// Greatest likelihood ratio to uniform over the reference captions, in nats.
-    pub nats: f64,
-    /// Pictures below this many nats are outside the model's world.
+    /// Share of its pixels that have the colour of one of the world's grounds.
+    pub ground_share: f64,
+    /// Pictures with a smaller share are outside the model's world.
     pub threshold: f64,
-    /// `nats < threshold`.
+    /// `ground_share < threshold`.
     pub outside: bool,
 }
 

@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 use burn::tensor::{Int, Tensor};
 use kappascope::device::cpu;
 use kappascope::error::{Error, Result};
-use kappascope::inference::{CPU_TOLERANCE, REFERENCE_TENSOR, Session, Source};
+use kappascope::inference::{CPU_TOLERANCE, Session, Source};
 use kappascope::model::adapter::{AdapterConfig, PerFamily};
 use kappascope::model::clip::{ClipConfig, TextConfig, VisionConfig};
 use kappascope::model::parameters::{Parameters, TensorRecord};
@@ -132,11 +132,6 @@ fn model() -> (Manifest, Memory) {
     };
     let vmf = records(&adapter_config.init(&device));
     let power_spherical = records(&adapter_config.init(&device));
-    let reference = TensorRecord {
-        name: REFERENCE_TENSOR.to_owned(),
-        shape: vec![2, EMBED_DIM],
-        values: (0..2 * EMBED_DIM).map(|i| (i % 5) as f32 - 2.0).collect(),
-    };
     let shards = vec![
         memory.put_shard("text.safetensors", Part::Text, &records(&clip.text)),
         memory.put_shard("image.safetensors", Part::Image, &records(&clip.vision)),
@@ -146,7 +141,6 @@ fn model() -> (Manifest, Memory) {
             Part::AdapterPowerSpherical,
             &power_spherical,
         ),
-        memory.put_shard("outside.safetensors", Part::Outside, &[reference]),
     ];
     let manifest = Manifest {
         format: FORMAT,
@@ -166,7 +160,9 @@ fn model() -> (Manifest, Memory) {
         }),
         reference_uncertainty: None,
         outside: Some(Outside {
-            threshold: 0.0,
+            grounds: vec![[200, 30, 30]],
+            tolerance: 8,
+            threshold: 0.5,
             false_alarms: 0.05,
             detected: vec![],
         }),
@@ -282,27 +278,18 @@ fn a_session_gives_what_the_modules_give() {
 }
 
 #[test]
-fn familiarity_is_the_greatest_likelihood_over_the_references() {
+fn the_ground_share_counts_the_pixels_near_one_of_the_grounds() {
     let (manifest, memory) = model();
     let session = open(manifest, &memory).expect("a valid model");
-    let rgb = kappascope::preprocess::decode(&picture())
-        .expect("a PNG")
-        .rgb;
-    let image = block_on(session.encode_image(&rgb)).expect("it runs");
-    let nats = |offset: usize| {
-        let eta: Vec<f64> = (0..EMBED_DIM)
-            .map(|i| ((i + offset) % 5) as f64 - 2.0)
-            .collect();
-        let kappa = eta.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let products = eta.iter().zip(&image.embedding);
-        let cosine = products.map(|(x, z)| x * f64::from(*z)).sum::<f64>() / kappa;
-        Family::VonMisesFisher.log_likelihood_ratio(EMBED_DIM, kappa, cosine)
+    let picture = kappascope::preprocess::RgbPixels {
+        width: 2,
+        height: 2,
+        pixels: vec![200, 30, 30, 208, 22, 30, 209, 30, 30, 0, 0, 0],
     };
-    let expected = nats(0).max(nats(EMBED_DIM));
-    let found = session.familiarity(&image).expect("there are references");
-    assert!(
-        (found - expected).abs() < 1e-6,
-        "found {found}, expected {expected}"
+    assert_eq!(
+        session.ground_share(&picture),
+        Some(0.5),
+        "the ground, eight away, nine away, black"
     );
 }
 

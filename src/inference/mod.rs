@@ -10,5 +10,5 @@ mod source;
 
 pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings, SelfTest};
 pub use reading::{CaptionLaw, ImageEncoding, Pair, TextEncoding};
-pub use session::{REFERENCE_TENSOR, Session};
+pub use session::Session;
 pub use source::Source;

@@ -2,13 +2,12 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
-use super::reading::{dot, unit};
+use super::reading::unit;
 use super::{CaptionLaw, ImageEncoding, Source, TextEncoding};
 use crate::error::{Error, Result};
 use crate::model::adapter::{Adapter, PerFamily};
 use crate::model::clip::{TextTower, VisionTower};
 use crate::model::parameters::{Parameters, TensorRecord};
-use crate::numerics::Family;
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
 use crate::weights::manifest::{FileEntry, Manifest, Part};
 use crate::weights::shard::{read, verify};
@@ -18,9 +17,6 @@ const CAPTIONS_PER_PASS: usize = 32;
 
 /// Pictures that share one pass.
 const IMAGES_PER_PASS: usize = 16;
-
-/// Name of the tensor in the part [`Part::Outside`]: natural parameters of reference captions, `[n, embed_dim]`.
-pub const REFERENCE_TENSOR: &str = "reference.natural_parameter";
 
 /// A loaded model.
 #[derive(Debug)]
@@ -32,14 +28,6 @@ pub struct Session {
     vision: VisionTower,
     adapters: Option<PerFamily<Adapter>>,
     logit_scale: Option<PerFamily<f64>>,
-    references: Vec<Reference>,
-}
-
-/// A reference caption's law, ready for many pictures.
-#[derive(Debug)]
-struct Reference {
-    natural_parameter: Vec<f32>,
-    log_normalizer_ratio: f64,
 }
 
 impl Session {
@@ -74,7 +62,6 @@ impl Session {
         let adapters = loader.adapters(device).await?;
         let mut vision = manifest.clip.init_vision(device);
         vision.load(loader.part("image encoder", Part::Image).await?)?;
-        let references = loader.references().await?;
 
         let logit_scale = match &adapters {
             Some(adapters) => Some(PerFamily {
@@ -90,7 +77,6 @@ impl Session {
             vision,
             adapters,
             logit_scale,
-            references,
             manifest,
         })
     }
@@ -169,17 +155,14 @@ impl Session {
         Ok(encodings)
     }
 
-    /// Greatest likelihood ratio to uniform of a picture over the reference captions, in nats.
+    /// Share of a picture that has the colour of one of the world's grounds.
     ///
-    /// Below the manifest's threshold the picture is outside the model's world. `None` where there is no reference.
+    /// Below the manifest's threshold the picture is outside the model's world. `None` where the model does not know
+    /// its world.
     #[must_use]
-    pub fn familiarity(&self, image: &ImageEncoding) -> Option<f64> {
-        self.references
-            .iter()
-            .map(|reference| {
-                dot(&reference.natural_parameter, &image.embedding) + reference.log_normalizer_ratio
-            })
-            .reduce(f64::max)
+    pub fn ground_share(&self, picture: &RgbPixels) -> Option<f64> {
+        let outside = self.manifest.outside.as_ref()?;
+        Some(picture.plain_share(&outside.grounds, outside.tolerance))
     }
 
     /// Features and natural parameters of captions in one pass and one read-back.
@@ -296,42 +279,6 @@ impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
             vmf,
             power_spherical,
         }))
-    }
-
-    async fn references(&mut self) -> Result<Vec<Reference>> {
-        if self.manifest.outside.is_none() {
-            return Ok(Vec::new());
-        }
-        let records = self.part("adapters", Part::Outside).await?;
-        let record = records
-            .iter()
-            .find(|record| record.name == REFERENCE_TENSOR);
-        let embed_dim = self.manifest.clip.embed_dim;
-        let Some(record) = record else {
-            return Err(Error::Weights(format!("{REFERENCE_TENSOR}: missing")));
-        };
-        if !matches!(record.shape[..], [n, width] if n > 0 && width == embed_dim) {
-            return Err(Error::Weights(format!(
-                "{REFERENCE_TENSOR}: shape is {:?}, expected [n, {embed_dim}]",
-                record.shape
-            )));
-        }
-        Ok(record
-            .values
-            .chunks_exact(embed_dim)
-            .map(Reference::new)
-            .collect())
-    }
-}
-
-impl Reference {
-    fn new(natural_parameter: &[f32]) -> Self {
-        let (_, concentration) = unit(natural_parameter);
-        Self {
-            log_normalizer_ratio: Family::VonMisesFisher
-                .log_normalizer_ratio(natural_parameter.len(), concentration),
-            natural_parameter: natural_parameter.to_vec(),
-        }
     }
 }
 

@@ -16,6 +16,6 @@ pub mod wording;
 pub use description::Description;
 pub use information::{Information, information};
 pub use parse::parse;
-pub use render::render;
+pub use render::{ground_colours, render};
 pub use scene::{Compositions, Object, Scene};
 pub use wording::{Wording, say};

@@ -21,15 +21,33 @@ pub fn render(scene: &Scene, side: usize) -> Vec<u8> {
     for object in &scene.objects {
         paint(object, &mut canvas, side);
     }
-    let light = match scene.light {
-        Light::Bright => 1.0,
-        Light::Dim => DIM,
-    };
+    let brightness = scene.light.brightness();
     canvas
         .iter()
         .flatten()
-        .map(|&channel| to_byte(channel * light))
+        .map(|&channel| to_byte(channel * brightness))
         .collect()
+}
+
+/// Every colour that a scene's ground can have, in either light.
+pub fn ground_colours() -> Vec<[u8; 3]> {
+    let in_light = |light: &Light| {
+        let brightness = light.brightness();
+        Ground::ALL
+            .iter()
+            .map(move |ground| ground.rgb().map(|channel| to_byte(channel * brightness)))
+    };
+    Light::ALL.iter().flat_map(in_light).collect()
+}
+
+impl Light {
+    /// Factor on every channel.
+    const fn brightness(self) -> f32 {
+        match self {
+            Self::Bright => 1.0,
+            Self::Dim => DIM,
+        }
+    }
 }
 
 #[expect(
@@ -253,6 +271,24 @@ mod tests {
             .map(|(b, d)| (f32::from(*b) / 2.0 - f32::from(*d)).abs())
             .fold(0.0, f32::max);
         assert!(worst <= 1.0, "greatest difference {worst}");
+    }
+
+    #[test]
+    fn the_ground_of_a_scene_is_one_of_the_grounds_colours() {
+        let colours = ground_colours();
+        for &ground in Ground::ALL {
+            for &light in Light::ALL {
+                let scene = Scene {
+                    ground,
+                    ..one(Shape::Star, Texture::Solid, light)
+                };
+                let corner = &render(&scene, 16)[..3];
+                assert!(
+                    colours.iter().any(|colour| colour == corner),
+                    "{ground:?} in {light:?} light: {corner:?} is none of {colours:?}"
+                );
+            }
+        }
     }
 
     #[test]

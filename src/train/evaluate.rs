@@ -38,6 +38,7 @@ struct Caption {
 }
 
 struct TestSet {
+    scenes: Vec<Scene>,
     images: Vec<ImageEncoding>,
     /// Levels of the hierarchies, scene by scene.
     hierarchies: Vec<Caption>,
@@ -62,10 +63,11 @@ pub fn evaluate(
     photos: Option<&Path>,
 ) -> Result<Report> {
     let set = TestSet::draw(session, n_scenes, seed)?;
+    let world = session.manifest().outside.as_ref();
     Ok(Report {
         n_scenes,
         seed,
-        outside: OutsideReport::measure(session, &set.images, photos)?,
+        outside: OutsideReport::measure(world, &set.scenes, photos)?,
         vmf: set.report(session, seed, Family::VonMisesFisher)?,
         power_spherical: set.report(session, seed, Family::PowerSpherical)?,
     })
@@ -101,6 +103,7 @@ impl TestSet {
             new_compositions: (0..scenes.len().min(RECALL_GALLERY))
                 .filter(|&i| scenes[i].has_held_out())
                 .collect(),
+            scenes,
         })
     }
 

@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng as _, rngs::ChaCha8Rng};
 
 use super::bundle::{open_untested, records};
 use super::gallery;
-use super::outside::{calibrate, reference_shard};
+use super::outside::calibrate;
 use super::scenes::{ScenesRecipe, Trained, tokenizer_json};
 use crate::device;
 use crate::inference::{Session, TextEncoding};
@@ -19,7 +19,7 @@ use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, RgbPixels};
 use crate::scenes::grammar::{hierarchy, random_part};
 use crate::scenes::{Compositions, Scene, Wording, render, say};
-use crate::weights::manifest::{FORMAT, Golden, Manifest, Outside, Part, Provenance, Shard};
+use crate::weights::manifest::{FORMAT, Golden, Manifest, Part, Provenance, Shard};
 use crate::weights::shard::{Precision, describe, file_entry, write};
 
 /// Side of the golden picture and of the gallery's pictures.
@@ -69,7 +69,7 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
             power_spherical: recipe.adapter.clone(),
         }),
         reference_uncertainty: None,
-        outside: None,
+        outside: Some(calibrate()),
         golden: Golden {
             captions: GOLDEN_CAPTIONS.map(str::to_owned).to_vec(),
             image: file_entry("golden.png", &golden_picture),
@@ -81,14 +81,6 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
     };
     let session = open_untested(manifest.clone(), out, device)?;
     manifest.reference_uncertainty = Some(reference_uncertainty(&session)?);
-    manifest.shards.push(reference_shard(&session, out)?);
-    manifest.outside = Some(Outside {
-        threshold: f64::MIN,
-        false_alarms: 0.0,
-        detected: Vec::new(),
-    });
-    let session = open_untested(manifest.clone(), out, device)?;
-    manifest.outside = Some(calibrate(&session)?);
     let found =
         pollster::block_on(session.golden_readings(&manifest.golden.captions, &golden_picture))?;
     manifest.golden.concentration = found.concentration;

@@ -1,4 +1,4 @@
-//! Does a picture belong to the model's world? The greatest likelihood of any full caption decides, against a threshold.
+//! Does a picture belong to the model's world? The share of it that has the colour of one of the world's grounds decides.
 
 use std::path::Path;
 
@@ -6,63 +6,23 @@ use anyhow::{Context as _, Result, ensure};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
-use super::export::{picture, write_shard};
+use super::export::picture;
 use super::gallery;
-use crate::inference::{ImageEncoding, REFERENCE_TENSOR, Session};
-use crate::metrics::quantile;
-use crate::model::parameters::TensorRecord;
 use crate::preprocess::{RgbPixels, decode};
-use crate::scenes::grammar::full_description;
-use crate::scenes::{Compositions, Scene, Wording, say};
-use crate::weights::manifest::{Outside, Part, Shard};
+use crate::scenes::{Compositions, Scene, ground_colours};
+use crate::weights::manifest::Outside;
 
-/// Full captions that a picture is held against.
-const N_REFERENCES: usize = 1024;
-/// Scenes from which the threshold is taken, and the share of them that may be called foreign.
+/// Scenes from which the threshold is taken; as many others count the false alarms.
 const N_CALIBRATION: usize = 1000;
-const FALSE_ALARMS: f64 = 0.02;
-/// Seeds; the test set of `evaluate` has another one.
-const REFERENCE_SEED: u64 = 3_000_002;
+/// Their seed; the test set of `evaluate` has another one.
 const CALIBRATION_SEED: u64 = 3_000_001;
-
-/// Writes the natural parameters of full captions under the von Mises–Fisher adapter, which pictures are held against.
-pub(super) fn reference_shard(session: &Session, out: &Path) -> Result<Shard> {
-    let mut rng = ChaCha8Rng::seed_from_u64(REFERENCE_SEED);
-    let captions: Vec<String> = (0..N_REFERENCES)
-        .map(|_| {
-            let scene = Scene::sample(Compositions::All, &mut rng);
-            say(
-                &full_description(&scene, &mut rng),
-                Wording::Plain,
-                &mut rng,
-            )
-        })
-        .collect();
-    let encodings = pollster::block_on(session.encode_text(&captions))?;
-    let mut values = Vec::new();
-    for encoding in &encodings {
-        let law = &encoding.laws.as_ref().context("a model with adapters")?.vmf;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a half-precision file follows"
-        )]
-        values.extend(
-            law.mean_direction
-                .iter()
-                .map(|x| (f64::from(*x) * law.concentration) as f32),
-        );
-    }
-    let shape = vec![encodings.len(), session.manifest().clip.embed_dim];
-    let record = TensorRecord {
-        name: REFERENCE_TENSOR.to_owned(),
-        shape,
-        values,
-    };
-    write_shard(Part::Outside, "outside.safetensors", &[record], out)
-}
+/// The threshold as a share of the least ground of those scenes.
+const MARGIN: f64 = 0.9;
+/// Difference of a channel that compressing and resizing a picture may make.
+const TOLERANCE: u8 = 8;
 
 /// Takes the threshold from the world's own scenes and measures it on foreign pictures.
-pub(super) fn calibrate(session: &Session) -> Result<Outside> {
+pub(super) fn calibrate() -> Outside {
     let mut rng = ChaCha8Rng::seed_from_u64(CALIBRATION_SEED);
     let mut own = || -> Vec<RgbPixels> {
         (0..N_CALIBRATION)
@@ -70,34 +30,31 @@ pub(super) fn calibrate(session: &Session) -> Result<Outside> {
             .collect()
     };
     let (first, second) = (own(), own());
-    let mut sorted = familiarity(session, &first)?;
-    sorted.sort_by(f64::total_cmp);
-    let threshold = quantile(&sorted, FALSE_ALARMS).context("scenes to calibrate on")?;
-    let below = |values: &[f64]| {
-        values.iter().filter(|v| **v < threshold).count() as f64 / values.len() as f64
+    let grounds = ground_colours();
+    let shares = first
+        .iter()
+        .map(|picture| picture.plain_share(&grounds, TOLERANCE));
+    let mut outside = Outside {
+        threshold: MARGIN * shares.fold(1.0, f64::min),
+        grounds,
+        tolerance: TOLERANCE,
+        false_alarms: 0.0,
+        detected: Vec::new(),
     };
-    let mut detected = Vec::new();
+    outside.false_alarms = share_outside(&outside, &second);
     for (kind, pictures) in gallery::foreign_pictures(&mut rng) {
-        detected.push((kind.to_owned(), below(&familiarity(session, &pictures)?)));
+        let share = share_outside(&outside, &pictures);
+        outside.detected.push((kind.to_owned(), share));
     }
-    Ok(Outside {
-        threshold,
-        false_alarms: below(&familiarity(session, &second)?),
-        detected,
-    })
+    outside
 }
 
-fn familiarity(session: &Session, pictures: &[RgbPixels]) -> Result<Vec<f64>> {
-    let encodings = pollster::block_on(session.encode_images(pictures))?;
-    let values: Vec<f64> = encodings
-        .iter()
-        .filter_map(|encoding| session.familiarity(encoding))
-        .collect();
-    ensure!(
-        values.len() == pictures.len(),
-        "the model has no reference captions"
-    );
-    Ok(values)
+/// Share of pictures that are called foreign.
+fn share_outside(outside: &Outside, pictures: &[RgbPixels]) -> f64 {
+    let is_outside = |picture: &&RgbPixels| {
+        picture.plain_share(&outside.grounds, outside.tolerance) < outside.threshold
+    };
+    pictures.iter().filter(is_outside).count() as f64 / pictures.len() as f64
 }
 
 /// How often a picture is called foreign to the model's world.
@@ -112,27 +69,29 @@ pub struct OutsideReport {
 }
 
 impl OutsideReport {
-    /// Measures on scenes that are encoded already, and on a folder of photographs if there is one.
+    /// Measures on scenes, and on a folder of photographs if there is one.
     ///
     /// # Errors
     ///
     /// A photograph cannot be read, or the model does not know its world.
     pub(super) fn measure(
-        session: &Session,
-        scenes: &[ImageEncoding],
+        outside: Option<&Outside>,
+        scenes: &[Scene],
         photos: Option<&Path>,
     ) -> Result<Self> {
-        let photos = photos.map_or(Ok(Vec::new()), |folder| encode_photos(session, folder))?;
+        let outside = outside.context("the model does not know its world")?;
+        let scenes: Vec<RgbPixels> = scenes.iter().map(picture).collect();
+        let photos = photos.map(read_photos).transpose()?;
         Ok(Self {
-            scenes: share_outside(session, scenes)?.context("test scenes")?,
-            photos: share_outside(session, &photos)?,
-            n_photos: photos.len(),
+            scenes: share_outside(outside, &scenes),
+            n_photos: photos.as_ref().map_or(0, Vec::len),
+            photos: photos.map(|photos| share_outside(outside, &photos)),
         })
     }
 }
 
 /// Every file of a folder that is named like a picture, in the order of their names.
-fn encode_photos(session: &Session, folder: &Path) -> Result<Vec<ImageEncoding>> {
+fn read_photos(folder: &Path) -> Result<Vec<RgbPixels>> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<_> = entries
         .map(|entry| Ok(entry?.path()))
@@ -143,21 +102,7 @@ fn encode_photos(session: &Session, folder: &Path) -> Result<Vec<ImageEncoding>>
     let read = |path: &std::path::PathBuf| {
         let of_path = || path.display().to_string();
         let bytes = std::fs::read(path).with_context(of_path)?;
-        let picture = decode(&bytes).with_context(of_path)?;
-        Ok(pollster::block_on(session.encode_image(&picture.rgb))?)
+        Ok(decode(&bytes).with_context(of_path)?.rgb)
     };
     paths.iter().map(read).collect()
-}
-
-/// Share of pictures that the session calls foreign; `None` of no pictures.
-fn share_outside(session: &Session, images: &[ImageEncoding]) -> Result<Option<f64>> {
-    let outside = session.manifest().outside.as_ref();
-    let threshold = outside.context("a model that knows its world")?.threshold;
-    let is_outside = |image| {
-        session
-            .familiarity(image)
-            .is_some_and(|nats| nats < threshold)
-    };
-    let n_outside = images.iter().filter(|image| is_outside(image)).count();
-    Ok((!images.is_empty()).then(|| n_outside as f64 / images.len() as f64))
 }

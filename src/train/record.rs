@@ -43,13 +43,13 @@ pub fn write(session: &Session, self_test: SelfTest, folder: &Path) -> Result<()
         pairs: pairs.collect::<Result<_, _>>()?,
         millis: started.elapsed().as_secs_f64() * 1e3,
     };
-    let images = names.into_iter().zip(&images).zip(&pictures);
-    let images = images.map(|((image, encoding), picture)| ImageReading {
+    let images = names.into_iter().zip(&pictures);
+    let images = images.map(|(image, picture)| ImageReading {
         image,
         width: u32::try_from(picture.width).unwrap_or(u32::MAX),
         height: u32::try_from(picture.height).unwrap_or(u32::MAX),
         notes: Vec::new(),
-        familiarity: familiarity(session, encoding),
+        familiarity: familiarity(session, picture),
     });
     let engine = Engine {
         name: "recorded".to_owned(),

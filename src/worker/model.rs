@@ -68,7 +68,7 @@ impl Model {
             width: side(decoded.rgb.width),
             height: side(decoded.rgb.height),
             notes: decoded.notes,
-            familiarity: answer::familiarity(&self.session, &encoding),
+            familiarity: answer::familiarity(&self.session, &decoded.rgb),
         };
         self.images.insert(image.to_owned(), encoding);
         Ok(reading)
