@@ -149,7 +149,7 @@ const MODULES: &[Module] = &[
     },
     Module {
         name: "answer",
-        may_use: &["error", "protocol", "inference"],
+        may_use: &["error", "protocol", "preprocess", "inference"],
         never: &[WEB, LEPTOS, BURN, FILES, CLOCKS, STDOUT, CLAP],
     },
     Module {
