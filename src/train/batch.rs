@@ -108,7 +108,7 @@ impl TokenBatch {
 /// Texts of very different lengths, in batches of similar length, so that little is padded.
 #[derive(Debug)]
 pub struct SortedTokens {
-    /// [`LENGTH_GROUPS`] batches of equal size or fewer, the shortest texts first.
+    /// A few batches of equal size, the shortest texts first.
     pub groups: Vec<TokenBatch>,
     /// Where each text lies in the groups, one after the other.
     pub position: Vec<i64>,
