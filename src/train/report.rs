@@ -75,103 +75,70 @@ pub struct Report {
 }
 
 /// A line of the table: what is measured, the target, and the numbers.
-struct Row {
-    label: String,
-    target: &'static str,
-    values: fn(&FamilyReport, &str) -> Vec<f64>,
-    /// Which entry of a map, where the values come from one.
-    key: &'static str,
-}
+type Row = (String, &'static str, Vec<f64>);
 
 const ATTRIBUTES: [&str; 6] = ["shape", "colour", "size", "texture", "place", "count"];
 
-fn rows() -> Vec<Row> {
-    let row = |label: &str, target, values, key| Row {
-        label: label.to_owned(),
-        target,
-        values,
-        key,
-    };
-    let mut rows = vec![row(
-        "Recall@1, full captions, text→image / image→text",
-        "≥ .95",
-        |report, _| both_ways(report.recall_at_1),
-        "",
-    )];
-    rows.push(row(
-        "the same, unseen compositions",
-        "",
-        |report, _| both_ways(report.recall_at_1_new_compositions),
-        "",
-    ));
-    rows.push(row(
-        "the same, unseen wordings",
-        "",
-        |report, _| both_ways(report.recall_at_1_new_wording),
-        "",
-    ));
-    rows.extend(ATTRIBUTES.map(|attribute| Row {
-        label: format!("{attribute} named from captions alone"),
-        target: "≥ .95",
-        values: |report, key| {
-            report
-                .attribute_accuracy
-                .get(key)
-                .copied()
-                .into_iter()
-                .collect()
-        },
-        key: attribute,
-    }));
-    let bits = |report: &FamilyReport, key: &str| -> Vec<f64> {
-        let against = report.kappa_vs_bits.get(key);
-        against.map_or(Vec::new(), |a| {
-            vec![a.kappa, a.word_count, a.minus_feature_norm]
-        })
-    };
-    rows.extend([
-        row(
-            "recall against 10 levels of 1/κ: Spearman S, both ways",
-            "≤ −.97",
-            |report, _| both_ways(report.spearman_levels),
-            "",
-        ),
-        row(
-            "adjacent levels whose 1/κ falls",
-            "≥ .95",
-            |report, _| vec![report.adjacent_levels_ordered],
-            "",
-        ),
-        row(
-            "bits, all captions: κ / words / −norm",
-            "≥ .95",
-            bits,
-            "all",
-        ),
-        row(
-            "bits, one attribute: κ / words / −norm",
-            "≥ .6",
-            bits,
-            "one_attribute",
-        ),
-        row(
-            "bits, two or three attributes: κ / words / −norm",
-            "≥ .7",
-            bits,
-            "several_attributes",
-        ),
-        row(
+impl FamilyReport {
+    fn rows(&self) -> Vec<Row> {
+        let row = |label: &str, target, values| (label.to_owned(), target, values);
+        let both = |ways: BothWays| vec![ways.text_to_image, ways.image_to_text];
+        let mut rows = vec![
+            row(
+                "Recall@1, full captions, text→image / image→text",
+                "≥ .95",
+                both(self.recall_at_1),
+            ),
+            row(
+                "the same, unseen compositions",
+                "",
+                both(self.recall_at_1_new_compositions),
+            ),
+            row(
+                "the same, unseen wordings",
+                "",
+                both(self.recall_at_1_new_wording),
+            ),
+        ];
+        rows.extend(ATTRIBUTES.map(|attribute| {
+            let accuracy = self.attribute_accuracy.get(attribute).copied();
+            let label = format!("{attribute} named from captions alone");
+            (label, "≥ .95", accuracy.into_iter().collect())
+        }));
+        rows.extend([
+            row(
+                "recall against 10 levels of 1/κ: Spearman S, both ways",
+                "≤ −.97",
+                both(self.spearman_levels),
+            ),
+            row(
+                "adjacent levels whose 1/κ falls",
+                "≥ .95",
+                vec![self.adjacent_levels_ordered],
+            ),
+        ]);
+        rows.extend(self.rows_of_bits());
+        rows.push(row(
             "nats above uniform, vaguest to fullest level",
             "rising",
-            |report, _| report.nats_by_level.clone(),
-            "",
-        ),
-    ]);
-    rows
-}
+            self.nats_by_level.clone(),
+        ));
+        rows
+    }
 
-fn both_ways(ways: BothWays) -> Vec<f64> {
-    vec![ways.text_to_image, ways.image_to_text]
+    fn rows_of_bits(&self) -> impl Iterator<Item = Row> {
+        let groups = [
+            ("all", "all captions", "≥ .95"),
+            ("one_attribute", "one attribute", "≥ .6"),
+            ("several_attributes", "two or three attributes", "≥ .7"),
+        ];
+        groups.into_iter().map(|(key, captions, target)| {
+            let against = self.kappa_vs_bits.get(key);
+            let numbers = against.map(|a| vec![a.kappa, a.word_count, a.minus_feature_norm]);
+            let label = format!("bits, {captions}: κ / words / −norm");
+            (label, target, numbers.unwrap_or_default())
+        })
+    }
 }
 
 /// The reports as a Markdown table: both families of the first one, and mean and range of the von Mises–Fisher family
@@ -191,20 +158,13 @@ pub fn markdown(reports: &[Report]) -> String {
     } else {
         "\n|---|---|---|---|\n"
     });
-    for row in rows() {
-        let of = |family: &FamilyReport| (row.values)(family, row.key);
-        write!(
-            table,
-            "| {} | {} | {} | {} |",
-            row.label,
-            row.target,
-            joined(&of(&first.vmf)),
-            joined(&of(&first.power_spherical))
-        )
-        .ok();
+    let seeds: Vec<Vec<Row>> = reports.iter().map(|report| report.vmf.rows()).collect();
+    for (i, (label, target, numbers)) in first.power_spherical.rows().iter().enumerate() {
+        let (vmf, power_spherical) = (joined(&seeds[0][i].2), joined(numbers));
+        write!(table, "| {label} | {target} | {vmf} | {power_spherical} |").ok();
         if several {
-            let seeds: Vec<Vec<f64>> = reports.iter().map(|report| of(&report.vmf)).collect();
-            write!(table, " {} |", mean_and_range(&seeds)).ok();
+            let of_row: Vec<Vec<f64>> = seeds.iter().map(|rows| rows[i].2.clone()).collect();
+            write!(table, " {} |", mean_and_range(&of_row)).ok();
         }
         table.push('\n');
     }
