@@ -10,7 +10,7 @@ use crate::model::clip::{TextTower, VisionTower};
 use crate::model::parameters::{Parameters, TensorRecord};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
 use crate::weights::manifest::{FileEntry, Manifest, Part};
-use crate::weights::shard::{read, verify};
+use crate::weights::shard::{join, read, verify};
 
 /// Captions that share one pass; bounds the memory of attention, which grows with captions × tokens².
 const CAPTIONS_PER_PASS: usize = 32;
@@ -264,7 +264,7 @@ impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
         for shard in self.manifest.shards(part) {
             records.extend(read(&self.file(stage, &shard.entry).await?)?);
         }
-        Ok(records)
+        join(records)
     }
 
     async fn adapters(&mut self, device: &Device) -> Result<Option<PerFamily<Adapter>>> {

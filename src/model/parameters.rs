@@ -136,6 +136,15 @@ pub trait Parameters: Clone {
         }
     }
 
+    /// Name and shape in the file of every parameter, in a fixed order; initialises none of them.
+    fn named_shapes(&self) -> Vec<(String, Vec<usize>)> {
+        let mut shapes = Shapes(Vec::new());
+        match self.clone().visit_parameters(&mut shapes) {
+            Ok(()) => shapes.0,
+            Err(error) => unreachable!("listing accepts every parameter: {error}"),
+        }
+    }
+
     /// Replaces every parameter by the record of its name.
     ///
     /// # Errors
@@ -195,6 +204,21 @@ impl ParameterVisitor for Count {
         parameter: &mut Param<Tensor<D>>,
     ) -> Result<()> {
         self.0 += parameter.lazy_shape().num_elements();
+        Ok(())
+    }
+}
+
+struct Shapes(Vec<(String, Vec<usize>)>);
+
+impl ParameterVisitor for Shapes {
+    fn visit<const D: usize>(
+        &mut self,
+        name: &str,
+        layout: Layout,
+        parameter: &mut Param<Tensor<D>>,
+    ) -> Result<()> {
+        let ours: [usize; D] = parameter.lazy_shape().dims();
+        self.0.push((name.to_owned(), layout.file_shape(&ours)));
         Ok(())
     }
 }

@@ -104,6 +104,16 @@ impl TextPreprocess {
         })
     }
 
+    /// Id of the token before every caption.
+    pub fn start_token_id(&self) -> u32 {
+        self.start
+    }
+
+    /// Id of the token after every caption.
+    pub fn end_token_id(&self) -> u32 {
+        self.end
+    }
+
     /// The number of ids, which is the height of the token table.
     pub fn vocab_size(&self) -> usize {
         self.tokenizer.get_vocab_size(true)

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 
+use super::import::{self, Dtype, Import, Source};
 use super::report::{self, Report};
 use super::scenes::{self, Preset, ScenesRecipe};
 use super::{bundle, evaluate, export, gallery, record, score};
@@ -28,6 +29,8 @@ pub struct Cli {
 enum Command {
     /// Train the small CLIP of the scenes world and its adapters, from nothing.
     Scenes(ScenesArgs),
+    /// Make a model folder of a checkpoint from elsewhere: the released CLIP, or one of its kin.
+    Import(ImportArgs),
     /// Measure a model on scenes that no training has seen.
     Evaluate(EvaluateArgs),
     /// Print reports of `evaluate` as a table; several, of trainings that differ in their seed, with mean and range.
@@ -36,6 +39,57 @@ enum Command {
     Score(ScoreArgs),
     /// Draw the pictures that the page hangs, and record a model's answers to its starting captions.
     Gallery(GalleryArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32\n  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8\n  train import --random 1 --out /tmp/random-clip"
+)]
+struct ImportArgs {
+    /// A checkpoint, a folder that holds one, or an id at the model hub.
+    #[arg(required_unless_present = "random", conflicts_with = "random")]
+    source: Option<String>,
+    /// Model folder to make.
+    #[arg(long)]
+    out: PathBuf,
+    /// How weights are stored.
+    #[arg(long, value_enum, default_value = "f16")]
+    dtype: Dtype,
+    /// Make a model of ViT-B/32's shapes with random weights of this seed.
+    #[arg(long, value_name = "SEED")]
+    random: Option<u64>,
+    /// Branch, tag or commit at the hub, if not the pinned one.
+    #[arg(long, conflicts_with = "random")]
+    revision: Option<String>,
+    /// The `tokenizer.json`, where none lies beside the checkpoint.
+    #[arg(long)]
+    tokenizer: Option<PathBuf>,
+    /// `CLIP.png` of the repository openai/CLIP, with which genuine weights are told from others.
+    #[arg(long)]
+    golden_picture: Option<PathBuf>,
+    /// Replace the folder if it is there.
+    #[arg(long)]
+    force: bool,
+}
+
+impl ImportArgs {
+    fn job(&self) -> Result<Import> {
+        let source = match (&self.source, self.random) {
+            (Some(source), _) => Source::parse(source, self.revision.as_deref())?,
+            (None, seed) => Source::Random {
+                seed: seed.unwrap_or_default(),
+            },
+        };
+        Ok(Import {
+            source,
+            out: self.out.clone(),
+            dtype: self.dtype,
+            tokenizer: self.tokenizer.clone(),
+            golden_picture: self.golden_picture.clone(),
+            replace: self.force,
+            command: command_line(),
+        })
+    }
 }
 
 #[derive(Debug, Args)]
@@ -169,6 +223,7 @@ impl ScenesArgs {
 pub fn run(cli: &Cli) -> Result<()> {
     match &cli.command {
         Command::Scenes(args) => train_scenes(args),
+        Command::Import(args) => import_model(args),
         Command::Evaluate(args) => evaluate_model(args),
         Command::Table(args) => print_table(args),
         Command::Score(args) => print_scores(args),
@@ -186,13 +241,30 @@ fn train_scenes(args: &ScenesArgs) -> Result<()> {
     let Some(out) = &args.export else {
         return Ok(());
     };
-    let command: Vec<String> = std::env::args().skip(1).collect();
-    export::export(
-        &recipe,
-        &trained,
-        &format!("train {}", command.join(" ")),
-        out,
-    )
+    export::export(&recipe, &trained, &command_line(), out)
+}
+
+/// What was typed, for a manifest.
+fn command_line() -> String {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    format!("train {}", arguments.join(" "))
+}
+
+fn import_model(args: &ImportArgs) -> Result<()> {
+    let imported = import::import(&args.job()?)?;
+    let manifest = &imported.manifest;
+    for shard in &manifest.shards {
+        let megabytes = shard.entry.bytes as f64 / 1e6;
+        println!("{:28} {megabytes:7.1} MB", shard.entry.file);
+    }
+    let megabytes = manifest.weights_bytes() as f64 / 1e6;
+    println!(
+        "{} in {}: {megabytes:.1} MB",
+        manifest.title,
+        args.out.display()
+    );
+    println!("{}", imported.verdict);
+    Ok(())
 }
 
 fn evaluate_model(args: &EvaluateArgs) -> Result<()> {

@@ -133,6 +133,16 @@ pub(super) fn write_shard(
 }
 
 fn provenance(recipe: &ScenesRecipe, metrics: BTreeMap<String, f64>, command: &str) -> Provenance {
+    Provenance {
+        command: command.to_owned(),
+        seed: recipe.clip.seed,
+        metrics,
+        ..here_and_now()
+    }
+}
+
+/// The commit of this repository and the date; empty where they cannot be told.
+pub(super) fn here_and_now() -> Provenance {
     let run = |program: &str, arguments: &[&str]| {
         let output = std::process::Command::new(program)
             .args(arguments)
@@ -143,11 +153,9 @@ fn provenance(recipe: &ScenesRecipe, metrics: BTreeMap<String, f64>, command: &s
             .unwrap_or_default()
     };
     Provenance {
-        command: command.to_owned(),
-        seed: recipe.clip.seed,
         commit: run("git", &["rev-parse", "HEAD"]),
         date: run("date", &["-u", "+%Y-%m-%d"]),
-        metrics,
+        ..Provenance::default()
     }
 }
 

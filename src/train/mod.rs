@@ -12,6 +12,7 @@ pub mod evaluate;
 pub mod export;
 pub mod fit;
 pub mod gallery;
+pub mod import;
 pub mod outside;
 pub mod progress;
 pub mod record;

@@ -94,9 +94,9 @@ pub enum Part {
 /// One tensor of a shard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorEntry {
-    /// Name in Hugging Face's layout.
+    /// Name in Hugging Face's layout; a tensor that is cut by rows has the same name in several shards.
     pub name: String,
-    /// `F32` or `F16`.
+    /// `F32`, `F16`, or `I8` with the scale of each row in the tensor `NAME.scale`.
     pub dtype: String,
     /// Shape.
     pub shape: Vec<usize>,
@@ -147,4 +147,19 @@ pub struct Provenance {
     pub date: String,
     /// What was measured on held-out data.
     pub metrics: std::collections::BTreeMap<String, f64>,
+    /// The file that the weights were imported from, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// The checkpoint that a model was imported from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Id at the model hub, or the file's name.
+    pub source: String,
+    /// Commit at the model hub.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
+    /// The checkpoint file.
+    pub checkpoint: FileEntry,
 }

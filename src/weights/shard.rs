@@ -9,6 +9,12 @@ use super::manifest::{FileEntry, TensorEntry};
 use crate::error::{Error, Result};
 use crate::model::parameters::TensorRecord;
 
+/// Ending of the tensor that holds the scale of each row of an `I8` tensor.
+const SCALE_ENDING: &str = ".scale";
+
+/// Greatest quantised value; −128 stays unused, so that the code is symmetric.
+const INT8_MAX: f32 = 127.0;
+
 /// How a shard stores its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
@@ -16,6 +22,22 @@ pub enum Precision {
     F32,
     /// Two bytes a value; relative error up to 2⁻¹¹ within ±65504.
     F16,
+    /// Matrices in one byte a value, as multiples of 1/127 of the greatest value of their row (an output of the
+    /// layer, or a token); everything else in four. The scales are a tensor beside the matrix, `NAME.scale`.
+    Int8,
+}
+
+impl Precision {
+    /// Bytes that a tensor takes, its place in the header aside.
+    #[must_use]
+    pub fn tensor_bytes(self, name: &str, shape: &[usize]) -> usize {
+        let n_values: usize = shape.iter().product();
+        match self {
+            Self::Int8 if is_quantised(name, shape) => n_values + 4 * shape[0],
+            Self::F32 | Self::Int8 => 4 * n_values,
+            Self::F16 => 2 * n_values,
+        }
+    }
 }
 
 /// Writes tensors as one safetensors file.
@@ -24,16 +46,16 @@ pub enum Precision {
 ///
 /// A tensor whose values do not fill its shape, or that `precision` cannot hold.
 pub fn write(records: &[TensorRecord], precision: Precision) -> Result<Vec<u8>> {
-    let encoded = records
-        .iter()
-        .map(|record| Ok((record, encode(record, precision)?)))
-        .collect::<Result<Vec<_>>>()?;
+    let mut encoded = Vec::with_capacity(records.len());
+    for record in records {
+        encoded.extend(encode(record, precision)?);
+    }
     let views = encoded
         .iter()
-        .map(|(record, (dtype, bytes))| {
-            TensorView::new(*dtype, record.shape.clone(), bytes)
-                .map(|view| (record.name.as_str(), view))
-                .map_err(|error| Error::Weights(format!("{}: {error}", record.name)))
+        .map(|tensor| {
+            TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)
+                .map(|view| (tensor.name.as_str(), view))
+                .map_err(|error| Error::Weights(format!("{}: {error}", tensor.name)))
         })
         .collect::<Result<Vec<_>>>()?;
     safetensors::serialize(views, None)
@@ -44,22 +66,61 @@ pub fn write(records: &[TensorRecord], precision: Precision) -> Result<Vec<u8>> 
 ///
 /// # Errors
 ///
-/// A file that is not safetensors, or a tensor that does not hold floats. `position_ids`, integers that some
-/// checkpoints carry, are passed over.
+/// A file that is not safetensors, a tensor that holds neither floats nor int8, or int8 without its scales.
+/// `position_ids`, integers that some checkpoints carry, are passed over.
 pub fn read(bytes: &[u8]) -> Result<Vec<TensorRecord>> {
-    let mut records = header(bytes)?
+    let tensors = header(bytes)?;
+    let is_scale = |name: &str| {
+        let matrix = name.strip_suffix(SCALE_ENDING);
+        let matrix = matrix.and_then(|name| tensors.tensor(name).ok());
+        matrix.is_some_and(|matrix| matrix.dtype() == Dtype::I8)
+    };
+    let mut records = tensors
         .iter()
-        .filter(|(name, _)| !name.ends_with("position_ids"))
+        .filter(|(name, _)| !name.ends_with("position_ids") && !is_scale(name))
         .map(|(name, view)| {
+            let values = match view.dtype() {
+                Dtype::I8 => dequantise(name, &view, &tensors)?,
+                _ => decode(name, &view)?,
+            };
             Ok(TensorRecord {
                 name: name.to_owned(),
                 shape: view.shape().to_vec(),
-                values: decode(name, &view)?,
+                values,
             })
         })
         .collect::<Result<Vec<_>>>()?;
     records.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(records)
+}
+
+/// Puts tensors together that were too large for one file: their pieces, groups of rows, share a name and follow
+/// each other.
+///
+/// # Errors
+///
+/// Two tensors of one name that are not pieces of one matrix.
+pub fn join(records: Vec<TensorRecord>) -> Result<Vec<TensorRecord>> {
+    let mut joined: Vec<TensorRecord> = Vec::with_capacity(records.len());
+    for piece in records {
+        let Some(whole) = joined.iter_mut().find(|whole| whole.name == piece.name) else {
+            joined.push(piece);
+            continue;
+        };
+        let is_piece = matches!(
+            (&whole.shape[..], &piece.shape[..]),
+            ([_, row @ ..], [_, other @ ..]) if row == other && !row.is_empty()
+        );
+        if !is_piece {
+            return Err(Error::Weights(format!(
+                "{}: given twice, as {:?} and as {:?}, which are no pieces of one matrix",
+                piece.name, whole.shape, piece.shape
+            )));
+        }
+        whole.shape[0] += piece.shape[0];
+        whole.values.extend(piece.values);
+    }
+    Ok(joined)
 }
 
 /// What the header of a safetensors file says, in order of name.
@@ -126,27 +187,124 @@ fn header(bytes: &[u8]) -> Result<SafeTensors<'_>> {
         .map_err(|error| Error::Weights(format!("not a safetensors file: {error}")))
 }
 
-fn encode(record: &TensorRecord, precision: Precision) -> Result<(Dtype, Vec<u8>)> {
+/// A tensor as it stands in the file.
+struct Encoded {
+    name: String,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+fn encode(record: &TensorRecord, precision: Precision) -> Result<Vec<Encoded>> {
+    let (dtype, bytes) = match precision {
+        Precision::Int8 if is_quantised(&record.name, &record.shape) => return quantise(record),
+        Precision::F32 | Precision::Int8 => (Dtype::F32, f32_bytes(&record.values)),
+        Precision::F16 => (Dtype::F16, f16_bytes(record)?),
+    };
+    Ok(vec![Encoded {
+        name: record.name.clone(),
+        dtype,
+        shape: record.shape.clone(),
+        bytes,
+    }])
+}
+
+fn f32_bytes(values: &[f32]) -> Vec<u8> {
+    values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
+}
+
+fn f16_bytes(record: &TensorRecord) -> Result<Vec<u8>> {
     let values = record.values.iter();
-    match precision {
-        Precision::F32 => Ok((
-            Dtype::F32,
-            values.flat_map(|value| value.to_le_bytes()).collect(),
-        )),
-        Precision::F16 => {
-            let too_large = |value: &&f32| value.is_finite() && !f16::from_f32(**value).is_finite();
-            if let Some(value) = values.clone().find(too_large) {
-                return Err(Error::Weights(format!(
-                    "{}: {value} does not fit in f16",
-                    record.name
-                )));
-            }
-            let bytes = values
-                .flat_map(|value| f16::from_f32(*value).to_le_bytes())
-                .collect();
-            Ok((Dtype::F16, bytes))
-        }
+    let too_large = |value: &&f32| value.is_finite() && !f16::from_f32(**value).is_finite();
+    if let Some(value) = values.clone().find(too_large) {
+        return Err(Error::Weights(format!(
+            "{}: {value} does not fit in f16",
+            record.name
+        )));
     }
+    Ok(values
+        .flat_map(|value| f16::from_f32(*value).to_le_bytes())
+        .collect())
+}
+
+/// Whether [`Precision::Int8`] stores this tensor in int8. Position embeddings are few, and some of their channels
+/// are so much greater than the others that a row has no common scale.
+fn is_quantised(name: &str, shape: &[usize]) -> bool {
+    shape.len() >= 2 && !name.ends_with("position_embedding.weight")
+}
+
+fn quantise(record: &TensorRecord) -> Result<Vec<Encoded>> {
+    let TensorRecord {
+        name,
+        shape,
+        values,
+    } = record;
+    if let Some(value) = values.iter().find(|value| !value.is_finite()) {
+        return Err(Error::Weights(format!(
+            "{name}: {value} does not fit in int8"
+        )));
+    }
+    let row_width: usize = shape[1..].iter().product();
+    let (mut scales, mut bytes) = (Vec::new(), Vec::with_capacity(values.len()));
+    for row in values.chunks(row_width.max(1)) {
+        let greatest = row
+            .iter()
+            .fold(0.0_f32, |size, value| size.max(value.abs()));
+        let scale = greatest / INT8_MAX;
+        scales.push(scale);
+        bytes.extend(row.iter().map(|value| int8(*value, scale)));
+    }
+    Ok(vec![
+        Encoded {
+            name: name.clone(),
+            dtype: Dtype::I8,
+            shape: shape.clone(),
+            bytes,
+        },
+        Encoded {
+            name: format!("{name}{SCALE_ENDING}"),
+            dtype: Dtype::F32,
+            shape: vec![scales.len()],
+            bytes: f32_bytes(&scales),
+        },
+    ])
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "clamped to what an i8 holds; zero over zero becomes zero"
+)]
+fn int8(value: f32, scale: f32) -> u8 {
+    let multiple = (value / scale).round().clamp(-INT8_MAX, INT8_MAX);
+    (multiple as i8).to_le_bytes()[0]
+}
+
+fn dequantise(name: &str, view: &TensorView<'_>, tensors: &SafeTensors<'_>) -> Result<Vec<f32>> {
+    let scale_name = format!("{name}{SCALE_ENDING}");
+    let scale = tensors
+        .tensor(&scale_name)
+        .map_err(|_| Error::Weights(format!("{scale_name}: missing, but {name} is int8")))?;
+    let shape = view.shape();
+    let n_rows = shape.first().copied().unwrap_or_default();
+    if scale.dtype() != Dtype::F32 || scale.shape() != [n_rows] {
+        return Err(Error::Weights(format!(
+            "{scale_name}: {:?} of shape {:?}, expected F32 of shape [{n_rows}]",
+            scale.dtype(),
+            scale.shape()
+        )));
+    }
+    let scales = values(scale.data(), f32::from_le_bytes);
+    let row_width: usize = shape.iter().skip(1).product();
+    let rows = view.data().chunks(row_width.max(1)).zip(scales);
+    Ok(rows
+        .flat_map(|(row, scale)| {
+            row.iter()
+                .map(move |byte| f32::from(i8::from_le_bytes([*byte])) * scale)
+        })
+        .collect())
 }
 
 fn decode(name: &str, view: &TensorView<'_>) -> Result<Vec<f32>> {
@@ -215,6 +373,81 @@ mod tests {
             error.to_string(),
             "a.weight: 100000 does not fit in f16",
             "the message names the tensor"
+        );
+    }
+
+    #[test]
+    fn what_is_written_as_int8_is_read_back_to_half_a_step_of_its_row() {
+        let records = vec![TensorRecord {
+            name: "a.weight".to_owned(),
+            shape: vec![3, 2],
+            values: vec![127.0, -63.4, 0.0, 0.0, -1e-6, 5e-7],
+        }];
+        let bytes = write(&records, Precision::Int8).expect("valid records");
+        let read = read(&bytes).expect("valid file");
+        assert_eq!(read.len(), 1, "the scales are no tensor of their own");
+        assert_eq!(read[0].shape, [3, 2], "the matrix's shape");
+        let expected = [127.0, -63.0, 0.0, 0.0, -1e-6, 64.0 / 127.0 * 1e-6];
+        for (found, expected) in read[0].values.iter().zip(expected) {
+            assert!(
+                (found - expected).abs() <= 1e-6 * expected.abs(),
+                "found {found}, expected {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn int8_leaves_vectors_scalars_and_positions_as_they_are() {
+        let mut records = records();
+        records[0].name = "text_model.embeddings.position_embedding.weight".to_owned();
+        let bytes = write(&records, Precision::Int8).expect("valid records");
+        records.sort_by(|a, b| a.name.cmp(&b.name));
+        assert_eq!(read(&bytes), Ok(records), "stored as f32");
+    }
+
+    #[test]
+    fn an_int8_tensor_without_its_scales_is_named() {
+        let view = TensorView::new(Dtype::I8, vec![1, 2], &[1, 2]).expect("two bytes");
+        let bytes = safetensors::serialize([("a", view)], None).expect("valid");
+        let error = read(&bytes).expect_err("no scales");
+        assert_eq!(
+            error.to_string(),
+            "a.scale: missing, but a is int8",
+            "names both"
+        );
+    }
+
+    #[test]
+    fn the_size_of_a_file_is_known_before_it_is_written() {
+        for precision in [Precision::F32, Precision::F16, Precision::Int8] {
+            let bytes = write(&records(), precision).expect("valid records");
+            let header_bytes = 8 + u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
+            let sizes = records().into_iter();
+            let sizes = sizes.map(|record| precision.tensor_bytes(&record.name, &record.shape));
+            let expected = sizes.sum::<usize>() as u64 + header_bytes;
+            assert_eq!(bytes.len() as u64, expected, "{precision:?}");
+        }
+    }
+
+    #[test]
+    fn pieces_of_a_matrix_are_joined_in_order() {
+        let piece = |shape: &[usize], values: &[f32]| TensorRecord {
+            name: "a".to_owned(),
+            shape: shape.to_vec(),
+            values: values.to_vec(),
+        };
+        let pieces = vec![
+            piece(&[1, 2], &[1.0, 2.0]),
+            piece(&[2, 2], &[3.0, 4.0, 5.0, 6.0]),
+        ];
+        let whole = piece(&[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(join(pieces), Ok(vec![whole]), "three rows");
+        let twice = join(vec![piece(&[2], &[1.0, 2.0]), piece(&[2], &[1.0, 2.0])]);
+        let error = twice.expect_err("a vector is never cut");
+        assert_eq!(
+            error.to_string(),
+            "a: given twice, as [2] and as [2], which are no pieces of one matrix",
+            "the message names it"
         );
     }
 

@@ -49,6 +49,33 @@ pub struct Clip {
 }
 
 impl ClipConfig {
+    /// `OpenAI`'s ViT-B/32.
+    #[must_use]
+    pub fn vit_b_32() -> Self {
+        Self {
+            embed_dim: 512,
+            vision_cfg: VisionConfig {
+                image_size: 224,
+                layers: 12,
+                width: 768,
+                head_width: 64,
+                patch_size: 32,
+                mlp_ratio: 4.0,
+            },
+            text_cfg: TextConfig {
+                context_length: 77,
+                vocab_size: 49_408,
+                width: 512,
+                heads: 8,
+                layers: 12,
+                mlp_ratio: 4.0,
+                start_token_id: 49_406,
+                end_token_id: 49_407,
+            },
+            quick_gelu: true,
+        }
+    }
+
     /// A model with CLIP's random initial weights.
     #[must_use]
     pub fn init(&self, device: &Device) -> Clip {
@@ -130,31 +157,6 @@ mod tests {
     use crate::model::adapter::info_nce;
     use crate::model::parameters::{Parameters as _, TensorRecord};
 
-    fn vit_b_32() -> ClipConfig {
-        ClipConfig {
-            embed_dim: 512,
-            vision_cfg: VisionConfig {
-                image_size: 224,
-                layers: 12,
-                width: 768,
-                head_width: 64,
-                patch_size: 32,
-                mlp_ratio: 4.0,
-            },
-            text_cfg: TextConfig {
-                context_length: 77,
-                vocab_size: 49_408,
-                width: 512,
-                heads: 8,
-                layers: 12,
-                mlp_ratio: 4.0,
-                start_token_id: 49_406,
-                end_token_id: 49_407,
-            },
-            quick_gelu: true,
-        }
-    }
-
     fn tiny() -> ClipConfig {
         ClipConfig {
             embed_dim: 6,
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn vit_b_32_has_the_published_number_of_parameters() {
-        let clip = vit_b_32().init(&cpu());
+        let clip = ClipConfig::vit_b_32().init(&cpu());
         assert_eq!(clip.text.n_parameters(), 63_428_096, "text tower");
         assert_eq!(clip.vision.n_parameters(), 87_849_216, "image tower");
         assert_eq!(clip.n_parameters(), 151_277_313, "with the logit scale");
@@ -217,7 +219,7 @@ mod tests {
             "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 512, "heads": 8, "layers": 12,
                          "start_token_id": 49406, "end_token_id": 49407}}"#;
         let config: ClipConfig = serde_json::from_str(json).expect("valid JSON");
-        assert_eq!(config, vit_b_32(), "head_width 64, mlp_ratio 4");
+        assert_eq!(config, ClipConfig::vit_b_32(), "head_width 64, mlp_ratio 4");
     }
 
     #[test]

@@ -1,0 +1,87 @@
+//! The model hub: the files of one commit, in the cache that all programs of Hugging Face's share.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use hf_hub::api::sync::{ApiBuilder, ApiRepo};
+use hf_hub::{Repo, RepoType};
+
+use super::source::{BESIDE, WEIGHTS};
+
+/// The commit that is taken of a model where none is asked for.
+const PINNED: &[(&str, &str)] = &[(
+    "openai/clip-vit-base-patch32",
+    "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268",
+)];
+
+/// How often a download goes on after the connection broke.
+const MAX_RETRIES: usize = 5;
+
+/// A downloaded checkpoint; configuration and tokenizer lie beside it.
+#[derive(Debug)]
+pub(super) struct Fetched {
+    pub(super) weights: PathBuf,
+    /// The commit.
+    pub(super) revision: String,
+}
+
+/// Downloads what an import needs, or finds it in the cache. A download that was cut off goes on where it ended.
+///
+/// # Errors
+///
+/// No such model or revision, no checkpoint that can be read, or a connection that fails.
+pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Fetched> {
+    let pinned = PINNED.iter().find(|(known, _)| *known == id);
+    let revision = revision
+        .or(pinned.map(|(_, revision)| *revision))
+        .unwrap_or("main");
+    let api = ApiBuilder::from_env().with_retries(MAX_RETRIES).build()?;
+    let repo = Repo::with_revision(id.to_owned(), RepoType::Model, revision.to_owned());
+    let repo = api.repo(repo);
+    for file in BESIDE {
+        get(&repo, file).with_context(|| format!("{id}: {file} of {revision}"))?;
+    }
+    for file in WEIGHTS {
+        let found = get(&repo, file).with_context(|| format!("{id}: {file} of {revision}"))?;
+        if let Some(weights) = found {
+            verify(&weights)?;
+            let revision = commit(&weights).unwrap_or(revision).to_owned();
+            return Ok(Fetched { weights, revision });
+        }
+    }
+    bail!("{id}: none of {} at the hub", WEIGHTS.join(", "))
+}
+
+/// One file, if the model has it.
+fn get(repo: &ApiRepo, file: &str) -> Result<Option<PathBuf>> {
+    match repo.get(file) {
+        Ok(path) => Ok(Some(path)),
+        // The type of the HTTP library's error is not one of ours to name.
+        Err(error) if error.to_string().contains("404") => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Large files lie in the cache under their SHA-256.
+fn verify(weights: &Path) -> Result<()> {
+    let blob = weights.canonicalize()?;
+    let name = blob.file_name().and_then(|name| name.to_str());
+    let Some(expected) = name.filter(|name| name.len() == 64) else {
+        return Ok(());
+    };
+    let found = super::source::file_entry_of(&blob)?.sha256;
+    if found != expected {
+        std::fs::remove_file(&blob)?;
+    }
+    ensure!(
+        found == expected,
+        "{}: sha256 is {found}, the hub says {expected}; it was deleted, so that another run downloads it again",
+        weights.display()
+    );
+    Ok(())
+}
+
+/// The commit in `…/snapshots/COMMIT/FILE`.
+fn commit(weights: &Path) -> Option<&str> {
+    weights.parent()?.file_name()?.to_str()
+}

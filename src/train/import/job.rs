@@ -1,0 +1,328 @@
+//! The import itself: find, read, write, open again, compare, put in place.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use super::checkpoint;
+use super::golden::{self, Verdict, picture_at_hand};
+use super::layout::{Layout, Weights};
+use super::shards::ShardWriter;
+use super::sizes::{Hints, infer};
+use super::source::Found;
+use super::staging::{Existing, Staging};
+use super::tokenizer::byte_level_json;
+use super::{Source, hf, open_clip, openai};
+use crate::device;
+use crate::inference::Session;
+use crate::model::clip::ClipConfig;
+use crate::model::parameters::Parameters as _;
+use crate::preprocess::{ImagePreprocess, TextPreprocess};
+use crate::scenes::render;
+use crate::train::bundle::open_untested;
+use crate::train::export::{PICTURE_SIDE, here_and_now, png};
+use crate::train::gallery::golden_scene;
+use crate::train::progress::{Interrupt, Meter};
+use crate::weights::manifest::{FORMAT, Golden, Manifest, Origin, Part, Provenance, Shard};
+use crate::weights::shard::{Precision, file_entry};
+
+/// What the manifest's golden values are taken of.
+const GOLDEN_CAPTIONS: [&str; 4] = [
+    "a diagram",
+    "a photo of a dog",
+    "a red star above a blue circle",
+    "two friends laughing on a rainy street at night",
+];
+
+/// Name of the token table, which gets files of its own: it is a third of all weights, and a page may gather its
+/// rows one by one.
+const TOKEN_TABLE: &str = "text_model.embeddings.token_embedding.weight";
+
+/// How weights are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Dtype {
+    /// Half precision: half of f32's bytes.
+    F16,
+    /// As the checkpoint has them.
+    F32,
+    /// Matrices in one byte a value, with a scale for each row.
+    Int8,
+}
+
+impl From<Dtype> for Precision {
+    fn from(dtype: Dtype) -> Self {
+        match dtype {
+            Dtype::F16 => Self::F16,
+            Dtype::F32 => Self::F32,
+            Dtype::Int8 => Self::Int8,
+        }
+    }
+}
+
+/// What to import and how.
+#[derive(Debug, Clone)]
+pub struct Import {
+    /// The checkpoint.
+    pub source: Source,
+    /// The folder to make.
+    pub out: PathBuf,
+    /// How its weights are stored.
+    pub dtype: Dtype,
+    /// A `tokenizer.json`, where none lies beside the checkpoint.
+    pub tokenizer: Option<PathBuf>,
+    /// `CLIP.png` of `OpenAI`'s repository, for the golden check.
+    pub golden_picture: Option<PathBuf>,
+    /// Whether a folder that is there already may be replaced.
+    pub replace: bool,
+    /// The command, for the manifest.
+    pub command: String,
+}
+
+/// A model that was imported.
+#[derive(Debug)]
+pub struct Imported {
+    /// What was written.
+    pub manifest: Manifest,
+    /// What is known of it.
+    pub verdict: Verdict,
+}
+
+/// A checkpoint with everything that is needed to write it.
+struct Prepared {
+    weights: Weights,
+    clip: ClipConfig,
+    preprocess: ImagePreprocess,
+    tokenizer: Vec<u8>,
+    origin: Option<Origin>,
+    seed: u64,
+}
+
+/// Makes a model folder of a checkpoint, or nothing at all.
+///
+/// # Errors
+///
+/// A source that cannot be found or is not a CLIP, an output that is there already, or genuine weights that do not
+/// give their published answers.
+pub fn import(job: &Import) -> Result<Imported> {
+    let existing = if job.replace {
+        Existing::Replace
+    } else {
+        Existing::Refuse
+    };
+    let staging = Staging::new(&job.out, existing)?;
+    let mut prepared = prepare(job)?;
+    let folder = staging.folder();
+    let shards = write_shards(&mut prepared, job.dtype.into(), folder)?;
+    let (manifest, session) = write_manifest(&prepared, shards, job, folder)?;
+    let picture = job.golden_picture.clone().or_else(picture_at_hand);
+    let verdict = golden::judge(
+        &session,
+        job.dtype,
+        prepared.origin.as_ref(),
+        picture.as_deref(),
+    )?;
+    staging.finish()?;
+    Ok(Imported { manifest, verdict })
+}
+
+fn prepare(job: &Import) -> Result<Prepared> {
+    let found = match &job.source {
+        Source::Hub { id, revision } => Found::at_hub(id, revision.as_deref())?,
+        Source::Local(path) => Found::at(path)?,
+        Source::Random { seed } => return prepare_random(job, *seed),
+    };
+    let in_file = || found.weights.display().to_string();
+    let checkpoint = checkpoint::open(&found.weights)?;
+    let layout = Layout::of(checkpoint.as_ref()).with_context(in_file)?;
+    let weights = Weights::new(checkpoint, layout);
+    let Some(tokenizer) = read_tokenizer(job)?.or_else(|| found.tokenizer.clone()) else {
+        bail!(
+            "{}: no tokenizer.json beside it, expected one there or with --tokenizer",
+            found.weights.display()
+        );
+    };
+    let ids = special_tokens(&tokenizer)?;
+    let hints = hints(&found, layout, &weights)?;
+    let clip = infer(|name| weights.shape(name), hints, ids).with_context(in_file)?;
+    let preprocess = check(&found, &clip)?;
+    Ok(Prepared {
+        weights,
+        clip,
+        preprocess,
+        tokenizer,
+        origin: Some(found.origin),
+        seed: 0,
+    })
+}
+
+fn prepare_random(job: &Import, seed: u64) -> Result<Prepared> {
+    let clip = ClipConfig::vit_b_32();
+    let tokenizer = read_tokenizer(job)?
+        .unwrap_or_else(|| byte_level_json(clip.text_cfg.start_token_id).into_bytes());
+    let shapes = clip.init(&device::cpu()).named_shapes();
+    let weights = Weights::new(checkpoint::random(shapes, seed), Layout::HuggingFace);
+    Ok(Prepared {
+        weights,
+        preprocess: ImagePreprocess::clip(clip.vision_cfg.image_size),
+        clip,
+        tokenizer,
+        origin: None,
+        seed,
+    })
+}
+
+fn read_tokenizer(job: &Import) -> Result<Option<Vec<u8>>> {
+    let Some(path) = &job.tokenizer else {
+        return Ok(None);
+    };
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    Ok(Some(bytes))
+}
+
+/// The tokenizer knows the ids: `OpenAI`'s `config.json` at the hub names wrong ones.
+fn special_tokens(tokenizer: &[u8]) -> Result<(u32, u32)> {
+    let longest = usize::from(u16::MAX);
+    let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer, longest)?;
+    Ok((tokenizer.start_token_id(), tokenizer.end_token_id()))
+}
+
+fn hints(found: &Found, layout: Layout, weights: &Weights) -> Result<Hints> {
+    match layout {
+        Layout::OpenAi => Ok(openai::hints(weights)),
+        Layout::HuggingFace => match &found.config {
+            Some(config) => Ok(hf::hints(config)?),
+            None => Ok(Hints {
+                text_heads: None,
+                vision_heads: None,
+                quick_gelu: true,
+            }),
+        },
+        Layout::OpenClip { .. } => {
+            let config = found.open_clip_config.as_ref().with_context(|| {
+                format!(
+                    "{}: no open_clip_config.json beside it, which says whether the model uses the quick GELU",
+                    found.weights.display()
+                )
+            })?;
+            Ok(open_clip::hints(config)?)
+        }
+    }
+}
+
+/// Holds the sizes against every file that claims any, and tells how pictures become input.
+fn check(found: &Found, clip: &ClipConfig) -> Result<ImagePreprocess> {
+    let image_size = clip.vision_cfg.image_size;
+    if let Some(config) = &found.config {
+        hf::check(config, clip)?;
+    }
+    if let Some(config) = &found.open_clip_config {
+        open_clip::check(config, clip)?;
+    }
+    match (&found.preprocessor_config, &found.open_clip_config) {
+        (Some(config), _) => Ok(hf::preprocess(config, image_size)?),
+        (None, Some(config)) => Ok(open_clip::preprocess(config, image_size)?),
+        (None, None) => Ok(ImagePreprocess::clip(image_size)),
+    }
+}
+
+fn write_shards(
+    prepared: &mut Prepared,
+    precision: Precision,
+    folder: &Path,
+) -> Result<Vec<Shard>> {
+    let interrupt = Interrupt::install();
+    let clip = prepared.clip.init(&device::cpu());
+    let shapes = clip.named_shapes();
+    let mut tokens = ShardWriter::new(folder, "tokens", Part::Text, precision);
+    let mut text = ShardWriter::new(folder, "text", Part::Text, precision);
+    let mut image = ShardWriter::new(folder, "image", Part::Image, precision);
+    let mut meter = Meter::new("tensors", 0, shapes.len());
+    for (i_tensor, (name, shape)) in shapes.iter().enumerate() {
+        ensure!(!interrupt.is_set(), "interrupted; nothing was written");
+        let record = prepared.weights.read(name, shape)?;
+        match &**name {
+            // Adapters bring a scale of their own.
+            "logit_scale" => {}
+            TOKEN_TABLE => tokens.push(record)?,
+            _ if name.starts_with("text_") => text.push(record)?,
+            _ => image.push(record)?,
+        }
+        meter.update(i_tensor + 1, &[]);
+    }
+    meter.finish();
+    prepared.weights.finish()?;
+    Ok([text.finish()?, tokens.finish()?, image.finish()?].concat())
+}
+
+/// Writes everything else, the golden values last: they are those of the weights as they are stored.
+fn write_manifest(
+    prepared: &Prepared,
+    shards: Vec<Shard>,
+    job: &Import,
+    folder: &Path,
+) -> Result<(Manifest, Session)> {
+    let picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
+    std::fs::write(folder.join("golden.png"), &picture)?;
+    std::fs::write(folder.join("tokenizer.json"), &prepared.tokenizer)?;
+    let name = job.out.file_name().unwrap_or_default().to_string_lossy();
+    let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
+    let mut manifest = Manifest {
+        format: FORMAT,
+        name: name.into_owned(),
+        title: title(&prepared.clip, prepared.origin.as_ref()),
+        license: license(prepared.origin.as_ref()),
+        clip: prepared.clip.clone(),
+        preprocess: prepared.preprocess.clone(),
+        tokenizer: file_entry("tokenizer.json", &prepared.tokenizer),
+        shards,
+        adapters: None,
+        reference_uncertainty: None,
+        outside: None,
+        golden: Golden {
+            cosine: vec![0.0; captions.len()],
+            captions,
+            image: file_entry("golden.png", &picture),
+            concentration: None,
+            nats: None,
+        },
+        provenance: Provenance {
+            command: job.command.clone(),
+            seed: prepared.seed,
+            origin: prepared.origin.clone(),
+            ..here_and_now()
+        },
+    };
+    let session = open_untested(manifest.clone(), folder, &device::cpu())?;
+    let found = session.golden_readings(&manifest.golden.captions, &picture);
+    manifest.golden.cosine = pollster::block_on(found)?.cosine;
+    std::fs::write(
+        folder.join("manifest.json"),
+        serde_json::to_string_pretty(&manifest)?,
+    )?;
+    Ok((manifest, session))
+}
+
+/// `CLIP ViT-B/32`, after the width of the image tower as in the paper.
+fn title(clip: &ClipConfig, origin: Option<&Origin>) -> String {
+    let patch_size = clip.vision_cfg.patch_size;
+    let size = match clip.vision_cfg.width {
+        768 => "B".to_owned(),
+        1024 => "L".to_owned(),
+        width => format!("{width}"),
+    };
+    match origin {
+        Some(_) => format!("CLIP ViT-{size}/{patch_size}"),
+        None => format!("CLIP ViT-{size}/{patch_size} with random weights"),
+    }
+}
+
+fn license(origin: Option<&Origin>) -> String {
+    match origin {
+        None => "MIT OR Apache-2.0".to_owned(),
+        Some(origin) => match origin.source.split_once('/') {
+            Some(("openai" | "laion", _)) => "MIT".to_owned(),
+            _ if origin.source == "ViT-B-32.pt" => "MIT".to_owned(),
+            _ => format!("that of {}", origin.source),
+        },
+    }
+}

@@ -1,0 +1,25 @@
+//! `train import`: another program's checkpoint → a folder that the page and `train score` can open.
+//!
+//! A source is found or downloaded, its tensors are read by our names whatever the file calls them, written as shards
+//! with a manifest, opened again and held to what is known of them. Knows nothing of training.
+
+pub mod checkpoint;
+pub mod golden;
+mod hf;
+mod hub;
+mod job;
+mod layout;
+mod open_clip;
+mod openai;
+mod pickle;
+mod random;
+mod safetensors;
+mod shards;
+mod sizes;
+mod source;
+mod staging;
+pub mod tokenizer;
+mod torch;
+
+pub use job::{Dtype, Import, Imported, import};
+pub use source::Source;

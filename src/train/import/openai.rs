@@ -1,0 +1,65 @@
+//! `OpenAI`'s `clip`: its names for our tensors. Query, key and value are one matrix, and the two projections stand
+//! the other way round.
+
+use super::layout::Weights;
+use super::layout::{Cut, Place};
+use super::sizes::Hints;
+
+/// Where one of our tensors lies.
+pub(super) fn place(ours: &str) -> Option<Place> {
+    let (name, cut) = match ours {
+        "logit_scale" => ("logit_scale", Cut::Whole),
+        "text_model.embeddings.token_embedding.weight" => ("token_embedding.weight", Cut::Whole),
+        "text_model.embeddings.position_embedding.weight" => ("positional_embedding", Cut::Whole),
+        "text_model.final_layer_norm.weight" => ("ln_final.weight", Cut::Whole),
+        "text_model.final_layer_norm.bias" => ("ln_final.bias", Cut::Whole),
+        "text_projection.weight" => ("text_projection", Cut::Transposed),
+        "vision_model.embeddings.class_embedding" => ("visual.class_embedding", Cut::Whole),
+        "vision_model.embeddings.patch_embedding.weight" => ("visual.conv1.weight", Cut::Whole),
+        "vision_model.embeddings.position_embedding.weight" => {
+            ("visual.positional_embedding", Cut::Whole)
+        }
+        "vision_model.pre_layrnorm.weight" => ("visual.ln_pre.weight", Cut::Whole),
+        "vision_model.pre_layrnorm.bias" => ("visual.ln_pre.bias", Cut::Whole),
+        "vision_model.post_layernorm.weight" => ("visual.ln_post.weight", Cut::Whole),
+        "vision_model.post_layernorm.bias" => ("visual.ln_post.bias", Cut::Whole),
+        "visual_projection.weight" => ("visual.proj", Cut::Transposed),
+        _ => return in_block(ours),
+    };
+    let name = name.to_owned();
+    Some(Place { name, cut })
+}
+
+/// `text_model.encoder.layers.3.mlp.fc1.bias` → `transformer.resblocks.3.mlp.c_fc.bias`.
+fn in_block(ours: &str) -> Option<Place> {
+    let (blocks, rest) = if let Some(rest) = ours.strip_prefix("text_model.encoder.layers.") {
+        ("transformer.resblocks", rest)
+    } else {
+        let rest = ours.strip_prefix("vision_model.encoder.layers.")?;
+        ("visual.transformer.resblocks", rest)
+    };
+    let (i_block, rest) = rest.split_once('.')?;
+    let (layer, kind) = rest.rsplit_once('.')?;
+    let (foreign, cut) = match layer {
+        "self_attn.q_proj" => ("attn.in_proj_", Cut::Third(0)),
+        "self_attn.k_proj" => ("attn.in_proj_", Cut::Third(1)),
+        "self_attn.v_proj" => ("attn.in_proj_", Cut::Third(2)),
+        "self_attn.out_proj" => ("attn.out_proj.", Cut::Whole),
+        "layer_norm1" => ("ln_1.", Cut::Whole),
+        "mlp.fc1" => ("mlp.c_fc.", Cut::Whole),
+        "mlp.fc2" => ("mlp.c_proj.", Cut::Whole),
+        "layer_norm2" => ("ln_2.", Cut::Whole),
+        _ => return None,
+    };
+    let name = format!("{blocks}.{i_block}.{foreign}{kind}");
+    Some(Place { name, cut })
+}
+
+/// What a file of `OpenAI`'s says beyond the shapes. All of their models use the quick GELU.
+pub(super) fn hints(weights: &Weights) -> Hints {
+    Hints {
+        text_heads: weights.integer("transformer.resblocks.0.attn.num_heads"),
+        vision_heads: weights.integer("visual.transformer.resblocks.0.attn.num_heads"),
+        quick_gelu: true,
+    }
+}

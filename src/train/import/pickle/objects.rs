@@ -1,0 +1,187 @@
+//! What a pickle of tensors is made of, and what its few functions make.
+
+use std::rc::Rc;
+
+use super::super::checkpoint::Dtype;
+
+/// A tensor as a pickle describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PickledTensor {
+    pub(crate) storage: Storage,
+    pub(crate) offset: usize,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) strides: Vec<usize>,
+}
+
+/// Values in a file of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Storage {
+    pub(crate) key: String,
+    pub(crate) dtype: Dtype,
+    pub(crate) n_values: usize,
+}
+
+/// What is wrong, without where.
+pub(super) type Step<T> = Result<T, String>;
+
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    /// Something that leads to no tensor: `None`, a truth value, a float.
+    Nothing,
+    Integer(i64),
+    Text(Rc<str>),
+    /// Index of a [`Node`].
+    Node(usize),
+}
+
+#[derive(Debug)]
+pub(super) enum Node {
+    /// A tuple or a list.
+    Sequence(Vec<Value>),
+    Dictionary(Vec<(Value, Value)>),
+    Global(Global),
+    Storage(Storage),
+    Tensor(PickledTensor),
+    /// A `TorchScript` module and, once known, its attributes.
+    Module(Value),
+}
+
+/// What a pickle may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Global {
+    OrderedDict,
+    RebuildTensor,
+    RebuildParameter,
+    /// One of the functions that give a `TorchScript` list its type.
+    TypedList,
+    Module,
+    StorageClass(Dtype),
+}
+
+impl Global {
+    pub(super) fn named(module: &str, name: &str) -> Step<Self> {
+        match (module, name) {
+            ("collections", "OrderedDict") => Ok(Self::OrderedDict),
+            ("torch._utils", "_rebuild_tensor_v2") => Ok(Self::RebuildTensor),
+            ("torch._utils", "_rebuild_parameter") => Ok(Self::RebuildParameter),
+            (
+                "torch.jit._pickle",
+                "build_intlist" | "build_doublelist" | "build_boollist" | "build_tensorlist"
+                | "restore_type_tag",
+            ) => Ok(Self::TypedList),
+            ("torch", "DoubleStorage") => Ok(Self::StorageClass(Dtype::F64)),
+            ("torch", "FloatStorage") => Ok(Self::StorageClass(Dtype::F32)),
+            ("torch", "HalfStorage") => Ok(Self::StorageClass(Dtype::F16)),
+            ("torch", "BFloat16Storage") => Ok(Self::StorageClass(Dtype::Bf16)),
+            ("torch", "LongStorage") => Ok(Self::StorageClass(Dtype::Other { bytes: 8 })),
+            ("torch", "IntStorage") => Ok(Self::StorageClass(Dtype::Other { bytes: 4 })),
+            ("torch", "ShortStorage") => Ok(Self::StorageClass(Dtype::Other { bytes: 2 })),
+            ("torch", "CharStorage" | "ByteStorage" | "BoolStorage") => {
+                Ok(Self::StorageClass(Dtype::Other { bytes: 1 }))
+            }
+            _ if module == "__torch__" || module.starts_with("__torch__.") => Ok(Self::Module),
+            _ => Err(format!(
+                "the pickle names {module}.{name}, which is no part of a tensor"
+            )),
+        }
+    }
+}
+
+/// Everything that a pickle made, in order.
+#[derive(Debug, Default)]
+pub(super) struct Objects(Vec<Node>);
+
+impl Objects {
+    pub(super) fn push(&mut self, node: Node) -> Value {
+        self.0.push(node);
+        Value::Node(self.0.len() - 1)
+    }
+
+    /// The object that a value stands for, if it stands for one.
+    pub(super) fn get(&self, value: &Value) -> Option<&Node> {
+        match value {
+            Value::Node(index) => self.0.get(*index),
+            _ => None,
+        }
+    }
+
+    pub(super) fn get_mut(&mut self, value: &Value) -> Option<&mut Node> {
+        match value {
+            Value::Node(index) => self.0.get_mut(*index),
+            _ => None,
+        }
+    }
+
+    /// What a function of `PyTorch`'s would return.
+    pub(super) fn call(&mut self, function: Global, mut arguments: Vec<Value>) -> Step<Value> {
+        match function {
+            Global::OrderedDict if arguments.is_empty() => {
+                Ok(self.push(Node::Dictionary(Vec::new())))
+            }
+            Global::RebuildTensor => {
+                let tensor = self.tensor(&arguments)?;
+                Ok(self.push(Node::Tensor(tensor)))
+            }
+            Global::RebuildParameter | Global::TypedList if !arguments.is_empty() => {
+                Ok(arguments.swap_remove(0))
+            }
+            _ => Err("the pickle calls what is no function of a tensor".to_owned()),
+        }
+    }
+
+    /// `('storage', class, key, device, n_values)`.
+    pub(super) fn storage(&self, id: &[Value]) -> Step<Storage> {
+        let [
+            Value::Text(kind),
+            class,
+            Value::Text(key),
+            _,
+            Value::Integer(n_values),
+        ] = id
+        else {
+            return Err("the pickle refers to what is no storage".to_owned());
+        };
+        let (true, Some(Node::Global(Global::StorageClass(dtype)))) =
+            (&**kind == "storage", self.get(class))
+        else {
+            return Err("the pickle refers to what is no storage".to_owned());
+        };
+        Ok(Storage {
+            key: key.to_string(),
+            dtype: *dtype,
+            n_values: size(*n_values)?,
+        })
+    }
+
+    /// `_rebuild_tensor_v2(storage, offset, shape, strides, requires_grad, backward_hooks)`.
+    fn tensor(&self, arguments: &[Value]) -> Step<PickledTensor> {
+        let [storage, Value::Integer(offset), shape, strides, ..] = arguments else {
+            return Err("the tensor is not told as PyTorch tells it".to_owned());
+        };
+        let Some(Node::Storage(storage)) = self.get(storage) else {
+            return Err("the tensor has no storage".to_owned());
+        };
+        Ok(PickledTensor {
+            storage: storage.clone(),
+            offset: size(*offset)?,
+            shape: self.sizes(shape)?,
+            strides: self.sizes(strides)?,
+        })
+    }
+
+    fn sizes(&self, value: &Value) -> Step<Vec<usize>> {
+        let not_sizes = || "the tensor's shape is no list of whole numbers".to_owned();
+        let Some(Node::Sequence(values)) = self.get(value) else {
+            return Err(not_sizes());
+        };
+        let size = |value: &Value| match value {
+            Value::Integer(value) => size(*value),
+            _ => Err(not_sizes()),
+        };
+        values.iter().map(size).collect()
+    }
+}
+
+fn size(value: i64) -> Step<usize> {
+    usize::try_from(value).map_err(|_| format!("{value} is no size"))
+}

@@ -1,0 +1,75 @@
+//! A checkpoint of random values: for tests and benchmarks, where only shapes and rough sizes matter.
+
+use std::collections::BTreeMap;
+
+use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+
+use super::checkpoint::{Checkpoint, Dtype, Entry, n_values};
+use crate::error::{Error, Result};
+
+/// Standard deviation of biases and class embeddings, and of a norm's weight around 1.
+const VECTOR_STD: f32 = 0.1;
+
+/// ln 100, the released models' logit scale.
+const LOG_LOGIT_SCALE: f32 = 4.605_17;
+
+/// Values that depend on the seed and the tensor's name alone.
+#[derive(Debug)]
+pub(super) struct RandomCheckpoint {
+    seed: u64,
+    entries: BTreeMap<String, Entry>,
+}
+
+impl RandomCheckpoint {
+    pub(super) fn new(shapes: Vec<(String, Vec<usize>)>, seed: u64) -> Self {
+        let entries = shapes.into_iter().map(|(name, shape)| {
+            let dtype = Dtype::F32;
+            (name, Entry { dtype, shape })
+        });
+        Self {
+            seed,
+            entries: entries.collect(),
+        }
+    }
+}
+
+impl Checkpoint for RandomCheckpoint {
+    fn entries(&self) -> &BTreeMap<String, Entry> {
+        &self.entries
+    }
+
+    fn read(&mut self, name: &str) -> Result<Vec<f32>> {
+        let Some(Entry { shape, .. }) = self.entries.get(name) else {
+            return Err(Error::Weights(format!("{name}: missing")));
+        };
+        let n_values = n_values(name, shape)?;
+        let is_scale = name.contains("norm") && name.ends_with("weight");
+        let (mean, std) = match &shape[..] {
+            [] => (LOG_LOGIT_SCALE, 0.0),
+            [_] if is_scale => (1.0, VECTOR_STD),
+            [_] => (0.0, VECTOR_STD),
+            // Keeps the variance of what a layer passes on.
+            [_, rest @ ..] => (0.0, (rest.iter().product::<usize>() as f32).powf(-0.5)),
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed ^ fnv1a(name));
+        Ok((0..n_values.div_ceil(2))
+            .flat_map(|_| normal_pair(&mut rng))
+            .take(n_values)
+            .map(|normal| mean + std * normal)
+            .collect())
+    }
+}
+
+/// Two independent standard normals, by Box and Muller.
+fn normal_pair(rng: &mut ChaCha8Rng) -> [f32; 2] {
+    let radius = (-2.0 * (1.0 - rng.random::<f32>()).ln()).sqrt();
+    let (sin, cos) = (std::f32::consts::TAU * rng.random::<f32>()).sin_cos();
+    [radius * cos, radius * sin]
+}
+
+/// Fowler, Noll and Vo's hash, which unlike the standard library's stays the same for ever.
+fn fnv1a(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

@@ -1,0 +1,136 @@
+//! A CLIP's sizes, told by the shapes of its tensors and held against what configuration files claim.
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::model::clip::{ClipConfig, TextConfig, VisionConfig};
+
+/// Width of an attention head, where nothing says otherwise: that of every model that `OpenAI` released.
+const DEFAULT_HEAD_WIDTH: usize = 64;
+
+/// What shapes cannot tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hints {
+    pub(super) text_heads: Option<usize>,
+    pub(super) vision_heads: Option<usize>,
+    pub(super) quick_gelu: bool,
+}
+
+/// A number in a configuration file, and the size that it must equal.
+pub(super) type Claim = (&'static str, fn(&ClipConfig) -> usize);
+
+/// Reads the sizes off the shapes.
+///
+/// # Errors
+///
+/// A tensor that is missing or whose shape no CLIP has; the message names it.
+pub(super) fn infer(
+    shape: impl Fn(&str) -> Option<Vec<usize>>,
+    hints: Hints,
+    (start_token_id, end_token_id): (u32, u32),
+) -> Result<ClipConfig> {
+    let [vocab_size, text_width] = dims(&shape, "text_model.embeddings.token_embedding.weight")?;
+    let [context_length, _] = dims(&shape, "text_model.embeddings.position_embedding.weight")?;
+    let [embed_dim, _] = dims(&shape, "text_projection.weight")?;
+    let patches = "vision_model.embeddings.patch_embedding.weight";
+    let [vision_width, _, patch_size, _] = dims(&shape, patches)?;
+    let positions = "vision_model.embeddings.position_embedding.weight";
+    let [n_positions, _] = dims(&shape, positions)?;
+    let grid = n_positions.saturating_sub(1).isqrt();
+    if grid == 0 || grid * grid + 1 != n_positions {
+        return Err(Error::Weights(format!(
+            "{positions}: {n_positions} rows, expected a square number of patches and one"
+        )));
+    }
+    let text = tower(&shape, "text_model", text_width, hints.text_heads)?;
+    let vision = tower(&shape, "vision_model", vision_width, hints.vision_heads)?;
+    let image_size = grid
+        .checked_mul(patch_size)
+        .ok_or_else(|| Error::Weights(format!("{patches}: patches of {patch_size} pixels")))?;
+    Ok(ClipConfig {
+        embed_dim,
+        vision_cfg: VisionConfig {
+            image_size,
+            layers: vision.layers,
+            width: vision_width,
+            head_width: vision_width / vision.heads,
+            patch_size,
+            mlp_ratio: vision.mlp_ratio,
+        },
+        text_cfg: TextConfig {
+            context_length,
+            vocab_size,
+            width: text_width,
+            heads: text.heads,
+            layers: text.layers,
+            mlp_ratio: text.mlp_ratio,
+            start_token_id,
+            end_token_id,
+        },
+        quick_gelu: hints.quick_gelu,
+    })
+}
+
+/// Compares each claim that a file makes with the sizes.
+pub(super) fn check_claims(
+    file: &str,
+    config: &Value,
+    claims: &[Claim],
+    clip: &ClipConfig,
+) -> Result<()> {
+    for (pointer, size) in claims {
+        let Some(claimed) = config.pointer(pointer) else {
+            continue;
+        };
+        let found = size(clip);
+        if claimed.as_u64() != u64::try_from(found).ok() {
+            return Err(Error::Weights(format!(
+                "{file}: {} is {claimed}, the tensors say {found}",
+                pointer[1..].replace('/', ".")
+            )));
+        }
+    }
+    Ok(())
+}
+
+struct Tower {
+    layers: usize,
+    heads: usize,
+    mlp_ratio: f64,
+}
+
+fn tower(
+    shape: &impl Fn(&str) -> Option<Vec<usize>>,
+    name: &str,
+    width: usize,
+    heads: Option<usize>,
+) -> Result<Tower> {
+    let block = |i_block: usize| format!("{name}.encoder.layers.{i_block}");
+    let layers = (0..)
+        .take_while(|i_block| shape(&format!("{}.layer_norm1.weight", block(*i_block))).is_some())
+        .count();
+    let expand = format!("{}.mlp.fc1.weight", block(0));
+    let [mlp_width, _] = dims(shape, &expand)?;
+    let heads = heads.unwrap_or(width / DEFAULT_HEAD_WIDTH);
+    if width == 0 || heads == 0 || !width.is_multiple_of(heads) {
+        return Err(Error::Weights(format!(
+            "{name}: {heads} attention heads for a width of {width}, expected a divisor"
+        )));
+    }
+    Ok(Tower {
+        layers,
+        heads,
+        mlp_ratio: mlp_width as f64 / width as f64,
+    })
+}
+
+fn dims<const N: usize>(
+    shape: &impl Fn(&str) -> Option<Vec<usize>>,
+    name: &str,
+) -> Result<[usize; N]> {
+    let Some(found) = shape(name) else {
+        return Err(Error::Weights(format!("{name}: missing")));
+    };
+    <[usize; N]>::try_from(found)
+        .map_err(|found| Error::Weights(format!("{name}: shape is {found:?}, expected {N} sizes")))
+}

@@ -1,0 +1,111 @@
+//! A folder that is either there as a whole or not at all.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+/// What to do with a folder that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Existing {
+    Refuse,
+    Replace,
+}
+
+/// A folder beside the one that is to be made; deleted unless it is finished.
+#[derive(Debug)]
+pub(super) struct Staging {
+    folder: PathBuf,
+    out: PathBuf,
+}
+
+impl Staging {
+    /// # Errors
+    ///
+    /// `out` is there and must not be replaced, or its parent cannot be written.
+    pub(super) fn new(out: &Path, existing: Existing) -> Result<Self> {
+        ensure!(
+            existing == Existing::Replace || !out.exists(),
+            "{}: is there already; --force replaces it",
+            out.display()
+        );
+        let name = out
+            .file_name()
+            .with_context(|| format!("{}: no name for a folder", out.display()))?;
+        let name = format!(".{}.{}", name.to_string_lossy(), std::process::id());
+        let folder = out.with_file_name(name);
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("creating {}", folder.display()))?;
+        let out = out.to_owned();
+        Ok(Self { folder, out })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Puts the folder in its place.
+    pub(super) fn finish(self) -> Result<()> {
+        let out = &self.out;
+        if out.exists() {
+            // Renamed before it is deleted, so that the old model is whole until the new one is there.
+            let old = self.folder.with_extension("old");
+            std::fs::rename(out, &old).with_context(|| format!("replacing {}", out.display()))?;
+            std::fs::rename(&self.folder, out)?;
+            std::fs::remove_dir_all(&old).with_context(|| format!("deleting {}", old.display()))?;
+            return Ok(());
+        }
+        std::fs::rename(&self.folder, out).with_context(|| format!("creating {}", out.display()))
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // After `finish` there is nothing to delete; after an error, the error is what must be seen.
+        std::fs::remove_dir_all(&self.folder).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(test: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("kappascope-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for the test");
+        folder
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("the folder is there");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
+        entries
+            .map(|entry| name(entry).to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn an_unfinished_folder_leaves_nothing() {
+        let scratch = scratch("unfinished");
+        let staging = Staging::new(&scratch.join("model"), Existing::Refuse).expect("a new folder");
+        std::fs::write(staging.folder().join("half"), "x").expect("a file");
+        drop(staging);
+        assert_eq!(names(&scratch), Vec::<String>::new(), "nothing stays");
+        std::fs::remove_dir_all(scratch).expect("the test's folder");
+    }
+
+    #[test]
+    fn an_existing_folder_is_replaced_only_when_asked() {
+        let scratch = scratch("existing");
+        let out = scratch.join("model");
+        std::fs::create_dir(&out).expect("a folder");
+        std::fs::write(out.join("old"), "x").expect("a file");
+        let refused = Staging::new(&out, Existing::Refuse).expect_err("it is there");
+        assert!(refused.to_string().contains("--force"), "{refused}");
+        let staging = Staging::new(&out, Existing::Replace).expect("asked to");
+        std::fs::write(staging.folder().join("new"), "x").expect("a file");
+        staging.finish().expect("replaced");
+        assert_eq!(names(&out), ["new"], "the new files alone");
+        assert_eq!(names(&scratch), ["model"], "nothing beside it");
+        std::fs::remove_dir_all(scratch).expect("the test's folder");
+    }
+}

@@ -1,0 +1,101 @@
+//! Tokenizers for models that come without one.
+
+use serde_json::{Map, Value, json};
+
+use crate::preprocess::text::{END_TOKEN, START_TOKEN};
+
+/// How CLIP's tokenizer cuts a caption into words.
+const WORDS: &str = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
+
+/// A `tokenizer.json` of CLIP's kind that merges nothing: each byte is a token, and another one at the end of a word.
+///
+/// For random models, whose captions mean nothing. `start_token_id` must be at least 512, where CLIP's merges begin,
+/// and the end token is the next one.
+#[must_use]
+pub fn byte_level_json(start_token_id: u32) -> String {
+    let bytes = byte_symbols();
+    let ends = bytes.iter().map(|symbol| format!("{symbol}</w>"));
+    let symbols = bytes.iter().map(char::to_string).chain(ends);
+    let mut vocab: Map<String, Value> = symbols
+        .zip(0_u32..)
+        .map(|(symbol, id)| (symbol, id.into()))
+        .collect();
+    let specials = [
+        (START_TOKEN, start_token_id),
+        (END_TOKEN, start_token_id + 1),
+    ];
+    vocab.extend(specials.map(|(token, id)| (token.to_owned(), id.into())));
+    let added = specials.map(|(token, id)| {
+        json!({ "id": id, "content": token, "special": true, "normalized": false,
+                "single_word": false, "lstrip": false, "rstrip": false })
+    });
+    json!({
+        "version": "1.0",
+        "truncation": null,
+        "padding": null,
+        "added_tokens": added,
+        "normalizer": { "type": "Sequence", "normalizers": [{ "type": "NFC" }, { "type": "Lowercase" }] },
+        "pre_tokenizer": { "type": "Sequence", "pretokenizers": [
+            { "type": "Split", "pattern": { "Regex": WORDS }, "behavior": "Removed", "invert": true },
+            { "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true },
+        ] },
+        "post_processor": null,
+        "decoder": null,
+        "model": {
+            "type": "BPE", "dropout": null, "unk_token": END_TOKEN, "continuing_subword_prefix": "",
+            "end_of_word_suffix": "</w>", "fuse_unk": false, "byte_fallback": false, "vocab": vocab, "merges": [],
+        },
+    })
+    .to_string()
+}
+
+/// The printable character that stands for each byte, in the order of CLIP's vocabulary: printable bytes first, which
+/// stand for themselves, then the others as characters from U+0100 on (`bytes_to_unicode` of `OpenAI`'s
+/// `simple_tokenizer.py`).
+fn byte_symbols() -> Vec<char> {
+    let is_printable = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
+    let printable = (0..=u8::MAX).filter(is_printable).map(char::from);
+    let others = (0..=u8::MAX).filter(|byte| !is_printable(byte));
+    let others = others.zip('\u{100}'..).map(|(_, symbol)| symbol);
+    printable.chain(others).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preprocess::TextPreprocess;
+
+    fn tokenizer() -> TextPreprocess {
+        TextPreprocess::from_tokenizer_json(byte_level_json(49_406).as_bytes(), 77)
+            .expect("a tokenizer")
+    }
+
+    #[test]
+    fn every_byte_is_a_token() {
+        // CLIP's ids of `!`, `a` and `!` at the end of a word: 0, 64, 256 (vocab.json).
+        let ids = tokenizer().encode("a !a!").expect("a caption").ids;
+        assert_eq!(
+            ids,
+            [49_406, 320, 256, 320, 256, 49_407],
+            "bytes at the end of a word"
+        );
+        let ids = tokenizer().encode("aa é").expect("a caption").ids;
+        assert_eq!(
+            ids.len(),
+            6,
+            "two letters, and a letter of two bytes: {ids:?}"
+        );
+    }
+
+    #[test]
+    fn start_and_end_have_the_ids_asked_for() {
+        let tokenizer = tokenizer();
+        assert_eq!(tokenizer.start_token_id(), 49_406, "start");
+        assert_eq!(tokenizer.end_token_id(), 49_407, "end");
+        assert_eq!(
+            tokenizer.vocab_size(),
+            514,
+            "bytes, ends of words, start and end"
+        );
+    }
+}
