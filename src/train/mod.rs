@@ -13,6 +13,7 @@ pub mod export;
 pub mod fit;
 pub mod gallery;
 pub mod import;
+pub mod npy;
 pub mod outside;
 pub mod progress;
 pub mod record;

@@ -1,0 +1,237 @@
+//! Checkpoints of other programs for the tests of `train import`, and folders that go away by themselves.
+
+use std::path::{Path, PathBuf};
+
+use kappascope::inference::{ImageEncoding, TextEncoding};
+use kappascope::model::parameters::TensorRecord;
+use kappascope::preprocess::Tokens;
+use kappascope::train::import::tokenizer::byte_level_json;
+use kappascope::train::import::{Dtype, Import, Imported, Source, import};
+use kappascope::train::npy;
+
+/// A folder for one test.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new(test: &str) -> Self {
+        let name = format!("kappascope-import-{test}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).expect("a folder for the test");
+        Self(folder)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Names in a folder below, in order; hidden ones too.
+    pub(crate) fn names(&self, below: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(below)).expect("the folder is there");
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A failed test has more to say than that its folder stayed.
+        std::fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+pub(crate) fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/import")
+        .join(name)
+}
+
+pub(crate) fn put(folder: &Path, name: &str, bytes: &[u8]) {
+    std::fs::create_dir_all(folder).expect("a folder for the test");
+    std::fs::write(folder.join(name), bytes).expect("a file for the test");
+}
+
+/// The tokenizer of the tiny models.
+pub(crate) fn put_tokenizer(folder: &Path) {
+    put(folder, "tokenizer.json", byte_level_json(512).as_bytes());
+}
+
+/// A copy of some files of the fixture, with a tokenizer.
+pub(crate) fn tiny_folder(scratch: &Scratch, name: &str, files: &[&str]) -> PathBuf {
+    let folder = scratch.path(name);
+    for file in files {
+        let bytes = std::fs::read(fixture(file)).expect("the fixture");
+        put(&folder, file, &bytes);
+    }
+    put_tokenizer(&folder);
+    folder
+}
+
+pub(crate) fn job(source: &Path, out: &Path, dtype: Dtype) -> Import {
+    Import {
+        source: Source::Local(source.to_owned()),
+        out: out.to_owned(),
+        dtype,
+        tokenizer: None,
+        golden_picture: None,
+        replace: false,
+        command: "a test".to_owned(),
+    }
+}
+
+pub(crate) fn import_into(source: &Path, out: &Path, dtype: Dtype) -> anyhow::Result<Imported> {
+    import(&job(source, out, dtype))
+}
+
+/// Tensors in Hugging Face's layout as `OpenAI` and `open_clip` name and cut them, written down independently of the
+/// importer: by what each tensor becomes, not by where each comes from.
+pub(crate) fn fused(records: &[TensorRecord], text_prefix: &str) -> Vec<TensorRecord> {
+    let mut fused: Vec<TensorRecord> = Vec::new();
+    for record in records {
+        let (name, is_part) = open_clip_name(&record.name);
+        let is_text = !name.starts_with("visual.") && name != "logit_scale";
+        let name = if is_text {
+            format!("{text_prefix}{name}")
+        } else {
+            name
+        };
+        let mut record = if matches!(
+            &*record.name,
+            "text_projection.weight" | "visual_projection.weight"
+        ) {
+            transposed(record)
+        } else {
+            record.clone()
+        };
+        record.name = name;
+        match fused.iter_mut().find(|other| other.name == record.name) {
+            // Sorted by name, k comes before q and v.
+            Some(keys) if is_part => add_part(keys, &record),
+            _ => fused.push(record),
+        }
+    }
+    fused
+}
+
+/// Query or value joins what is there: the key alone, or query and key.
+fn add_part(there: &mut TensorRecord, record: &TensorRecord) {
+    let is_query = there.shape[0] == record.shape[0];
+    there.values = if is_query {
+        [&record.values[..], &there.values].concat()
+    } else {
+        [&there.values[..], &record.values].concat()
+    };
+    there.shape[0] += record.shape[0];
+}
+
+fn open_clip_name(name: &str) -> (String, bool) {
+    let is_part = ["q_proj", "k_proj", "v_proj"]
+        .iter()
+        .any(|part| name.contains(part));
+    let replacements = [
+        ("text_model.embeddings.token_embedding", "token_embedding"),
+        (
+            "text_model.embeddings.position_embedding.weight",
+            "positional_embedding",
+        ),
+        ("text_model.encoder.layers", "transformer.resblocks"),
+        ("text_model.final_layer_norm", "ln_final"),
+        ("text_projection.weight", "text_projection"),
+        (
+            "vision_model.embeddings.class_embedding",
+            "visual.class_embedding",
+        ),
+        ("vision_model.embeddings.patch_embedding", "visual.conv1"),
+        (
+            "vision_model.embeddings.position_embedding.weight",
+            "visual.positional_embedding",
+        ),
+        (
+            "vision_model.encoder.layers",
+            "visual.transformer.resblocks",
+        ),
+        ("vision_model.pre_layrnorm", "visual.ln_pre"),
+        ("vision_model.post_layernorm", "visual.ln_post"),
+        ("visual_projection.weight", "visual.proj"),
+        ("self_attn.q_proj.", "attn.in_proj_"),
+        ("self_attn.k_proj.", "attn.in_proj_"),
+        ("self_attn.v_proj.", "attn.in_proj_"),
+        ("self_attn.out_proj", "attn.out_proj"),
+        ("layer_norm1", "ln_1"),
+        ("layer_norm2", "ln_2"),
+        ("mlp.fc1", "mlp.c_fc"),
+        ("mlp.fc2", "mlp.c_proj"),
+    ];
+    let name = replacements
+        .iter()
+        .fold(name.to_owned(), |name, (from, to)| name.replace(from, to));
+    (name, is_part)
+}
+
+fn transposed(record: &TensorRecord) -> TensorRecord {
+    let [rows, columns] = record.shape[..] else {
+        panic!("{}: not a matrix", record.name);
+    };
+    let values = (0..columns).flat_map(|column| (0..rows).map(move |row| (row, column)));
+    TensorRecord {
+        name: record.name.clone(),
+        shape: vec![columns, rows],
+        values: values
+            .map(|(row, column)| record.values[row * columns + column])
+            .collect(),
+    }
+}
+
+/// A file of the public data that is not part of the project.
+#[expect(clippy::print_stdout, reason = "a skipped test says so")]
+pub(crate) fn shared(file: &str) -> Option<Vec<u8>> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let folder = std::env::var_os("KAPPASCOPE_SHARED_DATA").map_or(beside, PathBuf::from);
+    let bytes = std::fs::read(folder.join(file)).ok();
+    if bytes.is_none() {
+        println!("skipped: no shared data with {file}");
+    }
+    bytes
+}
+
+/// What the original program makes of three captions and `CLIP.png`.
+pub(crate) fn reference_vectors() -> Option<(Vec<TextEncoding>, ImageEncoding)> {
+    let rows = |file: &str| {
+        let array = npy::read(&shared(file)?).expect("a NumPy file");
+        let width = *array.shape.last().expect("a matrix");
+        Some(
+            array
+                .values
+                .chunks(width)
+                .map(<[f32]>::to_vec)
+                .collect::<Vec<_>>(),
+        )
+    };
+    let texts = rows("clip_reference/data/text_features.npy")?;
+    let picture = rows("clip_reference/data/image_features.npy")?.remove(0);
+    let unit = |features: &[f32]| {
+        let norm = features.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let embedding: Vec<f32> = features.iter().map(|x| x / norm).collect();
+        (embedding, f64::from(norm))
+    };
+    let texts = texts.iter().map(|features| {
+        let (embedding, features_norm) = unit(features);
+        let tokens = Tokens {
+            ids: vec![],
+            n_tokens: 0,
+            truncated: false,
+            unknown_words: vec![],
+        };
+        TextEncoding {
+            tokens,
+            embedding,
+            features_norm,
+            laws: None,
+        }
+    });
+    let embedding = unit(&picture).0;
+    Some((texts.collect(), ImageEncoding { embedding }))
+}

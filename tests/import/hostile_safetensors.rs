@@ -1,0 +1,199 @@
+//! Safetensors files that are cut short, contradict themselves, or hold another model.
+
+use kappascope::model::parameters::TensorRecord;
+use kappascope::train::import::Dtype;
+use kappascope::train::import::checkpoint;
+use kappascope::weights::shard::{Precision, read, write};
+
+use crate::checkpoints::{Scratch, fixture, import_into, put, put_tokenizer};
+
+fn file(header: &str, data: &[u8]) -> Vec<u8> {
+    let length = (header.len() as u64).to_le_bytes();
+    [&length[..], header.as_bytes(), data].concat()
+}
+
+/// The error of an import of this file, after which nothing is left.
+fn error(scratch: &Scratch, bytes: &[u8]) -> String {
+    let source = scratch.path("source");
+    put(&source, "model.safetensors", bytes);
+    let config = std::fs::read(fixture("config.json")).expect("the fixture");
+    put(&source, "config.json", &config);
+    put_tokenizer(&source);
+    let error = import_into(&source, &scratch.path("out"), Dtype::F16);
+    let error = error.expect_err("no such file may be imported");
+    assert_eq!(scratch.names("."), ["source"], "nothing half-written");
+    error.root_cause().to_string()
+}
+
+#[test]
+fn a_header_that_contradicts_the_file_is_refused_by_the_tensors_name() {
+    let scratch = Scratch::new("header");
+    let a = |rest: &str| format!(r#"{{"a":{{{rest}}}}}"#);
+    let two = |a: &str, b: &str| {
+        let tensor = |name: &str, offsets: &str| {
+            format!(r#""{name}":{{"dtype":"F32","shape":[1],"data_offsets":{offsets}}}"#)
+        };
+        format!("{{{},{}}}", tensor("a", a), tensor("b", b))
+    };
+    let four = [0_u8; 4];
+    let eight = [0_u8; 8];
+    let cases: [(Vec<u8>, &str); 17] = [
+        (Vec::new(), "not a safetensors file: 0 bytes"),
+        (
+            vec![0xff; 8],
+            "a header of 18446744073709551615 bytes in a file of 8",
+        ),
+        (
+            1000_u64.to_le_bytes().to_vec(),
+            "a header of 1000 bytes in a file of 8",
+        ),
+        (
+            file("[]", &[]),
+            "header: invalid type: sequence, expected an object",
+        ),
+        (file("{\"a\":", &[]), "header: EOF while parsing"),
+        (
+            file(
+                &a(r#""dtype":"F8_E5M2","shape":[4],"data_offsets":[0,4]"#),
+                &four,
+            ),
+            "a: dtype \"F8_E5M2\" is not known",
+        ),
+        (
+            file(
+                &a(r#""dtype":"F32","shape":[2],"data_offsets":[0,8]"#),
+                &four,
+            ),
+            "a: lies at bytes 0..8, the file holds 4",
+        ),
+        (
+            file(
+                &a(r#""dtype":"F32","shape":[1],"data_offsets":[4,0]"#),
+                &four,
+            ),
+            "a: lies at bytes 4..0, the file holds 4",
+        ),
+        (
+            file(
+                &a(r#""dtype":"F32","shape":[2],"data_offsets":[0,4]"#),
+                &four,
+            ),
+            "a: 4 bytes, but F32 of shape [2] takes 8",
+        ),
+        (
+            file(
+                &a(r#""dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]"#),
+                &four,
+            ),
+            "a: shape [4294967296, 4294967296] is larger than any memory",
+        ),
+        (
+            file(
+                &a(r#""dtype":"F32","shape":[-1],"data_offsets":[0,4]"#),
+                &four,
+            ),
+            "a: invalid value: integer `-1`",
+        ),
+        (
+            file(&a(r#""dtype":"F32","shape":[1]"#), &four),
+            "a: missing field `data_offsets`",
+        ),
+        (file(&two("[0,4]", "[2,6]"), &eight), "b: overlaps a"),
+        (file(&two("[0,4]", "[0,4]"), &four), "b: overlaps a"),
+        (
+            file(&two("[0,4]", "[5,9]"), &[0; 9]),
+            "b: 1 unused bytes before it",
+        ),
+        (
+            file(&two("[0,4]", "[4,8]"), &[0; 9]),
+            "1 bytes after the last tensor, b",
+        ),
+        (
+            file(&two("[0,4]", "[4,8]").replace("\"b\"", "\"a\""), &eight),
+            "a: given twice",
+        ),
+    ];
+    for (bytes, message) in cases {
+        let error = error(&scratch, &bytes);
+        assert!(error.contains(message), "{error:?}, expected {message:?}");
+    }
+}
+
+#[test]
+fn another_model_is_refused_by_the_name_of_what_is_wrong() {
+    let scratch = Scratch::new("another");
+    let bytes = std::fs::read(fixture("model.safetensors")).expect("the fixture");
+    let records = read(&bytes).expect("safetensors");
+    type Break = fn(&mut Vec<TensorRecord>);
+    let cases: [(Break, &str); 6] = [
+        (
+            |records| records.retain(|r| r.name != "text_model.final_layer_norm.bias"),
+            "text_model.final_layer_norm.bias: missing",
+        ),
+        (
+            |records| {
+                named(records, "text_model.encoder.layers.0.mlp.fc2.weight")
+                    .shape
+                    .reverse()
+            },
+            "text_model.encoder.layers.0.mlp.fc2.weight: shape is [16, 4], expected [4, 16]",
+        ),
+        (
+            |records| named(records, "text_projection.weight").shape.reverse(),
+            "config.json: projection_dim is 6, the tensors say 4",
+        ),
+        (
+            |records| named(records, "vision_model.post_layernorm.bias").values[1] = f32::NAN,
+            "vision_model.post_layernorm.bias: holds NaN",
+        ),
+        (
+            |records| named(records, "vision_model.post_layernorm.bias").name += ".more",
+            "vision_model.post_layernorm.bias: missing",
+        ),
+        (
+            |records| {
+                let mut more = records[0].clone();
+                more.name = "text_model.head.weight".to_owned();
+                records.push(more);
+            },
+            "text_model.head.weight: no part of a CLIP of this layout",
+        ),
+    ];
+    for (break_it, message) in cases {
+        let mut records = records.clone();
+        break_it(&mut records);
+        let bytes = write(&records, Precision::F32).expect("valid records");
+        let error = error(&scratch, &bytes);
+        assert!(error.contains(message), "{error:?}, expected {message:?}");
+    }
+}
+
+fn named<'a>(records: &'a mut [TensorRecord], name: &str) -> &'a mut TensorRecord {
+    let found = records.iter_mut().find(|record| record.name == name);
+    found.expect("the fixture holds it")
+}
+
+#[test]
+fn a_tensor_of_integers_is_no_parameter() {
+    let scratch = Scratch::new("integers");
+    let mut bytes = std::fs::read(fixture("model.safetensors")).expect("the fixture");
+    let start = bytes.windows(5).position(|word| word == b"\"F32\"");
+    let start = start.expect("a tensor");
+    bytes[start..start + 5].copy_from_slice(b"\"I32\"");
+    let error = error(&scratch, &bytes);
+    assert!(
+        error.contains(": does not hold floats, expected F16"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_that_is_cut_anywhere_is_refused() {
+    let scratch = Scratch::new("cut");
+    let bytes = std::fs::read(fixture("model.safetensors")).expect("the fixture");
+    for length in (0..bytes.len()).step_by(97) {
+        put(&scratch.path("."), "cut", &bytes[..length]);
+        let opened = checkpoint::open(&scratch.path("cut"));
+        assert!(opened.is_err(), "cut to {length} bytes");
+    }
+}

@@ -1,0 +1,16 @@
+//! `train import`: one model in the files of four programs, files that no program wrote, and the hub.
+//!
+//! `tests/fixtures/generate_import.py` made the checkpoints with `torch` and `transformers`; `open_clip`'s is made here.
+#![cfg(feature = "train")]
+#![allow(missing_docs, reason = "an integration test has no users")]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "the fixture's integers are small"
+)]
+
+mod checkpoints;
+mod hostile_pickles;
+mod hostile_safetensors;
+mod hub;
+mod layouts;
+mod published;

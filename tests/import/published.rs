@@ -1,0 +1,46 @@
+//! Embeddings that others published, through our metrics.
+
+use kappascope::metrics::{first_hit_rank, recall_at_k};
+use kappascope::train::npy;
+
+use crate::checkpoints::shared;
+
+/// `ranks[i]`: where the partner of query `i` stands among the gallery, sorted by cosine.
+fn ranks(queries: &[&[f32]], gallery: &[&[f32]]) -> Vec<usize> {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let rank = |(i_query, query): (usize, &&[f32])| {
+        let scores: Vec<f32> = gallery.iter().map(|item| dot(query, item)).collect();
+        first_hit_rank(&scores, |i_item| i_item == i_query).expect("every query has a partner")
+    };
+    queries.iter().enumerate().map(rank).collect()
+}
+
+/// CLIP ViT-B/16 on 500 pictures of COCO with a caption each; the recalls are those of their publication.
+#[test]
+fn published_embeddings_have_their_published_recall() {
+    let Some(file) = shared("clip_features/coco_val2017_500_vit_b16_f32.npy") else {
+        return;
+    };
+    let array = npy::read(&file).expect("a NumPy file");
+    assert_eq!(array.shape, [2, 500, 512], "pictures and captions");
+    let rows: Vec<&[f32]> = array.values.chunks(512).collect();
+    let (images, texts) = rows.split_at(500);
+    let to_text = recall_at_k(&ranks(images, texts), 1);
+    let to_image = recall_at_k(&ranks(texts, images), 1);
+    assert_eq!(to_text, 0.552, "R@1 of captions for a picture");
+    assert_eq!(to_image, 0.506, "R@1 of pictures for a caption");
+}
+
+#[test]
+fn published_half_precision_embeddings_are_read() {
+    let Some(file) = shared("clip_features/detic_vitb32_text/coco_clip_a+cname.npy") else {
+        return;
+    };
+    let array = npy::read(&file).expect("a NumPy file");
+    assert_eq!(array.shape, [80, 512], "COCO's classes");
+    // The features of ViT-B/32's captions are about this long.
+    for row in array.values.chunks(512) {
+        let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt();
+        assert!((5.0..20.0).contains(&norm), "length {norm}");
+    }
+}
