@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 
+use super::dtypes::{self, Pairs};
 use super::import::{self, Dtype, Import, Source};
 use super::report::{self, Report};
 use super::scenes::{self, Preset, ScenesRecipe};
@@ -31,6 +32,8 @@ enum Command {
     Scenes(ScenesArgs),
     /// Make a model folder of a checkpoint from elsewhere: the released CLIP, or one of its kin.
     Import(ImportArgs),
+    /// Measure what it does to a model's answers to store its towers in f32, f16 or int8.
+    Dtypes(DtypesArgs),
     /// Measure a model on scenes that no training has seen.
     Evaluate(EvaluateArgs),
     /// Print reports of `evaluate` as a table; several, of trainings that differ in their seed, with mean and range.
@@ -90,6 +93,19 @@ impl ImportArgs {
             command: command_line(),
         })
     }
+}
+
+#[derive(Debug, Args)]
+struct DtypesArgs {
+    /// Model folder.
+    #[arg(default_value = "public/models/scenes")]
+    model: PathBuf,
+    /// Folder of photographs whose `manifest.json` lists `file` and `captions`; drawn scenes if not given.
+    #[arg(long)]
+    photos: Option<PathBuf>,
+    /// Drawn scenes.
+    #[arg(long, default_value_t = 500)]
+    scenes: usize,
 }
 
 #[derive(Debug, Args)]
@@ -224,6 +240,7 @@ pub fn run(cli: &Cli) -> Result<()> {
     match &cli.command {
         Command::Scenes(args) => train_scenes(args),
         Command::Import(args) => import_model(args),
+        Command::Dtypes(args) => compare_dtypes(args),
         Command::Evaluate(args) => evaluate_model(args),
         Command::Table(args) => print_table(args),
         Command::Score(args) => print_scores(args),
@@ -264,6 +281,17 @@ fn import_model(args: &ImportArgs) -> Result<()> {
         args.out.display()
     );
     println!("{}", imported.verdict);
+    Ok(())
+}
+
+fn compare_dtypes(args: &DtypesArgs) -> Result<()> {
+    let pairs = match &args.photos {
+        Some(folder) => Pairs::photos(folder)?,
+        None => Pairs::scenes(args.scenes),
+    };
+    let rows = dtypes::measure(&args.model, &pairs)?;
+    println!("{}", dtypes::TABLE_HEAD);
+    rows.iter().for_each(|row| println!("{row}"));
     Ok(())
 }
 

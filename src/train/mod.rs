@@ -7,6 +7,7 @@ pub mod batch;
 pub mod bundle;
 pub mod cli;
 pub mod clip;
+pub mod dtypes;
 pub mod embed;
 pub mod evaluate;
 pub mod export;

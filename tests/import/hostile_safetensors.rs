@@ -134,7 +134,7 @@ fn another_model_is_refused_by_the_name_of_what_is_wrong() {
             |records| {
                 named(records, "text_model.encoder.layers.0.mlp.fc2.weight")
                     .shape
-                    .reverse()
+                    .reverse();
             },
             "text_model.encoder.layers.0.mlp.fc2.weight: shape is [16, 4], expected [4, 16]",
         ),

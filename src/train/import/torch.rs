@@ -1,6 +1,9 @@
 //! `PyTorch`'s zip archives: `torch.save` since 1.6 and `torch.jit.save`, of which `OpenAI`'s own files are one.
 //!
 //! An archive holds `NAME/data.pkl`, which tells the tensors, and `NAME/data/KEY` with the values of each storage.
+//!
+//! The crate `pytorch-reader` reads many more files, but not these two as they must be read here: it refuses modules of
+//! `TorchScript`, passes over calls that no tensor needs, and takes the last of two tensors of one name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
