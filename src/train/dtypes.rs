@@ -112,6 +112,18 @@ impl Pairs {
         }
         Ok(pairs)
     }
+
+    /// Number of pairs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.captions.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.captions.is_empty()
+    }
 }
 
 /// Measures every precision on a model folder.
@@ -120,7 +132,7 @@ impl Pairs {
 ///
 /// The folder holds no model, or there are no pairs.
 pub fn measure(folder: &Path, pairs: &Pairs) -> Result<Vec<Row>> {
-    ensure!(!pairs.captions.is_empty(), "no pictures to compare on");
+    ensure!(!pairs.is_empty(), "no pictures to compare on");
     let json = std::fs::read(folder.join("manifest.json"))
         .with_context(|| format!("{}: a model folder was expected", folder.display()))?;
     let manifest = Manifest::from_json(&json)?;

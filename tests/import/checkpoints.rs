@@ -188,13 +188,16 @@ fn transposed(record: &TensorRecord) -> TensorRecord {
 /// A file of the public data that is not part of the project.
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
 pub(crate) fn shared(file: &str) -> Option<Vec<u8>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    let folder = std::env::var_os("KAPPASCOPE_SHARED_DATA").map_or(beside, PathBuf::from);
-    let bytes = std::fs::read(folder.join(file)).ok();
+    let bytes = std::fs::read(shared_folder().join(file)).ok();
     if bytes.is_none() {
         println!("skipped: no shared data with {file}");
     }
     bytes
+}
+
+pub(crate) fn shared_folder() -> PathBuf {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    std::env::var_os("KAPPASCOPE_SHARED_DATA").map_or(beside, PathBuf::from)
 }
 
 /// What the original program makes of three captions and `CLIP.png`.

@@ -37,12 +37,15 @@ impl Hub {
     }
 
     fn import(&self, scratch: &Scratch) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_train"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_train"));
+        for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+            command.env_remove(proxy).env_remove(proxy.to_lowercase());
+        }
+        command
             .args(["import", "someone/tiny-clip", "--dtype", "f32", "--out"])
             .arg(scratch.path("out"))
             .env("HF_ENDPOINT", &self.address)
             .env("HF_HOME", scratch.path("cache"))
-            .env("NO_PROXY", "127.0.0.1")
             .output()
             .expect("the program starts")
     }

@@ -1,4 +1,5 @@
-//! `train import`: one model in the files of four programs, files that no program wrote, and the hub.
+//! `train import`: one model in the files of four programs, files that no program wrote, the hub, and
+//! what fewer bytes cost.
 //!
 //! `tests/fixtures/generate_import.py` made the checkpoints with `torch` and `transformers`; `open_clip`'s is made here.
 #![cfg(feature = "train")]
@@ -9,6 +10,7 @@
 )]
 
 mod checkpoints;
+mod dtypes;
 mod hostile_pickles;
 mod hostile_safetensors;
 mod hub;

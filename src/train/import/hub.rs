@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use hf_hub::api::sync::{ApiBuilder, ApiRepo};
-use hf_hub::{Repo, RepoType};
+use hf_hub::{Cache, Repo, RepoType};
 
 use super::source::{BESIDE, WEIGHTS};
 
@@ -35,21 +35,36 @@ pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Fetched> {
     let revision = revision
         .or(pinned.map(|(_, revision)| *revision))
         .unwrap_or("main");
-    let api = ApiBuilder::from_env().with_retries(MAX_RETRIES).build()?;
     let repo = Repo::with_revision(id.to_owned(), RepoType::Model, revision.to_owned());
+    let cache = Cache::from_env().repo(repo.clone());
+    let cached = WEIGHTS.iter().find_map(|file| cache.get(file));
+    let api = ApiBuilder::from_env().with_retries(MAX_RETRIES).build()?;
     let repo = api.repo(repo);
     for file in BESIDE {
-        get(&repo, file).with_context(|| format!("{id}: {file} of {revision}"))?;
-    }
-    for file in WEIGHTS {
-        let found = get(&repo, file).with_context(|| format!("{id}: {file} of {revision}"))?;
-        if let Some(weights) = found {
-            verify(&weights)?;
-            let revision = commit(&weights).unwrap_or(revision).to_owned();
-            return Ok(Fetched { weights, revision });
+        let found = get(&repo, file).with_context(|| format!("{id}: {file} of {revision}"));
+        // Files that the model does not have are asked for again; that must not keep a cached model from being used.
+        if cached.is_none() {
+            found?;
         }
     }
-    bail!("{id}: none of {} at the hub", WEIGHTS.join(", "))
+    let weights = match cached {
+        Some(weights) => weights,
+        None => {
+            first_of(&repo, &WEIGHTS).with_context(|| format!("{id}: weights of {revision}"))?
+        }
+    };
+    verify(&weights)?;
+    let revision = commit(&weights).unwrap_or(revision).to_owned();
+    Ok(Fetched { weights, revision })
+}
+
+fn first_of(repo: &ApiRepo, files: &[&str]) -> Result<PathBuf> {
+    for file in files {
+        if let Some(path) = get(repo, file)? {
+            return Ok(path);
+        }
+    }
+    bail!("none of {} at the hub", files.join(", "))
 }
 
 /// One file, if the model has it.
@@ -57,7 +72,7 @@ fn get(repo: &ApiRepo, file: &str) -> Result<Option<PathBuf>> {
     match repo.get(file) {
         Ok(path) => Ok(Some(path)),
         // The type of the HTTP library's error is not one of ours to name.
-        Err(error) if error.to_string().contains("404") => Ok(None),
+        Err(error) if error.to_string().ends_with("http status: 404") => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

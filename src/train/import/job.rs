@@ -10,7 +10,7 @@ use super::layout::{Layout, Weights};
 use super::shards::ShardWriter;
 use super::sizes::{Hints, infer};
 use super::source::Found;
-use super::staging::{Existing, Staging};
+use super::staging::{self, Existing, Staging};
 use super::tokenizer::byte_level_json;
 use super::{Source, hf, open_clip, openai};
 use crate::device;
@@ -109,10 +109,13 @@ pub fn import(job: &Import) -> Result<Imported> {
     } else {
         Existing::Refuse
     };
-    let staging = Staging::new(&job.out, existing)?;
+    staging::check(&job.out, existing)?;
     let mut prepared = prepare(job)?;
+    // From here on Ctrl-C is noticed between two tensors, so that the folder is deleted; a download just stops.
+    let interrupt = Interrupt::install();
+    let staging = Staging::new(&job.out, existing)?;
     let folder = staging.folder();
-    let shards = write_shards(&mut prepared, job.dtype.into(), folder)?;
+    let shards = write_shards(&mut prepared, job.dtype.into(), folder, interrupt)?;
     let (manifest, session) = write_manifest(&prepared, shards, job, folder)?;
     let picture = job.golden_picture.clone().or_else(picture_at_hand);
     let verdict = golden::judge(
@@ -137,7 +140,7 @@ fn prepare(job: &Import) -> Result<Prepared> {
     let weights = Weights::new(checkpoint, layout);
     let Some(tokenizer) = read_tokenizer(job)?.or_else(|| found.tokenizer.clone()) else {
         bail!(
-            "{}: no tokenizer.json beside it, expected one there or with --tokenizer",
+            "{}: no tokenizer.json beside it, expected one there or with --tokenizer; openai/clip-vit-base-patch32 at the model hub has that of all models of OpenAI and most of open_clip",
             found.weights.display()
         );
     };
@@ -229,8 +232,8 @@ fn write_shards(
     prepared: &mut Prepared,
     precision: Precision,
     folder: &Path,
+    interrupt: Interrupt,
 ) -> Result<Vec<Shard>> {
-    let interrupt = Interrupt::install();
     let clip = prepared.clip.init(&device::cpu());
     let shapes = clip.named_shapes();
     let mut tokens = ShardWriter::new(folder, "tokens", Part::Text, precision);

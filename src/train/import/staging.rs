@@ -18,23 +18,32 @@ pub(super) struct Staging {
     out: PathBuf,
 }
 
+/// Refuses a folder that is there and must not be replaced.
+pub(super) fn check(out: &Path, existing: Existing) -> Result<()> {
+    ensure!(
+        existing == Existing::Replace || !out.exists(),
+        "{}: is there already; --force replaces it",
+        out.display()
+    );
+    Ok(())
+}
+
 impl Staging {
     /// # Errors
     ///
-    /// `out` is there and must not be replaced, or its parent cannot be written.
+    /// As [`check`], or the parent of `out` cannot be written.
     pub(super) fn new(out: &Path, existing: Existing) -> Result<Self> {
-        ensure!(
-            existing == Existing::Replace || !out.exists(),
-            "{}: is there already; --force replaces it",
-            out.display()
-        );
+        check(out, existing)?;
         let name = out
             .file_name()
             .with_context(|| format!("{}: no name for a folder", out.display()))?;
         let name = format!(".{}.{}", name.to_string_lossy(), std::process::id());
         let folder = out.with_file_name(name);
-        std::fs::create_dir_all(&folder)
-            .with_context(|| format!("creating {}", folder.display()))?;
+        let creating = || format!("creating {}", folder.display());
+        if let Some(parent) = folder.parent() {
+            std::fs::create_dir_all(parent).with_context(creating)?;
+        }
+        std::fs::create_dir(&folder).with_context(creating)?;
         let out = out.to_owned();
         Ok(Self { folder, out })
     }
@@ -47,12 +56,16 @@ impl Staging {
     pub(super) fn finish(self) -> Result<()> {
         let out = &self.out;
         if out.exists() {
-            // Renamed before it is deleted, so that the old model is whole until the new one is there.
-            let old = self.folder.with_extension("old");
+            // Renamed before it is deleted, so that the old model is there until the new one is.
+            let mut old = self.folder.clone().into_os_string();
+            old.push(".old");
             std::fs::rename(out, &old).with_context(|| format!("replacing {}", out.display()))?;
-            std::fs::rename(&self.folder, out)?;
-            std::fs::remove_dir_all(&old).with_context(|| format!("deleting {}", old.display()))?;
-            return Ok(());
+            if let Err(error) = std::fs::rename(&self.folder, out) {
+                std::fs::rename(&old, out)?;
+                return Err(error).with_context(|| format!("replacing {}", out.display()));
+            }
+            return std::fs::remove_dir_all(&old)
+                .with_context(|| format!("deleting {}", old.display()));
         }
         std::fs::rename(&self.folder, out).with_context(|| format!("creating {}", out.display()))
     }

@@ -16,6 +16,9 @@ pub(super) use objects::PickledTensor;
 use crate::error::{Error, Result};
 use machine::Machine;
 
+/// Characters of an error that are shown; what it quotes may be as long as the pickle.
+const MAX_MESSAGE: usize = 300;
+
 /// Reads a pickle of tensors in dictionaries or in `TorchScript` modules.
 ///
 /// # Errors
@@ -23,9 +26,10 @@ use machine::Machine;
 /// A pickle that is cut short, holds two tensors under one name, or does anything but name tensors.
 pub(super) fn read(bytes: &[u8]) -> Result<Leaves> {
     let mut machine = Machine::new(bytes);
-    let root = machine
-        .run()
-        .map_err(|reason| Error::Weights(format!("{}{reason}", machine.place())))?;
+    let root = machine.run().map_err(|reason| {
+        let message = format!("{}{reason}", machine.place());
+        Error::Weights(message.chars().take(MAX_MESSAGE).collect())
+    })?;
     let mut leaves = Leaves::default();
     leaves
         .collect(&machine.objects, &root, String::new(), 0)

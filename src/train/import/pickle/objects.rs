@@ -4,6 +4,12 @@ use std::rc::Rc;
 
 use super::super::checkpoint::Dtype;
 
+/// Most sizes that a shape has; a convolution's has four.
+const MAX_RANK: usize = 8;
+
+/// Longest name of a storage; `PyTorch` numbers them.
+const MAX_KEY_BYTES: usize = 64;
+
 /// A tensor as a pickle describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PickledTensor {
@@ -141,9 +147,10 @@ impl Objects {
         else {
             return Err("the pickle refers to what is no storage".to_owned());
         };
-        let (true, Some(Node::Global(Global::StorageClass(dtype)))) =
-            (&**kind == "storage", self.get(class))
-        else {
+        let (true, Some(Node::Global(Global::StorageClass(dtype)))) = (
+            &**kind == "storage" && key.len() <= MAX_KEY_BYTES,
+            self.get(class),
+        ) else {
             return Err("the pickle refers to what is no storage".to_owned());
         };
         Ok(Storage {
@@ -170,9 +177,10 @@ impl Objects {
     }
 
     fn sizes(&self, value: &Value) -> Step<Vec<usize>> {
-        let not_sizes = || "the tensor's shape is no list of whole numbers".to_owned();
-        let Some(Node::Sequence(values)) = self.get(value) else {
-            return Err(not_sizes());
+        let not_sizes = || "the tensor's shape is no short list of whole numbers".to_owned();
+        let values = match self.get(value) {
+            Some(Node::Sequence(values)) if values.len() <= MAX_RANK => values,
+            _ => return Err(not_sizes()),
         };
         let size = |value: &Value| match value {
             Value::Integer(value) => size(*value),
