@@ -125,7 +125,7 @@ fn another_model_is_refused_by_the_name_of_what_is_wrong() {
     let bytes = std::fs::read(fixture("model.safetensors")).expect("the fixture");
     let records = read(&bytes).expect("safetensors");
     type Break = fn(&mut Vec<TensorRecord>);
-    let cases: [(Break, &str); 6] = [
+    let cases: [(Break, &str); 8] = [
         (
             |records| records.retain(|r| r.name != "text_model.final_layer_norm.bias"),
             "text_model.final_layer_norm.bias: missing",
@@ -141,6 +141,24 @@ fn another_model_is_refused_by_the_name_of_what_is_wrong() {
         (
             |records| named(records, "text_projection.weight").shape.reverse(),
             "config.json: projection_dim is 6, the tensors say 4",
+        ),
+        (
+            |records| {
+                let patches = "vision_model.embeddings.patch_embedding.weight";
+                let patches = named(records, patches);
+                patches.shape = vec![6, 3, 0, 0];
+                patches.values.clear();
+            },
+            "vision_model.embeddings.patch_embedding.weight: shape is [6, 3, 0, 0], expected sizes above 0",
+        ),
+        (
+            |records| {
+                let positions = "vision_model.embeddings.position_embedding.weight";
+                let positions = named(records, positions);
+                positions.shape[0] -= 1;
+                positions.values.truncate(4 * 6);
+            },
+            "vision_model.embeddings.position_embedding.weight: 4 rows, expected a square number of patches and one",
         ),
         (
             |records| named(records, "vision_model.post_layernorm.bias").values[1] = f32::NAN,

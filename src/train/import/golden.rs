@@ -134,10 +134,7 @@ pub fn judge(
     picture: Option<&Path>,
 ) -> Result<Verdict> {
     let published = Published::vit_b_32()?;
-    let claims = origin.is_some_and(|origin| {
-        let names = [&origin.source, &origin.checkpoint.sha256];
-        names.into_iter().any(|name| GENUINE.contains(&&**name))
-    });
+    let claims = origin.is_some_and(claims_to_be_genuine);
     let texts = pollster::block_on(session.encode_text(&published.captions))?;
     let picture = match picture {
         Some(path) => {
@@ -161,6 +158,12 @@ pub fn judge(
             published.captions
         ),
     }
+}
+
+/// Whether a checkpoint is `OpenAI`'s ViT-B/32 by where it comes from or by its hash.
+pub(super) fn claims_to_be_genuine(origin: &Origin) -> bool {
+    let names = [&origin.source, &origin.checkpoint.sha256];
+    names.into_iter().any(|name| GENUINE.contains(&&**name))
 }
 
 /// The golden picture, where this machine has it: CLIP's own drawing of its training, which is not this project's to

@@ -320,12 +320,13 @@ fn title(clip: &ClipConfig, origin: Option<&Origin>) -> String {
 }
 
 fn license(origin: Option<&Origin>) -> String {
-    match origin {
-        None => "MIT OR Apache-2.0".to_owned(),
-        Some(origin) => match origin.source.split_once('/') {
-            Some(("openai" | "laion", _)) => "MIT".to_owned(),
-            _ if origin.source == "ViT-B-32.pt" => "MIT".to_owned(),
-            _ => format!("that of {}", origin.source),
-        },
+    let Some(origin) = origin else {
+        return "MIT OR Apache-2.0".to_owned();
+    };
+    let owner = origin.source.split_once('/').map(|(owner, _)| owner);
+    if golden::claims_to_be_genuine(origin) || matches!(owner, Some("openai" | "laion")) {
+        "MIT".to_owned()
+    } else {
+        format!("not known; see {}", origin.source)
     }
 }

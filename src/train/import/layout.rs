@@ -208,3 +208,101 @@ impl Place {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+
+    use serde_json::Value;
+
+    use super::super::checkpoint::{Dtype, Entry};
+    use super::super::sizes::infer;
+    use super::*;
+    use crate::device::cpu;
+    use crate::model::clip::ClipConfig;
+    use crate::model::parameters::Parameters as _;
+
+    /// What the header of `OpenAI`'s own file says, without the values.
+    #[derive(Debug)]
+    struct Described {
+        entries: BTreeMap<String, Entry>,
+        integers: BTreeMap<String, usize>,
+    }
+
+    impl Checkpoint for Described {
+        fn entries(&self) -> &BTreeMap<String, Entry> {
+            &self.entries
+        }
+
+        fn read(&mut self, name: &str) -> Result<Vec<f32>> {
+            Err(Error::Weights(format!("{name}: only described")))
+        }
+
+        fn integer(&self, name: &str) -> Option<usize> {
+            self.integers.get(name).copied()
+        }
+    }
+
+    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
+    fn openais_file() -> Option<Described> {
+        let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+        let folder = std::env::var_os("KAPPASCOPE_SHARED_DATA").map_or(beside, PathBuf::from);
+        let Ok(json) = std::fs::read(folder.join("clip_reference/data/ViT-B-32.json")) else {
+            println!("skipped: no shared data with clip_reference/data/ViT-B-32.json");
+            return None;
+        };
+        let described: BTreeMap<String, Value> =
+            serde_json::from_slice(&json).expect("a description");
+        let (mut entries, mut integers) = (BTreeMap::new(), BTreeMap::new());
+        for (name, tensor) in described {
+            if let Some(value) = tensor["value"].as_u64() {
+                integers.insert(name, usize::try_from(value).expect("a small number"));
+                continue;
+            }
+            let dtype = match tensor["dtype"].as_str() {
+                Some("float16") => Dtype::F16,
+                Some("float32") => Dtype::F32,
+                _ => Dtype::Other { bytes: 8 },
+            };
+            let shape = serde_json::from_value(tensor["shape"].clone()).expect("a shape");
+            entries.insert(name, Entry { dtype, shape });
+        }
+        Some(Described { entries, integers })
+    }
+
+    #[test]
+    fn every_tensor_of_openais_own_file_becomes_one_of_ours() {
+        let Some(file) = openais_file() else { return };
+        let layout = Layout::of(&file).expect("a known layout");
+        assert_eq!(layout, Layout::OpenAi, "told by its names");
+        let mut weights = Weights::new(Box::new(file), layout);
+        let hints = openai::hints(&weights);
+        let found = infer(|name| weights.shape(name), hints, (49_406, 49_407));
+        let expected = ClipConfig::vit_b_32();
+        assert_eq!(found.as_ref(), Ok(&expected), "sizes told by the shapes");
+        for (name, shape) in expected.init(&cpu()).named_shapes() {
+            assert_eq!(weights.shape(&name), Some(shape), "{name}");
+            let place = layout.place(&name).expect("a place");
+            weights.taken.insert(place.name);
+        }
+        assert_eq!(weights.finish(), Ok(()), "nothing is left over");
+    }
+
+    #[test]
+    fn a_third_and_a_transposed_matrix_are_cut_as_their_shapes_say() {
+        let values: Vec<f32> = (0..6_u8).map(f32::from).collect();
+        let middle = Cut::Third(1).apply(values.clone(), &[3, 2]);
+        assert_eq!(middle, [2.0, 3.0], "the second row");
+        assert_eq!(Cut::Third(1).shape(&[3, 2]), Some(vec![1, 2]), "one row");
+        assert_eq!(
+            Cut::Third(1).shape(&[4, 2]),
+            None,
+            "four rows have no third"
+        );
+        let turned = Cut::Transposed.apply(values, &[3, 2]);
+        assert_eq!(turned, [0.0, 2.0, 4.0, 1.0, 3.0, 5.0], "columns");
+        assert_eq!(Cut::Transposed.shape(&[3, 2]), Some(vec![2, 3]), "turned");
+        assert_eq!(Cut::Transposed.shape(&[3]), None, "a vector does not turn");
+    }
+}

@@ -73,3 +73,42 @@ fn fnv1a(name: &str) -> u64 {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checkpoint(seed: u64) -> RandomCheckpoint {
+        let shapes = [("a.weight", vec![50, 200]), ("b.norm.weight", vec![999])];
+        RandomCheckpoint::new(
+            shapes.map(|(n, shape)| (n.to_owned(), shape)).to_vec(),
+            seed,
+        )
+    }
+
+    #[test]
+    fn values_depend_on_the_seed_and_the_name() {
+        let read = |seed, name| checkpoint(seed).read(name).expect("a tensor");
+        assert_eq!(read(1, "a.weight"), read(1, "a.weight"), "the same again");
+        assert_ne!(read(1, "a.weight"), read(2, "a.weight"), "another seed");
+        assert_eq!(
+            read(1, "b.norm.weight").len(),
+            999,
+            "an odd number of values"
+        );
+    }
+
+    #[test]
+    fn matrices_keep_the_variance_of_what_they_pass_on() {
+        let values = checkpoint(1).read("a.weight").expect("a tensor");
+        let n = values.len() as f32;
+        let mean = values.iter().sum::<f32>() / n;
+        let variance = values.iter().map(|value| value * value).sum::<f32>() / n;
+        // Four standard errors of ten thousand normals of variance 1/200.
+        assert!(mean.abs() < 4.0 * (0.005 / n).sqrt(), "mean {mean}");
+        assert!(
+            (variance * 200.0 - 1.0).abs() < 4.0 * (2.0 / n).sqrt(),
+            "variance {variance}"
+        );
+    }
+}

@@ -131,6 +131,13 @@ fn dims<const N: usize>(
     let Some(found) = shape(name) else {
         return Err(Error::Weights(format!("{name}: missing")));
     };
-    <[usize; N]>::try_from(found)
-        .map_err(|found| Error::Weights(format!("{name}: shape is {found:?}, expected {N} sizes")))
+    match <[usize; N]>::try_from(found) {
+        Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
+        Ok(sizes) => Err(Error::Weights(format!(
+            "{name}: shape is {sizes:?}, expected sizes above 0"
+        ))),
+        Err(found) => Err(Error::Weights(format!(
+            "{name}: shape is {found:?}, expected {N} sizes"
+        ))),
+    }
 }

@@ -12,11 +12,12 @@ use super::hub;
 use crate::weights::manifest::{FileEntry, Origin};
 
 /// Names of checkpoints, the ones that are preferred first.
-pub(super) const WEIGHTS: [&str; 5] = [
+pub(super) const WEIGHTS: [&str; 6] = [
     "model.safetensors",
     "open_clip_model.safetensors",
     "open_clip_pytorch_model.safetensors",
     "pytorch_model.bin",
+    "open_clip_pytorch_model.bin",
     "ViT-B-32.pt",
 ];
 
