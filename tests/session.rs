@@ -24,7 +24,7 @@ use kappascope::preprocess::{ImagePreprocess, word_level_tokenizer_json};
 use kappascope::weights::manifest::{
     FORMAT, FileEntry, Golden, Manifest, Outside, Part, Provenance, Shard,
 };
-use kappascope::weights::shard::{Precision, describe, file_entry, write};
+use kappascope::weights::shard::{Precision, describe, file_entry, read, write};
 
 const WORDS: [&str; 5] = ["a", "red", "star", "above", "circle"];
 const EMBED_DIM: usize = 12;
@@ -249,7 +249,7 @@ fn a_session_gives_what_the_modules_give() {
     let (manifest, memory) = model();
     let device = cpu();
     let mut text = manifest.clip.init_text(&device);
-    let shard = |file: &str| kappascope::weights::shard::read(&memory.0[file]).expect("a shard");
+    let shard = |file: &str| read(&memory.0[file]).expect("a shard");
     text.load(shard("text.safetensors")).expect("its weights");
     let mut adapter = manifest
         .adapters
@@ -291,6 +291,62 @@ fn the_ground_share_counts_the_pixels_near_one_of_the_grounds() {
         Some(0.5),
         "the ground, eight away, nine away, black"
     );
+}
+
+#[test]
+fn a_model_without_adapters_gives_cosines_and_passes_its_self_test() {
+    let (mut manifest, memory) = model();
+    let with_adapters = open(manifest.clone(), &memory).expect("a valid model");
+    manifest.adapters = None;
+    manifest.outside = None;
+    manifest
+        .shards
+        .retain(|shard| matches!(shard.part, Part::Text | Part::Image));
+    let session = open(manifest.clone(), &memory).expect("adapters may be missing");
+    let readings = block_on(session.golden_readings(&manifest.golden.captions, &picture()));
+    let readings = readings.expect("an engine that runs");
+    assert_eq!(readings.concentration, None, "nothing gives κ");
+    assert_eq!(readings.nats, None, "nothing gives nats");
+    let image = picture();
+    let expected = with_adapters.golden_readings(&manifest.golden.captions, &image);
+    let expected = block_on(expected).expect("an engine that runs");
+    assert_eq!(readings.cosine, expected.cosine, "the same towers");
+    manifest.golden.cosine = readings.cosine;
+    let session = open(manifest, &memory).expect("a valid model");
+    let test = block_on(session.self_test(&picture(), CPU_TOLERANCE)).expect("it runs");
+    assert!(test.passed(), "the same engine and weights: {test:?}");
+}
+
+#[test]
+fn a_tensor_that_is_cut_over_two_shards_is_put_together() {
+    let (mut manifest, mut memory) = model();
+    let session = open(manifest.clone(), &memory).expect("a valid model");
+    let whole = read(&memory.0["text.safetensors"]).expect("the text tower");
+    let (mut first, mut second) = (whole.clone(), Vec::new());
+    for record in &mut first {
+        if record.name.ends_with("token_embedding.weight") {
+            let mut rest = record.clone();
+            rest.values = record.values.split_off(3 * record.shape[1]);
+            rest.shape[0] -= 3;
+            record.shape[0] = 3;
+            second.push(rest);
+        }
+    }
+    manifest.shards.retain(|shard| shard.part != Part::Text);
+    let shards = [
+        ("text-1.safetensors", &first),
+        ("text-2.safetensors", &second),
+    ];
+    for (file, records) in shards {
+        manifest
+            .shards
+            .push(memory.put_shard(file, Part::Text, records));
+    }
+    let cut = open(manifest, &memory).expect("pieces of a matrix");
+    let batch = captions(&["a red star", "above"]);
+    let expected = block_on(session.encode_text(&batch)).expect("it runs");
+    let found = block_on(cut.encode_text(&batch)).expect("it runs");
+    assert_eq!(found, expected, "the same tower");
 }
 
 #[test]
