@@ -1,6 +1,8 @@
 //! Embeddings that others published, through our metrics.
 
 use kappascope::metrics::{first_hit_rank, recall_at_k};
+use kappascope::preprocess::TextPreprocess;
+use kappascope::train::import::tokenizer::from_vocab_and_merges;
 use kappascope::train::npy;
 
 use crate::checkpoints::shared;
@@ -29,6 +31,29 @@ fn published_embeddings_have_their_published_recall() {
     let to_image = recall_at_k(&ranks(texts, images), 1);
     assert_eq!(to_text, 0.552, "R@1 of captions for a picture");
     assert_eq!(to_image, 0.506, "R@1 of pictures for a caption");
+}
+
+/// `CLIP`'s vocabulary and merges give the tokenizer that is published as one file.
+#[test]
+fn a_tokenizer_of_two_files_is_that_of_one() {
+    let files = ["vocab.json", "merges.txt", "clip_tokenizer.json"];
+    let files = files.map(|file| shared(&format!("clip_tokenizer/{file}")));
+    let [Some(vocab), Some(merges), Some(whole)] = files else {
+        return;
+    };
+    let merges = String::from_utf8(merges).expect("text");
+    let made = from_vocab_and_merges(&vocab, &merges).expect("CLIP's vocabulary");
+    let tokenizer = |json: &[u8]| TextPreprocess::from_tokenizer_json(json, 77).expect("whole");
+    let (made, whole) = (tokenizer(made.as_bytes()), tokenizer(&whole));
+    assert_eq!(made.vocab_size(), whole.vocab_size(), "the same tokens");
+    for caption in [
+        "a photo of a cat",
+        "Hello, World! it's 2024 café 你好",
+        "don't  stop\u{a0}🦄 <|endoftext|> x²",
+        "",
+    ] {
+        assert_eq!(made.encode(caption), whole.encode(caption), "{caption}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::hub;
+use super::tokenizer::from_vocab_and_merges;
 use crate::weights::manifest::{FileEntry, Origin};
 
 /// Names of checkpoints, the ones that are preferred first.
@@ -140,11 +141,19 @@ impl Found {
             })?))
         };
         let checkpoint = file_entry_of(&weights)?;
+        let tokenizer = match (read(TOKENIZER)?, read("vocab.json")?, read("merges.txt")?) {
+            (Some(tokenizer), _, _) => Some(tokenizer),
+            (None, Some(vocab), Some(merges)) => {
+                let merges = String::from_utf8(merges).context("merges.txt")?;
+                Some(from_vocab_and_merges(&vocab, &merges)?.into_bytes())
+            }
+            _ => None,
+        };
         Ok(Self {
             config: json(CONFIG)?,
             open_clip_config: json(OPEN_CLIP_CONFIG)?,
             preprocessor_config: json(PREPROCESSOR_CONFIG)?,
-            tokenizer: read(TOKENIZER)?,
+            tokenizer,
             origin: Origin {
                 source: checkpoint.file.clone(),
                 revision: None,

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::error::{Error, Result};
 use crate::preprocess::text::{END_TOKEN, START_TOKEN};
 
 /// How CLIP's tokenizer cuts a caption into words.
@@ -20,13 +21,33 @@ pub fn byte_level_json(start_token_id: u32) -> String {
         .zip(0_u32..)
         .map(|(symbol, id)| (symbol, id.into()))
         .collect();
-    let specials = [
-        (START_TOKEN, start_token_id),
-        (END_TOKEN, start_token_id + 1),
-    ];
-    vocab.extend(specials.map(|(token, id)| (token.to_owned(), id.into())));
-    let added = specials.map(|(token, id)| {
-        json!({ "id": id, "content": token, "special": true, "normalized": false,
+    vocab.insert(START_TOKEN.to_owned(), start_token_id.into());
+    vocab.insert(END_TOKEN.to_owned(), (start_token_id + 1).into());
+    json(&vocab, &[])
+}
+
+/// A `tokenizer.json` of the two files in which it was kept before: `vocab.json` and `merges.txt`.
+///
+/// # Errors
+///
+/// A vocabulary that is no JSON object or lacks the start or end token.
+pub fn from_vocab_and_merges(vocab: &[u8], merges: &str) -> Result<String> {
+    let vocab: Map<String, Value> = serde_json::from_slice(vocab)
+        .map_err(|error| Error::Text(format!("vocab.json: {error}")))?;
+    for token in [START_TOKEN, END_TOKEN] {
+        if !vocab.contains_key(token) {
+            return Err(Error::Text(format!("vocab.json: lacks the token {token}")));
+        }
+    }
+    // The first line tells the version.
+    let merges = merges.lines().filter(|line| !line.starts_with("#version"));
+    let merges: Vec<&str> = merges.filter(|line| !line.is_empty()).collect();
+    Ok(json(&vocab, &merges))
+}
+
+fn json(vocab: &Map<String, Value>, merges: &[&str]) -> String {
+    let added = [START_TOKEN, END_TOKEN].map(|token| {
+        json!({ "id": vocab[token], "content": token, "special": true, "normalized": false,
                 "single_word": false, "lstrip": false, "rstrip": false })
     });
     json!({
@@ -43,7 +64,7 @@ pub fn byte_level_json(start_token_id: u32) -> String {
         "decoder": null,
         "model": {
             "type": "BPE", "dropout": null, "unk_token": END_TOKEN, "continuing_subword_prefix": "",
-            "end_of_word_suffix": "</w>", "fuse_unk": false, "byte_fallback": false, "vocab": vocab, "merges": [],
+            "end_of_word_suffix": "</w>", "fuse_unk": false, "byte_fallback": false, "vocab": vocab, "merges": merges,
         },
     })
     .to_string()
