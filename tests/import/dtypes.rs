@@ -27,8 +27,8 @@ fn f16_changes_nothing_of_a_model_that_is_f16_and_int8_changes_little() {
             "the same nats: {row}"
         );
     }
-    assert!(int8_row.text_cosine.worst > 0.999, "{int8_row}");
-    assert!(int8_row.image_cosine.worst > 0.999, "{int8_row}");
+    assert!(int8_row.text_cosine.worst > 0.99, "{int8_row}");
+    assert!(int8_row.image_cosine.worst > 0.99, "{int8_row}");
     let change = int8_row.concentration_change.expect("there are adapters");
     assert!(change.worst > 0.0 && change.median < 0.05, "{int8_row}");
     assert!(

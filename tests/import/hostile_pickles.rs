@@ -206,8 +206,8 @@ fn an_archive_that_is_no_checkpoint_is_refused() {
     let tensors = pickle(&[("a", tensor(4, 0, &[4], &[1]))]);
     // A dictionary that holds itself.
     let endless = [b"\x80\x02}q\x00", &text("a")[..], b"h\x00s."].concat();
-    let mut long_name = pickle(&[("a", vec![b'N'])]);
-    long_name.truncate(long_name.len() - 1);
+    let mut cut_short = pickle(&[("a", vec![b'N'])]);
+    cut_short.truncate(cut_short.len() - 1);
     let cases: [(Vec<u8>, &str); 6] = [
         (b"PK\x03\x04".to_vec(), "not a whole zip archive"),
         (
@@ -223,7 +223,7 @@ fn an_archive_that_is_no_checkpoint_is_refused() {
             with_pickle(&endless),
             "the pickle has too many or too long names",
         ),
-        (with_pickle(&long_name), "the pickle ends too early"),
+        (with_pickle(&cut_short), "the pickle ends too early"),
     ];
     for (bytes, message) in cases {
         let error = error(&scratch, &bytes);

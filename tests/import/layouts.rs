@@ -224,8 +224,8 @@ fn an_imported_model_opens_without_adapters_and_meets_its_golden_values() {
             "{dtype:?}: {test:?}"
         );
         assert_eq!(
-            session.manifest(),
-            &manifest,
+            session.manifest().shards,
+            manifest.shards,
             "what was returned is what was written"
         );
         let origin = manifest.provenance.origin.expect("a file");
