@@ -93,7 +93,7 @@ fn answer(
     let etag = if file == "model.safetensors" {
         etag
     } else {
-        "a-small-file"
+        file.as_str()
     };
     let head = format!(
         "HTTP/1.1 206 Partial Content\r\nContent-Length: {}\r\nContent-Range: bytes {start}-{}/{}\r\nETag: \"{etag}\"\r\nx-repo-commit: {COMMIT}\r\nConnection: close\r\n\r\n",
