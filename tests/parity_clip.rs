@@ -10,7 +10,7 @@
 
 use burn::tensor::{Int, Tensor, TensorData};
 use kappascope::device::{Device, cpu};
-use kappascope::model::clip::{Clip, ClipConfig, TextConfig, VisionConfig};
+use kappascope::model::clip::{Architecture, Clip, ClipConfig, TextConfig, VisionConfig};
 use kappascope::model::parameters::{Parameters as _, TensorRecord};
 use kappascope::weights::shard::read;
 
@@ -23,6 +23,7 @@ const END_TOKEN_ID: u32 = 63;
 /// The sizes in `generate_clip.py`.
 fn config() -> ClipConfig {
     ClipConfig {
+        architecture: Architecture::Clip,
         embed_dim: 20,
         vision_cfg: VisionConfig {
             image_size: 16,
@@ -39,7 +40,7 @@ fn config() -> ClipConfig {
             heads: 3,
             layers: 2,
             mlp_ratio: 4.0,
-            start_token_id: 62,
+            start_token_id: Some(62),
             end_token_id: END_TOKEN_ID,
         },
         quick_gelu: true,

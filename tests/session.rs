@@ -17,7 +17,7 @@ use kappascope::device::cpu;
 use kappascope::error::{Error, Result};
 use kappascope::inference::{CPU_TOLERANCE, Session, Source};
 use kappascope::model::adapter::{AdapterConfig, PerFamily};
-use kappascope::model::clip::{ClipConfig, TextConfig, VisionConfig};
+use kappascope::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 use kappascope::model::parameters::{Parameters, TensorRecord};
 use kappascope::numerics::Family;
 use kappascope::preprocess::{ImagePreprocess, word_level_tokenizer_json};
@@ -85,6 +85,7 @@ fn clip_config() -> ClipConfig {
     // An unknown word's token, the words, start, end.
     let vocab_size = WORDS.len() + 3;
     ClipConfig {
+        architecture: Architecture::Clip,
         embed_dim: EMBED_DIM,
         vision_cfg: VisionConfig {
             image_size: IMAGE_SIZE,
@@ -101,7 +102,7 @@ fn clip_config() -> ClipConfig {
             heads: 2,
             layers: 2,
             mlp_ratio: 2.0,
-            start_token_id: 6,
+            start_token_id: Some(6),
             end_token_id: 7,
         },
         quick_gelu: false,

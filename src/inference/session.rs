@@ -6,7 +6,7 @@ use super::reading::unit;
 use super::{CaptionLaw, ImageEncoding, Source, TextEncoding};
 use crate::error::{Error, Result};
 use crate::model::adapter::{Adapter, PerFamily};
-use crate::model::clip::{TextTower, VisionTower};
+use crate::model::clip::{Architecture, TextTower, VisionTower};
 use crate::model::parameters::{Parameters, TensorRecord};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
 use crate::weights::manifest::{FileEntry, Manifest, Part};
@@ -182,17 +182,26 @@ impl Session {
         values_of(rows).await
     }
 
-    /// Token ids padded to the longest caption, and where each ends.
+    /// Token ids padded to the longest caption or to what the tower expects, and where each is pooled.
     fn token_batch(&self, tokens: &[Tokens]) -> (Tensor<2, Int>, Tensor<1, Int>) {
         let n_texts = tokens.len();
-        let end_token_id = self.manifest.clip.text_cfg.end_token_id;
+        let text_cfg = &self.manifest.clip.text_cfg;
+        let end_token_id = text_cfg.end_token_id;
+        let architecture = self.manifest.clip.architecture;
         let longest = tokens.iter().map(|tokens| tokens.ids.len()).max();
-        let n_tokens = longest.unwrap_or_default();
+        let n_tokens = match architecture {
+            Architecture::Clip => longest.unwrap_or_default(),
+            Architecture::SigLip => text_cfg.context_length,
+        };
         let mut token_ids = Vec::with_capacity(n_texts * n_tokens);
         let mut end_positions = Vec::with_capacity(n_texts);
         for Tokens { ids, .. } in tokens {
-            let end = ids.iter().position(|id| *id == end_token_id);
-            end_positions.push(end.unwrap_or(ids.len() - 1) as i64);
+            let first_end = ids.iter().position(|id| *id == end_token_id);
+            let pooled = match architecture {
+                Architecture::Clip => first_end.unwrap_or(ids.len() - 1),
+                Architecture::SigLip => n_tokens - 1,
+            };
+            end_positions.push(pooled as i64);
             token_ids.extend(ids.iter().map(|id| i64::from(*id)));
             token_ids.resize(end_positions.len() * n_tokens, i64::from(end_token_id));
         }

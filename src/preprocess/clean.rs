@@ -32,6 +32,15 @@ pub(super) fn clean(caption: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The caption as `SigLIP`'s tokenizer shall see it (`canonicalize_text` of `big_vision`): lower case, without ASCII
+/// punctuation, white space collapsed. `SentencePiece`'s own mark for a space is a space.
+pub(super) fn canonicalize(caption: &str) -> String {
+    let text: String = caption.replace('\u{2581}', " ").to_lowercase();
+    let text = text.replace(|c: char| c.is_ascii_punctuation(), "");
+    let words = text.split(is_space).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// White space as Python's `str.split` sees it.
 fn is_space(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\x1c'..='\x1f')

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::resize::resize_and_crop;
+use super::resize::{resize_and_crop, squash};
 
 /// A picture as 8-bit RGB, three bytes a pixel, row by row from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,17 @@ pub struct DecodedImage {
     pub notes: Vec<String>,
 }
 
+/// How a picture of any shape becomes a square, in `open_clip`'s words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResizeMode {
+    /// The shorter side is made to fit, what the longer one has more is cut off.
+    #[default]
+    Shortest,
+    /// Both sides are made to fit.
+    Squash,
+}
+
 /// How a picture becomes the input of a vision tower.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImagePreprocess {
@@ -51,6 +62,9 @@ pub struct ImagePreprocess {
     pub mean: [f32; 3],
     /// Standard deviation of each channel, by which the difference is divided.
     pub std: [f32; 3],
+    /// How the picture becomes a square.
+    #[serde(default)]
+    pub resize_mode: ResizeMode,
 }
 
 impl ImagePreprocess {
@@ -60,15 +74,30 @@ impl ImagePreprocess {
             image_size,
             mean: [0.481_454_66, 0.457_827_5, 0.408_210_73],
             std: [0.268_629_54, 0.261_302_6, 0.275_777_1],
+            resize_mode: ResizeMode::Shortest,
         }
     }
 
-    /// The input of the vision tower: resized, cropped and normalised.
+    /// What `SigLIP` was trained with.
+    pub fn siglip(image_size: usize) -> Self {
+        Self {
+            image_size,
+            mean: [0.5; 3],
+            std: [0.5; 3],
+            resize_mode: ResizeMode::Squash,
+        }
+    }
+
+    /// The input of the vision tower: resized, made square and normalised.
     ///
     /// # Shapes
     /// Three planes of `image_size` × `image_size`: red, green, blue; each row by row.
     pub fn apply(&self, rgb: &RgbPixels) -> Vec<f32> {
-        self.normalise(&resize_and_crop(rgb, self.image_size))
+        let square = match self.resize_mode {
+            ResizeMode::Shortest => resize_and_crop(rgb, self.image_size),
+            ResizeMode::Squash => squash(rgb, self.image_size),
+        };
+        self.normalise(&square)
     }
 
     /// `(value / 255 − mean) / std` in single precision, as torchvision's `ToTensor` and `Normalize` compute it.
@@ -97,6 +126,7 @@ mod tests {
             image_size: 1,
             mean: [0.0, 0.5, 1.0],
             std: [1.0, 0.5, 2.0],
+            resize_mode: ResizeMode::Shortest,
         };
         let rgb = RgbPixels {
             width: 2,

@@ -11,5 +11,5 @@ pub mod resize;
 pub mod text;
 
 pub use decode::decode;
-pub use image::{DecodedImage, ImagePreprocess, RgbPixels};
+pub use image::{DecodedImage, ImagePreprocess, ResizeMode, RgbPixels};
 pub use text::{TextPreprocess, Tokens, word_level_tokenizer_json};

@@ -1,4 +1,4 @@
-//! Pillow's antialiased bicubic resize and torchvision's centre crop, bit for bit.
+//! Pillow's antialiased bicubic resize, with torchvision's centre crop or without, bit for bit.
 //!
 //! Follows `Resample.c` of Pillow: the cubic kernel (a = −1/2) is stretched by the factor of reduction, its weights are
 //! rounded to 22-bit fixed point, rows are filtered first and rounded to 8 bits, then columns. Only the cropped square
@@ -15,7 +15,20 @@ const CUBIC_SUPPORT: f64 = 2.0;
 
 /// The picture resized so that its shorter side is `image_size`, then cropped to the central square.
 pub fn resize_and_crop(rgb: &RgbPixels, image_size: usize) -> RgbPixels {
-    let (n_columns, n_rows) = resized_dimensions(rgb.width, rgb.height, image_size);
+    let dimensions = resized_dimensions(rgb.width, rgb.height, image_size);
+    central_square(rgb, dimensions, image_size)
+}
+
+/// The whole picture as a square; its sides may have been of different lengths.
+pub fn squash(rgb: &RgbPixels, image_size: usize) -> RgbPixels {
+    central_square(rgb, (image_size, image_size), image_size)
+}
+
+fn central_square(
+    rgb: &RgbPixels,
+    (n_columns, n_rows): (usize, usize),
+    image_size: usize,
+) -> RgbPixels {
     let left = centre_offset(n_columns, image_size);
     let top = centre_offset(n_rows, image_size);
     let columns = Taps::of_axis(rgb.width, n_columns, left..left + image_size);

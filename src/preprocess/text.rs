@@ -5,7 +5,7 @@ use std::str::FromStr as _;
 use serde_json::json;
 use tokenizers::Tokenizer;
 
-use super::clean::clean;
+use super::clean::{canonicalize, clean};
 use crate::error::{Error, Result};
 
 /// The token before every caption.
@@ -15,10 +15,13 @@ pub const END_TOKEN: &str = "<|endoftext|>";
 /// The token of a word that the model does not know; byte-level tokenizers have none.
 pub const UNKNOWN_TOKEN: &str = "<|unknown|>";
 
+/// The tokens of `SentencePiece` models that end a caption and stand for what they do not know.
+const SENTENCE_PIECE: (&str, &str) = ("</s>", "<unk>");
+
 /// A caption as the text tower reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens {
-    /// Start, the caption's tokens, end; not padded.
+    /// Start where the model has one, the caption's tokens, end; not padded.
     pub ids: Vec<u32>,
     /// Tokens between start and end.
     pub n_tokens: usize,
@@ -33,13 +36,16 @@ pub struct Tokens {
 pub struct TextPreprocess {
     tokenizer: Tokenizer,
     context_length: usize,
-    start: u32,
+    /// Cleans a caption before the tokenizer's own rules.
+    clean: fn(&str) -> String,
+    start: Option<u32>,
     end: u32,
     unknown: Option<u32>,
 }
 
 impl TextPreprocess {
-    /// Reads a `tokenizer.json`; captions are cut so that they fit in `context_length` tokens with start and end.
+    /// Reads a `tokenizer.json`, of CLIP's kind or of `SigLIP`'s; captions are cut so that they fit in `context_length`
+    /// tokens with start and end.
     ///
     /// # Errors
     /// [`Error::Text`] if the bytes are no tokenizer, lack the start or end token, or leave no room for a caption.
@@ -47,29 +53,42 @@ impl TextPreprocess {
         let text = std::str::from_utf8(bytes).map_err(|_| {
             Error::Text("the tokenizer is not UTF-8 text, expected JSON".to_owned())
         })?;
-        let tokenizer = Tokenizer::from_str(text)
+        let mut tokenizer = Tokenizer::from_str(text)
+            .map_err(|error| Error::Text(format!("the tokenizer cannot be read: {error}")))?;
+        // Both are done here.
+        tokenizer.with_padding(None);
+        tokenizer
+            .with_truncation(None)
             .map_err(|error| Error::Text(format!("the tokenizer cannot be read: {error}")))?;
         if context_length < 3 {
             return Err(Error::Text(format!(
                 "a context of {context_length} tokens holds no caption, expected at least 3"
             )));
         }
-        let id = |token: &str| {
-            let missing = || {
-                Error::Text(format!(
-                    "the tokenizer lacks the token {token}, expected a tokenizer of CLIP's kind"
-                ))
-            };
-            tokenizer.token_to_id(token).ok_or_else(missing)
+        let id = |token: &str| tokenizer.token_to_id(token);
+        let missing = |token: &str| {
+            Error::Text(format!(
+                "the tokenizer lacks the token {token}, expected a tokenizer of CLIP's kind"
+            ))
         };
-        let (start, end) = (id(START_TOKEN)?, id(END_TOKEN)?);
-        let unknown = tokenizer.token_to_id(UNKNOWN_TOKEN);
+        let is_sentence_piece = id(START_TOKEN).is_none() && id(SENTENCE_PIECE.0).is_some();
+        let (start, end, unknown) = if is_sentence_piece {
+            (None, SENTENCE_PIECE.0, SENTENCE_PIECE.1)
+        } else {
+            let start = id(START_TOKEN).ok_or_else(|| missing(START_TOKEN))?;
+            (Some(start), END_TOKEN, UNKNOWN_TOKEN)
+        };
         Ok(Self {
+            clean: if is_sentence_piece {
+                canonicalize
+            } else {
+                clean
+            },
+            start,
+            end: id(end).ok_or_else(|| missing(end))?,
+            unknown: id(unknown),
             tokenizer,
             context_length,
-            start,
-            end,
-            unknown,
         })
     }
 
@@ -78,15 +97,15 @@ impl TextPreprocess {
     /// # Errors
     /// [`Error::Text`] if the tokenizer's own rules fail on this caption.
     pub fn encode(&self, caption: &str) -> Result<Tokens> {
-        let text = clean(caption);
+        let text = (self.clean)(caption);
         let encoding = self
             .tokenizer
             .encode(text.as_str(), false)
             .map_err(|error| Error::Text(format!("this caption cannot be encoded: {error}")))?;
-        let room = self.context_length - 2;
+        let room = self.context_length - 1 - usize::from(self.start.is_some());
         let kept = &encoding.get_ids()[..encoding.len().min(room)];
         let mut ids = Vec::with_capacity(kept.len() + 2);
-        ids.push(self.start);
+        ids.extend(self.start);
         ids.extend_from_slice(kept);
         ids.push(self.end);
         let mut unknown_words = Vec::new();
@@ -104,8 +123,8 @@ impl TextPreprocess {
         })
     }
 
-    /// Id of the token before every caption.
-    pub fn start_token_id(&self) -> u32 {
+    /// Id of the token before every caption, where there is one.
+    pub fn start_token_id(&self) -> Option<u32> {
         self.start
     }
 

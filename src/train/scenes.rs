@@ -16,7 +16,7 @@ use super::clip::{self, ClipRecipe};
 use super::embed::Encoder;
 use super::fit::{Features, FitRecipe, fit};
 use crate::model::adapter::{Adapter, AdapterConfig, Family, PerFamily};
-use crate::model::clip::{Clip, ClipConfig, TextConfig, VisionConfig};
+use crate::model::clip::{Architecture, Clip, ClipConfig, TextConfig, VisionConfig};
 use crate::preprocess::image::ImagePreprocess;
 use crate::preprocess::text::{TextPreprocess, word_level_tokenizer_json};
 use crate::scenes::grammar::{hierarchy, random_part, single_attribute};
@@ -103,6 +103,7 @@ fn model_config(vision_width: usize, vision_layers: usize) -> ClipConfig {
     let vocab_size = vocabulary::words().len() + 3; // unknown, start, end
     let end = u32::try_from(vocab_size - 1).unwrap_or(u32::MAX);
     ClipConfig {
+        architecture: Architecture::Clip,
         embed_dim: 128,
         vision_cfg: VisionConfig {
             image_size: IMAGE_SIZE,
@@ -119,7 +120,7 @@ fn model_config(vision_width: usize, vision_layers: usize) -> ClipConfig {
             heads: 4,
             layers: 3,
             mlp_ratio: 4.0,
-            start_token_id: end - 1,
+            start_token_id: Some(end - 1),
             end_token_id: end,
         },
         quick_gelu: true,
@@ -317,7 +318,7 @@ mod tests {
         let ids = tokenizer.encode("a star").expect("a caption").ids;
         assert_eq!(
             (ids.first(), ids.last()),
-            (Some(&text.start_token_id), Some(&text.end_token_id)),
+            (text.start_token_id.as_ref(), Some(&text.end_token_id)),
             "start and end"
         );
     }

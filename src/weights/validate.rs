@@ -3,7 +3,7 @@
 use super::manifest::{FORMAT, FileEntry, Golden, Manifest, Part};
 use crate::error::{Error, Result};
 use crate::model::adapter::PerFamily;
-use crate::model::clip::ClipConfig;
+use crate::model::clip::{Architecture, ClipConfig};
 
 impl Manifest {
     /// Reads and checks a manifest.
@@ -127,6 +127,15 @@ fn validate_clip(clip: &ClipConfig) -> Result<()> {
     for (name, whole, part) in divisions {
         require(whole.is_multiple_of(part), || {
             format!("clip.{name} is {whole}, expected a multiple of {part}")
+        })?;
+    }
+    if clip.architecture == Architecture::SigLip {
+        let (found, expected) = (clip.embed_dim, vision.width);
+        require(found == expected, || {
+            format!("clip.embed_dim is {found}, SigLIP's image tower gives {expected}")
+        })?;
+        require(!clip.quick_gelu, || {
+            "clip.quick_gelu is true, SigLIP has another".to_owned()
         })?;
     }
     require(text.context_length >= 2, || {

@@ -1,6 +1,6 @@
 //! One model in the files of four programs, held to the features that `transformers` computes with it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use burn::tensor::{Int, Tensor, TensorData};
 use kappascope::device::cpu;
@@ -72,7 +72,7 @@ fn features(folder: &Path, expected: &[TensorRecord]) -> (Vec<f32>, Vec<f32>) {
     (host(text), host(image))
 }
 
-fn greatest_error(found: &[f32], expected: &[f32]) -> f64 {
+pub(crate) fn greatest_error(found: &[f32], expected: &[f32]) -> f64 {
     assert_eq!(found.len(), expected.len(), "number of features");
     let size = expected.iter().fold(0.0_f32, |size, x| size.max(x.abs()));
     let errors = found.iter().zip(expected);
@@ -96,10 +96,15 @@ fn least_cosine(found: &[f32], expected: &[f32], width: usize) -> f64 {
 }
 
 /// What `transformers` computed, held against the three precisions; prints the numbers.
-#[expect(clippy::print_stdout, reason = "the numbers are the point")]
 fn compare_with_transformers(source: &Path, scratch: &Scratch, start_token_id: u32) {
     let tokenizer = byte_level_json(start_token_id);
     put(&scratch.path("."), "tokenizer.json", tokenizer.as_bytes());
+    compare(source, scratch, Some(scratch.path("tokenizer.json")));
+}
+
+/// The same with this tokenizer, or that which lies beside the checkpoint.
+#[expect(clippy::print_stdout, reason = "the numbers are the point")]
+pub(crate) fn compare(source: &Path, scratch: &Scratch, tokenizer: Option<PathBuf>) {
     let bytes = std::fs::read(source.join("expected.safetensors")).expect("the expected features");
     let expected = read(&bytes).expect("safetensors");
     let of = |name: &str| {
@@ -110,8 +115,8 @@ fn compare_with_transformers(source: &Path, scratch: &Scratch, start_token_id: u
     for dtype in [Dtype::F32, Dtype::F16, Dtype::Int8] {
         let out = scratch.path(&format!("{dtype:?}"));
         let mut job = job(source, &out, dtype);
-        job.tokenizer = Some(scratch.path("tokenizer.json"));
-        import(&job).expect("a CLIP of transformers");
+        job.tokenizer.clone_from(&tokenizer);
+        import(&job).expect("a model of transformers");
         let (found_text, found_image) = features(&out, &expected);
         let errors = [(&found_text, text), (&found_image, image)]
             .map(|(found, expected)| greatest_error(found, &expected.values));

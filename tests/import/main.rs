@@ -1,7 +1,8 @@
 //! `train import`: one model in the files of four programs, files that no program wrote, the hub, and
 //! what fewer bytes cost.
 //!
-//! `tests/fixtures/generate_import.py` made the checkpoints with `torch` and `transformers`; `open_clip`'s is made here.
+//! `tests/fixtures/generate_import.py` made the checkpoints with `torch` and `transformers`; `open_clip`'s is made here;
+//! `generate_siglip.py` made the other architecture.
 #![cfg(feature = "train")]
 #![allow(missing_docs, reason = "an integration test has no users")]
 #![allow(
@@ -16,3 +17,4 @@ mod hostile_safetensors;
 mod hub;
 mod layouts;
 mod published;
+mod siglip;

@@ -1,11 +1,13 @@
 //! CLIP: two towers that send captions and pictures to one space.
 //!
-//! The same architecture as the released vision transformers (pre-LN blocks, first-EOT and class-token pooling), described by
-//! `open_clip`'s configuration words. Knows nothing of tokenizers, pictures' files or where weights come from.
+//! The same architecture as the released vision transformers (pre-LN blocks; first-EOT and class-token pooling, or
+//! `SigLIP`'s), described by `open_clip`'s configuration words. Knows nothing of tokenizers, pictures' files or where weights come from.
 //!
-//! Radford et al. 2021, [Learning Transferable Visual Models From Natural Language Supervision](https://arxiv.org/abs/2103.00020)
+//! Radford et al. 2021, [Learning Transferable Visual Models From Natural Language Supervision](https://arxiv.org/abs/2103.00020);
+//! Zhai et al. 2023, [Sigmoid Loss for Language Image Pre-Training](https://arxiv.org/abs/2303.15343)
 
 mod checkpoint;
+mod pooling;
 mod text;
 mod transformer;
 mod vision;
@@ -24,16 +26,34 @@ const MIN_SQUARED_NORM: f64 = 1e-24;
 /// Logarithm of the initial logit scale, ln(1/0.07): a temperature of 0.07 (section 2.5 of the paper).
 const INITIAL_LOG_LOGIT_SCALE: f32 = 2.659_26;
 
+/// Logarithm of `SigLIP`'s initial logit scale, 10, and its initial bias (section 3.2 of its paper).
+const INITIAL_SIGLIP: (f32, f32) = (std::f32::consts::LN_10, -10.0);
+
+/// What stands around the two transformers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Architecture {
+    /// Captions are masked causally and pooled at their first end token, pictures in a class token.
+    #[default]
+    Clip,
+    /// Captions fill the context, see all of it and are pooled at its last position, pictures by attention.
+    SigLip,
+}
+
 /// Sizes of both towers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClipConfig {
+    /// What stands around the transformers.
+    #[serde(default)]
+    pub architecture: Architecture,
     /// Dimension of the common space.
     pub embed_dim: usize,
     /// The image tower.
     pub vision_cfg: VisionConfig,
     /// The text tower.
     pub text_cfg: TextConfig,
-    /// Whether blocks use x·σ(1.702x), as the released weights do, instead of the exact GELU.
+    /// Whether blocks use x·σ(1.702x), as `OpenAI`'s weights do, instead of the exact GELU; never in `SigLIP`, whose GELU
+    /// is that of the hyperbolic tangent.
     pub quick_gelu: bool,
 }
 
@@ -46,6 +66,18 @@ pub struct Clip {
     pub vision: VisionTower,
     /// Logarithm of the logit scale, `[1]`.
     pub log_logit_scale: Param<Tensor<1>>,
+    /// What `SigLIP` adds to the logits, `[1]`.
+    pub logit_bias: Option<Param<Tensor<1>>>,
+}
+
+impl Architecture {
+    /// The epsilon of every layer norm.
+    fn norm_epsilon(self) -> f64 {
+        match self {
+            Self::Clip => 1e-5,
+            Self::SigLip => 1e-6,
+        }
+    }
 }
 
 impl ClipConfig {
@@ -53,6 +85,7 @@ impl ClipConfig {
     #[must_use]
     pub fn vit_b_32() -> Self {
         Self {
+            architecture: Architecture::Clip,
             embed_dim: 512,
             vision_cfg: VisionConfig {
                 image_size: 224,
@@ -69,21 +102,50 @@ impl ClipConfig {
                 heads: 8,
                 layers: 12,
                 mlp_ratio: 4.0,
-                start_token_id: 49_406,
+                start_token_id: Some(49_406),
                 end_token_id: 49_407,
             },
             quick_gelu: true,
         }
     }
 
-    /// A model with CLIP's random initial weights.
+    /// `SigLIP` base with patches of 16 pixels.
+    #[must_use]
+    pub fn siglip_base() -> Self {
+        Self {
+            architecture: Architecture::SigLip,
+            embed_dim: 768,
+            vision_cfg: VisionConfig {
+                patch_size: 16,
+                ..Self::vit_b_32().vision_cfg
+            },
+            text_cfg: TextConfig {
+                context_length: 64,
+                vocab_size: 32_000,
+                width: 768,
+                heads: 12,
+                layers: 12,
+                mlp_ratio: 4.0,
+                start_token_id: None,
+                end_token_id: 1,
+            },
+            quick_gelu: false,
+        }
+    }
+
+    /// A model with random initial weights.
     #[must_use]
     pub fn init(&self, device: &Device) -> Clip {
-        let scale = Tensor::from_floats([INITIAL_LOG_LOGIT_SCALE], device);
+        let scalar = |value: f32| Param::from_tensor(Tensor::from_floats([value], device));
+        let (log_logit_scale, logit_bias) = match self.architecture {
+            Architecture::Clip => (INITIAL_LOG_LOGIT_SCALE, None),
+            Architecture::SigLip => (INITIAL_SIGLIP.0, Some(INITIAL_SIGLIP.1)),
+        };
         Clip {
             text: self.init_text(device),
             vision: self.init_vision(device),
-            log_logit_scale: Param::from_tensor(scale),
+            log_logit_scale: scalar(log_logit_scale),
+            logit_bias: logit_bias.map(scalar),
         }
     }
 
@@ -91,27 +153,27 @@ impl ClipConfig {
     #[must_use]
     pub fn init_text(&self, device: &Device) -> TextTower {
         self.text_cfg
-            .init(self.embed_dim, self.activation(), device)
+            .init(self.embed_dim, self.architecture, self.activation(), device)
     }
 
     /// The image tower alone.
     #[must_use]
     pub fn init_vision(&self, device: &Device) -> VisionTower {
         self.vision_cfg
-            .init(self.embed_dim, self.activation(), device)
+            .init(self.embed_dim, self.architecture, self.activation(), device)
     }
 
     fn activation(&self) -> Activation {
-        if self.quick_gelu {
-            Activation::QuickGelu
-        } else {
-            Activation::Gelu
+        match self.architecture {
+            Architecture::Clip if self.quick_gelu => Activation::QuickGelu,
+            Architecture::Clip => Activation::Gelu,
+            Architecture::SigLip => Activation::GeluTanh,
         }
     }
 }
 
 impl Clip {
-    /// Logits of the contrastive loss: `exp(log_logit_scale) · cos(image, text)`.
+    /// Logits of the contrastive loss: `exp(log_logit_scale) · cos(image, text)`, of `SigLIP` plus `logit_bias`.
     ///
     /// # Shapes
     ///
@@ -120,7 +182,11 @@ impl Clip {
     /// - output: `[n_images, n_texts]`
     pub fn logits(&self, image_features: Tensor<2>, text_features: Tensor<2>) -> Tensor<2> {
         let cosines = normalize(image_features).matmul(normalize(text_features).transpose());
-        cosines * self.log_logit_scale.val().exp().unsqueeze::<2>()
+        let logits = cosines * self.log_logit_scale.val().exp().unsqueeze::<2>();
+        match &self.logit_bias {
+            Some(bias) => logits + bias.val().unsqueeze::<2>(),
+            None => logits,
+        }
     }
 }
 
@@ -159,6 +225,7 @@ mod tests {
 
     fn tiny() -> ClipConfig {
         ClipConfig {
+            architecture: Architecture::Clip,
             embed_dim: 6,
             vision_cfg: VisionConfig {
                 image_size: 4,
@@ -175,7 +242,7 @@ mod tests {
                 heads: 2,
                 layers: 2,
                 mlp_ratio: 2.0,
-                start_token_id: 5,
+                start_token_id: Some(5),
                 end_token_id: 6,
             },
             quick_gelu: true,
@@ -210,6 +277,13 @@ mod tests {
         assert_eq!(clip.text.n_parameters(), 63_428_096, "text tower");
         assert_eq!(clip.vision.n_parameters(), 87_849_216, "image tower");
         assert_eq!(clip.n_parameters(), 151_277_313, "with the logit scale");
+    }
+
+    #[test]
+    fn siglip_base_has_the_published_number_of_parameters() {
+        let clip = ClipConfig::siglip_base().init(&cpu());
+        // The sum over the tensors of transformers' `SiglipModel` with its default sizes.
+        assert_eq!(clip.n_parameters(), 203_155_970, "with scale and bias");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The text tower: causal, pooled at the first end token.
+//! The text tower: of CLIP causal and pooled at the first end token, of `SigLIP` unmasked and pooled at its last position.
 
 use burn::module::{Module, Param};
 use burn::nn::{Initializer, LayerNorm, Linear};
@@ -6,8 +6,9 @@ use burn::tensor::module::embedding;
 use burn::tensor::{Device, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
+use super::Architecture;
 use super::transformer::{
-    Activation, Transformer, TransformerConfig, init_layer_norm, init_projection,
+    Activation, Transformer, TransformerConfig, init_linear, init_projection,
 };
 
 /// Added to the score of a later token. Finite, because shader compilers may assume that no infinity occurs; large
@@ -30,9 +31,10 @@ pub struct TextConfig {
     /// Width of the MLP over `width`.
     #[serde(default = "default_mlp_ratio")]
     pub mlp_ratio: f64,
-    /// Id of the token that starts every caption.
-    pub start_token_id: u32,
-    /// Id of the token that ends every caption, where features are pooled.
+    /// Id of the token that starts every caption, where one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_token_id: Option<u32>,
+    /// Id of the token that ends every caption and fills what is left of its row.
     pub end_token_id: u32,
 }
 
@@ -48,12 +50,15 @@ pub struct TextTower {
     pub(super) transformer: Transformer,
     pub(super) final_norm: LayerNorm,
     pub(super) projection: Linear,
+    #[module(skip)]
+    pub(super) architecture: Architecture,
 }
 
 impl TextConfig {
     pub(super) fn init(
         &self,
         embed_dim: usize,
+        architecture: Architecture,
         activation: Activation,
         device: &Device,
     ) -> TextTower {
@@ -64,14 +69,20 @@ impl TextConfig {
             heads: self.heads,
             mlp_ratio: self.mlp_ratio,
             activation,
+            norm_epsilon: architecture.norm_epsilon(),
         };
         let width_std = (self.width as f64).powf(-0.5);
+        let projection = match architecture {
+            Architecture::Clip => init_projection([self.width, embed_dim], width_std, device),
+            Architecture::SigLip => init_linear([self.width, embed_dim], width_std, device),
+        };
         TextTower {
             token_embedding: normal(0.02).init([self.vocab_size, self.width], device),
             position_embedding: normal(0.01).init([self.context_length, self.width], device),
             transformer: transformer.init(device),
-            final_norm: init_layer_norm(self.width, device),
-            projection: init_projection([self.width, embed_dim], width_std, device),
+            final_norm: transformer.init_norm(device),
+            projection,
+            architecture,
         }
     }
 }
@@ -79,13 +90,15 @@ impl TextConfig {
 impl TextTower {
     /// Features of captions, not normalised.
     ///
-    /// Captions shorter than the longest are padded on the right with any id: the tower is causal and looks only at
-    /// the token in `end_positions`, so neither padding nor anything else after the end changes the result.
+    /// Captions of CLIP that are shorter than the longest are padded on the right with any id: the tower is causal and
+    /// looks only at the token in `end_positions`, so neither padding nor anything else after the end changes the
+    /// result. Captions of `SigLIP` fill the whole context, padded with the end token, and are pooled at its last
+    /// position.
     ///
     /// # Shapes
     ///
     /// - `token_ids`: `[n_texts, n_tokens]`, start and end token included
-    /// - `end_positions`: `[n_texts]`, index of each caption's first end token
+    /// - `end_positions`: `[n_texts]`, index of the token where each caption is pooled
     /// - output: `[n_texts, embed_dim]`
     ///
     /// # Panics
@@ -96,8 +109,11 @@ impl TextTower {
         let device = token_ids.device();
         let positions = self.position_embedding.val().slice(0..n_tokens);
         let tokens = embedding(self.token_embedding.val(), token_ids) + positions.unsqueeze();
-        let bias = causal_bias(n_tokens, &device);
-        let tokens = self.transformer.forward(tokens, Some(&bias)); // [n_texts, n_tokens, width]
+        let bias = match self.architecture {
+            Architecture::Clip => Some(causal_bias(n_tokens, &device)),
+            Architecture::SigLip => None,
+        };
+        let tokens = self.transformer.forward(tokens, bias.as_ref()); // [n_texts, n_tokens, width]
 
         let [_, _, width] = tokens.dims();
         let first_rows = Tensor::arange(0..n_texts as i64, &device) * n_tokens as i64;

@@ -2,11 +2,8 @@
 
 use burn::module::Module;
 use burn::nn::{Initializer, LayerNorm, LayerNormConfig, Linear, LinearConfig};
-use burn::tensor::activation::{gelu, sigmoid, softmax};
+use burn::tensor::activation::{gelu, gelu_approximate, sigmoid, softmax};
 use burn::tensor::{Device, Tensor};
-
-/// CLIP's epsilon in every layer norm; Burn's default, stated because weights depend on it.
-const LAYER_NORM_EPSILON: f64 = 1e-5;
 
 /// Slope of the sigmoid in [`Activation::QuickGelu`].
 const QUICK_GELU_SLOPE: f32 = 1.702;
@@ -18,6 +15,8 @@ pub enum Activation {
     QuickGelu,
     /// `x·Φ(x)`, exact.
     Gelu,
+    /// `x·Φ(x)` with the approximation of Φ by a hyperbolic tangent (`gelu_pytorch_tanh`).
+    GeluTanh,
 }
 
 /// Sizes of a [`Transformer`].
@@ -28,6 +27,7 @@ pub(crate) struct TransformerConfig {
     pub(crate) heads: usize,
     pub(crate) mlp_ratio: f64,
     pub(crate) activation: Activation,
+    pub(crate) norm_epsilon: f64,
 }
 
 /// Blocks in sequence.
@@ -76,9 +76,8 @@ impl TransformerConfig {
         let input_std = (width as f64).powf(-0.5);
         let output_std = input_std * (2.0 * self.layers as f64).powf(-0.5);
         let expand_std = (2.0 * width as f64).powf(-0.5);
-        let mlp_width = self.mlp_width();
         Block {
-            attention_norm: init_layer_norm(width, device),
+            attention_norm: self.init_norm(device),
             attention: SelfAttention {
                 query: init_linear([width, width], input_std, device),
                 key: init_linear([width, width], input_std, device),
@@ -86,13 +85,24 @@ impl TransformerConfig {
                 output: init_linear([width, width], output_std, device),
                 heads: self.heads,
             },
-            mlp_norm: init_layer_norm(width, device),
-            mlp: Mlp {
-                expand: init_linear([width, mlp_width], expand_std, device),
-                contract: init_linear([mlp_width, width], output_std, device),
-                activation: self.activation,
-            },
+            mlp_norm: self.init_norm(device),
+            mlp: self.init_mlp(expand_std, output_std, device),
         }
+    }
+
+    pub(crate) fn init_mlp(&self, expand_std: f64, contract_std: f64, device: &Device) -> Mlp {
+        let (width, mlp_width) = (self.width, self.mlp_width());
+        Mlp {
+            expand: init_linear([width, mlp_width], expand_std, device),
+            contract: init_linear([mlp_width, width], contract_std, device),
+            activation: self.activation,
+        }
+    }
+
+    pub(crate) fn init_norm(&self, device: &Device) -> LayerNorm {
+        LayerNormConfig::new(self.width)
+            .with_epsilon(self.norm_epsilon)
+            .init(device)
     }
 
     #[expect(
@@ -105,14 +115,8 @@ impl TransformerConfig {
     }
 }
 
-pub(crate) fn init_layer_norm(width: usize, device: &Device) -> LayerNorm {
-    LayerNormConfig::new(width)
-        .with_epsilon(LAYER_NORM_EPSILON)
-        .init(device)
-}
-
 /// Normal weights and a bias of zeros.
-fn init_linear([d_in, d_out]: [usize; 2], std: f64, device: &Device) -> Linear {
+pub(crate) fn init_linear([d_in, d_out]: [usize; 2], std: f64, device: &Device) -> Linear {
     let mut linear = init_projection([d_in, d_out], std, device);
     linear.bias = Some(Initializer::Zeros.init([d_out], device));
     linear
@@ -151,40 +155,56 @@ impl Block {
 }
 
 impl SelfAttention {
-    /// `softmax(q kᵀ / √head_width + bias) v`, per head.
-    ///
-    /// Burn's own attention is faster forward, but with its backward pass 1.6 times slower on Flex (64 × 65 tokens).
     fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
-        let [n, n_tokens, width] = tokens.dims();
-        let head_width = width / self.heads;
-        let split = |rows: Tensor<3>| {
-            rows.reshape([n, n_tokens, self.heads, head_width])
-                .swap_dims(1, 2) // [n, heads, n_tokens, head_width]
-        };
-        let query = split(self.query.forward(tokens.clone()));
-        let key = split(self.key.forward(tokens.clone()));
-        let value = split(self.value.forward(tokens));
-
-        let query = query * (head_width as f64).powf(-0.5);
-        let scores = query.matmul(key.transpose()); // [n, heads, n_tokens, n_tokens]
-        let scores = match bias {
-            Some(bias) => scores + bias.clone(),
-            None => scores,
-        };
-        let mixed = softmax(scores, 3).matmul(value); // [n, heads, n_tokens, head_width]
+        let query = self.query.forward(tokens.clone());
+        let key = self.key.forward(tokens.clone());
+        let value = self.value.forward(tokens);
         self.output
-            .forward(mixed.swap_dims(1, 2).reshape([n, n_tokens, width]))
+            .forward(attend([query, key, value], self.heads, bias))
     }
 }
 
+/// `softmax(q kᵀ / √head_width + bias) v`, per head.
+///
+/// Burn's own attention is faster forward, but with its backward pass 1.6 times slower on Flex (64 × 65 tokens).
+///
+/// # Shapes
+///
+/// - query: `[n, n_queries, width]`; key and value: `[n, n_tokens, width]`
+/// - `bias`: `[1, 1, n_queries, n_tokens]`
+/// - output: `[n, n_queries, width]`
+pub(crate) fn attend(
+    [query, key, value]: [Tensor<3>; 3],
+    heads: usize,
+    bias: Option<&Tensor<4>>,
+) -> Tensor<3> {
+    let [n, n_queries, width] = query.dims();
+    let head_width = width / heads;
+    let split = |rows: Tensor<3>| {
+        let [_, n_rows, _] = rows.dims();
+        rows.reshape([n, n_rows, heads, head_width]).swap_dims(1, 2) // [n, heads, n_rows, head_width]
+    };
+    let (query, key, value) = (split(query), split(key), split(value));
+
+    let query = query * (head_width as f64).powf(-0.5);
+    let scores = query.matmul(key.transpose()); // [n, heads, n_queries, n_tokens]
+    let scores = match bias {
+        Some(bias) => scores + bias.clone(),
+        None => scores,
+    };
+    let mixed = softmax(scores, 3).matmul(value); // [n, heads, n_queries, head_width]
+    mixed.swap_dims(1, 2).reshape([n, n_queries, width])
+}
+
 impl Mlp {
-    fn forward(&self, tokens: Tensor<3>) -> Tensor<3> {
+    pub(crate) fn forward(&self, tokens: Tensor<3>) -> Tensor<3> {
         let expanded = self.expand.forward(tokens);
         let activated = match self.activation {
             Activation::QuickGelu => {
                 expanded.clone() * sigmoid(expanded.mul_scalar(QUICK_GELU_SLOPE))
             }
             Activation::Gelu => gelu(expanded),
+            Activation::GeluTanh => gelu_approximate(expanded),
         };
         self.contract.forward(activated)
     }

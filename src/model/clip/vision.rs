@@ -1,14 +1,14 @@
-//! The image tower: a vision transformer pooled at its class token.
+//! The image tower: a vision transformer, of CLIP pooled at its class token, of `SigLIP` by attention.
 
 use burn::module::{Module, Param};
-use burn::nn::{Initializer, LayerNorm, Linear, LinearConfig};
+use burn::nn::{LayerNorm, Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
+use super::Architecture;
+use super::pooling::{AttentionPool, ClassToken, Pooling, normal};
 use super::text::default_mlp_ratio;
-use super::transformer::{
-    Activation, Transformer, TransformerConfig, init_layer_norm, init_projection,
-};
+use super::transformer::{Activation, Transformer, TransformerConfig};
 
 /// Red, green, blue.
 const N_CHANNELS: usize = 3;
@@ -43,13 +43,11 @@ const POSITION_STD: f64 = 0.5;
 /// Pictures → features.
 #[derive(Module, Debug)]
 pub struct VisionTower {
-    pub(super) class_embedding: Param<Tensor<1>>,
     pub(super) patch_embedding: Linear,
     pub(super) position_embedding: Param<Tensor<2>>,
-    pub(super) pre_norm: LayerNorm,
     pub(super) transformer: Transformer,
     pub(super) post_norm: LayerNorm,
-    pub(super) projection: Linear,
+    pub(super) pooling: Pooling,
     pub(super) patch_size: usize,
 }
 
@@ -63,35 +61,39 @@ impl VisionConfig {
     pub(super) fn init(
         &self,
         embed_dim: usize,
+        architecture: Architecture,
         activation: Activation,
         device: &Device,
     ) -> VisionTower {
-        let std = (self.width as f64).powf(-0.5);
-        let normal = Initializer::Normal { mean: 0.0, std };
-        let positions = Initializer::Normal {
-            mean: 0.0,
-            std: POSITION_STD,
-        };
         let transformer = TransformerConfig {
             width: self.width,
             layers: self.layers,
             heads: self.width / self.head_width,
             mlp_ratio: self.mlp_ratio,
             activation,
+            norm_epsilon: architecture.norm_epsilon(),
+        };
+        let n_patches = self.grid_size() * self.grid_size();
+        let (pooling, n_tokens) = match architecture {
+            Architecture::Clip => (
+                Pooling::ClassToken(ClassToken::init(transformer, embed_dim, device)),
+                n_patches + 1,
+            ),
+            Architecture::SigLip => (
+                Pooling::Attention(AttentionPool::init(transformer, device)),
+                n_patches,
+            ),
         };
         let patch_values = N_CHANNELS * self.patch_size * self.patch_size;
-        let n_tokens = self.grid_size() * self.grid_size() + 1;
         VisionTower {
-            class_embedding: normal.init([self.width], device),
             // PyTorch's default for a convolution is Burn's for a linear layer of the same fan-in.
             patch_embedding: LinearConfig::new(patch_values, self.width)
-                .with_bias(false)
+                .with_bias(architecture == Architecture::SigLip)
                 .init(device),
-            position_embedding: positions.init([n_tokens, self.width], device),
-            pre_norm: init_layer_norm(self.width, device),
+            position_embedding: normal(POSITION_STD).init([n_tokens, self.width], device),
             transformer: transformer.init(device),
-            post_norm: init_layer_norm(self.width, device),
-            projection: init_projection([self.width, embed_dim], std, device),
+            post_norm: transformer.init_norm(device),
+            pooling,
             patch_size: self.patch_size,
         }
     }
@@ -106,16 +108,20 @@ impl VisionTower {
     /// - output: `[n_images, embed_dim]`
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let patches = self.patch_embedding.forward(self.patches(images)); // [n_images, n_patches, width]
-        let [n_images, _, width] = patches.dims();
-        let class = self.class_embedding.val().reshape([1, 1, width]);
-        let tokens = Tensor::cat(vec![class.expand([n_images, 1, width]), patches], 1);
-        let tokens = tokens + self.position_embedding.val().unsqueeze(); // [n_images, 1 + n_patches, width]
-
-        let tokens = self
-            .transformer
-            .forward(self.pre_norm.forward(tokens), None);
-        let pooled = tokens.slice([0..n_images, 0..1]).reshape([n_images, width]);
-        self.projection.forward(self.post_norm.forward(pooled))
+        let positions = self.position_embedding.val().unsqueeze();
+        match &self.pooling {
+            Pooling::ClassToken(class) => {
+                let tokens = class
+                    .pre_norm
+                    .forward(class.prepend_to(patches) + positions); // [n_images, 1 + n_patches, width]
+                let pooled = class.pool(self.transformer.forward(tokens, None)); // [n_images, width]
+                class.projection.forward(self.post_norm.forward(pooled))
+            }
+            Pooling::Attention(pool) => {
+                let tokens = self.transformer.forward(patches + positions, None);
+                pool.forward(self.post_norm.forward(tokens))
+            }
+        }
     }
 
     /// Cuts pictures into patches, row by row: a convolution whose stride is its size is a matrix product with these,

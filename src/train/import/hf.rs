@@ -5,11 +5,34 @@ use serde_json::Value;
 use super::layout::Place;
 use super::sizes::{Claim, Hints, check_claims};
 use crate::error::{Error, Result};
-use crate::model::clip::ClipConfig;
-use crate::preprocess::ImagePreprocess;
+use crate::model::clip::{Architecture, ClipConfig};
+use crate::preprocess::{ImagePreprocess, ResizeMode};
 
-/// Attention heads where `config.json` does not say: the defaults of `CLIPTextConfig` and `CLIPVisionConfig`.
-const DEFAULT_HEADS: (usize, usize) = (8, 12);
+/// What holds where `config.json` does not say: the defaults of `CLIPConfig` and `SiglipConfig`.
+#[derive(Debug)]
+struct Defaults {
+    model_type: &'static str,
+    text_heads: u64,
+    vision_heads: u64,
+    activation: &'static str,
+    norm_epsilon: f64,
+}
+
+const CLIP: Defaults = Defaults {
+    model_type: "clip",
+    text_heads: 8,
+    vision_heads: 12,
+    activation: "quick_gelu",
+    norm_epsilon: 1e-5,
+};
+
+const SIGLIP: Defaults = Defaults {
+    model_type: "siglip",
+    text_heads: 12,
+    vision_heads: 12,
+    activation: "gelu_pytorch_tanh",
+    norm_epsilon: 1e-6,
+};
 
 /// Bicubic, as `PIL` counts its filters.
 const BICUBIC: u64 = 3;
@@ -17,6 +40,7 @@ const BICUBIC: u64 = 3;
 /// What `config.json` claims, and what the tensors say.
 const CLAIMS: &[Claim] = &[
     ("/projection_dim", |clip| clip.embed_dim),
+    ("/text_config/projection_size", |clip| clip.embed_dim),
     ("/text_config/hidden_size", |clip| clip.text_cfg.width),
     ("/text_config/vocab_size", |clip| clip.text_cfg.vocab_size),
     ("/text_config/max_position_embeddings", |clip| {
@@ -46,51 +70,61 @@ pub(super) fn place(ours: &str) -> Option<Place> {
     Some(Place::whole(ours))
 }
 
-/// What `config.json` says beyond the shapes.
+/// What `config.json` says beyond the shapes; nothing of an empty one.
 ///
 /// # Errors
 ///
-/// Another architecture than CLIP's.
-pub(super) fn hints(config: &Value) -> Result<Hints> {
-    let invalid = |reason: String| Err(Error::Weights(format!("config.json: {reason}")));
+/// Another architecture than the tensors have, or one that is not known.
+pub(super) fn hints(config: &Value, architecture: Architecture) -> Result<Hints> {
+    let defaults = match architecture {
+        Architecture::Clip => &CLIP,
+        Architecture::SigLip => &SIGLIP,
+    };
     let text = |pointer: &str| config.pointer(pointer).and_then(Value::as_str);
-    if let Some(model) = text("/model_type")
-        && model != "clip"
-    {
-        return invalid(format!("model_type is {model}, expected clip"));
+    let model = text("/model_type").unwrap_or(defaults.model_type);
+    if model != defaults.model_type {
+        let expected = defaults.model_type;
+        return invalid(&format!("model_type is {model}, expected {expected}"));
     }
     for tower in ["text_config", "vision_config"] {
         let epsilon = config.pointer(&format!("/{tower}/layer_norm_eps"));
-        let epsilon = epsilon.and_then(Value::as_f64).unwrap_or(1e-5);
-        if (epsilon - 1e-5).abs() > 1e-9 {
-            return invalid(format!(
-                "{tower}.layer_norm_eps is {epsilon}, expected 1e-5"
+        let expected = defaults.norm_epsilon;
+        let epsilon = epsilon.and_then(Value::as_f64).unwrap_or(expected);
+        if (epsilon - expected).abs() > 1e-9 {
+            return invalid(&format!(
+                "{tower}.layer_norm_eps is {epsilon}, expected {expected:?}"
             ));
         }
     }
     let activations = ["/text_config/hidden_act", "/vision_config/hidden_act"];
-    let activations = activations.map(|pointer| text(pointer).unwrap_or("quick_gelu"));
-    let quick_gelu = match activations {
-        ["quick_gelu", "quick_gelu"] => true,
-        ["gelu", "gelu"] => false,
-        [text, vision] => {
-            return invalid(format!(
-                "hidden_act is {text} and {vision}, expected twice quick_gelu or twice gelu"
-            ));
-        }
-    };
-    let heads = |tower: &str, default: usize| {
+    let activations = activations.map(|pointer| text(pointer).unwrap_or(defaults.activation));
+    let heads = |tower: &str, default: u64| {
         let heads = config.pointer(&format!("/{tower}/num_attention_heads"));
-        heads
-            .and_then(Value::as_u64)
-            .and_then(|heads| usize::try_from(heads).ok())
-            .unwrap_or(default)
+        usize::try_from(heads.and_then(Value::as_u64).unwrap_or(default)).ok()
     };
     Ok(Hints {
-        text_heads: Some(heads("text_config", DEFAULT_HEADS.0)),
-        vision_heads: Some(heads("vision_config", DEFAULT_HEADS.1)),
-        quick_gelu,
+        text_heads: heads("text_config", defaults.text_heads),
+        vision_heads: heads("vision_config", defaults.vision_heads),
+        quick_gelu: quick_gelu(architecture, activations)?,
     })
+}
+
+fn quick_gelu(architecture: Architecture, activations: [&str; 2]) -> Result<bool> {
+    let expected = match (architecture, activations) {
+        (Architecture::Clip, ["quick_gelu", "quick_gelu"]) => return Ok(true),
+        (Architecture::Clip, ["gelu", "gelu"])
+        | (Architecture::SigLip, ["gelu_pytorch_tanh", "gelu_pytorch_tanh"]) => return Ok(false),
+        (Architecture::Clip, _) => "twice quick_gelu or twice gelu",
+        (Architecture::SigLip, _) => "twice gelu_pytorch_tanh",
+    };
+    let [text, vision] = activations;
+    invalid(&format!(
+        "hidden_act is {text} and {vision}, expected {expected}"
+    ))
+}
+
+fn invalid<T>(reason: &str) -> Result<T> {
+    Err(Error::Weights(format!("config.json: {reason}")))
 }
 
 /// Compares `config.json` with what the tensors say.
@@ -102,36 +136,50 @@ pub(super) fn check(config: &Value, clip: &ClipConfig) -> Result<()> {
     check_claims("config.json", config, CLAIMS, clip)
 }
 
-/// How `preprocessor_config.json` makes a picture the tower's input.
+/// How `preprocessor_config.json` makes a picture the tower's input; the architecture's own way of an empty one.
 ///
 /// # Errors
 ///
-/// A way that differs from CLIP's in more than the size and the channels' statistics.
-pub(super) fn preprocess(config: &Value, image_size: usize) -> Result<ImagePreprocess> {
+/// A way that differs from the architecture's in more than the size and the channels' statistics.
+pub(super) fn preprocess(
+    config: &Value,
+    architecture: Architecture,
+    image_size: usize,
+) -> Result<ImagePreprocess> {
     let invalid = |reason: String| {
         Err(Error::Weights(format!(
             "preprocessor_config.json: {reason}"
         )))
     };
-    let clip = ImagePreprocess::clip(image_size);
+    let default = default_preprocess(architecture, image_size);
     let filter = config.get("resample").and_then(Value::as_u64);
     if filter.is_some_and(|filter| filter != BICUBIC) {
         return invalid("resample is not 3, bicubic".to_owned());
     }
-    for step in [
-        "do_resize",
-        "do_center_crop",
-        "do_normalize",
-        "do_convert_rgb",
-    ] {
+    let (steps, sizes): (&[&str], &[(&str, &[&str])]) = match default.resize_mode {
+        ResizeMode::Shortest => (
+            &[
+                "do_resize",
+                "do_center_crop",
+                "do_normalize",
+                "do_convert_rgb",
+            ],
+            &[
+                ("size", &["shortest_edge"]),
+                ("crop_size", &["height", "width"]),
+            ],
+        ),
+        ResizeMode::Squash => (
+            &["do_resize", "do_normalize"],
+            &[("size", &["height", "width"])],
+        ),
+    };
+    for step in steps {
         if config.get(step).and_then(Value::as_bool) == Some(false) {
             return invalid(format!("{step} is false, expected true"));
         }
     }
-    for (name, members) in [
-        ("size", &["shortest_edge"][..]),
-        ("crop_size", &["height", "width"]),
-    ] {
+    for (name, members) in sizes {
         let Some(size) = config.get(name) else {
             continue;
         };
@@ -145,10 +193,17 @@ pub(super) fn preprocess(config: &Value, image_size: usize) -> Result<ImagePrepr
         }
     }
     Ok(ImagePreprocess {
-        image_size,
-        mean: channels(config, "image_mean")?.unwrap_or(clip.mean),
-        std: channels(config, "image_std")?.unwrap_or(clip.std),
+        mean: channels(config, "image_mean")?.unwrap_or(default.mean),
+        std: channels(config, "image_std")?.unwrap_or(default.std),
+        ..default
     })
+}
+
+fn default_preprocess(architecture: Architecture, image_size: usize) -> ImagePreprocess {
+    match architecture {
+        Architecture::Clip => ImagePreprocess::clip(image_size),
+        Architecture::SigLip => ImagePreprocess::siglip(image_size),
+    }
 }
 
 /// Three numbers, if the file has them.

@@ -9,10 +9,16 @@ use hf_hub::{Cache, Repo, RepoType};
 use super::source::{BESIDE, WEIGHTS};
 
 /// The commit that is taken of a model where none is asked for.
-const PINNED: &[(&str, &str)] = &[(
-    "openai/clip-vit-base-patch32",
-    "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268",
-)];
+const PINNED: &[(&str, &str)] = &[
+    (
+        "openai/clip-vit-base-patch32",
+        "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268",
+    ),
+    (
+        "google/siglip-base-patch16-224",
+        "7fd15f0689c79d79e38b1c2e2e2370a7bf2761ed",
+    ),
+];
 
 /// How often a download goes on after the connection broke.
 const MAX_RETRIES: usize = 5;

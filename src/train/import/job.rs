@@ -3,19 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
 
 use super::checkpoint;
 use super::golden::{self, Verdict, picture_at_hand};
 use super::layout::{Layout, Weights};
 use super::shards::ShardWriter;
-use super::sizes::{Hints, infer};
+use super::sizes::{Hints, architecture, infer};
 use super::source::Found;
 use super::staging::{self, Existing, Staging};
 use super::tokenizer::byte_level_json;
 use super::{Source, hf, open_clip, openai};
 use crate::device;
 use crate::inference::Session;
-use crate::model::clip::ClipConfig;
+use crate::model::clip::{Architecture, ClipConfig};
 use crate::model::parameters::Parameters as _;
 use crate::preprocess::{ImagePreprocess, TextPreprocess};
 use crate::scenes::render;
@@ -140,7 +141,7 @@ fn prepare(job: &Import) -> Result<Prepared> {
     let weights = Weights::new(checkpoint, layout);
     let Some(tokenizer) = read_tokenizer(job)?.or_else(|| found.tokenizer.clone()) else {
         bail!(
-            "{}: no tokenizer.json beside it, expected one there or with --tokenizer; openai/clip-vit-base-patch32 at the model hub has that of all models of OpenAI and most of open_clip",
+            "{}: no tokenizer.json or spiece.model beside it, expected one there or with --tokenizer; openai/clip-vit-base-patch32 at the model hub has that of all models of OpenAI and most of open_clip",
             found.weights.display()
         );
     };
@@ -161,7 +162,7 @@ fn prepare(job: &Import) -> Result<Prepared> {
 fn prepare_random(job: &Import, seed: u64) -> Result<Prepared> {
     let clip = ClipConfig::vit_b_32();
     let tokenizer = read_tokenizer(job)?
-        .unwrap_or_else(|| byte_level_json(clip.text_cfg.start_token_id).into_bytes());
+        .unwrap_or_else(|| byte_level_json(clip.text_cfg.end_token_id - 1).into_bytes());
     let shapes = clip.init(&device::cpu()).named_shapes();
     let weights = Weights::new(checkpoint::random(shapes, seed), Layout::HuggingFace);
     Ok(Prepared {
@@ -183,7 +184,7 @@ fn read_tokenizer(job: &Import) -> Result<Option<Vec<u8>>> {
 }
 
 /// The tokenizer knows the ids: `OpenAI`'s `config.json` at the hub names wrong ones.
-fn special_tokens(tokenizer: &[u8]) -> Result<(u32, u32)> {
+fn special_tokens(tokenizer: &[u8]) -> Result<(Option<u32>, u32)> {
     let longest = usize::from(u16::MAX);
     let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer, longest)?;
     Ok((tokenizer.start_token_id(), tokenizer.end_token_id()))
@@ -192,14 +193,17 @@ fn special_tokens(tokenizer: &[u8]) -> Result<(u32, u32)> {
 fn hints(found: &Found, layout: Layout, weights: &Weights) -> Result<Hints> {
     match layout {
         Layout::OpenAi => Ok(openai::hints(weights)),
-        Layout::HuggingFace => match &found.config {
-            Some(config) => Ok(hf::hints(config)?),
-            None => Ok(Hints {
-                text_heads: None,
-                vision_heads: None,
-                quick_gelu: true,
-            }),
-        },
+        Layout::HuggingFace => {
+            let architecture = architecture(|name| weights.shape(name));
+            match &found.config {
+                Some(config) => Ok(hf::hints(config, architecture)?),
+                None => Ok(Hints {
+                    text_heads: None,
+                    vision_heads: None,
+                    quick_gelu: architecture == Architecture::Clip,
+                }),
+            }
+        }
         Layout::OpenClip { .. } => {
             let config = found.open_clip_config.as_ref().with_context(|| {
                 format!(
@@ -222,9 +226,11 @@ fn check(found: &Found, clip: &ClipConfig) -> Result<ImagePreprocess> {
         open_clip::check(config, clip)?;
     }
     match (&found.preprocessor_config, &found.open_clip_config) {
-        (Some(config), _) => Ok(hf::preprocess(config, image_size)?),
         (None, Some(config)) => Ok(open_clip::preprocess(config, image_size)?),
-        (None, None) => Ok(ImagePreprocess::clip(image_size)),
+        (config, _) => {
+            let config = config.as_ref().unwrap_or(&Value::Null);
+            Ok(hf::preprocess(config, clip.architecture, image_size)?)
+        }
     }
 }
 
@@ -245,7 +251,7 @@ fn write_shards(
         let record = prepared.weights.read(name, shape)?;
         match &**name {
             // Adapters bring a scale of their own.
-            "logit_scale" => {}
+            "logit_scale" | "logit_bias" => {}
             TOKEN_TABLE => tokens.push(record)?,
             _ if name.starts_with("text_") => text.push(record)?,
             _ => image.push(record)?,
@@ -305,7 +311,7 @@ fn write_manifest(
     Ok((manifest, session))
 }
 
-/// `CLIP ViT-B/32`, after the width of the image tower as in the paper.
+/// `CLIP ViT-B/32` or `SigLIP ViT-B/16`, after the width of the image tower as in the paper.
 fn title(clip: &ClipConfig, origin: Option<&Origin>) -> String {
     let patch_size = clip.vision_cfg.patch_size;
     let size = match clip.vision_cfg.width {
@@ -313,9 +319,13 @@ fn title(clip: &ClipConfig, origin: Option<&Origin>) -> String {
         1024 => "L".to_owned(),
         width => format!("{width}"),
     };
+    let name = match clip.architecture {
+        Architecture::Clip => "CLIP",
+        Architecture::SigLip => "SigLIP",
+    };
     match origin {
-        Some(_) => format!("CLIP ViT-{size}/{patch_size}"),
-        None => format!("CLIP ViT-{size}/{patch_size} with random weights"),
+        Some(_) => format!("{name} ViT-{size}/{patch_size}"),
+        None => format!("{name} ViT-{size}/{patch_size} with random weights"),
     }
 }
 
@@ -326,6 +336,8 @@ fn license(origin: Option<&Origin>) -> String {
     let owner = origin.source.split_once('/').map(|(owner, _)| owner);
     if golden::claims_to_be_genuine(origin) || matches!(owner, Some("openai" | "laion")) {
         "MIT".to_owned()
+    } else if owner == Some("google") {
+        "Apache-2.0".to_owned()
     } else {
         format!("not known; see {}", origin.source)
     }

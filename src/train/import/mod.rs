@@ -14,6 +14,7 @@ mod openai;
 mod pickle;
 mod random;
 mod safetensors;
+mod sentence_piece;
 mod shards;
 mod sizes;
 mod source;

@@ -118,8 +118,8 @@ pub(super) fn preprocess(config: &Value, image_size: usize) -> Result<ImagePrepr
         }
     }
     Ok(ImagePreprocess {
-        image_size,
         mean: channels(config, "mean")?.unwrap_or(clip.mean),
         std: channels(config, "std")?.unwrap_or(clip.std),
+        ..clip
     })
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::model::clip::{ClipConfig, TextConfig, VisionConfig};
+use crate::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 
 /// Width of an attention head, where nothing says otherwise: that of every model that `OpenAI` released.
 const DEFAULT_HEAD_WIDTH: usize = 64;
@@ -27,19 +27,28 @@ pub(super) type Claim = (&'static str, fn(&ClipConfig) -> usize);
 pub(super) fn infer(
     shape: impl Fn(&str) -> Option<Vec<usize>>,
     hints: Hints,
-    (start_token_id, end_token_id): (u32, u32),
+    (start_token_id, end_token_id): (Option<u32>, u32),
 ) -> Result<ClipConfig> {
+    let architecture = architecture(&shape);
+    let is_siglip = architecture == Architecture::SigLip;
     let [vocab_size, text_width] = dims(&shape, "text_model.embeddings.token_embedding.weight")?;
     let [context_length, _] = dims(&shape, "text_model.embeddings.position_embedding.weight")?;
-    let [embed_dim, _] = dims(&shape, "text_projection.weight")?;
+    let projection = if is_siglip {
+        "text_model.head.weight"
+    } else {
+        "text_projection.weight"
+    };
+    let [embed_dim, _] = dims(&shape, projection)?;
     let patches = "vision_model.embeddings.patch_embedding.weight";
     let [vision_width, _, patch_size, _] = dims(&shape, patches)?;
     let positions = "vision_model.embeddings.position_embedding.weight";
     let [n_positions, _] = dims(&shape, positions)?;
-    let grid = n_positions.saturating_sub(1).isqrt();
-    if grid == 0 || grid * grid + 1 != n_positions {
+    let n_patches = n_positions.saturating_sub(usize::from(!is_siglip));
+    let grid = n_patches.isqrt();
+    if grid == 0 || grid * grid != n_patches {
+        let class = if is_siglip { "" } else { " and one" };
         return Err(Error::Weights(format!(
-            "{positions}: {n_positions} rows, expected a square number of patches and one"
+            "{positions}: {n_positions} rows, expected a square number of patches{class}"
         )));
     }
     let text = tower(&shape, "text_model", text_width, hints.text_heads)?;
@@ -48,6 +57,7 @@ pub(super) fn infer(
         .checked_mul(patch_size)
         .ok_or_else(|| Error::Weights(format!("{patches}: patches of {patch_size} pixels")))?;
     Ok(ClipConfig {
+        architecture,
         embed_dim,
         vision_cfg: VisionConfig {
             image_size,
@@ -69,6 +79,14 @@ pub(super) fn infer(
         },
         quick_gelu: hints.quick_gelu,
     })
+}
+
+/// `SigLIP` is told by the query that pools its pictures.
+pub(super) fn architecture(shape: impl Fn(&str) -> Option<Vec<usize>>) -> Architecture {
+    match shape("vision_model.head.probe") {
+        Some(_) => Architecture::SigLip,
+        None => Architecture::Clip,
+    }
 }
 
 /// Compares each claim that a file makes with the sizes.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::hub;
+use super::sentence_piece;
 use super::tokenizer::from_vocab_and_merges;
 use crate::weights::manifest::{FileEntry, Origin};
 
@@ -23,12 +24,19 @@ pub(super) const WEIGHTS: [&str; 6] = [
 ];
 
 /// Names of the files that say what tensors do not.
-pub(super) const BESIDE: [&str; 4] = [CONFIG, OPEN_CLIP_CONFIG, PREPROCESSOR_CONFIG, TOKENIZER];
+pub(super) const BESIDE: [&str; 5] = [
+    CONFIG,
+    OPEN_CLIP_CONFIG,
+    PREPROCESSOR_CONFIG,
+    TOKENIZER,
+    SENTENCE_PIECE,
+];
 
 const CONFIG: &str = "config.json";
 const OPEN_CLIP_CONFIG: &str = "open_clip_config.json";
 const PREPROCESSOR_CONFIG: &str = "preprocessor_config.json";
 const TOKENIZER: &str = "tokenizer.json";
+const SENTENCE_PIECE: &str = "spiece.model";
 
 /// Bytes that are hashed at once.
 const HASH_CHUNK: usize = 1 << 20;
@@ -141,9 +149,16 @@ impl Found {
             })?))
         };
         let checkpoint = file_entry_of(&weights)?;
-        let tokenizer = match (read(TOKENIZER)?, read("vocab.json")?, read("merges.txt")?) {
-            (Some(tokenizer), _, _) => Some(tokenizer),
-            (None, Some(vocab), Some(merges)) => {
+        let tokenizer = match (
+            read(SENTENCE_PIECE)?,
+            read(TOKENIZER)?,
+            read("vocab.json")?,
+            read("merges.txt")?,
+        ) {
+            // A `tokenizer.json` beside it was made of it by some other program.
+            (Some(model), _, _, _) => Some(sentence_piece::to_tokenizer_json(&model)?.into_bytes()),
+            (None, Some(tokenizer), _, _) => Some(tokenizer),
+            (None, None, Some(vocab), Some(merges)) => {
                 let merges = String::from_utf8(merges).context("merges.txt")?;
                 Some(from_vocab_and_merges(&vocab, &merges)?.into_bytes())
             }

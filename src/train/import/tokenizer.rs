@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn start_and_end_have_the_ids_asked_for() {
         let tokenizer = tokenizer();
-        assert_eq!(tokenizer.start_token_id(), 49_406, "start");
+        assert_eq!(tokenizer.start_token_id(), Some(49_406), "start");
         assert_eq!(tokenizer.end_token_id(), 49_407, "end");
         assert_eq!(
             tokenizer.vocab_size(),

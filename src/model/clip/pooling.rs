@@ -1,0 +1,120 @@
+//! How an image tower sums up its tokens: CLIP in a token of its own, `SigLIP` by attention.
+
+use burn::module::{Module, Param};
+use burn::nn::{Initializer, LayerNorm, Linear};
+use burn::tensor::{Device, Tensor};
+
+use super::transformer::{Mlp, TransformerConfig, attend, init_linear, init_projection};
+
+/// What stands around the patches and their transformer.
+#[derive(Module, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a model has one, whose size is that of its tensors"
+)]
+pub(super) enum Pooling {
+    /// CLIP's.
+    ClassToken(ClassToken),
+    /// `SigLIP`'s.
+    Attention(AttentionPool),
+}
+
+/// A token before the patches, whose features are projected.
+#[derive(Module, Debug)]
+pub(super) struct ClassToken {
+    pub(super) class_embedding: Param<Tensor<1>>,
+    pub(super) pre_norm: LayerNorm,
+    pub(super) projection: Linear,
+}
+
+/// One trained query that attends to all patches, and an MLP: the MAP head of Zhai et al. 2022,
+/// [Scaling Vision Transformers](https://arxiv.org/abs/2106.04560), section 3.2.
+#[derive(Module, Debug)]
+pub(super) struct AttentionPool {
+    /// The query before its projection, `[1, 1, width]`.
+    pub(super) probe: Param<Tensor<3>>,
+    /// Projections to query, key and value side by side, `[width, 3·width]`.
+    pub(super) in_weight: Param<Tensor<2>>,
+    /// Their biases, `[3·width]`.
+    pub(super) in_bias: Param<Tensor<1>>,
+    pub(super) output: Linear,
+    pub(super) norm: LayerNorm,
+    pub(super) mlp: Mlp,
+    heads: usize,
+}
+
+pub(super) fn normal(std: f64) -> Initializer {
+    Initializer::Normal { mean: 0.0, std }
+}
+
+impl ClassToken {
+    pub(super) fn init(tower: TransformerConfig, embed_dim: usize, device: &Device) -> Self {
+        let std = (tower.width as f64).powf(-0.5);
+        Self {
+            class_embedding: normal(std).init([tower.width], device),
+            pre_norm: tower.init_norm(device),
+            projection: init_projection([tower.width, embed_dim], std, device),
+        }
+    }
+
+    /// # Shapes
+    ///
+    /// - `patches`: `[n_images, n_patches, width]`
+    /// - output: `[n_images, 1 + n_patches, width]`
+    pub(super) fn prepend_to(&self, patches: Tensor<3>) -> Tensor<3> {
+        let [n_images, _, width] = patches.dims();
+        let class = self.class_embedding.val().reshape([1, 1, width]);
+        Tensor::cat(vec![class.expand([n_images, 1, width]), patches], 1)
+    }
+
+    /// # Shapes
+    ///
+    /// - `tokens`: `[n_images, 1 + n_patches, width]`
+    /// - output: `[n_images, width]`
+    pub(super) fn pool(&self, tokens: Tensor<3>) -> Tensor<2> {
+        let [n_images, _, width] = tokens.dims();
+        tokens.slice([0..n_images, 0..1]).reshape([n_images, width])
+    }
+}
+
+impl AttentionPool {
+    pub(super) fn init(tower: TransformerConfig, device: &Device) -> Self {
+        let width = tower.width;
+        let std = (width as f64).powf(-0.5);
+        Self {
+            probe: normal(std).init([1, 1, width], device),
+            in_weight: normal(std).init([width, 3 * width], device),
+            in_bias: Initializer::Zeros.init([3 * width], device),
+            output: init_linear([width, width], std, device),
+            norm: tower.init_norm(device),
+            mlp: tower.init_mlp(std, std, device),
+            heads: tower.heads,
+        }
+    }
+
+    /// `y + mlp(norm(y))` of `y = attention(probe, tokens, tokens)`.
+    ///
+    /// # Shapes
+    ///
+    /// - `tokens`: `[n_images, n_patches, width]`
+    /// - output: `[n_images, width]`
+    pub(super) fn forward(&self, tokens: Tensor<3>) -> Tensor<2> {
+        let [n_images, _, width] = tokens.dims();
+        let probe = self.probe.val().expand([n_images, 1, width]);
+        let query = self.project(probe, 0);
+        let (key, value) = (self.project(tokens.clone(), 1), self.project(tokens, 2));
+        let pooled = attend([query, key, value], self.heads, None); // [n_images, 1, width]
+        let pooled = self.output.forward(pooled);
+        let expanded = self.mlp.forward(self.norm.forward(pooled.clone()));
+        (pooled + expanded).reshape([n_images, width])
+    }
+
+    /// The projection with this index, of query, key and value.
+    fn project(&self, rows: Tensor<3>, index: usize) -> Tensor<3> {
+        let width = rows.dims()[2];
+        let columns = index * width..(index + 1) * width;
+        let weight = self.in_weight.val().slice([0..width, columns.clone()]);
+        let bias = self.in_bias.val().slice([columns]);
+        rows.matmul(weight.unsqueeze()) + bias.unsqueeze()
+    }
+}
