@@ -5,11 +5,17 @@
 
 use std::fmt::Write as _;
 
+use super::classes::Classes;
+use super::geometry::{MAX_DIMENSION, MIN_DIMENSION};
+use super::ladder::Ladder;
 use super::state::{Beside, ExplorerState};
+use super::view::View;
 use crate::numerics::Family;
 
 /// Starts the names of the visitor's own pictures, which stay on the machine and so in no link.
 pub const OWN: &str = "own-";
+/// The largest limit on a cosine that means anything, in thousandths.
+const MAX_LIMIT: u16 = 1000;
 
 /// The fragment that restores this state, without `#`.
 pub fn encode(state: &ExplorerState) -> String {
@@ -42,7 +48,62 @@ pub fn encode(state: &ExplorerState) -> String {
         .iter()
         .position(|caption| Some(caption.key) == state.caption);
     parts.extend(row.map(|row| format!("r={row}")));
+    parts.extend(encode_views(state));
     parts.join("&")
+}
+
+/// The parts that belong to single views; none for what a view starts from.
+fn encode_views(state: &ExplorerState) -> Vec<String> {
+    let mut parts = Vec::new();
+    if state.view != View::default() {
+        parts.push(format!("view={}", state.view.slug()));
+    }
+    parts.extend(state.dimension.map(|dimension| format!("d={dimension}")));
+    if state.ladder != Ladder::default() {
+        parts.push("ladder=own".into());
+        let rungs = state.ladder.rungs.iter();
+        parts.extend(rungs.map(|rung| format!("l={}", escape(&rung.text))));
+    }
+    let (classes, usual) = (&state.classes, Classes::default());
+    let texts = [
+        ("names", &classes.names, &usual.names),
+        ("template", &classes.template, &usual.template),
+        ("dummy", &classes.dummy, &usual.dummy),
+    ];
+    let changed = texts.into_iter().filter(|(_, text, usual)| text != usual);
+    parts.extend(changed.map(|(name, text, _)| format!("{name}={}", escape(text))));
+    let limits = [
+        ("threshold", classes.threshold, usual.threshold),
+        ("margin", classes.margin, usual.margin),
+    ];
+    let changed = limits
+        .into_iter()
+        .filter(|(_, limit, usual)| limit != usual);
+    parts.extend(changed.map(|(name, limit, _)| format!("{name}={limit}")));
+    parts
+}
+
+/// Takes a part that belongs to a single view into the state; others are passed over.
+fn decode_view(state: &mut ExplorerState, name: &str, value: String) {
+    let limit = || value.parse().ok().filter(|limit: &u16| *limit <= MAX_LIMIT);
+    match name {
+        "view" => state.view = View::from_slug(&value).unwrap_or_default(),
+        "d" => {
+            let dimension = value.parse::<usize>().ok();
+            state.dimension = dimension.filter(|d| (MIN_DIMENSION..=MAX_DIMENSION).contains(d));
+        }
+        "ladder" => state.ladder = Ladder::new([]),
+        "l" => {
+            // A rung beyond the last is left out.
+            state.ladder.add(&value);
+        }
+        "names" => state.classes.names = value,
+        "template" => state.classes.template = value,
+        "dummy" => state.classes.dummy = value,
+        "threshold" => state.classes.threshold = limit().unwrap_or(state.classes.threshold),
+        "margin" => state.classes.margin = limit().unwrap_or(state.classes.margin),
+        _ => {}
+    }
 }
 
 /// The state that a fragment holds and the number of own pictures its sender had; `None` for a fragment that holds none.
@@ -68,7 +129,7 @@ pub fn decode(fragment: &str) -> Option<(ExplorerState, usize)> {
                 state.picture = Some(id.to_owned());
             }
             ("r", n) => row = n.parse::<usize>().ok(),
-            _ => {}
+            _ => decode_view(&mut state, name, value),
         }
     }
     state.caption = row.and_then(|row| Some(state.captions.get(row)?.key));
@@ -114,6 +175,11 @@ mod tests {
             power_spherical: bool,
             beside in prop::sample::select(vec![Beside::Posterior, Beside::Cosine, Beside::LogDensity]),
             row in 0..8_usize,
+            view in prop::sample::select(View::ALL.to_vec()),
+            dimension in prop::option::of(MIN_DIMENSION..=MAX_DIMENSION),
+            rungs in prop::option::of(prop::collection::vec(".*", 0..6)),
+            texts in prop::option::of([".*", ".*", ".*"]),
+            limits in (0..=MAX_LIMIT, 0..=MAX_LIMIT),
         ) {
             let pictures: Vec<_> = pictures.iter().map(String::as_str).filter(|id| !id.starts_with(OWN)).collect();
             let mut state = ExplorerState::new(captions.iter().map(String::as_str), pictures.iter().copied());
@@ -121,6 +187,14 @@ mod tests {
             state.beside = beside;
             state.picture = pictures.last().map(|&id| id.to_owned());
             state.caption = state.captions.get(row).map(|caption| caption.key);
+            (state.view, state.dimension) = (view, dimension);
+            if let Some(rungs) = rungs {
+                state.ladder = Ladder::new(rungs.iter().map(String::as_str));
+            }
+            if let Some([names, template, dummy]) = texts {
+                let (threshold, margin) = limits;
+                state.classes = Classes { names, template, dummy, threshold, margin };
+            }
             let link = encode(&state);
             prop_assert!(link.is_ascii(), "a link is plain text: {link}");
             prop_assert_eq!(decode(&link), Some((state, 0)), "through {}", link);
@@ -130,6 +204,19 @@ mod tests {
         fn no_fragment_stops_the_page(fragment in ".*") {
             decode(&fragment);
         }
+    }
+
+    #[test]
+    fn a_page_on_which_no_view_was_opened_has_the_address_it_always_had() {
+        let link = encode(&ExplorerState::new(["a star"], ["star"]));
+        assert_eq!(link, "v=1&c=a%20star&g=star&p=star", "nothing was added");
+    }
+
+    #[test]
+    fn views_and_limits_that_are_not_there_are_passed_over() {
+        let (state, _) = decode("v=1&view=studio&d=2&margin=4000&threshold=x&d=1e9")
+            .expect("it is a link of ours");
+        assert_eq!(state, ExplorerState::new([], []), "all is as usual");
     }
 
     #[test]

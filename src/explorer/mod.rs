@@ -2,22 +2,43 @@
 //!
 //! Knows nothing of the browser, of drawing or of engines, so that all of it is tested natively.
 
+mod book;
+mod classes;
 mod focus;
 mod fragment;
+mod geometry;
+mod ladder;
 mod newest;
 mod number;
 mod reading;
 mod scale;
 mod state;
+mod variants;
+mod view;
 mod words;
 
+pub use book::{Book, Source, Want};
+pub use classes::{Classes, Judgement, MAX_CLASSES, is_disputed, judgement_words, thousandths};
 pub use focus::Focus;
 pub use fragment::{OWN, decode, encode};
+pub use geometry::{
+    CaptionGeometry, Curve, MAX_DIMENSION, MIN_DIMENSION, PictureTick, Spread, SpreadView,
+    ball_words, caption_geometry, dimensions,
+};
+pub use ladder::{
+    BUILT_IN_LADDERS, BuiltInLadder, Ladder, MAX_RUNGS, RungView, Step, ladder_words, rung_views,
+    rung_words, step_words,
+};
 pub use newest::{Arrival, Newest};
-pub use number::{file_size, percent, round_number, three_significant};
+pub use number::{file_size, percent, round_number, signed, three_significant};
 pub use reading::{CaptionView, PairView, Readings, Snapshot, softmax};
 pub use scale::Extent;
 pub use state::{
     Beside, Caption, Direction, ExplorerState, MAX_CAPTIONS, MAX_PICTURES, START_CAPTIONS,
 };
+pub use variants::{
+    MAX_WORDS, Variant, WordView, is_cut, variant_captions, variants, whole, word_views,
+    worth_words,
+};
+pub use view::View;
 pub use words::{beside_words, best_words, caption_note, formula, formula_with_numbers, spoken};

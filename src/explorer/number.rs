@@ -27,6 +27,17 @@ pub fn three_significant(value: f64) -> String {
     }
 }
 
+/// Three significant figures with the sign of a change, such as `+3.73` or `−0.120`.
+pub fn signed(value: f64) -> String {
+    let text = three_significant(value);
+    let is_positive = value > 0.0 && text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+    if is_positive {
+        format!("+{text}")
+    } else {
+        text
+    }
+}
+
 /// A round number, such as the end of a scale, without the zeros that would only feign precision.
 pub fn round_number(value: f64) -> String {
     let text = three_significant(value);
@@ -130,6 +141,14 @@ mod tests {
         for (value, shown) in cases {
             assert_eq!(three_significant(value), shown, "for {value}");
         }
+    }
+
+    #[test]
+    fn a_change_has_its_sign() {
+        for (value, shown) in [(3.727, "+3.73"), (-0.12, "−0.120"), (0.0, "0")] {
+            assert_eq!(signed(value), shown, "for {value}");
+        }
+        assert_eq!(signed(f64::NAN), "–", "for no number");
     }
 
     #[test]

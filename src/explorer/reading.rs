@@ -6,7 +6,7 @@ use super::scale::Extent;
 use super::state::ExplorerState;
 use crate::metrics::percentile_of;
 use crate::numerics::Family;
-use crate::protocol::{Answer, ModelCard, PerFamily};
+use crate::protocol::{Answer, CaptionReading, ModelCard, PairReading, PerFamily};
 
 /// An answer with the model that gave it and the rows it belongs to.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,13 +162,22 @@ pub fn softmax(logits: &[f64]) -> Vec<f64> {
 
 fn caption_view(snapshot: &Snapshot, i_text: usize, family: Family) -> Option<CaptionView> {
     let reading = snapshot.answer.captions.get(i_text)?;
+    Some(read_caption(&snapshot.card, reading, family))
+}
+
+/// Reads one caption under a law.
+pub(super) fn read_caption(
+    card: &ModelCard,
+    reading: &CaptionReading,
+    family: Family,
+) -> CaptionView {
     let concentration = of(reading.concentration, family);
     let uncertainty = 1.0 / concentration;
     let reference = match family {
-        Family::VonMisesFisher => &snapshot.card.reference_uncertainty.vmf,
-        Family::PowerSpherical => &snapshot.card.reference_uncertainty.power_spherical,
+        Family::VonMisesFisher => &card.reference_uncertainty.vmf,
+        Family::PowerSpherical => &card.reference_uncertainty.power_spherical,
     };
-    Some(CaptionView {
+    CaptionView {
         caption: reading.caption.clone(),
         concentration,
         uncertainty,
@@ -176,7 +185,7 @@ fn caption_view(snapshot: &Snapshot, i_text: usize, family: Family) -> Option<Ca
         n_tokens: reading.n_tokens,
         truncated: reading.truncated,
         unknown_words: reading.unknown_words.clone(),
-    })
+    }
 }
 
 fn pair_view(
@@ -187,12 +196,20 @@ fn pair_view(
 ) -> Option<PairView> {
     let answer = &snapshot.answer;
     let reading = answer.pairs.get(i_text * answer.images.len() + i_image)?;
-    let (embed_dim, concentration) = (
-        snapshot.card.embed_dim,
-        of(answer.captions.get(i_text)?.concentration, family),
-    );
+    let caption = answer.captions.get(i_text)?;
+    Some(read_pair(&snapshot.card, caption, reading, family))
+}
+
+/// Reads one pair under a law, without its place among others.
+pub(super) fn read_pair(
+    card: &ModelCard,
+    caption: &CaptionReading,
+    reading: &PairReading,
+    family: Family,
+) -> PairView {
+    let (embed_dim, concentration) = (card.embed_dim, of(caption.concentration, family));
     let cosine = of(reading.mean_direction_cosine, family);
-    Some(PairView {
+    PairView {
         nats: family.log_likelihood_ratio(embed_dim, concentration, cosine),
         log_density: family.log_likelihood(embed_dim, concentration, cosine),
         cosine: reading.cosine,
@@ -201,7 +218,7 @@ fn pair_view(
         posterior: f64::NAN,
         is_best_caption: false,
         is_best_picture: false,
-    })
+    }
 }
 
 /// Marks the greatest of each row and of each column; where there is only one, there is nothing to be best among.
@@ -247,7 +264,7 @@ fn of(values: PerFamily<f64>, family: Family) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{CaptionReading, PairReading, SelfTest};
+    use crate::protocol::SelfTest;
 
     const DIM: usize = 128;
     const LOGIT_SCALE: f64 = 2.5;

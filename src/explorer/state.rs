@@ -1,5 +1,8 @@
-//! All that a link restores: the captions, the pictures, the law, what stands beside the bars, and the pair chosen.
+//! All that a link restores: the captions, the pictures, how they are read, the pair chosen, and the open view.
 
+use super::classes::Classes;
+use super::ladder::Ladder;
+use super::view::View;
 use crate::numerics::Family;
 
 /// The captions a visitor starts from, from the vaguest to the most specific.
@@ -31,6 +34,14 @@ pub struct ExplorerState {
     pub picture: Option<String>,
     /// The caption whose row is chosen.
     pub caption: Option<u64>,
+    /// The view that is open.
+    pub view: View,
+    /// The dimension in which spreads are drawn; `None` for the model's own.
+    pub dimension: Option<usize>,
+    /// The rungs of the ladder.
+    pub ladder: Ladder,
+    /// The classes that pictures are named with.
+    pub classes: Classes,
     next_key: u64,
 }
 
@@ -83,6 +94,10 @@ impl ExplorerState {
             beside: Beside::default(),
             picture: None,
             caption: None,
+            view: View::default(),
+            dimension: None,
+            ladder: Ladder::default(),
+            classes: Classes::default(),
             next_key: 1,
         };
         for caption in captions {
@@ -131,23 +146,25 @@ impl ExplorerState {
 
     /// Moves a caption by one row; `false` where it already stands at the end.
     pub fn move_caption(&mut self, key: u64, direction: Direction) -> bool {
-        let Some(from) = self.captions.iter().position(|caption| caption.key == key) else {
-            return false;
-        };
-        let to = match direction {
-            Direction::Up => from.checked_sub(1),
-            Direction::Down => Some(from + 1).filter(|&to| to < self.captions.len()),
-        };
-        if let Some(to) = to {
-            self.captions.swap(from, to);
-        }
-        to.is_some()
+        move_by_one(&mut self.captions, key, direction)
     }
 
     /// A caption's words.
     pub fn text(&self, key: u64) -> Option<&str> {
         let caption = self.captions.iter().find(|caption| caption.key == key)?;
         Some(&caption.text)
+    }
+
+    /// The caption that views of a single caption show: the chosen one, or else the one with the most words.
+    pub fn chosen_caption(&self) -> Option<u64> {
+        let is_said = |caption: &&Caption| !caption.text.trim().is_empty();
+        let chosen = || {
+            let mut captions = self.captions.iter().filter(is_said);
+            captions.find(|caption| Some(caption.key) == self.caption)
+        };
+        let n_words = |caption: &&Caption| caption.text.split_whitespace().count();
+        let longest = || self.captions.iter().filter(is_said).max_by_key(n_words);
+        chosen().or_else(longest).map(|caption| caption.key)
     }
 
     /// Adds a picture after the others; `false` where it is already there or the page is full.
@@ -182,6 +199,21 @@ impl ExplorerState {
         said.map(|caption| (caption.key, caption.text.clone()))
             .unzip()
     }
+}
+
+/// Moves the caption with this key by one place; `false` where it already stands at the end.
+pub(super) fn move_by_one(captions: &mut [Caption], key: u64, direction: Direction) -> bool {
+    let Some(from) = captions.iter().position(|caption| caption.key == key) else {
+        return false;
+    };
+    let to = match direction {
+        Direction::Up => from.checked_sub(1),
+        Direction::Down => Some(from + 1).filter(|&to| to < captions.len()),
+    };
+    if let Some(to) = to {
+        captions.swap(from, to);
+    }
+    to.is_some()
 }
 
 #[cfg(test)]
@@ -272,6 +304,21 @@ mod tests {
             information(&description).bits
         });
         assert!(bits.is_sorted_by(|a, b| a < b), "the bits were {bits:?}");
+    }
+
+    #[test]
+    fn the_longest_caption_stands_in_for_a_chosen_one() {
+        let mut state = ExplorerState::new(["a", "a red star", "", "a star"], []);
+        let keys: Vec<u64> = state.captions.iter().map(|caption| caption.key).collect();
+        assert_eq!(state.chosen_caption(), Some(keys[1]), "none is chosen");
+        state.caption = Some(keys[3]);
+        assert_eq!(state.chosen_caption(), Some(keys[3]), "the last is chosen");
+        state.caption = Some(keys[2]);
+        assert_eq!(
+            state.chosen_caption(),
+            Some(keys[1]),
+            "a caption without words says nothing"
+        );
     }
 
     #[test]

@@ -1,0 +1,83 @@
+//! The views of the page, each with an address of its own.
+
+/// One way of looking at captions and pictures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum View {
+    /// The matrix of captions and pictures.
+    #[default]
+    Explore,
+    /// Captions from the general to the specific, as one object.
+    Ladder,
+    /// What each word of a caption adds.
+    Words,
+    /// Where a caption's spread lies on the sphere.
+    Geometry,
+    /// Naming pictures, and refusing to.
+    NoneOfThese,
+}
+
+impl View {
+    /// All views, in the order in which they are offered.
+    pub const ALL: [Self; 5] = [
+        Self::Explore,
+        Self::Ladder,
+        Self::Words,
+        Self::Geometry,
+        Self::NoneOfThese,
+    ];
+
+    /// The view in an address.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Self::Explore => "explore",
+            Self::Ladder => "ladder",
+            Self::Words => "words",
+            Self::Geometry => "geometry",
+            Self::NoneOfThese => "none-of-these",
+        }
+    }
+
+    /// The view in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Explore => "Explore",
+            Self::Ladder => "Ladder",
+            Self::Words => "Words",
+            Self::Geometry => "Geometry",
+            Self::NoneOfThese => "None of these",
+        }
+    }
+
+    /// What a visitor does there: `See` or `Understand`.
+    pub fn group(self) -> &'static str {
+        match self {
+            Self::Explore | Self::Ladder | Self::Words => "See",
+            Self::Geometry | Self::NoneOfThese => "Understand",
+        }
+    }
+
+    /// The view that an address names.
+    pub fn from_slug(slug: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|view| view.slug() == slug)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_view_is_found_by_its_address() {
+        for view in View::ALL {
+            assert_eq!(View::from_slug(view.slug()), Some(view), "{view:?}");
+        }
+        assert_eq!(View::from_slug("studio"), None, "a view that is not there");
+    }
+
+    #[test]
+    fn views_of_one_group_stand_together() {
+        let mut groups: Vec<&str> = View::ALL.map(View::group).to_vec();
+        groups.dedup();
+        assert_eq!(groups, ["See", "Understand"], "in the order of the views");
+    }
+}
