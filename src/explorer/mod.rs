@@ -29,7 +29,7 @@ pub use ladder::{
     BUILT_IN_LADDERS, BuiltInLadder, Ladder, MAX_RUNGS, RungView, Step, ladder_words, rung_views,
     rung_words, step_words,
 };
-pub use newest::{Arrival, Newest};
+pub use newest::{Arrival, Lane, Newest};
 pub use number::{file_size, percent, round_number, signed, three_significant};
 pub use reading::{CaptionView, PairView, Readings, Snapshot, softmax};
 pub use scale::Extent;

@@ -1,12 +1,22 @@
 //! One question at a time, and only the newest one counts.
 
-/// A line in which at most one question is out and at most one, the newest, waits.
+/// A line in which at most one question is out and at most one of each lane, the newest, waits.
 #[derive(Debug)]
 pub struct Newest<Q> {
     last_id: u64,
-    out: Option<(u64, Q)>,
+    out: Option<(u64, Lane, Q)>,
     waiting: Option<Q>,
+    aside: Option<Q>,
     replays: u8,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// The matrix, which goes first.
+    Main,
+    /// A view that asks about captions of its own.
+    Aside,
 }
 
 /// What to do when an answer arrives.
@@ -14,6 +24,8 @@ pub struct Newest<Q> {
 pub enum Arrival<Q> {
     /// It answers the newest question, which is given back.
     Newest(Q),
+    /// It answers a question asked aside, which is given back; its answer holds whatever is asked meanwhile.
+    Aside(Q),
     /// A newer question waits: drop the answer and send that one.
     Stale,
     /// Nobody asked.
@@ -26,6 +38,7 @@ impl<Q> Default for Newest<Q> {
             last_id: 0,
             out: None,
             waiting: None,
+            aside: None,
             replays: 0,
         }
     }
@@ -37,53 +50,62 @@ impl<Q: Clone> Newest<Q> {
         self.waiting = Some(question);
     }
 
+    /// Puts a question aside in line; it replaces one that waits there.
+    pub fn ask_aside(&mut self, question: Q) {
+        self.aside = Some(question);
+    }
+
     /// The question to send now, with its id; `None` while one is out or none waits.
     pub fn to_send(&mut self) -> Option<(u64, Q)> {
         if self.out.is_some() {
             return None;
         }
-        let question = self.waiting.take()?;
+        let (lane, question) = match self.waiting.take() {
+            Some(question) => (Lane::Main, question),
+            None => (Lane::Aside, self.aside.take()?),
+        };
         self.last_id += 1;
-        self.out = Some((self.last_id, question.clone()));
+        self.out = Some((self.last_id, lane, question.clone()));
         Some((self.last_id, question))
     }
 
     /// Takes note of an answer or a failure.
     pub fn arrived(&mut self, id: u64) -> Arrival<Q> {
-        let Some((_, question)) = self.out.take_if(|(out, _)| *out == id) else {
+        let Some((_, lane, question)) = self.out.take_if(|(out, ..)| *out == id) else {
             return Arrival::Unasked;
         };
         self.replays = 0;
-        if self.waiting.is_some() {
-            Arrival::Stale
-        } else {
-            Arrival::Newest(question)
+        match lane {
+            Lane::Aside => Arrival::Aside(question),
+            Lane::Main if self.waiting.is_some() => Arrival::Stale,
+            Lane::Main => Arrival::Newest(question),
         }
     }
 
     /// Takes note that the answering side is gone: the question that was out waits again, once, unless a newer one does.
     ///
-    /// Returns whether a question was given up.
-    pub fn lost(&mut self) -> bool {
-        let Some((_, question)) = self.out.take() else {
-            return false;
+    /// Returns the lane of a question that was given up.
+    pub fn lost(&mut self) -> Option<Lane> {
+        let (_, lane, question) = self.out.take()?;
+        let waiting = match lane {
+            Lane::Main => &mut self.waiting,
+            Lane::Aside => &mut self.aside,
         };
-        if self.waiting.is_some() {
-            return false;
+        if waiting.is_some() {
+            return None;
         }
         self.replays += 1;
-        let again = self.replays <= 1;
-        if again {
-            self.waiting = Some(question);
-        } else {
-            self.replays = 0;
+        if self.replays <= 1 {
+            *waiting = Some(question);
+            return None;
         }
-        !again
+        self.replays = 0;
+        Some(lane)
     }
 
     /// Whether nothing is out and nothing waits.
     pub fn is_idle(&self) -> bool {
-        self.out.is_none() && self.waiting.is_none()
+        self.out.is_none() && self.waiting.is_none() && self.aside.is_none()
     }
 }
 
@@ -123,10 +145,45 @@ mod tests {
         let mut line = Newest::default();
         line.ask("a");
         line.to_send();
-        assert!(!line.lost(), "it is kept");
+        assert_eq!(line.lost(), None, "it is kept");
         assert_eq!(line.to_send(), Some((2, "a")), "and asked again");
-        assert!(line.lost(), "twice is enough");
+        assert_eq!(line.lost(), Some(Lane::Main), "twice is enough");
         assert_eq!(line.to_send(), None, "it is not asked a third time");
+    }
+
+    #[test]
+    fn a_question_aside_waits_for_the_matrix_and_is_never_stale() {
+        let mut line = Newest::default();
+        line.ask_aside("aside");
+        line.ask("a");
+        assert_eq!(line.to_send(), Some((1, "a")), "the matrix goes first");
+        assert_eq!(line.arrived(1), Arrival::Newest("a"), "and is answered");
+        assert_eq!(line.to_send(), Some((2, "aside")), "then the other");
+        line.ask_aside("newer");
+        line.ask("b");
+        assert_eq!(
+            line.arrived(2),
+            Arrival::Aside("aside"),
+            "what was found still holds"
+        );
+        assert_eq!(line.to_send(), Some((3, "b")), "the matrix again");
+        assert_eq!(line.arrived(3), Arrival::Newest("b"), "is answered");
+        assert_eq!(line.to_send(), Some((4, "newer")), "and the last aside");
+    }
+
+    #[test]
+    fn a_lost_question_aside_waits_aside() {
+        let mut line = Newest::default();
+        line.ask_aside("aside");
+        line.to_send();
+        assert_eq!(line.lost(), None, "it is kept");
+        line.ask("a");
+        assert_eq!(line.to_send(), Some((2, "a")), "behind the matrix");
+        assert_eq!(line.arrived(2), Arrival::Newest("a"), "which is answered");
+        line.to_send();
+        line.lost();
+        line.to_send();
+        assert_eq!(line.lost(), Some(Lane::Aside), "at last it is given up");
     }
 
     #[test]
@@ -135,7 +192,7 @@ mod tests {
         line.ask("a");
         line.to_send();
         line.ask("b");
-        assert!(!line.lost(), "nothing that mattered was given up");
+        assert_eq!(line.lost(), None, "nothing that mattered was given up");
         assert_eq!(line.to_send(), Some((2, "b")), "only the newest is asked");
     }
 }

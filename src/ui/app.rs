@@ -8,11 +8,13 @@ use super::exhibit::Exhibit;
 use super::gallery::Opening;
 use super::intake;
 use super::panels::{
-    Axis, CaptionRow, Controls, GalleryStrip, Masthead, NewCaption, Notices, PictureHeaders, Prose,
-    TouchedPair,
+    Axis, CaptionRow, Controls, GalleryStrip, Masthead, Navigation, NewCaption, Notices,
+    PictureHeaders, Prose, TouchedPair,
 };
 use super::plot;
 use super::upkeep;
+use super::views::{Geometry, Ladder, NoneOfThese, Words};
+use crate::explorer::View;
 
 /// More pictures than this scroll beneath the captions.
 const MANY: usize = 7;
@@ -37,17 +39,33 @@ fn App(opening: Opening) -> impl IntoView {
     provide_context(exhibit);
     upkeep::open(exhibit, opening);
     intake::accept_pastes(exhibit);
+    let open = Memo::new(move |_| exhibit.state.with(|state| state.view));
     view! {
         {plot::gradients()}
         <Masthead/>
+        <Navigation/>
         <main on:dragover=intake::allow_drop on:drop=move |event| intake::accept_drop(exhibit, &event)>
-            <Work/>
-            <GalleryStrip/>
-            <TouchedPair/>
+            {move || match open.get() {
+                View::Explore => view! { <Explore/> }.into_any(),
+                View::Ladder => view! { <Ladder/> }.into_any(),
+                View::Words => view! { <Words/> }.into_any(),
+                View::Geometry => view! { <Geometry/> }.into_any(),
+                View::NoneOfThese => view! { <NoneOfThese/> }.into_any(),
+            }}
         </main>
-        <Prose/>
+        <Show when=move || open.get() == View::Explore><Prose/></Show>
         <Notices/>
         <p class="hidden" aria-live="polite" id="spoken">{move || exhibit.spoken.get()}</p>
+    }
+}
+
+/// The view that the page opens with.
+#[component]
+fn Explore() -> impl IntoView {
+    view! {
+        <Work/>
+        <GalleryStrip/>
+        <TouchedPair/>
     }
 }
 

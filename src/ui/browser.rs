@@ -3,7 +3,10 @@
 use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use web_sys::{HtmlElement, Storage, Window};
+use web_sys::{History, HtmlElement, Storage, Window};
+
+/// Marks the entries of the history that the page makes.
+const OWN_ENTRY: &str = "kappascope";
 
 /// The page's window.
 pub(super) fn window() -> Option<Window> {
@@ -42,17 +45,41 @@ pub(super) fn fragment() -> String {
 
 /// Replaces the fragment without a new entry in the history.
 pub(super) fn set_fragment(fragment: &str) {
-    let Some(history) = window().and_then(|window| window.history().ok()) else {
-        return;
-    };
-    // Browsers refuse when it changes too often; the next change carries everything again.
-    history
-        .replace_state_with_url(
-            &wasm_bindgen::JsValue::NULL,
-            "",
-            Some(&format!("#{fragment}")),
-        )
-        .ok();
+    if let Some(history) = history() {
+        // Browsers refuse when it changes too often; the next change carries everything again.
+        history
+            .replace_state_with_url(&OWN_ENTRY.into(), "", Some(&format!("#{fragment}")))
+            .ok();
+    }
+}
+
+/// Changes the fragment with a new entry in the history, to which the visitor can come back.
+pub(super) fn push_fragment(fragment: &str) {
+    if let Some(history) = history() {
+        // Refused when it happens too often; then only the way back is missing.
+        history
+            .push_state_with_url(&OWN_ENTRY.into(), "", Some(&format!("#{fragment}")))
+            .ok();
+    }
+}
+
+/// Whether the page itself made the entry of the history at which it stands, and not a link that was opened in it.
+pub(super) fn is_own_entry() -> bool {
+    let state = history().and_then(|history| history.state().ok());
+    state.is_some_and(|state| state.as_string().as_deref() == Some(OWN_ENTRY))
+}
+
+/// The document's title.
+pub(super) fn title() -> String {
+    let document = window().and_then(|window| window.document());
+    document.map_or_else(String::new, |document| document.title())
+}
+
+/// Sets the document's title.
+pub(super) fn set_title(title: &str) {
+    if let Some(document) = window().and_then(|window| window.document()) {
+        document.set_title(title);
+    }
 }
 
 /// The value of a query parameter such as `?backend=cpu`.
@@ -99,6 +126,10 @@ pub(super) fn listen(name: &str, on_event: impl Fn() + 'static) {
             .ok();
     }
     on_event.forget();
+}
+
+fn history() -> Option<History> {
+    window()?.history().ok()
 }
 
 fn storage() -> Option<Storage> {

@@ -8,7 +8,7 @@ use wasm_bindgen_futures::spawn_local;
 
 use super::desk::Desk;
 use super::engine::{self, Kind};
-use crate::explorer::{Arrival, Newest, Snapshot};
+use crate::explorer::{Arrival, Lane, Newest, Snapshot};
 use crate::protocol::{Answer, ImageReading, ModelCard, Progress, Request, Response};
 use crate::wire;
 
@@ -32,15 +32,19 @@ pub(super) enum Event {
     Picture(ImageReading),
     /// A picture cannot be used, and why.
     PictureRefused { image: String, message: String },
+    /// A question asked aside was answered, by this model.
+    AnsweredAside(Box<(ModelCard, Answer)>),
     /// A request failed, and why.
     Failed(String),
+    /// A question asked aside failed, and why.
+    FailedAside(String),
     /// The engine died and was started again; what it said.
     Restarted(String),
     /// Why the other engine is not used, or that it is.
     Choice(String),
 }
 
-/// A question: captions with their keys, and pictures.
+/// A question: captions with their keys, and pictures; one asked aside has no keys.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Question {
     pub(super) keys: Vec<u64>,
@@ -128,6 +132,12 @@ impl Client {
     /// Asks; a newer question takes the place of one that waits.
     pub(super) fn ask(&self, question: Question) {
         self.0.borrow_mut().line.ask(question);
+        self.pump();
+    }
+
+    /// Asks when the matrix has no question; a newer one takes the place of one that waits.
+    pub(super) fn ask_aside(&self, question: Question) {
+        self.0.borrow_mut().line.ask_aside(question);
         self.pump();
     }
 
@@ -232,8 +242,10 @@ impl Client {
                 message,
             } => {
                 let arrival = self.0.borrow_mut().line.arrived(id);
-                if matches!(arrival, Arrival::Newest(_)) {
-                    self.report(Event::Failed(message));
+                match arrival {
+                    Arrival::Newest(_) => self.report(Event::Failed(message)),
+                    Arrival::Aside(_) => self.report(Event::FailedAside(message)),
+                    Arrival::Stale | Arrival::Unasked => {}
                 }
                 self.pump();
             }
@@ -288,23 +300,25 @@ impl Client {
 
     fn scored(&self, answer: Answer) {
         let arrival = self.0.borrow_mut().line.arrived(answer.id);
-        if let Arrival::Newest(question) = arrival {
+        let card = self
+            .0
+            .borrow()
+            .desk
+            .as_ref()
+            .and_then(|desk| desk.card.clone());
+        if let Some(card) = card
+            && let Arrival::Newest(_) | Arrival::Aside(_) = arrival
+        {
             self.0.borrow_mut().restarts = 0;
-            let card = self
-                .0
-                .borrow()
-                .desk
-                .as_ref()
-                .and_then(|desk| desk.card.clone());
-            if let Some(card) = card {
-                let snapshot = Snapshot {
+            self.report(match arrival {
+                Arrival::Newest(question) => Event::Answered(Box::new(Snapshot {
                     card: *card,
                     keys: question.keys,
                     answer,
                     recorded: false,
-                };
-                self.report(Event::Answered(Box::new(snapshot)));
-            }
+                })),
+                _ => Event::AnsweredAside(Box::new((*card, answer))),
+            });
         }
         self.pump();
     }
@@ -352,10 +366,12 @@ impl Client {
                 message: "the engine stopped twice while reading it".into(),
             });
         }
-        if gave_up {
-            self.report(Event::Failed(format!(
-                "these captions stopped the engine twice: {words}"
-            )));
+        if let Some(lane) = gave_up {
+            let message = format!("these captions stopped the engine twice: {words}");
+            self.report(match lane {
+                Lane::Main => Event::Failed(message),
+                Lane::Aside => Event::FailedAside(message),
+            });
         }
         if self.0.borrow().restarts > MAX_RESTARTS {
             engine::load_ends();

@@ -8,9 +8,12 @@ use leptos::prelude::*;
 use super::browser;
 use super::client::{Client, Event, Question};
 use super::engine::{self, Kind};
-use super::pictures::{GalleryPicture, PictureFile, PictureState};
-use crate::explorer::{Direction, ExplorerState, MAX_CAPTIONS, OWN, Readings, Snapshot};
-use crate::protocol::{ModelCard, Progress, Recorded};
+use super::pictures::{GalleryPicture, PictureFile, PictureState, read_pictures};
+use super::views;
+use crate::explorer::{
+    Book, Direction, ExplorerState, MAX_CAPTIONS, OWN, Readings, Snapshot, Source, Want,
+};
+use crate::protocol::{Answer, ModelCard, Progress, Recorded};
 
 const MANIFEST: &str = "./models/scenes/manifest.json";
 /// Notices on the page at most; older ones make room.
@@ -38,6 +41,11 @@ pub(super) struct Exhibit {
     pub(super) touched: Memo<Option<(u64, String)>>,
     pub(super) question: Memo<Question>,
     pub(super) failed: RwSignal<bool>,
+    /// What is known of captions that a view asks about, in rows of the matrix or not.
+    pub(super) book: RwSignal<Book>,
+    /// What the open view asks and the engine has not answered.
+    pub(super) missing: Memo<Want>,
+    pub(super) failed_aside: RwSignal<bool>,
     pub(super) client: StoredValue<Client, LocalStorage>,
     n_notices: StoredValue<u64>,
     n_own: StoredValue<u64>,
@@ -84,6 +92,11 @@ impl Exhibit {
             let best = || readings.with(|readings| readings.best_caption(&image));
             Some((chosen.or_else(best).or(first)?, image))
         });
+        let book = RwSignal::new(Book::default());
+        let missing = Memo::new(move |_| {
+            let want = state.with(|state| files.with(|files| views::want(state, files)));
+            book.with(|book| book.missing(&want))
+        });
         // The client is made before the page that it reports to.
         let page = StoredValue::new_local(None::<Self>);
         let report = move |event| {
@@ -107,6 +120,9 @@ impl Exhibit {
             touched,
             question,
             failed: RwSignal::new(false),
+            book,
+            missing,
+            failed_aside: RwSignal::new(false),
             client: StoredValue::new_local(client),
             n_notices: StoredValue::new(0),
             n_own: StoredValue::new(0),
@@ -226,6 +242,7 @@ impl Exhibit {
                 .map(|reading| key_of(&reading.caption).unwrap_or(0))
                 .collect()
         });
+        self.learn(&recorded.card, &recorded.answer, Source::Past);
         self.snapshot.set(Some(Snapshot {
             card: recorded.card,
             keys,
@@ -234,17 +251,29 @@ impl Exhibit {
         }));
     }
 
+    fn learn(self, card: &ModelCard, answer: &Answer, source: Source) {
+        self.book.update(|book| book.learn(card, answer, source));
+    }
+
     fn happened(self, event: Event) {
         match event {
             Event::Progress(progress) => self.engine.set(EngineState::Loading(progress)),
-            Event::Loaded(card) => self.engine.set(EngineState::Ready(card)),
+            Event::Loaded(card) => {
+                self.book.update(Book::outdate);
+                self.engine.set(EngineState::Ready(card));
+            }
             Event::Stopped(reason) => {
                 self.tell(format!("No engine runs: {reason}. What was computed before stays on the page. Reload to try again."));
                 self.engine.set(EngineState::Stopped(reason));
             }
             Event::Answered(snapshot) => {
                 self.failed.set(false);
+                self.learn(&snapshot.card, &snapshot.answer, Source::Engine);
                 self.snapshot.set(Some(*snapshot));
+            }
+            Event::AnsweredAside(answered) => {
+                self.failed_aside.set(false);
+                self.learn(&answered.0, &answered.1, Source::Engine);
             }
             Event::Picture(reading) => self.files.update(|files| {
                 if let Some(file) = files.get_mut(&reading.image) {
@@ -254,9 +283,11 @@ impl Exhibit {
             Event::PictureRefused { image, message } => self.refuse_picture(&image, &message),
             Event::Failed(message) => {
                 self.failed.set(true);
-                self.tell(format!(
-                    "That could not be computed: {message}. The numbers from before are still here."
-                ));
+                self.tell_failure(&message);
+            }
+            Event::FailedAside(message) => {
+                self.failed_aside.set(true);
+                self.tell_failure(&message);
             }
             Event::Restarted(words) => {
                 self.choice.set("the engine before it stopped".into());
@@ -265,6 +296,12 @@ impl Exhibit {
             }
             Event::Choice(reason) => self.choice.set(reason),
         }
+    }
+
+    fn tell_failure(self, message: &str) {
+        self.tell(format!(
+            "That could not be computed: {message}. The numbers from before are still here."
+        ));
     }
 
     fn refuse_picture(self, image: &str, message: &str) {
@@ -282,14 +319,9 @@ impl Exhibit {
 /// What to ask for this page: its captions that say something, and its pictures that were read.
 fn question(state: &ExplorerState, files: &BTreeMap<String, PictureFile>) -> Question {
     let (keys, captions) = state.askable();
-    let is_read = |id: &&String| {
-        files
-            .get(*id)
-            .is_some_and(|file| matches!(file.state, PictureState::Read(_)))
-    };
     Question {
         keys,
         captions,
-        images: state.pictures.iter().filter(is_read).cloned().collect(),
+        images: read_pictures(state, files),
     }
 }

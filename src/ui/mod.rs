@@ -19,5 +19,6 @@ mod pictures;
 mod plot;
 mod rival;
 mod upkeep;
+mod views;
 
 pub use app::start;

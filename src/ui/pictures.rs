@@ -1,5 +1,6 @@
 //! What the page knows of a picture: where it lies, what it is called, and how far it has come.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leptos::web_sys;
@@ -7,6 +8,7 @@ use serde::Deserialize;
 use web_sys::Url;
 
 use super::browser;
+use crate::explorer::ExplorerState;
 use crate::protocol::ImageReading;
 
 /// Where the gallery's pictures lie.
@@ -60,6 +62,19 @@ impl PictureFile {
             Url::revoke_object_url(&self.url).ok();
         }
     }
+}
+
+/// The page's pictures that an engine has read, in order.
+pub(super) fn read_pictures(
+    state: &ExplorerState,
+    files: &BTreeMap<String, PictureFile>,
+) -> Vec<String> {
+    let is_read = |id: &&String| {
+        files
+            .get(*id)
+            .is_some_and(|file| matches!(file.state, PictureState::Read(_)))
+    };
+    state.pictures.iter().filter(is_read).cloned().collect()
 }
 
 impl GalleryPicture {

@@ -5,11 +5,12 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use super::browser;
+use super::client::Question;
 use super::engine;
 use super::exhibit::{EngineState, Exhibit};
 use super::gallery::{self, Opening};
 use super::pictures::PictureState;
-use crate::explorer::{Readings, Snapshot, decode, encode, spoken};
+use crate::explorer::{Readings, Snapshot, View, decode, encode, spoken};
 
 /// Browsers limit how often an address may change; a pause in typing is soon enough.
 const LINK_PAUSE: Duration = Duration::from_millis(300);
@@ -35,7 +36,9 @@ pub(super) fn open(exhibit: Exhibit, opening: Opening) {
         invite(exhibit);
     }
     keep_asking(exhibit);
+    keep_asking_aside(exhibit);
     keep_link(exhibit);
+    keep_title(exhibit);
     keep_marks(exhibit);
     keep_speaking(exhibit);
 }
@@ -65,7 +68,12 @@ fn invite(exhibit: Exhibit) {
 /// Follows a link that is opened in this page, and tells when the network goes.
 fn keep_listening(exhibit: Exhibit) {
     browser::listen("hashchange", move || {
-        if restore(exhibit) {
+        if browser::is_own_entry() {
+            // Back and forward walk through the views; what was typed and added since stays.
+            if let Some((state, _)) = decode(&browser::fragment()) {
+                exhibit.state.update(|now| now.view = state.view);
+            }
+        } else if restore(exhibit) {
             gallery::hang_missing(exhibit);
         }
     });
@@ -97,6 +105,23 @@ fn keep_asking(exhibit: Exhibit) {
     });
 }
 
+fn keep_asking_aside(exhibit: Exhibit) {
+    Effect::new(move |_| {
+        let missing = exhibit.missing.get();
+        if !missing.captions.is_empty() {
+            exhibit.failed_aside.set(false);
+            let question = Question {
+                keys: Vec::new(),
+                captions: missing.captions,
+                images: missing.images,
+            };
+            exhibit
+                .client
+                .with_value(|client| client.ask_aside(question));
+        }
+    });
+}
+
 fn keep_link(exhibit: Exhibit) {
     let link = Memo::new(move |_| exhibit.state.with(encode));
     let mut write = debounce(LINK_PAUSE, |link: String| browser::set_fragment(&link));
@@ -106,6 +131,15 @@ fn keep_link(exhibit: Exhibit) {
             write(link.clone());
         }
         link
+    });
+}
+
+fn keep_title(exhibit: Exhibit) {
+    let view = Memo::new(move |_| exhibit.state.with(|state| state.view));
+    let usual = browser::title();
+    Effect::new(move |_| match view.get() {
+        View::Explore => browser::set_title(&usual),
+        view => browser::set_title(&format!("{} · {usual}", view.name())),
     });
 }
 
@@ -136,7 +170,8 @@ pub(super) fn is_settled(exhibit: Exhibit) -> bool {
             .values()
             .any(|file| !matches!(file.state, PictureState::Read(_)))
     });
-    if reading {
+    let asked_aside = exhibit.missing.with(|missing| !missing.captions.is_empty());
+    if reading || (asked_aside && !exhibit.failed_aside.get()) {
         return false;
     }
     let question = exhibit.question.get();
@@ -149,7 +184,7 @@ pub(super) fn is_settled(exhibit: Exhibit) -> bool {
         })
 }
 
-fn answers(snapshot: &Snapshot, question: &super::client::Question) -> bool {
+fn answers(snapshot: &Snapshot, question: &Question) -> bool {
     let captions = snapshot
         .answer
         .captions

@@ -5,9 +5,11 @@
 mod axis;
 mod bar;
 mod halo;
+mod marginal;
 mod track;
 
 pub(super) use axis::axis;
 pub(super) use bar::bar;
 pub(super) use halo::{Size, gradients, halo};
+pub(super) use marginal::{Line, Panel, Tick, marginal};
 pub(super) use track::track;

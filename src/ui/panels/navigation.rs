@@ -1,0 +1,65 @@
+//! The way from view to view, each with an address of its own.
+
+use leptos::ev::MouseEvent;
+use leptos::prelude::*;
+
+use crate::explorer::{ExplorerState, View, encode};
+use crate::ui::browser;
+use crate::ui::exhibit::Exhibit;
+
+/// One link for each view, in their groups.
+#[component]
+pub(crate) fn Navigation() -> impl IntoView {
+    let mut groups: Vec<&'static str> = View::ALL.map(View::group).to_vec();
+    groups.dedup();
+    let links = |group: &'static str| {
+        let views = View::ALL.into_iter().filter(|view| view.group() == group);
+        views
+            .map(|view| view! { <li><Link to=view/></li> })
+            .collect_view()
+    };
+    let group = |name: &'static str| {
+        view! {
+            <div class="view-group">
+                <span class="label" aria-hidden="true">{name}</span>
+                <ul aria-label=name>{links(name)}</ul>
+            </div>
+        }
+    };
+    view! { <nav class="views" aria-label="Views">{groups.into_iter().map(group).collect_view()}</nav> }
+}
+
+/// A link that carries the whole page; a plain click stays on it and keeps the visitor's own pictures.
+#[component]
+fn Link(to: View) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let href = Memo::new(move |_| exhibit.state.with(|state| address(state, to)));
+    let current = move || (exhibit.state.with(|state| state.view) == to).then_some("page");
+    let follow = move |event: MouseEvent| {
+        let opens_elsewhere =
+            event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
+        if !opens_elsewhere {
+            event.prevent_default();
+            open(exhibit, to);
+        }
+    };
+    view! { <a href=move || format!("#{}", href.get()) aria-current=current on:click=follow>{to.name()}</a> }
+}
+
+/// Opens a view as a new entry of the history; the present one is left as it stands.
+fn open(exhibit: Exhibit, view: View) {
+    let (now, then) = exhibit
+        .state
+        .with_untracked(|state| (encode(state), address(state, view)));
+    if now != then {
+        browser::set_fragment(&now);
+        browser::push_fragment(&then);
+        exhibit.state.update(|state| state.view = view);
+    }
+}
+
+fn address(state: &ExplorerState, view: View) -> String {
+    let mut there = state.clone();
+    there.view = view;
+    encode(&there)
+}

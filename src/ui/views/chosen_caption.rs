@@ -1,0 +1,81 @@
+//! The caption that a view is about: edited in place, or chosen among those on the page.
+
+use leptos::prelude::*;
+
+use crate::explorer::{Caption, CaptionView, ExplorerState, caption_note, three_significant};
+use crate::ui::exhibit::Exhibit;
+use crate::ui::plot;
+
+/// The key of the caption that views of a single caption show.
+pub(super) fn chosen_key(exhibit: Exhibit) -> Memo<Option<u64>> {
+    Memo::new(move |_| exhibit.state.with(ExplorerState::chosen_caption))
+}
+
+/// A caption's numbers under the page's law, where they are known.
+fn numbers(exhibit: Exhibit, key: Option<u64>) -> Option<CaptionView> {
+    exhibit
+        .readings
+        .with(|readings| readings.caption(key?).cloned())
+}
+
+/// The caption in large type on its halo, with κ; and the others to choose from.
+#[component]
+pub(super) fn ChosenCaption() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let key = chosen_key(exhibit);
+    let text = Memo::new(move |_| {
+        exhibit.state.with(|state| {
+            let text = key.get().and_then(|key| state.text(key));
+            text.unwrap_or_default().to_owned()
+        })
+    });
+    let view = Memo::new(move |_| numbers(exhibit, key.get()));
+    let percentile = move || view.with(|view| view.as_ref().map(|view| view.percentile));
+    let kappa = move || view.with(|view| view.as_ref().map(|view| view.concentration));
+    let edit = move |words: String| {
+        if let Some(key) = key.get_untracked() {
+            // What is edited is also what is shown, however short it becomes.
+            exhibit.state.update(|state| state.caption = Some(key));
+            exhibit.edit_caption(key, words.replace('\n', " "));
+        }
+    };
+    let captions = move || exhibit.state.with(said);
+    view! {
+        <div class="chosen-caption">
+            <div class="row">
+                <div class="caption">
+                    {plot::halo(percentile, plot::Size::Wide)}
+                    <textarea rows="1" spellcheck="false" autocomplete="off" aria-label="The caption"
+                        prop:value=move || text.get() on:input:target=move |event| edit(event.target().value())
+                    >{text.get_untracked()}</textarea>
+                    <p class="note">{move || caption_note(&text.get(), view.get().as_ref())}</p>
+                </div>
+                <p class="numbers"><span class="kappa"><i>"κ "</i><b title=move || kappa().map(|kappa| kappa.to_string())>{move || kappa().map_or_else(|| "–".to_owned(), three_significant)}</b></span></p>
+            </div>
+            <fieldset class="captions">
+                <legend>"Captions on the page"</legend>
+                <For each=captions key=|caption| (caption.key, caption.text.clone()) let:caption><CaptionChoice caption=caption chosen=key/></For>
+            </fieldset>
+        </div>
+    }
+}
+
+/// The captions with words.
+fn said(state: &ExplorerState) -> Vec<Caption> {
+    let is_said = |caption: &&Caption| !caption.text.trim().is_empty();
+    state.captions.iter().filter(is_said).cloned().collect()
+}
+
+#[component]
+fn CaptionChoice(caption: Caption, chosen: Memo<Option<u64>>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let key = caption.key;
+    let percentile = move || numbers(exhibit, Some(key)).map(|view| view.percentile);
+    let choose = move |_| exhibit.state.update(|state| state.caption = Some(key));
+    view! {
+        <label class="choice">
+            <input type="radio" name="chosen-caption" prop:checked=move || chosen.get() == Some(key) on:change=choose/>
+            {plot::halo(percentile, plot::Size::Small)}<span class="words">{caption.text}</span>
+        </label>
+    }
+}

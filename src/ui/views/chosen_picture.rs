@@ -1,0 +1,57 @@
+//! The page's pictures in a row, one of them chosen.
+
+use leptos::prelude::*;
+
+use crate::ui::exhibit::Exhibit;
+use crate::ui::pictures::PictureState;
+
+/// A strip of the pictures on the page; a click chooses one in every view.
+#[component]
+pub(super) fn PictureStrip() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let ids = Memo::new(move |_| exhibit.state.with(|state| state.pictures.clone()));
+    view! {
+        <div class="strip" role="group" aria-label="Pictures on the page">
+            <For each=move || ids.get() key=Clone::clone let:id><PictureButton id=id/></For>
+        </div>
+    }
+}
+
+/// One picture, small; pressed when it is the chosen one.
+#[component]
+pub(super) fn PictureButton(id: String) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let id = StoredValue::new(id);
+    let alt = move || id.with_value(|id| alt(exhibit, id));
+    // A visitor's own file is only drawn once an engine has found it sound and of sane size.
+    let url = move || {
+        exhibit.files.with(|files| {
+            let file = id.with_value(|id| files.get(id))?;
+            (file.state != PictureState::Unread).then(|| file.url.clone())
+        })
+    };
+    let is_chosen = move || {
+        exhibit
+            .state
+            .with(|state| id.with_value(|id| state.picture.as_ref() == Some(id)))
+    };
+    let choose = move |_| {
+        exhibit
+            .state
+            .update(|state| state.picture = Some(id.get_value()));
+    };
+    view! {
+        <button type="button" class="small-frame pick" class:chosen=is_chosen title=alt aria-label=alt aria-pressed=move || is_chosen().to_string() on:click=choose>
+            {move || url().map(|url| view! { <img src=url alt="" width="56" height="56" decoding="async"/> })}
+        </button>
+    }
+}
+
+/// A picture in words.
+pub(super) fn alt(exhibit: Exhibit, id: &str) -> String {
+    exhibit.files.with(|files| {
+        files
+            .get(id)
+            .map_or_else(|| id.to_owned(), |file| file.alt.clone())
+    })
+}

@@ -1,0 +1,351 @@
+//! Where a caption's spread lies on the sphere, in the model's own dimension and in any other.
+
+use leptos::prelude::*;
+
+use super::chosen_caption::{ChosenCaption, chosen_key};
+use super::chosen_picture::{PictureStrip, alt};
+use crate::explorer::{
+    CaptionGeometry, Spread, ball_words, caption_geometry, dimensions, three_significant,
+};
+use crate::numerics::Family;
+use crate::protocol::PerFamily;
+use crate::ui::exhibit::Exhibit;
+use crate::ui::plot::{self, Line, Panel, Tick};
+
+/// Room above the highest curve, as a share of it.
+const HEADROOM: f64 = 1.05;
+
+/// Which concentration is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Concentration {
+    /// κ of the model.
+    Model,
+    /// τκ.
+    Tempered,
+}
+
+/// The view: a caption, its spreads, the dimension, and what they say.
+#[component]
+pub(crate) fn Geometry() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let key = chosen_key(exhibit);
+    let geometry = Memo::new(move |_| {
+        exhibit.snapshot.with(|snapshot| {
+            let (snapshot, key) = (snapshot.as_ref()?, key.get()?);
+            exhibit
+                .state
+                .with(|state| caption_geometry(snapshot, state, key))
+        })
+    });
+    let is_known = Memo::new(move |_| geometry.with(Option::is_some));
+    let shown = Memo::new(move |_| {
+        let own = geometry.with(|geometry| geometry.as_ref().map_or(0, |known| known.embed_dim));
+        exhibit.state.with(|state| state.dimension).unwrap_or(own)
+    });
+    view! {
+        <section class="view" aria-labelledby="geometry-title">
+            <h2 id="geometry-title">"Where do the pictures of a caption lie?"</h2>
+            <ChosenCaption/>
+            <Show when=move || is_known.get() fallback=|| view! { <p class="blank">"Not yet: this caption has no numbers. They come as soon as the model has read it."</p> }>
+                <Dimension geometry=geometry shown=shown/>
+                <Spreads geometry=geometry shown=shown/>
+                <Tables geometry=geometry shown=shown/>
+            </Show>
+            <Explanation/>
+        </section>
+    }
+}
+
+/// The dimension in which the spreads are drawn.
+#[component]
+fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let own = Memo::new(move |_| {
+        geometry.with(|geometry| geometry.as_ref().map_or(0, |known| known.embed_dim))
+    });
+    let offered = Memo::new(move |_| dimensions(own.get()));
+    let at = move || {
+        offered.with(|offered| {
+            let at = offered.partition_point(|&dimension| dimension < shown.get());
+            at.min(offered.len() - 1)
+        })
+    };
+    let choose = move |at: String| {
+        let chosen = at
+            .parse()
+            .ok()
+            .and_then(|at: usize| offered.with_untracked(|offered| offered.get(at).copied()));
+        let dimension = chosen.filter(|chosen| *chosen != own.get_untracked());
+        exhibit.state.update(|state| state.dimension = dimension);
+    };
+    let words = move || match shown.get() {
+        dimension if dimension == own.get() => {
+            format!("{dimension} dimensions, the model’s own")
+        }
+        3 => "3 dimensions, a ball".into(),
+        dimension => format!("{dimension} dimensions"),
+    };
+    let finding = move || {
+        geometry.with(|geometry| {
+            let kappa = geometry.as_ref().map(|known| known.concentration.vmf)?;
+            Some(ball_words(kappa, own.get(), shown.get()))
+        })
+    };
+    let home = move |_| exhibit.state.update(|state| state.dimension = None);
+    view! {
+        <div class="slider">
+            <label for="dimension">"Dimension"</label>
+            <input id="dimension" type="range" min="0" step="1" max=move || (offered.with(Vec::len) - 1).to_string()
+                prop:value=move || at().to_string() aria-valuetext=words on:input:target=move |event| choose(event.target().value())/>
+            <output for="dimension">{words}</output>
+            <button type="button" class="quiet" disabled=move || shown.get() == own.get() on:click=home>"the model’s own"</button>
+        </div>
+        <p class="finding">{finding}</p>
+    }
+}
+
+/// The two panels: κ and τκ.
+#[component]
+fn Spreads(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let panel = move |which| {
+        Memo::new(move |_| {
+            let touched = exhibit.state.with(|state| state.picture.clone());
+            geometry.with(|geometry| match geometry {
+                Some(known) => panel(exhibit, known, which, shown.get(), touched.as_deref()),
+                None => Panel {
+                    lines: Vec::new(),
+                    top: 1.0,
+                    ticks: Vec::new(),
+                },
+            })
+        })
+    };
+    let kappas = move |which| {
+        geometry.with(|geometry| {
+            let values = geometry.as_ref().map(|known| concentration(known, which))?;
+            let [vmf, power_spherical] =
+                [values.vmf, values.power_spherical].map(three_significant);
+            Some(format!("{vmf} · {power_spherical}"))
+        })
+    };
+    let is_own = move || {
+        geometry.with(|geometry| {
+            geometry
+                .as_ref()
+                .is_some_and(|known| known.embed_dim == shown.get())
+        })
+    };
+    view! {
+        <div class="spreads">
+            <figure>
+                <figcaption><i>"κ"</i>" as the model gives it: "{move || kappas(Concentration::Model)}</figcaption>
+                {plot::marginal(panel(Concentration::Model))}
+            </figure>
+            <figure>
+                <figcaption><i>"τκ"</i>", tempered as in training: "{move || kappas(Concentration::Tempered)}</figcaption>
+                {plot::marginal(panel(Concentration::Tempered))}
+            </figure>
+        </div>
+        <p class="aside">{move || if is_own() {
+            "Curves are exact densities of the cosine between the caption’s mean direction and a picture. Ticks are the pictures on the page; each law has a mean direction of its own."
+        } else {
+            "The pictures live in the model’s own dimension, so their ticks are shown only there."
+        }}</p>
+        <PictureStrip/>
+    }
+}
+
+/// What one panel shows.
+fn panel(
+    exhibit: Exhibit,
+    known: &CaptionGeometry,
+    which: Concentration,
+    dimension: usize,
+    touched: Option<&str>,
+) -> Panel {
+    let line = |(spread, label, class): (Spread, &'static str, &'static str)| Line {
+        label,
+        class,
+        curve: spread.curve(dimension),
+    };
+    let lines = |which| spreads(known, which).map(line).to_vec();
+    // Both panels share their scale.
+    let both = [Concentration::Model, Concentration::Tempered].map(lines);
+    let peaks = both.iter().flatten().map(|line| line.curve.peak[1]);
+    let top = HEADROOM * peaks.fold(0.0, f64::max);
+    let [model, tempered] = both;
+    Panel {
+        lines: if which == Concentration::Model {
+            model
+        } else {
+            tempered
+        },
+        top,
+        ticks: Family::ALL
+            .map(|family| {
+                (
+                    name(family),
+                    ticks(exhibit, known, family, dimension, touched),
+                )
+            })
+            .to_vec(),
+    }
+}
+
+/// The uniform law and both families, with their labels and styles.
+fn spreads(
+    known: &CaptionGeometry,
+    which: Concentration,
+) -> [(Spread, &'static str, &'static str); 3] {
+    let values = concentration(known, which);
+    let law = |family, value| Spread::Law(family, value);
+    [
+        (Spread::Uniform, "knowing nothing", "uniform"),
+        (
+            law(Family::VonMisesFisher, values.vmf),
+            name(Family::VonMisesFisher),
+            "vmf",
+        ),
+        (
+            law(Family::PowerSpherical, values.power_spherical),
+            name(Family::PowerSpherical),
+            "power-spherical",
+        ),
+    ]
+}
+
+/// The pictures under one law; none on a sphere that they do not lie on.
+fn ticks(
+    exhibit: Exhibit,
+    known: &CaptionGeometry,
+    family: Family,
+    dimension: usize,
+    touched: Option<&str>,
+) -> Vec<Tick> {
+    if dimension != known.embed_dim {
+        return Vec::new();
+    }
+    let tick = |picture: &crate::explorer::PictureTick| Tick {
+        cosine: of(picture.cosine, family),
+        label: alt(exhibit, &picture.image),
+        is_touched: touched == Some(&picture.image),
+    };
+    known.pictures.iter().map(tick).collect()
+}
+
+/// The same numbers as tables.
+#[component]
+fn Tables(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let spreads = move || {
+        geometry.with(|geometry| {
+            geometry
+                .as_ref()
+                .map(|known| spread_rows(known, shown.get()))
+        })
+    };
+    let pictures = move || {
+        geometry.with(|geometry| geometry.as_ref().map(|known| picture_rows(exhibit, known)))
+    };
+    view! {
+        <details class="twin">
+            <summary>"The same as tables"</summary>
+            <div class="scroll" tabindex="0" role="region" aria-label="Numbers of the curves and pictures">
+                <table>
+                    <caption>"Spreads in "{move || shown.get()}" dimensions"</caption>
+                    <thead><tr><th scope="col">"Law"</th><th scope="col">"concentration"</th><th scope="col">"mean cosine"</th><th scope="col">"standard deviation"</th><th scope="col">"angle of the mean cosine"</th><th scope="col">"nats from uniform"</th></tr></thead>
+                    <tbody>{spreads}</tbody>
+                </table>
+                <table>
+                    <caption>"Pictures, in the model’s own dimension"</caption>
+                    <thead><tr><th scope="col">"Picture"</th><th scope="col">"cosine, von Mises–Fisher"</th><th scope="col">"nats"</th><th scope="col">"cosine, power spherical"</th><th scope="col">"nats"</th></tr></thead>
+                    <tbody>{pictures}</tbody>
+                </table>
+            </div>
+        </details>
+    }
+}
+
+fn spread_rows(known: &CaptionGeometry, dimension: usize) -> impl IntoView + use<> {
+    let symbols = [(Concentration::Model, "κ"), (Concentration::Tempered, "τκ")];
+    let laws = symbols.into_iter().flat_map(|(which, symbol)| {
+        let [_, vmf, power_spherical] = spreads(known, which);
+        [vmf, power_spherical].map(|(spread, label, _)| (spread, format!("{label}, {symbol}")))
+    });
+    let uniform = (Spread::Uniform, "knowing nothing".to_owned());
+    let row = |(spread, label): (Spread, String)| {
+        let numbers = spread.view(dimension);
+        let concentration = match spread {
+            Spread::Uniform => 0.0,
+            Spread::Law(_, concentration) => concentration,
+        };
+        view! {
+            <tr>
+                <th scope="row">{label}</th>
+                {cell("spread-concentration", concentration, "")}{cell("spread-mean", numbers.mean, "")}{cell("spread-deviation", numbers.deviation, "")}
+                {cell("spread-angle", numbers.mean_angle_degrees, "°")}{cell("spread-nats", numbers.nats, "")}
+            </tr>
+        }
+    };
+    std::iter::once(uniform).chain(laws).map(row).collect_view()
+}
+
+fn picture_rows(exhibit: Exhibit, known: &CaptionGeometry) -> impl IntoView + use<> {
+    let rows = known.pictures.iter().map(|picture| {
+        let (cosine, nats) = (picture.cosine, picture.nats);
+        view! {
+            <tr data-image=picture.image.clone()>
+                <th scope="row">{alt(exhibit, &picture.image)}</th>
+                {cell("cosine-vmf", cosine.vmf, "")}{cell("nats-vmf", nats.vmf, "")}
+                {cell("cosine-power-spherical", cosine.power_spherical, "")}{cell("nats-power-spherical", nats.power_spherical, "")}
+            </tr>
+        }
+    });
+    rows.collect_view()
+}
+
+fn cell(field: &'static str, value: f64, unit: &'static str) -> impl IntoView {
+    view! { <td data-field=field data-value=value.to_string() title=value.to_string()>{three_significant(value)}{unit}</td> }
+}
+
+fn concentration(known: &CaptionGeometry, which: Concentration) -> PerFamily<f64> {
+    match which {
+        Concentration::Model => known.concentration,
+        Concentration::Tempered => known.tempered,
+    }
+}
+
+fn of(values: PerFamily<f64>, family: Family) -> f64 {
+    match family {
+        Family::VonMisesFisher => values.vmf,
+        Family::PowerSpherical => values.power_spherical,
+    }
+}
+
+fn name(family: Family) -> &'static str {
+    match family {
+        Family::VonMisesFisher => "von Mises–Fisher",
+        Family::PowerSpherical => "power spherical",
+    }
+}
+
+#[component]
+fn Explanation() -> impl IntoView {
+    view! {
+        <div class="prose">
+            <section>
+                <h3>"Why no ball"</h3>
+                <p>"A spread on a sphere is often drawn as a cap on a ball. In many dimensions almost all of the sphere lies near the "
+                    "equator of any direction, so the same "<i>"κ"</i>" that means a tight cap on a ball means next to nothing there. "
+                    "Move the slider and watch the curve walk to the middle."</p>
+            </section>
+            <section>
+                <h3>"κ and τκ"</h3>
+                <p>"Training compares likelihoods after multiplying them by "<i>"τ"</i>", so pictures only fix the two together. "
+                    <i>"τκ"</i>" is the spread that fits how far pictures really stand; it is a picture of scale and no evidence, and "
+                    "all nats on this page use "<i>"κ"</i>" alone."</p>
+            </section>
+        </div>
+    }
+}

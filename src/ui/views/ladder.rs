@@ -1,0 +1,271 @@
+//! Captions from the general to the specific as one object, and whether κ rises with each rung.
+
+use std::collections::HashMap;
+
+use leptos::ev::KeyboardEvent;
+use leptos::html::Input;
+use leptos::prelude::*;
+
+use super::words::Number;
+use crate::explorer::{
+    BUILT_IN_LADDERS, Direction, Extent, MAX_RUNGS, RungView, Step, ladder_words, rung_views,
+    rung_words, signed, step_words, three_significant,
+};
+use crate::scenes::{information, parse};
+use crate::ui::exhibit::Exhibit;
+use crate::ui::plot;
+
+/// The rung whose field should take the cursor.
+#[derive(Debug, Clone, Copy)]
+struct Fresh(RwSignal<Option<u64>>);
+
+/// The view: a choice of ladders, and the rungs of one.
+#[component]
+pub(crate) fn Ladder() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let fresh = Fresh(RwSignal::new(None));
+    provide_context(fresh);
+    // Sampling the information of a long caption takes milliseconds; each is worked out once.
+    let known_bits = StoredValue::new(HashMap::new());
+    let rungs = Memo::new(move |_| {
+        let (texts, family) = exhibit
+            .state
+            .with(|state| (state.ladder.texts(), state.family));
+        let bits: Vec<Option<f64>> = texts.iter().map(|text| bits(known_bits, text)).collect();
+        exhibit
+            .book
+            .with(|book| rung_views(&texts, &bits, book, family))
+    });
+    view! {
+        <section class="view" aria-labelledby="ladder-title">
+            <h2 id="ladder-title">"Does each rung say more than the one above?"</h2>
+            <Choice/>
+            <RungTable rungs=rungs/>
+            <NewRung/>
+            <p class="finding" aria-live="polite">{move || rungs.with(|rungs| ladder_words(rungs))}</p>
+            <div class="prose">
+                <section>
+                    <h3>"Two measures of the same words"</h3>
+                    <p><i>"κ"</i>" is what the model makes of a caption. "<i>"Bits"</i>" are what the words say about the built-in "
+                        "world, whose rules are known: each bit halves the scenes that fit. A rung that has more bits and no higher "
+                        <i>"κ"</i>" is marked: the model did not see what the words added."</p>
+                </section>
+                <section>
+                    <h3>"What it is not"</h3>
+                    <p>"Bits are known only for sentences of the built-in world. A ladder about photographs asks this model about words "
+                        "it never met, and its numbers then say so little that a rise proves nothing either."</p>
+                </section>
+            </div>
+        </section>
+    }
+}
+
+/// Information of a caption in bits; `None` where the built-in world does not understand it, or no scene fits.
+fn bits(known: StoredValue<HashMap<String, Option<f64>>>, text: &str) -> Option<f64> {
+    let remembered = known.with_value(|known| known.get(text).copied());
+    remembered.unwrap_or_else(|| {
+        let found = parse(text).map(|description| information(&description).bits);
+        let bits = found.filter(|bits| bits.is_finite());
+        known.update_value(|known| {
+            known.insert(text.to_owned(), bits);
+        });
+        bits
+    })
+}
+
+/// The built-in ladders, and the page's own captions as one.
+#[component]
+fn Choice() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let chosen = move || {
+        let built_in = exhibit.state.with(|state| state.ladder.built_in());
+        built_in.map_or_else(|| "own".to_owned(), |i| i.to_string())
+    };
+    let choose = move |value: String| {
+        let built_in = value
+            .parse()
+            .ok()
+            .and_then(|i: usize| BUILT_IN_LADDERS.get(i));
+        if let Some(built_in) = built_in {
+            exhibit.state.update(|state| {
+                state.ladder = crate::explorer::Ladder::new(built_in.rungs.iter().copied());
+            });
+        }
+    };
+    let take_captions = move |_| {
+        exhibit.state.update(|state| {
+            let (_, captions) = state.askable();
+            state.ladder = crate::explorer::Ladder::new(captions.iter().map(String::as_str));
+        });
+    };
+    let group = |world: &'static str| {
+        let ladders = BUILT_IN_LADDERS.iter().enumerate();
+        let of_world = ladders.filter(|(_, ladder)| ladder.world == world);
+        let options = of_world
+            .map(|(i, ladder)| view! { <option value=i.to_string()>{ladder.name}</option> })
+            .collect_view();
+        view! { <optgroup label=world>{options}</optgroup> }
+    };
+    view! {
+        <p class="view-controls">
+            <label>"Ladder "
+                <select prop:value=chosen on:change=move |event| choose(event_target_value(&event))>
+                    {group("drawn scenes")} {group("photographs")}
+                    <option value="own" disabled=true>"your own"</option>
+                </select>
+            </label>
+            <button type="button" class="quiet" on:click=take_captions>"take the captions of the page"</button>
+        </p>
+    }
+}
+
+#[component]
+fn RungTable(rungs: Memo<Vec<RungView>>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let keys = Memo::new(move |_| {
+        exhibit.state.with(|state| {
+            let rungs = state.ladder.rungs.iter();
+            rungs.map(|rung| rung.key).collect::<Vec<_>>()
+        })
+    });
+    let extent = move |read: fn(&RungView) -> Option<f64>| {
+        Memo::new(move |_| rungs.with(|rungs| Extent::of(rungs.iter().filter_map(read))))
+    };
+    let kappas = extent(kappa);
+    let bits = extent(|rung| rung.bits);
+    view! {
+        <table class="measures rungs">
+            <caption class="hidden">"The rungs with κ, its change, and the information of the words"</caption>
+            <thead><tr>
+                <th scope="col">"Rung, the most general first"</th>
+                <th scope="col" class="plotted">"how specific to the model"</th><th scope="col"><i>"κ"</i></th><th scope="col">"change"</th>
+                <th scope="col" class="plotted">"what the words say"</th><th scope="col">"bits"</th><th scope="col">"step"</th>
+            </tr></thead>
+            <tbody><For each=move || keys.get() key=|key| *key let:key><Rung key=key rungs=rungs kappas=kappas bits=bits/></For></tbody>
+        </table>
+    }
+}
+
+fn kappa(rung: &RungView) -> Option<f64> {
+    Some(rung.view.as_ref()?.concentration)
+}
+
+/// One rung with its numbers and its mark.
+#[component]
+fn Rung(
+    key: u64,
+    rungs: Memo<Vec<RungView>>,
+    kappas: Memo<Extent>,
+    bits: Memo<Extent>,
+) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let place = Memo::new(move |_| {
+        exhibit
+            .state
+            .with(|state| state.ladder.rungs.iter().position(|rung| rung.key == key))
+    });
+    let rung = Memo::new(move |_| {
+        rungs.with(|rungs| place.get().and_then(|place| rungs.get(place).cloned()))
+    });
+    let read =
+        move |part: fn(&RungView) -> Option<f64>| rung.with(|rung| rung.as_ref().and_then(part));
+    let percentile = move || read(|rung| Some(rung.view.as_ref()?.percentile));
+    let certainty = move || percentile().map(|percentile| format!("{:.1}%", 100.0 - percentile));
+    let step = move || rung.with(|rung| rung.as_ref().map(step_words));
+    let violates = move || {
+        rung.with(|rung| {
+            rung.as_ref()
+                .is_some_and(|rung| rung.step == Step::Violates)
+        })
+    };
+    view! {
+        <tr class="rung" class:violates=violates style:--certainty=certainty data-rung=move || rung.with(|rung| rung.as_ref().map(|rung| rung.text.clone()))>
+            <th scope="row">{plot::halo(percentile, plot::Size::Small)}<RungField key=key place=place rung=rung/></th>
+            <td class="plotted">{plot::bar(move || read(kappa), move || kappas.get())}</td>
+            <Number field="rung-kappa" value=Signal::derive(move || read(kappa)) show=three_significant/>
+            <Number field="rung-change" value=Signal::derive(move || read(|rung| rung.change)) show=signed/>
+            <td class="plotted bits">{plot::bar(move || read(|rung| rung.bits), move || bits.get())}</td>
+            <Number field="rung-bits" value=Signal::derive(move || read(|rung| rung.bits)) show=three_significant/>
+            <td class="step">{step}</td>
+        </tr>
+    }
+}
+
+/// Where a rung is typed, with its buttons. Enter adds the next one; Alt with an arrow moves this one.
+#[component]
+fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let fresh = expect_context::<Fresh>().0;
+    let field = NodeRef::<Input>::new();
+    let text = move || rung.with(|rung| rung.as_ref().map(|rung| rung.text.clone()));
+    Effect::new(move |_| {
+        if fresh.get() == Some(key)
+            && let Some(field) = field.get()
+        {
+            // A field that cannot be focused is still there to be clicked.
+            field.focus().ok();
+            fresh.set(None);
+        }
+    });
+    let shift = move |direction| {
+        let moved = exhibit
+            .state
+            .try_update(|state| state.ladder.move_rung(key, direction));
+        if moved == Some(true) {
+            let place = place.get_untracked().map_or(0, |place| place + 1);
+            exhibit.spoken.set(format!("moved to rung {place}"));
+        }
+    };
+    let on_key = move |event: KeyboardEvent| match (event.key().as_str(), event.alt_key()) {
+        ("Enter", _) if !event.is_composing() => add(exhibit, fresh),
+        ("ArrowUp", true) => {
+            event.prevent_default();
+            shift(Direction::Up);
+            fresh.set(Some(key));
+        }
+        ("ArrowDown", true) => {
+            event.prevent_default();
+            shift(Direction::Down);
+            fresh.set(Some(key));
+        }
+        _ => {}
+    };
+    let speak = move |_| {
+        let words = rung.with_untracked(|rung| rung.as_ref().map(rung_words));
+        exhibit.spoken.set(words.unwrap_or_default());
+    };
+    let edit = move |text: String| exhibit.state.update(|state| state.ladder.edit(key, text));
+    let number = move || place.get().map_or(0, |place| place + 1);
+    let named = move |verb: &str| format!("{verb} rung {}", number());
+    view! {
+        <input node_ref=field type="text" class="words" spellcheck="false" autocomplete="off" placeholder="say more than above"
+            aria-label=move || format!("Rung {}", number()) prop:value=text
+            on:input:target=move |event| edit(event.target().value()) on:change=speak on:keydown=on_key/>
+        <span class="rung-tools">
+            <button type="button" aria-label=move || named("Move up") on:click=move |_| shift(Direction::Up)>"↑"</button>
+            <button type="button" aria-label=move || named("Move down") on:click=move |_| shift(Direction::Down)>"↓"</button>
+            <button type="button" aria-label=move || named("Remove") on:click=move |_| exhibit.state.update(|state| state.ladder.remove(key))>"×"</button>
+        </span>
+    }
+}
+
+#[component]
+fn NewRung() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let fresh = expect_context::<Fresh>().0;
+    view! { <p class="view-controls"><button type="button" class="quiet" on:click=move |_| add(exhibit, fresh)>"+ rung"</button></p> }
+}
+
+/// Adds a rung below the last and puts the cursor into it.
+fn add(exhibit: Exhibit, fresh: RwSignal<Option<u64>>) {
+    let key = exhibit
+        .state
+        .try_update(|state| state.ladder.add(""))
+        .flatten();
+    match key {
+        Some(key) => fresh.set(Some(key)),
+        None => exhibit.tell(format!(
+            "{MAX_RUNGS} rungs are as many as fit. Remove one to add another."
+        )),
+    }
+}

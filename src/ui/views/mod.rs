@@ -1,0 +1,15 @@
+//! The views beside the matrix, one a file; what they show is worked out in `explorer`.
+
+mod chosen_caption;
+mod chosen_picture;
+mod geometry;
+mod ladder;
+mod none_of_these;
+mod want;
+mod words;
+
+pub(super) use geometry::Geometry;
+pub(super) use ladder::Ladder;
+pub(super) use none_of_these::NoneOfThese;
+pub(super) use want::want;
+pub(super) use words::Words;
