@@ -35,6 +35,33 @@ pub struct Curve {
     pub peak: [f64; 2],
 }
 
+impl Curve {
+    /// The cosines between which this share of the probability lies, as much beyond either.
+    pub fn middle(&self, share: f64) -> [f64; 2] {
+        let tail = (1.0 - share) / 2.0;
+        [tail, 1.0 - tail].map(|fraction| self.quantile(fraction))
+    }
+
+    /// The cosine below which a fraction of the probability lies, by the trapezoid rule.
+    fn quantile(&self, fraction: f64) -> f64 {
+        let area = |pair: &[[f64; 2]]| (pair[1][0] - pair[0][0]) * (pair[0][1] + pair[1][1]) / 2.0;
+        let total: f64 = self.points.windows(2).map(area).sum();
+        let mut below = 0.0;
+        for pair in self.points.windows(2) {
+            let inside = area(pair);
+            if inside > 0.0 && below + inside >= fraction * total {
+                // Within a trapezoid the area grows as a quadratic, whose root this is.
+                let (width, rest) = (pair[1][0] - pair[0][0], fraction * total - below);
+                let (left, right) = (pair[0][1], pair[1][1]);
+                let root = (left * left + 2.0 * (right - left) * rest / width).max(0.0);
+                return pair[0][0] + 2.0 * rest / (left + root.sqrt());
+            }
+            below += inside;
+        }
+        1.0
+    }
+}
+
 /// A spread's numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpreadView {
@@ -206,6 +233,9 @@ mod tests {
     /// Of the trapezoid rule with 321 points on densities as narrow as these.
     const AREA_TOLERANCE: f64 = 2e-3;
 
+    /// Less than a pixel on any screen.
+    const MIDDLE_TOLERANCE: f64 = 1e-3;
+
     proptest! {
         #[test]
         fn every_curve_holds_all_the_probability(
@@ -222,6 +252,30 @@ mod tests {
                     .sum();
                 prop_assert!((area - 1.0).abs() < AREA_TOLERANCE, "{spread:?} in {} holds {area}", DIMENSIONS[at]);
             }
+        }
+    }
+
+    #[test]
+    fn the_middle_of_the_ball_is_known() {
+        // On the surface of a ball the height of an even point is itself even (Archimedes).
+        let [low, high] = Spread::Uniform.curve(3).middle(0.9);
+        assert!(
+            (low + 0.9).abs() < 1e-9 && (high - 0.9).abs() < 1e-9,
+            "nine tenths lie between −0.9 and 0.9, not {low} and {high}"
+        );
+    }
+
+    #[test]
+    fn the_middle_narrows_to_the_equator_as_the_dimension_grows() {
+        // The cosine tends to a normal law of variance 1/d, whose middle 95 % reach 1.96 deviations.
+        let [low, high] = Spread::Uniform.curve(768).middle(0.95);
+        let expected = 1.96 / 768_f64.sqrt();
+        for (found, sign) in [(low, -1.0), (high, 1.0)] {
+            let gap = found - sign * expected;
+            assert!(
+                gap.abs() < MIDDLE_TOLERANCE,
+                "{found} is off by {gap} in 768 dimensions"
+            );
         }
     }
 

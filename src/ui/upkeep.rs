@@ -137,9 +137,13 @@ fn keep_link(exhibit: Exhibit) {
 fn keep_title(exhibit: Exhibit) {
     let view = Memo::new(move |_| exhibit.state.with(|state| state.view));
     let usual = browser::title();
-    Effect::new(move |_| match view.get() {
-        View::Explore => browser::set_title(&usual),
-        view => browser::set_title(&format!("{} · {usual}", view.name())),
+    Effect::new(move |_| {
+        let view = view.get();
+        browser::mark_root("data-view", view.slug());
+        match view {
+            View::Explore => browser::set_title(&usual),
+            view => browser::set_title(&format!("{} · {usual}", view.name())),
+        }
     });
 }
 

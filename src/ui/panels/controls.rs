@@ -10,16 +10,6 @@ use crate::ui::exhibit::Exhibit;
 #[component]
 pub(crate) fn Controls() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let law = move |family| {
-        let name = if family == Family::VonMisesFisher {
-            "von Mises–Fisher"
-        } else {
-            "power spherical"
-        };
-        let is_chosen = move || exhibit.state.with(|state| state.family == family);
-        let choose = move |_| exhibit.state.update(|state| state.family = family);
-        view! { <Choice group="law" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
-    };
     let beside = move |(reading, name)| {
         let is_chosen = move || exhibit.state.with(|state| state.beside == reading);
         let choose = move |_| exhibit.state.update(|state| state.beside = reading);
@@ -33,10 +23,27 @@ pub(crate) fn Controls() -> impl IntoView {
     view! {
         <div class="controls">
             <p class="invitation">"Change one word."</p>
-            <fieldset><legend>"Law"</legend>{Family::ALL.map(law).collect_view()}</fieldset>
+            <LawChoice/>
             <fieldset><legend>"Also show"</legend>{readings.map(beside).collect_view()}</fieldset>
         </div>
     }
+}
+
+/// The law whose numbers are shown, in every view.
+#[component]
+pub(crate) fn LawChoice() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let law = move |family| {
+        let name = if family == Family::VonMisesFisher {
+            "von Mises–Fisher"
+        } else {
+            "power spherical"
+        };
+        let is_chosen = move || exhibit.state.with(|state| state.family == family);
+        let choose = move |_| exhibit.state.update(|state| state.family = family);
+        view! { <Choice group="law" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
+    };
+    view! { <fieldset class="law"><legend>"Law"</legend>{Family::ALL.map(law).collect_view()}</fieldset> }
 }
 
 #[component]

@@ -12,7 +12,7 @@ mod prose;
 mod touched_pair;
 
 pub(super) use caption_row::{CaptionRow, NewCaption};
-pub(super) use controls::Controls;
+pub(super) use controls::{Controls, LawChoice};
 pub(super) use gallery_strip::GalleryStrip;
 pub(super) use masthead::Masthead;
 pub(super) use navigation::Navigation;

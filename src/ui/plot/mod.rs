@@ -3,12 +3,14 @@
 //! Knows neither answers nor the page's state; colours and speeds come from the style sheets.
 
 mod axis;
+mod ball;
 mod bar;
 mod halo;
 mod marginal;
 mod track;
 
 pub(super) use axis::axis;
+pub(super) use ball::{Bands, ball};
 pub(super) use bar::bar;
 pub(super) use halo::{Size, gradients, halo};
 pub(super) use marginal::{Line, Panel, Tick, marginal};

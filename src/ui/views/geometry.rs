@@ -10,8 +10,10 @@ use crate::explorer::{
 use crate::numerics::Family;
 use crate::protocol::PerFamily;
 use crate::ui::exhibit::Exhibit;
-use crate::ui::plot::{self, Line, Panel, Tick};
+use crate::ui::plot::{self, Bands, Line, Panel, Tick};
 
+/// Share of the probability within a band on the ball.
+const BAND: f64 = 0.95;
 /// Room above the highest curve, as a share of it.
 const HEADROOM: f64 = 1.05;
 
@@ -91,6 +93,17 @@ fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> imp
             Some(ball_words(kappa, own.get(), shown.get()))
         })
     };
+    let bands = Memo::new(move |_| {
+        let kappa = geometry.with(|geometry| {
+            geometry
+                .as_ref()
+                .map_or(0.0, |known| known.concentration.vmf)
+        });
+        let law = Spread::Law(Family::VonMisesFisher, kappa);
+        let [uniform, spread] =
+            [Spread::Uniform, law].map(|spread| spread.curve(shown.get()).middle(BAND));
+        Bands { uniform, spread }
+    });
     let home = move |_| exhibit.state.update(|state| state.dimension = None);
     view! {
         <div class="slider">
@@ -100,7 +113,13 @@ fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> imp
             <output for="dimension">{words}</output>
             <button type="button" class="quiet" disabled=move || shown.get() == own.get() on:click=home>"the model’s own"</button>
         </div>
-        <p class="finding">{finding}</p>
+        <div class="ball-beside">
+            <figure>
+                {plot::ball(move || bands.get())}
+                <figcaption>{move || shown.get()}" dimensions: height is the cosine, the bands hold 95 %"</figcaption>
+            </figure>
+            <p class="finding">{finding}</p>
+        </div>
     }
 }
 

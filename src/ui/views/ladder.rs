@@ -6,13 +6,14 @@ use leptos::ev::KeyboardEvent;
 use leptos::html::Input;
 use leptos::prelude::*;
 
-use super::words::Number;
+use super::number::Number;
 use crate::explorer::{
     BUILT_IN_LADDERS, Direction, Extent, MAX_RUNGS, RungView, Step, ladder_words, rung_views,
     rung_words, signed, step_words, three_significant,
 };
 use crate::scenes::{information, parse};
 use crate::ui::exhibit::Exhibit;
+use crate::ui::panels::LawChoice;
 use crate::ui::plot;
 
 /// The rung whose field should take the cursor.
@@ -40,6 +41,7 @@ pub(crate) fn Ladder() -> impl IntoView {
         <section class="view" aria-labelledby="ladder-title">
             <h2 id="ladder-title">"Does each rung say more than the one above?"</h2>
             <Choice/>
+            <LawChoice/>
             <RungTable rungs=rungs/>
             <NewRung/>
             <p class="finding" aria-live="polite">{move || rungs.with(|rungs| ladder_words(rungs))}</p>
@@ -142,6 +144,10 @@ fn RungTable(rungs: Memo<Vec<RungView>>) -> impl IntoView {
                 <th scope="col" class="plotted">"what the words say"</th><th scope="col">"bits"</th><th scope="col">"step"</th>
             </tr></thead>
             <tbody><For each=move || keys.get() key=|key| *key let:key><Rung key=key rungs=rungs kappas=kappas bits=bits/></For></tbody>
+            <tfoot aria-hidden="true"><tr>
+                <td></td><td class="plotted">{plot::axis(move || kappas.get())}</td><td></td><td></td>
+                <td class="plotted">{plot::axis(move || bits.get())}</td><td></td><td></td>
+            </tr></tfoot>
         </table>
     }
 }
@@ -214,6 +220,8 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
         if moved == Some(true) {
             let place = place.get_untracked().map_or(0, |place| place + 1);
             exhibit.spoken.set(format!("moved to rung {place}"));
+            // A field that moves loses the cursor.
+            fresh.set(Some(key));
         }
     };
     let on_key = move |event: KeyboardEvent| match (event.key().as_str(), event.alt_key()) {
@@ -221,12 +229,10 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
         ("ArrowUp", true) => {
             event.prevent_default();
             shift(Direction::Up);
-            fresh.set(Some(key));
         }
         ("ArrowDown", true) => {
             event.prevent_default();
             shift(Direction::Down);
-            fresh.set(Some(key));
         }
         _ => {}
     };

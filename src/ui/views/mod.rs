@@ -5,6 +5,7 @@ mod chosen_picture;
 mod geometry;
 mod ladder;
 mod none_of_these;
+mod number;
 mod want;
 mod words;
 

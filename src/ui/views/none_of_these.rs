@@ -3,12 +3,13 @@
 use leptos::prelude::*;
 
 use super::chosen_picture::{PictureButton, alt};
-use super::words::Number;
+use super::number::Number;
 use crate::explorer::{
     Classes, Extent, Judgement, is_disputed, judgement_words, percent, signed, thousandths,
     three_significant,
 };
 use crate::ui::exhibit::Exhibit;
+use crate::ui::panels::{GalleryStrip, LawChoice};
 use crate::ui::plot;
 
 /// The view: the classes, the answers for every picture, and the chosen picture in full.
@@ -21,7 +22,9 @@ pub(crate) fn NoneOfThese() -> impl IntoView {
         <section class="view" aria-labelledby="none-title">
             <h2 id="none-title">"What is in the picture, if it is any of these?"</h2>
             <ClassControls classes=classes/>
+            <LawChoice/>
             <Answers classes=classes names=names/>
+            <GalleryStrip/>
             <ChosenAnswer classes=classes names=names/>
             <div class="prose">
                 <section>

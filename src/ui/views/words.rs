@@ -3,10 +3,12 @@
 use leptos::prelude::*;
 
 use super::chosen_caption::{ChosenCaption, chosen_key};
+use super::number::Number;
 use crate::explorer::{
     Extent, MAX_WORDS, WordView, is_cut, signed, three_significant, word_views, worth_words,
 };
 use crate::ui::exhibit::Exhibit;
+use crate::ui::panels::LawChoice;
 use crate::ui::plot;
 
 /// The view: a caption and a row for each of its words.
@@ -34,6 +36,7 @@ pub(crate) fn Words() -> impl IntoView {
         <section class="view" aria-labelledby="words-title">
             <h2 id="words-title">"Which word bought certainty?"</h2>
             <ChosenCaption/>
+            <LawChoice/>
             <p class="finding" aria-live="polite">{move || words.with(|words| worth_words(words))}" "{cut}</p>
             <WordTable words=words/>
             <div class="prose">
@@ -74,6 +77,10 @@ fn WordTable(words: Memo<Vec<WordView>>) -> impl IntoView {
                 <th scope="col" class="plotted">"what it is worth"</th><th scope="col">"worth"</th><th scope="col"><i>"κ"</i>" without it"</th>
             </tr></thead>
             <tbody><For each=move || 0..n_words.get() key=|i| *i let:i><WordRow i=i words=words kappas=kappas worth=worth/></For></tbody>
+            <tfoot aria-hidden="true"><tr>
+                <td></td><td class="plotted">{plot::axis(move || kappas.get())}</td><td></td><td></td>
+                <td class="plotted">{plot::axis(move || worth.get())}</td><td></td><td></td>
+            </tr></tfoot>
         </table>
     }
 }
@@ -112,15 +119,4 @@ fn WordRow(
             <Number field="without-kappa" value=Signal::derive(move || read(|word| Some(word.without.as_ref()?.concentration))) show=three_significant/>
         </tr>
     }
-}
-
-/// A number in its cell, in full on hover; a dash where there is none.
-#[component]
-pub(super) fn Number(
-    field: &'static str,
-    value: Signal<Option<f64>>,
-    show: fn(f64) -> String,
-) -> impl IntoView {
-    let exact = move || value.get().map(|value| value.to_string());
-    view! { <td class="number" data-field=field data-value=exact title=exact>{move || value.get().map_or_else(|| "–".to_owned(), show)}</td> }
 }
