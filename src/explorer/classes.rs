@@ -2,7 +2,7 @@
 
 use super::book::Book;
 use super::number::{percent, three_significant};
-use super::reading::softmax;
+use super::reading::{of_family, softmax};
 use crate::numerics::Family;
 
 /// Classes at most; each is a bar.
@@ -112,11 +112,7 @@ impl Classes {
         let (nats, cosines): (Vec<f64>, Vec<f64>) =
             pairs.iter().map(|pair| (pair.nats, pair.cosine)).unzip();
         let (likeliest, nearest) = (greatest(&nats)?, greatest(&cosines)?);
-        let logit_scale = book.card()?.logit_scale;
-        let scale = match family {
-            Family::VonMisesFisher => logit_scale.vmf,
-            Family::PowerSpherical => logit_scale.power_spherical,
-        };
+        let scale = of_family(book.card()?.logit_scale, family);
         let logits: Vec<f64> = nats
             .iter()
             .copied()

@@ -203,6 +203,28 @@ pub fn dimensions(embed_dim: usize) -> Vec<usize> {
     dimensions
 }
 
+/// The density of the cosine under a family, up to a factor.
+pub fn density_formula(family: Family) -> &'static str {
+    match family {
+        Family::VonMisesFisher => "f(t) ∝ exp(κ t) · (1 − t²)^((d − 3)/2)",
+        Family::PowerSpherical => "f(t) ∝ (1 + t)^κ · (1 − t²)^((d − 3)/2)",
+    }
+}
+
+/// The same with numbers put in.
+pub fn density_formula_with_numbers(
+    family: Family,
+    concentration: f64,
+    dimension: usize,
+) -> String {
+    let kappa = three_significant(concentration);
+    let exponent = (dimension as f64 - 3.0) / 2.0;
+    match family {
+        Family::VonMisesFisher => format!("f(t) ∝ exp({kappa} t) · (1 − t²)^{exponent}"),
+        Family::PowerSpherical => format!("f(t) ∝ (1 + t)^{kappa} · (1 − t²)^{exponent}"),
+    }
+}
+
 /// What the ball picture makes of a caption, and what the model's own dimension does.
 pub fn ball_words(concentration: f64, embed_dim: usize, shown: usize) -> String {
     let angle = |dimension: usize| {
@@ -251,6 +273,31 @@ mod tests {
                     .map(|pair| (pair[1][0] - pair[0][0]) * (pair[0][1] + pair[1][1]) / 2.0)
                     .sum();
                 prop_assert!((area - 1.0).abs() < AREA_TOLERANCE, "{spread:?} in {} holds {area}", DIMENSIONS[at]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_formulas_are_those_of_the_curves() {
+        let (dimension, kappa) = (128, 5.36);
+        for family in Family::ALL {
+            let shown = density_formula_with_numbers(family, kappa, dimension);
+            assert!(
+                shown.contains("5.36") && shown.ends_with("(1 − t²)^62.5"),
+                "the formula was: {shown}"
+            );
+            for cosine in [-0.3, 0.1, 0.4_f64] {
+                let law = match family {
+                    Family::VonMisesFisher => (kappa * cosine).exp(),
+                    Family::PowerSpherical => (1.0 + cosine).powf(kappa),
+                };
+                let expected = law * (1.0 - cosine * cosine).powf(62.5);
+                let spread = Spread::Law(family, kappa);
+                let found = spread.density(dimension, cosine) / spread.density(dimension, 0.0);
+                assert!(
+                    (found / expected - 1.0).abs() < 1e-9,
+                    "{family:?} at {cosine}: {found} and {expected}"
+                );
             }
         }
     }

@@ -23,7 +23,7 @@ pub use focus::Focus;
 pub use fragment::{OWN, decode, encode};
 pub use geometry::{
     CaptionGeometry, Curve, MAX_DIMENSION, MIN_DIMENSION, PictureTick, Spread, SpreadView,
-    ball_words, caption_geometry, dimensions,
+    ball_words, caption_geometry, density_formula, density_formula_with_numbers, dimensions,
 };
 pub use ladder::{
     BUILT_IN_LADDERS, BuiltInLadder, Ladder, MAX_RUNGS, RungView, Step, ladder_words, rung_views,
@@ -31,7 +31,7 @@ pub use ladder::{
 };
 pub use newest::{Arrival, Lane, Newest};
 pub use number::{file_size, percent, round_number, signed, three_significant};
-pub use reading::{CaptionView, PairView, Readings, Snapshot, softmax};
+pub use reading::{CaptionView, PairView, Readings, Snapshot, of_family, softmax};
 pub use scale::Extent;
 pub use state::{
     Beside, Caption, Direction, ExplorerState, MAX_CAPTIONS, MAX_PICTURES, START_CAPTIONS,
@@ -41,4 +41,6 @@ pub use variants::{
     worth_words,
 };
 pub use view::View;
-pub use words::{beside_words, best_words, caption_note, formula, formula_with_numbers, spoken};
+pub use words::{
+    beside_words, best_words, caption_note, family_name, formula, formula_with_numbers, spoken,
+};

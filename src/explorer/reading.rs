@@ -103,7 +103,7 @@ impl Readings {
             .collect();
         grid.retain(|row: &Vec<PairView>| row.len() == columns.len());
         mark_best(&mut grid);
-        fill_posterior(&mut grid, of(snapshot.card.logit_scale, family));
+        fill_posterior(&mut grid, of_family(snapshot.card.logit_scale, family));
         let extent = Extent::of(grid.iter().flatten().map(|pair| pair.nats));
         let named = |row: Vec<PairView>| {
             columns
@@ -171,7 +171,7 @@ pub(super) fn read_caption(
     reading: &CaptionReading,
     family: Family,
 ) -> CaptionView {
-    let concentration = of(reading.concentration, family);
+    let concentration = of_family(reading.concentration, family);
     let uncertainty = 1.0 / concentration;
     let reference = match family {
         Family::VonMisesFisher => &card.reference_uncertainty.vmf,
@@ -207,8 +207,8 @@ pub(super) fn read_pair(
     reading: &PairReading,
     family: Family,
 ) -> PairView {
-    let (embed_dim, concentration) = (card.embed_dim, of(caption.concentration, family));
-    let cosine = of(reading.mean_direction_cosine, family);
+    let (embed_dim, concentration) = (card.embed_dim, of_family(caption.concentration, family));
+    let cosine = of_family(reading.mean_direction_cosine, family);
     PairView {
         nats: family.log_likelihood_ratio(embed_dim, concentration, cosine),
         log_density: family.log_likelihood(embed_dim, concentration, cosine),
@@ -254,7 +254,7 @@ fn fill_posterior(grid: &mut [Vec<PairView>], logit_scale: f64) {
 }
 
 /// The value of one family.
-fn of(values: PerFamily<f64>, family: Family) -> f64 {
+pub fn of_family(values: PerFamily<f64>, family: Family) -> f64 {
     match family {
         Family::VonMisesFisher => values.vmf,
         Family::PowerSpherical => values.power_spherical,

@@ -76,6 +76,14 @@ pub fn spoken(view: &CaptionView, best: Option<(&str, f64)>) -> String {
     )
 }
 
+/// A law's name.
+pub fn family_name(family: Family) -> &'static str {
+    match family {
+        Family::VonMisesFisher => "von Mises–Fisher",
+        Family::PowerSpherical => "power spherical",
+    }
+}
+
 /// The formula behind the nats.
 pub fn formula(family: Family) -> &'static str {
     match family {

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::Beside;
+use crate::explorer::{Beside, family_name};
 use crate::numerics::Family;
 use crate::ui::exhibit::Exhibit;
 
@@ -34,14 +34,9 @@ pub(crate) fn Controls() -> impl IntoView {
 pub(crate) fn LawChoice() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
     let law = move |family| {
-        let name = if family == Family::VonMisesFisher {
-            "von Mises–Fisher"
-        } else {
-            "power spherical"
-        };
         let is_chosen = move || exhibit.state.with(|state| state.family == family);
         let choose = move |_| exhibit.state.update(|state| state.family = family);
-        view! { <Choice group="law" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
+        view! { <Choice group="law" name=family_name(family) is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
     };
     view! { <fieldset class="law"><legend>"Law"</legend>{Family::ALL.map(law).collect_view()}</fieldset> }
 }

@@ -4,8 +4,10 @@ use leptos::prelude::*;
 
 use super::chosen_caption::{ChosenCaption, chosen_key};
 use super::chosen_picture::{PictureStrip, alt};
+use super::geometry_tables::GeometryTables;
 use crate::explorer::{
-    CaptionGeometry, Spread, ball_words, caption_geometry, dimensions, three_significant,
+    CaptionGeometry, PictureTick, Spread, ball_words, caption_geometry, dimensions, family_name,
+    of_family, three_significant,
 };
 use crate::numerics::Family;
 use crate::protocol::PerFamily;
@@ -19,7 +21,7 @@ const HEADROOM: f64 = 1.05;
 
 /// Which concentration is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Concentration {
+pub(super) enum Concentration {
     /// κ of the model.
     Model,
     /// τκ.
@@ -51,7 +53,7 @@ pub(crate) fn Geometry() -> impl IntoView {
             <Show when=move || is_known.get() fallback=|| view! { <p class="blank">"Not yet: this caption has no numbers. They come as soon as the model has read it."</p> }>
                 <Dimension geometry=geometry shown=shown/>
                 <Spreads geometry=geometry shown=shown/>
-                <Tables geometry=geometry shown=shown/>
+                <GeometryTables geometry=geometry shown=shown/>
             </Show>
             <Explanation/>
         </section>
@@ -204,7 +206,7 @@ fn panel(
         ticks: Family::ALL
             .map(|family| {
                 (
-                    name(family),
+                    family_name(family),
                     ticks(exhibit, known, family, dimension, touched),
                 )
             })
@@ -213,7 +215,7 @@ fn panel(
 }
 
 /// The uniform law and both families, with their labels and styles.
-fn spreads(
+pub(super) fn spreads(
     known: &CaptionGeometry,
     which: Concentration,
 ) -> [(Spread, &'static str, &'static str); 3] {
@@ -223,12 +225,12 @@ fn spreads(
         (Spread::Uniform, "knowing nothing", "uniform"),
         (
             law(Family::VonMisesFisher, values.vmf),
-            name(Family::VonMisesFisher),
+            family_name(Family::VonMisesFisher),
             "vmf",
         ),
         (
             law(Family::PowerSpherical, values.power_spherical),
-            name(Family::PowerSpherical),
+            family_name(Family::PowerSpherical),
             "power-spherical",
         ),
     ]
@@ -245,107 +247,18 @@ fn ticks(
     if dimension != known.embed_dim {
         return Vec::new();
     }
-    let tick = |picture: &crate::explorer::PictureTick| Tick {
-        cosine: of(picture.cosine, family),
+    let tick = |picture: &PictureTick| Tick {
+        cosine: of_family(picture.cosine, family),
         label: alt(exhibit, &picture.image),
         is_touched: touched == Some(&picture.image),
     };
     known.pictures.iter().map(tick).collect()
 }
 
-/// The same numbers as tables.
-#[component]
-fn Tables(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let spreads = move || {
-        geometry.with(|geometry| {
-            geometry
-                .as_ref()
-                .map(|known| spread_rows(known, shown.get()))
-        })
-    };
-    let pictures = move || {
-        geometry.with(|geometry| geometry.as_ref().map(|known| picture_rows(exhibit, known)))
-    };
-    view! {
-        <details class="twin">
-            <summary>"The same as tables"</summary>
-            <div class="scroll" tabindex="0" role="region" aria-label="Numbers of the curves and pictures">
-                <table>
-                    <caption>"Spreads in "{move || shown.get()}" dimensions"</caption>
-                    <thead><tr><th scope="col">"Law"</th><th scope="col">"concentration"</th><th scope="col">"mean cosine"</th><th scope="col">"standard deviation"</th><th scope="col">"angle of the mean cosine"</th><th scope="col">"nats from uniform"</th></tr></thead>
-                    <tbody>{spreads}</tbody>
-                </table>
-                <table>
-                    <caption>"Pictures, in the model’s own dimension"</caption>
-                    <thead><tr><th scope="col">"Picture"</th><th scope="col">"cosine, von Mises–Fisher"</th><th scope="col">"nats"</th><th scope="col">"cosine, power spherical"</th><th scope="col">"nats"</th></tr></thead>
-                    <tbody>{pictures}</tbody>
-                </table>
-            </div>
-        </details>
-    }
-}
-
-fn spread_rows(known: &CaptionGeometry, dimension: usize) -> impl IntoView + use<> {
-    let symbols = [(Concentration::Model, "κ"), (Concentration::Tempered, "τκ")];
-    let laws = symbols.into_iter().flat_map(|(which, symbol)| {
-        let [_, vmf, power_spherical] = spreads(known, which);
-        [vmf, power_spherical].map(|(spread, label, _)| (spread, format!("{label}, {symbol}")))
-    });
-    let uniform = (Spread::Uniform, "knowing nothing".to_owned());
-    let row = |(spread, label): (Spread, String)| {
-        let numbers = spread.view(dimension);
-        let concentration = match spread {
-            Spread::Uniform => 0.0,
-            Spread::Law(_, concentration) => concentration,
-        };
-        view! {
-            <tr>
-                <th scope="row">{label}</th>
-                {cell("spread-concentration", concentration, "")}{cell("spread-mean", numbers.mean, "")}{cell("spread-deviation", numbers.deviation, "")}
-                {cell("spread-angle", numbers.mean_angle_degrees, "°")}{cell("spread-nats", numbers.nats, "")}
-            </tr>
-        }
-    };
-    std::iter::once(uniform).chain(laws).map(row).collect_view()
-}
-
-fn picture_rows(exhibit: Exhibit, known: &CaptionGeometry) -> impl IntoView + use<> {
-    let rows = known.pictures.iter().map(|picture| {
-        let (cosine, nats) = (picture.cosine, picture.nats);
-        view! {
-            <tr data-image=picture.image.clone()>
-                <th scope="row">{alt(exhibit, &picture.image)}</th>
-                {cell("cosine-vmf", cosine.vmf, "")}{cell("nats-vmf", nats.vmf, "")}
-                {cell("cosine-power-spherical", cosine.power_spherical, "")}{cell("nats-power-spherical", nats.power_spherical, "")}
-            </tr>
-        }
-    });
-    rows.collect_view()
-}
-
-fn cell(field: &'static str, value: f64, unit: &'static str) -> impl IntoView {
-    view! { <td data-field=field data-value=value.to_string() title=value.to_string()>{three_significant(value)}{unit}</td> }
-}
-
-fn concentration(known: &CaptionGeometry, which: Concentration) -> PerFamily<f64> {
+pub(super) fn concentration(known: &CaptionGeometry, which: Concentration) -> PerFamily<f64> {
     match which {
         Concentration::Model => known.concentration,
         Concentration::Tempered => known.tempered,
-    }
-}
-
-fn of(values: PerFamily<f64>, family: Family) -> f64 {
-    match family {
-        Family::VonMisesFisher => values.vmf,
-        Family::PowerSpherical => values.power_spherical,
-    }
-}
-
-fn name(family: Family) -> &'static str {
-    match family {
-        Family::VonMisesFisher => "von Mises–Fisher",
-        Family::PowerSpherical => "power spherical",
     }
 }
 

@@ -79,10 +79,7 @@ fn bits(known: StoredValue<HashMap<String, Option<f64>>>, text: &str) -> Option<
 #[component]
 fn Choice() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let chosen = move || {
-        let built_in = exhibit.state.with(|state| state.ladder.built_in());
-        built_in.map_or_else(|| "own".to_owned(), |i| i.to_string())
-    };
+    let chosen = Memo::new(move |_| exhibit.state.with(|state| state.ladder.built_in()));
     let choose = move |value: String| {
         let built_in = value
             .parse()
@@ -100,20 +97,21 @@ fn Choice() -> impl IntoView {
             state.ladder = crate::explorer::Ladder::new(captions.iter().map(String::as_str));
         });
     };
+    // The options are told which of them is chosen: a select forgets its value when it is set before they are there.
     let group = |world: &'static str| {
         let ladders = BUILT_IN_LADDERS.iter().enumerate();
         let of_world = ladders.filter(|(_, ladder)| ladder.world == world);
         let options = of_world
-            .map(|(i, ladder)| view! { <option value=i.to_string()>{ladder.name}</option> })
+            .map(|(i, ladder)| view! { <option value=i.to_string() prop:selected=move || chosen.get() == Some(i)>{ladder.name}</option> })
             .collect_view();
         view! { <optgroup label=world>{options}</optgroup> }
     };
     view! {
         <p class="view-controls">
             <label>"Ladder "
-                <select prop:value=chosen on:change=move |event| choose(event_target_value(&event))>
+                <select on:change=move |event| choose(event_target_value(&event))>
                     {group("drawn scenes")} {group("photographs")}
-                    <option value="own" disabled=true>"your own"</option>
+                    <option value="own" disabled=true prop:selected=move || chosen.get().is_none()>"your own"</option>
                 </select>
             </label>
             <button type="button" class="quiet" on:click=take_captions>"take the captions of the page"</button>

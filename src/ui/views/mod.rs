@@ -3,6 +3,7 @@
 mod chosen_caption;
 mod chosen_picture;
 mod geometry;
+mod geometry_tables;
 mod ladder;
 mod none_of_these;
 mod number;
