@@ -52,6 +52,13 @@ pub fn encode(state: &ExplorerState) -> String {
     parts.join("&")
 }
 
+/// The fragment of the same page with another view open.
+pub fn encode_view(state: &ExplorerState, view: View) -> String {
+    let mut there = state.clone();
+    there.view = view;
+    encode(&there)
+}
+
 /// The parts that belong to single views; none for what a view starts from.
 fn encode_views(state: &ExplorerState) -> Vec<String> {
     let mut parts = Vec::new();
@@ -197,7 +204,10 @@ mod tests {
             }
             let link = encode(&state);
             prop_assert!(link.is_ascii(), "a link is plain text: {link}");
-            prop_assert_eq!(decode(&link), Some((state, 0)), "through {}", link);
+            prop_assert_eq!(decode(&link), Some((state.clone(), 0)), "through {}", link);
+            let link = encode_view(&state, View::Words);
+            state.view = View::Words;
+            prop_assert_eq!(decode(&link), Some((state, 0)), "the same page with another view, through {}", link);
         }
 
         #[test]

@@ -227,19 +227,25 @@ pub fn density_formula_with_numbers(
 
 /// What the ball picture makes of a caption, and what the model's own dimension does.
 pub fn ball_words(concentration: f64, embed_dim: usize, shown: usize) -> String {
-    let angle = |dimension: usize| {
+    let degrees = |dimension: usize| {
         let view = Spread::Law(Family::VonMisesFisher, concentration).view(dimension);
-        three_significant(view.mean_angle_degrees)
+        view.mean_angle_degrees
     };
+    let angle = |dimension: usize| three_significant(degrees(dimension));
     let kappa = three_significant(concentration);
     let [ball, own] = [MIN_DIMENSION, embed_dim].map(angle);
+    let cap = match degrees(MIN_DIMENSION) {
+        tight if tight < 35.0 => "a tight cap",
+        wide if wide < 60.0 => "a wide cap",
+        _ => "little more than one side",
+    };
     let between = if shown == MIN_DIMENSION || shown == embed_dim {
         String::new()
     } else {
         format!(" At {shown} it is {}°.", angle(shown))
     };
     format!(
-        "On a ball, in 3 dimensions, κ = {kappa} would hold pictures {ball}° from the mean direction: a tight cap.{between} \
+        "On a ball, in 3 dimensions, κ = {kappa} would hold pictures {ball}° from the mean direction: {cap}.{between} \
          In the model’s {embed_dim} dimensions the same κ means {own}°, where knowing nothing means 90°: nearly every \
          direction is at a right angle to any other."
     )
@@ -412,6 +418,18 @@ mod tests {
                 is_rising && dimensions.contains(&own),
                 "for {own}: {dimensions:?}"
             );
+        }
+    }
+
+    #[test]
+    fn only_a_tight_cap_is_called_one() {
+        for (kappa, cap) in [
+            (9.58, "a tight cap"),
+            (3.0, "a wide cap"),
+            (0.87, "one side"),
+        ] {
+            let sentence = ball_words(kappa, 128, 128);
+            assert!(sentence.contains(cap), "for κ = {kappa}: {sentence}");
         }
     }
 

@@ -239,6 +239,7 @@ pub fn step_words(rung: &RungView) -> String {
         Step::Narrows => format!("✓ narrower by {size}"),
         Step::Violates if change == 0.0 => "✗ no narrower".into(),
         Step::Violates => format!("✗ wider by {size}"),
+        Step::SaysNoMore if change == 0.0 => "no narrower; the words say no more".into(),
         Step::SaysNoMore => format!("wider by {size}; the words say no more"),
     }
 }

@@ -20,7 +20,7 @@ mod words;
 pub use book::{Book, Source, Want};
 pub use classes::{Classes, Judgement, MAX_CLASSES, is_disputed, judgement_words, thousandths};
 pub use focus::Focus;
-pub use fragment::{OWN, decode, encode};
+pub use fragment::{OWN, decode, encode, encode_view};
 pub use geometry::{
     CaptionGeometry, Curve, MAX_DIMENSION, MIN_DIMENSION, PictureTick, Spread, SpreadView,
     ball_words, caption_geometry, density_formula, density_formula_with_numbers, dimensions,

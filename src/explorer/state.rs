@@ -157,14 +157,11 @@ impl ExplorerState {
 
     /// The caption that views of a single caption show: the chosen one, or else the one with the most words.
     pub fn chosen_caption(&self) -> Option<u64> {
-        let is_said = |caption: &&Caption| !caption.text.trim().is_empty();
-        let chosen = || {
-            let mut captions = self.captions.iter().filter(is_said);
-            captions.find(|caption| Some(caption.key) == self.caption)
-        };
+        let is_chosen = |caption: &&Caption| Some(caption.key) == self.caption;
         let n_words = |caption: &&Caption| caption.text.split_whitespace().count();
-        let longest = || self.captions.iter().filter(is_said).max_by_key(n_words);
-        chosen().or_else(longest).map(|caption| caption.key)
+        let longest = || self.captions.iter().max_by_key(n_words);
+        let chosen = self.captions.iter().find(is_chosen).or_else(longest);
+        chosen.map(|caption| caption.key)
     }
 
     /// Adds a picture after the others; `false` where it is already there or the page is full.
@@ -316,8 +313,8 @@ mod tests {
         state.caption = Some(keys[2]);
         assert_eq!(
             state.chosen_caption(),
-            Some(keys[1]),
-            "a caption without words says nothing"
+            Some(keys[2]),
+            "a caption stays chosen while its words are replaced"
         );
     }
 

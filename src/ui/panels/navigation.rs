@@ -3,7 +3,7 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use crate::explorer::{ExplorerState, View, encode};
+use crate::explorer::{View, encode, encode_view};
 use crate::ui::browser;
 use crate::ui::exhibit::Exhibit;
 
@@ -33,7 +33,7 @@ pub(crate) fn Navigation() -> impl IntoView {
 #[component]
 fn Link(to: View) -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let href = Memo::new(move |_| exhibit.state.with(|state| address(state, to)));
+    let href = Memo::new(move |_| exhibit.state.with(|state| encode_view(state, to)));
     let current = move || (exhibit.state.with(|state| state.view) == to).then_some("page");
     let follow = move |event: MouseEvent| {
         let opens_elsewhere =
@@ -50,16 +50,10 @@ fn Link(to: View) -> impl IntoView {
 fn open(exhibit: Exhibit, view: View) {
     let (now, then) = exhibit
         .state
-        .with_untracked(|state| (encode(state), address(state, view)));
+        .with_untracked(|state| (encode(state), encode_view(state, view)));
     if now != then {
         browser::set_fragment(&now);
         browser::push_fragment(&then);
         exhibit.state.update(|state| state.view = view);
     }
-}
-
-fn address(state: &ExplorerState, view: View) -> String {
-    let mut there = state.clone();
-    there.view = view;
-    encode(&there)
 }

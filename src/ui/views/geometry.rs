@@ -147,7 +147,9 @@ fn Spreads(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl 
             let values = geometry.as_ref().map(|known| concentration(known, which))?;
             let [vmf, power_spherical] =
                 [values.vmf, values.power_spherical].map(three_significant);
-            Some(format!("{vmf} · {power_spherical}"))
+            Some(format!(
+                "{vmf} (von Mises–Fisher), {power_spherical} (power spherical)"
+            ))
         })
     };
     let is_own = move || {

@@ -207,7 +207,7 @@ fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoVi
     view! {
         <h3 class="chosen-title">{title}</h3>
         <p class="finding" aria-live="polite">{sentence}</p>
-        <table class="measures">
+        <table class="measures classes-table">
             <caption class="hidden">"Every class for the chosen picture"</caption>
             <thead><tr><th scope="col">"Class"</th><th scope="col" class="plotted">"nats above uniform"</th><th scope="col">"nats"</th><th scope="col">"share"</th><th scope="col" class="plotted">"CLIP’s cosine"</th><th scope="col">"cosine"</th></tr></thead>
             <tbody><For each=keyed key=Clone::clone let:row><ClassRow i=row.0 name=row.1 judgement=judgement/></For></tbody>
