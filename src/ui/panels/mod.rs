@@ -17,6 +17,6 @@ pub(super) use gallery_strip::GalleryStrip;
 pub(super) use masthead::Masthead;
 pub(super) use navigation::Navigation;
 pub(super) use notices::Notices;
-pub(super) use picture_headers::{Axis, PictureHeaders};
+pub(super) use picture_headers::{AddPicture, Axis, PictureHeaders};
 pub(super) use prose::Prose;
 pub(super) use touched_pair::TouchedPair;

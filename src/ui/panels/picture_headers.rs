@@ -79,7 +79,7 @@ fn PictureHeader(id: String) -> impl IntoView {
 
 /// The file picker, which also says that pictures can be dropped and pasted.
 #[component]
-fn AddPicture() -> impl IntoView {
+pub(crate) fn AddPicture() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
     view! {
         <label class="add-picture">

@@ -16,7 +16,7 @@ const TICK_ROW: f64 = 20.0;
 const AXIS: f64 = 42.0;
 
 /// What is drawn over one axis.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::ui) struct Panel {
     /// The curves, each with its label.
     pub(in crate::ui) lines: Vec<Line>,

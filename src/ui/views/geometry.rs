@@ -129,19 +129,14 @@ fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> imp
 #[component]
 fn Spreads(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let panel = move |which| {
-        Memo::new(move |_| {
-            let touched = exhibit.state.with(|state| state.picture.clone());
-            geometry.with(|geometry| match geometry {
-                Some(known) => panel(exhibit, known, which, shown.get(), touched.as_deref()),
-                None => Panel {
-                    lines: Vec::new(),
-                    top: 1.0,
-                    ticks: Vec::new(),
-                },
-            })
+    let panels = Memo::new(move |_| {
+        let touched = exhibit.state.with(|state| state.picture.clone());
+        geometry.with(|geometry| match geometry {
+            Some(known) => panels(exhibit, known, shown.get(), touched.as_deref()),
+            None => [Panel::default(), Panel::default()],
         })
-    };
+    });
+    let panel = move |i: usize| Memo::new(move |_| panels.with(|panels| panels[i].clone()));
     let kappas = move |which| {
         geometry.with(|geometry| {
             let values = geometry.as_ref().map(|known| concentration(known, which))?;
@@ -163,11 +158,11 @@ fn Spreads(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl 
         <div class="spreads">
             <figure>
                 <figcaption><i>"κ"</i>" as the model gives it: "{move || kappas(Concentration::Model)}</figcaption>
-                {plot::marginal(panel(Concentration::Model))}
+                {plot::marginal(panel(0))}
             </figure>
             <figure>
                 <figcaption><i>"τκ"</i>", tempered as in training: "{move || kappas(Concentration::Tempered)}</figcaption>
-                {plot::marginal(panel(Concentration::Tempered))}
+                {plot::marginal(panel(1))}
             </figure>
         </div>
         <p class="aside">{move || if is_own() {
@@ -179,41 +174,32 @@ fn Spreads(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl 
     }
 }
 
-/// What one panel shows.
-fn panel(
+/// What the panels of κ and of τκ show, on one scale.
+fn panels(
     exhibit: Exhibit,
     known: &CaptionGeometry,
-    which: Concentration,
     dimension: usize,
     touched: Option<&str>,
-) -> Panel {
+) -> [Panel; 2] {
     let line = |(spread, label, class): (Spread, &'static str, &'static str)| Line {
         label,
         class,
         curve: spread.curve(dimension),
     };
     let lines = |which| spreads(known, which).map(line).to_vec();
-    // Both panels share their scale.
     let both = [Concentration::Model, Concentration::Tempered].map(lines);
     let peaks = both.iter().flatten().map(|line| line.curve.peak[1]);
     let top = HEADROOM * peaks.fold(0.0, f64::max);
-    let [model, tempered] = both;
-    Panel {
-        lines: if which == Concentration::Model {
-            model
-        } else {
-            tempered
-        },
+    let row = |family| {
+        let ticks = ticks(exhibit, known, family, dimension, touched);
+        (family_name(family), ticks)
+    };
+    let ticks = Family::ALL.map(row).to_vec();
+    both.map(|lines| Panel {
+        lines,
         top,
-        ticks: Family::ALL
-            .map(|family| {
-                (
-                    family_name(family),
-                    ticks(exhibit, known, family, dimension, touched),
-                )
-            })
-            .to_vec(),
-    }
+        ticks: ticks.clone(),
+    })
 }
 
 /// The uniform law and both families, with their labels and styles.

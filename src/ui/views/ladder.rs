@@ -44,7 +44,7 @@ pub(crate) fn Ladder() -> impl IntoView {
             <LawChoice/>
             <RungTable rungs=rungs/>
             <NewRung/>
-            <p class="finding" aria-live="polite">{move || rungs.with(|rungs| ladder_words(rungs))}</p>
+            <p class="finding">{move || rungs.with(|rungs| ladder_words(rungs))}</p>
             <div class="prose">
                 <section>
                     <h3>"Two measures of the same words"</h3>

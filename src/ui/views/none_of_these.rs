@@ -9,7 +9,7 @@ use crate::explorer::{
     three_significant,
 };
 use crate::ui::exhibit::Exhibit;
-use crate::ui::panels::{GalleryStrip, LawChoice};
+use crate::ui::panels::{AddPicture, GalleryStrip, LawChoice};
 use crate::ui::plot;
 
 /// The view: the classes, the answers for every picture, and the chosen picture in full.
@@ -24,7 +24,7 @@ pub(crate) fn NoneOfThese() -> impl IntoView {
             <ClassControls classes=classes/>
             <LawChoice/>
             <Answers classes=classes names=names/>
-            <GalleryStrip/>
+            <div class="more-pictures"><GalleryStrip/><AddPicture/></div>
             <ChosenAnswer classes=classes names=names/>
             <div class="prose">
                 <section>

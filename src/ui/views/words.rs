@@ -37,7 +37,7 @@ pub(crate) fn Words() -> impl IntoView {
             <h2 id="words-title">"Which word bought certainty?"</h2>
             <ChosenCaption/>
             <LawChoice/>
-            <p class="finding" aria-live="polite">{move || words.with(|words| worth_words(words))}" "{cut}</p>
+            <p class="finding">{move || words.with(|words| worth_words(words))}" "{cut}</p>
             <WordTable words=words/>
             <div class="prose">
                 <section>
