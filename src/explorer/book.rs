@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::reading::{CaptionView, PairView, read_caption, read_pair};
+use super::want::Want;
 use crate::numerics::Family;
 use crate::protocol::{Answer, CaptionReading, ModelCard, PairReading};
 
@@ -25,36 +26,11 @@ pub enum Source {
     Past,
 }
 
-/// Captions to ask about, each against each of the pictures.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Want {
-    /// The captions, each once.
-    pub captions: Vec<String>,
-    /// The pictures by name.
-    pub images: Vec<String>,
-}
-
 #[derive(Debug, Clone, PartialEq)]
 struct Entry {
     source: Source,
     reading: CaptionReading,
     pairs: HashMap<String, PairReading>,
-}
-
-impl Want {
-    /// A wish for these captions, those without words and those named before left out.
-    pub fn of(captions: impl IntoIterator<Item = String>, images: Vec<String>) -> Self {
-        let mut want = Self {
-            captions: Vec::new(),
-            images,
-        };
-        for caption in captions {
-            if !caption.trim().is_empty() && !want.captions.contains(&caption) {
-                want.captions.push(caption);
-            }
-        }
-        want
-    }
 }
 
 impl Book {

@@ -15,9 +15,10 @@ mod scale;
 mod state;
 mod variants;
 mod view;
+mod want;
 mod words;
 
-pub use book::{Book, Source, Want};
+pub use book::{Book, Source};
 pub use classes::{Classes, Judgement, MAX_CLASSES, is_disputed, judgement_words, thousandths};
 pub use focus::Focus;
 pub use fragment::{OWN, decode, encode, encode_view};
@@ -41,6 +42,7 @@ pub use variants::{
     worth_words,
 };
 pub use view::View;
+pub use want::Want;
 pub use words::{
     beside_words, best_words, caption_note, family_name, formula, formula_with_numbers, spoken,
 };

@@ -9,7 +9,6 @@ use super::browser;
 use super::client::{Client, Event, Question};
 use super::engine::{self, Kind};
 use super::pictures::{GalleryPicture, PictureFile, PictureState, read_pictures};
-use super::views;
 use crate::explorer::{
     Book, Direction, ExplorerState, MAX_CAPTIONS, OWN, Readings, Snapshot, Source, Want,
 };
@@ -94,7 +93,10 @@ impl Exhibit {
         });
         let book = RwSignal::new(Book::default());
         let missing = Memo::new(move |_| {
-            let want = state.with(|state| files.with(|files| views::want(state, files)));
+            let want = state.with(|state| {
+                let images = files.with(|files| read_pictures(state, files));
+                Want::of_view(state, images)
+            });
             book.with(|book| book.missing(&want))
         });
         // The client is made before the page that it reports to.

@@ -7,11 +7,9 @@ mod geometry_tables;
 mod ladder;
 mod none_of_these;
 mod number;
-mod want;
 mod words;
 
 pub(super) use geometry::Geometry;
 pub(super) use ladder::Ladder;
 pub(super) use none_of_these::NoneOfThese;
-pub(super) use want::want;
 pub(super) use words::Words;

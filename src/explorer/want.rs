@@ -1,0 +1,93 @@
+//! What the open view asks the engine about, beside the matrix.
+
+use super::state::ExplorerState;
+use super::variants::variant_captions;
+use super::view::View;
+
+/// Captions to ask about, each against each of the pictures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Want {
+    /// The captions, each once.
+    pub captions: Vec<String>,
+    /// The pictures by name.
+    pub images: Vec<String>,
+}
+
+impl Want {
+    /// A wish for these captions, those without words and those named before left out.
+    pub fn of(captions: impl IntoIterator<Item = String>, images: Vec<String>) -> Self {
+        let mut want = Self {
+            captions: Vec::new(),
+            images,
+        };
+        for caption in captions {
+            if !caption.trim().is_empty() && !want.captions.contains(&caption) {
+                want.captions.push(caption);
+            }
+        }
+        want
+    }
+
+    /// What the open view needs numbers for, given the pictures that an engine has read.
+    pub fn of_view(state: &ExplorerState, images: Vec<String>) -> Self {
+        match state.view {
+            // The matrix has all that these need.
+            View::Explore | View::Geometry => Self::default(),
+            View::Ladder => Self::of(state.ladder.texts(), Vec::new()),
+            View::Words => {
+                let caption = state.chosen_caption().and_then(|key| state.text(key));
+                Self::of(variant_captions(caption.unwrap_or_default()), Vec::new())
+            }
+            View::NoneOfThese => Self::of(state.classes.captions(), images),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn want(view: View) -> Want {
+        let mut state = ExplorerState::new(["a star", ""], ["x"]);
+        state.view = view;
+        Want::of_view(&state, vec!["x".into()])
+    }
+
+    #[test]
+    fn the_matrix_and_the_geometry_ask_nothing_more() {
+        for view in [View::Explore, View::Geometry] {
+            assert_eq!(want(view), Want::default(), "{view:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_asked_about_in_one_question_without_pictures() {
+        let want = want(View::Words);
+        assert_eq!(
+            want.captions,
+            ["a", "star", "a star"],
+            "beginnings and rests of the longest caption"
+        );
+        assert!(want.images.is_empty(), "κ needs no picture: {want:?}");
+    }
+
+    #[test]
+    fn rungs_are_asked_about_without_pictures() {
+        let want = want(View::Ladder);
+        assert_eq!(want.captions.len(), 6, "the rungs of the first ladder");
+        assert!(want.images.is_empty(), "κ needs no picture: {want:?}");
+    }
+
+    #[test]
+    fn classes_are_compared_with_every_picture() {
+        let want = want(View::NoneOfThese);
+        let expected = [
+            "something red",
+            "something yellow",
+            "something green",
+            "a picture",
+        ];
+        assert_eq!(want.captions, expected, "the classes and the dummy");
+        assert_eq!(want.images, ["x"], "with the pictures that were read");
+    }
+}
