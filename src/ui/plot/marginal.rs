@@ -100,7 +100,7 @@ fn label(panel: Memo<Panel>, i: usize, top: f64) -> impl IntoView {
         })
     };
     // The first label stands on the left of its line and the others on the right, as long as there is room.
-    let is_left = move || i == 0 || peak().0 > 0.2;
+    let is_left = move || i == 0 || peak().0 > 0.3;
     let baseline = LABEL_ROW * i as f64 + 13.0;
     let words = panel.with_untracked(|panel| panel.lines[i].label);
     let class = panel.with_untracked(|panel| format!("marginal-leader {}", panel.lines[i].class));

@@ -113,7 +113,7 @@ fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> imp
             <input id="dimension" type="range" min="0" step="1" max=move || (offered.with(Vec::len) - 1).to_string()
                 prop:value=move || at().to_string() aria-valuetext=words on:input:target=move |event| choose(event.target().value())/>
             <output for="dimension">{words}</output>
-            <button type="button" class="quiet" disabled=move || shown.get() == own.get() on:click=home>"the model’s own"</button>
+            <button type="button" class="quiet" disabled=move || shown.get() == own.get() on:click=home>"back to the model’s own"</button>
         </div>
         <div class="ball-beside">
             <figure>

@@ -203,6 +203,7 @@ fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoVi
         );
         rows
     });
+    let scales = Scales::of(judgement);
     let keyed = move || rows.get().into_iter().enumerate();
     view! {
         <h3 class="chosen-title">{title}</h3>
@@ -210,42 +211,56 @@ fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoVi
         <table class="measures classes-table">
             <caption class="hidden">"Every class for the chosen picture"</caption>
             <thead><tr><th scope="col">"Class"</th><th scope="col" class="plotted">"nats above uniform"</th><th scope="col">"nats"</th><th scope="col">"share"</th><th scope="col" class="plotted">"CLIP’s cosine"</th><th scope="col">"cosine"</th></tr></thead>
-            <tbody><For each=keyed key=Clone::clone let:row><ClassRow i=row.0 name=row.1 judgement=judgement/></For></tbody>
+            <tbody><For each=keyed key=Clone::clone let:row><ClassRow i=row.0 name=row.1 judgement=judgement scales=scales/></For></tbody>
+            <tfoot aria-hidden="true"><tr><td></td><td class="plotted">{plot::axis(move || scales.nats.get())}</td><td></td><td></td><td class="plotted">{plot::axis(move || scales.cosines.get())}</td><td></td></tr></tfoot>
         </table>
+    }
+}
+
+/// The scales that the bars of all classes share.
+#[derive(Debug, Clone, Copy)]
+struct Scales {
+    nats: Memo<Extent>,
+    cosines: Memo<Extent>,
+}
+
+impl Scales {
+    fn of(judgement: Memo<Option<Judgement>>) -> Self {
+        let nats = move |known: &Judgement| {
+            let all = known.nats.iter().copied().chain(known.dummy_nats);
+            Extent::of(all)
+        };
+        let cosines = |known: &Judgement| Extent::of(known.cosines.iter().copied());
+        let read = move |scale: fn(&Judgement) -> Extent| {
+            judgement.with(|judgement| judgement.as_ref().map(scale).unwrap_or_default())
+        };
+        Self {
+            nats: Memo::new(move |_| read(nats)),
+            cosines: Memo::new(move |_| read(cosines)),
+        }
     }
 }
 
 /// One class, or the caption for none of them, which has no cosine of its own in CLIP's answer.
 #[component]
-fn ClassRow(i: usize, name: String, judgement: Memo<Option<Judgement>>) -> impl IntoView {
+fn ClassRow(
+    i: usize,
+    name: String,
+    judgement: Memo<Option<Judgement>>,
+    scales: Scales,
+) -> impl IntoView {
     let read = move |part: fn(&Judgement, usize) -> Option<f64>| {
         judgement.with(|judgement| judgement.as_ref().and_then(|known| part(known, i)))
     };
     let nats = move || read(nats_at);
     let cosine = move || read(|known, i| known.cosines.get(i).copied());
-    let nats_extent = move || {
-        judgement.with(|judgement| {
-            let all = judgement
-                .iter()
-                .flat_map(|known| known.nats.iter().copied().chain(known.dummy_nats));
-            Extent::of(all)
-        })
-    };
-    let cosine_extent = move || {
-        judgement.with(|judgement| {
-            let all = judgement
-                .iter()
-                .flat_map(|known| known.cosines.iter().copied());
-            Extent::of(all)
-        })
-    };
     view! {
         <tr>
             <th scope="row"><span class="words">{name}</span></th>
-            <td class="plotted">{plot::bar(nats, nats_extent)}</td>
+            <td class="plotted">{plot::bar(nats, move || scales.nats.get())}</td>
             <Number field="class-nats" value=Signal::derive(nats) show=signed/>
             <Number field="class-share" value=Signal::derive(move || read(|known, i| known.shares.get(i).copied())) show=percent/>
-            <td class="plotted">{plot::bar(cosine, cosine_extent)}</td>
+            <td class="plotted">{plot::bar(cosine, move || scales.cosines.get())}</td>
             <Number field="class-cosine" value=Signal::derive(cosine) show=three_significant/>
         </tr>
     }
