@@ -31,7 +31,7 @@ impl Default for Classes {
             names: "red, yellow, green".into(),
             template: "something {}".into(),
             dummy: "a picture".into(),
-            threshold: 300,
+            threshold: 200,
             margin: 50,
         }
     }

@@ -6,6 +6,7 @@ use super::shell;
 
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 const TRUNK_VERSION: &str = "0.21.14";
+const AXE_VERSION: &str = "4.14.1";
 
 /// Sees to everything that building the page needs.
 pub(crate) fn ensure_page_tools() -> Result<(), String> {
@@ -36,6 +37,30 @@ pub(crate) fn ensure_wasm_bindgen() -> Result<(), String> {
         .ok_or("Cargo.lock names no version of wasm-bindgen")?;
     // Without `--locked`: the lock file of this release names a version that was withdrawn.
     ensure("wasm-bindgen", "wasm-bindgen-cli", version, &[])
+}
+
+/// Sees to axe-core, which looks for obstacles to assistive technology in the built page.
+pub(crate) fn ensure_axe() -> Result<(), String> {
+    if shell::root()
+        .join("node_modules/axe-core/axe.min.js")
+        .exists()
+    {
+        return Ok(());
+    }
+    if shell::find_program(&["npm"]).is_none() {
+        return Err("no npm on the path to fetch axe-core with".to_owned());
+    }
+    let package = format!("axe-core@{AXE_VERSION}");
+    shell::succeed(&mut shell::program(
+        "npm",
+        &[
+            "install",
+            "--silent",
+            "--no-save",
+            "--no-package-lock",
+            &package,
+        ],
+    ))
 }
 
 fn ensure(program: &str, package: &str, version: &str, flags: &[&str]) -> Result<(), String> {

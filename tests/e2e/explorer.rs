@@ -124,8 +124,11 @@ pub fn reading(browser: &Browser) -> Reading {
     }
 }
 
-/// What `train score` says of the same captions and files; pictures are named as the page names them.
-pub fn native_reading(captions: &BTreeSet<String>, pictures: &[(String, &Path)]) -> Reading {
+/// The answer of `train score` for captions and files, as it prints it.
+pub fn native_table<'a>(
+    captions: impl IntoIterator<Item = &'a str>,
+    files: impl IntoIterator<Item = &'a Path>,
+) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_train"));
     command
         .arg("score")
@@ -135,7 +138,7 @@ pub fn native_reading(captions: &BTreeSet<String>, pictures: &[(String, &Path)])
     for caption in captions {
         command.arg("--caption").arg(caption);
     }
-    for (_, file) in pictures {
+    for file in files {
         command.arg("--image").arg(file);
     }
     let output = command.output().expect("the train program starts");
@@ -144,7 +147,15 @@ pub fn native_reading(captions: &BTreeSet<String>, pictures: &[(String, &Path)])
         "{command:?}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let answer: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
+    serde_json::from_slice(&output.stdout).expect("it prints JSON")
+}
+
+/// What `train score` says of the same captions and files; pictures are named as the page names them.
+pub fn native_reading(captions: &BTreeSet<String>, pictures: &[(String, &Path)]) -> Reading {
+    let answer = native_table(
+        captions.iter().map(String::as_str),
+        pictures.iter().map(|(_, file)| *file),
+    );
     let list = |key: &str| answer[key].as_array().cloned().unwrap_or_default();
     let name_of = |file: String| {
         let named = pictures

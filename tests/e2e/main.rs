@@ -10,6 +10,7 @@
 
 mod explorer;
 mod server;
+mod views;
 mod webdriver;
 
 /// `cargo test` without a built page passes these by.

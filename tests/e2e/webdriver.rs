@@ -63,6 +63,11 @@ impl Browser {
         )
     }
 
+    /// What a script passes to its last argument, a function.
+    pub fn run_async(&self, script: &str) -> Value {
+        self.post("/execute/async", &json!({ "script": script, "args": [] }))
+    }
+
     /// Runs a script in every page before the page's own.
     pub fn run_before_pages(&self, script: &str) {
         self.devtools(
@@ -87,6 +92,21 @@ impl Browser {
             &format!("/element/{element}/value"),
             &json!({ "text": text }),
         );
+    }
+
+    /// Types keys into an element, WebDriver's names for special ones included.
+    pub fn press(&self, selector: &str, keys: &str) {
+        let element = self.find(selector);
+        self.post(
+            &format!("/element/{element}/value"),
+            &json!({ "text": keys }),
+        );
+    }
+
+    /// Clicks an element with the pointer.
+    pub fn click(&self, selector: &str) {
+        let element = self.find(selector);
+        self.post(&format!("/element/{element}/click"), &json!({}));
     }
 
     /// Chooses a file in an `<input type="file">`, hidden or not.

@@ -43,7 +43,7 @@ fn Link(to: View) -> impl IntoView {
             open(exhibit, to);
         }
     };
-    view! { <a href=move || format!("#{}", href.get()) aria-current=current on:click=follow>{to.name()}</a> }
+    view! { <a data-to=to.slug() href=move || format!("#{}", href.get()) aria-current=current on:click=follow>{to.name()}</a> }
 }
 
 /// Opens a view as a new entry of the history; the present one is left as it stands.

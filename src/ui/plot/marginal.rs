@@ -99,8 +99,8 @@ fn label(panel: Memo<Panel>, i: usize, top: f64) -> impl IntoView {
             (cosine, top + CURVES * (1.0 - density / panel.top))
         })
     };
-    // The first label stands on the left of its line and the others on the right, as long as there is room.
-    let is_left = move || i == 0 || peak().0 > 0.3;
+    // Towards the side where no later curve peaks, as long as there is room.
+    let is_left = move || i == 0 || peak().0 > 0.3 || panel.with(|panel| is_leftmost(panel, i));
     let baseline = LABEL_ROW * i as f64 + 13.0;
     let words = panel.with_untracked(|panel| panel.lines[i].label);
     let class = panel.with_untracked(|panel| format!("marginal-leader {}", panel.lines[i].class));
@@ -109,6 +109,14 @@ fn label(panel: Memo<Panel>, i: usize, top: f64) -> impl IntoView {
         <line class=class x1=x x2=x y1=baseline - 10.0 y2=move || peak().1/>
         <text class="marginal-label" x=x y=baseline dx=move || if is_left() { "-6" } else { "6" } text-anchor=move || if is_left() { "end" } else { "start" }>{words}</text>
     }
+}
+
+/// Whether a curve peaks to the left of all others but the first, which is what they are compared with.
+fn is_leftmost(panel: &Panel, i: usize) -> bool {
+    let peak = |line: &Line| line.curve.peak[0];
+    let own = panel.lines.get(i).map_or(0.0, peak);
+    let mut others = panel.lines.iter().enumerate().skip(1);
+    others.all(|(other, line)| other == i || own < peak(line))
 }
 
 fn tick_row(panel: Memo<Panel>, i: usize, name: &'static str, top: f64) -> impl IntoView {
@@ -130,7 +138,7 @@ fn tick_row(panel: Memo<Panel>, i: usize, name: &'static str, top: f64) -> impl 
         row.unwrap_or_default().into_iter().map(tick).collect_view()
     };
     view! {
-        <text class="axis-label" x="0" y=below - 2.0>{name}</text>
+        <text class="axis-label" x="100%" y=below - 2.0 text-anchor="end">{name}</text>
         {ticks}
     }
 }

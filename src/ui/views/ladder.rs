@@ -42,9 +42,9 @@ pub(crate) fn Ladder() -> impl IntoView {
             <h2 id="ladder-title">"Does each rung say more than the one above?"</h2>
             <Choice/>
             <LawChoice/>
+            <p class="finding">{move || rungs.with(|rungs| ladder_words(rungs))}</p>
             <RungTable rungs=rungs/>
             <NewRung/>
-            <p class="finding">{move || rungs.with(|rungs| ladder_words(rungs))}</p>
             <div class="prose">
                 <section>
                     <h3>"Two measures of the same words"</h3>

@@ -255,8 +255,8 @@ fn ClassRow(
     let nats = move || read(nats_at);
     let cosine = move || read(|known, i| known.cosines.get(i).copied());
     view! {
-        <tr>
-            <th scope="row"><span class="words">{name}</span></th>
+        <tr data-class=name.clone()>
+            <th scope="row"><span class="words">{name.clone()}</span></th>
             <td class="plotted">{plot::bar(nats, move || scales.nats.get())}</td>
             <Number field="class-nats" value=Signal::derive(nats) show=signed/>
             <Number field="class-share" value=Signal::derive(move || read(|known, i| known.shares.get(i).copied())) show=percent/>

@@ -109,7 +109,7 @@ fn WordRow(
         })
     };
     view! {
-        <tr style:--certainty=certainty>
+        <tr data-word=text style:--certainty=certainty>
             <th scope="row">{plot::halo(percentile, plot::Size::Small)}<span class="words">{text}</span></th>
             <td class="plotted" title=prefix>{plot::bar(kappa, move || kappas.get())}</td>
             <Number field="prefix-kappa" value=Signal::derive(kappa) show=three_significant/>

@@ -1,0 +1,333 @@
+//! The views beside the matrix: their numbers against the native program's, their keys, and their looks.
+
+mod built_page {
+    use std::collections::HashMap;
+    use std::fs;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use kappascope::numerics::Family;
+    use kappascope::scenes::{information, parse};
+    use serde_json::{Value, json};
+
+    use crate::explorer::{native_table, open_ready, wait_until_ready};
+    use crate::server::{Server, dist};
+    use crate::webdriver::Browser;
+
+    /// The same f32 arithmetic, compiled for another machine.
+    const TOLERANCE: f64 = 1e-4;
+    /// The same f64 arithmetic, printed and read again.
+    const EXACT: f64 = 1e-12;
+    const ANSWERING: Duration = Duration::from_secs(60);
+    const CAPTION: &str = "a small red star above a large blue circle";
+    /// Names of the views in an address.
+    const VIEWS: [&str; 5] = ["explore", "ladder", "words", "geometry", "none-of-these"];
+    const ALT: &str = "\u{E00A}";
+    const ARROW_DOWN: &str = "\u{E015}";
+    const HOME: &str = "\u{E011}";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_ladder_shows_the_native_kappa_and_the_worlds_bits() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let rungs = ["something", "a ring", "a small ring", "a dotted thing"];
+        let query: String = rungs.map(|rung| format!("&l={}", escaped(rung))).concat();
+        open_ready(
+            &browser,
+            &server.address(&format!("?backend=cpu#v=1&view=ladder&ladder=own{query}")),
+        );
+        let kappas = native_kappas(&rungs);
+        let fields = ["rung-kappa", "rung-change", "rung-bits"];
+        let shown = rows(&browser, "tr[data-rung]", &fields);
+        assert_eq!(shown.len(), rungs.len(), "rows for {rungs:?}");
+        for (i, row) in shown.iter().enumerate() {
+            let what = rungs[i];
+            assert_near(row[0], kappas[what], TOLERANCE, &format!("κ of {what:?}"));
+            let bits = parse(what).map(|description| information(&description).bits);
+            assert_near(row[2], bits.expect("it parses"), EXACT, what);
+            if i > 0 {
+                let change = kappas[what] - kappas[rungs[i - 1]];
+                assert_near(
+                    row[1],
+                    change,
+                    2.0 * TOLERANCE,
+                    &format!("change at {what:?}"),
+                );
+            }
+        }
+        browser.press("tr[data-rung] input", &format!("{ALT}{ARROW_DOWN}"));
+        let order = "return [...document.querySelectorAll('tr[data-rung]')].map(row => row.dataset.rung).join() === arguments[0]";
+        browser.wait_for(
+            "a rung that was moved by keys",
+            ANSWERING,
+            order,
+            &[json!("a ring,something,a small ring,a dotted thing")],
+        );
+        let moved = rows(&browser, "tr[data-rung]", &fields);
+        let change = kappas["something"] - kappas["a ring"];
+        assert_near(
+            moved[1][1],
+            change,
+            2.0 * TOLERANCE,
+            "the change is negative now",
+        );
+        assert!(change < 0.0, "a ring says more than something: {kappas:?}");
+        let marked = browser.run(
+            "return document.querySelector('tr.rung.violates, tr.rung:nth-child(2) .step').innerText",
+            &[],
+        );
+        let marked = marked.as_str().unwrap_or_default().to_owned();
+        assert!(marked.contains("wider"), "the second rung says {marked:?}");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn each_word_has_the_native_kappa_of_its_two_captions() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let address = format!("?backend=cpu#v=1&c={}&view=words", escaped(CAPTION));
+        open_ready(&browser, &server.address(&address));
+        let words: Vec<&str> = CAPTION.split(' ').collect();
+        let prefix = |i: usize| words[..=i].join(" ");
+        let without = |i: usize| [&words[..i], &words[i + 1..]].concat().join(" ");
+        let captions: Vec<String> = (0..words.len())
+            .flat_map(|i| [prefix(i), without(i)])
+            .collect();
+        let asked: Vec<&str> = captions.iter().map(String::as_str).collect();
+        let kappas = native_kappas(&asked);
+        let shown = rows(
+            &browser,
+            "tr[data-word]",
+            &["prefix-kappa", "without-kappa", "word-worth"],
+        );
+        assert_eq!(shown.len(), words.len(), "rows for {words:?}");
+        for (i, row) in shown.iter().enumerate() {
+            let (prefix, without) = (kappas[&prefix(i)], kappas[&without(i)]);
+            assert_near(row[0], prefix, TOLERANCE, &format!("up to word {i}"));
+            assert_near(row[1], without, TOLERANCE, &format!("without word {i}"));
+            let worth = kappas[CAPTION] - without;
+            assert_near(
+                row[2],
+                worth,
+                2.0 * TOLERANCE,
+                &format!("worth of word {i}"),
+            );
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_geometrys_tables_hold_the_numbers_of_numerics() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let address = format!(
+            "?backend=cpu#v=1&c={}&g=lone-red-star&g=red-circles&view=geometry",
+            escaped(CAPTION)
+        );
+        open_ready(&browser, &server.address(&address));
+        compare_spreads(&browser, 128);
+        let files =
+            ["lone-red-star", "red-circles"].map(|id| dist().join(format!("gallery/{id}.png")));
+        let table = native_table([CAPTION], files.iter().map(|file| file.as_path()));
+        let shown = rows(&browser, ".twin tr[data-image]", &["nats-vmf"]);
+        for (row, pair) in shown.iter().zip(table["pairs"].as_array().expect("pairs")) {
+            let nats = pair["nats"].as_f64().expect("a number");
+            assert_near(row[0], nats, TOLERANCE, &pair["image"].to_string());
+        }
+        assert_eq!(shown.len(), files.len(), "a row for each picture");
+        browser.press("#dimension", HOME);
+        let on_the_ball = "return document.querySelector('#dimension').getAttribute('aria-valuetext').startsWith('3 dim')
+            && document.querySelector('.ball-beside figcaption').innerText.startsWith('3 ')";
+        browser.wait_for("the ball, by a key", ANSWERING, on_the_ball, &[]);
+        compare_spreads(&browser, 3);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn classes_have_the_native_nats_and_cosines_and_may_be_none() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let address = "?backend=cpu#v=1&c=a&g=cross-in-the-dark&g=red-circles&view=none-of-these";
+        open_ready(&browser, &server.address(address));
+        let file = dist().join("gallery/cross-in-the-dark.png");
+        let captions = [
+            "something red",
+            "something yellow",
+            "something green",
+            "a picture",
+        ];
+        let table = native_table(captions, [file.as_path()]);
+        let pairs = table["pairs"].as_array().expect("pairs").clone();
+        let shown = rows(&browser, "tr[data-class]", &["class-nats", "class-cosine"]);
+        assert_eq!(
+            shown.len(),
+            captions.len(),
+            "three classes and none of them"
+        );
+        for (i, (row, pair)) in shown.iter().zip(&pairs).enumerate() {
+            let number = |key: &str| pair[key].as_f64().expect("a number");
+            assert_near(row[0], number("nats"), TOLERANCE, captions[i]);
+            if i < 3 {
+                assert_near(row[1], number("cosine"), TOLERANCE, captions[i]);
+            }
+        }
+        let answers = || {
+            browser.run(
+                "return ['by-likelihood', 'by-threshold', 'by-margin'].map(field =>
+                    document.querySelector(`tr[data-image=\"cross-in-the-dark\"] [data-field=${field}]`).innerText)",
+                &[],
+            )
+        };
+        assert_eq!(answers()[0], "none", "a purple cross is none of the three");
+        let lowered = "return document.querySelector('tr[data-image=\"cross-in-the-dark\"] [data-field=by-threshold]').innerText !== 'none'";
+        browser.press("#class-threshold", HOME);
+        let best = shown[..3]
+            .iter()
+            .filter_map(|row| row[1])
+            .fold(f64::MIN, f64::max);
+        if best >= 0.0 {
+            browser.wait_for("an answer without a threshold", ANSWERING, lowered, &[]);
+        } else {
+            assert_eq!(
+                answers()[1],
+                "none",
+                "the best cosine, {best}, lies below zero"
+            );
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_views_are_walked_by_links_and_by_the_way_back() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let open = "return document.documentElement.dataset.view === arguments[0]";
+        for view in &VIEWS[1..] {
+            browser.click(&format!("nav.views a[data-to={view}]"));
+            browser.wait_for(view, ANSWERING, open, &[json!(view)]);
+        }
+        browser.run("history.back()", &[]);
+        browser.wait_for("the view before", ANSWERING, open, &[json!("geometry")]);
+    }
+
+    /// axe-core, which `cargo xtask test` fetches, must find nothing, and nothing may stand beyond the window's edge, on any view in any light or width.
+    #[test]
+    #[ignore = "needs the built page and axe-core: cargo xtask test"]
+    fn axe_finds_nothing_on_any_view_and_each_fits_its_window() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("node_modules/axe-core/axe.min.js");
+        let axe = fs::read_to_string(path).expect("npm install --no-save axe-core");
+        let (server, browser) = (Server::start(), Browser::start());
+        for (name, width, height, colours) in [
+            ("light", 1440, 900, "light"),
+            ("dark", 1440, 900, "dark"),
+            ("phone", 390, 844, "light"),
+        ] {
+            browser.resize(width, height);
+            browser.prefer_colours(colours);
+            open_ready(&browser, &server.address("?backend=cpu"));
+            browser.run(&axe, &[]);
+            for view in VIEWS {
+                browser.run(
+                    "[...document.querySelectorAll('nav.views a')].find(link => link.dataset.to === arguments[0]).click()",
+                    &[json!(view)],
+                );
+                let open = "return document.documentElement.dataset.view === arguments[0]";
+                browser.wait_for(view, ANSWERING, open, &[json!(view)]);
+                wait_until_ready(&browser, ANSWERING);
+                let overflow = browser.run(
+                    "return document.documentElement.scrollWidth - window.innerWidth",
+                    &[],
+                );
+                assert!(
+                    overflow.as_f64().expect("a width") <= 0.0,
+                    "{view}, {name}: {overflow} pixels too wide"
+                );
+                browser.save_screenshot(&format!("view-{view}-{name}.png"));
+                let found = browser.run_async(
+                    "const done = arguments[arguments.length - 1];
+                     axe.run(document, { resultTypes: ['violations'] }).then(result => done(result.violations.map(
+                         violation => [violation.id, violation.nodes.map(node => node.html)])), error => done(String(error)))",
+                );
+                assert_eq!(found, json!([]), "{view}, {name}: what axe found");
+            }
+        }
+    }
+
+    /// The numbers in the tables of the geometry against those of the two laws at the page's own κ.
+    fn compare_spreads(browser: &Browser, dimension: usize) {
+        let fields = [
+            "spread-concentration",
+            "spread-mean",
+            "spread-deviation",
+            "spread-nats",
+        ];
+        let shown = rows(browser, ".twin tr:has([data-field=spread-mean])", &fields);
+        assert_eq!(
+            shown.len(),
+            5,
+            "knowing nothing, and each law at κ and at τκ"
+        );
+        let laws = [
+            Family::VonMisesFisher,
+            Family::VonMisesFisher,
+            Family::PowerSpherical,
+            Family::VonMisesFisher,
+            Family::PowerSpherical,
+        ];
+        for (i, (row, family)) in shown.iter().zip(laws).enumerate() {
+            let kappa = row[0].expect("a concentration");
+            let what = format!("row {i} in {dimension} dimensions");
+            let expected = [
+                family.mean_resultant_length(dimension, kappa),
+                family.cosine_variance(dimension, kappa).sqrt(),
+                family.kl_to_uniform(dimension, kappa),
+            ];
+            for (found, expected) in row[1..].iter().zip(expected) {
+                assert_near(*found, expected, EXACT, &what);
+            }
+        }
+    }
+
+    /// κ of each caption from the native program.
+    fn native_kappas(captions: &[&str]) -> HashMap<String, f64> {
+        let mut asked = captions.to_vec();
+        asked.sort_unstable();
+        asked.dedup();
+        let table = native_table(asked, [gallery_picture().as_path()]);
+        let row = |row: &Value| {
+            let caption = row["caption"].as_str().expect("a caption").to_owned();
+            (caption, row["kappa"].as_f64().expect("a number"))
+        };
+        let rows = table["captions"].as_array().expect("captions");
+        rows.iter().map(row).collect()
+    }
+
+    fn gallery_picture() -> std::path::PathBuf {
+        dist().join("gallery/lone-red-star.png")
+    }
+
+    /// Numbers by row and field, once the page rests.
+    fn rows(browser: &Browser, selector: &str, fields: &[&str]) -> Vec<Vec<Option<f64>>> {
+        wait_until_ready(browser, ANSWERING);
+        let script = "return [...document.querySelectorAll(arguments[0])].map(row => arguments[1].map(field =>
+            row.querySelector(`[data-field=\"${field}\"]`)?.dataset.value ?? null))";
+        let found = browser.run(script, &[json!(selector), json!(fields)]);
+        let number = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
+        let row = |row: &Value| {
+            let cells = row.as_array().into_iter().flatten();
+            cells.map(number).collect()
+        };
+        found.as_array().into_iter().flatten().map(row).collect()
+    }
+
+    fn assert_near(found: Option<f64>, expected: f64, tolerance: f64, what: &str) {
+        let found = found.unwrap_or_else(|| panic!("{what}: the page shows no number"));
+        let error = (found - expected).abs();
+        assert!(
+            error <= tolerance * expected.abs().max(1.0),
+            "{what}: the page shows {found}, expected {expected}"
+        );
+    }
+
+    /// Text as a part of an address.
+    fn escaped(text: &str) -> String {
+        text.replace(' ', "%20")
+    }
+}
