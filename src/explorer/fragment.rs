@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use super::classes::Classes;
 use super::geometry::{MAX_DIMENSION, MIN_DIMENSION};
 use super::ladder::Ladder;
-use super::state::{Beside, ExplorerState};
+use super::state::{Beside, ExplorerState, Measure};
 use super::view::View;
 use crate::numerics::Family;
 
@@ -39,6 +39,12 @@ pub fn encode(state: &ExplorerState) -> String {
         Beside::Posterior => {}
         Beside::Cosine => parts.push("beside=cosine".into()),
         Beside::LogDensity => parts.push("beside=log-density".into()),
+    }
+    if state.measure == Measure::Cosine {
+        parts.push("by=cosine".into());
+    }
+    if state.counts_none {
+        parts.push("none=1".into());
     }
     if let Some(id) = state.picture.as_ref().filter(|id| !id.starts_with(OWN)) {
         parts.push(format!("p={}", escape(id)));
@@ -132,6 +138,8 @@ pub fn decode(fragment: &str) -> Option<(ExplorerState, usize)> {
             ("law", "power-spherical") => state.family = Family::PowerSpherical,
             ("beside", "cosine") => state.beside = Beside::Cosine,
             ("beside", "log-density") => state.beside = Beside::LogDensity,
+            ("by", "cosine") => state.measure = Measure::Cosine,
+            ("none", "1") => state.counts_none = true,
             ("p", id) if state.pictures.iter().any(|known| known == id) => {
                 state.picture = Some(id.to_owned());
             }
@@ -181,6 +189,8 @@ mod tests {
             pictures in prop::collection::btree_set("[a-z]{1,8}-?[0-9]{0,3}", 0..8),
             power_spherical: bool,
             beside in prop::sample::select(vec![Beside::Posterior, Beside::Cosine, Beside::LogDensity]),
+            measure in prop::sample::select(vec![Measure::Likelihood, Measure::Cosine]),
+            counts_none: bool,
             row in 0..8_usize,
             view in prop::sample::select(View::ALL.to_vec()),
             dimension in prop::option::of(MIN_DIMENSION..=MAX_DIMENSION),
@@ -191,7 +201,7 @@ mod tests {
             let pictures: Vec<_> = pictures.iter().map(String::as_str).filter(|id| !id.starts_with(OWN)).collect();
             let mut state = ExplorerState::new(captions.iter().map(String::as_str), pictures.iter().copied());
             state.family = if power_spherical { Family::PowerSpherical } else { Family::VonMisesFisher };
-            state.beside = beside;
+            (state.beside, state.measure, state.counts_none) = (beside, measure, counts_none);
             state.picture = pictures.last().map(|&id| id.to_owned());
             state.caption = state.captions.get(row).map(|caption| caption.key);
             (state.view, state.dimension) = (view, dimension);

@@ -35,7 +35,7 @@ pub use number::{file_size, percent, round_number, signed, three_significant};
 pub use reading::{CaptionView, PairView, Readings, Snapshot, of_family, softmax};
 pub use scale::Extent;
 pub use state::{
-    Beside, Caption, Direction, ExplorerState, MAX_CAPTIONS, MAX_PICTURES, START_CAPTIONS,
+    Beside, Caption, Direction, ExplorerState, MAX_CAPTIONS, MAX_PICTURES, Measure, START_CAPTIONS,
 };
 pub use variants::{
     MAX_WORDS, Variant, WordView, is_cut, variant_captions, variants, whole, word_views,
@@ -44,5 +44,6 @@ pub use variants::{
 pub use view::View;
 pub use want::Want;
 pub use words::{
-    beside_words, best_words, caption_note, family_name, formula, formula_with_numbers, spoken,
+    beside_words, best_words, caption_note, dispute_words, family_name, formula,
+    formula_with_numbers, measure_words, ordinal, rank_words, spoken,
 };

@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 
 use super::scale::Extent;
-use super::state::ExplorerState;
+use super::state::{ExplorerState, Measure};
 use crate::metrics::percentile_of;
 use crate::numerics::Family;
 use crate::protocol::{Answer, CaptionReading, ModelCard, PairReading, PerFamily};
+
+/// Nats above uniform of the uniform law itself, which stands for "none of these".
+const KNOWING_NOTHING: f64 = 0.0;
 
 /// An answer with the model that gave it and the rows it belongs to.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +29,8 @@ pub struct Snapshot {
 pub struct Readings {
     captions: HashMap<u64, CaptionView>,
     pairs: HashMap<u64, HashMap<String, PairView>>,
+    /// The share of "none of these" for each picture, where it takes part.
+    none_shares: HashMap<String, f64>,
     /// The scale of all bars.
     pub extent: Extent,
 }
@@ -64,10 +69,14 @@ pub struct PairView {
     pub log_normalizer_ratio: f64,
     /// The caption's share among the captions shown, for this picture: softmax of τ · nats.
     pub posterior: f64,
-    /// Whether no other caption shown has more nats for this picture.
+    /// Whether no other caption shown measures more for this picture.
     pub is_best_caption: bool,
-    /// Whether no other picture shown has more nats under this caption.
+    /// Whether no other picture shown measures more under this caption.
     pub is_best_picture: bool,
+    /// The caption's place for this picture by nats, from 1; 0 where it was not compared.
+    pub likelihood_rank: usize,
+    /// The same by CLIP's cosine.
+    pub cosine_rank: usize,
 }
 
 impl Readings {
@@ -102,9 +111,21 @@ impl Readings {
             })
             .collect();
         grid.retain(|row: &Vec<PairView>| row.len() == columns.len());
-        mark_best(&mut grid);
-        fill_posterior(&mut grid, of_family(snapshot.card.logit_scale, family));
-        let extent = Extent::of(grid.iter().flatten().map(|pair| pair.nats));
+        mark_best(&mut grid, state.measure);
+        fill_ranks(&mut grid);
+        let none = state.counts_none.then_some(KNOWING_NOTHING);
+        let none_shares = fill_posterior(
+            &mut grid,
+            of_family(snapshot.card.logit_scale, family),
+            none,
+        );
+        let none_shares = columns.iter().map(|(_, id)| (*id).clone()).zip(none_shares);
+        let none_shares = none_shares.collect();
+        let extent = Extent::of(
+            grid.iter()
+                .flatten()
+                .map(|pair| pair.measured(state.measure)),
+        );
         let named = |row: Vec<PairView>| {
             columns
                 .iter()
@@ -120,6 +141,7 @@ impl Readings {
         Self {
             captions,
             pairs,
+            none_shares,
             extent,
         }
     }
@@ -144,11 +166,37 @@ impl Readings {
         Some(key)
     }
 
+    /// The share of "none of these" for a picture, where it takes part.
+    pub fn none_share(&self, image: &str) -> Option<f64> {
+        self.none_shares.get(image).copied()
+    }
+
+    /// Pictures whose best caption by cosine is not their best by likelihood, and pictures in all.
+    pub fn n_disputed(&self) -> (usize, usize) {
+        let mut bests: HashMap<&String, bool> = HashMap::new();
+        for (image, pair) in self.pairs.values().flatten() {
+            let is_disputed = bests.entry(image).or_default();
+            *is_disputed |= pair.cosine_rank == 1 && pair.likelihood_rank > 1;
+        }
+        let n_disputed = bests.values().filter(|is_disputed| **is_disputed).count();
+        (n_disputed, bests.len())
+    }
+
     /// The picture with the most nats under a caption.
     pub fn best_picture(&self, key: u64) -> Option<&str> {
         let row = self.pairs.get(&key)?;
         let (id, _) = row.iter().max_by(|a, b| a.1.nats.total_cmp(&b.1.nats))?;
         Some(id)
+    }
+}
+
+impl PairView {
+    /// The value that bars show and that is ranked by.
+    pub fn measured(&self, measure: Measure) -> f64 {
+        match measure {
+            Measure::Likelihood => self.nats,
+            Measure::Cosine => self.cosine,
+        }
     }
 }
 
@@ -218,15 +266,18 @@ pub(super) fn read_pair(
         posterior: f64::NAN,
         is_best_caption: false,
         is_best_picture: false,
+        likelihood_rank: 0,
+        cosine_rank: 0,
     }
 }
 
 /// Marks the greatest of each row and of each column; where there is only one, there is nothing to be best among.
-fn mark_best(grid: &mut [Vec<PairView>]) {
+fn mark_best(grid: &mut [Vec<PairView>], measure: Measure) {
+    let order = |a: &PairView, b: &PairView| a.measured(measure).total_cmp(&b.measured(measure));
     let (n_texts, n_images) = (grid.len(), grid.first().map_or(0, Vec::len));
     if n_images > 1 {
         for row in grid.iter_mut() {
-            if let Some(best) = row.iter_mut().max_by(|a, b| a.nats.total_cmp(&b.nats)) {
+            if let Some(best) = row.iter_mut().max_by(|a, b| order(a, b)) {
                 best.is_best_picture = true;
             }
         }
@@ -234,23 +285,49 @@ fn mark_best(grid: &mut [Vec<PairView>]) {
     if n_texts > 1 {
         for i_image in 0..n_images {
             let column = grid.iter_mut().map(|row| &mut row[i_image]);
-            if let Some(best) = column.max_by(|a, b| a.nats.total_cmp(&b.nats)) {
+            if let Some(best) = column.max_by(|a, b| order(a, b)) {
                 best.is_best_caption = true;
             }
         }
     }
 }
 
-fn fill_posterior(grid: &mut [Vec<PairView>], logit_scale: f64) {
+/// Fills the places of each column, from 1 for the greatest; equals share a place.
+fn fill_ranks(grid: &mut [Vec<PairView>]) {
+    let ranks = |values: &[f64]| -> Vec<usize> {
+        let rank = |value: &f64| 1 + values.iter().filter(|other| *other > value).count();
+        values.iter().map(rank).collect()
+    };
     for i_image in 0..grid.first().map_or(0, Vec::len) {
-        let logits: Vec<f64> = grid
-            .iter()
-            .map(|row| logit_scale * row[i_image].nats)
-            .collect();
-        for (row, share) in grid.iter_mut().zip(softmax(&logits)) {
-            row[i_image].posterior = share;
+        let column = |read: fn(&PairView) -> f64| {
+            let values = grid.iter().map(|row| read(&row[i_image]));
+            ranks(&values.collect::<Vec<f64>>())
+        };
+        let (likelihood, cosine) = (column(|pair| pair.nats), column(|pair| pair.cosine));
+        for (row, ranks) in grid.iter_mut().zip(likelihood.into_iter().zip(cosine)) {
+            (row[i_image].likelihood_rank, row[i_image].cosine_rank) = ranks;
         }
     }
+}
+
+/// Fills the shares of each column, and returns those of a further candidate with so many nats for every picture.
+fn fill_posterior(
+    grid: &mut [Vec<PairView>],
+    logit_scale: f64,
+    further_nats: Option<f64>,
+) -> Vec<f64> {
+    let n_images = grid.first().map_or(0, Vec::len);
+    let mut further_shares = Vec::new();
+    for i_image in 0..n_images {
+        let nats = grid.iter().map(|row| row[i_image].nats).chain(further_nats);
+        let logits: Vec<f64> = nats.map(|nats| logit_scale * nats).collect();
+        let shares = softmax(&logits);
+        for (row, share) in grid.iter_mut().zip(&shares) {
+            row[i_image].posterior = *share;
+        }
+        further_shares.extend(further_nats.and(shares.last()));
+    }
+    further_shares
 }
 
 /// The value of one family.
@@ -401,6 +478,88 @@ mod tests {
                 odds.abs() < 1e-9,
                 "the log odds for {id} are τ times the nats between them; off by {odds}"
             );
+        }
+    }
+
+    #[test]
+    fn none_of_these_takes_its_share_at_zero_nats() {
+        let mut state = ExplorerState::new(["a", "b"], ["x", "y"]);
+        assert_eq!(
+            read(&state).none_share("x"),
+            None,
+            "it is not counted at first"
+        );
+        state.counts_none = true;
+        let readings = read(&state);
+        for id in ["x", "y"] {
+            let none = readings.none_share(id).expect("it is counted");
+            let pair = |row: usize| {
+                readings
+                    .pair(state.captions[row].key, id)
+                    .expect("answered")
+            };
+            let sum = none + pair(0).posterior + pair(1).posterior;
+            assert!(
+                (sum - 1.0).abs() < 1e-12,
+                "the shares for {id} sum to {sum}"
+            );
+            let odds = (pair(0).posterior / none).ln() - LOGIT_SCALE * pair(0).nats;
+            assert!(odds.abs() < 1e-9, "none has 0 nats for {id}; off by {odds}");
+        }
+    }
+
+    #[test]
+    fn places_are_counted_down_each_column_by_both_measures() {
+        let state = ExplorerState::new(["a", "b"], ["x", "y"]);
+        let readings = read(&state);
+        for id in ["x", "y"] {
+            let pair = |row: usize| {
+                readings
+                    .pair(state.captions[row].key, id)
+                    .expect("answered")
+            };
+            let (a, b) = (pair(0), pair(1));
+            assert_eq!(
+                a.likelihood_rank < b.likelihood_rank,
+                a.nats > b.nats,
+                "by nats for {id}: {a:?} and {b:?}"
+            );
+            assert_eq!(
+                a.cosine_rank < b.cosine_rank,
+                a.cosine > b.cosine,
+                "by cosine for {id}: {a:?} and {b:?}"
+            );
+            assert_eq!(a.likelihood_rank + b.likelihood_rank, 3, "places 1 and 2");
+        }
+        let n_disputed = ["x", "y"].into_iter().filter(|id| {
+            let pair = |row: usize| {
+                readings
+                    .pair(state.captions[row].key, id)
+                    .expect("answered")
+            };
+            (pair(0).nats > pair(1).nats) != (pair(0).cosine > pair(1).cosine)
+        });
+        assert_eq!(
+            readings.n_disputed(),
+            (n_disputed.count(), 2),
+            "of two pictures"
+        );
+    }
+
+    #[test]
+    fn best_is_what_the_shown_measure_says() {
+        let mut state = ExplorerState::new(["a", "b"], ["x", "y"]);
+        state.measure = Measure::Cosine;
+        let readings = read(&state);
+        for id in ["x", "y"] {
+            for caption in &state.captions {
+                let pair = readings.pair(caption.key, id).expect("answered");
+                assert_eq!(
+                    pair.is_best_caption,
+                    pair.cosine_rank == 1,
+                    "{pair:?} for {id}"
+                );
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! All that a link restores: the captions, the pictures, how they are read, the pair chosen, and the open view.
 
+use std::cmp::Ordering;
+
 use super::classes::Classes;
 use super::ladder::Ladder;
 use super::view::View;
@@ -28,8 +30,12 @@ pub struct ExplorerState {
     pub pictures: Vec<String>,
     /// The law whose numbers are shown.
     pub family: Family,
+    /// What the bars of the matrix are.
+    pub measure: Measure,
     /// What stands under each bar.
     pub beside: Beside,
+    /// Whether "none of these" takes part in the shares.
+    pub counts_none: bool,
     /// The picture whose column is chosen.
     pub picture: Option<String>,
     /// The caption whose row is chosen.
@@ -52,6 +58,16 @@ pub struct Caption {
     pub key: u64,
     /// As typed.
     pub text: String,
+}
+
+/// What the bars of the matrix are, and what captions are ranked by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// Nats above uniform, in which κ takes part.
+    #[default]
+    Likelihood,
+    /// CLIP's own cosine, which knows no κ.
+    Cosine,
 }
 
 /// What stands under each bar of nats.
@@ -91,7 +107,9 @@ impl ExplorerState {
             captions: Vec::new(),
             pictures: Vec::new(),
             family: Family::VonMisesFisher,
+            measure: Measure::default(),
             beside: Beside::default(),
+            counts_none: false,
             picture: None,
             caption: None,
             view: View::default(),
@@ -149,6 +167,16 @@ impl ExplorerState {
         move_by_one(&mut self.captions, key, direction)
     }
 
+    /// Sorts the captions from the greatest value down, or up where they stand so already; those without one come last.
+    pub fn sort_captions(&mut self, value: impl Fn(&Caption) -> Option<f64>) {
+        sort_or_reverse(&mut self.captions, value);
+    }
+
+    /// Sorts the pictures as [`Self::sort_captions`] sorts captions.
+    pub fn sort_pictures(&mut self, value: impl Fn(&String) -> Option<f64>) {
+        sort_or_reverse(&mut self.pictures, value);
+    }
+
     /// A caption's words.
     pub fn text(&self, key: u64) -> Option<&str> {
         let caption = self.captions.iter().find(|caption| caption.key == key)?;
@@ -196,6 +224,18 @@ impl ExplorerState {
         said.map(|caption| (caption.key, caption.text.clone()))
             .unzip()
     }
+}
+
+fn sort_or_reverse<T: Clone + PartialEq>(items: &mut Vec<T>, value: impl Fn(&T) -> Option<f64>) {
+    let (mut known, unknown): (Vec<T>, Vec<T>) = items
+        .iter()
+        .cloned()
+        .partition(|item| value(item).is_some());
+    known.sort_by(|a, b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
+    if items.starts_with(&known) {
+        known.sort_by(|a, b| value(a).partial_cmp(&value(b)).unwrap_or(Ordering::Equal));
+    }
+    *items = [known, unknown].concat();
 }
 
 /// Moves the caption with this key by one place; `false` where it already stands at the end.
@@ -315,6 +355,27 @@ mod tests {
             state.chosen_caption(),
             Some(keys[2]),
             "a caption stays chosen while its words are replaced"
+        );
+    }
+
+    #[test]
+    fn sorting_twice_turns_the_order_round() {
+        let mut state = ExplorerState::new(["bb", "", "a", "cccc"], []);
+        let length = |caption: &Caption| {
+            let n = caption.text.len();
+            (n > 0).then_some(n as f64)
+        };
+        let order = |state: &ExplorerState| {
+            let texts = state.captions.iter().map(|caption| caption.text.clone());
+            texts.collect::<Vec<_>>()
+        };
+        state.sort_captions(length);
+        assert_eq!(order(&state), ["cccc", "bb", "a", ""], "the longest first");
+        state.sort_captions(length);
+        assert_eq!(
+            order(&state),
+            ["a", "bb", "cccc", ""],
+            "then the shortest, and what has no value still last"
         );
     }
 

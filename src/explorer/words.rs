@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::number::{percent, three_significant};
 use super::reading::{CaptionView, PairView};
-use super::state::Beside;
+use super::state::{Beside, Measure};
 use crate::numerics::Family;
 
 /// Unknown words that a note names; a caption of 10,000 characters may hold thousands.
@@ -49,6 +49,48 @@ pub fn best_words(pair: &PairView) -> &'static str {
         (true, false) => "best caption",
         (false, true) => "best picture",
         (false, false) => "",
+    }
+}
+
+/// A place in a row of places: `1st`, `2nd`.
+pub fn ordinal(n: usize) -> String {
+    let suffix = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{n}{suffix}")
+}
+
+/// What κ does to a caption's place for a picture; empty where it leaves it.
+pub fn rank_words(pair: &PairView) -> String {
+    if pair.cosine_rank == pair.likelihood_rank {
+        return String::new();
+    }
+    let [before, after] = [pair.cosine_rank, pair.likelihood_rank].map(ordinal);
+    format!("{before} → {after}")
+}
+
+/// How many pictures get another best caption when κ takes part.
+pub fn dispute_words(n_disputed: usize, n_pictures: usize) -> String {
+    if n_pictures == 0 {
+        return String::new();
+    }
+    let of = format!("of {n_pictures} pictures");
+    match n_disputed {
+        0 => format!("Likelihood and cosine agree on the best caption for each {of}."),
+        1 => format!("For 1 {of} the best caption by likelihood is not the best by cosine."),
+        n => format!("For {n} {of} the best caption by likelihood is not the best by cosine."),
+    }
+}
+
+/// What bars show, with its unit.
+pub fn measure_words(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Likelihood => "nats above uniform",
+        Measure::Cosine => "CLIP’s cosine",
     }
 }
 
@@ -121,6 +163,18 @@ mod tests {
             truncated: false,
             unknown_words: unknown_words.iter().map(|&word| word.to_owned()).collect(),
         }
+    }
+
+    #[test]
+    fn places_are_named_as_they_are_spoken() {
+        let names = [1, 2, 3, 4, 11, 12, 13, 21, 22, 24].map(ordinal);
+        assert_eq!(
+            names,
+            [
+                "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "24th"
+            ],
+            "for the places of a page"
+        );
     }
 
     #[test]

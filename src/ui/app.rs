@@ -14,10 +14,13 @@ use super::panels::{
 use super::plot;
 use super::upkeep;
 use super::views::{Geometry, Ladder, NoneOfThese, Words};
-use crate::explorer::View;
+use crate::explorer::{Measure, Readings, View, dispute_words};
 
 /// More pictures than this scroll beneath the captions.
 const MANY: usize = 7;
+
+/// How the marks in the cells are read while bars show cosines.
+const MOVED: &str = "Bars now show cosines, which know no κ; “3rd → 1st” is a caption that is third for a picture by cosine and first by likelihood.";
 
 /// Puts the page in place of what stood in its element before the program ran.
 pub fn start() {
@@ -64,9 +67,25 @@ fn App(opening: Opening) -> impl IntoView {
 fn Explore() -> impl IntoView {
     view! {
         <Work/>
+        <Dispute/>
         <GalleryStrip/>
         <TouchedPair/>
     }
+}
+
+/// Where κ changes which caption is best, and how to see it.
+#[component]
+fn Dispute() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let dispute = move || {
+        let (n_disputed, n_pictures) = exhibit.readings.with(Readings::n_disputed);
+        let legend = match exhibit.state.with(|state| state.measure) {
+            Measure::Likelihood => "",
+            Measure::Cosine => MOVED,
+        };
+        format!("{} {legend}", dispute_words(n_disputed, n_pictures))
+    };
+    view! { <p class="aside dispute">{dispute}</p> }
 }
 
 /// The work surface: captions as rows, pictures as columns, and the matrix between them.

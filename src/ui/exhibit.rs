@@ -36,6 +36,8 @@ pub(super) struct Exhibit {
     pub(super) fresh: RwSignal<Option<u64>>,
     /// The caption edited last.
     pub(super) edited: RwSignal<Option<u64>>,
+    /// The row and the column under the pointer.
+    pub(super) pointed: RwSignal<Pointed>,
     /// The pair whose numbers are spelled out: the visitor's choice, or the best caption of the chosen picture.
     pub(super) touched: Memo<Option<(u64, String)>>,
     pub(super) question: Memo<Question>,
@@ -48,6 +50,13 @@ pub(super) struct Exhibit {
     pub(super) client: StoredValue<Client, LocalStorage>,
     n_notices: StoredValue<u64>,
     n_own: StoredValue<u64>,
+}
+
+/// The row and the column under the pointer, wherever on the page that is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Pointed {
+    pub(super) caption: Option<u64>,
+    pub(super) image: Option<String>,
 }
 
 /// One message to the visitor.
@@ -119,6 +128,7 @@ impl Exhibit {
             spoken: RwSignal::default(),
             fresh: RwSignal::new(None),
             edited: RwSignal::new(None),
+            pointed: RwSignal::default(),
             touched,
             question,
             failed: RwSignal::new(false),
@@ -197,6 +207,52 @@ impl Exhibit {
                 .set(format!("moved to row {}", row.map_or(0, |row| row + 1)));
             self.fresh.set(Some(key));
         }
+    }
+
+    /// Takes note of where the pointer is.
+    pub(super) fn point(self, caption: Option<u64>, image: Option<&str>) {
+        self.pointed.set(Pointed {
+            caption,
+            image: image.map(str::to_owned),
+        });
+    }
+
+    /// Whether the pointer is at this caption's row or mark.
+    pub(super) fn points_at_caption(self, key: u64) -> bool {
+        self.pointed.with(|pointed| pointed.caption == Some(key))
+    }
+
+    /// Whether the pointer is at this picture or its column.
+    pub(super) fn points_at_picture(self, id: &str) -> bool {
+        self.pointed
+            .with(|pointed| pointed.image.as_deref() == Some(id))
+    }
+
+    /// Sorts the captions by κ, or by the bars of a picture's column.
+    pub(super) fn sort_captions(self, image: Option<&str>) {
+        let readings = self.readings.get_untracked();
+        self.state.update(|state| {
+            let measure = state.measure;
+            state.sort_captions(|caption| match image {
+                Some(image) => Some(readings.pair(caption.key, image)?.measured(measure)),
+                None => Some(readings.caption(caption.key)?.concentration),
+            });
+        });
+        let first = self
+            .state
+            .with_untracked(|state| state.captions.first().map(|caption| caption.text.clone()));
+        self.spoken
+            .set(format!("sorted; first: {}", first.unwrap_or_default()));
+    }
+
+    /// Sorts the pictures by the bars of a caption's row.
+    pub(super) fn sort_pictures(self, key: u64) {
+        let readings = self.readings.get_untracked();
+        self.state.update(|state| {
+            let measure = state.measure;
+            state.sort_pictures(|image| Some(readings.pair(key, image)?.measured(measure)));
+        });
+        self.spoken.set("pictures sorted".into());
     }
 
     /// Chooses the pair whose numbers are spelled out.

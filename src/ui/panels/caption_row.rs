@@ -43,7 +43,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
         })
     };
     view! {
-        <tr role="row" class="row" class:stale=is_stale data-caption=move || text.get() style:--certainty=certainty>
+        <tr role="row" class="row" class:stale=is_stale class:pointed=move || exhibit.points_at_caption(key) data-caption=move || text.get() style:--certainty=certainty>
             <th role="rowheader" class="caption">
                 {plot::halo(percentile, plot::Size::Wide)}
                 <CaptionField key=key text=text/>
@@ -118,6 +118,7 @@ fn CaptionTools(key: u64, text: Memo<String>) -> impl IntoView {
     let label = move |verb: &str| format!("{verb}: {}", text.get());
     view! {
         <span class="tools">
+            <button type="button" title="sort the pictures by this row" aria-label=move || label("Sort the pictures by") on:click=move |_| exhibit.sort_pictures(key)>"⇆"</button>
             <button type="button" aria-label=move || label("Move up") on:click=move |_| exhibit.move_caption(key, Direction::Up)>"↑"</button>
             <button type="button" aria-label=move || label("Move down") on:click=move |_| exhibit.move_caption(key, Direction::Down)>"↓"</button>
             <button type="button" aria-label=move || label("Remove the caption") on:click=move |_| exhibit.state.update(|state| state.remove_caption(key))>"×"</button>

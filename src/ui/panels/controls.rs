@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Beside, family_name};
+use crate::explorer::{Beside, Measure, family_name};
 use crate::numerics::Family;
 use crate::ui::exhibit::Exhibit;
 
@@ -15,6 +15,15 @@ pub(crate) fn Controls() -> impl IntoView {
         let choose = move |_| exhibit.state.update(|state| state.beside = reading);
         view! { <Choice group="beside" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
     };
+    let measure = move |(measure, name)| {
+        let is_chosen = move || exhibit.state.with(|state| state.measure == measure);
+        let choose = move |_| exhibit.state.update(|state| state.measure = measure);
+        view! { <Choice group="measure" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
+    };
+    let measures = [
+        (Measure::Likelihood, "likelihood"),
+        (Measure::Cosine, "CLIP’s cosine"),
+    ];
     let readings = [
         (Beside::Posterior, "share"),
         (Beside::Cosine, "CLIP cosine"),
@@ -24,6 +33,7 @@ pub(crate) fn Controls() -> impl IntoView {
         <div class="controls">
             <p class="invitation">"Change one word."</p>
             <LawChoice/>
+            <fieldset><legend>"Bars show"</legend>{measures.map(measure).collect_view()}</fieldset>
             <fieldset><legend>"Also show"</legend>{readings.map(beside).collect_view()}</fieldset>
         </div>
     }

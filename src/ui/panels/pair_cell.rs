@@ -6,7 +6,7 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
-use crate::explorer::{beside_words, best_words, three_significant};
+use crate::explorer::{Measure, beside_words, best_words, rank_words, three_significant};
 use crate::ui::exhibit::Exhibit;
 use crate::ui::plot;
 
@@ -28,6 +28,12 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
         })
     });
     let nats = move || pair.with(|pair| pair.as_ref().map(|pair| pair.nats));
+    let measure = Memo::new(move |_| exhibit.state.with(|state| state.measure));
+    let measured = move || pair.with(|pair| pair.as_ref().map(|pair| pair.measured(measure.get())));
+    let unit = move || match measure.get() {
+        Measure::Likelihood => " nats",
+        Measure::Cosine => "",
+    };
     let extent = move || exhibit.readings.with(|readings| readings.extent);
     let exact = move || {
         nats()
@@ -54,16 +60,23 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
         })
     };
     let best = move || pair.with(|pair| pair.as_ref().map_or("", best_words));
+    let moved = move || match measure.get() {
+        Measure::Likelihood => None,
+        Measure::Cosine => pair.with(|pair| pair.as_ref().map(rank_words)),
+    };
+    let is_pointed = Memo::new(move |_| id.with_value(|id| exhibit.points_at_picture(id)));
+    let point = move |_| id.with_value(|id| exhibit.point(Some(caption), Some(id)));
     view! {
-        <td role="gridcell" class="pair" class:chosen=in_column class:touched=move || is_touched.get() class:best=move || !best().is_empty()
+        <td role="gridcell" class="pair" class:chosen=in_column class:touched=move || is_touched.get() class:best=move || !best().is_empty() class:pointed=move || is_pointed.get()
             tabindex=move || if is_touched.get() { "0" } else { "-1" }
             data-field="nats" data-image=image data-caption=move || text.get() data-value=exact title=exact
             on:click=move |_| touch() on:focus=move |_| touch() on:keydown=walk
+            on:pointerenter=point on:pointerleave=move |_| exhibit.point(None, None)
         >
-            <span class="nats">{move || nats().map_or_else(|| "–".to_owned(), three_significant)}<span class="hidden">" nats"</span></span>
-            {plot::bar(nats, extent)}
+            <span class="nats">{move || measured().map_or_else(|| "–".to_owned(), three_significant)}<span class="hidden">{unit}</span></span>
+            {plot::bar(measured, extent)}
             <span class="beside">{beside}</span>
-            <span class="best-of">{best}</span>
+            <span class="best-of">{best}" "<span class="moved" data-field="moved">{moved}</span></span>
         </td>
     }
 }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::explorer::measure_words;
 use crate::ui::exhibit::Exhibit;
 use crate::ui::intake;
 use crate::ui::pictures::{PictureFile, PictureState};
@@ -15,7 +16,10 @@ pub(crate) fn PictureHeaders() -> impl IntoView {
     view! {
         <tr role="row" class="heads">
             <th role="columnheader" class="caption"><span class="hidden">"Caption"</span></th>
-            <th role="columnheader" class="numbers"><i>"κ"</i>", how specific"<br/>"bar, how vague among reference captions"</th>
+            <th role="columnheader" class="numbers">
+                <i>"κ"</i>", how specific"<br/>"bar, how vague among reference captions"
+                <button type="button" class="quiet sort" on:click=move |_| exhibit.sort_captions(None)>"sort by "<i>"κ"</i></button>
+            </th>
             <For each=move || ids.get() key=Clone::clone let:id><PictureHeader id=id/></For>
             <th role="columnheader" class="picture add"><AddPicture/></th>
         </tr>
@@ -56,6 +60,7 @@ fn PictureHeader(id: String) -> impl IntoView {
                 .map(|file| file.url.clone())
         })
     };
+    let is_pointed = move || id.with_value(|id| exhibit.points_at_picture(id));
     let is_outside = move || file.with(|file| file.as_ref().is_some_and(PictureFile::is_outside));
     let notes = move || {
         file.with(|file| match file.as_ref().map(|file| &file.state) {
@@ -64,7 +69,8 @@ fn PictureHeader(id: String) -> impl IntoView {
         })
     };
     view! {
-        <th role="columnheader" class="picture" class:chosen=is_chosen>
+        <th role="columnheader" class="picture" class:chosen=is_chosen class:pointed=is_pointed
+            on:pointerenter=move |_| id.with_value(|id| exhibit.point(None, Some(id))) on:pointerleave=move |_| exhibit.point(None, None)>
             <button type="button" class="frame" aria-pressed=move || is_chosen().to_string() title=move || [alt(), notes()].join(" ").trim().to_owned() on:click=choose>
                 {move || match url() {
                     Some(url) => view! { <img src=url alt=alt() width="96" height="96" decoding="async"/> }.into_any(),
@@ -72,6 +78,8 @@ fn PictureHeader(id: String) -> impl IntoView {
                 }}
             </button>
             <Show when=is_outside><span class="outside">"outside what it knows"</span></Show>
+            <button type="button" class="sort-by" title="sort the captions by this column" aria-label=move || format!("Sort the captions by this picture: {}", alt())
+                on:click=move |_| id.with_value(|id| exhibit.sort_captions(Some(id)))>"⇅"</button>
             <button type="button" class="remove" aria-label=move || format!("Remove the picture: {}", alt()) on:click=move |_| exhibit.remove_picture(&id.get_value())>"×"</button>
         </th>
     }
@@ -103,7 +111,7 @@ pub(crate) fn Axis() -> impl IntoView {
     view! {
         <tr role="row" class="feet">
             <th role="rowheader" class="caption"><span class="hidden">"Scale"</span></th>
-            <td role="gridcell" class="numbers">"nats above uniform"</td>
+            <td role="gridcell" class="numbers">{move || measure_words(exhibit.state.with(|state| state.measure))}</td>
             <For each=move || ids.get() key=Clone::clone let:id>
                 <td role="gridcell" class="pair" class:chosen=move || is_chosen(&id)>
                     {plot::axis(extent)}

@@ -9,6 +9,10 @@ use crate::ui::plot;
 
 const OUTSIDE: &str = "This picture is outside what this model knows, which is drawn scenes. It still gives numbers, but they say little.";
 
+const WITHOUT_NONE: &str =
+    "The shares always sum to 100 %, even when no caption fits. The nats say whether any does.";
+const WITH_NONE: &str = "“None of these” has 0 nats for every picture: it is what knowing nothing predicts. That zero is set by training only within about one nat.";
+
 /// The chosen picture, large, with each caption's share; and the numbers of the pair that was touched.
 #[component]
 pub(crate) fn TouchedPair() -> impl IntoView {
@@ -47,16 +51,47 @@ fn Shares(id: Memo<Option<String>>) -> impl IntoView {
                 .collect::<Vec<_>>()
         })
     };
+    let counts_none = move || exhibit.state.with(|state| state.counts_none);
+    let toggle = move |_| {
+        exhibit
+            .state
+            .update(|state| state.counts_none = !state.counts_none);
+    };
     view! {
         <div class="shares">
             <h2>"If one of these captions was written for it, which?"</h2>
             <table>
                 <caption class="hidden">"Posterior over the captions for the chosen picture"</caption>
                 <thead class="hidden"><tr><th>"Caption"</th><th>"Share"</th></tr></thead>
-                <tbody><For each=captions key=|caption| (caption.key, caption.text.clone()) let:caption><Share caption=caption id=id/></For></tbody>
+                <tbody>
+                    <For each=captions key=|caption| (caption.key, caption.text.clone()) let:caption><Share caption=caption id=id/></For>
+                    <Show when=counts_none><NoneShare id=id/></Show>
+                </tbody>
             </table>
-            <p class="aside">"The shares always sum to 100 %, even when no caption fits. The nats say whether any does."</p>
+            <label class="check"><input type="checkbox" prop:checked=counts_none on:change=toggle/><span>"Let “none of these” take part"</span></label>
+            <p class="aside">{move || if counts_none() { WITH_NONE } else { WITHOUT_NONE }}</p>
         </div>
+    }
+}
+
+/// The share of knowing nothing.
+#[component]
+fn NoneShare(id: Memo<Option<String>>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let share = move || {
+        id.with(|id| {
+            exhibit
+                .readings
+                .with(|readings| readings.none_share(id.as_ref()?))
+        })
+    };
+    let exact = move || share().map(|share| share.to_string());
+    view! {
+        <tr class="none">
+            <th scope="row"><span class="words">"none of these"</span></th>
+            <td>{plot::bar(share, || Extent { lowest: 0.0, highest: 1.0 })}</td>
+            <td class="number" data-field="none-share" data-value=exact title=exact>{move || share().map_or_else(|| "–".to_owned(), percent)}</td>
+        </tr>
     }
 }
 
@@ -78,7 +113,8 @@ fn Share(caption: Caption, id: Memo<Option<String>>) -> impl IntoView {
     };
     let exact = move || share().map(|share| share.to_string());
     view! {
-        <tr class:touched=move || exhibit.state.with(|state| state.caption == Some(key))>
+        <tr class:touched=move || exhibit.state.with(|state| state.caption == Some(key)) class:pointed=move || exhibit.points_at_caption(key)
+            on:pointerenter=move |_| exhibit.point(Some(key), None) on:pointerleave=move |_| exhibit.point(None, None)>
             <th scope="row">{plot::halo(percentile, plot::Size::Small)}<span class="words">{caption.text}</span></th>
             <td>{plot::bar(share, || Extent { lowest: 0.0, highest: 1.0 })}</td>
             <td class="number" data-field="posterior" data-value=exact title=exact>{move || share().map_or_else(|| "–".to_owned(), percent)}</td>

@@ -19,27 +19,33 @@ pub(in crate::ui) enum Size {
 
 /// The mark at a percentile of 1/κ; nothing is known of a caption without one.
 pub(in crate::ui) fn halo(
-    percentile: impl Fn() -> Option<f64> + Copy + Send + 'static,
+    percentile: impl Fn() -> Option<f64> + Copy + Send + Sync + 'static,
     size: Size,
-) -> impl IntoView {
+) -> AnyView {
+    drawn(Signal::derive(percentile), size)
+}
+
+/// Compiled once, and not for each closure.
+fn drawn(percentile: Signal<Option<f64>>, size: Size) -> AnyView {
     let reach = if size == Size::Wide {
         WIDE_REACH
     } else {
         SMALL_REACH
     };
-    let focus = move || Focus::at(percentile().unwrap_or(50.0), reach);
+    let focus = move || Focus::at(percentile.get().unwrap_or(50.0), reach);
     let class = if size == Size::Wide {
         "halo halo-wide"
     } else {
         "halo halo-small"
     };
     view! {
-        <svg class=class class:unknown=move || percentile().is_none() viewBox=format!("{} -1 {} 2", -reach, 2.0 * reach) aria-hidden="true">
+        <svg class=class class:unknown=move || percentile.get().is_none() viewBox=format!("{} -1 {} 2", -reach, 2.0 * reach) aria-hidden="true">
             <circle r="1" fill="url(#mist)" class="halo-mist" style=move || scaled(focus().mist, focus().mist_strength)/>
             <circle r="1" fill="url(#glow)" class="halo-glow" style=move || scaled([focus().glow; 2], focus().glow_strength)/>
             <circle r="1" class="halo-core" style=move || scaled([focus().core; 2], focus().core_strength)/>
         </svg>
     }
+    .into_any()
 }
 
 /// The fall-off that all marks share: a Gaussian, cut where it is no longer seen.
