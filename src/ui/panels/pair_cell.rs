@@ -61,9 +61,11 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
     };
     let best = move || pair.with(|pair| pair.as_ref().map_or("", best_words));
     let moved = move || match measure.get() {
-        Measure::Likelihood => None,
-        Measure::Cosine => pair.with(|pair| pair.as_ref().map(rank_words)),
+        Measure::Likelihood => String::new(),
+        Measure::Cosine => pair.with(|pair| pair.as_ref().map(rank_words).unwrap_or_default()),
     };
+    // One line has room for one of the two.
+    let best_of = move || Some(best()).filter(|_| moved().is_empty());
     let is_pointed = Memo::new(move |_| id.with_value(|id| exhibit.points_at_picture(id)));
     let point = move |_| id.with_value(|id| exhibit.point(Some(caption), Some(id)));
     view! {
@@ -76,7 +78,7 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             <span class="nats">{move || measured().map_or_else(|| "–".to_owned(), three_significant)}<span class="hidden">{unit}</span></span>
             {plot::bar(measured, extent)}
             <span class="beside">{beside}</span>
-            <span class="best-of">{best}" "<span class="moved" data-field="moved">{moved}</span></span>
+            <span class="best-of">{best_of}<span class="moved" data-field="moved">{moved}</span></span>
         </td>
     }
 }
