@@ -113,7 +113,9 @@ pub(super) fn remember(name: &str, value: u32) {
 
 /// Whether this browser keeps anything for the page.
 pub(super) fn grants_storage() -> bool {
-    storage().is_some()
+    let has_cache = window()
+        .is_some_and(|window| js_sys::Reflect::has(&window, &"caches".into()).unwrap_or(false));
+    storage().is_some() && has_cache
 }
 
 /// Calls back at each event of the window with this name, as long as the page lives.

@@ -59,6 +59,16 @@ pub fn text(browser: &Browser) -> String {
         .to_owned()
 }
 
+/// Waits until these words stand anywhere on the page.
+pub fn wait_until_it_says(browser: &Browser, words: &str) {
+    browser.wait_for(
+        words,
+        Duration::from_secs(60),
+        "return document.body.innerText.includes(arguments[0])",
+        &[json!(words)],
+    );
+}
+
 /// Replaces the first caption and waits for its row and for the page to rest.
 pub fn type_first_caption(browser: &Browser, caption: &str) {
     browser.fill("[data-caption] :is(input, textarea)", caption);

@@ -24,7 +24,7 @@ mod built_page {
 
     use crate::explorer::{
         add_picture, assert_agree, engine, native_reading, open_ready, pictures, reading, text,
-        type_first_caption, wait_for_caption, wait_until_ready,
+        type_first_caption, wait_for_caption, wait_until_it_says, wait_until_ready,
     };
     use crate::server::{Server, dist};
     use crate::webdriver::Browser;
@@ -136,6 +136,35 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn denied_storage_is_said_and_nothing_else_is_lost() {
+        let denials = [
+            "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError'); } });",
+            // As on an insecure origin.
+            "delete Window.prototype.caches; delete window.caches;",
+        ];
+        for denial in denials {
+            let (server, browser) = (Server::start(), Browser::start());
+            browser.run_before_pages(denial);
+            open_ready(&browser, &server.address("?backend=cpu"));
+            wait_until_it_says(&browser, "keeps nothing for this page");
+            type_first_caption(&browser, CAPTION);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_picture_from_elsewhere_is_called_so() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let known = "outside what it knows";
+        assert!(!text(&browser).contains(known), "the gallery is known");
+        let screenshot = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/preview.png");
+        add_picture(&browser, &screenshot);
+        wait_until_it_says(&browser, known);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn damaged_weights_are_refused() {
         let manifest = manifest();
         let shard = manifest["shards"][0]["file"]
@@ -147,13 +176,7 @@ mod built_page {
         let replaced = HashMap::from([(format!("/models/scenes/{shard}"), bytes)]);
         let (server, browser) = (Server::replacing(replaced), Browser::start());
         browser.open(&server.address("?backend=cpu"));
-        let says = "return document.body.innerText.includes(arguments[0])";
-        browser.wait_for(
-            "a word about the shard",
-            Duration::from_secs(60),
-            says,
-            &[json!(shard)],
-        );
+        wait_until_it_says(&browser, shard);
         assert!(
             text(&browser).to_lowercase().contains("sha"),
             "it says what is wrong: {}",
