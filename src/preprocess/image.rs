@@ -93,11 +93,15 @@ impl ImagePreprocess {
     /// # Shapes
     /// Three planes of `image_size` × `image_size`: red, green, blue; each row by row.
     pub fn apply(&self, rgb: &RgbPixels) -> Vec<f32> {
-        let square = match self.resize_mode {
+        self.normalise(&self.resize(rgb))
+    }
+
+    /// The square that the vision tower sees, not yet normalised.
+    pub fn resize(&self, rgb: &RgbPixels) -> RgbPixels {
+        match self.resize_mode {
             ResizeMode::Shortest => resize_and_crop(rgb, self.image_size),
             ResizeMode::Squash => squash(rgb, self.image_size),
-        };
-        self.normalise(&square)
+        }
     }
 
     /// `(value / 255 − mean) / std` in single precision, as torchvision's `ToTensor` and `Normalize` compute it.

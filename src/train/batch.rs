@@ -21,13 +21,12 @@ const CAPTIONS_WITH_UNKNOWN: f64 = 0.15;
 /// A word outside of every vocabulary.
 const NONSENSE: &str = "blorple";
 
-/// Scenes with their preprocessed pictures.
+/// Scenes with their pictures, resized for the image tower; 8 bits a value, so that a large pool fits in memory.
 #[derive(Debug)]
 pub struct Pool {
-    /// The scenes.
-    pub scenes: Vec<Scene>,
-    /// Their pixels, channel by channel, `[n_scenes, 3, side, side]`.
-    pub pixels: Vec<f32>,
+    scenes: Vec<Scene>,
+    pictures: Vec<RgbPixels>,
+    preprocess: ImagePreprocess,
 }
 
 impl Pool {
@@ -47,24 +46,35 @@ impl Pool {
 
     /// Renders these scenes.
     pub fn of(scenes: Vec<Scene>, preprocess: &ImagePreprocess) -> Self {
-        let pictures: Vec<Vec<f32>> = scenes
+        let pictures = scenes
             .par_iter()
-            .map(|scene| picture(scene, preprocess))
+            .map(|scene| preprocess.resize(&rendered(scene)))
             .collect();
         Self {
             scenes,
-            pixels: pictures.concat(),
+            pictures,
+            preprocess: preprocess.clone(),
         }
+    }
+
+    fn pixels(&self, chosen: &[usize]) -> Vec<f32> {
+        let normalised = |&i: &usize| self.preprocess.normalise(&self.pictures[i]);
+        let pictures: Vec<Vec<f32>> = chosen.par_iter().map(normalised).collect();
+        pictures.concat()
     }
 }
 
 /// A scene as the image tower's input.
 pub fn picture(scene: &Scene, preprocess: &ImagePreprocess) -> Vec<f32> {
-    preprocess.apply(&RgbPixels {
+    preprocess.apply(&rendered(scene))
+}
+
+fn rendered(scene: &Scene) -> RgbPixels {
+    RgbPixels {
         width: RENDER_SIDE,
         height: RENDER_SIDE,
         pixels: render(scene, RENDER_SIDE),
-    })
+    }
 }
 
 /// Token ids of several captions, padded on the right.
@@ -139,7 +149,9 @@ impl SortedTokens {
 #[derive(Debug)]
 pub struct Batch {
     /// Which scenes of the pool.
-    pub scenes: Vec<i64>,
+    pub scenes: Vec<usize>,
+    /// Their normalised pixels, channel by channel, `[n_scenes, 3, side, side]`.
+    pub pixels: Vec<f32>,
     /// One caption for each scene, then probes: captions of other scenes, most of them short.
     pub texts: SortedTokens,
     /// Whether each text (captions, then probes) is true of each scene, `[n_texts, n_scenes]`.
@@ -158,31 +170,29 @@ pub struct CaptionMix {
 impl Batch {
     /// Draws a batch of scenes from the pool, a caption for each, and probes.
     pub fn draw(
-        pool: &[Scene],
+        pool: &Pool,
         n_scenes: usize,
         n_probes: usize,
         mix: CaptionMix,
         tokenizer: &TextPreprocess,
         rng: &mut ChaCha8Rng,
     ) -> Result<Self> {
-        let scenes: Vec<i64> = (0..n_scenes)
-            .map(|_| rng.random_range(0..pool.len()) as i64)
+        let scenes: Vec<usize> = (0..n_scenes)
+            .map(|_| rng.random_range(0..pool.scenes.len()))
             .collect();
-        let chosen: Vec<&Scene> = scenes
-            .iter()
-            .map(|&i| &pool[usize::try_from(i).unwrap_or(0)])
-            .collect();
+        let chosen: Vec<&Scene> = scenes.iter().map(|&i| &pool.scenes[i]).collect();
         let seed = rng.next_u64();
         let captions = draw_texts(n_scenes, seed, |i, rng| {
             caption_of(chosen[i], mix.full, rng)
         });
         let probes = draw_texts(n_probes, seed ^ 1, |_, rng| {
-            probe_of(&pool[rng.random_range(0..pool.len())], rng)
+            probe_of(&pool.scenes[rng.random_range(0..pool.scenes.len())], rng)
         });
         let truth = truth_table(captions.iter().chain(&probes).map(|text| &text.0), &chosen);
         let mut tokens = encode_all(&captions, mix.unknown, seed, tokenizer)?;
         tokens.extend(encode_all(&probes, 0.0, seed, tokenizer)?);
         Ok(Self {
+            pixels: pool.pixels(&scenes),
             scenes,
             texts: SortedTokens::new(&tokens),
             truth,
@@ -302,11 +312,12 @@ mod tests {
         }
     }
 
-    fn drawn(seed: u64) -> (Vec<Scene>, Batch) {
+    fn drawn(seed: u64) -> (Pool, Batch) {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
-        let pool: Vec<Scene> = (0..40)
+        let scenes = (0..40)
             .map(|_| Scene::sample(Compositions::Seen, &mut rng))
             .collect();
+        let pool = Pool::of(scenes, &ImagePreprocess::clip(8));
         let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer_json().as_bytes(), 64)
             .expect("the world's own tokenizer");
         let mix = CaptionMix {
@@ -396,7 +407,7 @@ mod tests {
             assert!(
                 batch.truth[i * n + i],
                 "caption {i} against scene {:?}",
-                pool[usize::try_from(batch.scenes[i]).expect("an index")]
+                pool.scenes[batch.scenes[i]]
             );
         }
     }

@@ -23,7 +23,6 @@ use super::batch::{Batch, CaptionMix, Pool, TokenBatch};
 use super::progress::{Interrupt, Meter};
 use crate::model::clip::{Clip, ClipConfig, normalize};
 use crate::preprocess::text::TextPreprocess;
-use crate::scenes::Scene;
 
 /// Score of a pair that must not count as a negative.
 const NOT_A_NEGATIVE: f32 = -1e4;
@@ -166,17 +165,16 @@ struct DeviceBatch {
 }
 
 impl DeviceBatch {
-    fn new(batch: &Batch, pixels: &Tensor<4>, noise: f64, device: &Device) -> Self {
+    fn new(batch: &Batch, side: usize, noise: f64, device: &Device) -> Self {
         let n = batch.scenes.len();
         let n_texts = batch.truth.len() / n;
-        let indices = Tensor::<1, Int>::from_data(
-            TensorData::new(batch.scenes.clone(), [n]),
-            &pixels.device(),
-        );
         let table = |values: Vec<f32>, rows: usize| {
             Tensor::from_data(TensorData::new(values, [rows, n]), device)
         };
-        let pixels = pixels.clone().select(0, indices);
+        let pixels = Tensor::from_data(
+            TensorData::new(batch.pixels.clone(), [n, 3, side, side]),
+            device,
+        );
         let noise = Tensor::random(pixels.dims(), Distribution::Normal(0.0, noise), device);
         Self {
             pixels: pixels + noise,
@@ -288,20 +286,14 @@ pub fn train(
     let autodiff = device.clone().autodiff();
     autodiff.seed(recipe.seed);
     let (mut learner, mut optimizer, start) = resume(config, recipe, folder, &autodiff)?;
-    let side = config.vision_cfg.image_size;
-    let n_scenes = pool.scenes.len();
-    let pixels = Tensor::<4>::from_data(
-        TensorData::new(pool.pixels, [n_scenes, 3, side, side]),
-        &autodiff,
-    );
     let interrupt = Interrupt::install();
     std::thread::scope(|scope| {
         let (sender, batches) = sync_channel(2);
-        let scenes = &pool.scenes;
+        let pool = &pool;
         scope.spawn(move || {
             for step in start..recipe.steps {
                 if sender
-                    .send(draw_batch(scenes, recipe, tokenizer, step))
+                    .send(draw_batch(pool, recipe, tokenizer, step))
                     .is_err()
                 {
                     return;
@@ -309,19 +301,21 @@ pub fn train(
             }
         });
         let mut run = Run {
+            side: config.vision_cfg.image_size,
+            device: &autodiff,
             recipe,
             folder,
             meter: Meter::new("encoder", start, recipe.steps),
             interrupt,
         };
-        run.steps(start, &mut learner, &mut optimizer, &pixels, &batches)
+        run.steps(start, &mut learner, &mut optimizer, &batches)
     })?;
     Ok(learner.clip.valid())
 }
 
 /// The batch of a step depends on the seed and the step alone, so a resumed run sees the same data.
 fn draw_batch(
-    scenes: &[Scene],
+    pool: &Pool,
     recipe: &ClipRecipe,
     tokenizer: &TextPreprocess,
     step: usize,
@@ -333,7 +327,7 @@ fn draw_batch(
         full: recipe.full_captions,
     };
     Batch::draw(
-        scenes,
+        pool,
         recipe.batch,
         recipe.probes,
         mix,
@@ -343,6 +337,9 @@ fn draw_batch(
 }
 
 struct Run<'a> {
+    /// Side of the pictures.
+    side: usize,
+    device: &'a Device,
     recipe: &'a ClipRecipe,
     folder: &'a Path,
     meter: Meter,
@@ -355,14 +352,12 @@ impl Run<'_> {
         start: usize,
         learner: &mut Learner,
         optimizer: &mut ModuleOptimizer,
-        pixels: &Tensor<4>,
         batches: &Receiver<crate::error::Result<Batch>>,
     ) -> Result<()> {
-        let device = pixels.device();
         let mut saved = Instant::now();
         for step in start..self.recipe.steps {
             let batch = batches.recv().context("the batch generator stopped")??;
-            let batch = DeviceBatch::new(&batch, pixels, self.recipe.pixel_noise, &device);
+            let batch = DeviceBatch::new(&batch, self.side, self.recipe.pixel_noise, self.device);
             let (contrastive, logistic) = learner.losses(&batch);
             let loss = contrastive.clone() + logistic.clone() * self.recipe.probe_weight;
             let gradients = GradientsParams::from_grads(loss.backward(), learner);
