@@ -326,14 +326,7 @@ fn draw_batch(
         unknown: recipe.unknown_words,
         full: recipe.full_captions,
     };
-    Batch::draw(
-        pool,
-        recipe.batch,
-        recipe.probes,
-        mix,
-        tokenizer,
-        &mut rng,
-    )
+    Batch::draw(pool, recipe.batch, recipe.probes, mix, tokenizer, &mut rng)
 }
 
 struct Run<'a> {

@@ -37,7 +37,7 @@ const VALIDATION_SEED: u64 = 1_000_000;
 pub enum Preset {
     /// About an hour on two CPU cores.
     Small,
-    /// The shipped model: about an hour on two CPU cores through libtorch, three through Flex.
+    /// The shipped model: some two hours on two CPU cores through libtorch, five through Flex.
     Full,
 }
 
@@ -77,7 +77,7 @@ impl ScenesRecipe {
         };
         let fit = FitRecipe {
             batch: pick(1024, 2048),
-            epochs: pick(8, 10),
+            epochs: pick(8, 40),
             learning_rate: 5e-2,
             momentum: 0.9,
             weight_decay: 5e-4,

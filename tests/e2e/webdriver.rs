@@ -94,7 +94,7 @@ impl Browser {
         );
     }
 
-    /// Types keys into an element, WebDriver's names for special ones included.
+    /// Types keys into an element, `WebDriver`'s names for special ones included.
     pub fn press(&self, selector: &str, keys: &str) {
         let element = self.find(selector);
         self.post(
