@@ -2,12 +2,16 @@
 //!
 //! Knows nothing of the encoder that made the features.
 
+mod evidential;
+mod gamma;
+mod gaussian;
+mod generalized_gaussian;
 mod likelihood;
 mod loss;
+mod perceptron;
 
 use burn::module::{Module, Param};
 use burn::nn::{Linear, LinearConfig};
-use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +19,15 @@ use crate::error::Result;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 pub use crate::numerics::Family;
+pub use evidential::{concentration_parameters, evidential_loss};
+pub use gaussian::{
+    cosine, diagonal_log_density, expected_squared_distance, halved_information_bottleneck,
+    isotropic_log_density, mutual_likelihood_loss,
+};
+pub use generalized_gaussian::GeneralizedGaussian;
 pub use likelihood::{concentration, log_likelihood_ratio};
 pub use loss::{info_nce, sigmoid_loss};
+pub use perceptron::Perceptron;
 
 /// A value for each [`Family`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,14 +100,7 @@ impl Adapter {
     /// - `features`: `[n_texts, embed_dim]`, as the text tower gives them, not normalised
     /// - output: `[n_texts, embed_dim]`
     pub fn forward(&self, features: Tensor<2>) -> Tensor<2> {
-        let (last, hidden) = match self.layers.split_last() {
-            Some(split) => split,
-            None => return features,
-        };
-        let hidden = hidden
-            .iter()
-            .fold(features, |rows, layer| relu(layer.forward(rows)));
-        last.forward(hidden)
+        perceptron::forward(&self.layers, features)
     }
 
     /// `τ · log-likelihood`, what the loss is taken of.

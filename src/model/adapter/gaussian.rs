@@ -1,0 +1,165 @@
+//! Diagonal Gaussians on features: kernels of the ablation, and the losses of baselines that give each feature a
+//! variance.
+
+use burn::tensor::Tensor;
+
+use super::concentration;
+use crate::model::clip::normalize;
+
+/// Log-density of each picture under each caption's isotropic Gaussian, up to a constant of the dimension alone.
+///
+/// ```text
+/// −(κ/2)·‖z − μ‖² + (d/2)·ln κ = κ·(μᵀz − 1) + (d/2)·ln κ        κ = ‖η‖, μ = η/κ
+/// ```
+///
+/// # Shapes
+///
+/// - `natural_parameter`: η, `[n_texts, embed_dim]`
+/// - `images`: unit vectors z, `[n_images, embed_dim]`
+/// - output: `[n_images, n_texts]`
+pub fn isotropic_log_density(natural_parameter: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
+    let [_, embed_dim] = natural_parameter.dims();
+    let precision = concentration(natural_parameter.clone()); // [n_texts, 1]
+    let log_normalizer = precision.clone().log() * (embed_dim as f64 / 2.0) - precision;
+    images.matmul(natural_parameter.transpose()) + log_normalizer.transpose()
+}
+
+/// Log-density of each picture under each caption's diagonal Gaussian, up to a constant of the dimension alone.
+///
+/// ```text
+/// −½·Σ [(z − μ)²/σ² + ln σ²]
+/// ```
+///
+/// # Shapes
+///
+/// - `mean`: μ, `[n_texts, embed_dim]`
+/// - `log_variance`: ln σ², `[n_texts, embed_dim]`
+/// - `images`: z, `[n_images, embed_dim]`
+/// - output: `[n_images, n_texts]`
+pub fn diagonal_log_density(
+    mean: Tensor<2>,
+    log_variance: Tensor<2>,
+    images: Tensor<2>,
+) -> Tensor<2> {
+    let precision = log_variance.clone().neg().exp();
+    let scaled_mean = mean.clone() * precision.clone();
+    let of_text = (mean * scaled_mean.clone() + log_variance).sum_dim(1); // [n_texts, 1]
+    // (z − μ)²/σ² without a table of pictures × captions × dimensions.
+    let squares = (images.clone() * images.clone()).matmul(precision.transpose());
+    let products = images.matmul(scaled_mean.transpose());
+    products - (squares + of_text.transpose()) * 0.5
+}
+
+/// Minus the mutual likelihood score of matching pairs, as the post-hoc variant of PFE uses it (no ½, no constant).
+///
+/// ```text
+/// mean over pairs of Σ [ (e_I − e_T)²/(σ²_I + σ²_T) + ln(σ²_I + σ²_T) ]
+/// ```
+///
+/// Shi and Jain 2019, [Probabilistic Face Embeddings](https://arxiv.org/abs/1904.09658)
+///
+/// # Shapes
+///
+/// - `difference`: e_I − e_T of each pair, `[n, embed_dim]`
+/// - `variance`: σ²_I + σ²_T, `[n, embed_dim]`
+/// - output: `[1]`
+pub fn mutual_likelihood_loss(difference: Tensor<2>, variance: Tensor<2>) -> Tensor<1> {
+    let terms = difference.clone() * difference / variance.clone() + variance.log();
+    terms.sum_dim(1).mean()
+}
+
+/// Closed-form sampled distance of `PCME++`: the expected squared distance of draws from two diagonal Gaussians.
+///
+/// ```text
+/// ‖μ_I − μ_T‖² + Σ (σ²_I + σ²_T)
+/// ```
+///
+/// Chun 2024, [Improved Probabilistic Image-Text Representations](https://arxiv.org/abs/2305.18171)
+///
+/// # Shapes
+///
+/// - `images`, `texts`: unit vectors, `[n_images, embed_dim]` and `[n_texts, embed_dim]`
+/// - `image_variance`, `text_variance`: total variance of each, `[n_images, 1]` and `[n_texts, 1]`
+/// - output: `[n_images, n_texts]`
+pub fn expected_squared_distance(
+    images: Tensor<2>,
+    image_variance: Tensor<2>,
+    texts: Tensor<2>,
+    text_variance: Tensor<2>,
+) -> Tensor<2> {
+    let cosine = images.matmul(texts.transpose());
+    cosine * -2.0 + 2.0 + image_variance + text_variance.transpose()
+}
+
+/// The adapter of `ProLIP`'s regulariser, as released: a Kullback–Leibler divergence in which the log-variance is
+/// halved, averaged over everything. The true one has ln σ² where this has ½·ln σ².
+///
+/// ```text
+/// −½·mean(1 + v/2 − x² − e^(v/2)),   0 where it exceeds 1e4
+/// ```
+///
+/// # Shapes
+///
+/// - `mean`: x, `[n, embed_dim]`
+/// - `log_variance`: v, `[n, embed_dim]`
+/// - output: `[1]`
+pub fn halved_information_bottleneck(mean: Tensor<2>, log_variance: Tensor<2>) -> Tensor<1> {
+    /// What the released code takes for a divergence gone wrong.
+    const GREATEST: f64 = 1e4;
+    let half = log_variance * 0.5;
+    let divergence = (half.clone() + 1.0 - mean.clone() * mean - half.exp()).mean() * -0.5;
+    let is_sound = divergence.clone().lower_equal_elem(GREATEST).float();
+    divergence * is_sound
+}
+
+/// Cosine of each picture with each caption.
+///
+/// # Shapes
+///
+/// - `images`: of any length, `[n_images, embed_dim]`
+/// - `texts`: of any length, `[n_texts, embed_dim]`
+/// - output: `[n_images, n_texts]`
+pub fn cosine(images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+    normalize(images).matmul(normalize(texts).transpose())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu;
+
+    const TOLERANCE: f32 = 1e-5;
+
+    fn rows(values: [[f32; 3]; 2]) -> Tensor<2> {
+        Tensor::from_floats(values, &cpu())
+    }
+
+    #[test]
+    fn a_diagonal_gaussian_with_equal_variances_is_the_isotropic_one() {
+        let eta = rows([[1.0, 2.0, -0.5], [-0.7, 0.1, 0.9]]);
+        let images = normalize(rows([[0.2, 0.3, -0.4], [0.5, -1.0, 0.1]]));
+        let kappa = concentration(eta.clone());
+        let isotropic = isotropic_log_density(eta.clone(), images.clone());
+        let log_variance = kappa.clone().log().neg().expand([2, 3]);
+        let diagonal = diagonal_log_density(eta / kappa, log_variance, images);
+        let error: f32 = (isotropic - diagonal).abs().max().into_scalar();
+        assert!(error < TOLERANCE, "they differ by {error}");
+    }
+
+    #[test]
+    fn the_expected_distance_of_points_is_their_distance() {
+        let (x, y) = (
+            normalize(rows([[1.0, 2.0, -0.5], [-0.7, 0.1, 0.9]])),
+            normalize(rows([[0.3, 0.1, 0.2], [1.0, 0.0, 0.0]])),
+        );
+        let none = Tensor::zeros([2, 1], &cpu());
+        let found = expected_squared_distance(x.clone(), none.clone(), y.clone(), none);
+        let difference = x.slice(0..1) - y.slice(1..2);
+        let expected: f32 = (difference.clone() * difference).sum().into_scalar();
+        let found: f32 = found.slice([0..1, 1..2]).into_scalar();
+        assert!(
+            (found - expected).abs() < TOLERANCE,
+            "found {found}, expected {expected}"
+        );
+    }
+}

@@ -1,0 +1,69 @@
+//! `Linear → ReLU`, repeated, then `Linear`: the one network that every method on frozen features is built of.
+
+use burn::module::Module;
+use burn::nn::{Linear, LinearConfig};
+use burn::tensor::activation::relu;
+use burn::tensor::{Device, Tensor};
+
+use super::AdapterConfig;
+use crate::error::Result;
+use crate::model::parameters::ParameterVisitor;
+
+/// A perceptron from features to as many numbers.
+#[derive(Module, Debug)]
+pub struct Perceptron {
+    layers: Vec<Linear>,
+}
+
+impl Perceptron {
+    /// The sizes of the adapter, with `PyTorch`'s default initial weights (which are Burn's).
+    #[must_use]
+    pub fn new(config: &AdapterConfig, device: &Device) -> Self {
+        let mut widths = vec![config.hidden_width; config.hidden_layers + 2];
+        widths[0] = config.embed_dim;
+        widths[config.hidden_layers + 1] = config.embed_dim;
+        Self::with_widths(&widths, device)
+    }
+
+    /// Layers between these widths, the first of which is the input's.
+    #[must_use]
+    pub fn with_widths(widths: &[usize], device: &Device) -> Self {
+        Self {
+            layers: widths
+                .windows(2)
+                .map(|pair| LinearConfig::new(pair[0], pair[1]).init(device))
+                .collect(),
+        }
+    }
+
+    /// # Shapes
+    ///
+    /// - `rows`: `[n, first width]`
+    /// - output: `[n, last width]`
+    pub fn forward(&self, rows: Tensor<2>) -> Tensor<2> {
+        forward(&self.layers, rows)
+    }
+
+    /// Shows each layer as `name.{0,2,4,…}`; the odd numbers are the activations of a `PyTorch` `Sequential`.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the visitor cannot accept.
+    pub fn visit<V: ParameterVisitor>(&mut self, name: &str, visitor: &mut V) -> Result<()> {
+        for (i_layer, layer) in self.layers.iter_mut().enumerate() {
+            visitor.visit_linear(&format!("{name}.{}", 2 * i_layer), layer)?;
+        }
+        Ok(())
+    }
+}
+
+/// Rows through layers with a `ReLU` after each but the last.
+pub(super) fn forward(layers: &[Linear], rows: Tensor<2>) -> Tensor<2> {
+    let Some((last, hidden)) = layers.split_last() else {
+        return rows;
+    };
+    let hidden = hidden
+        .iter()
+        .fold(rows, |rows, layer| relu(layer.forward(rows)));
+    last.forward(hidden)
+}
