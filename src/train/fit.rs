@@ -1,24 +1,30 @@
-//! Fits an adapter to frozen features: the released recipe of `AsymVLM` (SGD with momentum, a cosine per step, `InfoNCE`
-//! with a trainable factor on the log-likelihoods).
+//! Trains a method on frozen features: one loop for all of them, with the optimisers and the schedule of the released
+//! code, which differ from Burn's defaults.
 
-use anyhow::Result;
-use burn::module::Module as _;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, ensure};
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::momentum::MomentumConfig;
-use burn::optim::{GradientsParams, ModuleOptimizer, SgdConfig};
+use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer, SgdConfig};
+use burn::store::ModuleRecord;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
+use super::methods::{AsymVlm, Method, Objective, Pairs};
 use super::progress::{Interrupt, Meter};
-use crate::model::adapter::{Adapter, AdapterConfig, Family, info_nce};
+use crate::model::adapter::{Adapter, AdapterConfig, Family};
 
 /// Least learning rate of the cosine schedule.
 const LEAST_LEARNING_RATE: f64 = 1e-6;
 /// Steps between two readings of the loss.
 const STEPS_PER_READING: usize = 25;
+/// Seconds between two checkpoints.
+const SECONDS_PER_CHECKPOINT: u64 = 120;
 
-/// Numbers that govern the fit of an adapter.
+/// Numbers that govern the fit of an adapter in `train scenes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitRecipe {
     /// Pairs in a batch.
@@ -35,18 +41,101 @@ pub struct FitRecipe {
     pub seed: u64,
 }
 
+/// How parameters are moved. All parameters decay, factors and biases included.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Optimizer {
+    /// Stochastic gradient descent as in `PyTorch`: no dampening, the decay added to the gradient.
+    Sgd {
+        /// At the start.
+        learning_rate: f64,
+        /// Share of the velocity that is kept.
+        momentum: f64,
+        /// Added to the gradient for each unit of the parameter.
+        weight_decay: f32,
+    },
+    /// `AdamW` as in `PyTorch`: β = (0.9, 0.999), ε = 1e-8.
+    AdamW {
+        /// At the start.
+        learning_rate: f64,
+        /// Taken off the parameter itself, times the learning rate.
+        weight_decay: f32,
+    },
+}
+
+impl Optimizer {
+    /// The learning rate at the start.
+    #[must_use]
+    pub const fn learning_rate(self) -> f64 {
+        match self {
+            Self::Sgd { learning_rate, .. } | Self::AdamW { learning_rate, .. } => learning_rate,
+        }
+    }
+
+    /// The same with the learning rate times `factor`.
+    #[must_use]
+    pub const fn faster(mut self, factor: f64) -> Self {
+        match &mut self {
+            Self::Sgd { learning_rate, .. } | Self::AdamW { learning_rate, .. } => {
+                *learning_rate *= factor;
+            }
+        }
+        self
+    }
+
+    /// A fresh state.
+    #[must_use]
+    pub fn init(self) -> ModuleOptimizer {
+        match self {
+            Self::Sgd {
+                momentum,
+                weight_decay,
+                ..
+            } => SgdConfig::new()
+                .with_momentum(Some(MomentumConfig {
+                    momentum,
+                    dampening: 0.0,
+                    nesterov: false,
+                }))
+                .with_weight_decay(Some(WeightDecayConfig {
+                    penalty: weight_decay,
+                }))
+                .init(),
+            Self::AdamW { weight_decay, .. } => AdamWConfig::new()
+                .with_beta_1(0.9)
+                .with_beta_2(0.999)
+                .with_epsilon(1e-8)
+                .with_weight_decay(weight_decay)
+                .init(),
+        }
+    }
+}
+
+/// What decides a training, beside the method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Training {
+    /// Optimiser.
+    pub optimizer: Optimizer,
+    /// Pairs in a batch; 2048 in the paper.
+    pub batch: usize,
+    /// Passes over the captions; 200 in the paper.
+    pub epochs: usize,
+    /// Seed of the weights and of the order of captions.
+    pub seed: u64,
+}
+
 /// Captions and pictures as cached features.
 #[derive(Debug, Clone)]
 pub struct Features {
     /// `[n_texts, embed_dim]`, not normalised.
     pub texts: Tensor<2>,
-    /// `[n_images, embed_dim]`, unit vectors.
+    /// `[n_images, embed_dim]`; methods that need unit vectors normalise them.
     pub images: Tensor<2>,
     /// Which picture each caption belongs to.
     pub image_of_text: Vec<i64>,
 }
 
-/// Fits an adapter.
+/// Fits an adapter with `InfoNCE`, as `train scenes` does.
 ///
 /// # Errors
 ///
@@ -58,67 +147,158 @@ pub fn fit(
     features: &Features,
     device: &Device,
 ) -> Result<Adapter> {
-    let autodiff = device.clone().autodiff();
-    autodiff.seed(recipe.seed);
-    let mut adapter = config.init(&autodiff);
-    let mut optimizer = optimizer_of(recipe);
-    let steps_per_epoch = features.image_of_text.len().div_ceil(recipe.batch);
-    let n_steps = steps_per_epoch * recipe.epochs;
-    let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
-    let (mut meter, interrupt) = (Meter::new(name(family), 0, n_steps), Interrupt::install());
-    for epoch in 0..recipe.epochs {
-        for (i, indices) in shuffled(features.image_of_text.len(), &mut rng)
-            .chunks(recipe.batch)
-            .enumerate()
-        {
-            let step = epoch * steps_per_epoch + i;
-            let (texts, images) = gather(features, indices, &autodiff);
-            let loss = info_nce(adapter.logits(family, texts, images));
-            let gradients = GradientsParams::from_grads(loss.backward(), &adapter);
-            adapter = optimizer.step(
-                cosine(recipe.learning_rate, step, n_steps),
-                adapter,
-                gradients,
-            );
-            if step.is_multiple_of(STEPS_PER_READING) {
-                let scale = adapter.logit_scale.val().into_scalar::<f32>();
-                meter.update(
-                    step + 1,
-                    &[("loss", loss.into_scalar::<f32>()), ("τ", scale)],
-                );
-                anyhow::ensure!(
-                    !interrupt.is_set(),
-                    "interrupted at step {step} of the {} adapter",
-                    name(family)
-                );
-            }
-        }
-    }
-    meter.finish();
-    Ok(adapter.valid())
-}
-
-fn optimizer_of(recipe: &FitRecipe) -> ModuleOptimizer {
-    SgdConfig::new()
-        .with_momentum(Some(MomentumConfig {
+    let training = Training {
+        optimizer: Optimizer::Sgd {
+            learning_rate: recipe.learning_rate,
             momentum: recipe.momentum,
-            dampening: 0.0,
-            nesterov: false,
-        }))
-        .with_weight_decay(Some(WeightDecayConfig {
-            penalty: recipe.weight_decay,
-        }))
-        .init()
-}
-
-const fn name(family: Family) -> &'static str {
-    match family {
+            weight_decay: recipe.weight_decay,
+        },
+        batch: recipe.batch,
+        epochs: recipe.epochs,
+        seed: recipe.seed,
+    };
+    let name = match family {
         Family::VonMisesFisher => "vMF adapter",
         Family::PowerSpherical => "power-spherical adapter",
-    }
+    };
+    let autodiff = device.clone().autodiff();
+    autodiff.seed(recipe.seed);
+    let method = AsymVlm::new(config, family, Objective::InfoNce, &autodiff);
+    Ok(train(method, name, &training, features, None)?.adapter)
 }
 
-fn gather(features: &Features, indices: &[usize], device: &Device) -> (Tensor<2>, Tensor<2>) {
+/// Where an interrupted training goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Position {
+    step: usize,
+    training: Training,
+}
+
+/// Trains a method whose parameters are on an autodiff device; returns it without autodiff.
+///
+/// With a folder it leaves a checkpoint there now and then and when interrupted, and goes on from one.
+///
+/// # Errors
+///
+/// The user interrupted, the loss is no number, the folder cannot be read or written, or it holds a checkpoint of
+/// another training.
+pub fn train<M: Method>(
+    mut method: M,
+    name: &'static str,
+    training: &Training,
+    features: &Features,
+    checkpoint: Option<&Path>,
+) -> Result<M> {
+    let Some(device) = method.devices().into_iter().next() else {
+        return Ok(method);
+    };
+    let mut optimizer = training.optimizer.init();
+    let mut start = 0;
+    if let Some(folder) = checkpoint {
+        (method, optimizer, start) = resume(method, optimizer, training, folder)?;
+    }
+    let n = features.image_of_text.len();
+    ensure!(n > 0, "no captions to train on");
+    let steps_per_epoch = n.div_ceil(training.batch);
+    let n_steps = steps_per_epoch * training.epochs;
+    let (mut meter, interrupt) = (Meter::new(name, start, n_steps), Interrupt::install());
+    let (mut order, mut saved) = (Vec::new(), Instant::now());
+    for step in start..n_steps {
+        let (epoch, i_batch) = (step / steps_per_epoch, step % steps_per_epoch);
+        if i_batch == 0 || order.is_empty() {
+            order = order_of(n, training.seed, epoch);
+        }
+        let end = ((i_batch + 1) * training.batch).min(n);
+        let pairs = gather(features, &order[i_batch * training.batch..end], &device);
+        let loss = method.loss(pairs, epoch + 1);
+        let gradients = GradientsParams::from_grads(loss.backward(), &method);
+        let rate = cosine(training.optimizer.learning_rate(), step, n_steps);
+        method = optimizer.step(rate, method, gradients);
+        if step.is_multiple_of(STEPS_PER_READING) || step + 1 == n_steps {
+            report(&mut meter, step, loss, &method)?;
+        }
+        let stopping = interrupt.is_set() && step + 1 < n_steps;
+        if let Some(folder) = checkpoint
+            && (stopping || saved.elapsed().as_secs() > SECONDS_PER_CHECKPOINT)
+        {
+            save(&method, &optimizer, step + 1, training, folder)?;
+            saved = Instant::now();
+        }
+        let way_on = if checkpoint.is_some() {
+            "; the same command goes on from there"
+        } else {
+            ""
+        };
+        ensure!(
+            !stopping,
+            "interrupted after step {} of {name}{way_on}",
+            step + 1
+        );
+    }
+    meter.finish();
+    Ok(method.valid())
+}
+
+/// Shows the loss, and stops a training that has left the numbers.
+fn report<M: Method>(meter: &mut Meter, step: usize, loss: Tensor<1>, method: &M) -> Result<()> {
+    let loss = loss.into_scalar::<f32>();
+    ensure!(
+        loss.is_finite(),
+        "the loss is {loss} at step {step}; a smaller learning rate may help"
+    );
+    let mut numbers = vec![("loss", loss)];
+    if let Some(scale) = method.logit_scale() {
+        numbers.push(("τ", scale.into_scalar::<f32>()));
+    }
+    meter.update(step + 1, &numbers);
+    Ok(())
+}
+
+fn save<M: Method>(
+    method: &M,
+    optimizer: &ModuleOptimizer,
+    step: usize,
+    training: &Training,
+    folder: &Path,
+) -> Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+    let record = method.clone().into_record();
+    record.save(folder.join("method.new"))?;
+    optimizer.save(folder.join("optimizer.new"))?;
+    std::fs::rename(folder.join("method.new"), folder.join("method.bpk"))?;
+    std::fs::rename(folder.join("optimizer.new"), folder.join("optimizer.bpk"))?;
+    let position = Position {
+        step,
+        training: training.clone(),
+    };
+    std::fs::write(
+        folder.join("checkpoint.json"),
+        serde_json::to_vec(&position)?,
+    )?;
+    Ok(())
+}
+
+fn resume<M: Method>(
+    method: M,
+    optimizer: ModuleOptimizer,
+    training: &Training,
+    folder: &Path,
+) -> Result<(M, ModuleOptimizer, usize)> {
+    let Ok(json) = std::fs::read(folder.join("checkpoint.json")) else {
+        return Ok((method, optimizer, 0));
+    };
+    let position: Position = serde_json::from_slice(&json).context("checkpoint.json")?;
+    ensure!(
+        position.training == *training,
+        "{} holds a checkpoint of another training; choose another folder or delete it",
+        folder.display()
+    );
+    let method = method.load_record(ModuleRecord::load(folder.join("method.bpk"))?);
+    let optimizer = optimizer.load(folder.join("optimizer.bpk"))?;
+    Ok((method, optimizer, position.step))
+}
+
+fn gather(features: &Features, indices: &[usize], device: &Device) -> Pairs {
     let n = indices.len();
     let to_tensor = |values: Vec<i64>| {
         Tensor::<1, Int>::from_data(TensorData::new(values, [n]), &features.texts.device())
@@ -126,13 +306,17 @@ fn gather(features: &Features, indices: &[usize], device: &Device) -> (Tensor<2>
     let texts = to_tensor(indices.iter().map(|&i| i as i64).collect());
     let images = to_tensor(indices.iter().map(|&i| features.image_of_text[i]).collect());
     let attach = |rows: Tensor<2>| rows.to_device(&device.clone().inner()).autodiff();
-    (
-        attach(features.texts.clone().select(0, texts)),
-        attach(features.images.clone().select(0, images)),
-    )
+    Pairs {
+        texts: attach(features.texts.clone().select(0, texts)),
+        images: attach(features.images.clone().select(0, images)),
+    }
 }
 
-fn shuffled(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+/// The order of captions in an epoch, which depends on the seed and the epoch alone, so that a resumed training sees
+/// what it would have seen.
+fn order_of(n: usize, seed: u64, epoch: usize) -> Vec<usize> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(1 + epoch as u64);
     let mut order: Vec<usize> = (0..n).collect();
     for i in (1..n).rev() {
         order.swap(i, rng.random_range(0..=i));
@@ -178,11 +362,15 @@ mod tests {
 
     #[test]
     fn an_epoch_holds_every_caption_once_in_an_order_of_its_own() {
-        let mut rng = ChaCha8Rng::seed_from_u64(0);
-        let (first, second) = (shuffled(50, &mut rng), shuffled(50, &mut rng));
+        let (first, second) = (order_of(50, 0, 0), order_of(50, 0, 1));
         let mut sorted = first.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..50).collect::<Vec<_>>(), "each once");
         assert_ne!(first, second, "another order in the next epoch");
+        assert_eq!(
+            first,
+            order_of(50, 0, 0),
+            "the same order when it is resumed"
+        );
     }
 }

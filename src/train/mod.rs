@@ -14,6 +14,7 @@ pub mod export;
 pub mod fit;
 pub mod gallery;
 pub mod import;
+pub mod methods;
 pub mod npy;
 pub mod outside;
 pub mod progress;

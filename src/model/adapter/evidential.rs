@@ -37,10 +37,7 @@ pub fn evidential_loss(log_evidence: Tensor<2>, divergence_weight: f64) -> Tenso
 /// - `log_evidence`: `[n_queries, n_candidates]`
 /// - output: `[n_queries, n_candidates]`
 pub fn concentration_parameters(log_evidence: Tensor<2>) -> Tensor<2> {
-    log_evidence
-        .clamp(LOG_EVIDENCE.0, LOG_EVIDENCE.1)
-        .exp()
-        + 1.0
+    log_evidence.clamp(LOG_EVIDENCE.0, LOG_EVIDENCE.1).exp() + 1.0
 }
 
 /// KL(Dir(α) ‖ Dir(1)) of each row.

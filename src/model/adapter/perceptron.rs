@@ -49,7 +49,7 @@ impl Perceptron {
     /// # Errors
     ///
     /// Whatever the visitor cannot accept.
-    pub fn visit<V: ParameterVisitor>(&mut self, name: &str, visitor: &mut V) -> Result<()> {
+    pub fn visit_as<V: ParameterVisitor>(&mut self, name: &str, visitor: &mut V) -> Result<()> {
         for (i_layer, layer) in self.layers.iter_mut().enumerate() {
             visitor.visit_linear(&format!("{name}.{}", 2 * i_layer), layer)?;
         }

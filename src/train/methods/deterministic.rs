@@ -1,0 +1,66 @@
+//! Deterministic fine-tuning: the same perceptron with CLIP's own loss, and no distribution.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor};
+
+use super::{Method, Pairs, Side, scalar};
+use crate::error::Result;
+use crate::model::adapter::{AdapterConfig, Perceptron, info_nce};
+use crate::model::clip::normalize;
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
+
+/// An adapter that moves captions and says nothing of their uncertainty.
+#[derive(Module, Debug)]
+pub struct Deterministic {
+    text: Perceptron,
+    logit_scale: Param<Tensor<1>>,
+}
+
+impl Deterministic {
+    /// Untrained, with this τ: 1 is the literal reading of the paper, 1/0.07 is CLIP's.
+    #[must_use]
+    pub fn new(config: &AdapterConfig, logit_scale: f32, device: &Device) -> Self {
+        Self {
+            text: Perceptron::new(config, device),
+            logit_scale: scalar(logit_scale, device),
+        }
+    }
+}
+
+impl Method for Deterministic {
+    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
+        let cosines = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
+        info_nce(cosines * self.logit_scale.val().unsqueeze::<2>())
+    }
+
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(features)
+    }
+
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(self.text.forward(features))
+    }
+
+    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        images.matmul(texts.transpose())
+    }
+
+    fn uncertain_side(&self) -> Option<Side> {
+        None
+    }
+
+    fn uncertainty(&self, _rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        None
+    }
+
+    fn logit_scale(&self) -> Option<Tensor<1>> {
+        Some(self.logit_scale.val())
+    }
+}
+
+impl Parameters for Deterministic {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        self.text.visit_as("text", visitor)?;
+        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
+    }
+}

@@ -1,0 +1,127 @@
+//! The ablation `AsymVLM(𝒢)`: a caption is a Gaussian in the space around the sphere, a picture a point.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor};
+
+use super::{Method, Pairs, columns, scalar};
+use crate::error::Result;
+use crate::model::adapter::{
+    AdapterConfig, Perceptron, concentration, diagonal_log_density, info_nce, isotropic_log_density,
+};
+use crate::model::clip::normalize;
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
+
+/// One precision κ = ‖η‖ for all directions.
+#[derive(Module, Debug)]
+pub struct IsotropicGaussian {
+    text: Perceptron,
+    logit_scale: Param<Tensor<1>>,
+}
+
+impl IsotropicGaussian {
+    /// Untrained, with this τ: the normaliser's slope d/(2κ) is steep where κ starts, so a small one is safer.
+    #[must_use]
+    pub fn new(config: &AdapterConfig, logit_scale: f32, device: &Device) -> Self {
+        Self {
+            text: Perceptron::new(config, device),
+            logit_scale: scalar(logit_scale, device),
+        }
+    }
+}
+
+impl Method for IsotropicGaussian {
+    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
+        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
+        info_nce(scores * self.logit_scale.val().unsqueeze::<2>())
+    }
+
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(features)
+    }
+
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        self.text.forward(features)
+    }
+
+    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        isotropic_log_density(texts, images)
+    }
+
+    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        Some(concentration(rows).recip())
+    }
+
+    fn logit_scale(&self) -> Option<Tensor<1>> {
+        Some(self.logit_scale.val())
+    }
+}
+
+impl Parameters for IsotropicGaussian {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        self.text.visit_as("text", visitor)?;
+        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
+    }
+}
+
+/// A variance for each direction: the perceptron's last layer gives a mean, which is normalised, and ln σ².
+#[derive(Module, Debug)]
+pub struct DiagonalGaussian {
+    text: Perceptron,
+    logit_scale: Param<Tensor<1>>,
+}
+
+impl DiagonalGaussian {
+    /// Untrained, with this τ.
+    #[must_use]
+    pub fn new(config: &AdapterConfig, logit_scale: f32, device: &Device) -> Self {
+        let mut widths = vec![config.hidden_width; config.hidden_layers + 2];
+        widths[0] = config.embed_dim;
+        widths[config.hidden_layers + 1] = 2 * config.embed_dim;
+        Self {
+            text: Perceptron::with_widths(&widths, device),
+            logit_scale: scalar(logit_scale, device),
+        }
+    }
+}
+
+/// Mean and ln σ² of what `of_texts` gave.
+fn moments(rows: &Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+    let [_, width] = rows.dims();
+    (columns(rows, 0, width / 2), columns(rows, width / 2, width))
+}
+
+impl Method for DiagonalGaussian {
+    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
+        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
+        info_nce(scores * self.logit_scale.val().unsqueeze::<2>())
+    }
+
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(features)
+    }
+
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        let (mean, log_variance) = moments(&self.text.forward(features));
+        Tensor::cat(vec![normalize(mean), log_variance], 1)
+    }
+
+    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        let (mean, log_variance) = moments(&texts);
+        diagonal_log_density(mean, log_variance, images)
+    }
+
+    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        Some(moments(&rows).1.exp().mean_dim(1))
+    }
+
+    fn logit_scale(&self) -> Option<Tensor<1>> {
+        Some(self.logit_scale.val())
+    }
+}
+
+impl Parameters for DiagonalGaussian {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        self.text.visit_as("text", visitor)?;
+        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
+    }
+}

@@ -1,0 +1,71 @@
+//! The ablation `AsymVLM(image)`: the picture is a distribution, the caption a point.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor};
+
+use super::{Method, Pairs, Side, scalar};
+use crate::error::Result;
+use crate::model::adapter::{
+    AdapterConfig, Family, Perceptron, concentration, info_nce, log_likelihood_ratio,
+};
+use crate::model::clip::normalize;
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
+
+/// An adapter of pictures.
+#[derive(Module, Debug)]
+pub struct ImageSide {
+    image: Perceptron,
+    logit_scale: Param<Tensor<1>>,
+    #[module(skip)]
+    family: Family,
+}
+
+impl ImageSide {
+    /// Untrained, τ = 1.
+    #[must_use]
+    pub fn new(config: &AdapterConfig, family: Family, device: &Device) -> Self {
+        Self {
+            image: Perceptron::new(config, device),
+            logit_scale: scalar(1.0, device),
+            family,
+        }
+    }
+}
+
+impl Method for ImageSide {
+    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
+        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
+        info_nce(scores * self.logit_scale.val().unsqueeze::<2>())
+    }
+
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        self.image.forward(features)
+    }
+
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(features)
+    }
+
+    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        log_likelihood_ratio(self.family, images, texts).transpose()
+    }
+
+    fn uncertain_side(&self) -> Option<Side> {
+        Some(Side::Image)
+    }
+
+    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        Some(concentration(rows).recip())
+    }
+
+    fn logit_scale(&self) -> Option<Tensor<1>> {
+        Some(self.logit_scale.val())
+    }
+}
+
+impl Parameters for ImageSide {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        self.image.visit_as("image", visitor)?;
+        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
+    }
+}

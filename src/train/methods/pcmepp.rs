@@ -1,0 +1,93 @@
+//! PCME++*: a variance for each feature, trained with a logistic loss on expected squared distances; means stay frozen.
+//!
+//! Chun 2024, [Improved Probabilistic Image-Text Representations](https://arxiv.org/abs/2305.18171), as the code of
+//! `AsymVLM` adapts it: no information bottleneck, no pseudo-positives, no mixed data.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor};
+
+use super::{Method, Pairs, columns, scalar};
+use crate::error::Result;
+use crate::model::adapter::{AdapterConfig, Perceptron, expected_squared_distance, sigmoid_loss};
+use crate::model::clip::normalize;
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
+
+/// Where factor and bias start, as released.
+const START: f32 = 5.0;
+
+/// A perceptron of ln σ² for each side, and the factor and the bias of the logistic loss.
+#[derive(Module, Debug)]
+pub struct Pcmepp {
+    image: Perceptron,
+    text: Perceptron,
+    factor: Param<Tensor<1>>,
+    bias: Param<Tensor<1>>,
+}
+
+impl Pcmepp {
+    /// Untrained.
+    #[must_use]
+    pub fn new(config: &AdapterConfig, device: &Device) -> Self {
+        Self {
+            image: Perceptron::new(config, device),
+            text: Perceptron::new(config, device),
+            factor: scalar(START, device),
+            bias: scalar(START, device),
+        }
+    }
+}
+
+/// Total variance of unit rows, `[n, 1]`.
+fn total_variance(perceptron: &Perceptron, unit: Tensor<2>) -> Tensor<2> {
+    perceptron.forward(unit).exp().sum_dim(1)
+}
+
+impl Method for Pcmepp {
+    /// Twice the binary cross-entropy, averaged over all pairs.
+    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
+        let (images, texts) = (normalize(pairs.images), normalize(pairs.texts));
+        let [n, _] = images.dims();
+        let distance = expected_squared_distance(
+            images.clone(),
+            total_variance(&self.image, images),
+            texts.clone(),
+            total_variance(&self.text, texts),
+        );
+        let logits = distance.neg() * self.factor.val().unsqueeze::<2>();
+        sigmoid_loss(logits, self.bias.val()) * (2.0 / n as f64)
+    }
+
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(features)
+    }
+
+    /// Unit embeddings, and the total variance in the last column.
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        let unit = normalize(features);
+        let variance = total_variance(&self.text, unit.clone());
+        Tensor::cat(vec![unit, variance], 1)
+    }
+
+    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        let [_, embed_dim] = images.dims();
+        images.matmul(columns(&texts, 0, embed_dim).transpose())
+    }
+
+    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        let [_, width] = rows.dims();
+        Some(columns(&rows, width - 1, width) / (width - 1) as f64)
+    }
+
+    fn logit_scale(&self) -> Option<Tensor<1>> {
+        Some(self.factor.val())
+    }
+}
+
+impl Parameters for Pcmepp {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        self.image.visit_as("image", visitor)?;
+        self.text.visit_as("text", visitor)?;
+        visitor.visit("factor", Layout::Scalar, &mut self.factor)?;
+        visitor.visit("bias", Layout::Scalar, &mut self.bias)
+    }
+}

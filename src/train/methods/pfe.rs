@@ -1,0 +1,70 @@
+//! PFE*: a variance for each feature of each side, fitted to matching pairs alone; means stay frozen.
+//!
+//! Shi and Jain 2019, [Probabilistic Face Embeddings](https://arxiv.org/abs/1904.09658), as the code of `AsymVLM`
+//! adapts it.
+
+use burn::module::Module;
+use burn::tensor::activation::softplus;
+use burn::tensor::{Device, Tensor};
+
+use super::{Method, Pairs, columns};
+use crate::error::Result;
+use crate::model::adapter::{AdapterConfig, Perceptron, mutual_likelihood_loss};
+use crate::model::clip::normalize;
+use crate::model::parameters::{ParameterVisitor, Parameters};
+
+/// A perceptron of variances for each side.
+#[derive(Module, Debug)]
+pub struct Pfe {
+    image: Perceptron,
+    text: Perceptron,
+}
+
+impl Pfe {
+    /// Untrained.
+    #[must_use]
+    pub fn new(config: &AdapterConfig, device: &Device) -> Self {
+        Self {
+            image: Perceptron::new(config, device),
+            text: Perceptron::new(config, device),
+        }
+    }
+}
+
+fn variance(perceptron: &Perceptron, features: Tensor<2>) -> Tensor<2> {
+    softplus(perceptron.forward(features), 1.0)
+}
+
+impl Method for Pfe {
+    fn loss(&self, Pairs { images, texts }: Pairs, _epoch: usize) -> Tensor<1> {
+        let total = variance(&self.image, images.clone()) + variance(&self.text, texts.clone());
+        mutual_likelihood_loss(images - texts, total)
+    }
+
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(features)
+    }
+
+    /// Unit embeddings, and the mean variance in the last column.
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        let variance = variance(&self.text, features.clone()).mean_dim(1);
+        Tensor::cat(vec![normalize(features), variance], 1)
+    }
+
+    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        let [_, embed_dim] = images.dims();
+        images.matmul(columns(&texts, 0, embed_dim).transpose())
+    }
+
+    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        let [_, width] = rows.dims();
+        Some(columns(&rows, width - 1, width))
+    }
+}
+
+impl Parameters for Pfe {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        self.image.visit_as("image", visitor)?;
+        self.text.visit_as("text", visitor)
+    }
+}

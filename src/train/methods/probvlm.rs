@@ -1,0 +1,127 @@
+//! `ProbVLM`: a generalised Gaussian around each frozen feature, of both sides, tied by a light cross term.
+//!
+//! Upadhyay et al. 2023, [ProbVLM](https://arxiv.org/abs/2307.00398), as the code of `AsymVLM` adapts it.
+
+use burn::module::Module;
+use burn::tensor::activation::softplus;
+use burn::tensor::{Device, Tensor};
+
+use super::{Method, Pairs, columns};
+use crate::error::Result;
+use crate::model::adapter::{AdapterConfig, GeneralizedGaussian, Perceptron};
+use crate::model::clip::normalize;
+use crate::model::parameters::{ParameterVisitor, Parameters};
+
+/// Weight of the likelihood of the other side's feature.
+const CROSS_WEIGHT: f64 = 1e-4;
+
+/// What the scalar called uncertainty is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum UncertaintyOf {
+    /// One over the mean variance, as the released code has it: a precision.
+    #[default]
+    Inverse,
+    /// The mean variance.
+    Variance,
+}
+
+/// `BayesCap`: a residual perceptron with a head for each parameter of the law.
+#[derive(Module, Debug)]
+struct BayesCap {
+    trunk: Perceptron,
+    mean: Perceptron,
+    inverse_scale: Perceptron,
+    shape: Perceptron,
+}
+
+impl BayesCap {
+    fn new(config: &AdapterConfig, device: &Device) -> Self {
+        let (d, hidden) = (config.embed_dim, config.hidden_width);
+        let head = || Perceptron::with_widths(&[d, d, d], device);
+        Self {
+            trunk: Perceptron::with_widths(&[d, hidden, hidden, d], device),
+            mean: head(),
+            inverse_scale: head(),
+            shape: head(),
+        }
+    }
+
+    fn forward(&self, features: Tensor<2>) -> GeneralizedGaussian {
+        let hidden = self.trunk.forward(features.clone()) + features;
+        GeneralizedGaussian {
+            mean: self.mean.forward(hidden.clone()),
+            inverse_scale: softplus(self.inverse_scale.forward(hidden.clone()), 1.0),
+            shape: softplus(self.shape.forward(hidden), 1.0),
+        }
+    }
+
+    fn visit_as<V: ParameterVisitor>(&mut self, side: &str, visitor: &mut V) -> Result<()> {
+        self.trunk.visit_as(&format!("{side}.trunk"), visitor)?;
+        self.mean.visit_as(&format!("{side}.mean"), visitor)?;
+        self.inverse_scale
+            .visit_as(&format!("{side}.inverse_scale"), visitor)?;
+        self.shape.visit_as(&format!("{side}.shape"), visitor)
+    }
+}
+
+/// A `BayesCap` for each side.
+#[derive(Module, Debug)]
+pub struct ProbVlm {
+    image: BayesCap,
+    text: BayesCap,
+    #[module(skip)]
+    uncertainty: UncertaintyOf,
+}
+
+impl ProbVlm {
+    /// Untrained.
+    #[must_use]
+    pub fn new(config: &AdapterConfig, uncertainty: UncertaintyOf, device: &Device) -> Self {
+        Self {
+            image: BayesCap::new(config, device),
+            text: BayesCap::new(config, device),
+            uncertainty,
+        }
+    }
+}
+
+impl Method for ProbVlm {
+    fn loss(&self, Pairs { images, texts }: Pairs, _epoch: usize) -> Tensor<1> {
+        let image = self.image.forward(images.clone());
+        let text = self.text.forward(texts.clone());
+        let own = image.loss(images.clone()) + text.loss(texts.clone());
+        own + (image.loss(texts) + text.loss(images)) * CROSS_WEIGHT
+    }
+
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(self.image.forward(features).mean)
+    }
+
+    /// Unit means, and the mean variance in the last column.
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        let law = self.text.forward(features);
+        let variance = law.variance().mean_dim(1);
+        Tensor::cat(vec![normalize(law.mean), variance], 1)
+    }
+
+    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        let [_, embed_dim] = images.dims();
+        images.matmul(columns(&texts, 0, embed_dim).transpose())
+    }
+
+    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        let [_, width] = rows.dims();
+        let variance = columns(&rows, width - 1, width);
+        Some(match self.uncertainty {
+            UncertaintyOf::Inverse => variance.recip(),
+            UncertaintyOf::Variance => variance,
+        })
+    }
+}
+
+impl Parameters for ProbVlm {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        self.image.visit_as("image", visitor)?;
+        self.text.visit_as("text", visitor)
+    }
+}

@@ -1,0 +1,81 @@
+//! The adapter of `ProLIP`: a variance for each feature, trained with its pairwise loss and a light bottleneck; means
+//! stay frozen.
+//!
+//! Chun et al. 2025, [Probabilistic Language-Image Pre-Training](https://arxiv.org/abs/2410.18857), as the code of
+//! `AsymVLM` adapts it: factor 1 and bias 0 are fixed, the inclusion losses are off.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+
+use super::{Method, Pairs, columns};
+use crate::error::Result;
+use crate::model::adapter::{
+    AdapterConfig, Perceptron, halved_information_bottleneck, sigmoid_loss,
+};
+use crate::model::clip::normalize;
+use crate::model::parameters::{ParameterVisitor, Parameters};
+
+/// Weight of the bottleneck.
+const BOTTLENECK_WEIGHT: f64 = 1e-5;
+
+/// A perceptron of ln σ² for each side.
+#[derive(Module, Debug)]
+pub struct ProLip {
+    image: Perceptron,
+    text: Perceptron,
+}
+
+impl ProLip {
+    /// Untrained.
+    #[must_use]
+    pub fn new(config: &AdapterConfig, device: &Device) -> Self {
+        Self {
+            image: Perceptron::new(config, device),
+            text: Perceptron::new(config, device),
+        }
+    }
+}
+
+impl Method for ProLip {
+    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
+        let (images, texts) = (normalize(pairs.images), normalize(pairs.texts));
+        let image_log_variance = self.image.forward(images.clone());
+        let text_log_variance = self.text.forward(texts.clone());
+        let of_images = image_log_variance.clone().exp().sum_dim(1); // [n, 1]
+        let of_texts = text_log_variance.clone().exp().sum_dim(1);
+        let variance = of_images + of_texts.transpose(); // [n, n]
+        let logits = images.clone().matmul(texts.clone().transpose()) - variance * 0.5;
+        let no_bias = Tensor::zeros([1], &logits.device());
+        let bottleneck = halved_information_bottleneck(images, image_log_variance)
+            + halved_information_bottleneck(texts, text_log_variance);
+        sigmoid_loss(logits, no_bias) + bottleneck * BOTTLENECK_WEIGHT
+    }
+
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(features)
+    }
+
+    /// Unit embeddings, and the mean variance in the last column.
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        let unit = normalize(features);
+        let variance = self.text.forward(unit.clone()).exp().mean_dim(1);
+        Tensor::cat(vec![unit, variance], 1)
+    }
+
+    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        let [_, embed_dim] = images.dims();
+        images.matmul(columns(&texts, 0, embed_dim).transpose())
+    }
+
+    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        let [_, width] = rows.dims();
+        Some(columns(&rows, width - 1, width))
+    }
+}
+
+impl Parameters for ProLip {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        self.image.visit_as("image", visitor)?;
+        self.text.visit_as("text", visitor)
+    }
+}

@@ -1,0 +1,113 @@
+//! The ablation `SymVLM`: picture and caption are both distributions.
+//!
+//! ```text
+//! ½·[ln p_T(x_I) + ln p_I(x_T)]
+//! ```
+//!
+//! where x is the other side's mean direction or, in the raw variant, its CLIP embedding.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor};
+
+use super::{Method, Pairs, columns, scalar};
+use crate::error::Result;
+use crate::model::adapter::{
+    AdapterConfig, Family, Perceptron, concentration, info_nce, log_likelihood_ratio,
+};
+use crate::model::clip::normalize;
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
+
+/// The point at which each density is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvaluatedAt {
+    /// The other side's mean direction μ.
+    MeanDirection,
+    /// The other side's embedding z.
+    Embedding,
+}
+
+/// An adapter of captions and one of pictures.
+#[derive(Module, Debug)]
+pub struct Symmetric {
+    text: Perceptron,
+    image: Perceptron,
+    logit_scale: Param<Tensor<1>>,
+    #[module(skip)]
+    family: Family,
+    #[module(skip)]
+    point: EvaluatedAt,
+}
+
+impl Symmetric {
+    /// Untrained, τ = 1.
+    #[must_use]
+    pub fn new(
+        config: &AdapterConfig,
+        family: Family,
+        point: EvaluatedAt,
+        device: &Device,
+    ) -> Self {
+        Self {
+            text: Perceptron::new(config, device),
+            image: Perceptron::new(config, device),
+            logit_scale: scalar(1.0, device),
+            family,
+            point,
+        }
+    }
+
+    /// η and the point, side by side, `[n, 2·embed_dim]`.
+    fn law_and_point(&self, adapter: &Perceptron, features: Tensor<2>) -> Tensor<2> {
+        let natural_parameter = adapter.forward(features.clone());
+        let point = match self.point {
+            EvaluatedAt::MeanDirection => normalize(natural_parameter.clone()),
+            EvaluatedAt::Embedding => normalize(features),
+        };
+        Tensor::cat(vec![natural_parameter, point], 1)
+    }
+}
+
+/// The two halves of what `law_and_point` gave.
+fn halves(rows: &Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+    let [_, width] = rows.dims();
+    (columns(rows, 0, width / 2), columns(rows, width / 2, width))
+}
+
+impl Method for Symmetric {
+    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
+        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
+        info_nce(scores * self.logit_scale.val().unsqueeze::<2>())
+    }
+
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        self.law_and_point(&self.image, features)
+    }
+
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        self.law_and_point(&self.text, features)
+    }
+
+    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        let (image_law, image_point) = halves(&images);
+        let (text_law, text_point) = halves(&texts);
+        let under_text = log_likelihood_ratio(self.family, text_law, image_point);
+        let under_image = log_likelihood_ratio(self.family, image_law, text_point);
+        (under_text + under_image.transpose()) * 0.5
+    }
+
+    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        Some(concentration(halves(&rows).0).recip())
+    }
+
+    fn logit_scale(&self) -> Option<Tensor<1>> {
+        Some(self.logit_scale.val())
+    }
+}
+
+impl Parameters for Symmetric {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        self.text.visit_as("text", visitor)?;
+        self.image.visit_as("image", visitor)?;
+        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
+    }
+}
