@@ -3,6 +3,11 @@
 //! A number that the data do not determine (a correlation with a constant) is `None`, never NaN. Slices that belong
 //! together and differ in length are read up to the shorter one.
 
+#[cfg(test)]
+mod fixture;
+pub mod rejection;
+pub mod retrieval;
+
 use std::cmp::Ordering;
 
 /// A straight line fitted by least squares.
@@ -218,6 +223,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
+    use super::fixture::{assert_close, numbers};
     use super::{
         auroc, first_hit_rank, linear_fit, mean, percentile_of, population_sd, quantile, r_squared,
         recall_at_k, recall_by_level, spearman,
@@ -227,15 +233,7 @@ mod tests {
     const TOLERANCE: f64 = 1e-13;
 
     fn fixture() -> Value {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/numerics.json");
-        let text = std::fs::read_to_string(path).expect("the fixture is committed");
-        let fixture: Value = serde_json::from_str(&text).expect("the fixture is JSON");
-        fixture["metrics"].clone()
-    }
-
-    fn numbers(value: &Value) -> Vec<f64> {
-        let list = value.as_array().expect("a list");
-        list.iter().map(|x| x.as_f64().expect("a number")).collect()
+        super::fixture::fixture("numerics.json")["metrics"].clone()
     }
 
     fn pairs(value: &Value) -> Vec<(f64, f64)> {
@@ -243,14 +241,6 @@ mod tests {
         list.iter()
             .map(|pair| (numbers(pair)[0], numbers(pair)[1]))
             .collect()
-    }
-
-    fn assert_close(name: &str, found: f64, expected: &Value) {
-        let expected = expected.as_f64().expect("a number");
-        assert!(
-            (found - expected).abs() < TOLERANCE,
-            "{name}: found {found}, expected {expected}"
-        );
     }
 
     #[test]

@@ -105,6 +105,11 @@ impl TextTower {
     ///
     /// If `n_tokens` exceeds the context length.
     pub fn forward(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
+        self.project(self.pool(token_ids, end_positions))
+    }
+
+    /// What [`forward`](Self::forward) projects, `[n_texts, width]`.
+    pub fn pool(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
         let [n_texts, n_tokens] = token_ids.dims();
         let device = token_ids.device();
         let positions = self.position_embedding.val().slice(0..n_tokens);
@@ -120,7 +125,17 @@ impl TextTower {
         let pooled = tokens
             .reshape([n_texts * n_tokens, width])
             .select(0, first_rows + end_positions); // [n_texts, width]
-        self.projection.forward(self.final_norm.forward(pooled))
+        self.final_norm.forward(pooled)
+    }
+
+    /// The last layer: what [`pool`](Self::pool) gave → features, `[n_texts, embed_dim]`.
+    pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
+        self.projection.forward(pooled)
+    }
+
+    /// The weights of the last layer, `[width, embed_dim]`.
+    pub fn projection_weights(&self) -> Tensor<2> {
+        self.projection.weight.val()
     }
 }
 

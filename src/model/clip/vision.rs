@@ -107,6 +107,11 @@ impl VisionTower {
     /// - `images`: `[n_images, 3, image_size, image_size]`, normalised as the weights expect
     /// - output: `[n_images, embed_dim]`
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+        self.project(self.pool(images))
+    }
+
+    /// What [`forward`](Self::forward) projects, `[n_images, width]`.
+    pub fn pool(&self, images: Tensor<4>) -> Tensor<2> {
         let patches = self.patch_embedding.forward(self.patches(images)); // [n_images, n_patches, width]
         let positions = self.position_embedding.val().unsqueeze();
         match &self.pooling {
@@ -115,12 +120,28 @@ impl VisionTower {
                     .pre_norm
                     .forward(class.prepend_to(patches) + positions); // [n_images, 1 + n_patches, width]
                 let pooled = class.pool(self.transformer.forward(tokens, None)); // [n_images, width]
-                class.projection.forward(self.post_norm.forward(pooled))
+                self.post_norm.forward(pooled)
             }
             Pooling::Attention(pool) => {
                 let tokens = self.transformer.forward(patches + positions, None);
                 pool.forward(self.post_norm.forward(tokens))
             }
+        }
+    }
+
+    /// The last layer: what [`pool`](Self::pool) gave → features, `[n_images, embed_dim]`.
+    pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
+        match &self.pooling {
+            Pooling::ClassToken(class) => class.projection.forward(pooled),
+            Pooling::Attention(_) => pooled,
+        }
+    }
+
+    /// The weights of the last layer, `[width, embed_dim]`; `None` where attention pools straight into features.
+    pub fn projection_weights(&self) -> Option<Tensor<2>> {
+        match &self.pooling {
+            Pooling::ClassToken(class) => Some(class.projection.weight.val()),
+            Pooling::Attention(_) => None,
         }
     }
 
