@@ -13,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 use super::dtypes::{self, Pairs};
 use super::import::{self, Dtype, Import, Source};
 use super::report::{self, Report};
+use super::reproduce::cli::{EmbedArgs, FitArgs, ReproduceArgs, run_embed, run_fit, run_reproduce};
 use super::scenes::{self, Preset, ScenesRecipe};
 use super::{bundle, evaluate, export, gallery, record, score};
 use crate::device;
@@ -38,6 +39,12 @@ enum Command {
     Evaluate(EvaluateArgs),
     /// Print reports of `evaluate` as a table; several, of trainings that differ in their seed, with mean and range.
     Table(TableArgs),
+    /// Embed pictures and captions with a frozen encoder, to fit methods on.
+    Embed(EmbedArgs),
+    /// Fit one method on embedded pictures and captions, and measure it.
+    Fit(FitArgs),
+    /// Fit and measure every method with several seeds; write results, tables and figures.
+    Reproduce(ReproduceArgs),
     /// Score captions against pictures: the numbers of the page.
     Score(ScoreArgs),
     /// Draw the pictures that the page hangs, and record a model's answers to its starting captions.
@@ -243,6 +250,9 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Dtypes(args) => compare_dtypes(args),
         Command::Evaluate(args) => evaluate_model(args),
         Command::Table(args) => print_table(args),
+        Command::Embed(args) => run_embed(args),
+        Command::Fit(args) => run_fit(args),
+        Command::Reproduce(args) => run_reproduce(args),
         Command::Score(args) => print_scores(args),
         Command::Gallery(args) => {
             gallery::write(&args.out)?;

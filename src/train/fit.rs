@@ -183,7 +183,7 @@ struct Position {
 /// The user interrupted, the loss is no number, the folder cannot be read or written, or it holds a checkpoint of
 /// another training.
 pub fn train<M: Method>(
-    mut method: M,
+    method: M,
     name: &'static str,
     training: &Training,
     features: &Features,
@@ -192,51 +192,40 @@ pub fn train<M: Method>(
     let Some(device) = method.devices().into_iter().next() else {
         return Ok(method);
     };
-    let mut optimizer = training.optimizer.init();
-    let mut start = 0;
-    if let Some(folder) = checkpoint {
-        (method, optimizer, start) = resume(method, optimizer, training, folder)?;
-    }
-    let n = features.image_of_text.len();
-    ensure!(n > 0, "no captions to train on");
-    let steps_per_epoch = n.div_ceil(training.batch);
-    let n_steps = steps_per_epoch * training.epochs;
+    ensure!(
+        !features.image_of_text.is_empty(),
+        "no captions to train on"
+    );
+    let mut fit = Fit::new(method, training, features, device);
+    let start = match checkpoint {
+        Some(folder) => fit.resume(folder)?,
+        None => 0,
+    };
+    let n_steps = fit.n_steps();
     let (mut meter, interrupt) = (Meter::new(name, start, n_steps), Interrupt::install());
-    let (mut order, mut saved) = (Vec::new(), Instant::now());
+    let mut saved = Instant::now();
     for step in start..n_steps {
-        let (epoch, i_batch) = (step / steps_per_epoch, step % steps_per_epoch);
-        if i_batch == 0 || order.is_empty() {
-            order = order_of(n, training.seed, epoch);
-        }
-        let end = ((i_batch + 1) * training.batch).min(n);
-        let pairs = gather(features, &order[i_batch * training.batch..end], &device);
-        let loss = method.loss(pairs, epoch + 1);
-        let gradients = GradientsParams::from_grads(loss.backward(), &method);
-        let rate = cosine(training.optimizer.learning_rate(), step, n_steps);
-        method = optimizer.step(rate, method, gradients);
+        let loss = fit.step(step);
         if step.is_multiple_of(STEPS_PER_READING) || step + 1 == n_steps {
-            report(&mut meter, step, loss, &method)?;
+            report(&mut meter, step, loss, &fit.method)?;
         }
         let stopping = interrupt.is_set() && step + 1 < n_steps;
-        if let Some(folder) = checkpoint
-            && (stopping || saved.elapsed().as_secs() > SECONDS_PER_CHECKPOINT)
-        {
-            save(&method, &optimizer, step + 1, training, folder)?;
+        let Some(folder) = checkpoint else {
+            ensure!(!stopping, "interrupted after step {} of {name}", step + 1);
+            continue;
+        };
+        if stopping || saved.elapsed().as_secs() > SECONDS_PER_CHECKPOINT {
+            fit.save(step + 1, folder)?;
             saved = Instant::now();
         }
-        let way_on = if checkpoint.is_some() {
-            "; the same command goes on from there"
-        } else {
-            ""
-        };
         ensure!(
             !stopping,
-            "interrupted after step {} of {name}{way_on}",
+            "interrupted after step {} of {name}; the same command goes on from there",
             step + 1
         );
     }
     meter.finish();
-    Ok(method.valid())
+    Ok(fit.method.valid())
 }
 
 /// Shows the loss, and stops a training that has left the numbers.
@@ -254,48 +243,97 @@ fn report<M: Method>(meter: &mut Meter, step: usize, loss: Tensor<1>, method: &M
     Ok(())
 }
 
-fn save<M: Method>(
-    method: &M,
-    optimizer: &ModuleOptimizer,
-    step: usize,
-    training: &Training,
-    folder: &Path,
-) -> Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
-    let record = method.clone().into_record();
-    record.save(folder.join("method.new"))?;
-    optimizer.save(folder.join("optimizer.new"))?;
-    std::fs::rename(folder.join("method.new"), folder.join("method.bpk"))?;
-    std::fs::rename(folder.join("optimizer.new"), folder.join("optimizer.bpk"))?;
-    let position = Position {
-        step,
-        training: training.clone(),
-    };
-    std::fs::write(
-        folder.join("checkpoint.json"),
-        serde_json::to_vec(&position)?,
-    )?;
-    Ok(())
-}
-
-fn resume<M: Method>(
+/// A training at work.
+struct Fit<'a, M> {
     method: M,
     optimizer: ModuleOptimizer,
-    training: &Training,
-    folder: &Path,
-) -> Result<(M, ModuleOptimizer, usize)> {
-    let Ok(json) = std::fs::read(folder.join("checkpoint.json")) else {
-        return Ok((method, optimizer, 0));
-    };
-    let position: Position = serde_json::from_slice(&json).context("checkpoint.json")?;
-    ensure!(
-        position.training == *training,
-        "{} holds a checkpoint of another training; choose another folder or delete it",
-        folder.display()
-    );
-    let method = method.load_record(ModuleRecord::load(folder.join("method.bpk"))?);
-    let optimizer = optimizer.load(folder.join("optimizer.bpk"))?;
-    Ok((method, optimizer, position.step))
+    training: &'a Training,
+    features: &'a Features,
+    device: Device,
+    /// The epoch that is under way and its order of captions.
+    order: Option<(usize, Vec<usize>)>,
+}
+
+impl<'a, M: Method> Fit<'a, M> {
+    fn new(method: M, training: &'a Training, features: &'a Features, device: Device) -> Self {
+        Self {
+            method,
+            optimizer: training.optimizer.init(),
+            training,
+            features,
+            device,
+            order: None,
+        }
+    }
+
+    fn steps_per_epoch(&self) -> usize {
+        let n = self.features.image_of_text.len();
+        n.div_ceil(self.training.batch)
+    }
+
+    fn n_steps(&self) -> usize {
+        self.steps_per_epoch() * self.training.epochs
+    }
+
+    /// Takes one step and returns the loss before it. The last batch of an epoch may be short.
+    fn step(&mut self, step: usize) -> Tensor<1> {
+        let (epoch, i_batch) = (step / self.steps_per_epoch(), step % self.steps_per_epoch());
+        let n = self.features.image_of_text.len();
+        let order = match self.order.take() {
+            Some((of_epoch, order)) if of_epoch == epoch => order,
+            _ => order_of(n, self.training.seed, epoch),
+        };
+        let batch = self.training.batch;
+        let indices = &order[i_batch * batch..((i_batch + 1) * batch).min(n)];
+        let pairs = gather(self.features, indices, &self.device);
+        self.order = Some((epoch, order));
+
+        let loss = self.method.loss(pairs, epoch + 1);
+        let gradients = GradientsParams::from_grads(loss.backward(), &self.method);
+        let rate = cosine(
+            self.training.optimizer.learning_rate(),
+            step,
+            self.n_steps(),
+        );
+        self.method = self.optimizer.step(rate, self.method.clone(), gradients);
+        loss
+    }
+
+    /// Leaves a checkpoint after `step` steps.
+    fn save(&self, step: usize, folder: &Path) -> Result<()> {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("creating {}", folder.display()))?;
+        let record = self.method.clone().into_record();
+        record.save(folder.join("method.new"))?;
+        self.optimizer.save(folder.join("optimizer.new"))?;
+        std::fs::rename(folder.join("method.new"), folder.join("method.bpk"))?;
+        std::fs::rename(folder.join("optimizer.new"), folder.join("optimizer.bpk"))?;
+        let position = Position {
+            step,
+            training: self.training.clone(),
+        };
+        let json = serde_json::to_vec(&position)?;
+        std::fs::write(folder.join("checkpoint.json"), json)?;
+        Ok(())
+    }
+
+    /// Goes back to a checkpoint, if there is one; returns how many steps were taken.
+    fn resume(&mut self, folder: &Path) -> Result<usize> {
+        let Ok(json) = std::fs::read(folder.join("checkpoint.json")) else {
+            return Ok(0);
+        };
+        let position: Position = serde_json::from_slice(&json).context("checkpoint.json")?;
+        ensure!(
+            position.training == *self.training,
+            "{} holds a checkpoint of another training; choose another folder or delete it",
+            folder.display()
+        );
+        let record = ModuleRecord::load(folder.join("method.bpk"))?;
+        self.method = self.method.clone().load_record(record);
+        let fresh = self.training.optimizer.init();
+        self.optimizer = fresh.load(folder.join("optimizer.bpk"))?;
+        Ok(position.step)
+    }
 }
 
 fn gather(features: &Features, indices: &[usize], device: &Device) -> Pairs {
@@ -333,6 +371,7 @@ fn cosine(learning_rate: f64, step: usize, n_steps: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::parameters::{NamedTensor, Parameters as _};
 
     /// Rounding of a cosine.
     const TOLERANCE: f64 = 1e-12;
@@ -372,5 +411,80 @@ mod tests {
             order_of(50, 0, 0),
             "the same order when it is resumed"
         );
+    }
+
+    fn some_features() -> Features {
+        let rows = |n: usize| {
+            let values = (0_u16..).map(|i| (f32::from(i) * 0.7).sin());
+            let values: Vec<f32> = values.take(n * 4).collect();
+            Tensor::<2>::from_data(TensorData::new(values, [n, 4]), &crate::device::cpu())
+        };
+        Features {
+            texts: rows(9),
+            images: rows(5),
+            image_of_text: (0..9).map(|i| i % 5).collect(),
+        }
+    }
+
+    fn untrained() -> AsymVlm {
+        let config = AdapterConfig {
+            embed_dim: 4,
+            hidden_width: 5,
+            hidden_layers: 1,
+        };
+        let device = crate::device::cpu().autodiff();
+        AsymVlm::new(&config, Family::VonMisesFisher, Objective::InfoNce, &device)
+    }
+
+    fn weights(fit: &Fit<'_, AsymVlm>) -> Vec<f32> {
+        let values = |tensor: NamedTensor| tensor.values.into_data().try_into_vec::<f32>();
+        let tensors = fit.method.named_tensors().into_iter();
+        tensors
+            .flat_map(|tensor| values(tensor).expect("f32"))
+            .collect()
+    }
+
+    #[test]
+    fn a_resumed_training_ends_where_an_uninterrupted_one_does() {
+        const WEIGHT_DECAY: f32 = 5e-4;
+        let sgd = Optimizer::Sgd {
+            learning_rate: 0.1,
+            momentum: 0.9,
+            weight_decay: WEIGHT_DECAY,
+        };
+        let adam_w = Optimizer::AdamW {
+            learning_rate: 0.01,
+            weight_decay: WEIGHT_DECAY,
+        };
+        let features = some_features();
+        for (name, optimizer) in [("sgd", sgd), ("adam", adam_w)] {
+            let training = Training {
+                optimizer,
+                batch: 4,
+                epochs: 3,
+                seed: 1,
+            };
+            let device = crate::device::cpu().autodiff();
+            let begin = |method| Fit::new(method, &training, &features, device.clone());
+            let steps = |fit: &mut Fit<'_, AsymVlm>, range: std::ops::Range<usize>| {
+                for step in range {
+                    fit.step(step);
+                }
+            };
+            let start = untrained();
+            let (mut whole, mut first) = (begin(start.clone()), begin(start));
+            let n_steps = whole.n_steps();
+            steps(&mut whole, 0..n_steps);
+            steps(&mut first, 0..4);
+
+            let folder = format!("kappascope-fit-{name}-{}", std::process::id());
+            let folder = std::env::temp_dir().join(folder);
+            first.save(4, &folder).expect("a folder for the test");
+            let mut second = begin(untrained());
+            let taken = second.resume(&folder).expect("the checkpoint is whole");
+            std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
+            steps(&mut second, taken..n_steps);
+            assert_eq!(weights(&second), weights(&whole), "weights with {name}");
+        }
     }
 }

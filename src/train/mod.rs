@@ -20,5 +20,6 @@ pub mod outside;
 pub mod progress;
 pub mod record;
 pub mod report;
+pub mod reproduce;
 pub mod scenes;
 pub mod score;

@@ -1,0 +1,190 @@
+//! What a fitted method makes of pictures that are to be given to captions, and of pictures that belong to none.
+
+use anyhow::{Context as _, Result};
+
+use super::measure::{Encoded, Numbers};
+use crate::metrics::rejection::{
+    Accuracy, Candidate, Choice, nearest_point, rejection_auroc, rejection_curve, with_dummy,
+};
+use crate::train::methods::Method;
+
+/// CLIP's own factor, at which its cosines become the probabilities that a threshold is set on.
+const CLIP_SCALE: f64 = 100.0;
+/// The paper's operating points of CLIP with a threshold and with a margin.
+const PAPERS_THRESHOLD: Accuracy = Accuracy {
+    positive: 0.646,
+    negative: 0.560,
+};
+const PAPERS_MARGIN: Accuracy = Accuracy {
+    positive: 0.584,
+    negative: 0.579,
+};
+
+/// The labels of a task with the scores of every picture.
+#[derive(Debug)]
+pub struct Classified<'a> {
+    /// The class of each picture, or none.
+    pub labels: &'a [Option<usize>],
+    /// Classes, before the dummies.
+    pub n_classes: usize,
+    /// Dummies.
+    pub n_dummies: usize,
+    scores: Vec<Vec<f64>>,
+}
+
+impl<'a> Classified<'a> {
+    /// Scores every picture of a task.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn new<M: Method>(
+        encoded: &Encoded<'_, M>,
+        labels: &'a [Option<usize>],
+        n_classes: usize,
+    ) -> Result<Self> {
+        let n_texts = encoded.n_texts();
+        let to_f64 = |row: &[f32]| row.iter().map(|score| f64::from(*score)).collect();
+        Ok(Self {
+            labels,
+            n_classes,
+            n_dummies: n_texts - n_classes,
+            scores: encoded.by_image(|_, rows| rows.chunks_exact(n_texts).map(to_f64).collect())?,
+        })
+    }
+
+    fn choices(&self, columns: &[usize]) -> Result<Vec<Choice>> {
+        let choose = |row: &Vec<f64>| {
+            let scores: Vec<f64> = columns.iter().map(|&column| row[column]).collect();
+            Choice::of(&scores).context("a task has classes")
+        };
+        self.scores.iter().map(choose).collect()
+    }
+
+    /// Share of pictures that belong to a class and are given to it.
+    ///
+    /// # Errors
+    ///
+    /// The task has no classes.
+    pub fn accuracy(&self) -> Result<f64> {
+        let classes: Vec<usize> = (0..self.n_classes).collect();
+        Ok(with_dummy(&self.choices(&classes)?, self.labels, usize::MAX).positive)
+    }
+
+    /// Accuracy on pictures of a class and of none, with each dummy in turn.
+    ///
+    /// # Errors
+    ///
+    /// The task has no classes.
+    pub fn with_dummies(&self) -> Result<Numbers> {
+        let mut numbers = Numbers::new();
+        for i in 0..self.n_dummies {
+            let columns: Vec<usize> = (0..self.n_classes).chain([self.n_classes + i]).collect();
+            let found = with_dummy(&self.choices(&columns)?, self.labels, self.n_classes);
+            numbers.insert(format!("dummy_{i}_positive"), found.positive);
+            numbers.insert(format!("dummy_{i}_negative"), found.negative);
+        }
+        Ok(numbers)
+    }
+
+    /// What a threshold on CLIP's probability and one on its margin do without a dummy.
+    ///
+    /// # Errors
+    ///
+    /// The task has no classes.
+    pub fn with_thresholds(&self) -> Result<Numbers> {
+        let classes: Vec<usize> = (0..self.n_classes).collect();
+        let probabilities = Self {
+            labels: self.labels,
+            n_classes: self.n_classes,
+            n_dummies: 0,
+            scores: self
+                .scores
+                .iter()
+                .map(|row| softmax(&row[..self.n_classes]))
+                .collect(),
+        };
+        let choices = probabilities.choices(&classes)?;
+        let mut numbers = Numbers::new();
+        for (name, confidence, target) in [
+            (
+                "threshold",
+                (|c: &Choice| c.score) as fn(&Choice) -> f64,
+                PAPERS_THRESHOLD,
+            ),
+            ("margin", |c: &Choice| c.margin, PAPERS_MARGIN),
+        ] {
+            let candidates: Vec<Candidate> = choices
+                .iter()
+                .zip(self.labels)
+                .map(|(choice, label)| Candidate {
+                    confidence: confidence(choice),
+                    label: label.map(|label| label == choice.class),
+                })
+                .collect();
+            let curve = rejection_curve(&candidates);
+            if let Some(point) = nearest_point(&curve, target) {
+                numbers.insert(format!("{name}_positive"), point.accuracy.positive);
+                numbers.insert(format!("{name}_negative"), point.accuracy.negative);
+            }
+            if let Some(area) = rejection_auroc(&candidates) {
+                numbers.insert(format!("{name}_auroc"), area);
+            }
+        }
+        Ok(numbers)
+    }
+}
+
+fn softmax(cosines: &[f64]) -> Vec<f64> {
+    let greatest = cosines.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = cosines
+        .iter()
+        .map(|cosine| (CLIP_SCALE * (cosine - greatest)).exp())
+        .collect();
+    let sum: f64 = weights.iter().sum();
+    weights.into_iter().map(|weight| weight / sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three pictures of two classes and two of none, by cosine; a dummy column behind the classes.
+    fn classified(labels: &[Option<usize>]) -> Classified<'_> {
+        Classified {
+            labels,
+            n_classes: 2,
+            n_dummies: 1,
+            scores: vec![
+                vec![0.30, 0.20, 0.25],
+                vec![0.10, 0.28, 0.20],
+                vec![0.33, 0.30, 0.10],
+                vec![0.20, 0.21, 0.25],
+                vec![0.24, 0.20, 0.22],
+            ],
+        }
+    }
+
+    const LABELS: [Option<usize>; 5] = [Some(0), Some(1), Some(1), None, None];
+
+    #[test]
+    fn a_dummy_competes_with_the_classes() {
+        let classified = classified(&LABELS);
+        let accuracy = classified.accuracy().expect("classes");
+        assert!((accuracy - 2.0 / 3.0).abs() < 1e-12, "found {accuracy}");
+        let found = classified.with_dummies().expect("classes");
+        assert_eq!(found["dummy_0_negative"], 0.5, "one of two is refused");
+        let positive = found["dummy_0_positive"];
+        assert!((positive - 2.0 / 3.0).abs() < 1e-12, "found {positive}");
+    }
+
+    #[test]
+    fn a_threshold_tells_sure_pictures_from_unsure_ones() {
+        let found = classified(&LABELS).with_thresholds().expect("classes");
+        // Probabilities at scale 100 are 1/(1 + e^−d) with d = 10, 18, 3 of a class and 1, 4 of none: five of the six
+        // pairs are in order.
+        let area = found["threshold_auroc"];
+        assert!((area - 5.0 / 6.0).abs() < 1e-6, "found {area}");
+        assert!(found.contains_key("margin_auroc"), "margin too: {found:?}");
+    }
+}

@@ -1,0 +1,276 @@
+//! The command lines of `train embed`, `train fit` and `train reproduce`.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line answers on standard output"
+)]
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use clap::{Args, ValueEnum};
+
+use super::cache::Cache;
+use super::embed_scenes::{Amounts, embed};
+use super::{FitRequest, Plan, fit_one, reproduce};
+use crate::device;
+use crate::train::methods::{Follow, MethodName, UncertaintyOf};
+use crate::weights::shard::Precision;
+
+/// Where pictures and captions come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum World {
+    /// Drawn scenes.
+    Scenes,
+}
+
+/// `train embed`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train embed --world scenes --model public/models/scenes --out runs/features"
+)]
+pub struct EmbedArgs {
+    /// Where pictures and captions come from.
+    #[arg(long, value_enum, default_value = "scenes")]
+    world: World,
+    /// Model folder.
+    #[arg(long, default_value = "public/models/scenes")]
+    model: PathBuf,
+    /// Folder of the features.
+    #[arg(long, default_value = "runs/features")]
+    out: PathBuf,
+    /// Scenes to train on, with seven captions each.
+    #[arg(long, default_value_t = 10_000)]
+    train_scenes: usize,
+    /// Scenes to measure on, with six captions each.
+    #[arg(long, default_value_t = 5000)]
+    test_scenes: usize,
+    /// Seed of the training scenes.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Halve the files: 16 bits a number, as the paper's cache.
+    #[arg(long)]
+    f16: bool,
+    /// Write over features that are there.
+    #[arg(long)]
+    force: bool,
+    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
+    #[arg(long, default_value = "cpu")]
+    device: String,
+}
+
+/// How to fit.
+#[derive(Debug, Args)]
+struct PlanArgs {
+    /// Features that `train embed` wrote.
+    #[arg(long, default_value = "runs/features")]
+    features: PathBuf,
+    /// Pairs in a batch; 2048 in the paper.
+    #[arg(long, default_value_t = 1024)]
+    batch: usize,
+    /// Passes over the captions; 200 in the paper.
+    #[arg(long, default_value_t = 8)]
+    epochs: usize,
+    /// Factor on each method's published learning rate; above 1 because there are far fewer steps than in the paper.
+    #[arg(long, default_value_t = 5.0)]
+    rate_factor: f64,
+    /// What to do where paper and released code differ.
+    #[arg(long, value_enum, default_value = "code")]
+    follow: Follow,
+    /// What `ProbVLM` calls uncertainty.
+    #[arg(long, value_enum, default_value = "inverse")]
+    probvlm_uncertainty: UncertaintyOf,
+    /// Where the factor of deterministic fine-tuning starts; 1 if not given, CLIP's is 14.3.
+    #[arg(long)]
+    deterministic_scale: Option<f32>,
+    /// Width of hidden layers; 1024, or twice the features' where that is less.
+    #[arg(long)]
+    hidden_width: Option<usize>,
+    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
+    #[arg(long, default_value = "cpu")]
+    device: String,
+}
+
+/// `train fit`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train fit --method asymvlm-vmf --features runs/features --out runs/asymvlm-vmf"
+)]
+pub struct FitArgs {
+    /// The method.
+    #[arg(long, value_enum)]
+    method: MethodName,
+    /// Folder of the weights and the numbers; an interrupted fit goes on there.
+    #[arg(long)]
+    out: PathBuf,
+    /// Seed of the weights and of the order of captions.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Write over a fit that is there.
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    plan: PlanArgs,
+}
+
+/// `train reproduce`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train reproduce --world scenes --seeds 5 --out public/evidence/scenes\n\nWhat is in the folder is not done again; an interrupted run goes on."
+)]
+pub struct ReproduceArgs {
+    /// Where pictures and captions come from.
+    #[arg(long, value_enum, default_value = "scenes")]
+    world: World,
+    /// How many seeds, from 0.
+    #[arg(long, default_value_t = 5)]
+    seeds: u64,
+    /// Folder of the results.
+    #[arg(long)]
+    out: PathBuf,
+    /// The methods; all of them if not given.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    methods: Vec<MethodName>,
+    #[command(flatten)]
+    plan: PlanArgs,
+}
+
+impl PlanArgs {
+    fn plan(&self) -> Result<Plan> {
+        ensure!(
+            self.batch > 1,
+            "--batch is {}, at least 2 is needed",
+            self.batch
+        );
+        ensure!(self.epochs > 0, "--epochs is 0, at least 1 is needed");
+        ensure!(
+            self.rate_factor > 0.0,
+            "--rate-factor is {}, a positive number is needed",
+            self.rate_factor
+        );
+        Ok(Plan {
+            batch: self.batch,
+            epochs: self.epochs,
+            rate_factor: self.rate_factor,
+            follow: self.follow,
+            probvlm_uncertainty: self.probvlm_uncertainty,
+            deterministic_scale: self.deterministic_scale,
+            hidden_width: self.hidden_width,
+            command: command(),
+        })
+    }
+}
+
+/// This program's command line, without its path.
+fn command() -> String {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    format!("train {}", words.join(" "))
+}
+
+fn refuse_to_overwrite(path: &Path, force: bool) -> Result<()> {
+    ensure!(
+        force || !path.exists(),
+        "{} is there already; choose another folder, or --force to write over it",
+        path.display()
+    );
+    Ok(())
+}
+
+/// Runs `train embed`.
+///
+/// # Errors
+///
+/// Features are there already, the model cannot be opened, or a file cannot be written.
+pub fn run_embed(args: &EmbedArgs) -> Result<()> {
+    refuse_to_overwrite(&args.out.join("features.json"), args.force)?;
+    let amounts = Amounts {
+        train_scenes: args.train_scenes,
+        test_scenes: args.test_scenes,
+        seed: args.seed,
+    };
+    let cache = match args.world {
+        World::Scenes => embed(
+            &args.model,
+            &amounts,
+            command(),
+            &device::by_name(&args.device)?,
+        )?,
+    };
+    let precision = if args.f16 {
+        Precision::F16
+    } else {
+        Precision::F32
+    };
+    cache.write(&args.out, precision)?;
+    println!(
+        "{}: {} captions of {} pictures to train on, {} of {} to measure on",
+        args.out.display(),
+        cache.train.ids.captions.len(),
+        cache.train.ids.images.len(),
+        cache.test.ids.captions.len(),
+        cache.test.ids.images.len()
+    );
+    Ok(())
+}
+
+/// Runs `train fit`.
+///
+/// # Errors
+///
+/// A fit is there already, the features cannot be read, or the user interrupted.
+pub fn run_fit(args: &FitArgs) -> Result<()> {
+    let numbers_path = args.out.join("numbers.json");
+    refuse_to_overwrite(&numbers_path, args.force)?;
+    let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);
+    let cache = Cache::read(&args.plan.features)?;
+    let request = FitRequest {
+        name: args.method,
+        seed: args.seed,
+    };
+    let numbers = fit_one(request, &plan, &cache, Some(&args.out), &device)?;
+    for name in ["checkpoint.json", "method.bpk", "optimizer.bpk"] {
+        // A fit that was short left none.
+        std::fs::remove_file(args.out.join(name)).ok();
+    }
+    let json = serde_json::json!({
+        "method": args.method,
+        "seed": args.seed,
+        "command": plan.command,
+        "features": cache.config,
+        "numbers": numbers,
+    });
+    std::fs::write(&numbers_path, serde_json::to_string_pretty(&json)?)
+        .with_context(|| numbers_path.display().to_string())?;
+    for (name, value) in numbers.iter().filter(|(name, _)| !name.contains("_q")) {
+        println!("{name:<28} {value:.4}");
+    }
+    Ok(())
+}
+
+/// Runs `train reproduce`.
+///
+/// # Errors
+///
+/// The features are missing or of another world, or the user interrupted.
+pub fn run_reproduce(args: &ReproduceArgs) -> Result<()> {
+    let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);
+    let cache = Cache::read(&args.plan.features)?;
+    let expected = match args.world {
+        World::Scenes => "scenes",
+    };
+    ensure!(
+        cache.config.dataset == expected,
+        "{} holds features of {}, expected {expected}",
+        args.plan.features.display(),
+        cache.config.dataset
+    );
+    let methods = if args.methods.is_empty() {
+        MethodName::ALL.to_vec()
+    } else {
+        args.methods.clone()
+    };
+    let device = (args.plan.device.as_str(), &device);
+    reproduce(&methods, args.seeds, &plan, &cache, &args.out, device)?;
+    print!("{}", std::fs::read_to_string(args.out.join("tables.md"))?);
+    Ok(())
+}

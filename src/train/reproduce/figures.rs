@@ -1,0 +1,136 @@
+//! The figures of the paper, from `results.json` alone.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::plot::{Line, Panel, draw};
+use super::results::Results;
+use crate::train::methods::MethodName;
+
+/// The methods of the ablation.
+const ABLATION: [MethodName; 6] = [
+    MethodName::AsymvlmVmf,
+    MethodName::AsymvlmPs,
+    MethodName::ImageVmf,
+    MethodName::SymvlmVmf,
+    MethodName::SymvlmVmfRaw,
+    MethodName::Gaussian,
+];
+/// The methods compared with each other.
+const COMPARED: [MethodName; 8] = [
+    MethodName::Pfe,
+    MethodName::Pcmepp,
+    MethodName::Bayesvlm,
+    MethodName::Probvlm,
+    MethodName::Prolip,
+    MethodName::Elip,
+    MethodName::AsymvlmVmf,
+    MethodName::AsymvlmPs,
+];
+/// The methods whose uncertainty is compared with the captions' hierarchy.
+const HIERARCHY: [MethodName; 2] = [MethodName::AsymvlmVmf, MethodName::AsymvlmPs];
+const DIRECTIONS: [(&str, &str); 2] = [("t2i", "text → image"), ("i2t", "image → text")];
+
+/// Writes every figure for which there are numbers; returns the names of the files.
+///
+/// # Errors
+///
+/// A file cannot be written.
+pub fn write(results: &Results, folder: &Path) -> Result<Vec<String>> {
+    let figures = [
+        ("recall-by-level.svg", recall_panels(results, &COMPARED)),
+        ("ablation.svg", recall_panels(results, &ABLATION)),
+        ("hierarchy.svg", hierarchy_panels(results)),
+        ("tokens.svg", vec![tokens_panel(results)]),
+    ];
+    let mut written = Vec::new();
+    for (name, panels) in figures {
+        if panels.iter().any(|panel| !panel.lines.is_empty()) {
+            draw(&panels, &folder.join(name))?;
+            written.push(name.to_owned());
+        }
+    }
+    Ok(written)
+}
+
+fn recall_panels(results: &Results, methods: &[MethodName]) -> Vec<Panel> {
+    let panel = |(direction, title): (&str, &str)| Panel {
+        title: format!("Recall@1, {title}"),
+        x_label: "uncertainty level".to_owned(),
+        y_label: "Recall@1".to_owned(),
+        lines: methods
+            .iter()
+            .filter_map(|&method| recall_line(results, method, direction))
+            .collect(),
+    };
+    DIRECTIONS.into_iter().map(panel).collect()
+}
+
+/// Mean over seeds, with one standard deviation to each side.
+fn recall_line(results: &Results, method: MethodName, direction: &str) -> Option<Line> {
+    let levels = (0..10).map_while(|level| {
+        let found = results.summary(method, &format!("{direction}_level_{level}"))?;
+        Some((f64::from(level), found))
+    });
+    let levels: Vec<_> = levels.collect();
+    (!levels.is_empty()).then(|| Line {
+        name: method.title().to_owned(),
+        points: levels.iter().map(|(x, found)| (*x, found.mean)).collect(),
+        band: levels
+            .iter()
+            .map(|(x, found)| (*x, found.mean - found.sd, found.mean + found.sd))
+            .collect(),
+    })
+}
+
+fn hierarchy_panels(results: &Results) -> Vec<Panel> {
+    let of = |title: &str, y_label: &str, metric: &str| Panel {
+        title: title.to_owned(),
+        x_label: "level, the vaguest first".to_owned(),
+        y_label: y_label.to_owned(),
+        lines: quantile_lines(results, metric),
+    };
+    vec![
+        of("Uncertainty by level", "1/κ", "uncertainty_level"),
+        of(
+            "Likelihood of the own picture",
+            "nats above uniform",
+            "score_level",
+        ),
+        tokens_panel(results),
+    ]
+}
+
+fn tokens_panel(results: &Results) -> Panel {
+    Panel {
+        title: "Uncertainty by length".to_owned(),
+        x_label: "tokens".to_owned(),
+        y_label: "1/κ".to_owned(),
+        lines: quantile_lines(results, "uncertainty_tokens"),
+    }
+}
+
+/// Medians with the band from the first to the last tenth, each the mean over seeds.
+fn quantile_lines(results: &Results, metric: &str) -> Vec<Line> {
+    let line = |&method: &MethodName| {
+        let names = results.metrics(method, metric);
+        let medians = names.iter().filter_map(|name| name.strip_suffix("_q50"));
+        let mut points: Vec<(f64, [f64; 3])> = medians
+            .filter_map(|name| {
+                let group: f64 = name.strip_prefix(metric)?.strip_prefix('_')?.parse().ok()?;
+                let at = |percent: &str| {
+                    Some(results.summary(method, &format!("{name}_q{percent}"))?.mean)
+                };
+                Some((group, [at("10")?, at("50")?, at("90")?]))
+            })
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        (!points.is_empty()).then(|| Line {
+            name: method.title().to_owned(),
+            points: points.iter().map(|(x, q)| (*x, q[1])).collect(),
+            band: points.iter().map(|(x, q)| (*x, q[0], q[2])).collect(),
+        })
+    };
+    HIERARCHY.iter().filter_map(line).collect()
+}

@@ -1,0 +1,411 @@
+//! What a fitted method is worth on the test split: named numbers, nothing else.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use burn::tensor::Tensor;
+use rayon::prelude::*;
+
+use super::cache::{CaptionRow, IdMap};
+use crate::metrics::retrieval::{Hit, Levels, image_hits, recall_sum, recalls, text_hits};
+use crate::metrics::{mean, quantile, spearman};
+use crate::train::methods::{Method, Side};
+
+/// Groups of equal size, from the most certain queries to the most uncertain.
+const LEVELS: usize = 10;
+/// Scores that are on the host at a time, which bounds the memory: 64 MB.
+const SCORES_PER_PASS: usize = 1 << 24;
+/// Captions of one length that make a point of the figure.
+const MIN_CAPTIONS: usize = 20;
+/// Quantiles of the figures, in percent.
+const QUANTILES: [usize; 3] = [10, 50, 90];
+/// Numbers by name.
+pub type Numbers = BTreeMap<String, f64>;
+
+/// A split or a task as a method sees it.
+#[derive(Debug)]
+pub struct Encoded<'a, M> {
+    method: &'a M,
+    images: Tensor<2>,
+    texts: Tensor<2>,
+}
+
+impl<'a, M: Method> Encoded<'a, M> {
+    /// Runs features through the method.
+    #[must_use]
+    pub fn new(method: &'a M, images: Tensor<2>, texts: Tensor<2>) -> Self {
+        Self {
+            images: in_passes(images, |rows| method.of_images(rows)),
+            texts: in_passes(texts, |rows| method.of_texts(rows)),
+            method,
+        }
+    }
+
+    fn n_images(&self) -> usize {
+        self.images.dims()[0]
+    }
+
+    pub(super) fn n_texts(&self) -> usize {
+        self.texts.dims()[0]
+    }
+
+    /// Each picture against all captions, some pictures at a time.
+    pub(super) fn by_image<T>(
+        &self,
+        mut f: impl FnMut(usize, Vec<f32>) -> Vec<T>,
+    ) -> Result<Vec<T>> {
+        let n = self.n_images();
+        let per_pass = (SCORES_PER_PASS / self.n_texts().max(1)).max(1);
+        let mut all = Vec::new();
+        for start in (0..n).step_by(per_pass) {
+            let rows = self
+                .images
+                .clone()
+                .slice([start..(start + per_pass).min(n)]);
+            let scores = self.method.scores(rows, self.texts.clone());
+            all.extend(f(start, scores.into_data().try_into_vec()?));
+        }
+        Ok(all)
+    }
+
+    /// Each caption against all pictures, some captions at a time.
+    fn by_text<T>(&self, mut f: impl FnMut(usize, Vec<f32>) -> Vec<T>) -> Result<Vec<T>> {
+        let n = self.n_texts();
+        let per_pass = (SCORES_PER_PASS / self.n_images().max(1)).max(1);
+        let mut all = Vec::new();
+        for start in (0..n).step_by(per_pass) {
+            let rows = self.texts.clone().slice([start..(start + per_pass).min(n)]);
+            let scores = self.method.scores(self.images.clone(), rows);
+            all.extend(f(start, scores.transpose().into_data().try_into_vec()?));
+        }
+        Ok(all)
+    }
+
+    /// Uncertainty of each row of the uncertain side.
+    fn uncertainty(&self) -> Result<Option<(Side, Vec<f64>)>> {
+        let Some(side) = self.method.uncertain_side() else {
+            return Ok(None);
+        };
+        let (rows, gallery) = match side {
+            Side::Text => (&self.texts, &self.images),
+            Side::Image => (&self.images, &self.texts),
+        };
+        let ([n, _], [n_gallery, _]) = (rows.dims(), gallery.dims());
+        let per_pass = (SCORES_PER_PASS / n_gallery.max(1)).max(1);
+        let mut all = Vec::new();
+        for start in (0..n).step_by(per_pass) {
+            let chunk = rows.clone().slice([start..(start + per_pass).min(n)]);
+            let Some(found) = self.method.uncertainty(chunk, gallery.clone()) else {
+                return Ok(None);
+            };
+            let found: Vec<f32> = found.into_data().try_into_vec()?;
+            all.extend(found.into_iter().map(f64::from));
+        }
+        Ok(Some((side, all)))
+    }
+}
+
+/// Rows of features through a perceptron, some at a time.
+fn in_passes(rows: Tensor<2>, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
+    const ROWS_PER_PASS: usize = 8192;
+    let [n, _] = rows.dims();
+    let passes = (0..n)
+        .step_by(ROWS_PER_PASS)
+        .map(|start| f(rows.clone().slice([start..(start + ROWS_PER_PASS).min(n)])));
+    Tensor::cat(passes.collect(), 0)
+}
+
+/// What retrieval found.
+struct Found {
+    of_images: Vec<Hit>,
+    of_texts: Vec<Hit>,
+    /// Score of each caption with its own picture.
+    own: Vec<f64>,
+}
+
+/// Retrieval both ways, over levels of uncertainty, and what the truth about captions says of the uncertainty.
+///
+/// # Errors
+///
+/// The device fails.
+pub fn retrieval<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Numbers> {
+    let owners: Vec<i64> = ids.captions.iter().map(|c| c.image as i64).collect();
+    let n_images = encoded.n_images();
+    let of_images = encoded.by_image(|start, rows| {
+        in_parallel(&rows, owners.len(), |i, row| {
+            image_hits(start + i, row, &owners)
+        })
+    })?;
+    let of_texts = encoded.by_text(|start, rows| {
+        let hits = in_parallel(&rows, n_images, |i, row| {
+            text_hits(start + i, row, n_images, &owners)
+        });
+        let own = |(i, row): (usize, &[f32])| f64::from(row[ids.captions[start + i].image]);
+        let own = rows.chunks_exact(n_images).enumerate().map(own);
+        hits.into_iter().zip(own).collect()
+    })?;
+    let (of_texts, own) = of_texts.into_iter().unzip();
+    let found = Found {
+        of_images,
+        of_texts,
+        own,
+    };
+    let mut numbers = recall_numbers(&found, ids);
+    if let Some((side, uncertainty)) = encoded.uncertainty()? {
+        numbers.extend(level_numbers(&found, side, &uncertainty, ids));
+        if side == Side::Text {
+            numbers.extend(caption_numbers(&uncertainty, &found.own, &ids.captions));
+        }
+    }
+    Ok(numbers)
+}
+
+fn in_parallel<T: Send>(
+    rows: &[f32],
+    width: usize,
+    f: impl Fn(usize, &[f32]) -> Vec<T> + Sync,
+) -> Vec<T> {
+    rows.par_chunks_exact(width.max(1))
+        .enumerate()
+        .flat_map_iter(|(i, row)| f(i, row))
+        .collect()
+}
+
+fn recall_numbers(found: &Found, ids: &IdMap) -> Numbers {
+    let (t2i, i2t) = (recalls(&found.of_texts), recalls(&found.of_images));
+    let mut numbers = Numbers::new();
+    for (direction, recalls) in [("t2i", t2i), ("i2t", i2t)] {
+        for (k, recall) in [1, 5, 10].into_iter().zip(recalls) {
+            numbers.insert(format!("{direction}_recall_at_{k}"), recall);
+        }
+    }
+    numbers.insert("rsum".to_owned(), recall_sum(&[t2i, i2t].concat()));
+    if let Some(fullest) = ids.captions.iter().filter_map(|c| c.level).max() {
+        let hits = found.of_texts.iter().zip(&ids.captions);
+        let full: Vec<Hit> = hits
+            .filter(|(_, caption)| caption.level == Some(fullest))
+            .map(|(hit, _)| *hit)
+            .collect();
+        numbers.insert("t2i_recall_at_1_full".to_owned(), recalls(&full)[0]);
+    }
+    numbers
+}
+
+/// Recall over levels, both ways: queries by their own uncertainty on one way, by that of what they retrieve on the
+/// other.
+fn level_numbers(found: &Found, side: Side, uncertainty: &[f64], ids: &IdMap) -> Numbers {
+    let of_retrieved =
+        |hits: &[Hit]| -> Vec<f64> { hits.iter().map(|hit| uncertainty[hit.best]).collect() };
+    let (of_texts, of_images) = match side {
+        Side::Text => (uncertainty.to_vec(), of_retrieved(&found.of_images)),
+        Side::Image => (of_retrieved(&found.of_texts), uncertainty.to_vec()),
+    };
+    let is_hit = |hits: &[Hit]| -> Vec<bool> { hits.iter().map(|hit| hit.rank == 0).collect() };
+    let mut numbers = Numbers::new();
+    for (direction, uncertainty, is_correct) in [
+        ("t2i", of_texts, is_hit(&found.of_texts)),
+        ("i2t", of_images, is_hit(&found.of_images)),
+    ] {
+        let levels = Levels::of(&uncertainty, &is_correct, LEVELS);
+        let mut put = |name: &str, value: Option<f64>| {
+            if let Some(value) = value {
+                numbers.insert(format!("{direction}_{name}"), value);
+            }
+        };
+        put("spearman", levels.spearman);
+        put("r_squared", levels.line.map(|line| line.r_squared));
+        put("slope", levels.line.map(|line| line.slope));
+        for (level, recall) in levels.recall.iter().enumerate() {
+            put(&format!("level_{level}"), Some(*recall));
+        }
+    }
+    numbers.extend(unlevelled(ids));
+    numbers
+}
+
+/// How many queries each way had, for the reader of the file.
+fn unlevelled(ids: &IdMap) -> Numbers {
+    Numbers::from([
+        ("n_captions".to_owned(), ids.captions.len() as f64),
+        ("n_images".to_owned(), ids.images.len() as f64),
+    ])
+}
+
+/// What the truth about captions says of their uncertainty: information, levels of a hierarchy, tokens.
+fn caption_numbers(uncertainty: &[f64], own: &[f64], captions: &[CaptionRow]) -> Numbers {
+    let mut numbers = Numbers::new();
+    let with_bits: (Vec<f64>, Vec<f64>) = captions
+        .iter()
+        .zip(uncertainty)
+        .filter_map(|(caption, u)| Some((caption.bits?, *u)))
+        .unzip();
+    if let Some(found) = spearman(&with_bits.1, &with_bits.0) {
+        numbers.insert("uncertainty_vs_bits".to_owned(), found);
+    }
+    let tokens: Vec<f64> = captions.iter().map(|c| c.n_tokens as f64).collect();
+    if let Some(found) = spearman(uncertainty, &tokens) {
+        numbers.insert("uncertainty_vs_tokens".to_owned(), found);
+    }
+    for (name, by_group) in [
+        (
+            "uncertainty_tokens",
+            grouped(captions, uncertainty, |c| Some(c.n_tokens)),
+        ),
+        (
+            "uncertainty_level",
+            grouped(captions, uncertainty, |c| c.level),
+        ),
+        ("score_level", grouped(captions, own, |c| c.level)),
+    ] {
+        for (group, mut values) in by_group {
+            values.sort_by(f64::total_cmp);
+            for percent in QUANTILES {
+                let value = quantile(&values, percent as f64 / 100.0);
+                if let Some(value) = value.filter(|_| values.len() >= MIN_CAPTIONS) {
+                    numbers.insert(format!("{name}_{group}_q{percent}"), value);
+                }
+            }
+        }
+    }
+    if let Some(share) = adjacent_levels_ordered(uncertainty, captions) {
+        numbers.insert("adjacent_levels_ordered".to_owned(), share);
+    }
+    numbers
+}
+
+fn grouped(
+    captions: &[CaptionRow],
+    values: &[f64],
+    group: impl Fn(&CaptionRow) -> Option<usize>,
+) -> BTreeMap<usize, Vec<f64>> {
+    let mut groups: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (caption, value) in captions.iter().zip(values) {
+        if let Some(group) = group(caption) {
+            groups.entry(group).or_default().push(*value);
+        }
+    }
+    groups
+}
+
+/// Share of neighbouring levels of one picture whose uncertainty falls.
+fn adjacent_levels_ordered(uncertainty: &[f64], captions: &[CaptionRow]) -> Option<f64> {
+    let mut by_image: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
+    for (caption, u) in captions.iter().zip(uncertainty) {
+        if let Some(level) = caption.level {
+            by_image.entry(caption.image).or_default().push((level, *u));
+        }
+    }
+    let mut ordered = Vec::new();
+    for mut levels in by_image.into_values() {
+        levels.sort_by_key(|(level, _)| *level);
+        let pairs = levels.windows(2);
+        ordered.extend(pairs.map(|pair| f64::from(u8::from(pair[1].1 < pair[0].1))));
+    }
+    (!ordered.is_empty()).then(|| mean(&ordered))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu;
+    use crate::train::methods::Clip;
+
+    /// Two captions of each of two pictures, of two levels.
+    fn captions() -> Vec<CaptionRow> {
+        let caption = |image, level, n_tokens, bits| CaptionRow {
+            text: String::new(),
+            image,
+            n_tokens,
+            level: Some(level),
+            bits: Some(bits),
+        };
+        vec![
+            caption(0, 0, 1, 0.5),
+            caption(0, 1, 4, 6.0),
+            caption(1, 0, 2, 1.0),
+            caption(1, 1, 5, 7.0),
+        ]
+    }
+
+    #[test]
+    fn captions_that_point_at_their_pictures_are_all_found() {
+        let device = cpu();
+        let ids = IdMap {
+            images: vec!["0".to_owned(), "1".to_owned()],
+            captions: captions(),
+        };
+        let images = Tensor::from_floats([[2.0, 0.0, 0.0], [0.0, 3.0, 0.0]], &device);
+        let texts = Tensor::from_floats(
+            [
+                [1.0, 0.5, 0.0],
+                [5.0, 0.0, 1.0],
+                [0.2, 1.0, 0.0],
+                [0.6, 0.5, 0.0],
+            ],
+            &device,
+        );
+        let clip = Clip::new(&device);
+        let numbers = retrieval(&Encoded::new(&clip, images, texts), &ids).expect("a device");
+        assert_eq!(
+            numbers["t2i_recall_at_1"], 0.75,
+            "the last points at picture 0"
+        );
+        assert_eq!(
+            numbers["t2i_recall_at_5"], 1.0,
+            "there are but two pictures"
+        );
+        assert_eq!(numbers["i2t_recall_at_1"], 1.0, "any own caption is a hit");
+        assert_eq!(
+            numbers["t2i_recall_at_1_full"], 0.5,
+            "the fullest level alone"
+        );
+        assert!(
+            !numbers.contains_key("t2i_spearman"),
+            "CLIP has no uncertainty"
+        );
+    }
+
+    #[test]
+    fn uncertainty_that_falls_with_information_is_seen() {
+        let found = caption_numbers(&[0.9, 0.2, 0.8, 0.1], &[0.0; 4], &captions());
+        assert_eq!(found["uncertainty_vs_bits"], -1.0, "in order of bits");
+        assert_eq!(found["uncertainty_vs_tokens"], -1.0, "and of tokens");
+        assert_eq!(found["adjacent_levels_ordered"], 1.0, "both pictures");
+        let found = caption_numbers(&[0.9, 0.2, 0.1, 0.8], &[0.0; 4], &captions());
+        assert_eq!(found["adjacent_levels_ordered"], 0.5, "one of two");
+    }
+
+    #[test]
+    fn queries_are_levelled_by_the_uncertain_side() {
+        let ids = IdMap {
+            images: (0..20).map(|i| i.to_string()).collect(),
+            captions: (0..20)
+                .map(|image| CaptionRow {
+                    image,
+                    ..captions()[0].clone()
+                })
+                .collect(),
+        };
+        // The ten most certain items are found, and each query retrieves the item of its own number.
+        let hits: Vec<Hit> = (0..20)
+            .map(|best| Hit {
+                best,
+                rank: usize::from(best >= 10),
+            })
+            .collect();
+        let found = Found {
+            of_images: hits.clone(),
+            of_texts: hits,
+            own: vec![0.0; 20],
+        };
+        let uncertainty: Vec<f64> = (0..20).map(f64::from).collect();
+        for side in [Side::Text, Side::Image] {
+            let numbers = level_numbers(&found, side, &uncertainty, &ids);
+            for direction in ["t2i", "i2t"] {
+                let recall = |level: usize| numbers[&format!("{direction}_level_{level}")];
+                assert_eq!((recall(0), recall(9)), (1.0, 0.0), "{side:?}, {direction}");
+                assert!(numbers[&format!("{direction}_slope")] < 0.0, "it falls");
+            }
+        }
+    }
+}

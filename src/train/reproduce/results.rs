@@ -1,0 +1,190 @@
+//! `results.json`: one number a row, and what several seeds say together.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::{Deserialize, Serialize};
+
+use super::measure::Numbers;
+use crate::metrics::{mean, population_sd};
+use crate::train::methods::MethodName;
+
+/// A measured number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// What was measured.
+    pub method: MethodName,
+    /// On what.
+    pub dataset: String,
+    /// Seed of the training.
+    pub seed: u64,
+    /// Name of the number.
+    pub metric: String,
+    /// The number.
+    pub value: f64,
+}
+
+/// Mean and population standard deviation over seeds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// With divisor N, as the papers' printed pairs fit.
+    pub sd: f64,
+    /// Seeds.
+    pub n: usize,
+}
+
+/// All rows of a file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Results(Vec<Row>);
+
+impl Results {
+    /// Reads a file; empty if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The file is broken.
+    pub fn read(path: &Path) -> Result<Self> {
+        match std::fs::read(path) {
+            Ok(json) => serde_json::from_slice(&json).with_context(|| path.display().to_string()),
+            Err(_) => Ok(Self::default()),
+        }
+    }
+
+    /// Writes the file, one row a line.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let rows: serde_json::Result<Vec<String>> =
+            self.0.iter().map(serde_json::to_string).collect();
+        let text = format!("[\n{}\n]\n", rows?.join(",\n"));
+        let new = path.with_extension("new");
+        std::fs::write(&new, text).with_context(|| new.display().to_string())?;
+        std::fs::rename(&new, path).with_context(|| path.display().to_string())
+    }
+
+    /// Whether a method was measured with a seed.
+    #[must_use]
+    pub fn has(&self, method: MethodName, dataset: &str, seed: u64) -> bool {
+        let is_it = |row: &Row| row.method == method && row.dataset == dataset && row.seed == seed;
+        self.0.iter().any(is_it)
+    }
+
+    /// Adds what was measured.
+    pub fn add(&mut self, method: MethodName, dataset: &str, seed: u64, numbers: Numbers) {
+        // JSON has no infinity, and a number that does not exist is left out rather than called null.
+        let finite = numbers.into_iter().filter(|(_, value)| value.is_finite());
+        self.0.extend(finite.map(|(metric, value)| Row {
+            method,
+            dataset: dataset.to_owned(),
+            seed,
+            metric,
+            value,
+        }));
+    }
+
+    /// The methods that were measured, in the order of the tables.
+    #[must_use]
+    pub fn methods(&self) -> Vec<MethodName> {
+        let is_there = |name: &MethodName| self.0.iter().any(|row| row.method == *name);
+        MethodName::ALL.into_iter().filter(is_there).collect()
+    }
+
+    /// The seeds of one number, in order of the seed.
+    #[must_use]
+    pub fn values(&self, method: MethodName, metric: &str) -> Vec<f64> {
+        let mut found: BTreeMap<u64, f64> = BTreeMap::new();
+        for row in &self.0 {
+            if row.method == method && row.metric == metric {
+                found.insert(row.seed, row.value);
+            }
+        }
+        found.into_values().collect()
+    }
+
+    /// What the seeds say of one number; `None` where it was not measured.
+    #[must_use]
+    pub fn summary(&self, method: MethodName, metric: &str) -> Option<Summary> {
+        let values = self.values(method, metric);
+        (!values.is_empty()).then(|| Summary {
+            mean: mean(&values),
+            sd: population_sd(&values),
+            n: values.len(),
+        })
+    }
+
+    /// Names of the numbers of a method that begin so.
+    #[must_use]
+    pub fn metrics(&self, method: MethodName, prefix: &str) -> Vec<String> {
+        let mut found: Vec<String> = self
+            .0
+            .iter()
+            .filter(|row| row.method == method && row.metric.starts_with(prefix))
+            .map(|row| row.metric.clone())
+            .collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(value: f64) -> Numbers {
+        Numbers::from([
+            ("recall".to_owned(), value),
+            ("nowhere".to_owned(), f64::NAN),
+        ])
+    }
+
+    #[test]
+    fn seeds_are_summed_up_with_divisor_n() {
+        let mut results = Results::default();
+        results.add(MethodName::Pfe, "scenes", 1, numbers(0.5));
+        results.add(MethodName::Pfe, "scenes", 0, numbers(0.3));
+        let summary = results
+            .summary(MethodName::Pfe, "recall")
+            .expect("measured");
+        assert_eq!((summary.mean, summary.n), (0.4, 2), "mean of two seeds");
+        assert!((summary.sd - 0.1).abs() < 1e-15, "sd {}", summary.sd);
+        assert_eq!(
+            results.values(MethodName::Pfe, "recall"),
+            [0.3, 0.5],
+            "by seed"
+        );
+        assert_eq!(
+            results.summary(MethodName::Pfe, "nowhere"),
+            None,
+            "no number is no row"
+        );
+        assert!(
+            results.has(MethodName::Pfe, "scenes", 1)
+                && !results.has(MethodName::Elip, "scenes", 1),
+            "what was measured is known"
+        );
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_was_written() {
+        let mut results = Results::default();
+        results.add(MethodName::AsymvlmVmf, "scenes", 0, numbers(0.25));
+        let path =
+            std::env::temp_dir().join(format!("kappascope-results-{}.json", std::process::id()));
+        results.write(&path).expect("a folder for the test");
+        let read = Results::read(&path).expect("whole");
+        std::fs::remove_file(&path).expect("the file is the test's own");
+        assert_eq!(read, results, "rows");
+        assert_eq!(
+            Results::read(&path).expect("no file"),
+            Results::default(),
+            "no file is no rows"
+        );
+    }
+}
