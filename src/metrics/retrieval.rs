@@ -119,9 +119,11 @@ mod tests {
     fn recalls_of_many_captions_a_picture_agree_with_numpy_in_any_chunks() {
         let fixture = fixture("metrics.json");
         let scores = floats(&fixture["scores"]);
-        let owners: Vec<i64> = numbers(&fixture["image_of_text"])
+        let owners: Vec<i64> = fixture["image_of_text"]
+            .as_array()
+            .expect("a list")
             .iter()
-            .map(|x| x.round() as i64)
+            .map(|row| row.as_i64().expect("a whole number"))
             .collect();
         let (n_texts, n_images) = (owners.len(), scores.len() / owners.len());
         let transposed: Vec<f32> = (0..scores.len())

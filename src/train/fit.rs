@@ -250,8 +250,7 @@ struct Fit<'a, M> {
     training: &'a Training,
     features: &'a Features,
     device: Device,
-    /// The epoch that is under way and its order of captions.
-    order: Option<(usize, Vec<usize>)>,
+    order: Order,
 }
 
 impl<'a, M: Method> Fit<'a, M> {
@@ -262,7 +261,7 @@ impl<'a, M: Method> Fit<'a, M> {
             training,
             features,
             device,
-            order: None,
+            order: Order::first(features.image_of_text.len(), training.seed),
         }
     }
 
@@ -278,15 +277,11 @@ impl<'a, M: Method> Fit<'a, M> {
     /// Takes one step and returns the loss before it. The last batch of an epoch may be short.
     fn step(&mut self, step: usize) -> Tensor<1> {
         let (epoch, i_batch) = (step / self.steps_per_epoch(), step % self.steps_per_epoch());
-        let n = self.features.image_of_text.len();
-        let order = match self.order.take() {
-            Some((of_epoch, order)) if of_epoch == epoch => order,
-            _ => order_of(n, self.training.seed, epoch),
-        };
+        self.order.advance_to(epoch);
+        let captions = &self.order.captions;
         let batch = self.training.batch;
-        let indices = &order[i_batch * batch..((i_batch + 1) * batch).min(n)];
+        let indices = &captions[i_batch * batch..((i_batch + 1) * batch).min(captions.len())];
         let pairs = gather(self.features, indices, &self.device);
-        self.order = Some((epoch, order));
 
         let loss = self.method.loss(pairs, epoch + 1);
         let gradients = GradientsParams::from_grads(loss.backward(), &self.method);
@@ -350,11 +345,34 @@ fn gather(features: &Features, indices: &[usize], device: &Device) -> Pairs {
     }
 }
 
-/// The order of captions in an epoch, which depends on the seed and the epoch alone, so that a resumed training sees
-/// what it would have seen.
-fn order_of(n: usize, seed: u64, epoch: usize) -> Vec<usize> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(1 + epoch as u64);
+/// The order of captions in the epoch that is under way. It depends on the seed and the epoch alone, so that a resumed
+/// training sees what it would have seen.
+struct Order {
+    captions: Vec<usize>,
+    epoch: usize,
+    rng: ChaCha8Rng,
+}
+
+impl Order {
+    fn first(n: usize, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        Self {
+            captions: shuffled(n, &mut rng),
+            epoch: 0,
+            rng,
+        }
+    }
+
+    /// Goes on to an epoch that is not behind the present one.
+    fn advance_to(&mut self, epoch: usize) {
+        while self.epoch < epoch {
+            self.captions = shuffled(self.captions.len(), &mut self.rng);
+            self.epoch += 1;
+        }
+    }
+}
+
+fn shuffled(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     for i in (1..n).rev() {
         order.swap(i, rng.random_range(0..=i));
@@ -401,14 +419,20 @@ mod tests {
 
     #[test]
     fn an_epoch_holds_every_caption_once_in_an_order_of_its_own() {
-        let (first, second) = (order_of(50, 0, 0), order_of(50, 0, 1));
-        let mut sorted = first.clone();
+        let order_of = |epochs: &[usize]| {
+            let mut order = Order::first(50, 0);
+            for &epoch in epochs {
+                order.advance_to(epoch);
+            }
+            order.captions
+        };
+        let mut sorted = order_of(&[0]);
         sorted.sort_unstable();
         assert_eq!(sorted, (0..50).collect::<Vec<_>>(), "each once");
-        assert_ne!(first, second, "another order in the next epoch");
+        assert_ne!(order_of(&[0]), order_of(&[1]), "another in the next epoch");
         assert_eq!(
-            first,
-            order_of(50, 0, 0),
+            order_of(&[0, 0, 1, 2, 2]),
+            order_of(&[2]),
             "the same order when it is resumed"
         );
     }
@@ -482,8 +506,9 @@ mod tests {
             first.save(4, &folder).expect("a folder for the test");
             let mut second = begin(untrained());
             let taken = second.resume(&folder).expect("the checkpoint is whole");
-            std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
+            // What a checkpoint holds is read when it is first used.
             steps(&mut second, taken..n_steps);
+            std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
             assert_eq!(weights(&second), weights(&whole), "weights with {name}");
         }
     }

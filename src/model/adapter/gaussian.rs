@@ -60,8 +60,8 @@ pub fn diagonal_log_density(
 ///
 /// # Shapes
 ///
-/// - `difference`: e_I − e_T of each pair, `[n, embed_dim]`
-/// - `variance`: σ²_I + σ²_T, `[n, embed_dim]`
+/// - `difference`: `e_I − e_T` of each pair, `[n, embed_dim]`
+/// - `variance`: `σ²_I + σ²_T`, `[n, embed_dim]`
 /// - output: `[1]`
 pub fn mutual_likelihood_loss(difference: Tensor<2>, variance: Tensor<2>) -> Tensor<1> {
     let terms = difference.clone() * difference / variance.clone() + variance.log();

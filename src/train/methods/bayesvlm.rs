@@ -108,7 +108,7 @@ fn curvature(features: &Tensor<2>, candidates: &Tensor<2>, logit_scale: f64) -> 
     for start in (0..n).step_by(ROWS_PER_PASS) {
         let rows = features
             .clone()
-            .slice([start..(start + ROWS_PER_PASS).min(n)]);
+            .slice(start..(start + ROWS_PER_PASS).min(n));
         sum = sum + curvature_of(rows, &others, logit_scale);
     }
     sum * (logit_scale * logit_scale)
@@ -268,7 +268,7 @@ mod tests {
         let unit_others = normalize(others);
         let mut expected = Tensor::<2>::zeros([3, 3], &device);
         for i in 0..2 {
-            let row = rows.clone().slice([i..i + 1]);
+            let row = rows.clone().slice(i..i + 1);
             let norm = (row.clone() * row.clone()).sum().sqrt().reshape([1, 1]);
             let unit = normalize(row);
             let jacobian =
