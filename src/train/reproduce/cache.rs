@@ -25,7 +25,7 @@ pub struct CacheConfig {
     pub embed_dim: usize,
     /// Squared Frobenius norm of the projection of captions.
     pub squared_text_norm: f64,
-    /// Squared Frobenius norm of the projection of pictures.
+    /// Squared Frobenius norm of the projection of pictures; 0 where there is none.
     pub squared_image_norm: f64,
     /// Seed of the data.
     pub seed: u64,

@@ -18,7 +18,7 @@ use crate::train::attributes;
 use crate::train::batch::{TokenBatch, picture};
 use crate::train::progress::Meter;
 use crate::weights::manifest::{Manifest, Part};
-use crate::weights::shard::{read, verify};
+use crate::weights::shard::{join, read, verify};
 
 /// Pictures or captions that go through a tower together.
 const ROWS_PER_PASS: usize = 256;
@@ -170,7 +170,7 @@ fn records(manifest: &Manifest, part: Part, folder: &Path) -> Result<Vec<TensorR
         verify(&bytes, &shard.entry)?;
         records.extend(read(&bytes)?);
     }
-    Ok(records)
+    Ok(join(records)?)
 }
 
 /// Draws scenes, says captions of them, and embeds both.
@@ -188,6 +188,7 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
         let weights = weights.without_autodiff();
         f64::from((weights.clone() * weights).sum().into_scalar::<f32>())
     };
+    let of_images = towers.vision.projection_weights().map(squared_norm);
     let train = draw(
         amounts.train_scenes,
         Compositions::Seen,
@@ -212,7 +213,7 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
                 .collect(),
             embed_dim: manifest.clip.embed_dim,
             squared_text_norm: squared_norm(towers.text.projection_weights()),
-            squared_image_norm: squared_norm(towers.vision.projection_weights()),
+            squared_image_norm: of_images.unwrap_or_default(),
             seed: amounts.seed,
             command,
         },

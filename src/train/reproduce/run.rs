@@ -94,6 +94,11 @@ impl<'a> Data<'a> {
         /// CLIP's own factor, at which the curvature is taken.
         const CLIP_SCALE: f64 = 100.0;
         let posteriors = if name == MethodName::Bayesvlm {
+            ensure!(
+                cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
+                "{} has no linear last layer in both towers, which BayesVLM is about",
+                cache.config.model
+            );
             let train = cache.train.features(device);
             let (text, image) = cache.train.activations(&cache.config, device);
             Some((
