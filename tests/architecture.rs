@@ -168,7 +168,7 @@ const MODULES: &[Module] = &[
     },
     Module {
         name: "explorer",
-        may_use: &["protocol", "numerics", "metrics"],
+        may_use: &["protocol", "numerics", "metrics", "scenes"],
         never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP],
     },
     Module {

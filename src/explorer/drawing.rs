@@ -11,7 +11,7 @@ const N_DIGITS: usize = 10;
 const FREE_PLACES: [[u16; 2]; 5] = [[500, 500], [167, 167], [833, 167], [167, 833], [833, 833]];
 
 /// A scene in the making.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Drawing {
     /// One to four objects, painted in order.
     pub pieces: Vec<Piece>,
@@ -22,7 +22,7 @@ pub struct Drawing {
 }
 
 /// An object of a drawing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Piece {
     /// Outline.
     pub shape: Shape,
@@ -129,10 +129,7 @@ impl Drawing {
         let piece = |piece: &Piece| {
             let [shape, colour] = [piece.shape.index(), piece.colour.index()];
             let [size, texture] = [piece.size.index(), piece.texture.index()];
-            format!(
-                "{shape}{colour}{size}{texture}{:03}{:03}",
-                piece.x, piece.y
-            )
+            format!("{shape}{colour}{size}{texture}{:03}{:03}", piece.x, piece.y)
         };
         let pieces: String = self.pieces.iter().map(piece).collect();
         format!("{}{}{pieces}", self.ground.index(), self.light.index())
@@ -362,11 +359,18 @@ mod tests {
     #[test]
     fn four_objects_fit_and_one_stays() {
         let mut drawing = Drawing::default();
-        assert_eq!((drawing.add(), drawing.add()), (Some(2), Some(3)), "two more");
+        assert_eq!(
+            (drawing.add(), drawing.add()),
+            (Some(2), Some(3)),
+            "two more"
+        );
         assert_eq!(drawing.add(), None, "four are as many as a scene holds");
         let places: Vec<_> = drawing.pieces.iter().map(|p| (p.x, p.y)).collect();
         for (i, place) in places.iter().enumerate() {
-            assert!(!places[..i].contains(place), "each in its own place: {places:?}");
+            assert!(
+                !places[..i].contains(place),
+                "each in its own place: {places:?}"
+            );
         }
         while drawing.remove(0) {}
         assert_eq!(drawing.pieces.len(), 1, "a scene has at least one object");

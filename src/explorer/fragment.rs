@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use super::classes::Classes;
+use super::drawing::Drawing;
 use super::geometry::{MAX_DIMENSION, MIN_DIMENSION};
 use super::ladder::Ladder;
 use super::state::{Beside, ExplorerState, Measure};
@@ -77,6 +78,9 @@ fn encode_views(state: &ExplorerState) -> Vec<String> {
         let rungs = state.ladder.rungs.iter();
         parts.extend(rungs.map(|rung| format!("l={}", escape(&rung.text))));
     }
+    if state.drawing != Drawing::default() {
+        parts.push(format!("scene={}", state.drawing.encode()));
+    }
     let (classes, usual) = (&state.classes, Classes::default());
     let texts = [
         ("names", &classes.names, &usual.names),
@@ -109,6 +113,11 @@ fn decode_view(state: &mut ExplorerState, name: &str, value: String) {
         "l" => {
             // A rung beyond the last is left out.
             state.ladder.add(&value);
+        }
+        "scene" => {
+            if let Some(drawing) = Drawing::decode(&value) {
+                state.drawing = drawing;
+            }
         }
         "names" => state.classes.names = value,
         "template" => state.classes.template = value,
@@ -197,6 +206,7 @@ mod tests {
             rungs in prop::option::of(prop::collection::vec(".*", 0..6)),
             texts in prop::option::of([".*", ".*", ".*"]),
             limits in (0..=MAX_LIMIT, 0..=MAX_LIMIT),
+            drawn in prop::option::of((0..4_usize, -400..400_i16, -400..400_i16)),
         ) {
             let pictures: Vec<_> = pictures.iter().map(String::as_str).filter(|id| !id.starts_with(OWN)).collect();
             let mut state = ExplorerState::new(captions.iter().map(String::as_str), pictures.iter().copied());
@@ -211,6 +221,10 @@ mod tests {
             if let Some([names, template, dummy]) = texts {
                 let (threshold, margin) = limits;
                 state.classes = Classes { names, template, dummy, threshold, margin };
+            }
+            if let Some((i, dx, dy)) = drawn {
+                state.drawing.add();
+                state.drawing.shift(i, dx, dy);
             }
             let link = encode(&state);
             prop_assert!(link.is_ascii(), "a link is plain text: {link}");
@@ -234,7 +248,7 @@ mod tests {
 
     #[test]
     fn views_and_limits_that_are_not_there_are_passed_over() {
-        let (state, _) = decode("v=1&view=studio&d=2&margin=4000&threshold=x&d=1e9")
+        let (state, _) = decode("v=1&view=attic&scene=99&d=2&margin=4000&threshold=x&d=1e9")
             .expect("it is a link of ours");
         assert_eq!(state, ExplorerState::new([], []), "all is as usual");
     }

@@ -4,6 +4,8 @@
 
 mod book;
 mod classes;
+mod drawing;
+mod fitting;
 mod focus;
 mod fragment;
 mod geometry;
@@ -20,6 +22,10 @@ mod words;
 
 pub use book::{Book, Source};
 pub use classes::{Classes, Judgement, MAX_CLASSES, is_disputed, judgement_words, thousandths};
+pub use drawing::{
+    Drawing, Piece, bmp, colour_name, ground_name, light_name, shape_name, size_name, texture_name,
+};
+pub use fitting::{N_WANTED, Search};
 pub use focus::Focus;
 pub use fragment::{OWN, decode, encode, encode_view};
 pub use geometry::{

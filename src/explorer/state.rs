@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::classes::Classes;
+use super::drawing::Drawing;
 use super::ladder::Ladder;
 use super::view::View;
 use crate::numerics::Family;
@@ -48,6 +49,8 @@ pub struct ExplorerState {
     pub ladder: Ladder,
     /// The classes that pictures are named with.
     pub classes: Classes,
+    /// The scene in the studio.
+    pub drawing: Drawing,
     next_key: u64,
 }
 
@@ -116,6 +119,7 @@ impl ExplorerState {
             dimension: None,
             ladder: Ladder::default(),
             classes: Classes::default(),
+            drawing: Drawing::default(),
             next_key: 1,
         };
         for caption in captions {

@@ -10,6 +10,8 @@ pub enum View {
     Ladder,
     /// What each word of a caption adds.
     Words,
+    /// A scene to draw, and how likely each caption finds it.
+    Studio,
     /// Where a caption's spread lies on the sphere.
     Geometry,
     /// Naming pictures, and refusing to.
@@ -18,10 +20,11 @@ pub enum View {
 
 impl View {
     /// All views, in the order in which they are offered.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Explore,
         Self::Ladder,
         Self::Words,
+        Self::Studio,
         Self::Geometry,
         Self::NoneOfThese,
     ];
@@ -32,6 +35,7 @@ impl View {
             Self::Explore => "explore",
             Self::Ladder => "ladder",
             Self::Words => "words",
+            Self::Studio => "studio",
             Self::Geometry => "geometry",
             Self::NoneOfThese => "none-of-these",
         }
@@ -43,6 +47,7 @@ impl View {
             Self::Explore => "Explore",
             Self::Ladder => "Ladder",
             Self::Words => "Words",
+            Self::Studio => "Studio",
             Self::Geometry => "Geometry",
             Self::NoneOfThese => "None of these",
         }
@@ -51,7 +56,7 @@ impl View {
     /// What a visitor does there: `See` or `Understand`.
     pub fn group(self) -> &'static str {
         match self {
-            Self::Explore | Self::Ladder | Self::Words => "See",
+            Self::Explore | Self::Ladder | Self::Words | Self::Studio => "See",
             Self::Geometry | Self::NoneOfThese => "Understand",
         }
     }
@@ -71,7 +76,7 @@ mod tests {
         for view in View::ALL {
             assert_eq!(View::from_slug(view.slug()), Some(view), "{view:?}");
         }
-        assert_eq!(View::from_slug("studio"), None, "a view that is not there");
+        assert_eq!(View::from_slug("attic"), None, "a view that is not there");
     }
 
     #[test]

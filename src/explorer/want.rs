@@ -31,8 +31,8 @@ impl Want {
     /// What the open view needs numbers for, given the pictures that an engine has read.
     pub fn of_view(state: &ExplorerState, images: Vec<String>) -> Self {
         match state.view {
-            // The matrix has all that these need.
-            View::Explore | View::Geometry => Self::default(),
+            // The matrix has all that these need; a drawing is asked about by itself.
+            View::Explore | View::Geometry | View::Studio => Self::default(),
             View::Ladder => Self::of(state.ladder.texts(), Vec::new()),
             View::Words => {
                 let caption = state.chosen_caption().and_then(|key| state.text(key));

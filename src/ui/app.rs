@@ -1,6 +1,10 @@
 //! The page's frame and its start.
 
+use std::any::Any;
+
+use leptos::html::Main;
 use leptos::prelude::*;
+use leptos::web_sys::HtmlElement;
 use wasm_bindgen_futures::spawn_local;
 
 use super::browser;
@@ -13,7 +17,7 @@ use super::panels::{
 };
 use super::plot;
 use super::upkeep;
-use super::views::{Geometry, Ladder, NoneOfThese, Words};
+use super::views::{Geometry, Ladder, NoneOfThese, Studio, Words};
 use crate::explorer::{Measure, Readings, View, dispute_words};
 
 /// More pictures than this scroll beneath the captions.
@@ -42,23 +46,42 @@ fn App(opening: Opening) -> impl IntoView {
     provide_context(exhibit);
     upkeep::open(exhibit, opening);
     intake::accept_pastes(exhibit);
-    let open = Memo::new(move |_| exhibit.state.with(|state| state.view));
+    let place = NodeRef::<Main>::new();
+    keep_view(exhibit, place);
     view! {
         {plot::gradients()}
         <Masthead/>
         <Navigation/>
-        <main on:dragover=intake::allow_drop on:drop=move |event| intake::accept_drop(exhibit, &event)>
-            {move || match open.get() {
-                View::Explore => view! { <Explore/> }.into_any(),
-                View::Ladder => view! { <Ladder/> }.into_any(),
-                View::Words => view! { <Words/> }.into_any(),
-                View::Geometry => view! { <Geometry/> }.into_any(),
-                View::NoneOfThese => view! { <NoneOfThese/> }.into_any(),
-            }}
-        </main>
-        <Show when=move || open.get() == View::Explore><Prose/></Show>
+        <main node_ref=place on:dragover=intake::allow_drop on:drop=move |event| intake::accept_drop(exhibit, &event)></main>
         <Notices/>
         <p class="hidden" aria-live="polite" id="spoken">{move || exhibit.spoken.get()}</p>
+    }
+}
+
+/// Keeps the open view in its place.
+///
+/// A view is put there and taken away, never patched: a program without the code that patches whole views is smaller.
+fn keep_view(exhibit: Exhibit, place: NodeRef<Main>) {
+    let open = Memo::new(move |_| exhibit.state.with(|state| state.view));
+    let shown = StoredValue::new_local(None::<Box<dyn Any>>);
+    Effect::new(move |_| {
+        let view = open.get();
+        if let Some(place) = place.get() {
+            shown.set_value(None);
+            shown.set_value(Some(untrack(|| mount(view, place))));
+        }
+    });
+}
+
+/// Puts a view into its place, from which it goes when what is returned is dropped.
+fn mount(view: View, place: HtmlElement) -> Box<dyn Any> {
+    match view {
+        View::Explore => Box::new(mount_to(place, || view! { <Explore/> })),
+        View::Ladder => Box::new(mount_to(place, || view! { <Ladder/> })),
+        View::Words => Box::new(mount_to(place, || view! { <Words/> })),
+        View::Studio => Box::new(mount_to(place, || view! { <Studio/> })),
+        View::Geometry => Box::new(mount_to(place, || view! { <Geometry/> })),
+        View::NoneOfThese => Box::new(mount_to(place, || view! { <NoneOfThese/> })),
     }
 }
 
@@ -70,6 +93,7 @@ fn Explore() -> impl IntoView {
         <Dispute/>
         <GalleryStrip/>
         <TouchedPair/>
+        <Prose/>
     }
 }
 

@@ -8,10 +8,15 @@ use wasm_bindgen_futures::spawn_local;
 
 use super::desk::Desk;
 use super::engine::{self, Kind};
-use crate::explorer::{Arrival, Lane, Newest, Snapshot};
+use crate::explorer::{Arrival, Drawing, Lane, Newest, Snapshot, bmp};
 use crate::protocol::{Answer, ImageReading, ModelCard, Progress, Request, Response};
+use crate::scenes::render;
 use crate::wire;
 
+/// The page's name for the picture of the scene in the studio.
+pub(super) const DRAWING: &str = "drawing";
+/// Pixels along the side that the built-in model sees; other models enlarge them.
+const DRAWING_SIDE: usize = 64;
 /// Deaths without an answer between them after which the page stops trying.
 const MAX_RESTARTS: u8 = 3;
 /// How an engine's message begins when it is its last one; the worker's `error` event follows.
@@ -32,8 +37,8 @@ pub(super) enum Event {
     Picture(ImageReading),
     /// A picture cannot be used, and why.
     PictureRefused { image: String, message: String },
-    /// A question asked aside was answered, by this model.
-    AnsweredAside(Box<(ModelCard, Answer)>),
+    /// A question asked aside was answered.
+    AnsweredAside(Box<Aside>),
     /// A request failed, and why.
     Failed(String),
     /// A question asked aside failed, and why.
@@ -44,12 +49,22 @@ pub(super) enum Event {
     Choice(String),
 }
 
+/// What became of a question asked aside.
+#[derive(Debug)]
+pub(super) struct Aside {
+    pub(super) question: Question,
+    pub(super) card: ModelCard,
+    pub(super) answer: Answer,
+}
+
 /// A question: captions with their keys, and pictures; one asked aside has no keys.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Question {
     pub(super) keys: Vec<u64>,
     pub(super) captions: Vec<String>,
     pub(super) images: Vec<String>,
+    /// A scene that is drawn for this question, as the picture [`DRAWING`].
+    pub(super) drawing: Option<Drawing>,
 }
 
 /// The page's one connection to whichever engine is at work.
@@ -169,12 +184,16 @@ impl Client {
     pub(super) fn pump(&self) {
         let mut office = self.0.borrow_mut();
         let office = &mut *office;
-        let Some(desk) = office.desk.as_ref().filter(|desk| desk.card.is_some()) else {
+        let Some(desk) = office.desk.as_mut().filter(|desk| desk.card.is_some()) else {
             return;
         };
         let Some((id, question)) = office.line.to_send() else {
             return;
         };
+        if let Some(drawing) = &question.drawing {
+            let pixels = render(&drawing.scene(), DRAWING_SIDE);
+            desk.give_picture(DRAWING, &bmp(&pixels, DRAWING_SIDE));
+        }
         let request = Request::Score {
             id,
             captions: question.captions,
@@ -306,19 +325,23 @@ impl Client {
             .desk
             .as_ref()
             .and_then(|desk| desk.card.clone());
-        if let Some(card) = card
-            && let Arrival::Newest(_) | Arrival::Aside(_) = arrival
-        {
+        let event = card.and_then(|card| match arrival {
+            Arrival::Newest(question) => Some(Event::Answered(Box::new(Snapshot {
+                card: *card,
+                keys: question.keys,
+                answer,
+                recorded: false,
+            }))),
+            Arrival::Aside(question) => Some(Event::AnsweredAside(Box::new(Aside {
+                question,
+                card: *card,
+                answer,
+            }))),
+            Arrival::Stale | Arrival::Unasked => None,
+        });
+        if let Some(event) = event {
             self.0.borrow_mut().restarts = 0;
-            self.report(match arrival {
-                Arrival::Newest(question) => Event::Answered(Box::new(Snapshot {
-                    card: *card,
-                    keys: question.keys,
-                    answer,
-                    recorded: false,
-                })),
-                _ => Event::AnsweredAside(Box::new((*card, answer))),
-            });
+            self.report(event);
         }
         self.pump();
     }

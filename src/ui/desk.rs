@@ -1,7 +1,6 @@
 //! An engine's worker with what it has been given; it ends when this is dropped.
 
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 use leptos::web_sys;
 use wasm_bindgen::closure::Closure;
@@ -60,7 +59,7 @@ impl Desk {
     }
 
     /// Posts a picture, and notes that it is being read.
-    pub(super) fn give_picture(&mut self, image: &str, bytes: &Rc<Vec<u8>>) {
+    pub(super) fn give_picture(&mut self, image: &str, bytes: &[u8]) {
         let request = Request::AddImage {
             image: image.to_owned(),
             bytes: bytes.to_vec(),

@@ -10,7 +10,8 @@ use super::client::{Client, Event, Question};
 use super::engine::{self, Kind};
 use super::pictures::{GalleryPicture, PictureFile, PictureState, read_pictures};
 use crate::explorer::{
-    Book, Direction, ExplorerState, MAX_CAPTIONS, OWN, Readings, Snapshot, Source, Want,
+    Book, Direction, Drawing, ExplorerState, MAX_CAPTIONS, OWN, Readings, Snapshot, Source, View,
+    Want,
 };
 use crate::protocol::{Answer, ModelCard, Progress, Recorded};
 
@@ -47,6 +48,10 @@ pub(super) struct Exhibit {
     /// What the open view asks and the engine has not answered.
     pub(super) missing: Memo<Want>,
     pub(super) failed_aside: RwSignal<bool>,
+    /// What the studio asks about, while it is open.
+    pub(super) wanted_drawing: Memo<Option<Drawn>>,
+    /// What it was last told about.
+    pub(super) drawn: RwSignal<Option<Drawn>>,
     pub(super) client: StoredValue<Client, LocalStorage>,
     n_notices: StoredValue<u64>,
     n_own: StoredValue<u64>,
@@ -57,6 +62,13 @@ pub(super) struct Exhibit {
 pub(super) struct Pointed {
     pub(super) caption: Option<u64>,
     pub(super) image: Option<String>,
+}
+
+/// A drawing and the captions that are compared with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Drawn {
+    pub(super) drawing: Drawing,
+    pub(super) captions: Vec<String>,
 }
 
 /// One message to the visitor.
@@ -108,6 +120,16 @@ impl Exhibit {
             });
             book.with(|book| book.missing(&want))
         });
+        let wanted_drawing = Memo::new(move |_| {
+            state.with(|state| {
+                let (_, captions) = state.askable();
+                let is_asked = state.view == View::Studio && !captions.is_empty();
+                is_asked.then(|| Drawn {
+                    drawing: state.drawing.clone(),
+                    captions,
+                })
+            })
+        });
         // The client is made before the page that it reports to.
         let page = StoredValue::new_local(None::<Self>);
         let report = move |event| {
@@ -135,6 +157,8 @@ impl Exhibit {
             book,
             missing,
             failed_aside: RwSignal::new(false),
+            wanted_drawing,
+            drawn: RwSignal::new(None),
             client: StoredValue::new_local(client),
             n_notices: StoredValue::new(0),
             n_own: StoredValue::new(0),
@@ -318,6 +342,7 @@ impl Exhibit {
             Event::Progress(progress) => self.engine.set(EngineState::Loading(progress)),
             Event::Loaded(card) => {
                 self.book.update(Book::outdate);
+                self.drawn.set(None);
                 self.engine.set(EngineState::Ready(card));
             }
             Event::Stopped(reason) => {
@@ -331,7 +356,8 @@ impl Exhibit {
             }
             Event::AnsweredAside(answered) => {
                 self.failed_aside.set(false);
-                self.learn(&answered.0, &answered.1, Source::Engine);
+                self.learn(&answered.card, &answered.answer, Source::Engine);
+                self.note_drawn(answered.question);
             }
             Event::Picture(reading) => self.files.update(|files| {
                 if let Some(file) = files.get_mut(&reading.image) {
@@ -353,6 +379,17 @@ impl Exhibit {
                 self.tell(format!("The engine was started again ({words}). Your captions and pictures are still here."));
             }
             Event::Choice(reason) => self.choice.set(reason),
+        }
+    }
+
+    /// Takes note of the drawing that a question was about, if it was about one.
+    fn note_drawn(self, question: Question) {
+        let drawn = question.drawing.map(|drawing| Drawn {
+            drawing,
+            captions: question.captions,
+        });
+        if drawn.is_some() {
+            self.drawn.set(drawn);
         }
     }
 
@@ -381,5 +418,6 @@ fn question(state: &ExplorerState, files: &BTreeMap<String, PictureFile>) -> Que
         keys,
         captions,
         images: read_pictures(state, files),
+        drawing: None,
     }
 }

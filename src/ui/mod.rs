@@ -8,6 +8,7 @@
 
 mod app;
 mod browser;
+mod canvas;
 mod client;
 mod desk;
 mod engine;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use super::browser;
-use super::client::Question;
+use super::client::{DRAWING, Question};
 use super::engine;
 use super::exhibit::{EngineState, Exhibit};
 use super::gallery::{self, Opening};
@@ -37,6 +37,7 @@ pub(super) fn open(exhibit: Exhibit, opening: Opening) {
     }
     keep_asking(exhibit);
     keep_asking_aside(exhibit);
+    keep_asking_about_drawing(exhibit);
     keep_link(exhibit);
     keep_title(exhibit);
     keep_marks(exhibit);
@@ -114,11 +115,34 @@ fn keep_asking_aside(exhibit: Exhibit) {
                 keys: Vec::new(),
                 captions: missing.captions,
                 images: missing.images,
+                drawing: None,
             };
             exhibit
                 .client
                 .with_value(|client| client.ask_aside(question));
         }
+    });
+}
+
+fn keep_asking_about_drawing(exhibit: Exhibit) {
+    Effect::new(move |_| {
+        let Some(wanted) = exhibit.wanted_drawing.get() else {
+            return;
+        };
+        // Another engine is asked again.
+        let is_answered = exhibit.drawn.with(|drawn| drawn.as_ref() == Some(&wanted));
+        if is_answered || exhibit.failed_aside.get_untracked() {
+            return;
+        }
+        let question = Question {
+            keys: Vec::new(),
+            captions: wanted.captions,
+            images: vec![DRAWING.to_owned()],
+            drawing: Some(wanted.drawing),
+        };
+        exhibit
+            .client
+            .with_value(|client| client.ask_aside(question));
     });
 }
 
@@ -175,7 +199,9 @@ pub(super) fn is_settled(exhibit: Exhibit) -> bool {
             .any(|file| !matches!(file.state, PictureState::Read(_)))
     });
     let asked_aside = exhibit.missing.with(|missing| !missing.captions.is_empty());
-    if reading || (asked_aside && !exhibit.failed_aside.get()) {
+    let draws = exhibit.wanted_drawing.get() != exhibit.drawn.get();
+    let draws = draws && exhibit.wanted_drawing.with(Option::is_some);
+    if reading || ((asked_aside || draws) && !exhibit.failed_aside.get()) {
         return false;
     }
     let question = exhibit.question.get();

@@ -6,8 +6,9 @@ mod built_page {
     use std::path::Path;
     use std::time::Duration;
 
+    use kappascope::explorer::{Drawing, bmp};
     use kappascope::numerics::Family;
-    use kappascope::scenes::{information, parse};
+    use kappascope::scenes::{information, parse, render};
     use serde_json::{Value, json};
 
     use crate::explorer::{native_table, open_ready, wait_until_ready};
@@ -21,7 +22,14 @@ mod built_page {
     const ANSWERING: Duration = Duration::from_secs(60);
     const CAPTION: &str = "a small red star above a large blue circle";
     /// Names of the views in an address.
-    const VIEWS: [&str; 5] = ["explore", "ladder", "words", "geometry", "none-of-these"];
+    const VIEWS: [&str; 6] = [
+        "explore",
+        "ladder",
+        "words",
+        "studio",
+        "geometry",
+        "none-of-these",
+    ];
     const ALT: &str = "\u{E00A}";
     const ARROW_DOWN: &str = "\u{E015}";
     const HOME: &str = "\u{E011}";
@@ -207,6 +215,105 @@ mod built_page {
         browser.wait_for("the view before", ANSWERING, open, &[json!("geometry")]);
     }
 
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_matrix_shows_what_kappa_does_to_the_order_and_sorts() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let captions = ["a picture", "something red", "a red star"];
+        let query: String = captions
+            .map(|text| format!("&c={}", escaped(text)))
+            .concat();
+        let address = format!("?backend=cpu#v=1{query}&g=lone-red-star&by=cosine&none=1");
+        open_ready(&browser, &server.address(&address));
+        let table = native_table(captions, [gallery_picture().as_path()]);
+        let pairs = table["pairs"].as_array().expect("pairs").clone();
+        let column = |key: &str| -> Vec<f64> {
+            pairs
+                .iter()
+                .map(|pair| pair[key].as_f64().expect("a number"))
+                .collect()
+        };
+        let rank = |values: &[f64], i: usize| {
+            1 + values.iter().filter(|other| **other > values[i]).count()
+        };
+        let (nats, cosines) = (column("nats"), column("cosine"));
+        let expected: Vec<String> = (0..captions.len())
+            .map(|i| match (rank(&cosines, i), rank(&nats, i)) {
+                (before, after) if before == after => String::new(),
+                (before, after) => format!("{} → {}", ordinal(before), ordinal(after)),
+            })
+            .collect();
+        let moved = "return [...document.querySelectorAll('[data-field=moved]')].map(mark => mark.textContent)";
+        assert_eq!(
+            browser.run(moved, &[]),
+            json!(expected),
+            "places by cosine and by nats"
+        );
+        let shares = rows(&browser, ".shares tr", &["posterior", "none-share"]);
+        let none = shares
+            .iter()
+            .find_map(|row| row[1])
+            .expect("a share of none");
+        let scales: Vec<f64> = shares
+            .iter()
+            .filter_map(|row| row[0])
+            .zip(&nats)
+            .map(|(share, nats)| (share / none).ln() / nats)
+            .collect();
+        assert_eq!(scales.len(), captions.len(), "a share for each caption");
+        for scale in &scales {
+            let error = (scale / scales[0] - 1.0).abs();
+            assert!(
+                error < 0.01,
+                "log odds against none are τ · nats with one τ: {scales:?}"
+            );
+        }
+        let order = "return [...document.querySelectorAll('tr[data-caption]')].map(row => row.dataset.caption)";
+        browser.click(".sort");
+        assert_eq!(
+            browser.run(order, &[]),
+            json!(["a red star", "something red", "a picture"]),
+            "the most specific first"
+        );
+        browser.click(".sort");
+        assert_eq!(
+            browser.run(order, &[]),
+            json!(captions),
+            "the vaguest first"
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_drawing_has_the_native_nats_and_follows_the_keys() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let captions = ["a red star", "something at the top", "a dotted ring"];
+        let query: String = captions
+            .map(|text| format!("&c={}", escaped(text)))
+            .concat();
+        let mut drawing = Drawing::default();
+        drawing.add();
+        let address = format!(
+            "?backend=cpu#v=1{query}&view=studio&scene={}",
+            drawing.encode()
+        );
+        open_ready(&browser, &server.address(&address));
+        compare_drawing(&browser, &drawing, &captions);
+        browser.press(".handle", &format!("{ARROW_DOWN}{ARROW_DOWN}"));
+        drawing.shift(0, 0, 20);
+        let moved = "return location.hash.includes(arguments[0])";
+        browser.wait_for(
+            "the drawing in the address",
+            ANSWERING,
+            moved,
+            &[json!(drawing.encode())],
+        );
+        compare_drawing(&browser, &drawing, &captions);
+        browser.click(".ask");
+        let ten = "return document.querySelectorAll('.ten button').length === 10";
+        browser.wait_for("ten scenes", ANSWERING, ten, &[]);
+    }
+
     /// axe-core, which `cargo xtask test` fetches, must find nothing, and nothing may stand beyond the window's edge, on any view in any light or width.
     #[test]
     #[ignore = "needs the built page and axe-core: cargo xtask test"]
@@ -283,6 +390,40 @@ mod built_page {
                 assert_near(*found, expected, EXACT, &what);
             }
         }
+    }
+
+    /// Nats and truth of each caption for the drawing, against the native program's and the world's.
+    fn compare_drawing(browser: &Browser, drawing: &Drawing, captions: &[&str]) {
+        let file = std::env::temp_dir().join(format!("kappascope-{}.bmp", std::process::id()));
+        let pixels = render(&drawing.scene(), 64);
+        fs::write(&file, bmp(&pixels, 64)).expect("a temporary file can be written");
+        let table = native_table(captions.iter().copied(), [file.as_path()]);
+        fs::remove_file(file).expect("a temporary file can be removed");
+        let shown = rows(browser, "tr[data-drawn]", &["drawn-nats"]);
+        assert_eq!(shown.len(), captions.len(), "a row for each caption");
+        for (row, pair) in shown.iter().zip(table["pairs"].as_array().expect("pairs")) {
+            let nats = pair["nats"].as_f64().expect("a number");
+            assert_near(row[0], nats, TOLERANCE, &pair["caption"].to_string());
+        }
+        let truth = captions.iter().map(|caption| {
+            let description = parse(caption).expect("it parses");
+            if description.fits(&drawing.scene()) {
+                "fits"
+            } else {
+                "does not fit"
+            }
+        });
+        let says = "return [...document.querySelectorAll('[data-field=truth]')].map(cell => cell.innerText)";
+        assert_eq!(
+            browser.run(says, &[]),
+            json!(truth.collect::<Vec<_>>()),
+            "what is true"
+        );
+    }
+
+    /// A place in words, as the page says it, up to the third.
+    fn ordinal(n: usize) -> String {
+        ["", "1st", "2nd", "3rd"][n].to_owned()
     }
 
     /// κ of each caption from the native program.

@@ -7,9 +7,14 @@ mod geometry_tables;
 mod ladder;
 mod none_of_these;
 mod number;
+mod studio;
+mod studio_others;
+mod studio_stage;
+mod studio_tools;
 mod words;
 
 pub(super) use geometry::Geometry;
 pub(super) use ladder::Ladder;
 pub(super) use none_of_these::NoneOfThese;
+pub(super) use studio::Studio;
 pub(super) use words::Words;
