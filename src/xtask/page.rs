@@ -24,7 +24,8 @@ struct Budget {
 const BUDGETS: [Budget; 3] = [
     Budget {
         program: "app",
-        gzipped_bytes: 450_000,
+        // A view with its own drawing costs 20 to 25 kB; see to it that each is worth that.
+        gzipped_bytes: 520_000,
         without: &["burn-", "cubecl-", "tokenizers-"],
         with: &["leptos"],
     },
