@@ -6,7 +6,10 @@
 use crate::error::{Error, Result};
 use crate::inference::{self, ImageEncoding, Session, TextEncoding};
 use crate::preprocess::RgbPixels;
-use crate::protocol::{CaptionReading, Familiarity, ModelCard, PairReading, PerFamily, SelfTest};
+use crate::protocol::{
+    BareCard, CaptionReading, CaptionTokens, Familiarity, ModelCard, PairReading, PerFamily,
+    SelfTest,
+};
 
 /// A caption's distributions.
 ///
@@ -42,6 +45,52 @@ pub fn pair_reading(text: &TextEncoding, image: &ImageEncoding) -> Result<PairRe
             power_spherical: cosine.power_spherical,
         },
     })
+}
+
+/// What is known of a caption without adapters.
+#[must_use]
+pub fn caption_tokens(caption: String, text: &TextEncoding) -> CaptionTokens {
+    CaptionTokens {
+        caption,
+        n_tokens: text.tokens.n_tokens,
+        truncated: text.tokens.truncated,
+        unknown_words: text.tokens.unknown_words.clone(),
+    }
+}
+
+/// What a model without adapters is.
+#[must_use]
+pub fn bare_card(
+    session: &Session,
+    self_test: Option<inference::SelfTest>,
+    is_vit_b_32: bool,
+    weights_bytes: u64,
+    engine: Engine,
+) -> BareCard {
+    let manifest = session.manifest();
+    let made = &manifest.provenance;
+    let origin = made.origin.as_ref().map(|origin| match &origin.revision {
+        Some(revision) => format!("{} at {revision}", origin.source),
+        None => origin.source.clone(),
+    });
+    BareCard {
+        name: manifest.name.clone(),
+        title: manifest.title.clone(),
+        embed_dim: manifest.clip.embed_dim,
+        provenance: origin.unwrap_or_else(|| made.command.clone()),
+        license: manifest.license.clone(),
+        engine: engine.name,
+        device: engine.device,
+        self_test: self_test.map(|test| SelfTest {
+            max_relative_error: test.max_relative_error,
+            tolerance: test.tolerance,
+        }),
+        is_vit_b_32,
+        weights_bytes,
+        has_vision: session.has_vision(),
+        from_cache: engine.from_cache,
+        load_millis: engine.load_millis,
+    }
 }
 
 /// How well a picture fits the model's world, where the model knows that.

@@ -30,4 +30,7 @@ pub enum Error {
     /// An engine whose answers differ from the manifest's golden values, or that cannot run at all.
     #[error("{0}")]
     Engine(String),
+    /// A load that was given up because somebody asked for that.
+    #[error("cancelled")]
+    Cancelled,
 }

@@ -18,7 +18,7 @@
 //! | `preprocess` | pictures and captions → arrays on the host | `engine` |
 //! | `device` | where tensors live | `engine` |
 //! | `model` | Burn modules: the CLIP towers, the adapter, the losses | `engine` |
-//! | `weights` | a model as a folder: manifest and shards, read and verified | `engine` |
+//! | `weights` | a model as a folder: manifest and shards, read and verified; other programs' checkpoints | `engine` |
 //! | `inference` | captions and pictures in, plain numbers out | `engine` |
 //! | `answer` | what inference found, as messages of the protocol | `engine` |
 //! | `explorer` | what the page shows, as plain data: state, link, readings | |

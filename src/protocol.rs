@@ -22,6 +22,26 @@ pub enum Request {
         /// Address of `manifest.json`, absolute.
         manifest_url: String,
     },
+    /// Load a model out of files that the visitor picked: a checkpoint of another program with its configuration and
+    /// tokenizer. They come beside this message, as its JavaScript property `files`.
+    LoadFiles {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// Load a model out of a checkpoint at the model hub, of which only the needed parts are fetched.
+    LoadHub(Hub),
+    /// Tell what [`Request::LoadHub`] would fetch: [`Response::Weighed`].
+    WeighHub(Hub),
+    /// Have the load wait; what has arrived is kept.
+    Pause,
+    /// Have the load go on.
+    Resume,
+    /// Have the load end with [`Response::Cancelled`]; what has arrived is kept.
+    Cancel,
+    /// Tell what the browser keeps: [`Response::Stored`].
+    ListStored,
+    /// Delete everything that the browser keeps, and answer as to [`Request::ListStored`].
+    DeleteStored,
     /// Decode and encode a picture under a name of the page's choice.
     AddImage {
         /// The page's name for the picture.
@@ -46,6 +66,40 @@ pub enum Request {
     },
 }
 
+impl Request {
+    /// Whether this asks for a model.
+    #[must_use]
+    pub fn is_load(&self) -> bool {
+        matches!(
+            self,
+            Self::Load { .. } | Self::LoadFiles { .. } | Self::LoadHub(_) | Self::WeighHub(_)
+        )
+    }
+}
+
+/// A model at the model hub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hub {
+    /// Where the hub is, such as `https://huggingface.co`.
+    pub origin: String,
+    /// Owner and name.
+    pub id: String,
+    /// The commit.
+    pub revision: String,
+}
+
+impl Hub {
+    /// `OpenAI`'s ViT-B/32, at the commit that has it as safetensors.
+    #[must_use]
+    pub fn vit_b_32() -> Self {
+        Self {
+            origin: "https://huggingface.co".to_owned(),
+            id: "openai/clip-vit-base-patch32".to_owned(),
+            revision: "d15b5f29721ca72dac15f8526b284be910de18be".to_owned(),
+        }
+    }
+}
+
 /// From an engine to the page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Response {
@@ -55,6 +109,14 @@ pub enum Response {
     Progress(Progress),
     /// The model is loaded and has reproduced its golden values.
     Loaded(Box<ModelCard>),
+    /// A model without adapters is loaded: it compares, but does not know how vague a caption is.
+    LoadedBare(Box<BareCard>),
+    /// The load ended because the page asked for that; what was loaded before stays.
+    Cancelled,
+    /// What a model at the hub would cost.
+    Weighed(Weighed),
+    /// What the browser keeps.
+    Stored(Stored),
     /// The model cannot be used on this engine; nothing was answered with it.
     Refused {
         /// Why, ready to be shown.
@@ -71,6 +133,8 @@ pub enum Response {
     },
     /// The answer to [`Request::Score`].
     Scored(Answer),
+    /// The answer to [`Request::Score`] of a model without adapters.
+    Compared(Comparison),
     /// A request failed; what was there before still is.
     Failed {
         /// The `id` of the score request, if it was one.
@@ -120,6 +184,87 @@ pub struct ModelCard {
     pub load_millis: f64,
     /// Milliseconds that one golden text and image pass took when warm.
     pub warm_millis: f64,
+}
+
+/// What a loaded model without adapters is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BareCard {
+    /// Its name: of the manifest, the file or at the hub.
+    pub name: String,
+    /// A title for people.
+    pub title: String,
+    /// Dimension d of the embedding space.
+    pub embed_dim: usize,
+    /// Where the weights come from.
+    pub provenance: String,
+    /// Licence of the weights, as far as it is known.
+    pub license: String,
+    /// `cpu` or `gpu`.
+    pub engine: String,
+    /// The device in words.
+    pub device: String,
+    /// The self-test, where golden values are known.
+    pub self_test: Option<SelfTest>,
+    /// Whether it answers captions as `OpenAI`'s ViT-B/32 is known to.
+    pub is_vit_b_32: bool,
+    /// Sum of the weights in bytes.
+    pub weights_bytes: u64,
+    /// Whether the image encoder is loaded, too; else it is with the first picture.
+    pub has_vision: bool,
+    /// Whether the weights came from the browser's disk.
+    pub from_cache: bool,
+    /// Milliseconds from the request to this answer.
+    pub load_millis: f64,
+}
+
+/// What a model at the hub would cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Weighed {
+    /// The model.
+    pub hub: Hub,
+    /// Bytes of the text encoder.
+    pub text_bytes: u64,
+    /// Bytes of the image encoder.
+    pub image_bytes: u64,
+}
+
+/// What the browser keeps of models.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stored {
+    /// Whether the browser keeps anything at all; else each visit downloads again.
+    pub is_allowed: bool,
+    /// Bytes that are kept.
+    pub bytes: u64,
+    /// Bytes that may still be kept, where the browser tells.
+    pub room_bytes: Option<u64>,
+}
+
+/// Captions against pictures, by a model without adapters.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The request's `id`.
+    pub id: u64,
+    /// One for each caption, in the order asked.
+    pub captions: Vec<CaptionTokens>,
+    /// The pictures that were known, in the order asked.
+    pub images: Vec<String>,
+    /// CLIP's cosine of each caption × picture, captions outermost.
+    pub cosines: Vec<f64>,
+    /// Milliseconds the engine took.
+    pub millis: f64,
+}
+
+/// What a model without adapters says of one caption.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CaptionTokens {
+    /// The caption as asked.
+    pub caption: String,
+    /// Tokens between start and end.
+    pub n_tokens: usize,
+    /// Whether the caption was cut to the context length.
+    pub truncated: bool,
+    /// Words the model's vocabulary does not hold.
+    pub unknown_words: Vec<String>,
 }
 
 /// The outcome of the self-test against the manifest's golden values.

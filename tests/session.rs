@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 use burn::tensor::{Int, Tensor};
 use kappascope::device::cpu;
 use kappascope::error::{Error, Result};
-use kappascope::inference::{CPU_TOLERANCE, Session, Source};
+use kappascope::inference::{CPU_TOLERANCE, GoldenReadings, Session, Source};
 use kappascope::model::adapter::{AdapterConfig, PerFamily};
 use kappascope::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 use kappascope::model::parameters::{Parameters, TensorRecord};
@@ -167,13 +167,7 @@ fn model() -> (Manifest, Memory) {
             false_alarms: 0.05,
             detected: vec![],
         }),
-        golden: Golden {
-            captions: vec!["a red star".to_owned(), "a star above a circle".to_owned()],
-            image: memory.put("golden.png", picture()),
-            concentration: None,
-            nats: None,
-            cosine: vec![0.0; 2],
-        },
+        golden: None,
         provenance: Provenance::default(),
     };
     (manifest, memory)
@@ -190,25 +184,125 @@ fn captions(captions: &[&str]) -> Vec<String> {
         .collect()
 }
 
+/// What a session answers to two captions and a picture.
+fn golden(session: &Session) -> Golden {
+    let captions = captions(&["a red star", "a star above a circle"]);
+    let readings = block_on(session.golden_readings(&captions, &picture()));
+    let image = file_entry("golden.png", &picture());
+    readings
+        .expect("an engine that runs")
+        .into_golden(captions, image)
+}
+
 #[test]
 fn a_session_reproduces_its_own_golden_values_and_refuses_others() {
     let (mut manifest, memory) = model();
     let session = open(manifest.clone(), &memory).expect("a valid model");
-    let readings = block_on(session.golden_readings(&manifest.golden.captions, &picture()));
-    let readings = readings.expect("an engine that runs");
-    manifest.golden.concentration = readings.concentration;
-    manifest.golden.nats = readings.nats;
-    manifest.golden.cosine = readings.cosine;
+    let golden = golden(&session);
+    let test = |golden: &Golden| {
+        manifest.golden = Some(golden.clone());
+        let session = open(manifest.clone(), &memory).expect("a valid model");
+        let whole = block_on(session.self_test(&picture(), CPU_TOLERANCE)).expect("it runs");
+        let text = block_on(session.self_test_text(CPU_TOLERANCE)).expect("it runs");
+        (whole.passed(), text.passed())
+    };
+    let mut test = test;
+    assert_eq!(test(&golden), (true, true), "the same engine and weights");
 
-    let session = open(manifest.clone(), &memory).expect("a valid model");
-    let test = block_on(session.self_test(&picture(), CPU_TOLERANCE)).expect("it runs");
-    assert!(test.passed(), "the same engine and weights: {test:?}");
-
-    let concentration = manifest.golden.concentration.as_mut().expect("adapters");
+    let mut other = golden.clone();
+    let concentration = other.concentration.as_mut().expect("adapters");
     concentration.power_spherical[1] *= 1.001;
-    let session = open(manifest, &memory).expect("a valid model");
-    let test = block_on(session.self_test(&picture(), CPU_TOLERANCE)).expect("it runs");
-    assert!(!test.passed(), "κ is off by a thousandth: {test:?}");
+    assert_eq!(test(&other), (false, false), "κ is off by a thousandth");
+    let mut other = golden.clone();
+    other.features_norm.as_mut().expect("norms")[0] *= 1.001;
+    assert_eq!(test(&other), (false, false), "a length is");
+    let mut other = golden;
+    other.cosine[1] += 0.001;
+    assert_eq!(
+        test(&other),
+        (false, true),
+        "a cosine is, which needs the picture"
+    );
+}
+
+#[test]
+fn captions_are_described_before_the_image_encoder_is_there() {
+    let (manifest, memory) = model();
+    let whole = open(manifest.clone(), &memory).expect("a valid model");
+    let total = manifest.weights_bytes();
+    let without_image = Memory(
+        memory
+            .0
+            .iter()
+            .filter(|(file, _)| *file != "image.safetensors")
+            .map(|(file, bytes)| (file.clone(), bytes.clone()))
+            .collect(),
+    );
+    let device = cpu();
+    let opened = Session::open_text(manifest, &without_image, &device, |_, _, _| {});
+    let mut session = block_on(opened).expect("its files are there");
+    assert!(!session.has_vision(), "not asked for");
+    let batch = captions(&["a red star"]);
+    let found = block_on(session.encode_text(&batch)).expect("it runs");
+    let expected = block_on(whole.encode_text(&batch)).expect("it runs");
+    assert_eq!(found, expected, "the same tower");
+    let rgb = kappascope::preprocess::decode(&picture())
+        .expect("a PNG")
+        .rgb;
+    let error = block_on(session.encode_image(&rgb)).expect_err("no image encoder");
+    assert_eq!(error.to_string(), "the image encoder is not loaded", "said");
+
+    let mut last = 0;
+    let on_progress = |_: &str, loaded: u64, of: u64| {
+        assert_eq!(of, total, "one total");
+        last = loaded;
+    };
+    block_on(session.load_vision(&memory, on_progress)).expect("now it is there");
+    assert_eq!(last, total, "all of it");
+    let found = block_on(session.encode_image(&rgb)).expect("it runs");
+    let expected = block_on(whole.encode_image(&rgb)).expect("it runs");
+    assert_eq!(found, expected, "the same tower");
+}
+
+#[test]
+fn a_model_without_shards_is_read_by_name() {
+    let (mut manifest, memory) = model();
+    let whole = open(manifest.clone(), &memory).expect("a valid model");
+    manifest.shards.clear();
+    manifest.adapters = None;
+    manifest.outside = None;
+    let error = open(manifest.clone(), &memory).expect_err("this source has shards alone");
+    assert_eq!(
+        error.to_string(),
+        "text_model.embeddings.token_embedding.weight: in no shard",
+        "names the tensor"
+    );
+    let by_name = ByName(memory);
+    let device = cpu();
+    let opened = Session::open(manifest, &by_name, &device, |_, _, _| {});
+    let session = block_on(opened).expect("a source of tensors");
+    let batch = captions(&["a red star"]);
+    let found = block_on(session.encode_text(&batch)).expect("it runs");
+    let expected = block_on(whole.encode_text(&batch)).expect("it runs");
+    assert_eq!(found[0].embedding, expected[0].embedding, "the same tower");
+}
+
+/// Tensors by name, as out of another program's file.
+struct ByName(Memory);
+
+impl Source for ByName {
+    async fn read(&self, entry: &FileEntry) -> Result<Vec<u8>> {
+        self.0.read(entry).await
+    }
+
+    async fn tensor(&self, name: &str, _shape: &[usize]) -> Result<TensorRecord> {
+        let files = ["text.safetensors", "image.safetensors"];
+        let mut records = files
+            .iter()
+            .flat_map(|file| read(&self.0.0[*file]).expect("a shard"));
+        let found = records.find(|record| record.name == name);
+        found.ok_or_else(|| Error::Weights(format!("{name}: missing")))
+    }
 }
 
 #[test]
@@ -304,15 +398,12 @@ fn a_model_without_adapters_gives_cosines_and_passes_its_self_test() {
         .shards
         .retain(|shard| matches!(shard.part, Part::Text | Part::Image));
     let session = open(manifest.clone(), &memory).expect("adapters may be missing");
-    let readings = block_on(session.golden_readings(&manifest.golden.captions, &picture()));
-    let readings = readings.expect("an engine that runs");
-    assert_eq!(readings.concentration, None, "nothing gives κ");
-    assert_eq!(readings.nats, None, "nothing gives nats");
-    let image = picture();
-    let expected = with_adapters.golden_readings(&manifest.golden.captions, &image);
-    let expected = block_on(expected).expect("an engine that runs");
-    assert_eq!(readings.cosine, expected.cosine, "the same towers");
-    manifest.golden.cosine = readings.cosine;
+    let found = golden(&session);
+    assert_eq!(found.concentration, None, "nothing gives κ");
+    assert_eq!(found.nats, None, "nothing gives nats");
+    let expected = golden(&with_adapters);
+    assert_eq!(found.cosine, expected.cosine, "the same towers");
+    manifest.golden = Some(found);
     let session = open(manifest, &memory).expect("a valid model");
     let test = block_on(session.self_test(&picture(), CPU_TOLERANCE)).expect("it runs");
     assert!(test.passed(), "the same engine and weights: {test:?}");
@@ -408,7 +499,17 @@ fn a_manifest_that_contradicts_itself_is_refused_before_anything_is_read() {
             "manifest: clip.vision_cfg.image_size is 8, expected a multiple of 3",
         ),
         (
-            |m| m.golden.cosine = vec![],
+            |m| {
+                let captions = vec!["a".to_owned(), "b".to_owned()];
+                let image = m.tokenizer.clone();
+                let readings = GoldenReadings {
+                    concentration: None,
+                    nats: None,
+                    cosine: vec![],
+                    features_norm: vec![1.0, 2.0],
+                };
+                m.golden = Some(readings.into_golden(captions, image));
+            },
             "manifest: golden.cosine has [0] values, expected 2, one for each caption",
         ),
     ];

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::model::adapter::PerFamily;
 use crate::numerics::Family;
 use crate::preprocess::decode;
-use crate::weights::manifest::Golden;
+use crate::weights::manifest::{FileEntry, Golden};
 use crate::weights::shard::verify;
 
 /// Greatest relative error of a CPU engine: sums of a few thousand f32 products in another order.
@@ -43,6 +43,23 @@ pub struct GoldenReadings {
     pub nats: Option<PerFamily<Vec<f64>>>,
     /// CLIP's cosine of each caption with the picture.
     pub cosine: Vec<f64>,
+    /// Length of each caption's features.
+    pub features_norm: Vec<f64>,
+}
+
+impl GoldenReadings {
+    /// What a manifest says of these captions and this picture.
+    #[must_use]
+    pub fn into_golden(self, captions: Vec<String>, image: FileEntry) -> Golden {
+        Golden {
+            captions,
+            image,
+            concentration: self.concentration,
+            nats: self.nats,
+            cosine: self.cosine,
+            features_norm: Some(self.features_norm),
+        }
+    }
 }
 
 impl Session {
@@ -64,17 +81,14 @@ impl Session {
                 .map(|text| text.nats(family, &image))
                 .collect::<Option<Vec<f64>>>()
         };
-        let concentration = |family| {
-            let of = |text: &TextEncoding| Some(text.laws.as_ref()?.get(family).concentration);
-            texts.iter().map(of).collect::<Option<Vec<f64>>>()
-        };
         Ok(GoldenReadings {
-            concentration: both(concentration),
+            concentration: concentration(&texts),
             nats: both(nats),
             cosine: texts
                 .iter()
                 .map(|text| text.compare(&image).cosine)
                 .collect(),
+            features_norm: features_norm(&texts),
         })
     }
 
@@ -85,7 +99,7 @@ impl Session {
     /// A picture that is not the manifest's, or an engine that fails before it answers. An engine that answers
     /// wrongly is no error but a [`SelfTest`] that has not [`passed`](SelfTest::passed).
     pub async fn self_test(&self, image: &[u8], tolerance: f64) -> Result<SelfTest> {
-        let golden = &self.manifest().golden;
+        let golden = self.golden()?;
         verify(image, &golden.image)?;
         let found = self.golden_readings(&golden.captions, image).await?;
         Ok(SelfTest {
@@ -93,6 +107,44 @@ impl Session {
             tolerance,
         })
     }
+
+    /// Compares what the golden values say of captions alone, before the image encoder is there.
+    ///
+    /// # Errors
+    ///
+    /// A manifest without such values, or an engine that fails before it answers.
+    pub async fn self_test_text(&self, tolerance: f64) -> Result<SelfTest> {
+        let golden = self.golden()?;
+        let texts = self.encode_text(&golden.captions).await?;
+        let laws = law_error(&concentration(&texts), &golden.concentration, 0.0)?;
+        let norms = golden.features_norm.as_ref();
+        let norms = norms.map(|golden| error_of(&features_norm(&texts), golden, 0.0));
+        if golden.concentration.is_none() && norms.is_none() {
+            return Err(Error::Engine(
+                "the manifest's golden values say nothing of captions alone".to_owned(),
+            ));
+        }
+        Ok(SelfTest {
+            max_relative_error: norms.unwrap_or_default().max(laws),
+            tolerance,
+        })
+    }
+
+    fn golden(&self) -> Result<&Golden> {
+        let golden = self.manifest().golden.as_ref();
+        golden.ok_or_else(|| Error::Engine("the manifest holds no golden values".to_owned()))
+    }
+}
+
+fn concentration(texts: &[TextEncoding]) -> Option<PerFamily<Vec<f64>>> {
+    both(|family| {
+        let of = |text: &TextEncoding| Some(text.laws.as_ref()?.get(family).concentration);
+        texts.iter().map(of).collect::<Option<Vec<f64>>>()
+    })
+}
+
+fn features_norm(texts: &[TextEncoding]) -> Vec<f64> {
+    texts.iter().map(|text| text.features_norm).collect()
 }
 
 fn both(of: impl Fn(Family) -> Option<Vec<f64>>) -> Option<PerFamily<Vec<f64>>> {
@@ -103,28 +155,33 @@ fn both(of: impl Fn(Family) -> Option<Vec<f64>>) -> Option<PerFamily<Vec<f64>>> 
 }
 
 fn max_relative_error(found: &GoldenReadings, golden: &Golden) -> Result<f64> {
-    let laws = [
-        (&found.concentration, &golden.concentration, 0.0),
-        (&found.nats, &golden.nats, NEAR_ZERO),
-    ];
-    let mut greatest = error_of(&found.cosine, &golden.cosine, NEAR_ZERO);
-    for (found, golden, near_zero) in laws {
-        match (found, golden) {
-            (Some(found), Some(golden)) => {
-                let vmf = error_of(&found.vmf, &golden.vmf, near_zero);
-                let power_spherical =
-                    error_of(&found.power_spherical, &golden.power_spherical, near_zero);
-                greatest = greatest.max(vmf).max(power_spherical);
-            }
-            (None, None) => {}
-            _ => {
-                return Err(Error::Engine(
-                    "golden values and adapters: one is there without the other".to_owned(),
-                ));
-            }
+    let norms = golden.features_norm.as_ref();
+    let norms = norms.map(|golden| error_of(&found.features_norm, golden, 0.0));
+    Ok(error_of(&found.cosine, &golden.cosine, NEAR_ZERO)
+        .max(norms.unwrap_or_default())
+        .max(law_error(&found.concentration, &golden.concentration, 0.0)?)
+        .max(law_error(&found.nats, &golden.nats, NEAR_ZERO)?))
+}
+
+fn law_error(
+    found: &Option<PerFamily<Vec<f64>>>,
+    golden: &Option<PerFamily<Vec<f64>>>,
+    near_zero: f64,
+) -> Result<f64> {
+    match (found, golden) {
+        (Some(found), Some(golden)) => {
+            let vmf = error_of(&found.vmf, &golden.vmf, near_zero);
+            Ok(vmf.max(error_of(
+                &found.power_spherical,
+                &golden.power_spherical,
+                near_zero,
+            )))
         }
+        (None, None) => Ok(0.0),
+        _ => Err(Error::Engine(
+            "golden values and adapters: one is there without the other".to_owned(),
+        )),
     }
-    Ok(greatest)
 }
 
 /// Greatest of `|found − expected| / max(|expected|, near_zero)`; infinite if any is not a number.

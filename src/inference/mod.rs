@@ -4,11 +4,14 @@
 //! messages of the page.
 
 mod golden;
+mod published;
 mod reading;
 mod session;
 mod source;
 
+pub use crate::model::parameters::TensorRecord;
 pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings, SelfTest};
+pub use published::{Published, Tolerance};
 pub use reading::{CaptionLaw, ImageEncoding, Pair, TextEncoding};
 pub use session::Session;
 pub use source::Source;

@@ -7,10 +7,10 @@ use super::{CaptionLaw, ImageEncoding, Source, TextEncoding};
 use crate::error::{Error, Result};
 use crate::model::adapter::{Adapter, PerFamily};
 use crate::model::clip::{Architecture, TextTower, VisionTower};
-use crate::model::parameters::{Parameters, TensorRecord};
+use crate::model::parameters::{Filling, Parameters};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
 use crate::weights::manifest::{FileEntry, Manifest, Part};
-use crate::weights::shard::{join, read, verify};
+use crate::weights::shard::{Joiner, read_each, verify};
 
 /// Captions that share one pass; bounds the memory of attention, which grows with captions × tokens².
 const CAPTIONS_PER_PASS: usize = 32;
@@ -25,7 +25,8 @@ pub struct Session {
     device: Device,
     text_preprocess: TextPreprocess,
     text: TextTower,
-    vision: VisionTower,
+    /// Of large models it is loaded when it is needed.
+    vision: Option<VisionTower>,
     adapters: Option<PerFamily<Adapter>>,
     logit_scale: Option<PerFamily<f64>>,
 }
@@ -43,6 +44,22 @@ impl Session {
         manifest: Manifest,
         source: &S,
         device: &Device,
+        mut on_progress: impl FnMut(&str, u64, u64),
+    ) -> Result<Self> {
+        let mut session = Self::open_text(manifest, source, device, &mut on_progress).await?;
+        session.load_vision(source, on_progress).await?;
+        Ok(session)
+    }
+
+    /// As [`open`](Self::open) without the image encoder: captions can be described, but not compared with pictures.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn open_text<S: Source>(
+        manifest: Manifest,
+        source: &S,
+        device: &Device,
         on_progress: impl FnMut(&str, u64, u64),
     ) -> Result<Self> {
         manifest.validate()?;
@@ -57,11 +74,9 @@ impl Session {
         let context_length = manifest.clip.text_cfg.context_length;
         let text_preprocess = TextPreprocess::from_tokenizer_json(&tokenizer, context_length)?;
         check_vocabulary(&text_preprocess, &manifest)?;
-        let mut text = manifest.clip.init_text(device);
-        text.load(loader.part("text encoder", Part::Text).await?)?;
+        let text = manifest.clip.init_text(device);
+        let text = loader.fill("text encoder", Part::Text, text).await?;
         let adapters = loader.adapters(device).await?;
-        let mut vision = manifest.clip.init_vision(device);
-        vision.load(loader.part("image encoder", Part::Image).await?)?;
 
         let logit_scale = match &adapters {
             Some(adapters) => Some(PerFamily {
@@ -74,11 +89,43 @@ impl Session {
             device: device.clone(),
             text_preprocess,
             text,
-            vision,
+            vision: None,
             adapters,
             logit_scale,
             manifest,
         })
+    }
+
+    /// Reads, verifies and loads the image encoder.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn load_vision<S: Source>(
+        &mut self,
+        source: &S,
+        on_progress: impl FnMut(&str, u64, u64),
+    ) -> Result<()> {
+        let image_bytes = self
+            .manifest
+            .shards(Part::Image)
+            .map(|shard| shard.entry.bytes);
+        let mut loader = Loader {
+            loaded_bytes: self.manifest.weights_bytes() - image_bytes.sum::<u64>(),
+            manifest: &self.manifest,
+            source,
+            on_progress,
+        };
+        let vision = self.manifest.clip.init_vision(&self.device);
+        let vision = loader.fill("image encoder", Part::Image, vision).await?;
+        self.vision = Some(vision);
+        Ok(())
+    }
+
+    /// Whether the image encoder is loaded.
+    #[must_use]
+    pub fn has_vision(&self) -> bool {
+        self.vision.is_some()
     }
 
     /// What the model is.
@@ -134,17 +181,18 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// An engine that fails.
+    /// An engine that fails, or an image encoder that is not loaded.
     pub async fn encode_images(&self, images: &[RgbPixels]) -> Result<Vec<ImageEncoding>> {
+        let Some(vision) = &self.vision else {
+            return Err(Error::Engine("the image encoder is not loaded".to_owned()));
+        };
         let preprocess = &self.manifest.preprocess;
         let size = preprocess.image_size;
         let mut encodings = Vec::with_capacity(images.len());
         for chunk in images.chunks(IMAGES_PER_PASS) {
             let values: Vec<f32> = chunk.iter().flat_map(|rgb| preprocess.apply(rgb)).collect();
             let pixels = TensorData::new(values, [chunk.len(), 3, size, size]);
-            let features = self
-                .vision
-                .forward(Tensor::<4>::from_data(pixels, &self.device));
+            let features = vision.forward(Tensor::<4>::from_data(pixels, &self.device));
             let rows = values_of(features).await?;
             encodings.extend(rows.chunks_exact(self.manifest.clip.embed_dim).map(|row| {
                 ImageEncoding {
@@ -268,25 +316,46 @@ impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
         Ok(bytes)
     }
 
-    async fn part(&mut self, stage: &str, part: Part) -> Result<Vec<TensorRecord>> {
-        let mut records = Vec::new();
-        for shard in self.manifest.shards(part) {
-            records.extend(read(&self.file(stage, &shard.entry).await?)?);
+    /// The model with the values of one part; beside them, no more than one file is in memory.
+    async fn fill<M: Parameters>(&mut self, stage: &str, part: Part, model: M) -> Result<M> {
+        if self.manifest.shards.is_empty() {
+            return self.fill_by_name(model).await;
         }
-        join(records)
+        let mut filling = Filling::new(model);
+        let mut joiner = Joiner::new(self.manifest.shards(part));
+        for shard in self.manifest.shards(part) {
+            let bytes = self.file(stage, &shard.entry).await?;
+            read_each(&bytes, |record| match joiner.put(record)? {
+                Some(whole) => filling.put(whole),
+                None => Ok(()),
+            })?;
+        }
+        filling.finish()
+    }
+
+    /// The same out of another program's file, of whose bytes the source tells.
+    async fn fill_by_name<M: Parameters>(&self, model: M) -> Result<M> {
+        let shapes = model.named_shapes();
+        let mut filling = Filling::new(model);
+        for (name, shape) in shapes {
+            filling.put(self.source.tensor(&name, &shape).await?)?;
+        }
+        filling.finish()
     }
 
     async fn adapters(&mut self, device: &Device) -> Result<Option<PerFamily<Adapter>>> {
         let Some(configs) = &self.manifest.adapters else {
             return Ok(None);
         };
-        let mut vmf = configs.vmf.init(device);
-        vmf.load(self.part("adapters", Part::AdapterVmf).await?)?;
-        let mut power_spherical = configs.power_spherical.init(device);
-        power_spherical.load(self.part("adapters", Part::AdapterPowerSpherical).await?)?;
+        let (vmf, power_spherical) = (
+            configs.vmf.init(device),
+            configs.power_spherical.init(device),
+        );
         Ok(Some(PerFamily {
-            vmf,
-            power_spherical,
+            vmf: self.fill("adapters", Part::AdapterVmf, vmf).await?,
+            power_spherical: self
+                .fill("adapters", Part::AdapterPowerSpherical, power_spherical)
+                .await?,
         }))
     }
 }

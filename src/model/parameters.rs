@@ -3,8 +3,6 @@
 //! A model lists its parameters once ([`Parameters::visit_parameters`]); loading and saving are two visitors over
 //! that list. Saving hands out tensor *handles*: reading them back is for `inference` and `train`.
 
-use std::collections::BTreeMap;
-
 use burn::module::Param;
 use burn::nn::{LayerNorm, Linear};
 use burn::tensor::{Tensor, TensorData};
@@ -152,18 +150,60 @@ pub trait Parameters: Clone {
     /// A record that is missing, is not a parameter of this model, or has another shape; the message names it.
     /// `position_ids`, which some checkpoints carry although it is no parameter, is passed over.
     fn load(&mut self, records: impl IntoIterator<Item = TensorRecord>) -> Result<()> {
-        let records = records
-            .into_iter()
-            .filter(|record| !record.name.ends_with(".position_ids"))
-            .map(|record| (record.name.clone(), record))
-            .collect();
-        let mut load = Load(records);
-        self.visit_parameters(&mut load)?;
-        match load.0.keys().next() {
-            Some(name) => Err(Error::Weights(format!(
+        let mut filling = Filling::new(self.clone());
+        for record in records {
+            if !record.name.ends_with(".position_ids") {
+                filling.put(record)?;
+            }
+        }
+        *self = filling.finish()?;
+        Ok(())
+    }
+}
+
+/// A model whose parameters come one by one, so that no more than one of them is in memory twice.
+#[derive(Debug)]
+pub struct Filling<M> {
+    model: M,
+    /// Names of the parameters that have not come yet, in the model's order.
+    missing: Vec<String>,
+}
+
+impl<M: Parameters> Filling<M> {
+    /// Expects every parameter of this model.
+    pub fn new(model: M) -> Self {
+        let missing = model.named_shapes().into_iter().map(|(name, _)| name);
+        Self {
+            missing: missing.collect(),
+            model,
+        }
+    }
+
+    /// Replaces one parameter.
+    ///
+    /// # Errors
+    ///
+    /// A record that is not a parameter of this model, came before, or has another shape; the message names it.
+    pub fn put(&mut self, record: TensorRecord) -> Result<()> {
+        let Some(i_name) = self.missing.iter().position(|name| *name == record.name) else {
+            let name = record.name;
+            return Err(Error::Weights(format!(
                 "{name}: not a parameter of this model"
-            ))),
-            None => Ok(()),
+            )));
+        };
+        self.missing.remove(i_name);
+        self.model.visit_parameters(&mut LoadOne(Some(record)))
+    }
+
+    /// The model, if every parameter came.
+    ///
+    /// # Errors
+    ///
+    /// A parameter is missing; the message names it.
+    pub fn finish(self) -> Result<M> {
+        match self.missing.first() {
+            Some(name) => Err(Error::Weights(format!("{name}: missing"))),
+            None => Ok(self.model),
         }
     }
 }
@@ -223,17 +263,18 @@ impl ParameterVisitor for Shapes {
     }
 }
 
-struct Load(BTreeMap<String, TensorRecord>);
+/// Replaces the parameter of its record's name.
+struct LoadOne(Option<TensorRecord>);
 
-impl ParameterVisitor for Load {
+impl ParameterVisitor for LoadOne {
     fn visit<const D: usize>(
         &mut self,
         name: &str,
         layout: Layout,
         parameter: &mut Param<Tensor<D>>,
     ) -> Result<()> {
-        let Some(record) = self.0.remove(name) else {
-            return Err(Error::Weights(format!("{name}: missing")));
+        let Some(record) = self.0.take_if(|record| record.name == name) else {
+            return Ok(());
         };
         let ours: [usize; D] = parameter.lazy_shape().dims();
         let expected = layout.file_shape(&ours);

@@ -43,7 +43,9 @@ pub fn open_tested(folder: &Path, device: &Device) -> Result<(Session, SelfTest)
     let json = std::fs::read(&path)
         .with_context(|| format!("{}: a model folder was expected", path.display()))?;
     let session = open_untested(Manifest::from_json(&json)?, folder, device)?;
-    let golden = std::fs::read(folder.join(&session.manifest().golden.image.file))?;
+    let golden = session.manifest().golden.as_ref();
+    let golden = golden.context("the manifest holds no golden values")?;
+    let golden = std::fs::read(folder.join(&golden.image.file))?;
     let test = pollster::block_on(session.self_test(&golden, CPU_TOLERANCE))?;
     anyhow::ensure!(
         test.passed(),

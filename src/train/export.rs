@@ -19,7 +19,7 @@ use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, RgbPixels};
 use crate::scenes::grammar::{hierarchy, random_part};
 use crate::scenes::{Compositions, Scene, Wording, render, say};
-use crate::weights::manifest::{FORMAT, Golden, Manifest, Part, Provenance, Shard};
+use crate::weights::manifest::{FORMAT, Manifest, Part, Provenance, Shard};
 use crate::weights::shard::{Precision, describe, file_entry, write};
 
 /// Side of the golden picture and of the gallery's pictures.
@@ -70,22 +70,15 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
         }),
         reference_uncertainty: None,
         outside: Some(calibrate()),
-        golden: Golden {
-            captions: GOLDEN_CAPTIONS.map(str::to_owned).to_vec(),
-            image: file_entry("golden.png", &golden_picture),
-            concentration: None,
-            nats: None,
-            cosine: vec![0.0; GOLDEN_CAPTIONS.len()],
-        },
+        golden: None,
         provenance: provenance(recipe, trained.metrics.clone(), command),
     };
     let session = open_untested(manifest.clone(), out, device)?;
     manifest.reference_uncertainty = Some(reference_uncertainty(&session)?);
-    let found =
-        pollster::block_on(session.golden_readings(&manifest.golden.captions, &golden_picture))?;
-    manifest.golden.concentration = found.concentration;
-    manifest.golden.nats = found.nats;
-    manifest.golden.cosine = found.cosine;
+    let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
+    let image = file_entry("golden.png", &golden_picture);
+    let found = pollster::block_on(session.golden_readings(&captions, &golden_picture))?;
+    manifest.golden = Some(found.into_golden(captions, image));
     std::fs::write(
         out.join("manifest.json"),
         serde_json::to_string_pretty(&manifest)?,

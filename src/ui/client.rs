@@ -272,6 +272,12 @@ impl Client {
                 self.0.borrow_mut().last_words = Some(message);
             }
             Response::Failed { id: None, message } => self.report(Event::Failed(message)),
+            // Nothing on the page asks for these yet.
+            Response::LoadedBare(_)
+            | Response::Cancelled
+            | Response::Weighed(_)
+            | Response::Stored(_)
+            | Response::Compared(_) => {}
         }
     }
 

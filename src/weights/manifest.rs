@@ -26,7 +26,7 @@ pub struct Manifest {
     pub preprocess: ImagePreprocess,
     /// The tokenizer's file.
     pub tokenizer: FileEntry,
-    /// Safetensors files, each with one part of the model.
+    /// Safetensors files, each with one part of the model; none for a model that is read out of another program's file.
     pub shards: Vec<Shard>,
     /// The adapters, if any were trained for this encoder.
     pub adapters: Option<PerFamily<AdapterConfig>>,
@@ -34,8 +34,8 @@ pub struct Manifest {
     pub reference_uncertainty: Option<PerFamily<Vec<f64>>>,
     /// How to tell a picture from outside the model's world.
     pub outside: Option<Outside>,
-    /// What every engine must reproduce before it answers anything.
-    pub golden: Golden,
+    /// What every engine must reproduce before it answers anything; unknown of another program's file.
+    pub golden: Option<Golden>,
     /// Where the weights come from.
     pub provenance: Provenance,
 }
@@ -132,6 +132,9 @@ pub struct Golden {
     pub nats: Option<PerFamily<Vec<f64>>>,
     /// CLIP's cosine of each caption with the picture.
     pub cosine: Vec<f64>,
+    /// Length of each caption's features, which needs no picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features_norm: Option<Vec<f64>>,
 }
 
 /// Where weights come from.

@@ -1,7 +1,9 @@
-//! A model as a folder: a manifest and the shards it describes.
+//! A model as a folder: a manifest and the shards it describes; or as another program's checkpoint.
 //!
 //! Works on bytes; where they come from is someone else's business, so the same code runs in the browser.
 
 pub mod manifest;
+pub mod original;
+pub mod plan;
 pub mod shard;
 mod validate;

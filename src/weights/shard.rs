@@ -1,11 +1,13 @@
 //! Safetensors files ↔ tensors on the host, and the check that a file is the one the manifest means.
 
+use std::collections::BTreeMap;
+
 use half::{bf16, f16};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{FileEntry, TensorEntry};
+use super::manifest::{FileEntry, Shard, TensorEntry};
 use crate::error::{Error, Result};
 use crate::model::parameters::TensorRecord;
 
@@ -69,29 +71,42 @@ pub fn write(records: &[TensorRecord], precision: Precision) -> Result<Vec<u8>> 
 /// A file that is not safetensors, a tensor that holds neither floats nor int8, or int8 without its scales.
 /// `position_ids`, integers that some checkpoints carry, are passed over.
 pub fn read(bytes: &[u8]) -> Result<Vec<TensorRecord>> {
+    let mut records = Vec::new();
+    read_each(bytes, |record| {
+        records.push(record);
+        Ok(())
+    })?;
+    Ok(records)
+}
+
+/// Hands out every tensor of a safetensors file, in order of name; only one of them is in memory beside the file.
+///
+/// # Errors
+///
+/// As [`read`], and whatever `take` refuses.
+pub fn read_each(bytes: &[u8], mut take: impl FnMut(TensorRecord) -> Result<()>) -> Result<()> {
     let tensors = header(bytes)?;
     let is_scale = |name: &str| {
         let matrix = name.strip_suffix(SCALE_ENDING);
         let matrix = matrix.and_then(|name| tensors.tensor(name).ok());
         matrix.is_some_and(|matrix| matrix.dtype() == Dtype::I8)
     };
-    let mut records = tensors
+    let mut views: Vec<_> = tensors
         .iter()
         .filter(|(name, _)| !name.ends_with("position_ids") && !is_scale(name))
-        .map(|(name, view)| {
-            let values = match view.dtype() {
-                Dtype::I8 => dequantise(name, &view, &tensors)?,
-                _ => decode(name, &view)?,
-            };
-            Ok(TensorRecord {
-                name: name.to_owned(),
-                shape: view.shape().to_vec(),
-                values,
-            })
+        .collect();
+    views.sort_by_key(|(name, _)| *name);
+    views.into_iter().try_for_each(|(name, view)| {
+        let values = match view.dtype() {
+            Dtype::I8 => dequantise(name, &view, &tensors)?,
+            _ => decode(name, &view)?,
+        };
+        take(TensorRecord {
+            name: name.to_owned(),
+            shape: view.shape().to_vec(),
+            values,
         })
-        .collect::<Result<Vec<_>>>()?;
-    records.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(records)
+    })
 }
 
 /// Puts tensors together that were too large for one file: their pieces, groups of rows, share a name and follow
@@ -103,24 +118,77 @@ pub fn read(bytes: &[u8]) -> Result<Vec<TensorRecord>> {
 pub fn join(records: Vec<TensorRecord>) -> Result<Vec<TensorRecord>> {
     let mut joined: Vec<TensorRecord> = Vec::with_capacity(records.len());
     for piece in records {
-        let Some(whole) = joined.iter_mut().find(|whole| whole.name == piece.name) else {
-            joined.push(piece);
-            continue;
-        };
-        let is_piece = matches!(
-            (&whole.shape[..], &piece.shape[..]),
-            ([_, row @ ..], [_, other @ ..]) if row == other && !row.is_empty()
-        );
-        if !is_piece {
-            return Err(Error::Weights(format!(
-                "{}: given twice, as {:?} and as {:?}, which are no pieces of one matrix",
-                piece.name, whole.shape, piece.shape
-            )));
+        match joined.iter_mut().find(|whole| whole.name == piece.name) {
+            Some(whole) => append(whole, piece)?,
+            None => joined.push(piece),
         }
-        whole.shape[0] += piece.shape[0];
-        whole.values.extend(piece.values);
     }
     Ok(joined)
+}
+
+/// Appends the rows of a piece to those of the pieces before it.
+fn append(whole: &mut TensorRecord, piece: TensorRecord) -> Result<()> {
+    let is_piece = matches!(
+        (&whole.shape[..], &piece.shape[..]),
+        ([_, row @ ..], [_, other @ ..]) if row == other && !row.is_empty()
+    );
+    if !is_piece {
+        return Err(Error::Weights(format!(
+            "{}: given twice, as {:?} and as {:?}, which are no pieces of one matrix",
+            piece.name, whole.shape, piece.shape
+        )));
+    }
+    whole.shape[0] += piece.shape[0];
+    whole.values.extend(piece.values);
+    Ok(())
+}
+
+/// Holds back tensors that are cut over several shards until their last piece is there.
+#[derive(Debug)]
+pub struct Joiner<'a> {
+    n_missing: BTreeMap<&'a str, usize>,
+    held: BTreeMap<String, TensorRecord>,
+}
+
+impl<'a> Joiner<'a> {
+    /// For the tensors that these shards hold, by what the manifest says of them.
+    pub fn new(shards: impl IntoIterator<Item = &'a Shard>) -> Self {
+        let mut n_missing = BTreeMap::new();
+        for tensor in shards.into_iter().flat_map(|shard| &shard.tensors) {
+            *n_missing.entry(&*tensor.name).or_default() += 1;
+        }
+        Self {
+            n_missing,
+            held: BTreeMap::new(),
+        }
+    }
+
+    /// Takes a tensor or a piece of one, and gives the whole once it is there.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that the manifest does not name so often, or pieces that do not fit.
+    pub fn put(&mut self, record: TensorRecord) -> Result<Option<TensorRecord>> {
+        let whole = match self.held.remove(&record.name) {
+            Some(mut whole) => {
+                append(&mut whole, record)?;
+                whole
+            }
+            None => record,
+        };
+        match self.n_missing.get_mut(&*whole.name) {
+            Some(1) => Ok(Some(whole)),
+            Some(n_missing) if *n_missing > 1 => {
+                *n_missing -= 1;
+                self.held.insert(whole.name.clone(), whole);
+                Ok(None)
+            }
+            _ => Err(Error::Weights(format!(
+                "{}: not among the tensors that the manifest names",
+                whole.name
+            ))),
+        }
+    }
 }
 
 /// What the header of a safetensors file says, in order of name.

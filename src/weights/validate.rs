@@ -33,7 +33,7 @@ impl Manifest {
         self.validate_files()?;
         self.validate_parts()?;
         self.validate_adapters()?;
-        validate_golden(&self.golden)
+        self.golden.iter().try_for_each(validate_golden)
     }
 
     fn validate_preprocess(&self) -> Result<()> {
@@ -51,13 +51,18 @@ impl Manifest {
 
     fn validate_files(&self) -> Result<()> {
         let shards = self.shards.iter().map(|shard| &shard.entry);
-        [&self.tokenizer, &self.golden.image]
-            .into_iter()
+        let golden = self.golden.iter().map(|golden| &golden.image);
+        std::iter::once(&self.tokenizer)
+            .chain(golden)
             .chain(shards)
             .try_for_each(validate_file)
     }
 
     fn validate_parts(&self) -> Result<()> {
+        if self.shards.is_empty() {
+            // The towers are read out of another program's file.
+            return Ok(());
+        }
         let mut parts = vec![Part::Text, Part::Image];
         if self.adapters.is_some() {
             parts.extend([Part::AdapterVmf, Part::AdapterPowerSpherical]);
@@ -176,8 +181,10 @@ fn validate_golden(golden: &Golden) -> Result<()> {
             vec![both.vmf.len(), both.power_spherical.len()]
         })
     };
+    let norms = golden.features_norm.iter().map(Vec::len).collect();
     let lengths = [
         ("cosine", vec![golden.cosine.len()]),
+        ("features_norm", norms),
         ("concentration", per_family(&golden.concentration)),
         ("nats", per_family(&golden.nats)),
     ];

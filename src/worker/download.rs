@@ -1,32 +1,27 @@
-//! A model's files: from the browser's cache or from the network, checked against the manifest either way.
+//! The files beside a manifest: from the browser's disk or from the network, checked against the manifest either way.
 
 use std::cell::{Cell, RefCell};
 
-use gloo_net::http::Request;
-use js_sys::Uint8Array;
-use wasm_bindgen::prelude::JsCast as _;
-use wasm_bindgen_futures::JsFuture;
-use web_sys::{ReadableStream, ReadableStreamDefaultReader, Url};
+use sha2::{Digest as _, Sha256};
+use web_sys::Url;
 
-use super::cache::Cache;
-use super::scope::{post, property, reason};
+use super::control::Control;
+use super::scope::{post, reason};
+use super::store::{Store, read, whole};
+use super::transfer::{Fetched, Transfer, fetch_small};
 use crate::error::{Error, Result};
 use crate::inference::Source;
 use crate::protocol::{Progress, Response};
 use crate::weights::manifest::{FileEntry, Manifest};
+use crate::weights::plan::Plan;
 use crate::weights::shard::verify;
-
-/// No manifest is as long as this; what is longer is something else.
-const MAX_MANIFEST_BYTES: u64 = 16 << 20;
-
-/// Bytes between two words about progress.
-const PROGRESS_STEP: u64 = 1 << 18;
 
 /// The files of one manifest.
 #[derive(Debug)]
 pub(super) struct Download {
     manifest_url: String,
-    cache: Cache,
+    store: Store,
+    control: Control,
     total_bytes: u64,
     /// Of the files that are there completely.
     loaded_bytes: Cell<u64>,
@@ -35,13 +30,22 @@ pub(super) struct Download {
 }
 
 impl Download {
-    /// Fetches a manifest, never from the cache: it says which files are current.
-    pub(super) async fn open(manifest_url: &str) -> Result<(Manifest, Self)> {
-        let bytes = read(manifest_url, MAX_MANIFEST_BYTES, |_| {}).await?;
+    /// Fetches a manifest, from the store only if the network does not answer: it says which files are current.
+    pub(super) async fn open(manifest_url: &str, control: &Control) -> Result<(Manifest, Self)> {
+        let store = Store::open().await;
+        let name = format!("manifest-{}", sha256(manifest_url.as_bytes()));
+        let (bytes, was_cached) = match fetch_small(manifest_url).await {
+            Ok(bytes) => (bytes, false),
+            Err(error) => (kept(&store, &name).await.ok_or(error)?, true),
+        };
         let manifest = Manifest::from_json(&bytes)?;
+        if !was_cached {
+            keep(&store, &name, &bytes).await;
+        }
         let download = Self {
             manifest_url: manifest_url.to_owned(),
-            cache: Cache::open().await,
+            store,
+            control: control.clone(),
             total_bytes: manifest.weights_bytes(),
             loaded_bytes: Cell::new(0),
             stage: RefCell::default(),
@@ -50,9 +54,11 @@ impl Download {
         Ok((manifest, download))
     }
 
-    /// Names what is being loaded.
-    pub(super) fn set_stage(&self, stage: &str) {
+    /// Names what is being loaded, and says how far the load has come.
+    pub(super) fn enter(&self, stage: &str, loaded_bytes: u64) {
         *self.stage.borrow_mut() = stage.to_owned();
+        self.loaded_bytes.set(loaded_bytes);
+        self.report(0);
     }
 
     /// Whether no file came from the network so far.
@@ -60,24 +66,42 @@ impl Download {
         self.was_cached.get()
     }
 
-    /// A file from the cache, or else from the network; what the cache holds is verified, the rest is left to the session.
+    /// A file from the store, or else from the network. What the store held is verified, and fetched anew if it is not
+    /// what it should be; the rest is left to the session.
     pub(super) async fn file(&self, entry: &FileEntry) -> Result<Vec<u8>> {
-        let address = beside(&self.manifest_url, &entry.file)?;
-        if let Some(bytes) = self.cache.find(&address, &entry.sha256).await
-            && verify(&bytes, entry).is_ok()
-        {
+        let (bytes, is_fresh) = self.fetch(entry).await?;
+        if is_fresh || verify(&bytes, entry).is_ok() {
             return Ok(bytes);
         }
-        self.was_cached.set(false);
-        let bytes = read(&address, entry.bytes, |n_bytes| self.report(n_bytes)).await?;
-        self.cache.keep(&address, &entry.sha256, &bytes).await;
-        Ok(bytes)
+        self.store.remove(&entry.sha256).await;
+        Ok(self.fetch(entry).await?.0)
+    }
+
+    /// The bytes, and whether all of them came just now.
+    async fn fetch(&self, entry: &FileEntry) -> Result<(Vec<u8>, bool)> {
+        let address = beside(&self.manifest_url, &entry.file)?;
+        let transfer = Transfer {
+            address: &address,
+            name: &entry.sha256,
+            plan: &Plan::whole(entry.bytes),
+            store: &self.store,
+            control: &self.control,
+        };
+        let fetched = transfer.run(|n_bytes| self.report(n_bytes)).await?;
+        let Fetched { blob, stored_bytes } = fetched;
+        if stored_bytes < entry.bytes {
+            self.was_cached.set(false);
+        }
+        let bytes = read(&blob, 0..whole(blob.size())).await;
+        let bytes = bytes.map_err(|reason| failed(&entry.file, reason))?;
+        Ok((bytes, stored_bytes == 0))
     }
 
     fn report(&self, n_bytes: u64) {
         post(&Response::Progress(Progress {
             stage: self.stage.borrow().clone(),
-            loaded_bytes: self.loaded_bytes.get() + n_bytes,
+            // The golden picture does not count.
+            loaded_bytes: (self.loaded_bytes.get() + n_bytes).min(self.total_bytes),
             total_bytes: self.total_bytes,
         }));
     }
@@ -85,9 +109,7 @@ impl Download {
 
 impl Source for Download {
     async fn read(&self, entry: &FileEntry) -> Result<Vec<u8>> {
-        let bytes = self.file(entry).await?;
-        self.loaded_bytes.set(self.loaded_bytes.get() + entry.bytes);
-        Ok(bytes)
+        self.file(entry).await
     }
 }
 
@@ -96,58 +118,30 @@ fn beside(manifest_url: &str, file: &str) -> Result<String> {
     Ok(url.href())
 }
 
-async fn read(address: &str, max_bytes: u64, on_bytes: impl FnMut(u64)) -> Result<Vec<u8>> {
-    let response = Request::get(address)
-        .send()
-        .await
-        .map_err(|e| failed(address, e))?;
-    if !response.ok() {
-        return Err(failed(
-            address,
-            format!("the server answered {}", response.status()),
-        ));
-    }
-    let body = response
-        .body()
-        .ok_or_else(|| failed(address, "the answer is empty"))?;
-    drain(&body, max_bytes, on_bytes)
-        .await
-        .map_err(|e| failed(address, e))
+/// What the store holds of a small file.
+pub(super) async fn kept(store: &Store, name: &str) -> Option<Vec<u8>> {
+    let blob = store.find(name).await?;
+    read(&blob, 0..whole(blob.size())).await.ok()
 }
 
-/// Reads a stream to its end, or until it is longer than it may be.
-async fn drain(
-    stream: &ReadableStream,
-    max_bytes: u64,
-    mut on_bytes: impl FnMut(u64),
-) -> Result<Vec<u8>, String> {
-    let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
-    let mut bytes = Vec::new();
-    let mut reported = 0;
-    loop {
-        let step = JsFuture::from(reader.read())
-            .await
-            .map_err(|e| reason(&e))?;
-        if property(&step, "done").is_truthy() {
-            return Ok(bytes);
-        }
-        let part = Uint8Array::new(&property(&step, "value")).to_vec();
-        bytes
-            .try_reserve(part.len())
-            .map_err(|_| "there is not enough memory for it")?;
-        bytes.extend(part);
-        let n_bytes = bytes.len() as u64;
-        if n_bytes > max_bytes {
-            return Err(format!("expected at most {max_bytes} bytes, more arrived"));
-        }
-        if n_bytes >= reported + PROGRESS_STEP {
-            reported = n_bytes;
-            on_bytes(n_bytes);
+/// Keeps a small file in place of what was there.
+pub(super) async fn keep(store: &Store, name: &str, bytes: &[u8]) {
+    if let Some(mut writer) = store.append(name).await {
+        // Without it the next visit fetches the file again.
+        let written = writer.clear().and_then(|()| writer.write(&bytes.into()));
+        if written.is_err() {
+            drop(writer);
+            store.remove(name).await;
         }
     }
 }
 
-fn failed(path: &str, reason: impl ToString) -> Error {
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(super) fn failed(path: &str, reason: impl ToString) -> Error {
     Error::Io {
         path: path.to_owned(),
         reason: reason.to_string(),

@@ -4,12 +4,16 @@
 //! One request is answered at a time. If the engine dies, the page sees the worker's `error` event and starts another.
 
 mod adapter;
-mod cache;
+pub mod control;
 mod download;
+pub mod files;
 mod model;
+mod original;
 pub mod queue;
 pub mod recent;
 mod scope;
+pub mod store;
+pub mod transfer;
 
 use std::future::Future;
 
@@ -20,10 +24,13 @@ pub use adapter::describe_gpu;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::protocol::{Request, Response};
+use crate::protocol::{Hub, Request, Response, Stored};
+use control::Control;
+use files::Picked;
 use model::Model;
 use queue::Queue;
 use scope::post;
+use store::Store;
 
 /// What an engine is.
 #[derive(Debug, Clone)]
@@ -36,6 +43,15 @@ pub struct Engine {
     pub device: Device,
     /// The device in words.
     pub device_words: String,
+    /// Whether it is trusted with weights of which no golden values are known.
+    pub is_reference: bool,
+}
+
+/// What the visitor's side has given a worker beside the queue.
+#[derive(Debug, Clone, Default)]
+struct Given {
+    control: Control,
+    picked: Picked,
 }
 
 /// Listens to the page for as long as the worker lives.
@@ -43,20 +59,20 @@ pub struct Engine {
 /// An engine that cannot be had refuses every model with the reason.
 pub fn start(engine: impl Future<Output = Result<Engine>> + 'static) {
     scope::report_panics();
-    let queue = Queue::default();
-    scope::listen(queue.clone());
+    let (queue, given) = (Queue::default(), Given::default());
+    scope::listen(queue.clone(), given.control.clone(), given.picked.clone());
     post(&Response::Started);
-    spawn_local(async move { serve(engine.await, &queue).await });
+    spawn_local(async move { serve(engine.await, &queue, &given).await });
 }
 
-async fn serve(engine: Result<Engine>, queue: &Queue) {
+async fn serve(engine: Result<Engine>, queue: &Queue, given: &Given) {
     let mut model = None;
     loop {
         // Messages that came while computing are delivered now, so that the queue knows the newest score.
         TimeoutFuture::new(0).await;
         let request = queue.next().await;
         let response = match &engine {
-            Ok(engine) => answer(engine, &mut model, request).await,
+            Ok(engine) => answer(engine, &mut model, request, given).await,
             Err(error) => Some(Response::Refused {
                 message: error.to_string(),
             }),
@@ -65,9 +81,45 @@ async fn serve(engine: Result<Engine>, queue: &Queue) {
     }
 }
 
-async fn answer(engine: &Engine, model: &mut Option<Model>, request: Request) -> Option<Response> {
+async fn answer(
+    engine: &Engine,
+    model: &mut Option<Model>,
+    request: Request,
+    given: &Given,
+) -> Option<Response> {
+    let loaded = match request {
+        Request::Load { manifest_url } => {
+            Model::beside(engine, &manifest_url, &given.control).await
+        }
+        Request::LoadFiles { .. } => Model::picked(engine, &given.picked).await,
+        Request::LoadHub(hub) => Model::at_hub(engine, &hub, &given.control).await,
+        request => return answer_at_once(model, request, given).await,
+    };
+    Some(match loaded {
+        // The model loaded before stays unless this one can be used.
+        Ok((loaded, response)) => {
+            *model = Some(loaded);
+            response
+        }
+        Err(error) => refused(&error),
+    })
+}
+
+async fn answer_at_once(
+    model: &mut Option<Model>,
+    request: Request,
+    given: &Given,
+) -> Option<Response> {
     match request {
-        Request::Load { manifest_url } => Some(load(engine, model, &manifest_url).await),
+        Request::WeighHub(hub) => Some(weigh(hub, given).await),
+        Request::ListStored => Some(stored().await),
+        Request::DeleteStored => {
+            let store = Store::open().await;
+            for file in store.list().await {
+                store.remove(&file.name).await;
+            }
+            Some(stored().await)
+        }
         Request::AddImage { image, bytes } => Some(add_image(model, image, &bytes).await),
         Request::RemoveImage { image } => {
             model.as_mut()?.remove_image(&image);
@@ -78,17 +130,37 @@ async fn answer(engine: &Engine, model: &mut Option<Model>, request: Request) ->
             captions,
             images,
         } => Some(score(model, id, captions, images).await),
+        // Loads are answered by the caller, and the others never wait in the queue.
+        Request::Load { .. }
+        | Request::LoadFiles { .. }
+        | Request::LoadHub(_)
+        | Request::Pause
+        | Request::Resume
+        | Request::Cancel => None,
     }
 }
 
-/// The model loaded before stays unless this one can be used.
-async fn load(engine: &Engine, model: &mut Option<Model>, manifest_url: &str) -> Response {
-    match Model::load(engine, manifest_url).await {
-        Ok((loaded, card)) => {
-            *model = Some(loaded);
-            Response::Loaded(Box::new(card))
-        }
-        Err(error) => Response::Refused {
+async fn weigh(hub: Hub, given: &Given) -> Response {
+    match original::weigh(hub, &given.control).await {
+        Ok(weighed) => Response::Weighed(weighed),
+        Err(error) => refused(&error),
+    }
+}
+
+async fn stored() -> Response {
+    let store = Store::open().await;
+    let files = store.list().await;
+    Response::Stored(Stored {
+        is_allowed: store.is_allowed(),
+        bytes: files.iter().map(|file| file.bytes).sum(),
+        room_bytes: store.room().await,
+    })
+}
+
+fn refused(error: &Error) -> Response {
+    match error {
+        Error::Cancelled => Response::Cancelled,
+        error => Response::Refused {
             message: error.to_string(),
         },
     }
@@ -119,7 +191,7 @@ async fn score(
         None => Err(no_model()),
     };
     match scored {
-        Ok(answer) => Response::Scored(answer),
+        Ok(response) => response,
         Err(error) => Response::Failed {
             id: Some(id),
             message: error.to_string(),

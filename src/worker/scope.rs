@@ -6,8 +6,10 @@ use js_sys::{Object, Reflect};
 use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
+use super::control::{Control, Wish};
+use super::files::Picked;
 use super::queue::Queue;
-use crate::protocol::Response;
+use crate::protocol::{Request, Response};
 use crate::wire;
 
 /// The scope of the worker that this runs in.
@@ -28,11 +30,21 @@ pub(super) fn post(response: &Response) {
     }
 }
 
-/// Puts the page's messages into the queue.
-pub(super) fn listen(queue: Queue) {
+/// Puts the page's messages into the queue, but for those to a load that goes on; files that come with a message are
+/// kept for it.
+pub(super) fn listen(queue: Queue, control: Control, picked: Picked) {
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        match wire::from_js(event.data()) {
-            Ok(request) => queue.push(request),
+        let message = picked.take_from(event.data());
+        match wire::from_js(message) {
+            Ok(Request::Pause) => control.tell(Wish::Pause),
+            Ok(Request::Resume) => control.tell(Wish::GoOn),
+            Ok(Request::Cancel) => control.tell(Wish::Cancel),
+            Ok(request) => {
+                if request.is_load() {
+                    control.tell(Wish::GoOn);
+                }
+                queue.push(request);
+            }
             Err(error) => post(&Response::Failed {
                 id: None,
                 message: error.to_string(),

@@ -12,6 +12,7 @@ mod explorer;
 mod server;
 mod views;
 mod webdriver;
+mod weights;
 
 /// `cargo test` without a built page passes these by.
 mod built_page {

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use burn::tensor::{Int, Tensor, TensorData};
 use kappascope::device::cpu;
-use kappascope::inference::{CPU_TOLERANCE, Session};
+use kappascope::inference::{CPU_TOLERANCE, Published, Session, Tolerance};
 use kappascope::model::parameters::{Parameters as _, TensorRecord};
 use kappascope::train::bundle;
-use kappascope::train::import::golden::{Published, Verdict};
+use kappascope::train::import::golden::Verdict;
 use kappascope::train::import::tokenizer::byte_level_json;
 use kappascope::train::import::{Dtype, Source, import};
 use kappascope::weights::manifest::{Manifest, Part};
@@ -330,7 +330,7 @@ fn the_published_answers_are_those_of_the_reference_vectors() {
         return;
     };
     let published = Published::vit_b_32().expect("a file of this crate");
-    let worst = |texts: &[_], picture| published.worst(Dtype::F32, texts, picture);
+    let worst = |texts: &[_], picture| published.worst(Tolerance::ORIGINAL, texts, picture);
     let exact = worst(&texts, Some(&picture));
     // The file has six decimals.
     assert!(exact <= 0.01, "{exact} of what is allowed");

@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
-use serde::Deserialize;
-
 use super::job::Dtype;
-use crate::inference::{ImageEncoding, Session, TextEncoding};
+use crate::inference::{Published, Session, Tolerance};
 use crate::preprocess::decode;
 use crate::weights::manifest::Origin;
+use anyhow::{Context as _, Result, bail};
 
 /// Ids at the hub and SHA-256 of files that hold `OpenAI`'s ViT-B/32: the pinned `pytorch_model.bin`, and `ViT-B-32.pt`,
 /// whose address names its hash.
@@ -17,24 +15,6 @@ const GENUINE: [&str; 3] = [
     "a63082132ba4f97a80bea76823f544493bffa8082296d62d71581a4feff1576f",
     "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af",
 ];
-
-/// CLIP's logit scale, by which cosines are multiplied before the softmax.
-const LOGIT_SCALE: f64 = 100.0;
-
-/// Answers of the original program.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Published {
-    /// Captions.
-    pub captions: Vec<String>,
-    /// Lengths of their features before normalisation.
-    pub text_norms: Vec<f64>,
-    /// The first components of their unit embeddings.
-    pub text_embeddings: Vec<Vec<f32>>,
-    /// The first components of the picture's unit embedding.
-    pub picture_embedding: Vec<f32>,
-    /// Softmax over the captions for the picture.
-    pub probabilities: Vec<f64>,
-}
 
 /// How a model did on the published answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,78 +28,6 @@ pub enum Verdict {
     },
     /// Some other model.
     Unknown,
-}
-
-/// Greatest errors of a stored precision.
-#[derive(Debug, Clone, Copy)]
-struct Tolerance {
-    /// Of a component of a unit embedding, and of a length over itself.
-    feature: f64,
-    /// Of a probability. It moves by a quarter of what a logit moves, which is 100 times the cosine.
-    probability: f64,
-}
-
-impl Tolerance {
-    fn of(dtype: Dtype) -> Self {
-        match dtype {
-            // OpenAI stores nearly everything in f16.
-            Dtype::F32 | Dtype::F16 => Self {
-                feature: 1e-3,
-                probability: 2e-3,
-            },
-            Dtype::Int8 => Self {
-                feature: 1e-2,
-                probability: 2e-2,
-            },
-        }
-    }
-}
-
-impl Published {
-    /// `OpenAI`'s ViT-B/32.
-    ///
-    /// # Errors
-    ///
-    /// Never, unless the file in this crate was damaged.
-    pub fn vit_b_32() -> Result<Self> {
-        serde_json::from_str(include_str!("vit_b_32.json")).context("vit_b_32.json")
-    }
-
-    /// The greatest error over what `dtype` allows; at most 1 for the same weights.
-    #[must_use]
-    pub fn worst(
-        &self,
-        dtype: Dtype,
-        texts: &[TextEncoding],
-        picture: Option<&ImageEncoding>,
-    ) -> f64 {
-        let tolerance = Tolerance::of(dtype);
-        let of_components = |found: &[f32], expected: &[f32]| {
-            let errors = found.iter().zip(expected);
-            let errors = errors.map(|(found, expected)| f64::from((found - expected).abs()));
-            greatest(errors) / tolerance.feature
-        };
-        let embeddings = texts.iter().zip(&self.text_embeddings);
-        let embeddings = embeddings.map(|(text, first)| of_components(&text.embedding, first));
-        let norms = texts
-            .iter()
-            .zip(&self.text_norms)
-            .map(|(text, norm)| (text.features_norm - norm).abs() / norm / tolerance.feature);
-        let worst = greatest(embeddings.chain(norms));
-        let Some(picture) = picture else {
-            return worst;
-        };
-        let cosines: Vec<f64> = texts
-            .iter()
-            .map(|text| text.compare(picture).cosine)
-            .collect();
-        let probabilities = softmax(&cosines, LOGIT_SCALE);
-        let errors = probabilities.iter().zip(&self.probabilities);
-        let errors = errors.map(|(found, expected)| (found - expected).abs());
-        worst
-            .max(of_components(&picture.embedding, &self.picture_embedding))
-            .max(greatest(errors) / tolerance.probability)
-    }
 }
 
 /// Compares an imported model with what is known.
@@ -145,7 +53,11 @@ pub fn judge(
         }
         None => None,
     };
-    let worst = published.worst(dtype, &texts, picture.as_ref());
+    let tolerance = match dtype {
+        Dtype::F32 | Dtype::F16 => Tolerance::ORIGINAL,
+        Dtype::Int8 => Tolerance::INT8,
+    };
+    let worst = published.worst(tolerance, &texts, picture.as_ref());
     let without_picture = picture.is_none();
     match (worst <= 1.0, claims) {
         (true, _) => Ok(Verdict::Genuine {
@@ -199,24 +111,4 @@ impl std::fmt::Display for Verdict {
             Self::Unknown => write!(formatter, "golden check: no golden known for these weights"),
         }
     }
-}
-
-fn softmax(values: &[f64], scale: f64) -> Vec<f64> {
-    let greatest = values.iter().copied().fold(f64::MIN, f64::max);
-    let weights = values
-        .iter()
-        .map(|value| (scale * (value - greatest)).exp());
-    let sum: f64 = weights.clone().sum();
-    weights.map(|weight| weight / sum).collect()
-}
-
-/// Infinite if any of them is not a number.
-fn greatest(errors: impl Iterator<Item = f64>) -> f64 {
-    errors.fold(0.0, |greatest, error| {
-        if error.is_nan() {
-            f64::INFINITY
-        } else {
-            greatest.max(error)
-        }
-    })
 }

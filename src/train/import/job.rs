@@ -2,29 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
-use serde_json::Value;
+use anyhow::{Context as _, Result, ensure};
 
-use super::checkpoint;
+use super::Source;
+use super::checkpoint::{self, Checkpoint};
 use super::golden::{self, Verdict, picture_at_hand};
-use super::layout::{Layout, Weights};
 use super::shards::ShardWriter;
-use super::sizes::{Hints, architecture, infer};
 use super::source::Found;
 use super::staging::{self, Existing, Staging};
 use super::tokenizer::byte_level_json;
-use super::{Source, hf, open_clip, openai};
 use crate::device;
 use crate::inference::Session;
-use crate::model::clip::{Architecture, ClipConfig};
+use crate::model::clip::ClipConfig;
 use crate::model::parameters::Parameters as _;
-use crate::preprocess::{ImagePreprocess, TextPreprocess};
+use crate::preprocess::ImagePreprocess;
 use crate::scenes::render;
 use crate::train::bundle::open_untested;
 use crate::train::export::{PICTURE_SIDE, here_and_now, png};
 use crate::train::gallery::golden_scene;
 use crate::train::progress::{Interrupt, Meter};
-use crate::weights::manifest::{FORMAT, Golden, Manifest, Origin, Part, Provenance, Shard};
+use crate::weights::manifest::{FORMAT, Manifest, Origin, Part, Provenance, Shard};
+use crate::weights::original::{self, Description, Mapping, describe};
 use crate::weights::shard::{Precision, file_entry};
 
 /// What the manifest's golden values are taken of.
@@ -90,10 +88,9 @@ pub struct Imported {
 
 /// A checkpoint with everything that is needed to write it.
 struct Prepared {
-    weights: Weights,
-    clip: ClipConfig,
-    preprocess: ImagePreprocess,
-    tokenizer: Vec<u8>,
+    checkpoint: Box<dyn Checkpoint>,
+    mapping: Mapping,
+    description: Description,
     origin: Option<Origin>,
     seed: u64,
 }
@@ -137,23 +134,17 @@ fn prepare(job: &Import) -> Result<Prepared> {
     };
     let in_file = || found.weights.display().to_string();
     let checkpoint = checkpoint::open(&found.weights)?;
-    let layout = Layout::of(checkpoint.as_ref()).with_context(in_file)?;
-    let weights = Weights::new(checkpoint, layout);
-    let Some(tokenizer) = read_tokenizer(job)?.or_else(|| found.tokenizer.clone()) else {
-        bail!(
-            "{}: no tokenizer.json or spiece.model beside it, expected one there or with --tokenizer; openai/clip-vit-base-patch32 at the model hub has that of all models of OpenAI and most of open_clip",
-            found.weights.display()
-        );
-    };
-    let ids = special_tokens(&tokenizer)?;
-    let hints = hints(&found, layout, &weights)?;
-    let clip = infer(|name| weights.shape(name), hints, ids).with_context(in_file)?;
-    let preprocess = check(&found, &clip)?;
+    let mapping = Mapping::of(checkpoint.entries()).with_context(in_file)?;
+    let mut beside = found.beside.clone();
+    if let Some(tokenizer) = read_tokenizer(job)? {
+        beside.replace_tokenizer(tokenizer);
+    }
+    let description =
+        describe(&mapping, &beside, |name| checkpoint.integer(name)).with_context(in_file)?;
     Ok(Prepared {
-        weights,
-        clip,
-        preprocess,
-        tokenizer,
+        checkpoint,
+        mapping,
+        description,
         origin: Some(found.origin),
         seed: 0,
     })
@@ -164,12 +155,15 @@ fn prepare_random(job: &Import, seed: u64) -> Result<Prepared> {
     let tokenizer = read_tokenizer(job)?
         .unwrap_or_else(|| byte_level_json(clip.text_cfg.end_token_id - 1).into_bytes());
     let shapes = clip.init(&device::cpu()).named_shapes();
-    let weights = Weights::new(checkpoint::random(shapes, seed), Layout::HuggingFace);
+    let checkpoint = checkpoint::random(shapes, seed);
     Ok(Prepared {
-        weights,
-        preprocess: ImagePreprocess::clip(clip.vision_cfg.image_size),
-        clip,
-        tokenizer,
+        mapping: Mapping::of(checkpoint.entries())?,
+        checkpoint,
+        description: Description {
+            preprocess: ImagePreprocess::clip(clip.vision_cfg.image_size),
+            clip,
+            tokenizer,
+        },
         origin: None,
         seed,
     })
@@ -183,64 +177,13 @@ fn read_tokenizer(job: &Import) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The tokenizer knows the ids: `OpenAI`'s `config.json` at the hub names wrong ones.
-fn special_tokens(tokenizer: &[u8]) -> Result<(Option<u32>, u32)> {
-    let longest = usize::from(u16::MAX);
-    let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer, longest)?;
-    Ok((tokenizer.start_token_id(), tokenizer.end_token_id()))
-}
-
-fn hints(found: &Found, layout: Layout, weights: &Weights) -> Result<Hints> {
-    match layout {
-        Layout::OpenAi => Ok(openai::hints(weights)),
-        Layout::HuggingFace => {
-            let architecture = architecture(|name| weights.shape(name));
-            match &found.config {
-                Some(config) => Ok(hf::hints(config, architecture)?),
-                None => Ok(Hints {
-                    text_heads: None,
-                    vision_heads: None,
-                    quick_gelu: architecture == Architecture::Clip,
-                }),
-            }
-        }
-        Layout::OpenClip { .. } => {
-            let config = found.open_clip_config.as_ref().with_context(|| {
-                format!(
-                    "{}: no open_clip_config.json beside it, which says whether the model uses the quick GELU",
-                    found.weights.display()
-                )
-            })?;
-            Ok(open_clip::hints(config)?)
-        }
-    }
-}
-
-/// Holds the sizes against every file that claims any, and tells how pictures become input.
-fn check(found: &Found, clip: &ClipConfig) -> Result<ImagePreprocess> {
-    let image_size = clip.vision_cfg.image_size;
-    if let Some(config) = &found.config {
-        hf::check(config, clip)?;
-    }
-    if let Some(config) = &found.open_clip_config {
-        open_clip::check(config, clip)?;
-    }
-    match (&found.preprocessor_config, &found.open_clip_config) {
-        (None, Some(config)) => Ok(open_clip::preprocess(config, image_size)?),
-        (config, _) => {
-            let config = config.as_ref().unwrap_or(&Value::Null);
-            Ok(hf::preprocess(config, clip.architecture, image_size)?)
-        }
-    }
-}
-
 fn write_shards(
     prepared: &mut Prepared,
     precision: Precision,
     folder: &Path,
     interrupt: Interrupt,
 ) -> Result<Vec<Shard>> {
-    let clip = prepared.clip.init(&device::cpu());
+    let clip = prepared.description.clip.init(&device::cpu());
     let shapes = clip.named_shapes();
     let mut tokens = ShardWriter::new(folder, "tokens", Part::Text, precision);
     let mut text = ShardWriter::new(folder, "text", Part::Text, precision);
@@ -248,7 +191,9 @@ fn write_shards(
     let mut meter = Meter::new("tensors", 0, shapes.len());
     for (i_tensor, (name, shape)) in shapes.iter().enumerate() {
         ensure!(!interrupt.is_set(), "interrupted; nothing was written");
-        let record = prepared.weights.read(name, shape)?;
+        let piece = prepared.mapping.find(name, shape)?;
+        let values = prepared.checkpoint.read(piece.foreign())?;
+        let record = piece.record(values)?;
         match &**name {
             // Adapters bring a scale of their own.
             "logit_scale" | "logit_bias" => {}
@@ -259,7 +204,8 @@ fn write_shards(
         meter.update(i_tensor + 1, &[]);
     }
     meter.finish();
-    prepared.weights.finish()?;
+    let names = shapes.into_iter().map(|(name, _)| name);
+    prepared.mapping.check_nothing_is_left(names)?;
     Ok([text.finish()?, tokens.finish()?, image.finish()?].concat())
 }
 
@@ -270,30 +216,28 @@ fn write_manifest(
     job: &Import,
     folder: &Path,
 ) -> Result<(Manifest, Session)> {
+    let description = &prepared.description;
     let picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
     std::fs::write(folder.join("golden.png"), &picture)?;
-    std::fs::write(folder.join("tokenizer.json"), &prepared.tokenizer)?;
+    std::fs::write(folder.join("tokenizer.json"), &description.tokenizer)?;
     let name = job.out.file_name().unwrap_or_default().to_string_lossy();
     let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
     let mut manifest = Manifest {
         format: FORMAT,
         name: name.into_owned(),
-        title: title(&prepared.clip, prepared.origin.as_ref()),
+        title: match prepared.origin {
+            Some(_) => description.title(),
+            None => format!("{} with random weights", description.title()),
+        },
         license: license(prepared.origin.as_ref()),
-        clip: prepared.clip.clone(),
-        preprocess: prepared.preprocess.clone(),
-        tokenizer: file_entry("tokenizer.json", &prepared.tokenizer),
+        clip: description.clip.clone(),
+        preprocess: description.preprocess.clone(),
+        tokenizer: file_entry("tokenizer.json", &description.tokenizer),
         shards,
         adapters: None,
         reference_uncertainty: None,
         outside: None,
-        golden: Golden {
-            cosine: vec![0.0; captions.len()],
-            captions,
-            image: file_entry("golden.png", &picture),
-            concentration: None,
-            nats: None,
-        },
+        golden: None,
         provenance: Provenance {
             command: job.command.clone(),
             seed: prepared.seed,
@@ -302,8 +246,8 @@ fn write_manifest(
         },
     };
     let session = open_untested(manifest.clone(), folder, &device::cpu())?;
-    let found = session.golden_readings(&manifest.golden.captions, &picture);
-    manifest.golden.cosine = pollster::block_on(found)?.cosine;
+    let found = pollster::block_on(session.golden_readings(&captions, &picture))?;
+    manifest.golden = Some(found.into_golden(captions, file_entry("golden.png", &picture)));
     std::fs::write(
         folder.join("manifest.json"),
         serde_json::to_string_pretty(&manifest)?,
@@ -311,34 +255,15 @@ fn write_manifest(
     Ok((manifest, session))
 }
 
-/// `CLIP ViT-B/32` or `SigLIP ViT-B/16`, after the width of the image tower as in the paper.
-fn title(clip: &ClipConfig, origin: Option<&Origin>) -> String {
-    let patch_size = clip.vision_cfg.patch_size;
-    let size = match clip.vision_cfg.width {
-        768 => "B".to_owned(),
-        1024 => "L".to_owned(),
-        width => format!("{width}"),
-    };
-    let name = match clip.architecture {
-        Architecture::Clip => "CLIP",
-        Architecture::SigLip => "SigLIP",
-    };
-    match origin {
-        Some(_) => format!("{name} ViT-{size}/{patch_size}"),
-        None => format!("{name} ViT-{size}/{patch_size} with random weights"),
-    }
-}
-
 fn license(origin: Option<&Origin>) -> String {
     let Some(origin) = origin else {
         return "MIT OR Apache-2.0".to_owned();
     };
     let owner = origin.source.split_once('/').map(|(owner, _)| owner);
-    if golden::claims_to_be_genuine(origin) || matches!(owner, Some("openai" | "laion")) {
-        "MIT".to_owned()
-    } else if owner == Some("google") {
-        "Apache-2.0".to_owned()
-    } else {
-        format!("not known; see {}", origin.source)
+    let known = owner.and_then(original::license);
+    match known {
+        Some(license) => license.to_owned(),
+        None if golden::claims_to_be_genuine(origin) => "MIT".to_owned(),
+        None => format!("not known; see {}", origin.source),
     }
 }

@@ -5,22 +5,16 @@
 
 pub mod checkpoint;
 pub mod golden;
-mod hf;
 mod hub;
 mod job;
-mod layout;
-mod open_clip;
-mod openai;
 mod pickle;
 mod random;
 mod safetensors;
-mod sentence_piece;
 mod shards;
-mod sizes;
 mod source;
 mod staging;
-pub mod tokenizer;
 mod torch;
 
+pub use crate::weights::original::tokenizer;
 pub use job::{Dtype, Import, Imported, import};
 pub use source::Source;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
-use super::checkpoint::{Checkpoint, Dtype, Entry, n_values};
+use super::checkpoint::Checkpoint;
 use crate::error::{Error, Result};
+use crate::weights::original::{Dtype, Entry, n_values};
 
 /// Standard deviation of biases and class embeddings, and of a norm's weight around 1.
 const VECTOR_STD: f32 = 0.1;

@@ -5,13 +5,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::hub;
-use super::sentence_piece;
-use super::tokenizer::from_vocab_and_merges;
 use crate::weights::manifest::{FileEntry, Origin};
+use crate::weights::original::Beside;
 
 /// Names of checkpoints, the ones that are preferred first.
 pub(super) const WEIGHTS: [&str; 6] = [
@@ -22,21 +20,6 @@ pub(super) const WEIGHTS: [&str; 6] = [
     "open_clip_pytorch_model.bin",
     "ViT-B-32.pt",
 ];
-
-/// Names of the files that say what tensors do not.
-pub(super) const BESIDE: [&str; 5] = [
-    CONFIG,
-    OPEN_CLIP_CONFIG,
-    PREPROCESSOR_CONFIG,
-    TOKENIZER,
-    SENTENCE_PIECE,
-];
-
-const CONFIG: &str = "config.json";
-const OPEN_CLIP_CONFIG: &str = "open_clip_config.json";
-const PREPROCESSOR_CONFIG: &str = "preprocessor_config.json";
-const TOKENIZER: &str = "tokenizer.json";
-const SENTENCE_PIECE: &str = "spiece.model";
 
 /// Bytes that are hashed at once.
 const HASH_CHUNK: usize = 1 << 20;
@@ -65,10 +48,7 @@ pub enum Source {
 pub(super) struct Found {
     pub(super) weights: PathBuf,
     pub(super) origin: Origin,
-    pub(super) config: Option<Value>,
-    pub(super) open_clip_config: Option<Value>,
-    pub(super) preprocessor_config: Option<Value>,
-    pub(super) tokenizer: Option<Vec<u8>>,
+    pub(super) beside: Beside,
 }
 
 impl Source {
@@ -131,44 +111,19 @@ impl Found {
 
     fn beside(weights: PathBuf) -> Result<Self> {
         let folder = weights.parent().unwrap_or(Path::new(""));
-        let read = |name: &str| -> Result<Option<Vec<u8>>> {
+        let mut beside = Beside::default();
+        for name in Beside::FILES.into_iter().chain(Beside::OLD_TOKENIZER) {
             let path = folder.join(name);
-            if !path.is_file() {
-                return Ok(None);
+            if path.is_file() {
+                let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+                beside
+                    .put(name, bytes)
+                    .with_context(|| folder.display().to_string())?;
             }
-            let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
-            Ok(Some(bytes))
-        };
-        let json = |name: &str| -> Result<Option<Value>> {
-            let Some(bytes) = read(name)? else {
-                return Ok(None);
-            };
-            let value = serde_json::from_slice(&bytes);
-            Ok(Some(value.with_context(|| {
-                folder.join(name).display().to_string()
-            })?))
-        };
+        }
         let checkpoint = file_entry_of(&weights)?;
-        let tokenizer = match (
-            read(SENTENCE_PIECE)?,
-            read(TOKENIZER)?,
-            read("vocab.json")?,
-            read("merges.txt")?,
-        ) {
-            // A `tokenizer.json` beside it was made of it by some other program.
-            (Some(model), _, _, _) => Some(sentence_piece::to_tokenizer_json(&model)?.into_bytes()),
-            (None, Some(tokenizer), _, _) => Some(tokenizer),
-            (None, None, Some(vocab), Some(merges)) => {
-                let merges = String::from_utf8(merges).context("merges.txt")?;
-                Some(from_vocab_and_merges(&vocab, &merges)?.into_bytes())
-            }
-            _ => None,
-        };
         Ok(Self {
-            config: json(CONFIG)?,
-            open_clip_config: json(OPEN_CLIP_CONFIG)?,
-            preprocessor_config: json(PREPROCESSOR_CONFIG)?,
-            tokenizer,
+            beside,
             origin: Origin {
                 source: checkpoint.file.clone(),
                 revision: None,

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use super::checkpoint::{Checkpoint, Entry, n_values, unreadable};
+use super::checkpoint::{Checkpoint, unreadable};
 use super::pickle::{self, Leaves, PickledTensor};
 use crate::error::{Error, Result};
+use crate::weights::original::{Entry, n_values};
 
 /// Largest pickle that is read; that of ViT-B/32 has 0.1 MB.
 const MAX_PICKLE_BYTES: u64 = 16 << 20;

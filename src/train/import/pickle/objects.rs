@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::checkpoint::Dtype;
+use crate::weights::original::Dtype;
 
 /// Most sizes that a shape has; a convolution's has four.
 const MAX_RANK: usize = 8;

@@ -1,7 +1,6 @@
 //! `OpenAI`'s `clip`: its names for our tensors. Query, key and value are one matrix, and the two projections stand
 //! the other way round.
 
-use super::layout::Weights;
 use super::layout::{Cut, Place};
 use super::sizes::Hints;
 
@@ -56,10 +55,10 @@ fn in_block(ours: &str) -> Option<Place> {
 }
 
 /// What a file of `OpenAI`'s says beyond the shapes. All of their models use the quick GELU.
-pub(super) fn hints(weights: &Weights) -> Hints {
+pub(super) fn hints(integer: impl Fn(&str) -> Option<usize>) -> Hints {
     Hints {
-        text_heads: weights.integer("transformer.resblocks.0.attn.num_heads"),
-        vision_heads: weights.integer("visual.transformer.resblocks.0.attn.num_heads"),
+        text_heads: integer("transformer.resblocks.0.attn.num_heads"),
+        vision_heads: integer("visual.transformer.resblocks.0.attn.num_heads"),
         quick_gelu: true,
     }
 }

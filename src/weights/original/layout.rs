@@ -1,15 +1,17 @@
 //! Which tensor of a foreign file, or which part of it, is one of ours.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::checkpoint::Checkpoint;
+use super::header::Index;
+use super::tensor::Entry;
 use super::{hf, open_clip, openai};
 use crate::error::{Error, Result};
 use crate::model::parameters::TensorRecord;
+use crate::weights::plan::Plan;
 
 /// How a foreign program names and cuts a CLIP's tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub enum Layout {
     /// `transformers`; our own.
     HuggingFace,
     /// `OpenAI`'s `clip`.
@@ -39,19 +41,27 @@ pub(super) enum Cut {
     Third(usize),
 }
 
-/// A checkpoint under our names.
-#[derive(Debug)]
-pub(super) struct Weights {
-    checkpoint: Box<dyn Checkpoint>,
+/// The tensors of a foreign file under our names.
+#[derive(Debug, Clone)]
+pub struct Mapping {
     layout: Layout,
-    /// Foreign tensors that one of ours was taken from.
-    taken: BTreeSet<String>,
+    entries: BTreeMap<String, Entry>,
+}
+
+/// A foreign tensor that one of ours is, or is cut from.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    ours: String,
+    foreign: String,
+    foreign_shape: Vec<usize>,
+    shape: Vec<usize>,
+    cut: Cut,
 }
 
 impl Layout {
     /// The layout that the names in a file belong to.
-    pub(super) fn of(checkpoint: &dyn Checkpoint) -> Result<Self> {
-        let has = |name: &str| checkpoint.entries().contains_key(name);
+    fn of(entries: &BTreeMap<String, Entry>) -> Result<Self> {
+        let has = |name: &str| entries.contains_key(name);
         if has("text_model.embeddings.token_embedding.weight") {
             Ok(Self::HuggingFace)
         } else if has("visual.conv1.weight") && has("input_resolution") {
@@ -63,7 +73,7 @@ impl Layout {
                 text_prefix: "text.",
             })
         } else {
-            let first = checkpoint.entries().keys().next();
+            let first = entries.keys().next();
             Err(Error::Weights(format!(
                 "{}: no CLIP with a vision transformer, as transformers, OpenAI or open_clip name its tensors",
                 first.map_or("the file holds no tensor", |name| name)
@@ -80,76 +90,128 @@ impl Layout {
     }
 }
 
-impl Weights {
-    pub(super) fn new(checkpoint: Box<dyn Checkpoint>, layout: Layout) -> Self {
-        Self {
-            checkpoint,
-            layout,
-            taken: BTreeSet::new(),
-        }
-    }
-
-    /// The shape that one of our tensors has in this file, if the file has it.
-    pub(super) fn shape(&self, ours: &str) -> Option<Vec<usize>> {
-        let place = self.layout.place(ours)?;
-        let shape = &self.checkpoint.entries().get(&place.name)?.shape;
-        place.cut.shape(shape)
-    }
-
-    /// A whole number that the file holds beside its tensors, by its foreign name.
-    pub(super) fn integer(&self, foreign: &str) -> Option<usize> {
-        self.checkpoint.integer(foreign)
-    }
-
-    /// One of our tensors.
+impl Mapping {
+    /// Tells the layout by the names in a file.
     ///
     /// # Errors
     ///
-    /// The file does not hold it, or in another shape, or with values that are no numbers. The message says the
-    /// name in the file, and ours where it differs.
-    pub(super) fn read(&mut self, ours: &str, expected: &[usize]) -> Result<TensorRecord> {
-        let Some(Place { name, cut }) = self.layout.place(ours) else {
-            return Err(Error::Weights(format!("{ours}: not known in this layout")));
-        };
-        let label = if name == ours {
-            ours.to_owned()
-        } else {
-            format!("{name} ({ours})")
-        };
-        let Some(entry) = self.checkpoint.entries().get(&name) else {
-            return Err(Error::Weights(format!("{label}: missing")));
-        };
-        let foreign = entry.shape.clone();
-        if cut.shape(&foreign).as_deref() != Some(expected) {
-            return Err(Error::Weights(format!(
-                "{label}: shape is {foreign:?}, expected {:?}",
-                cut.foreign_shape(expected)
-            )));
-        }
-        let values = cut.apply(self.checkpoint.read(&name)?, &foreign);
-        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-            return Err(Error::Weights(format!("{label}: holds {value}")));
-        }
-        self.taken.insert(name);
-        Ok(TensorRecord {
-            name: ours.to_owned(),
-            shape: expected.to_vec(),
-            values,
+    /// Names of no known layout.
+    pub fn of(entries: &BTreeMap<String, Entry>) -> Result<Self> {
+        Ok(Self {
+            layout: Layout::of(entries)?,
+            entries: entries.clone(),
         })
     }
 
-    /// Checks that nothing was left over but what is known to be no parameter.
+    /// Who named the tensors.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The shape that one of our tensors has in this file, if the file has it.
+    #[must_use]
+    pub fn shape(&self, ours: &str) -> Option<Vec<usize>> {
+        let place = self.layout.place(ours)?;
+        let shape = &self.entries.get(&place.name)?.shape;
+        place.cut.shape(shape)
+    }
+
+    /// Where one of our tensors is.
     ///
     /// # Errors
     ///
-    /// A tensor that no parameter of ours was taken from.
-    pub(super) fn finish(&self) -> Result<()> {
-        let is_left = |name: &&String| !self.taken.contains(*name) && !is_no_parameter(name);
-        match self.checkpoint.entries().keys().find(is_left) {
+    /// The file does not hold it, or in another shape. The message says the name in the file, and ours where it
+    /// differs.
+    pub fn find(&self, ours: &str, expected: &[usize]) -> Result<Piece> {
+        let Some(Place { name, cut }) = self.layout.place(ours) else {
+            return Err(Error::Weights(format!("{ours}: not known in this layout")));
+        };
+        let piece = Piece {
+            ours: ours.to_owned(),
+            foreign_shape: self
+                .entries
+                .get(&name)
+                .map(|entry| entry.shape.clone())
+                .unwrap_or_default(),
+            shape: expected.to_vec(),
+            foreign: name,
+            cut,
+        };
+        if !self.entries.contains_key(&piece.foreign) {
+            return Err(Error::Weights(format!("{}: missing", piece.label())));
+        }
+        if cut.shape(&piece.foreign_shape).as_deref() != Some(expected) {
+            return Err(Error::Weights(format!(
+                "{}: shape is {:?}, expected {:?}",
+                piece.label(),
+                piece.foreign_shape,
+                cut.foreign_shape(expected)
+            )));
+        }
+        Ok(piece)
+    }
+
+    /// The bytes of the file that these tensors of ours need.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn plan(&self, index: &Index, shapes: &[(String, Vec<usize>)]) -> Result<Plan> {
+        let ranges = shapes.iter().map(|(ours, expected)| {
+            let piece = self.find(ours, expected)?;
+            index.range(piece.foreign())
+        });
+        Ok(Plan::of(ranges.collect::<Result<Vec<_>>>()?))
+    }
+
+    /// Checks that the file holds nothing but these tensors of ours and what is known to be no parameter.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that none of ours is taken from.
+    pub fn check_nothing_is_left(&self, ours: impl IntoIterator<Item = String>) -> Result<()> {
+        let places = ours.into_iter().filter_map(|name| self.layout.place(&name));
+        let taken: BTreeSet<String> = places.map(|place| place.name).collect();
+        let is_left = |name: &&String| !taken.contains(*name) && !is_no_parameter(name);
+        match self.entries.keys().find(is_left) {
             Some(name) => Err(Error::Weights(format!(
                 "{name}: no part of a CLIP of this layout"
             ))),
             None => Ok(()),
+        }
+    }
+}
+
+impl Piece {
+    /// Name of the tensor in the foreign file.
+    #[must_use]
+    pub fn foreign(&self) -> &str {
+        &self.foreign
+    }
+
+    /// Our tensor, from the values of the foreign one.
+    ///
+    /// # Errors
+    ///
+    /// A value that is no number.
+    pub fn record(self, values: Vec<f32>) -> Result<TensorRecord> {
+        let values = self.cut.apply(values, &self.foreign_shape);
+        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
+            return Err(Error::Weights(format!("{}: holds {value}", self.label())));
+        }
+        Ok(TensorRecord {
+            name: self.ours,
+            shape: self.shape,
+            values,
+        })
+    }
+
+    fn label(&self) -> String {
+        if self.foreign == self.ours {
+            self.ours.clone()
+        } else {
+            format!("{} ({})", self.foreign, self.ours)
         }
     }
 }
@@ -211,37 +273,22 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
     use serde_json::Value;
 
-    use super::super::checkpoint::{Dtype, Entry};
     use super::super::sizes::infer;
+    use super::super::tensor::Dtype;
     use super::*;
     use crate::device::cpu;
     use crate::model::clip::ClipConfig;
     use crate::model::parameters::Parameters as _;
 
-    /// What the header of `OpenAI`'s own file says, without the values.
+    /// What the header of `OpenAI`'s own file says, without the values, and the numbers beside it.
     #[derive(Debug)]
     struct Described {
         entries: BTreeMap<String, Entry>,
         integers: BTreeMap<String, usize>,
-    }
-
-    impl Checkpoint for Described {
-        fn entries(&self) -> &BTreeMap<String, Entry> {
-            &self.entries
-        }
-
-        fn read(&mut self, name: &str) -> Result<Vec<f32>> {
-            Err(Error::Weights(format!("{name}: only described")))
-        }
-
-        fn integer(&self, name: &str) -> Option<usize> {
-            self.integers.get(name).copied()
-        }
     }
 
     #[expect(clippy::print_stdout, reason = "a skipped test says so")]
@@ -274,19 +321,19 @@ mod tests {
     #[test]
     fn every_tensor_of_openais_own_file_becomes_one_of_ours() {
         let Some(file) = openais_file() else { return };
-        let layout = Layout::of(&file).expect("a known layout");
-        assert_eq!(layout, Layout::OpenAi, "told by its names");
-        let mut weights = Weights::new(Box::new(file), layout);
-        let hints = openai::hints(&weights);
+        let weights = Mapping::of(&file.entries).expect("a known layout");
+        assert_eq!(weights.layout(), Layout::OpenAi, "told by its names");
+        let hints = openai::hints(|name| file.integers.get(name).copied());
         let found = infer(|name| weights.shape(name), hints, (Some(49_406), 49_407));
         let expected = ClipConfig::vit_b_32();
         assert_eq!(found.as_ref(), Ok(&expected), "sizes told by the shapes");
-        for (name, shape) in expected.init(&cpu()).named_shapes() {
-            assert_eq!(weights.shape(&name), Some(shape), "{name}");
-            let place = layout.place(&name).expect("a place");
-            weights.taken.insert(place.name);
+        let shapes = expected.init(&cpu()).named_shapes();
+        for (name, shape) in &shapes {
+            assert_eq!(weights.shape(name).as_ref(), Some(shape), "{name}");
         }
-        assert_eq!(weights.finish(), Ok(()), "nothing is left over");
+        let names = shapes.into_iter().map(|(name, _)| name);
+        let left = weights.check_nothing_is_left(names);
+        assert_eq!(left, Ok(()), "nothing is left over");
     }
 
     #[test]

@@ -1,6 +1,9 @@
-//! What can only be tried inside a browser: the encoding of messages and the worker's bookkeeping.
+//! What can only be tried inside a browser: the encoding of messages, the worker's bookkeeping, its disk and its
+//! downloads.
 #![cfg(target_arch = "wasm32")]
 #![allow(missing_docs, reason = "an integration test has no users")]
+
+mod weights;
 
 use js_sys::{Reflect, Uint8Array};
 use kappascope::protocol::{Answer, PairReading, PerFamily, Request, Response};

@@ -1,0 +1,22 @@
+//! Checkpoints of other programs: whose names and shapes they use, which of our tensors is where, and what model it is.
+//!
+//! Works on headers and small files, so that the native import and the browser read the same files alike. Knows
+//! nothing of where the bytes come from.
+
+mod describe;
+mod header;
+mod hf;
+mod layout;
+mod open_clip;
+mod openai;
+mod sentence_piece;
+mod sizes;
+mod tensor;
+pub mod tokenizer;
+mod towers;
+
+pub use describe::{Beside, Description, describe, license};
+pub use header::{Index, LENGTH_BYTES, header_range};
+pub use layout::{Layout, Mapping, Piece};
+pub use tensor::{Dtype, Entry, n_values};
+pub use towers::{Shapes, Towers, is_text};

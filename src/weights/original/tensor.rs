@@ -1,0 +1,81 @@
+//! What a foreign file says of one tensor, and the values in its bytes.
+
+use half::{bf16, f16};
+
+use crate::error::{Error, Result};
+
+/// What a file's header says of one tensor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// How values are stored.
+    pub dtype: Dtype,
+    /// Shape; empty for a scalar.
+    pub shape: Vec<usize>,
+}
+
+/// How values are stored in a foreign file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dtype {
+    /// Eight bytes.
+    F64,
+    /// Four bytes.
+    F32,
+    /// Two bytes, eleven bits of them significant.
+    F16,
+    /// The upper half of four bytes.
+    Bf16,
+    /// Something that no parameter of a CLIP is, of this many bytes.
+    Other {
+        /// Bytes a value.
+        bytes: usize,
+    },
+}
+
+impl Dtype {
+    /// Bytes of one value.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F64 => 8,
+            Self::F32 => 4,
+            Self::F16 | Self::Bf16 => 2,
+            Self::Other { bytes } => bytes,
+        }
+    }
+
+    /// The values in these bytes.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that holds no floats; the message names it.
+    pub fn decode(self, name: &str, bytes: &[u8]) -> Result<Vec<f32>> {
+        match self {
+            #[expect(clippy::cast_possible_truncation, reason = "weights are used in f32")]
+            Self::F64 => Ok(values(bytes, |value| f64::from_le_bytes(value) as f32)),
+            Self::F32 => Ok(values(bytes, f32::from_le_bytes)),
+            Self::F16 => Ok(values(bytes, |value| f16::from_le_bytes(value).to_f32())),
+            Self::Bf16 => Ok(values(bytes, |value| bf16::from_le_bytes(value).to_f32())),
+            Self::Other { .. } => Err(Error::Weights(format!(
+                "{name}: does not hold floats, expected F16, BF16, F32 or F64"
+            ))),
+        }
+    }
+}
+
+fn values<const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> f32) -> Vec<f32> {
+    let (chunks, _) = bytes.as_chunks::<N>();
+    chunks.iter().map(|chunk| value(*chunk)).collect()
+}
+
+/// The number of values of a shape.
+///
+/// # Errors
+///
+/// A shape that no memory could hold; the message names the tensor.
+pub fn n_values(name: &str, shape: &[usize]) -> Result<usize> {
+    shape
+        .iter()
+        .try_fold(1_usize, |product, size| product.checked_mul(*size))
+        .filter(|n_values| n_values.checked_mul(8).is_some())
+        .ok_or_else(|| Error::Weights(format!("{name}: shape {shape:?} is larger than any memory")))
+}

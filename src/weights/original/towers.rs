@@ -1,0 +1,49 @@
+//! What the two encoders of a model are made of.
+
+use burn::tensor::Device;
+
+use crate::model::clip::ClipConfig;
+use crate::model::parameters::Parameters as _;
+
+/// Name and shape of each tensor.
+pub type Shapes = Vec<(String, Vec<usize>)>;
+
+/// The tensors of each encoder; the scale and bias of the logits belong to neither.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Towers {
+    /// Of the text encoder.
+    pub text: Shapes,
+    /// Of the image encoder.
+    pub image: Shapes,
+    /// Of neither.
+    pub logits: Shapes,
+}
+
+impl Towers {
+    /// The tensors of a model of these sizes; initialises none of them.
+    #[must_use]
+    pub fn of(clip: &ClipConfig, device: &Device) -> Self {
+        let shapes = clip.init(device).named_shapes();
+        let (logits, towers): (Shapes, Shapes) = shapes
+            .into_iter()
+            .partition(|(name, _)| name.starts_with("logit_"));
+        let (text, image) = towers.into_iter().partition(|(name, _)| is_text(name));
+        Self {
+            text,
+            image,
+            logits,
+        }
+    }
+
+    /// Every name.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let all = self.text.iter().chain(&self.image).chain(&self.logits);
+        all.map(|(name, _)| name.clone())
+    }
+}
+
+/// Whether a tensor of an encoder is one of the text encoder's.
+#[must_use]
+pub fn is_text(name: &str) -> bool {
+    name.starts_with("text_")
+}

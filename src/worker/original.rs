@@ -1,0 +1,368 @@
+//! A checkpoint of another program, out of a file that the visitor picked or at the model hub: only the tensors that are
+//! needed are read, one after the other, the text encoder's first.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use web_sys::Blob;
+
+use super::control::Control;
+use super::download::{failed, keep, kept};
+use super::scope::post;
+use super::store::{Store, read, whole};
+use super::transfer::{Transfer, fetch_small};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::inference::{Source, TensorRecord};
+use crate::protocol::{Hub, Progress, Response, Weighed};
+use crate::weights::manifest::{FORMAT, FileEntry, Manifest, Provenance};
+use crate::weights::original::{
+    Beside, Description, Index, LENGTH_BYTES, Mapping, Towers, describe, header_range, is_text,
+    license,
+};
+use crate::weights::plan::Plan;
+use crate::weights::shard::file_entry;
+
+/// Names that checkpoints have at the hub, the one that is preferred first.
+const HUB_WEIGHTS: [&str; 3] = [
+    "model.safetensors",
+    "open_clip_model.safetensors",
+    "open_clip_pytorch_model.safetensors",
+];
+
+/// A checkpoint whose tensors can be read.
+#[derive(Debug)]
+pub(super) struct Original {
+    place: Place,
+    index: Index,
+    mapping: Mapping,
+    description: Description,
+    text: Plan,
+    image: Plan,
+    loaded_bytes: Cell<u64>,
+    was_cached: Cell<bool>,
+}
+
+/// Where the bytes are.
+#[derive(Debug)]
+enum Place {
+    Local(Blob),
+    Hub(HubFile),
+}
+
+/// One file at the hub; each encoder's part of it becomes a file in the store.
+#[derive(Debug)]
+struct HubFile {
+    folder: String,
+    file: &'static str,
+    /// What names in the store begin with.
+    key: String,
+    store: Store,
+    control: Control,
+    text: RefCell<Option<Blob>>,
+    image: RefCell<Option<Blob>>,
+}
+
+impl Original {
+    /// A checkpoint among the files that the visitor picked.
+    pub(super) async fn picked(files: &BTreeMap<String, Blob>, device: &Device) -> Result<Self> {
+        let is_weights = |name: &&String| name.ends_with(".safetensors");
+        let mut weights = files.keys().filter(is_weights);
+        let Some(name) = weights.next() else {
+            return Err(Error::Weights(
+                "no .safetensors file among those picked; train import reads other kinds"
+                    .to_owned(),
+            ));
+        };
+        if let Some(second) = weights.next() {
+            return Err(Error::Weights(format!(
+                "{name} and {second} were picked, expected one .safetensors file"
+            )));
+        }
+        let blob = &files[name];
+        let index = local_index(blob)
+            .await
+            .map_err(|error| failed(name, error))?;
+        let mut beside = Beside::default();
+        for small in Beside::FILES.into_iter().chain(Beside::OLD_TOKENIZER) {
+            if let Some(blob) = files.get(small) {
+                let bytes = read(blob, 0..whole(blob.size())).await;
+                beside.put(small, bytes.map_err(|reason| failed(small, reason))?)?;
+            }
+        }
+        Self::new(Place::Local(blob.clone()), index, &beside, device)
+    }
+
+    /// A checkpoint at the hub, of which the header and the small files are fetched.
+    pub(super) async fn at_hub(hub: &Hub, control: &Control, device: &Device) -> Result<Self> {
+        let (file, index) = HubFile::open(hub, control).await?;
+        let mapping = Mapping::of(&index.entries)?;
+        let mut beside = Beside::default();
+        for small in Beside::needed(mapping.layout()) {
+            if let Some(bytes) = file.small(small).await? {
+                beside.put(small, bytes)?;
+            }
+        }
+        Self::new(Place::Hub(file), index, &beside, device)
+    }
+
+    fn new(place: Place, index: Index, beside: &Beside, device: &Device) -> Result<Self> {
+        let mapping = Mapping::of(&index.entries)?;
+        let description = describe(&mapping, beside, |_| None)?;
+        let towers = Towers::of(&description.clip, device);
+        mapping.check_nothing_is_left(towers.names())?;
+        Ok(Self {
+            text: mapping.plan(&index, &towers.text)?,
+            image: mapping.plan(&index, &towers.image)?,
+            loaded_bytes: Cell::new(0),
+            was_cached: Cell::new(true),
+            place,
+            index,
+            mapping,
+            description,
+        })
+    }
+
+    /// The manifest of a model that stays where it is.
+    pub(super) fn manifest(&self, name: &str, source: &str) -> Manifest {
+        let owner = source.split_once('/').map(|(owner, _)| owner);
+        let license = owner.and_then(license);
+        Manifest {
+            format: FORMAT,
+            name: name.to_owned(),
+            title: self.description.title(),
+            license: license.map_or_else(|| "not known".to_owned(), str::to_owned),
+            clip: self.description.clip.clone(),
+            preprocess: self.description.preprocess.clone(),
+            tokenizer: file_entry("tokenizer.json", &self.description.tokenizer),
+            shards: Vec::new(),
+            adapters: None,
+            reference_uncertainty: None,
+            outside: None,
+            golden: None,
+            provenance: Provenance {
+                command: source.to_owned(),
+                ..Provenance::default()
+            },
+        }
+    }
+
+    /// Bytes of both encoders.
+    pub(super) fn weights_bytes(&self) -> u64 {
+        self.text.bytes() + self.image.bytes()
+    }
+
+    /// Whether nothing came from the network so far.
+    pub(super) fn was_cached(&self) -> bool {
+        self.was_cached.get()
+    }
+
+    async fn bytes(&self, name: &str, range: Range<u64>) -> Result<Vec<u8>> {
+        let unreadable = |reason: String| failed(name, reason);
+        match &self.place {
+            Place::Local(blob) => {
+                let n_bytes = range.end - range.start;
+                let bytes = read(blob, range).await.map_err(unreadable)?;
+                self.loaded_bytes.set(self.loaded_bytes.get() + n_bytes);
+                self.report(name, self.loaded_bytes.get());
+                Ok(bytes)
+            }
+            Place::Hub(file) => {
+                let plan = self.plan_of(name);
+                let blob = self.fetched(file, name).await?;
+                let range = plan.locate(&range);
+                let range = range.ok_or_else(|| unreadable("not fetched".to_owned()))?;
+                read(&blob, range).await.map_err(unreadable)
+            }
+        }
+    }
+
+    /// The part of the file that holds the encoder of this tensor.
+    async fn fetched(&self, file: &HubFile, name: &str) -> Result<Blob> {
+        let (kept, tower, before) = if is_text(name) {
+            (&file.text, "text", 0)
+        } else {
+            (&file.image, "image", self.text.bytes())
+        };
+        if let Some(blob) = &*kept.borrow() {
+            return Ok(blob.clone());
+        }
+        let (address, store_name) = (file.address(file.file), file.stored(tower));
+        let transfer = Transfer {
+            address: &address,
+            name: &store_name,
+            plan: self.plan_of(name),
+            store: &file.store,
+            control: &file.control,
+        };
+        let fetched = transfer
+            .run(|n_bytes| self.report(name, before + n_bytes))
+            .await?;
+        if fetched.stored_bytes < transfer.plan.bytes() {
+            self.was_cached.set(false);
+        }
+        *kept.borrow_mut() = Some(fetched.blob.clone());
+        Ok(fetched.blob)
+    }
+
+    fn plan_of(&self, name: &str) -> &Plan {
+        if is_text(name) {
+            &self.text
+        } else {
+            &self.image
+        }
+    }
+
+    fn report(&self, name: &str, loaded_bytes: u64) {
+        let stage = if is_text(name) {
+            "text encoder"
+        } else {
+            "image encoder"
+        };
+        let total_bytes = self.weights_bytes();
+        post(&Response::Progress(Progress {
+            stage: stage.to_owned(),
+            loaded_bytes: loaded_bytes.min(total_bytes),
+            total_bytes,
+        }));
+    }
+}
+
+/// What a checkpoint at the hub would cost; only its header is fetched.
+pub(super) async fn weigh(hub: Hub, control: &Control) -> Result<Weighed> {
+    let (_, index) = HubFile::open(&hub, control).await?;
+    let (text_bytes, image_bytes) = index.tower_bytes();
+    Ok(Weighed {
+        hub,
+        text_bytes,
+        image_bytes,
+    })
+}
+
+impl Source for Original {
+    async fn read(&self, _entry: &FileEntry) -> Result<Vec<u8>> {
+        Ok(self.description.tokenizer.clone())
+    }
+
+    async fn tensor(&self, name: &str, shape: &[usize]) -> Result<TensorRecord> {
+        let piece = self.mapping.find(name, shape)?;
+        let range = self.index.range(piece.foreign())?;
+        let dtype = self.index.entries[piece.foreign()].dtype;
+        let bytes = self.bytes(name, range).await?;
+        piece.record(dtype.decode(name, &bytes)?)
+    }
+}
+
+async fn local_index(blob: &Blob) -> Result<Index, String> {
+    let file_bytes = whole(blob.size());
+    if file_bytes < LENGTH_BYTES {
+        return Err(format!("not a safetensors file: {file_bytes} bytes"));
+    }
+    let header = header_range(length(&read(blob, 0..LENGTH_BYTES).await?), file_bytes);
+    let json = read(blob, header.map_err(|error| error.to_string())?).await?;
+    Index::read(&json, Some(file_bytes)).map_err(|error| error.to_string())
+}
+
+/// The first eight bytes.
+fn length(bytes: &[u8]) -> [u8; 8] {
+    let (lengths, _) = bytes.as_chunks();
+    lengths.first().copied().unwrap_or_default()
+}
+
+impl HubFile {
+    /// Finds the checkpoint of a model and fetches its header.
+    async fn open(hub: &Hub, control: &Control) -> Result<(Self, Index)> {
+        let Hub {
+            origin,
+            id,
+            revision,
+        } = hub;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+        if !id.chars().chain(revision.chars()).all(plain) {
+            return Err(Error::Weights(format!(
+                "{id} at {revision}: no id and commit of the model hub"
+            )));
+        }
+        let mut hub_file = Self {
+            folder: format!("{origin}/{id}/resolve/{revision}"),
+            file: HUB_WEIGHTS[0],
+            key: format!("{}-{revision}", id.replace('/', "-")),
+            store: Store::open().await,
+            control: control.clone(),
+            text: RefCell::default(),
+            image: RefCell::default(),
+        };
+        let mut first_error = None;
+        for file in HUB_WEIGHTS {
+            hub_file.file = file;
+            match hub_file.index().await {
+                Ok(index) => return Ok((hub_file, index)),
+                Err(error) if is_not_found(&error) => {
+                    first_error.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(first_error.unwrap_or(Error::Cancelled))
+    }
+
+    /// The header, first its length and then the rest of it.
+    async fn index(&self) -> Result<Index> {
+        let start = self.start(LENGTH_BYTES).await?;
+        let header = header_range(length(&start), u64::MAX)?;
+        let start = self.start(header.end).await?;
+        let json = start.split_first_chunk::<8>().map(|(_, json)| json);
+        Index::read(json.unwrap_or_default(), None)
+    }
+
+    /// The first bytes of the file.
+    async fn start(&self, n_bytes: u64) -> Result<Vec<u8>> {
+        let (address, name) = (self.address(self.file), self.stored("header"));
+        // A longer start that an earlier visit kept would be cleared as of another plan.
+        if let Some(blob) = self.store.find(&name).await
+            && whole(blob.size()) > n_bytes
+        {
+            let bytes = read(&blob, 0..n_bytes).await;
+            return bytes.map_err(|reason| failed(&name, reason));
+        }
+        let transfer = Transfer {
+            address: &address,
+            name: &name,
+            plan: &Plan::whole(n_bytes),
+            store: &self.store,
+            control: &self.control,
+        };
+        let blob = transfer.run(|_| {}).await?.blob;
+        let bytes = read(&blob, 0..whole(blob.size())).await;
+        bytes.map_err(|reason| failed(&address, reason))
+    }
+
+    /// A small file, if the model has it.
+    async fn small(&self, file: &str) -> Result<Option<Vec<u8>>> {
+        let name = self.stored(file);
+        if let Some(bytes) = kept(&self.store, &name).await {
+            return Ok(Some(bytes));
+        }
+        match fetch_small(&self.address(file)).await {
+            Ok(bytes) => {
+                keep(&self.store, &name, &bytes).await;
+                Ok(Some(bytes))
+            }
+            Err(error) if is_not_found(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn address(&self, file: &str) -> String {
+        format!("{}/{file}", self.folder)
+    }
+
+    fn stored(&self, what: &str) -> String {
+        format!("hub-{}-{}-{what}", self.key, self.file)
+    }
+}
+
+fn is_not_found(error: &Error) -> bool {
+    matches!(error, Error::Io { reason, .. } if reason.ends_with("answered 404"))
+}

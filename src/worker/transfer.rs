@@ -1,0 +1,312 @@
+//! Bytes over HTTP into the store: they can stop anywhere and go on there, in this visit or the next.
+
+use std::ops::Range;
+
+use gloo_net::http::{Request, Response};
+use gloo_timers::future::TimeoutFuture;
+use js_sys::Uint8Array;
+use wasm_bindgen::prelude::{JsCast as _, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortController, Blob, ReadableStreamDefaultReader};
+
+use super::control::Control;
+use super::scope::{property, reason};
+use super::store::{Store, Writer, blob_of, whole};
+use crate::error::{Error, Result};
+use crate::weights::plan::Plan;
+
+/// Times that a broken connection is tried again before any byte arrived.
+const MAX_TRIES: u32 = 4;
+/// Milliseconds before the second try; before each further one twice as many.
+const FIRST_WAIT_MILLIS: u32 = 250;
+/// Bytes that are read and thrown away when a server does not serve a part of a file.
+const MAX_SKIPPED_BYTES: u64 = 100_000_000;
+/// No manifest and no configuration is as long as this; what is longer is something else.
+const MAX_SMALL_BYTES: usize = 16 << 20;
+/// Bytes between two words about progress.
+const PROGRESS_STEP: u64 = 1 << 18;
+
+/// One file to be fetched, or parts of it.
+#[derive(Debug)]
+pub struct Transfer<'a> {
+    /// Where it lies.
+    pub address: &'a str,
+    /// Name in the store.
+    pub name: &'a str,
+    /// The bytes that are needed.
+    pub plan: &'a Plan,
+    /// Where it is kept.
+    pub store: &'a Store,
+    /// What the visitor wants.
+    pub control: &'a Control,
+}
+
+/// What was fetched.
+#[derive(Debug)]
+pub struct Fetched {
+    /// The stream of the plan's bytes.
+    pub blob: Blob,
+    /// Bytes of it that were in the store before.
+    pub stored_bytes: u64,
+}
+
+impl Transfer<'_> {
+    /// Fetches what is not in the store; `on_bytes` is told how much of the stream is there.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses, a connection that stays broken, or a visitor who cancels. What arrived until then stays
+    /// in the store.
+    pub async fn run(&self, mut on_bytes: impl FnMut(u64)) -> Result<Fetched> {
+        if let Some(blob) = self.store.find(self.name).await
+            && whole(blob.size()) == self.plan.bytes()
+        {
+            let stored_bytes = self.plan.bytes();
+            on_bytes(stored_bytes);
+            return Ok(Fetched { blob, stored_bytes });
+        }
+        let mut sink = self.open_sink().await;
+        let stored_bytes = sink.n_bytes();
+        let mut n_tries = 0;
+        while let Some(range) = self.plan.next(sink.n_bytes()) {
+            self.control.go_on().await?;
+            let before = sink.n_bytes();
+            on_bytes(before);
+            let end = before + (range.end - range.start);
+            let outcome = self
+                .stream(range.start, end, &mut sink, &mut on_bytes)
+                .await;
+            let has_more = sink.n_bytes() > before;
+            n_tries = if has_more || !self.control.may_go_on() {
+                0
+            } else {
+                n_tries + 1
+            };
+            match outcome {
+                Err(Failure::Final(reason)) => return Err(self.failed(reason)),
+                Err(Failure::Broken(reason)) if n_tries >= MAX_TRIES => {
+                    return Err(self.failed(reason));
+                }
+                Ok(()) if n_tries >= MAX_TRIES => {
+                    return Err(self.failed("the server stops before the end".to_owned()));
+                }
+                Err(Failure::Broken(_)) => wait(n_tries).await,
+                Ok(()) if n_tries > 0 => wait(n_tries).await,
+                Ok(()) => {}
+            }
+        }
+        on_bytes(sink.n_bytes());
+        let blob = sink
+            .finish(self)
+            .await
+            .map_err(|reason| self.failed(reason))?;
+        Ok(Fetched { blob, stored_bytes })
+    }
+
+    /// The store, where it may write and the rest will fit.
+    async fn open_sink(&self) -> Sink {
+        let Some(mut writer) = self.store.append(self.name).await else {
+            return Sink::memory();
+        };
+        // A longer file is of another plan; if it cannot be cleared, it is not used.
+        if writer.n_bytes() > self.plan.bytes() && writer.clear().is_err() {
+            return Sink::memory();
+        }
+        let rest = self.plan.bytes() - writer.n_bytes();
+        match self.store.room().await {
+            Some(room) if room < rest => {
+                let n_bytes = writer.n_bytes();
+                drop(writer);
+                Sink::after(self, n_bytes).await
+            }
+            _ => Sink::Stored(writer),
+        }
+    }
+
+    /// Takes bytes of the file from `start` on, until the stream holds `end` bytes or the visitor wants it to stop.
+    async fn stream(
+        &self,
+        start: u64,
+        end: u64,
+        sink: &mut Sink,
+        on_bytes: &mut impl FnMut(u64),
+    ) -> Result<(), Failure> {
+        let abort = AbortController::new().map_err(|error| Failure::Final(reason(&error)))?;
+        let n_bytes = end - sink.n_bytes();
+        let (response, mut n_skipped) = self.ask(start..start + n_bytes, &abort).await?;
+        let body = response.body();
+        let body = body.ok_or_else(|| Failure::Broken("the answer is empty".to_owned()))?;
+        let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
+        let mut reported = sink.n_bytes();
+        while sink.n_bytes() < end && self.control.may_go_on() {
+            let step = JsFuture::from(reader.read()).await;
+            let step = step.map_err(|error| Failure::Broken(reason(&error)))?;
+            if property(&step, "done").is_truthy() {
+                return Ok(());
+            }
+            let chunk = Uint8Array::new(&property(&step, "value"));
+            let length = u64::from(chunk.length());
+            let from = n_skipped.min(length);
+            n_skipped -= from;
+            let to = length.min(from + (end - sink.n_bytes()));
+            let chunk = chunk.subarray(narrow(from), narrow(to));
+            sink.put(self, &chunk).await.map_err(Failure::Final)?;
+            if sink.n_bytes() >= reported + PROGRESS_STEP {
+                reported = sink.n_bytes();
+                on_bytes(reported);
+            }
+        }
+        // The connection may still carry bytes that nobody wants now.
+        abort.abort();
+        Ok(())
+    }
+
+    /// The server's answer, and the bytes to throw away before the first that is wanted.
+    ///
+    /// Also a whole file is asked for as a range, which servers do not compress: its bytes are those of the file.
+    async fn ask(
+        &self,
+        range: Range<u64>,
+        abort: &AbortController,
+    ) -> Result<(Response, u64), Failure> {
+        let Range { start, end } = range;
+        let request = Request::get(self.address)
+            .abort_signal(Some(&abort.signal()))
+            .header("Range", &format!("bytes={start}-{}", end - 1));
+        let response = request.send().await;
+        let response = response.map_err(|error| Failure::Broken(error.to_string()))?;
+        match response.status() {
+            206 => Ok((response, 0)),
+            200 if start <= MAX_SKIPPED_BYTES => Ok((response, start)),
+            200 => Err(Failure::Final(
+                "the server does not serve parts of files".to_owned(),
+            )),
+            status @ (429 | 500..=599) => {
+                Err(Failure::Broken(format!("the server answered {status}")))
+            }
+            status => Err(Failure::Final(format!("the server answered {status}"))),
+        }
+    }
+
+    fn failed(&self, reason: String) -> Error {
+        Error::Io {
+            path: self.address.to_owned(),
+            reason,
+        }
+    }
+}
+
+/// A small file as a whole, without the store.
+pub(super) async fn fetch_small(address: &str) -> Result<Vec<u8>> {
+    let failed = |reason: String| Error::Io {
+        path: address.to_owned(),
+        reason,
+    };
+    let response = Request::get(address).send().await;
+    let response = response.map_err(|error| failed(error.to_string()))?;
+    if !response.ok() {
+        return Err(failed(format!("the server answered {}", response.status())));
+    }
+    let body = response.body();
+    let body = body.ok_or_else(|| failed("the answer is empty".to_owned()))?;
+    let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
+    let mut bytes = Vec::new();
+    loop {
+        let step = JsFuture::from(reader.read()).await;
+        let step = step.map_err(|error| failed(reason(&error)))?;
+        if property(&step, "done").is_truthy() {
+            return Ok(bytes);
+        }
+        bytes.extend(Uint8Array::new(&property(&step, "value")).to_vec());
+        if bytes.len() > MAX_SMALL_BYTES {
+            return Err(failed(format!("more than {MAX_SMALL_BYTES} bytes")));
+        }
+    }
+}
+
+/// Why a stream ended too early.
+enum Failure {
+    /// Another try may help.
+    Broken(String),
+    /// None will.
+    Final(String),
+}
+
+/// Where bytes go: into the store, or into the browser's memory where the store refuses.
+enum Sink {
+    Stored(Writer),
+    Memory { parts: Vec<JsValue>, n_bytes: u64 },
+}
+
+impl Sink {
+    fn memory() -> Self {
+        Self::Memory {
+            parts: Vec::new(),
+            n_bytes: 0,
+        }
+    }
+
+    /// Memory that goes on after these bytes of the store.
+    async fn after(transfer: &Transfer<'_>, n_bytes: u64) -> Self {
+        let blob = transfer.store.find(transfer.name).await;
+        let kept = blob.and_then(|blob| blob.slice_with_f64_and_f64(0.0, n_bytes as f64).ok());
+        match kept {
+            Some(blob) if whole(blob.size()) == n_bytes => Self::Memory {
+                parts: vec![blob.into()],
+                n_bytes,
+            },
+            _ => Self::memory(),
+        }
+    }
+
+    fn n_bytes(&self) -> u64 {
+        match self {
+            Self::Stored(writer) => writer.n_bytes(),
+            Self::Memory { n_bytes, .. } => *n_bytes,
+        }
+    }
+
+    async fn put(&mut self, transfer: &Transfer<'_>, chunk: &Uint8Array) -> Result<(), String> {
+        if let Self::Stored(writer) = self {
+            if writer.write(chunk).is_ok() {
+                return Ok(());
+            }
+            // The quota is used up: what is kept stays, the rest lives as long as this page.
+            let n_bytes = writer.n_bytes();
+            *self = Self::memory();
+            *self = Self::after(transfer, n_bytes).await;
+            if self.n_bytes() != n_bytes {
+                return Err("the browser's storage failed".to_owned());
+            }
+        }
+        if let Self::Memory { parts, n_bytes } = self {
+            parts.push(blob_of(&[chunk.into()])?.into());
+            *n_bytes += u64::from(chunk.length());
+        }
+        Ok(())
+    }
+
+    async fn finish(self, transfer: &Transfer<'_>) -> Result<Blob, String> {
+        match self {
+            Self::Stored(writer) => {
+                drop(writer);
+                let blob = transfer.store.find(transfer.name).await;
+                blob.ok_or_else(|| "the browser's storage lost it".to_owned())
+            }
+            Self::Memory { parts, .. } => blob_of(&parts),
+        }
+    }
+}
+
+async fn wait(n_tries: u32) {
+    TimeoutFuture::new(FIRST_WAIT_MILLIS << n_tries.min(MAX_TRIES)).await;
+}
+
+/// A position within a chunk.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "chunks are shorter than 2^32"
+)]
+fn narrow(position: u64) -> u32 {
+    position as u32
+}

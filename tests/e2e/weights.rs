@@ -1,0 +1,288 @@
+//! Where weights come from, asked of the page's engine itself: the hub, the visitor's files, the browser's disk.
+
+/// `cargo test` without a built page passes these by.
+mod built_page {
+    use std::collections::HashMap;
+    use std::fs;
+    use std::ops::Range;
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    use kappascope::device::cpu;
+    use kappascope::inference::ImageEncoding;
+    use kappascope::preprocess::decode;
+    use kappascope::train::bundle;
+    use kappascope::train::import::{Dtype, Import, Source, import};
+    use kappascope::weights::original::tokenizer::byte_level_json;
+    use serde_json::{Value, json};
+
+    use crate::server::Server;
+    use crate::webdriver::Browser;
+
+    /// The same f32 arithmetic, compiled for another machine.
+    const TOLERANCE: f64 = 1e-4;
+    const LIMIT: Duration = Duration::from_secs(60);
+    const CAPTIONS: [&str; 2] = ["a star", "two red circles"];
+    const HUB: &str = "/hub/test/tiny/resolve/abc";
+    /// An engine of its own, and every message that it sent.
+    const START: &str = "window.messages = [];
+        window.engine = new Worker('./engine_cpu_loader.js', { type: 'module' });
+        engine.onmessage = event => messages.push(event.data);";
+    /// The newest message of a kind.
+    const FIND: &str = "const of = message => typeof message === 'string' ? message : Object.keys(message)[0];
+        const found = messages.filter(message => of(message) === arguments[0]).at(-1);
+        return found === undefined ? null : JSON.parse(JSON.stringify(found[arguments[0]] ?? true, (_, value) => typeof value === 'bigint' ? Number(value) : value));";
+
+    fn fixture(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures/import")
+            .join(name)
+    }
+
+    fn picture() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("public/gallery/lone-red-star.png")
+    }
+
+    /// The tiny CLIP as it would lie at the hub.
+    fn hub_files() -> HashMap<String, Vec<u8>> {
+        let read = |name: &str| fs::read(fixture(name)).expect("a fixture");
+        HashMap::from([
+            (
+                format!("{HUB}/model.safetensors"),
+                read("model.safetensors"),
+            ),
+            (format!("{HUB}/config.json"), read("config.json")),
+            (
+                format!("{HUB}/tokenizer.json"),
+                byte_level_json(512).into_bytes(),
+            ),
+        ])
+    }
+
+    /// Cosines of the captions with the picture, by the native program.
+    fn native_cosines() -> Vec<f64> {
+        let folder = std::env::temp_dir().join(format!("kappascope-e2e-{}", std::process::id()));
+        let tokenizer = folder.join("tokenizer.json");
+        fs::create_dir_all(&folder).expect("a folder for the test");
+        fs::write(&tokenizer, byte_level_json(512)).expect("a file for the test");
+        let job = Import {
+            source: Source::Local(fixture("model.safetensors")),
+            out: folder.join("model"),
+            dtype: Dtype::F32,
+            tokenizer: Some(tokenizer),
+            golden_picture: None,
+            replace: true,
+            command: String::new(),
+        };
+        import(&job).expect("a CLIP of transformers");
+        let session = bundle::open(&job.out, &cpu()).expect("an open model");
+        let rgb = decode(&fs::read(picture()).expect("a picture"))
+            .expect("a PNG")
+            .rgb;
+        let image: ImageEncoding = pollster::block_on(session.encode_image(&rgb)).expect("it runs");
+        let captions = CAPTIONS.map(str::to_owned);
+        let texts = pollster::block_on(session.encode_text(&captions)).expect("it runs");
+        texts
+            .iter()
+            .map(|text| text.compare(&image).cosine)
+            .collect()
+    }
+
+    fn engine(browser: &Browser, server: &Server) {
+        browser.open(&server.address("favicon.svg"));
+        start(browser);
+    }
+
+    fn start(browser: &Browser) {
+        browser.run(START, &[]);
+        hear(browser, "Started");
+    }
+
+    fn send(browser: &Browser, message: &Value) {
+        browser.run(
+            "engine.postMessage(arguments[0])",
+            std::slice::from_ref(message),
+        );
+    }
+
+    fn hear(browser: &Browser, kind: &str) -> Value {
+        browser.wait_for(kind, LIMIT, FIND, &[json!(kind)])
+    }
+
+    fn load_hub(server: &Server, id: &str) -> Value {
+        let origin = server.address("hub");
+        json!({ "LoadHub": { "origin": origin, "id": id, "revision": "abc" } })
+    }
+
+    fn add_picture(browser: &Browser) {
+        let bytes = fs::read(picture()).expect("a picture");
+        browser.run(
+            "engine.postMessage({ AddImage: { image: 'star', bytes: new Uint8Array(arguments[0]) } })",
+            &[json!(bytes)],
+        );
+        hear(browser, "ImageAdded");
+    }
+
+    fn compare_with_native(browser: &Browser) {
+        send(
+            browser,
+            &json!({ "Score": { "id": 1, "captions": CAPTIONS, "images": ["star"] } }),
+        );
+        let compared = hear(browser, "Compared");
+        let found = compared["cosines"].as_array().expect("numbers").clone();
+        for (found, expected) in found.iter().zip(native_cosines()) {
+            let found = found.as_f64().expect("a number");
+            assert!(
+                (found - expected).abs() <= TOLERANCE,
+                "{found}, natively {expected}"
+            );
+        }
+        assert_eq!(found.len(), CAPTIONS.len(), "one for each caption");
+    }
+
+    /// Greatest byte of the weights that was asked for.
+    fn last_asked(server: &Server) -> usize {
+        let ranges = server.asked("model.safetensors").into_iter();
+        ranges
+            .map(|range: Option<Range<usize>>| range.expect("never the whole file").end)
+            .max()
+            .unwrap_or(0)
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_hub_is_asked_for_the_text_encoder_first_and_for_the_other_with_the_first_picture() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        engine(&browser, &server);
+        send(&browser, &load_hub(&server, "test/tiny"));
+        let card = hear(&browser, "LoadedBare");
+        assert_eq!(
+            card["has_vision"],
+            json!(false),
+            "not asked for yet: {card}"
+        );
+        let text_bytes = last_asked(&server);
+        let file_bytes = hub_files()[&format!("{HUB}/model.safetensors")].len();
+        assert!(
+            text_bytes < file_bytes,
+            "{text_bytes} of {file_bytes} were asked for"
+        );
+        add_picture(&browser);
+        assert_eq!(last_asked(&server), file_bytes, "now the rest");
+        compare_with_native(&browser);
+        let progress = hear(&browser, "Progress");
+        assert_eq!(
+            progress["loaded_bytes"], progress["total_bytes"],
+            "all of it"
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn what_was_fetched_once_needs_no_hub_after_a_reload() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        engine(&browser, &server);
+        send(&browser, &load_hub(&server, "test/tiny"));
+        hear(&browser, "LoadedBare");
+        add_picture(&browser);
+        server.refuse("/hub/");
+        browser.reload();
+        start(&browser);
+        send(&browser, &load_hub(&server, "test/tiny"));
+        let card = hear(&browser, "LoadedBare");
+        assert_eq!(card["from_cache"], json!(true), "from the disk: {card}");
+        add_picture(&browser);
+        compare_with_native(&browser);
+        send(&browser, &json!("DeleteStored"));
+        let stored = hear(&browser, "Stored");
+        assert_eq!(stored["bytes"], json!(0), "deleted: {stored}");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_server_that_stops_half_way_is_asked_for_the_rest() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        engine(&browser, &server);
+        send(
+            &browser,
+            &json!({ "WeighHub": load_hub(&server, "test/tiny")["LoadHub"] }),
+        );
+        let weighed = hear(&browser, "Weighed");
+        assert!(weighed["image_bytes"].as_u64() > Some(0), "told: {weighed}");
+        server.stop_once("model.safetensors", 1000);
+        send(&browser, &load_hub(&server, "test/tiny"));
+        hear(&browser, "LoadedBare");
+        let asked = server.asked("model.safetensors");
+        let starts: Vec<_> = asked.iter().flatten().map(|range| range.start).collect();
+        let goes_on = starts.windows(2).any(|pair| pair[1] == pair[0] + 1000);
+        assert!(goes_on, "from byte 1000 of the part on: {starts:?}");
+        add_picture(&browser);
+        compare_with_native(&browser);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_load_waits_goes_on_and_can_be_given_up() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        engine(&browser, &server);
+        send(&browser, &load_hub(&server, "test/tiny"));
+        send(&browser, &json!("Pause"));
+        std::thread::sleep(Duration::from_secs(1));
+        let loaded = browser.run(FIND, &[json!("LoadedBare")]);
+        assert_eq!(loaded, Value::Null, "it waits");
+        send(&browser, &json!("Cancel"));
+        hear(&browser, "Cancelled");
+        send(&browser, &load_hub(&server, "test/tiny"));
+        hear(&browser, "LoadedBare");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_model_that_the_hub_does_not_have_is_refused_with_the_reason() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        engine(&browser, &server);
+        send(&browser, &load_hub(&server, "test/other"));
+        let refused = hear(&browser, "Refused");
+        let message = refused["message"].as_str().expect("a reason");
+        assert!(message.contains("the server answered 404"), "{message}");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_file_that_the_visitor_picked_is_a_model() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        engine(&browser, &server);
+        browser.run(
+            "const folder = arguments[0];
+             const pick = async name => new File([await (await fetch('.' + folder + '/' + name)).blob()], name);
+             const names = ['model.safetensors', 'config.json', 'tokenizer.json'];
+             Promise.all(names.map(pick)).then(files => engine.postMessage({ LoadFiles: { names }, files }));",
+            &[json!(HUB)],
+        );
+        hear(&browser, "LoadedBare");
+        add_picture(&browser);
+        compare_with_native(&browser);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_full_disk_is_no_reason_to_stop() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        engine(&browser, &server);
+        let origin = server.address("");
+        browser.devtools(
+            "Storage.overrideQuotaForOrigin",
+            json!({ "origin": origin.trim_end_matches('/'), "quotaSize": 4000 }),
+        );
+        send(&browser, &load_hub(&server, "test/tiny"));
+        hear(&browser, "LoadedBare");
+        add_picture(&browser);
+        compare_with_native(&browser);
+        send(&browser, &json!("ListStored"));
+        let stored = hear(&browser, "Stored");
+        assert!(
+            stored["bytes"].as_u64() <= Some(4000),
+            "no more than allowed: {stored}"
+        );
+    }
+}
