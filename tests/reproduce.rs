@@ -10,7 +10,7 @@ use kappascope::train::reproduce::cache::{
     Cache, CacheConfig, CaptionRow, IdMap, Rows, Split, Task, TaskIds,
 };
 use kappascope::train::reproduce::results::Results;
-use kappascope::train::reproduce::{FitRequest, Plan, fit_one, reproduce};
+use kappascope::train::reproduce::{FitRequest, Given, Plan, fit_one, reproduce};
 
 /// Burn's random numbers are the process's: who depends on a seed must be alone.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -49,6 +49,7 @@ fn cache() -> Cache {
         name: name.to_owned(),
         classes: vec!["a".to_owned(), "b".to_owned()],
         dummies: dummies.iter().map(|&text| text.to_owned()).collect(),
+        n_templates: 1,
         labels: (0..8).map(|i| (i % 3 < 2).then_some(i % 3)).collect(),
     };
     let task = |ids: TaskIds, n_texts| Task {
@@ -66,6 +67,7 @@ fn cache() -> Cache {
             embed_dim: 6,
             squared_text_norm: 3.0,
             squared_image_norm: 4.0,
+            noise: String::new(),
             seed: 0,
             command: String::new(),
         },
@@ -95,13 +97,21 @@ fn plan(epochs: usize) -> Plan {
 fn every_method_is_fitted_and_measured_and_nothing_twice() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = std::env::temp_dir().join(format!("kappascope-reproduce-{}", std::process::id()));
-    let (cache, device) = (cache(), cpu());
+    let other = Cache {
+        config: CacheConfig {
+            dataset: "elsewhere".to_owned(),
+            ..cache().config
+        },
+        ..cache()
+    };
+    let given = Given::new(cache(), vec![other]).expect("of one encoder");
+    let device = cpu();
     let run = |n_seeds, epochs| {
         reproduce(
             &MethodName::ALL,
             n_seeds,
             &plan(epochs),
-            &cache,
+            &given,
             &folder,
             ("cpu", &device),
         )
@@ -116,11 +126,22 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
         "recall-by-level.svg",
         "ablation.svg",
         "environment.json",
+        "elsewhere-ablation.svg",
     ];
     let there = files.map(|name| folder.join(name).exists());
     std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
 
-    assert_eq!(there, [true; 4], "{files:?}");
+    assert_eq!(there, [true; 5], "{files:?}");
+    assert_eq!(
+        results.datasets(),
+        ["scenes", "scenes → elsewhere"],
+        "both are measured on"
+    );
+    let (own, other) = (results.on("scenes"), results.on("scenes → elsewhere"));
+    for metric in ["t2i_recall_at_1", "dummy_0_negative"] {
+        let of = |results: &Results| results.values(MethodName::AsymvlmVmf, metric);
+        assert_eq!(of(&own), of(&other), "the same features: {metric}");
+    }
     assert_eq!(results.methods(), MethodName::ALL.to_vec(), "all methods");
     for name in MethodName::ALL {
         let n_seeds = if name.optimizer(Follow::Code).is_some() {
@@ -129,9 +150,9 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
             1
         };
         for metric in ["t2i_recall_at_1", "accuracy_shape", "dummy_0_negative"] {
-            let values = results.values(name, metric);
+            let values = own.values(name, metric);
             assert_eq!(values.len(), n_seeds, "{name:?}, {metric}: {values:?}");
-            let before = first.values(name, metric);
+            let before = first.on("scenes").values(name, metric);
             assert_eq!(
                 before[0], values[0],
                 "{name:?}, {metric} is not measured again"
@@ -145,13 +166,14 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
 #[test]
 fn a_seed_gives_the_same_numbers_again() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (cache, device) = (cache(), cpu());
+    let (given, device) = (Given::alone(cache()), cpu());
     let fit = |seed| {
         let request = FitRequest {
             name: MethodName::AsymvlmVmf,
             seed,
         };
-        let mut numbers = fit_one(request, &plan(2), &cache, None, &device).expect("fitted");
+        let measured = fit_one(request, &plan(2), &given, None, &device).expect("fitted");
+        let mut numbers = measured[0].1.clone();
         numbers.retain(|name, _| !name.ends_with("seconds"));
         numbers
     };

@@ -1,8 +1,25 @@
 //! The native program: trains, evaluates and scores.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
 use clap::Parser as _;
 use kappascope::train::cli::{Cli, run};
+use kappascope::train::exit::{INTERNAL, code_of};
 
-fn main() -> anyhow::Result<()> {
-    run(&Cli::parse())
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match catch_unwind(AssertUnwindSafe(|| run(&cli))) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(code_of(&error))
+        }
+        Err(_) => {
+            eprintln!(
+                "error: the program is at fault, not its input; please report what is said above"
+            );
+            ExitCode::from(INTERNAL)
+        }
+    }
 }

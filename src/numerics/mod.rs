@@ -27,7 +27,7 @@ mod von_mises_fisher;
 pub use family::Family;
 pub use gamma::{digamma, digamma_difference, ln_gamma, ln_gamma_ratio, trigamma};
 pub use power_spherical::{MIN_LIKELIHOOD_COSINE, PowerSpherical};
-pub use sampling::{direction_at_cosine, uniform_direction};
+pub use sampling::{direction_at_cosine, standard_normal, uniform_direction};
 pub use sphere::{
     MAX_CONCENTRATION, ln_sphere_area, uniform_cosine_density, uniform_cosine_log_density,
     uniform_log_density,

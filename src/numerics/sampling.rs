@@ -71,7 +71,7 @@ fn gamma<R: Rng + ?Sized>(shape: f64, rng: &mut R) -> f64 {
 }
 
 /// Draws from the standard normal law (Box & Muller 1958, one of the pair).
-fn standard_normal<R: Rng + ?Sized>(rng: &mut R) -> f64 {
+pub fn standard_normal<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     (-2.0 * positive_unit(rng).ln()).sqrt() * (TAU * rng.random::<f64>()).cos()
 }
 

@@ -69,7 +69,8 @@ pub fn picture(scene: &Scene, preprocess: &ImagePreprocess) -> Vec<f32> {
     preprocess.apply(&rendered(scene))
 }
 
-fn rendered(scene: &Scene) -> RgbPixels {
+/// A scene as pixels.
+pub fn rendered(scene: &Scene) -> RgbPixels {
     RgbPixels {
         width: RENDER_SIDE,
         height: RENDER_SIDE,
@@ -91,12 +92,17 @@ pub struct TokenBatch {
 impl TokenBatch {
     /// Pads captions to a common length.
     pub fn new(captions: &[Tokens]) -> Self {
+        Self::within(captions, usize::MAX)
+    }
+
+    /// Pads captions to a common length, which is not greater than the context that they were cut to.
+    pub fn within(captions: &[Tokens], context_length: usize) -> Self {
         let longest = captions
             .iter()
             .map(|tokens| tokens.ids.len())
             .max()
             .unwrap_or(0);
-        let n_tokens = longest.next_multiple_of(LENGTH_STEP);
+        let n_tokens = longest.next_multiple_of(LENGTH_STEP).min(context_length);
         let mut ids = Vec::with_capacity(captions.len() * n_tokens);
         for tokens in captions {
             ids.extend(tokens.ids.iter().map(|&id| i64::from(id)));

@@ -11,13 +11,15 @@ use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 
 use super::dtypes::{self, Pairs};
+use super::export_fits::{ExportFits, export_fits};
 use super::import::{self, Dtype, Import, Source};
 use super::report::{self, Report};
-use super::reproduce::cli::{EmbedArgs, FitArgs, ReproduceArgs, run_embed, run_fit, run_reproduce};
+use super::reproduce::cli::{FitArgs, ReproduceArgs, refuse_to_overwrite, run_fit, run_reproduce};
+use super::reproduce::embed_cli::{EmbedArgs, MergeArgs, run_embed, run_merge};
 use super::scenes::{self, Preset, ScenesRecipe};
-use super::{bundle, evaluate, export, gallery, record, score};
+use super::{bundle, evaluate, export, gallery, inspect, record, score};
 use crate::device;
-use crate::model::adapter::Family;
+use crate::model::adapter::{Family, PerFamily};
 
 /// Trains, evaluates and runs Kappascope's models.
 #[derive(Debug, Parser)]
@@ -41,10 +43,16 @@ enum Command {
     Table(TableArgs),
     /// Embed pictures and captions with a frozen encoder, to fit methods on.
     Embed(EmbedArgs),
+    /// Put together what the shards of `embed` embedded.
+    Merge(MergeArgs),
     /// Fit one method on embedded pictures and captions, and measure it.
     Fit(FitArgs),
     /// Fit and measure every method with several seeds; write results, tables and figures.
     Reproduce(ReproduceArgs),
+    /// Put two fits beside their encoder: a model folder for the page and for `train score`.
+    Export(ExportArgs),
+    /// Say what a folder holds that one of these commands wrote, and how far it has come.
+    Inspect(InspectArgs),
     /// Score captions against pictures: the numbers of the page.
     Score(ScoreArgs),
     /// Draw the pictures that the page hangs, and record a model's answers to its starting captions.
@@ -103,6 +111,7 @@ impl ImportArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  train dtypes public/models/scenes --scenes 500")]
 struct DtypesArgs {
     /// Model folder.
     #[arg(default_value = "public/models/scenes")]
@@ -116,6 +125,9 @@ struct DtypesArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  train evaluate --out runs/evaluation.json\n  train evaluate --model runs/small/model --scenes 1000 --seed 7 --out runs/small/validation.json"
+)]
 struct EvaluateArgs {
     /// Model folder.
     #[arg(long, default_value = "public/models/scenes")]
@@ -132,9 +144,49 @@ struct EvaluateArgs {
     /// Folder of photographs, none of which belongs to the world of scenes.
     #[arg(long)]
     photos: Option<PathBuf>,
+    /// Write over a report that is there.
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train fit --method asymvlm-vmf --features runs/coco --out runs/vmf\n  train fit --method asymvlm-ps --features runs/coco --out runs/ps\n  train export --model runs/clip --vmf runs/vmf --ps runs/ps --out public/models/clip-coco"
+)]
+struct ExportArgs {
+    /// Model folder of the encoder whose features were fitted.
+    #[arg(long, default_value = "public/models/scenes")]
+    model: PathBuf,
+    /// Folder of a fit of asymvlm-vmf.
+    #[arg(long)]
+    vmf: PathBuf,
+    /// Folder of a fit of asymvlm-ps.
+    #[arg(long)]
+    ps: PathBuf,
+    /// Model folder to make.
+    #[arg(long)]
+    out: PathBuf,
+    /// Title for people; the encoder's if not given.
+    #[arg(long)]
+    title: Option<String>,
+    /// Write over a model that is there.
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  train inspect public/models/scenes\n  train inspect runs/features"
+)]
+struct InspectArgs {
+    /// A model, features, a fit, results, or a training.
+    folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train table runs/seed-0/evaluation.json runs/seed-1/evaluation.json"
+)]
 struct TableArgs {
     /// Files that `evaluate` wrote.
     #[arg(required = true)]
@@ -179,6 +231,7 @@ impl From<FamilyName> for Family {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  train gallery --model public/models/scenes --force")]
 struct GalleryArgs {
     /// Folder of the pictures.
     #[arg(long, default_value = "public/gallery")]
@@ -189,9 +242,15 @@ struct GalleryArgs {
     /// Folder of the recorded answers.
     #[arg(long, default_value = "public/examples")]
     examples: PathBuf,
+    /// Write over pictures and answers that are there.
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train scenes --preset small --out runs/small --export runs/small/model\n\nCtrl-C leaves a checkpoint; the same command goes on from there."
+)]
 struct ScenesArgs {
     /// Folder of the run; a run that was interrupted goes on there.
     #[arg(long, default_value = "runs/scenes")]
@@ -220,6 +279,9 @@ struct ScenesArgs {
     /// Write the finished model here, for the page and for `train score`.
     #[arg(long)]
     export: Option<PathBuf>,
+    /// Write over a model that is there.
+    #[arg(long, requires = "export")]
+    force: bool,
     /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
     #[arg(long, default_value = "cpu")]
     device: String,
@@ -251,10 +313,17 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Evaluate(args) => evaluate_model(args),
         Command::Table(args) => print_table(args),
         Command::Embed(args) => run_embed(args),
+        Command::Merge(args) => run_merge(args),
         Command::Fit(args) => run_fit(args),
         Command::Reproduce(args) => run_reproduce(args),
+        Command::Export(args) => export_model(args),
+        Command::Inspect(args) => {
+            print!("{}", inspect::describe(&args.folder)?);
+            Ok(())
+        }
         Command::Score(args) => print_scores(args),
         Command::Gallery(args) => {
+            refuse_to_overwrite(&args.out.join("gallery.json"), args.force)?;
             gallery::write(&args.out)?;
             let (session, self_test) = bundle::open_tested(&args.model, &device::cpu())?;
             record::write(&session, self_test, &args.examples)
@@ -263,6 +332,9 @@ pub fn run(cli: &Cli) -> Result<()> {
 }
 
 fn train_scenes(args: &ScenesArgs) -> Result<()> {
+    if let Some(out) = &args.export {
+        refuse_to_overwrite(&out.join("manifest.json"), args.force)?;
+    }
     let (recipe, device) = (args.recipe(), device::by_name(&args.device)?);
     let trained = scenes::run(&recipe, &args.out, &device)?;
     let Some(out) = &args.export else {
@@ -272,7 +344,7 @@ fn train_scenes(args: &ScenesArgs) -> Result<()> {
 }
 
 /// What was typed, for a manifest.
-fn command_line() -> String {
+pub(super) fn command_line() -> String {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     format!("train {}", arguments.join(" "))
 }
@@ -305,13 +377,30 @@ fn compare_dtypes(args: &DtypesArgs) -> Result<()> {
     Ok(())
 }
 
+fn export_model(args: &ExportArgs) -> Result<()> {
+    refuse_to_overwrite(&args.out.join("manifest.json"), args.force)?;
+    export_fits(&ExportFits {
+        model: args.model.clone(),
+        fits: PerFamily {
+            vmf: args.vmf.clone(),
+            power_spherical: args.ps.clone(),
+        },
+        out: args.out.clone(),
+        title: args.title.clone(),
+        command: command_line(),
+    })?;
+    // Opened as the page opens it, with its golden values.
+    bundle::open(&args.out, &device::cpu())?;
+    println!("{}: opened and tested", args.out.display());
+    Ok(())
+}
+
 fn evaluate_model(args: &EvaluateArgs) -> Result<()> {
+    let out = args.out.clone();
+    let out = out.unwrap_or_else(|| args.model.join("evaluation.json"));
+    refuse_to_overwrite(&out, args.force)?;
     let session = bundle::open(&args.model, &device::cpu())?;
     let report = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
-    let out = args
-        .out
-        .clone()
-        .unwrap_or_else(|| args.model.join("evaluation.json"));
     std::fs::write(&out, serde_json::to_string_pretty(&report)?)
         .with_context(|| format!("writing {}", out.display()))?;
     print!("{}", report::markdown(&[report]));

@@ -25,7 +25,7 @@ use crate::weights::shard::{Precision, describe, file_entry, write};
 /// Side of the golden picture and of the gallery's pictures.
 pub const PICTURE_SIDE: usize = 256;
 /// Captions whose 1/κ are the reference for percentiles, and how many quantiles of them are kept.
-const N_REFERENCE_CAPTIONS: usize = 4000;
+pub(super) const N_REFERENCE_CAPTIONS: usize = 4000;
 const N_QUANTILES: usize = 201;
 /// Seed of those captions; the test set of `evaluate` has another one.
 const REFERENCE_SEED: u64 = 3_000_000;
@@ -74,7 +74,8 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
         provenance: provenance(recipe, trained.metrics.clone(), command),
     };
     let session = open_untested(manifest.clone(), out, device)?;
-    manifest.reference_uncertainty = Some(reference_uncertainty(&session)?);
+    let reference = reference_captions(&mut ChaCha8Rng::seed_from_u64(REFERENCE_SEED));
+    manifest.reference_uncertainty = Some(reference_uncertainty(&session, &reference)?);
     let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
     let image = file_entry("golden.png", &golden_picture);
     let found = pollster::block_on(session.golden_readings(&captions, &golden_picture))?;
@@ -168,9 +169,12 @@ fn reference_captions<R: Rng>(rng: &mut R) -> Vec<String> {
     captions
 }
 
-fn reference_uncertainty(session: &Session) -> Result<PerFamily<Vec<f64>>> {
-    let captions = reference_captions(&mut ChaCha8Rng::seed_from_u64(REFERENCE_SEED));
-    let encodings = pollster::block_on(session.encode_text(&captions))?;
+/// Quantiles of 1/κ among captions.
+pub(super) fn reference_uncertainty(
+    session: &Session,
+    captions: &[String],
+) -> Result<PerFamily<Vec<f64>>> {
+    let encodings = pollster::block_on(session.encode_text(captions))?;
     let quantiles = |family| {
         let mut uncertainty: Vec<f64> = encodings
             .iter()

@@ -27,6 +27,9 @@ pub struct CacheConfig {
     pub squared_text_norm: f64,
     /// Squared Frobenius norm of the projection of pictures; 0 where there is none.
     pub squared_image_norm: f64,
+    /// What was done to the pictures and captions that are measured on; nothing if empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub noise: String,
     /// Seed of the data.
     pub seed: u64,
     /// The command that made it.
@@ -69,6 +72,22 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// How many rows there are.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        // A matrix without columns has no rows that could be told apart.
+        self.values.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    /// Brings rows that were computed in another order, row `i` being that of `order[i]`, into their own.
+    pub(super) fn put_back(&mut self, order: &[usize]) {
+        let mut values = vec![0.0; self.values.len()];
+        for (row, &at) in self.values.chunks_exact(self.width.max(1)).zip(order) {
+            values[at * self.width..][..self.width].copy_from_slice(row);
+        }
+        self.values = values;
+    }
+
     /// A matrix from its device.
     ///
     /// # Errors
@@ -85,17 +104,16 @@ impl Rows {
     /// The matrix on a device.
     #[must_use]
     pub fn to_device(&self, device: &Device) -> Tensor<2> {
-        let n = self.values.len() / self.width.max(1);
         Tensor::from_data(
-            TensorData::new(self.values.clone(), [n, self.width]),
+            TensorData::new(self.values.clone(), [self.n_rows(), self.width]),
             device,
         )
     }
 
-    fn record(&self, name: &str) -> TensorRecord {
+    pub(super) fn record(&self, name: &str) -> TensorRecord {
         TensorRecord {
             name: name.to_owned(),
-            shape: vec![self.values.len() / self.width.max(1), self.width],
+            shape: vec![self.n_rows(), self.width],
             values: self.values.clone(),
         }
     }
@@ -136,12 +154,19 @@ pub struct Task {
 pub struct TaskIds {
     /// Name of the task.
     pub name: String,
-    /// A caption for each class.
+    /// What the classes are called.
     pub classes: Vec<String>,
+    /// Captions of each class, one after the other, in order of the classes.
+    #[serde(default = "one")]
+    pub n_templates: usize,
     /// Captions that stand for "none of them", tried one at a time; they follow the classes.
     pub dummies: Vec<String>,
     /// The class of each picture, or none.
     pub labels: Vec<Option<usize>>,
+}
+
+const fn one() -> usize {
+    1
 }
 
 impl Split {
@@ -192,7 +217,7 @@ impl Split {
 }
 
 fn check_rows(rows: &Rows, n: usize, width: usize, name: &str, side: &str) -> Result<()> {
-    let found = rows.values.len() / rows.width.max(1);
+    let found = rows.n_rows();
     ensure!(
         found == n && rows.width == width,
         "{name}.safetensors: {found} {side} features of {} numbers, expected {n} of {width}",
@@ -337,14 +362,29 @@ fn read_ids<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Result
 }
 
 fn read_split(folder: &Path, name: &str) -> Result<Split> {
-    let mut tensors = Tensors::read(folder, name)?;
+    let [texts, images, text_activations, image_activations] = read_rows(folder, name)?;
     Ok(Split {
         ids: read_ids(folder, name)?,
-        texts: tensors.take("text.features")?,
-        images: tensors.take("image.features")?,
-        text_activations: tensors.take("text.activations")?,
-        image_activations: tensors.take("image.activations")?,
+        texts,
+        images,
+        text_activations,
+        image_activations,
     })
+}
+
+/// Features of captions and of pictures, then what the projections were fed of them.
+///
+/// # Errors
+///
+/// The file is missing or broken.
+pub(super) fn read_rows(folder: &Path, name: &str) -> Result<[Rows; 4]> {
+    let mut tensors = Tensors::read(folder, name)?;
+    Ok([
+        tensors.take("text.features")?,
+        tensors.take("image.features")?,
+        tensors.take("text.activations")?,
+        tensors.take("image.activations")?,
+    ])
 }
 
 fn read_tasks(folder: &Path) -> Result<Vec<Task>> {
@@ -407,6 +447,7 @@ mod tests {
                 embed_dim: 4,
                 squared_text_norm: 1.0,
                 squared_image_norm: 2.0,
+                noise: String::new(),
                 seed: 0,
                 command: String::new(),
             },
@@ -437,6 +478,16 @@ mod tests {
             read.train.image_activations, cache.train.image_activations,
             "activations"
         );
+    }
+
+    #[test]
+    fn rows_come_back_into_their_order() {
+        let mut rows = Rows {
+            values: vec![20.0, 21.0, 0.0, 1.0, 10.0, 11.0],
+            width: 2,
+        };
+        rows.put_back(&[2, 0, 1]);
+        assert_eq!(rows.values, [0.0, 1.0, 10.0, 11.0, 20.0, 21.0], "in order");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result};
 
+use super::cache::TaskIds;
 use super::measure::{Encoded, Numbers};
 use crate::metrics::rejection::{
     Accuracy, Candidate, Choice, nearest_point, rejection_auroc, rejection_curve, with_dummy,
@@ -38,18 +39,14 @@ impl<'a> Classified<'a> {
     /// # Errors
     ///
     /// The device fails.
-    pub fn new<M: Method>(
-        encoded: &Encoded<'_, M>,
-        labels: &'a [Option<usize>],
-        n_classes: usize,
-    ) -> Result<Self> {
-        let n_texts = encoded.n_texts();
-        let to_f64 = |row: &[f32]| row.iter().map(|score| f64::from(*score)).collect();
+    pub fn new<M: Method>(encoded: &Encoded<'_, M>, ids: &'a TaskIds) -> Result<Self> {
+        let (n_texts, n_classes) = (encoded.n_texts(), ids.classes.len());
+        let of_row = |row: &[f32]| by_class(row, n_classes, ids.n_templates);
         Ok(Self {
-            labels,
+            labels: &ids.labels,
             n_classes,
-            n_dummies: n_texts - n_classes,
-            scores: encoded.by_image(|_, rows| rows.chunks_exact(n_texts).map(to_f64).collect())?,
+            n_dummies: ids.dummies.len(),
+            scores: encoded.by_image(|_, rows| rows.chunks_exact(n_texts).map(of_row).collect())?,
         })
     }
 
@@ -135,6 +132,22 @@ impl<'a> Classified<'a> {
     }
 }
 
+/// The mean score of each class over its captions, which for likelihoods is their geometric mean; dummies follow as
+/// they are.
+fn by_class(row: &[f32], n_classes: usize, n_templates: usize) -> Vec<f64> {
+    let (classes, dummies) = row.split_at(n_classes * n_templates);
+    let mean = |scores: &[f32]| {
+        let sum: f64 = scores.iter().map(|score| f64::from(*score)).sum();
+        sum / n_templates as f64
+    };
+    let dummies = dummies.iter().map(|score| f64::from(*score));
+    classes
+        .chunks(n_templates)
+        .map(mean)
+        .chain(dummies)
+        .collect()
+}
+
 fn softmax(cosines: &[f64]) -> Vec<f64> {
     let greatest = cosines.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = cosines
@@ -163,6 +176,16 @@ mod tests {
                 vec![0.24, 0.20, 0.22],
             ],
         }
+    }
+
+    #[test]
+    fn the_captions_of_a_class_speak_together() {
+        let row = [0.5, 0.25, 1.0, 0.0, 0.125];
+        assert_eq!(
+            by_class(&row, 2, 2),
+            [0.375, 0.5, 0.125],
+            "two classes in two templates, and a dummy"
+        );
     }
 
     const LABELS: [Option<usize>; 5] = [Some(0), Some(1), Some(1), None, None];

@@ -1,63 +1,22 @@
-//! The command lines of `train embed`, `train fit` and `train reproduce`.
+//! The command lines of `train fit` and `train reproduce`.
 
 #![expect(
     clippy::print_stdout,
     reason = "a command line answers on standard output"
 )]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::cache::Cache;
-use super::embed_scenes::{Amounts, embed};
-use super::{FitRequest, Plan, fit_one, reproduce};
+use super::world::World;
+use super::{FitRequest, Given, Plan, fit_one, reproduce};
 use crate::device;
+use crate::train::cli::command_line;
 use crate::train::methods::{Follow, MethodName, UncertaintyOf};
-use crate::weights::shard::Precision;
-
-/// Where pictures and captions come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum World {
-    /// Drawn scenes.
-    Scenes,
-}
-
-/// `train embed`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  train embed --world scenes --model public/models/scenes --out runs/features"
-)]
-pub struct EmbedArgs {
-    /// Where pictures and captions come from.
-    #[arg(long, value_enum, default_value = "scenes")]
-    world: World,
-    /// Model folder.
-    #[arg(long, default_value = "public/models/scenes")]
-    model: PathBuf,
-    /// Folder of the features.
-    #[arg(long, default_value = "runs/features")]
-    out: PathBuf,
-    /// Scenes to train on, with seven captions each.
-    #[arg(long, default_value_t = 10_000)]
-    train_scenes: usize,
-    /// Scenes to measure on, with six captions each.
-    #[arg(long, default_value_t = 5000)]
-    test_scenes: usize,
-    /// Seed of the training scenes.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Halve the files: 16 bits a number, as the paper's cache.
-    #[arg(long)]
-    f16: bool,
-    /// Write over features that are there.
-    #[arg(long)]
-    force: bool,
-    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
-    #[arg(long, default_value = "cpu")]
-    device: String,
-}
 
 /// How to fit.
 #[derive(Debug, Args)]
@@ -65,6 +24,9 @@ struct PlanArgs {
     /// Features that `train embed` wrote.
     #[arg(long, default_value = "runs/features")]
     features: PathBuf,
+    /// Features of another data set by the same encoder, to measure on too; may be given several times.
+    #[arg(long = "measure-on", value_name = "FEATURES")]
+    measure_on: Vec<PathBuf>,
     /// Pairs in a batch; 2048 in the paper.
     #[arg(long, default_value_t = 1024)]
     batch: usize,
@@ -156,59 +118,21 @@ impl PlanArgs {
             probvlm_uncertainty: self.probvlm_uncertainty,
             deterministic_scale: self.deterministic_scale,
             hidden_width: self.hidden_width,
-            command: command(),
+            command: command_line(),
         })
+    }
+
+    fn given(&self) -> Result<Given> {
+        let others = self.measure_on.iter().map(|folder| Cache::read(folder));
+        Given::new(Cache::read(&self.features)?, others.collect::<Result<_>>()?)
     }
 }
 
-/// This program's command line, without its path.
-fn command() -> String {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    format!("train {}", words.join(" "))
-}
-
-fn refuse_to_overwrite(path: &Path, force: bool) -> Result<()> {
+pub(in crate::train) fn refuse_to_overwrite(path: &Path, force: bool) -> Result<()> {
     ensure!(
         force || !path.exists(),
         "{} is there already; choose another folder, or --force to write over it",
         path.display()
-    );
-    Ok(())
-}
-
-/// Runs `train embed`.
-///
-/// # Errors
-///
-/// Features are there already, the model cannot be opened, or a file cannot be written.
-pub fn run_embed(args: &EmbedArgs) -> Result<()> {
-    refuse_to_overwrite(&args.out.join("features.json"), args.force)?;
-    let amounts = Amounts {
-        train_scenes: args.train_scenes,
-        test_scenes: args.test_scenes,
-        seed: args.seed,
-    };
-    let cache = match args.world {
-        World::Scenes => embed(
-            &args.model,
-            &amounts,
-            command(),
-            &device::by_name(&args.device)?,
-        )?,
-    };
-    let precision = if args.f16 {
-        Precision::F16
-    } else {
-        Precision::F32
-    };
-    cache.write(&args.out, precision)?;
-    println!(
-        "{}: {} captions of {} pictures to train on, {} of {} to measure on",
-        args.out.display(),
-        cache.train.ids.captions.len(),
-        cache.train.ids.images.len(),
-        cache.test.ids.captions.len(),
-        cache.test.ids.images.len()
     );
     Ok(())
 }
@@ -222,12 +146,12 @@ pub fn run_fit(args: &FitArgs) -> Result<()> {
     let numbers_path = args.out.join("numbers.json");
     refuse_to_overwrite(&numbers_path, args.force)?;
     let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);
-    let cache = Cache::read(&args.plan.features)?;
+    let given = args.plan.given()?;
     let request = FitRequest {
         name: args.method,
         seed: args.seed,
     };
-    let numbers = fit_one(request, &plan, &cache, Some(&args.out), &device)?;
+    let measured = fit_one(request, &plan, &given, Some(&args.out), &device)?;
     for name in ["checkpoint.json", "method.bpk", "optimizer.bpk"] {
         // A fit that was short left none.
         std::fs::remove_file(args.out.join(name)).ok();
@@ -236,14 +160,21 @@ pub fn run_fit(args: &FitArgs) -> Result<()> {
         "method": args.method,
         "seed": args.seed,
         "command": plan.command,
-        "features": cache.config,
-        "numbers": numbers,
+        "sizes": plan.sizes(given.own.config.embed_dim),
+        "features_folder": args.plan.features,
+        "features": given.own.config,
+        "numbers": measured.iter().cloned().collect::<BTreeMap<_, _>>(),
     });
     std::fs::write(&numbers_path, serde_json::to_string_pretty(&json)?)
         .with_context(|| numbers_path.display().to_string())?;
-    for (name, value) in numbers.iter().filter(|(name, _)| !name.contains("_q")) {
-        println!("{name:<28} {value:.4}");
+    for (dataset, numbers) in &measured {
+        println!("{dataset}");
+        let is_for_figures = |name: &str| name.contains("_q") || name.contains("_level_");
+        for (name, value) in numbers.iter().filter(|(name, _)| !is_for_figures(name)) {
+            println!("  {name:<28} {value:.4}");
+        }
     }
+    println!("{}: all numbers", numbers_path.display());
     Ok(())
 }
 
@@ -254,15 +185,13 @@ pub fn run_fit(args: &FitArgs) -> Result<()> {
 /// The features are missing or of another world, or the user interrupted.
 pub fn run_reproduce(args: &ReproduceArgs) -> Result<()> {
     let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);
-    let cache = Cache::read(&args.plan.features)?;
-    let expected = match args.world {
-        World::Scenes => "scenes",
-    };
+    let given = args.plan.given()?;
+    let found = &given.own.config.dataset;
+    let expected = args.world.slug();
     ensure!(
-        cache.config.dataset == expected,
-        "{} holds features of {}, expected {expected}",
-        args.plan.features.display(),
-        cache.config.dataset
+        *found == expected,
+        "{} holds features of {found}, features of {expected} were expected",
+        args.plan.features.display()
     );
     let methods = if args.methods.is_empty() {
         MethodName::ALL.to_vec()
@@ -270,7 +199,7 @@ pub fn run_reproduce(args: &ReproduceArgs) -> Result<()> {
         args.methods.clone()
     };
     let device = (args.plan.device.as_str(), &device);
-    reproduce(&methods, args.seeds, &plan, &cache, &args.out, device)?;
+    reproduce(&methods, args.seeds, &plan, &given, &args.out, device)?;
     print!("{}", std::fs::read_to_string(args.out.join("tables.md"))?);
     Ok(())
 }

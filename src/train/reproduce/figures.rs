@@ -32,12 +32,17 @@ const COMPARED: [MethodName; 8] = [
 const HIERARCHY: [MethodName; 2] = [MethodName::AsymvlmVmf, MethodName::AsymvlmPs];
 const DIRECTIONS: [(&str, &str); 2] = [("t2i", "text → image"), ("i2t", "image → text")];
 
-/// Writes every figure for which there are numbers; returns the names of the files.
+/// Writes every figure of one data set for which there are numbers; returns the names of the files. Those of a data set
+/// that was not trained on begin with its name.
 ///
 /// # Errors
 ///
 /// A file cannot be written.
-pub fn write(results: &Results, folder: &Path) -> Result<Vec<String>> {
+pub fn write(results: &Results, dataset: &str, folder: &Path) -> Result<Vec<String>> {
+    let other = dataset
+        .split_once(" → ")
+        .map(|(_, other)| format!("{other}-"));
+    let prefix = other.unwrap_or_default();
     let figures = [
         ("recall-by-level.svg", recall_panels(results, &COMPARED)),
         ("ablation.svg", recall_panels(results, &ABLATION)),
@@ -47,8 +52,9 @@ pub fn write(results: &Results, folder: &Path) -> Result<Vec<String>> {
     let mut written = Vec::new();
     for (name, panels) in figures {
         if panels.iter().any(|panel| !panel.lines.is_empty()) {
-            draw(&panels, &folder.join(name))?;
-            written.push(name.to_owned());
+            let name = format!("{prefix}{name}");
+            draw(&panels, &folder.join(&name))?;
+            written.push(name);
         }
     }
     Ok(written)

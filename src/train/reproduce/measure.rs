@@ -284,21 +284,19 @@ fn grouped(
     groups
 }
 
-/// Share of neighbouring levels of one picture whose uncertainty falls.
+/// Share of neighbouring levels of one hierarchy whose uncertainty falls. The levels of a hierarchy follow each other; a
+/// picture may have several.
 fn adjacent_levels_ordered(uncertainty: &[f64], captions: &[CaptionRow]) -> Option<f64> {
-    let mut by_image: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
-    for (caption, u) in captions.iter().zip(uncertainty) {
-        if let Some(level) = caption.level {
-            by_image.entry(caption.image).or_default().push((level, *u));
-        }
-    }
-    let mut ordered = Vec::new();
-    for mut levels in by_image.into_values() {
-        levels.sort_by_key(|(level, _)| *level);
-        let pairs = levels.windows(2);
-        ordered.extend(pairs.map(|pair| f64::from(u8::from(pair[1].1 < pair[0].1))));
-    }
-    (!ordered.is_empty()).then(|| mean(&ordered))
+    let rows: Vec<(&CaptionRow, f64)> = captions.iter().zip(uncertainty.iter().copied()).collect();
+    let falls = rows.windows(2).filter_map(|pair| {
+        let [(vaguer, before), (fuller, after)] = pair else {
+            return None;
+        };
+        let is_next = fuller.level? == vaguer.level? + 1 && fuller.image == vaguer.image;
+        is_next.then(|| f64::from(u8::from(after < before)))
+    });
+    let falls: Vec<f64> = falls.collect();
+    (!falls.is_empty()).then(|| mean(&falls))
 }
 
 #[cfg(test)]

@@ -88,6 +88,25 @@ impl Results {
         }));
     }
 
+    /// The data sets that were measured on, in order of the first row.
+    #[must_use]
+    pub fn datasets(&self) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for row in &self.0 {
+            if !found.contains(&row.dataset) {
+                found.push(row.dataset.clone());
+            }
+        }
+        found
+    }
+
+    /// The rows of one data set.
+    #[must_use]
+    pub fn on(&self, dataset: &str) -> Self {
+        let rows = self.0.iter().filter(|row| row.dataset == dataset);
+        Self(rows.cloned().collect())
+    }
+
     /// The methods that were measured, in the order of the tables.
     #[must_use]
     pub fn methods(&self) -> Vec<MethodName> {
@@ -169,6 +188,16 @@ mod tests {
                 && !results.has(MethodName::Elip, "scenes", 1),
             "what was measured is known"
         );
+    }
+
+    #[test]
+    fn data_sets_are_told_apart() {
+        let mut results = Results::default();
+        results.add(MethodName::Pfe, "coco", 0, numbers(0.5));
+        results.add(MethodName::Pfe, "coco → flickr30k", 0, numbers(0.3));
+        assert_eq!(results.datasets(), ["coco", "coco → flickr30k"], "in order");
+        let shifted = results.on("coco → flickr30k");
+        assert_eq!(shifted.values(MethodName::Pfe, "recall"), [0.3], "its own");
     }
 
     #[test]

@@ -7,11 +7,13 @@ use anyhow::{Context as _, Result, ensure};
 use burn::tensor::{Device, Tensor};
 use serde::Serialize;
 
-use super::cache::{Cache, Task};
+use super::cache::{Cache, CacheConfig, Task};
 use super::classify::Classified;
+use super::given::Given;
 use super::measure::{Encoded, Numbers, retrieval};
 use super::results::Results;
 use super::{figures, tables};
+use crate::metrics::retrieval::mean_impact;
 use crate::model::adapter::AdapterConfig;
 use crate::train::bundle::records;
 use crate::train::fit::{Features, Training, train};
@@ -46,15 +48,21 @@ pub struct Plan {
 }
 
 impl Plan {
-    fn options(&self, embed_dim: usize) -> Options {
+    /// Sizes of the perceptrons for features of this width.
+    #[must_use]
+    pub fn sizes(&self, embed_dim: usize) -> AdapterConfig {
         let usual = HIDDEN_WIDTH.min(WIDENING * embed_dim);
+        AdapterConfig {
+            embed_dim,
+            hidden_width: self.hidden_width.unwrap_or(usual),
+            hidden_layers: HIDDEN_LAYERS,
+        }
+    }
+
+    fn options(&self, embed_dim: usize) -> Options {
         Options {
             follow: self.follow,
-            sizes: AdapterConfig {
-                embed_dim,
-                hidden_width: self.hidden_width.unwrap_or(usual),
-                hidden_layers: HIDDEN_LAYERS,
-            },
+            sizes: self.sizes(embed_dim),
             batch: self.batch,
             deterministic_scale: self.deterministic_scale,
             probvlm_uncertainty: self.probvlm_uncertainty,
@@ -81,18 +89,22 @@ pub struct FitRequest {
     pub seed: u64,
 }
 
+/// Numbers of each data set that was measured on, the own one first.
+pub type Measured = Vec<(String, Numbers)>;
+
 /// What a method is given.
 struct Data<'a> {
-    cache: &'a Cache,
+    given: &'a Given,
     device: &'a Device,
     /// The posteriors of the projections of captions and pictures, for the method that reads them.
     posteriors: Option<(Laplace, Laplace)>,
 }
 
 impl<'a> Data<'a> {
-    fn new(cache: &'a Cache, name: MethodName, device: &'a Device) -> Result<Self> {
+    fn new(given: &'a Given, name: MethodName, device: &'a Device) -> Result<Self> {
         /// CLIP's own factor, at which the curvature is taken.
         const CLIP_SCALE: f64 = 100.0;
+        let cache = &given.own;
         let posteriors = if name == MethodName::Bayesvlm {
             ensure!(
                 cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
@@ -109,20 +121,20 @@ impl<'a> Data<'a> {
             None
         };
         Ok(Self {
-            cache,
+            given,
             device,
             posteriors,
         })
     }
 
-    /// Captions and pictures of the test split.
-    fn test(&self) -> (Tensor<2>, Tensor<2>) {
-        let test = &self.cache.test;
+    /// Captions and pictures of a test split.
+    fn test(&self, cache: &Cache) -> (Tensor<2>, Tensor<2>) {
+        let test = &cache.test;
         let features = test.features(self.device);
         match &self.posteriors {
             None => (features.texts, features.images),
             Some((text, image)) => {
-                let (texts, images) = test.activations(&self.cache.config, self.device);
+                let (texts, images) = test.activations(&cache.config, self.device);
                 (
                     text.with_variance(features.texts, texts.rows),
                     image.with_variance(features.images, images.rows),
@@ -144,14 +156,57 @@ impl<'a> Data<'a> {
         }
     }
 
-    fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<Numbers> {
-        let (texts, images) = self.test();
+    fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<Measured> {
+        let sets = self.given.measured().into_iter();
+        sets.map(|(dataset, cache)| Ok((dataset, self.measure_on(cache, method, name)?)))
+            .collect()
+    }
+
+    /// What noise does to recall: on pictures alone, on captions alone, on both as in `both`.
+    fn impact<M: Method>(&self, noisy: &Cache, method: &M, both: &Numbers) -> Result<Numbers> {
+        let own = &self.given.own;
+        let is_same = noisy.config.dataset == own.config.dataset
+            && noisy.test.ids.images == own.test.ids.images
+            && noisy.test.ids.captions.len() == own.test.ids.captions.len();
+        if !is_same {
+            return Ok(Numbers::new());
+        }
+        let ((texts, images), (noisy_texts, noisy_images)) = (self.test(own), self.test(noisy));
+        let recall = |images: &Tensor<2>, texts: &Tensor<2>| {
+            let encoded = Encoded::new(method, images.clone(), texts.clone());
+            retrieval(&encoded, &own.test.ids)
+        };
+        let undisturbed = recall(&images, &texts)?;
+        let of_pictures = recall(&noisy_images, &texts)?;
+        let of_captions = recall(&images, &noisy_texts)?;
+        let mut numbers = Numbers::new();
+        for metric in ["t2i_recall_at_1", "i2t_recall_at_1"] {
+            let shifted = [&of_pictures, &of_captions, both].map(|found| found[metric]);
+            numbers.insert(format!("{metric}_noisy_pictures"), shifted[0]);
+            numbers.insert(format!("{metric}_noisy_captions"), shifted[1]);
+            if let Some(impact) = mean_impact(undisturbed[metric], &shifted) {
+                numbers.insert(format!("{metric}_mmi"), impact);
+            }
+        }
+        Ok(numbers)
+    }
+
+    fn measure_on<M: Method>(
+        &self,
+        cache: &Cache,
+        method: &M,
+        name: MethodName,
+    ) -> Result<Numbers> {
+        let (texts, images) = self.test(cache);
         let encoded = Encoded::new(method, images, texts);
-        let mut numbers = retrieval(&encoded, &self.cache.test.ids)?;
-        for task in &self.cache.tasks {
+        let mut numbers = retrieval(&encoded, &cache.test.ids)?;
+        if !cache.config.noise.is_empty() {
+            numbers.extend(self.impact(cache, method, &numbers)?);
+        }
+        for task in &cache.tasks {
             let (texts, images) = self.task(task);
             let encoded = Encoded::new(method, images, texts);
-            let classified = Classified::new(&encoded, &task.ids.labels, task.ids.classes.len())?;
+            let classified = Classified::new(&encoded, &task.ids)?;
             if task.ids.dummies.is_empty() {
                 numbers.insert(
                     format!("accuracy_{}", task.ids.name),
@@ -178,9 +233,9 @@ struct FitAndMeasure<'a> {
 }
 
 impl Job for FitAndMeasure<'_> {
-    type Output = Result<Numbers>;
+    type Output = Result<Measured>;
 
-    fn run<M: Method>(self, method: M) -> Result<Numbers> {
+    fn run<M: Method>(self, method: M) -> Result<Measured> {
         let started = Instant::now();
         let name = self.request.name;
         let method = match &self.training {
@@ -193,11 +248,13 @@ impl Job for FitAndMeasure<'_> {
             std::fs::write(folder.join("method.safetensors"), weights)?;
         }
         let started = Instant::now();
-        let mut numbers = self.data.measure(&method, name)?;
+        let mut measured = self.data.measure(&method, name)?;
         let measure_seconds = started.elapsed().as_secs_f64();
-        numbers.insert("fit_seconds".to_owned(), fit_seconds);
-        numbers.insert("measure_seconds".to_owned(), measure_seconds);
-        Ok(numbers)
+        if let Some((_, own)) = measured.first_mut() {
+            own.insert("fit_seconds".to_owned(), fit_seconds);
+            own.insert("measure_seconds".to_owned(), measure_seconds);
+        }
+        Ok(measured)
     }
 }
 
@@ -209,19 +266,20 @@ impl Job for FitAndMeasure<'_> {
 pub fn fit_one(
     request: FitRequest,
     plan: &Plan,
-    cache: &Cache,
+    given: &Given,
     folder: Option<&Path>,
     device: &Device,
-) -> Result<Numbers> {
+) -> Result<Measured> {
     if let Some(folder) = folder {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("creating {}", folder.display()))?;
     }
+    let cache = &given.own;
     let options = plan.options(cache.config.embed_dim);
     let autodiff = device.clone().autodiff();
     autodiff.seed(request.seed);
     let features = cache.train.features(device);
-    let data = Data::new(cache, request.name, device)?;
+    let data = Data::new(given, request.name, device)?;
     let job = FitAndMeasure {
         request,
         training: plan.training(request.name, request.seed),
@@ -246,7 +304,8 @@ struct Environment<'a> {
     rate_factor: f64,
     follow: Follow,
     hidden_width: usize,
-    features: &'a super::cache::CacheConfig,
+    features: &'a CacheConfig,
+    also_measured_on: Vec<&'a CacheConfig>,
 }
 
 /// Fits and measures methods with seeds 0, 1, …; writes `results.json`, `tables.md` and the figures after each.
@@ -258,16 +317,16 @@ pub fn reproduce(
     methods: &[MethodName],
     n_seeds: u64,
     plan: &Plan,
-    cache: &Cache,
+    given: &Given,
     folder: &Path,
     device: (&str, &Device),
 ) -> Result<()> {
     ensure!(n_seeds > 0, "no seeds: at least one is needed");
     std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
-    claim(plan, cache, folder, device.0)?;
+    claim(plan, given, folder, device.0)?;
     let path = folder.join("results.json");
     let mut results = Results::read(&path)?;
-    let dataset = &cache.config.dataset;
+    let dataset = &given.own.config.dataset;
     for seed in 0..n_seeds {
         for &name in methods {
             // What trains nothing is the same for every seed.
@@ -279,9 +338,11 @@ pub fn reproduce(
                 .join("unfinished")
                 .join(format!("{}-{seed}", name.slug()));
             let request = FitRequest { name, seed };
-            let numbers = fit_one(request, plan, cache, Some(&unfinished), device.1)
+            let measured = fit_one(request, plan, given, Some(&unfinished), device.1)
                 .with_context(|| format!("{} with seed {seed}", name.slug()))?;
-            results.add(name, dataset, seed, numbers);
+            for (dataset, numbers) in measured {
+                results.add(name, &dataset, seed, numbers);
+            }
             results.write(&path)?;
             std::fs::remove_dir_all(&unfinished)?;
         }
@@ -289,14 +350,17 @@ pub fn reproduce(
     // Empty by now; it may also never have been made.
     std::fs::remove_dir(folder.join("unfinished")).ok();
     std::fs::write(folder.join("tables.md"), tables::markdown(&results))?;
-    for name in figures::write(&results, folder)? {
-        eprintln!("{}", folder.join(name).display());
+    for dataset in results.datasets() {
+        for name in figures::write(&results.on(&dataset), &dataset, folder)? {
+            eprintln!("{}", folder.join(name).display());
+        }
     }
     Ok(())
 }
 
 /// Writes `environment.json`, or checks that the run there was planned the same way.
-fn claim(plan: &Plan, cache: &Cache, folder: &Path, device: &str) -> Result<()> {
+fn claim(plan: &Plan, given: &Given, folder: &Path, device: &str) -> Result<()> {
+    let config = &given.own.config;
     let environment = Environment {
         command: &plan.command,
         version: env!("CARGO_PKG_VERSION"),
@@ -308,8 +372,9 @@ fn claim(plan: &Plan, cache: &Cache, folder: &Path, device: &str) -> Result<()> 
         epochs: plan.epochs,
         rate_factor: plan.rate_factor,
         follow: plan.follow,
-        hidden_width: plan.options(cache.config.embed_dim).sizes.hidden_width,
-        features: &cache.config,
+        hidden_width: plan.sizes(config.embed_dim).hidden_width,
+        features: config,
+        also_measured_on: given.others.iter().map(|cache| &cache.config).collect(),
     };
     let path = folder.join("environment.json");
     let now = serde_json::to_value(&environment)?;
@@ -323,6 +388,7 @@ fn claim(plan: &Plan, cache: &Cache, folder: &Path, device: &str) -> Result<()> 
             "follow",
             "hidden_width",
             "features",
+            "also_measured_on",
         ] {
             ensure!(
                 there[key] == now[key],

@@ -2,8 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::results::Results;
+use super::paper;
+use super::results::{Results, Summary};
 use crate::train::methods::MethodName;
+
+/// Seeds of the paper.
+const PAPERS_SEEDS: usize = 5;
 
 /// A column: its head and the number in it.
 type Column = (&'static str, &'static str);
@@ -19,13 +23,27 @@ const RETRIEVAL: [Column; 9] = [
     ("T2I S", "t2i_spearman"),
     ("RSUM", "rsum"),
 ];
+const NOISE: [Column; 6] = [
+    ("I2T R@1, noisy pictures", "i2t_recall_at_1_noisy_pictures"),
+    ("I2T R@1, noisy captions", "i2t_recall_at_1_noisy_captions"),
+    ("I2T MMI", "i2t_recall_at_1_mmi"),
+    ("T2I R@1, noisy pictures", "t2i_recall_at_1_noisy_pictures"),
+    ("T2I R@1, noisy captions", "t2i_recall_at_1_noisy_captions"),
+    ("T2I MMI", "t2i_recall_at_1_mmi"),
+];
 const CAPTIONS: [Column; 4] = [
     ("full captions, T2I R@1", "t2i_recall_at_1_full"),
     ("adjacent levels in order", "adjacent_levels_ordered"),
     ("Spearman with bits", "uncertainty_vs_bits"),
     ("Spearman with tokens", "uncertainty_vs_tokens"),
 ];
-const ZERO_SHOT: [Column; 6] = [
+const ZERO_SHOT: [Column; 4] = [
+    ("CIFAR-10", "accuracy_cifar10"),
+    ("CIFAR-100", "accuracy_cifar100"),
+    ("STL-10", "accuracy_stl10"),
+    ("ImageNet", "accuracy_imagenet"),
+];
+const ATTRIBUTES: [Column; 6] = [
     ("shape", "accuracy_shape"),
     ("colour", "accuracy_colour"),
     ("size", "accuracy_size"),
@@ -52,9 +70,18 @@ const COST: [Column; 2] = [
     ("measure, seconds", "measure_seconds"),
 ];
 
-/// Every table for which there are numbers: mean ± population standard deviation over seeds.
+/// Every table for which there are numbers, a chapter for each data set: mean ± population standard deviation over
+/// seeds, and what the paper prints.
 #[must_use]
 pub fn markdown(results: &Results) -> String {
+    let chapter = |dataset: String| {
+        let tables = tables(&results.on(&dataset), &dataset);
+        format!("# {dataset}\n\n{tables}")
+    };
+    results.datasets().into_iter().map(chapter).collect()
+}
+
+fn tables(results: &Results, dataset: &str) -> String {
     let mut text = String::new();
     for (title, note, columns) in [
         (
@@ -64,67 +91,111 @@ pub fn markdown(results: &Results) -> String {
             &RETRIEVAL[..],
         ),
         (
+            "Noise",
+            "With both, recall is as above; MMI is the share of Recall@1 that is lost in the mean of the three.",
+            &NOISE[..],
+        ),
+        (
             "Captions whose truth is known",
             "Uncertainty against the information of captions; both correlations should be −1.",
             &CAPTIONS[..],
         ),
         (
-            "Zero-shot accuracy by attribute",
-            "Single objects named by captions alone.",
+            "Zero-shot accuracy",
+            "Pictures given to the class whose captions score best.",
             &ZERO_SHOT[..],
         ),
         (
+            "Zero-shot accuracy by attribute",
+            "Single objects named by captions alone.",
+            &ATTRIBUTES[..],
+        ),
+        (
             "None of the above",
-            "Accuracy on pictures of a class and on pictures of none. Dummies: \"a picture\", \"a shape\", \
-             \"something\". Threshold and margin are on CLIP's probabilities, at the point nearest to the paper's.",
+            "Accuracy on pictures of a class and on pictures of none, with each of three dummies. Threshold and margin \
+             are on CLIP's probabilities, at the point nearest to the paper's.",
             &NONE_OF_THE_ABOVE[..],
         ),
         ("Time", "On the machine of `environment.json`.", &COST[..]),
     ] {
-        write_table(&mut text, results, title, note, columns);
+        let table = Table {
+            title,
+            note,
+            columns,
+            dataset,
+        };
+        table.write(&mut text, results);
     }
     text
 }
 
-fn write_table(text: &mut String, results: &Results, title: &str, note: &str, columns: &[Column]) {
-    let is_measured = |method: &MethodName| {
-        columns
-            .iter()
-            .any(|c| results.summary(*method, c.1).is_some())
-    };
-    let methods: Vec<MethodName> = results.methods().into_iter().filter(is_measured).collect();
-    if methods.is_empty() {
-        return;
-    }
-    let heads: Vec<&str> = columns.iter().map(|column| column.0).collect();
-    let rule = "---|".repeat(columns.len() + 2);
-    writeln!(
-        text,
-        "## {title}\n\n{note}\n\n| method | seeds | {} |\n|{rule}",
-        heads.join(" | ")
-    )
-    .ok();
-    for method in methods {
-        let cells = columns.iter().map(|column| cell(results, method, column.1));
-        let n_seeds = columns
-            .iter()
-            .filter_map(|column| results.summary(method, column.1))
-            .map(|summary| summary.n)
-            .max();
-        writeln!(
-            text,
-            "| {} | {} | {} |",
-            method.title(),
-            n_seeds.unwrap_or(0),
-            cells.collect::<Vec<_>>().join(" | ")
-        )
-        .ok();
-    }
-    text.push('\n');
+struct Table<'a> {
+    title: &'a str,
+    note: &'a str,
+    columns: &'a [Column],
+    dataset: &'a str,
 }
 
-fn cell(results: &Results, method: MethodName, metric: &str) -> String {
-    match results.summary(method, metric) {
+impl Table<'_> {
+    fn write(&self, text: &mut String, results: &Results) {
+        let Self {
+            title,
+            note,
+            columns,
+            dataset,
+        } = self;
+        let is_measured = |method: &MethodName| {
+            columns
+                .iter()
+                .any(|c| results.summary(*method, c.1).is_some())
+        };
+        let methods: Vec<MethodName> = results.methods().into_iter().filter(is_measured).collect();
+        if methods.is_empty() {
+            return;
+        }
+        let heads: Vec<&str> = columns.iter().map(|column| column.0).collect();
+        let rule = "---|".repeat(columns.len() + 2);
+        writeln!(
+            text,
+            "## {title}\n\n{note}\n\n| method | seeds | {} |\n|{rule}",
+            heads.join(" | ")
+        )
+        .ok();
+        for method in methods {
+            let found = columns
+                .iter()
+                .map(|column| results.summary(method, column.1));
+            let found: Vec<Option<Summary>> = found.collect();
+            let n_seeds = found.iter().flatten().map(|summary| summary.n).max();
+            let n_seeds = n_seeds.unwrap_or(0).to_string();
+            write_row(text, method.title(), &n_seeds, &found);
+            let papers = columns
+                .iter()
+                .map(|column| paper::printed(dataset, method, column.1));
+            let papers: Vec<Option<Summary>> = papers
+                .map(|printed| {
+                    printed.map(|(mean, sd)| Summary {
+                        mean,
+                        sd,
+                        n: PAPERS_SEEDS,
+                    })
+                })
+                .collect();
+            if papers.iter().any(Option::is_some) {
+                write_row(text, "– in the paper", &PAPERS_SEEDS.to_string(), &papers);
+            }
+        }
+        text.push('\n');
+    }
+}
+
+fn write_row(text: &mut String, name: &str, n_seeds: &str, cells: &[Option<Summary>]) {
+    let cells: Vec<String> = cells.iter().map(|found| cell(*found)).collect();
+    writeln!(text, "| {name} | {n_seeds} | {} |", cells.join(" | ")).ok();
+}
+
+fn cell(found: Option<Summary>) -> String {
+    match found {
         None => "–".to_owned(),
         Some(summary) if summary.n == 1 => format!("{:.3}", summary.mean),
         Some(summary) => format!("{:.3} ± {:.3}", summary.mean, summary.sd),
@@ -150,5 +221,22 @@ mod tests {
             !text.contains("None of the above"),
             "no empty table: {text}"
         );
+    }
+
+    #[test]
+    fn the_papers_numbers_stand_below_those_of_its_data_sets() {
+        let mut results = Results::default();
+        for dataset in ["coco", "scenes"] {
+            let numbers = Numbers::from([("t2i_recall_at_1".to_owned(), 0.4)]);
+            results.add(MethodName::AsymvlmVmf, dataset, 0, numbers);
+        }
+        let text = markdown(&results);
+        let (coco, scenes) = text.split_once("# scenes").expect("two chapters");
+        assert!(coco.starts_with("# coco"), "{text}");
+        assert!(
+            coco.contains("| – in the paper | 5 |") && coco.contains("| 0.392 ± 0.001 |"),
+            "{coco}"
+        );
+        assert!(!scenes.contains("in the paper"), "{scenes}");
     }
 }

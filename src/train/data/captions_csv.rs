@@ -1,0 +1,167 @@
+//! Any folder of pictures with a `captions.csv`: columns `image` and `caption`, and `split` and `level` if one likes.
+//!
+//! A picture with several captions has several rows. The names that other programs give the columns are known too:
+//! `filepath` or `file_name` for `image`, `title` or `text` for `caption`.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use csv::StringRecord;
+
+use super::listing::Gatherer;
+use super::place::open;
+use super::{Caption, Picture, Skipped, Splits, hold_out};
+
+/// Where things stand in a row.
+struct Columns {
+    image: usize,
+    caption: usize,
+    split: Option<usize>,
+    level: Option<usize>,
+}
+
+impl Columns {
+    fn of(headers: &StringRecord, path: &Path) -> Result<Self> {
+        let find = |names: &[&str]| {
+            headers
+                .iter()
+                .position(|head| names.contains(&head.trim().to_lowercase().as_str()))
+        };
+        let (Some(image), Some(caption)) = (
+            find(&["image", "filepath", "file_name"]),
+            find(&["caption", "title", "text"]),
+        ) else {
+            let heads: Vec<&str> = headers.iter().collect();
+            bail!(
+                "{}: columns {heads:?}; `image` and `caption` were expected",
+                path.display()
+            );
+        };
+        Ok(Self {
+            image,
+            caption,
+            split: find(&["split"]),
+            level: find(&["level"]),
+        })
+    }
+
+    /// The picture's name and its caption, or why there are none.
+    fn read<'a>(&self, row: &'a StringRecord) -> Result<(&'a str, Caption), &'static str> {
+        let (Some(name), Some(text)) = (row.get(self.image), row.get(self.caption)) else {
+            return Err("too few columns");
+        };
+        let level = self.level.and_then(|column| row.get(column));
+        let level = level.map(str::trim).filter(|level| !level.is_empty());
+        let level = level.map(str::parse).transpose();
+        let caption = Caption {
+            level: level.map_err(|_| "its level is not a whole number")?,
+            ..Caption::plain(text)
+        };
+        Ok((name.trim(), caption))
+    }
+
+    fn is_to_train(&self, row: &StringRecord) -> bool {
+        let split = self.split.and_then(|column| row.get(column));
+        split.is_none_or(|split| split.trim() == "train")
+    }
+}
+
+/// Both splits of such a file, pictures named from `root`: by the column `split` where there is one (`train`, anything else is measured on), by `seed` otherwise,
+/// which holds `share` of the pictures out.
+///
+/// # Errors
+///
+/// The file is missing, has not the columns, or none of its pictures is there.
+pub fn splits(path: &Path, root: &Path, share: f64, seed: u64) -> Result<Splits> {
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .from_reader(open(path)?);
+    let headers = reader
+        .headers()
+        .with_context(|| path.display().to_string())?;
+    let columns = Columns::of(headers, path)?;
+    let (mut train, mut test) = (Gatherer::default(), Gatherer::default());
+    let mut skipped = Vec::new();
+    for (i, row) in reader.records().enumerate() {
+        let row = row.with_context(|| path.display().to_string())?;
+        match columns.read(&row) {
+            Ok((name, caption)) => {
+                let gatherer = if columns.is_to_train(&row) {
+                    &mut train
+                } else {
+                    &mut test
+                };
+                gatherer.add(name, caption, || Picture::File(root.join(name)));
+            }
+            // The first line is the heads'.
+            Err(why) => skipped.push(Skipped::new(format!("row {}", i + 2), why)),
+        }
+    }
+    let train = train.finish(skipped).checked(path)?;
+    if columns.split.is_none() {
+        return Ok(hold_out(train, share, seed));
+    }
+    Ok(Splits {
+        train,
+        test: test.finish(Vec::new()).checked(path)?,
+        notes: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::data::place::tests::{Folder, png};
+
+    #[test]
+    fn a_picture_with_several_captions_has_several_rows() {
+        let folder = Folder::new("csv");
+        let csv = folder.put(
+            "captions.csv",
+            "image,caption,split,level\na.png,\"a dog, brown\",train,1\na.png,a dog,train,0\nb.png,a cat,test,\n\
+             c.png,gone,test,\na.png,half,train,0.5\na.png\n",
+        );
+        folder.put("a.png", png([1, 2, 3]));
+        folder.put("b.png", png([4, 5, 6]));
+        let splits = splits(&csv, folder.path(), 0.1, 0).expect("both splits");
+        let [dog] = splits.train.items.as_slice() else {
+            panic!("one picture to train on: {splits:?}");
+        };
+        assert_eq!(
+            dog.captions,
+            [
+                Caption {
+                    text: "a dog, brown".to_owned(),
+                    level: Some(1)
+                },
+                Caption {
+                    text: "a dog".to_owned(),
+                    level: Some(0)
+                }
+            ],
+            "in order of the rows"
+        );
+        assert_eq!(splits.test.items[0].id, "b.png", "the other split");
+        assert_eq!(splits.test.skipped[0].what, "c.png", "it is not there");
+        let whats: Vec<&str> = splits
+            .train
+            .skipped
+            .iter()
+            .map(|s| s.what.as_str())
+            .collect();
+        assert_eq!(whats, ["row 6", "row 7"], "half a level, no caption");
+    }
+
+    #[test]
+    fn the_columns_that_were_expected_are_named() {
+        let folder = Folder::new("csv-columns");
+        let csv = folder.put("captions.csv", "picture,words\na.png,a dog\n");
+        let error = splits(&csv, folder.path(), 0.1, 0).expect_err("other columns");
+        assert!(
+            error
+                .to_string()
+                .contains("`image` and `caption` were expected"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! CIFAR-10 and CIFAR-100 in their binary version: records of labels and 3,072 bytes, three planes of 32 rows.
+//!
+//! <https://www.cs.toronto.edu/~kriz/cifar.html>. The test files are read: `test_batch.bin` with `batches.meta.txt`, and
+//! `test.bin` with `fine_label_names.txt`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::place::first_of;
+use super::{Item, Labelled, Listing, Picture, PlaneOrder};
+
+/// Pixels in a row.
+const SIDE: usize = 32;
+/// Bytes of the three planes.
+const N_BYTES: usize = 3 * SIDE * SIDE;
+
+/// How a version lays out its records.
+struct Layout {
+    name: &'static str,
+    file: &'static str,
+    classes: &'static str,
+    folder: &'static str,
+    n_classes: usize,
+    /// Bytes before the pixels; the last is the class that is asked for.
+    n_labels: usize,
+}
+
+const CIFAR_10: Layout = Layout {
+    name: "cifar10",
+    file: "test_batch.bin",
+    classes: "batches.meta.txt",
+    folder: "cifar-10-batches-bin",
+    n_classes: 10,
+    n_labels: 1,
+};
+const CIFAR_100: Layout = Layout {
+    name: "cifar100",
+    file: "test.bin",
+    classes: "fine_label_names.txt",
+    folder: "cifar-100-binary",
+    n_classes: 100,
+    n_labels: 2,
+};
+
+/// The test pictures of CIFAR-10.
+///
+/// # Errors
+///
+/// A file is missing, or its size or a label is wrong.
+pub fn cifar_10(root: &Path) -> Result<Labelled> {
+    labelled(root, &CIFAR_10)
+}
+
+/// The test pictures of CIFAR-100, with its hundred fine classes.
+///
+/// # Errors
+///
+/// As [`cifar_10`].
+pub fn cifar_100(root: &Path) -> Result<Labelled> {
+    labelled(root, &CIFAR_100)
+}
+
+fn labelled(root: &Path, layout: &Layout) -> Result<Labelled> {
+    let find = |name: &str, what: &str| {
+        first_of(root, &[name, &format!("{}/{name}", layout.folder)], what)
+    };
+    let file = find(layout.file, "test pictures")?;
+    let classes = class_names(
+        &find(layout.classes, "names of the classes")?,
+        layout.n_classes,
+    )?;
+    let bytes = std::fs::read(&file).with_context(|| file.display().to_string())?;
+    let n_record = layout.n_labels + N_BYTES;
+    ensure!(
+        !bytes.is_empty() && bytes.len().is_multiple_of(n_record),
+        "{}: {} bytes, a multiple of {n_record} was expected",
+        file.display(),
+        bytes.len()
+    );
+    let name: Arc<Path> = file.as_path().into();
+    let (mut listing, mut labels) = (Listing::default(), Vec::new());
+    for (i, record) in bytes.chunks_exact(n_record).enumerate() {
+        let label = usize::from(record[layout.n_labels - 1]);
+        ensure!(
+            label < classes.len(),
+            "{}: record {i} has label {label}, there are {} classes",
+            file.display(),
+            classes.len()
+        );
+        labels.push(label);
+        listing.items.push(Item {
+            id: i.to_string(),
+            picture: Picture::Planes {
+                file: name.clone(),
+                offset: (i * n_record + layout.n_labels) as u64,
+                side: SIDE,
+                order: PlaneOrder::Rows,
+            },
+            captions: Vec::new(),
+        });
+    }
+    Ok(Labelled {
+        name: layout.name.to_owned(),
+        classes,
+        listing,
+        labels,
+    })
+}
+
+/// A name a line; `n` of them.
+pub(super) fn class_names(path: &Path, n: usize) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let names: Vec<String> = text
+        .lines()
+        .map(|line| line.trim().replace('_', " "))
+        .filter(|line| !line.is_empty())
+        .collect();
+    ensure!(
+        names.len() == n,
+        "{}: {} names, {n} were expected",
+        path.display(),
+        names.len()
+    );
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::data::place::tests::Folder;
+
+    fn names(n: usize) -> String {
+        (0..n).map(|i| format!("class_{i}\n")).collect()
+    }
+
+    #[test]
+    fn both_versions_are_read_by_their_labels_and_planes() {
+        let folder = Folder::new("cifar");
+        let pixels = |value: u8| -> Vec<u8> { (0..N_BYTES).map(|_| value).collect() };
+        folder.put("cifar-10-batches-bin/batches.meta.txt", names(10) + "\n");
+        folder.put(
+            "cifar-10-batches-bin/test_batch.bin",
+            [vec![3], pixels(7), vec![9], pixels(8)].concat(),
+        );
+        folder.put("fine_label_names.txt", names(100));
+        folder.put("test.bin", [vec![19, 99], pixels(5)].concat());
+        let (ten, hundred) = (
+            cifar_10(folder.path()).expect("CIFAR-10"),
+            cifar_100(folder.path()).expect("CIFAR-100"),
+        );
+        assert_eq!(ten.labels, [3, 9], "classes");
+        assert_eq!(ten.classes[3], "class 3", "as words");
+        let second = ten.listing.items[1].picture.read().expect("a picture");
+        assert_eq!(
+            (second.width, second.height, second.pixels[0]),
+            (32, 32, 8),
+            "the second record"
+        );
+        assert_eq!(hundred.labels, [99], "the fine class");
+        let first = hundred.listing.items[0].picture.read().expect("a picture");
+        assert!(first.pixels.iter().all(|&value| value == 5), "its planes");
+    }
+
+    #[test]
+    fn a_file_of_another_size_is_refused() {
+        let folder = Folder::new("cifar-size");
+        folder.put("batches.meta.txt", names(10));
+        folder.put("test_batch.bin", [0; 3072]);
+        let error = cifar_10(folder.path()).expect_err("a byte is missing");
+        assert!(
+            error
+                .to_string()
+                .contains("a multiple of 3073 was expected"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_label_is_refused() {
+        let folder = Folder::new("cifar-label");
+        folder.put("batches.meta.txt", names(10));
+        folder.put("test_batch.bin", [10; 3073]);
+        let error = cifar_10(folder.path()).expect_err("there are ten classes");
+        assert!(error.to_string().contains("label 10"), "{error}");
+    }
+}

@@ -1,0 +1,202 @@
+//! COCO captions: one JSON file a split, pictures in a folder of the split's name.
+//!
+//! <https://cocodataset.org/#format-data>. Pictures are sorted by their number, captions of a picture by theirs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+
+use super::place::{first_of, folder_of, open};
+use super::{Caption, Item, Listing, Picture, Skipped, Splits};
+
+/// Which of COCO's divisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Year {
+    /// 82,783 pictures to train on, 40,504 to measure on.
+    Year2014,
+    /// 118,287 pictures to train on, 5,000 to measure on.
+    Year2017,
+}
+
+impl Year {
+    const fn number(self) -> u16 {
+        match self {
+            Self::Year2014 => 2014,
+            Self::Year2017 => 2017,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct File {
+    images: Vec<Image>,
+    annotations: Vec<Annotation>,
+}
+
+#[derive(Deserialize)]
+struct Image {
+    id: u64,
+    file_name: String,
+}
+
+#[derive(Deserialize)]
+struct Annotation {
+    id: u64,
+    image_id: u64,
+    caption: String,
+}
+
+/// Both splits of a folder laid out as COCO's archives unpack: `annotations/captions_train2017.json`, `train2017/`, and
+/// the same for `val2017`.
+///
+/// # Errors
+///
+/// A file is missing or broken, or none of its pictures is there.
+pub fn splits(root: &Path, year: Year) -> Result<Splits> {
+    let split = |name: &str| {
+        let name = format!("{name}{}", year.number());
+        let captions = format!("captions_{name}.json");
+        let annotations = first_of(
+            root,
+            &[&format!("annotations/{captions}"), &captions],
+            "captions",
+        )?;
+        let pictures = folder_of(root, &[&name, &format!("images/{name}")]);
+        captions_of(&annotations, &pictures)
+    };
+    Ok(Splits {
+        train: split("train")?,
+        test: split("val")?,
+        notes: Vec::new(),
+    })
+}
+
+/// One file of captions with its folder of pictures.
+///
+/// # Errors
+///
+/// The file is missing or broken, or none of its pictures is there.
+pub fn captions_of(annotations: &Path, pictures: &Path) -> Result<Listing> {
+    // Read from the file as it comes: what is not asked for is never held.
+    let file: File = serde_json::from_reader(open(annotations)?).with_context(|| {
+        format!(
+            "{}: COCO captions, an object with `images` and `annotations`, were expected",
+            annotations.display()
+        )
+    })?;
+    let mut skipped = Vec::new();
+    let mut items: BTreeMap<u64, (Item, Vec<(u64, Caption)>)> = BTreeMap::new();
+    for image in file.images {
+        let item = Item {
+            id: image.id.to_string(),
+            picture: Picture::File(pictures.join(&image.file_name)),
+            captions: Vec::new(),
+        };
+        if items.insert(image.id, (item, Vec::new())).is_some() {
+            let what = format!("picture {}", image.id);
+            skipped.push(Skipped::new(what, "named twice"));
+        }
+    }
+    for annotation in file.annotations {
+        let caption = Caption::plain(&annotation.caption);
+        match items.get_mut(&annotation.image_id) {
+            Some((_, captions)) => captions.push((annotation.id, caption)),
+            None => skipped.push(Skipped::new(
+                format!(
+                    "caption {} of picture {}",
+                    annotation.id, annotation.image_id
+                ),
+                "its picture is not listed",
+            )),
+        }
+    }
+    let items = items.into_values().map(|(mut item, mut captions)| {
+        captions.sort_by_key(|(id, _)| *id);
+        item.captions = captions.into_iter().map(|(_, caption)| caption).collect();
+        item
+    });
+    let items = items.collect();
+    Listing { items, skipped }.checked(annotations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::data::place::tests::{Folder, png};
+
+    const CAPTIONS: &str = r#"{
+        "info": {"year": 2017}, "licenses": [],
+        "images": [
+            {"id": 9, "file_name": "000000000009.jpg", "height": 2, "width": 2, "license": 3},
+            {"id": 4, "file_name": "000000000004.jpg"},
+            {"id": 5, "file_name": "000000000005.jpg"}
+        ],
+        "annotations": [
+            {"id": 30, "image_id": 9, "caption": "third\n"},
+            {"id": 10, "image_id": 9, "caption": "first"},
+            {"id": 20, "image_id": 4, "caption": "second"},
+            {"id": 21, "image_id": 77, "caption": "of no picture"}
+        ]
+    }"#;
+
+    #[test]
+    fn pictures_and_captions_are_in_the_order_of_their_numbers() {
+        let folder = Folder::new("coco");
+        for split in ["train2017", "val2017"] {
+            folder.put(&format!("annotations/captions_{split}.json"), CAPTIONS);
+            folder.put(&format!("{split}/000000000004.jpg"), png([1, 2, 3]));
+            folder.put(&format!("{split}/000000000009.jpg"), png([4, 5, 6]));
+        }
+        let splits = splits(folder.path(), Year::Year2017).expect("both splits");
+        assert_eq!(splits.train.items.len(), 2, "of three");
+        let found = &splits.test;
+        let ids: Vec<&str> = found.items.iter().map(|item| item.id.as_str()).collect();
+        assert_eq!(ids, ["4", "9"], "the third has no caption");
+        let texts: Vec<&str> = found.items[1]
+            .captions
+            .iter()
+            .map(|caption| caption.text.as_str())
+            .collect();
+        assert_eq!(texts, ["first", "third"], "by number, without the line end");
+        let picture = found.items[1].picture.read().expect("a picture");
+        assert_eq!(picture.pixels[..3], [4, 5, 6], "its own");
+        assert_eq!(
+            found.reasons(),
+            [
+                ("its picture is not listed".to_owned(), 1),
+                ("no caption".to_owned(), 1)
+            ],
+            "{:?}",
+            found.skipped
+        );
+    }
+
+    #[test]
+    fn a_broken_file_is_named_with_the_place_of_the_fault() {
+        let folder = Folder::new("coco-broken");
+        folder.put(
+            "annotations/captions_train2014.json",
+            "{\"images\": [],\n \"annotations\": 7}",
+        );
+        let error = splits(folder.path(), Year::Year2014).expect_err("broken");
+        let text = format!("{error:#}");
+        assert!(
+            text.contains("captions_train2014.json") && text.contains("line 2"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_files_that_were_looked_for_are_named() {
+        let folder = Folder::new("coco-missing");
+        let error = splits(folder.path(), Year::Year2014).expect_err("empty");
+        assert!(
+            error
+                .to_string()
+                .contains("annotations/captions_train2014.json"),
+            "{error}"
+        );
+    }
+}

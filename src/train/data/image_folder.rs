@@ -1,0 +1,130 @@
+//! A folder of classes, each a folder of pictures, as `ImageNet`'s validation pictures are usually laid out.
+//!
+//! Folders are classes in order of their names. `classes.txt` or `LOC_synset_mapping.txt` beside them says what they are
+//! called: `n01440764 tench, Tinca tinca` a line, of which the first name is taken.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::place::{is_picture, names_in};
+use super::{Item, Labelled, Listing, Picture, Skipped};
+
+/// What the files with names may be called.
+const NAME_FILES: [&str; 2] = ["classes.txt", "LOC_synset_mapping.txt"];
+
+/// All pictures of all classes.
+///
+/// # Errors
+///
+/// The folder is missing or holds no folder with pictures, or names are missing for some of its classes.
+pub fn labelled(root: &Path) -> Result<Labelled> {
+    let names = names_in(root)?;
+    let folders: Vec<&String> = names.iter().filter(|n| root.join(n).is_dir()).collect();
+    let given = given_names(root)?;
+    let (mut listing, mut labels, mut classes) = (Listing::default(), Vec::new(), Vec::new());
+    for folder in folders {
+        let path = root.join(folder);
+        let (pictures, others): (Vec<String>, Vec<String>) =
+            names_in(&path)?.into_iter().partition(|n| is_picture(n));
+        for other in others {
+            let what = format!("{folder}/{other}");
+            listing
+                .skipped
+                .push(Skipped::new(what, "not named like a picture"));
+        }
+        if pictures.is_empty() {
+            listing
+                .skipped
+                .push(Skipped::new(folder, "no pictures in it"));
+            continue;
+        }
+        for name in pictures {
+            labels.push(classes.len());
+            listing.items.push(Item {
+                id: format!("{folder}/{name}"),
+                picture: Picture::File(path.join(&name)),
+                captions: Vec::new(),
+            });
+        }
+        classes.push(match &given {
+            None => folder.replace('_', " "),
+            Some(given) => given.get(folder.as_str()).cloned().with_context(|| {
+                format!(
+                    "{}: {folder} has no name in {}",
+                    root.display(),
+                    NAME_FILES[0]
+                )
+            })?,
+        });
+    }
+    ensure!(
+        classes.len() > 1,
+        "{}: {} folders with pictures, one for each of two or more classes was expected",
+        root.display(),
+        classes.len()
+    );
+    let name = root
+        .file_name()
+        .map_or("folder".into(), |name| name.to_string_lossy());
+    Ok(Labelled {
+        name: name.into_owned(),
+        classes,
+        listing,
+        labels,
+    })
+}
+
+/// What the folders are called, if a file says so.
+fn given_names(root: &Path) -> Result<Option<HashMap<String, String>>> {
+    let Some(path) = NAME_FILES.iter().map(|n| root.join(n)).find(|p| p.exists()) else {
+        return Ok(None);
+    };
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let pairs = text.lines().filter_map(|line| {
+        let (folder, names) = line.trim().split_once([' ', '\t', ','])?;
+        let first = names.split(',').next().unwrap_or(names);
+        Some((folder.to_owned(), first.trim().to_owned()))
+    });
+    Ok(Some(pairs.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::data::place::tests::{Folder, png};
+
+    #[test]
+    fn folders_are_classes_with_the_names_that_are_given() {
+        let folder = Folder::new("folders");
+        folder.put("n01440764/a.JPEG", png([0; 3]));
+        folder.put("n01440764/notes.txt", "");
+        folder.put("n01443537/b.png", png([1; 3]));
+        folder.put("n01443537/c.png", png([2; 3]));
+        folder.put("n99999999/readme.md", "");
+        let plain = labelled(folder.path()).expect("two classes");
+        assert_eq!(plain.classes, ["n01440764", "n01443537"], "folders' names");
+        assert_eq!(plain.labels, [0, 1, 1], "in order");
+        assert_eq!(
+            plain.listing.skipped.len(),
+            3,
+            "{:?}",
+            plain.listing.skipped
+        );
+        folder.put(
+            "LOC_synset_mapping.txt",
+            "n01440764 tench, Tinca tinca\nn01443537 goldfish, Carassius auratus\n",
+        );
+        let named = labelled(folder.path()).expect("two classes");
+        assert_eq!(named.classes, ["tench", "goldfish"], "first names");
+    }
+
+    #[test]
+    fn a_folder_of_pictures_is_no_folder_of_classes() {
+        let folder = Folder::new("folders-flat");
+        folder.put("a.png", png([0; 3]));
+        let error = labelled(folder.path()).expect_err("no classes");
+        assert!(error.to_string().contains("0 folders"), "{error}");
+    }
+}

@@ -1,0 +1,228 @@
+//! What every format is read into.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::Picture;
+
+/// What is said of a picture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caption {
+    /// The words.
+    pub text: String,
+    /// Level in a hierarchy, the vaguest 0.
+    pub level: Option<usize>,
+}
+
+impl Caption {
+    /// A caption that belongs to no hierarchy.
+    #[must_use]
+    pub fn plain(text: &str) -> Self {
+        Self {
+            text: text.trim().to_owned(),
+            level: None,
+        }
+    }
+}
+
+/// A picture with what is said of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Name in its data set.
+    pub id: String,
+    /// Where it lies.
+    pub picture: Picture,
+    /// At least one, but for pictures that are to be classified.
+    pub captions: Vec<Caption>,
+}
+
+/// Something that a data set names and that was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// What it is.
+    pub what: String,
+    /// Why it was left out.
+    pub why: String,
+}
+
+impl Skipped {
+    /// What was left out, and why.
+    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
+        let (what, why) = (what.into(), why.into());
+        Self { what, why }
+    }
+}
+
+/// The pictures of a split, in a fixed order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// What there is.
+    pub items: Vec<Item>,
+    /// What was left out.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Pictures to train on and pictures to measure on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Splits {
+    /// To train on.
+    pub train: Listing,
+    /// To measure on.
+    pub test: Listing,
+    /// What a user should know about what was chosen.
+    pub notes: Vec<String>,
+}
+
+/// Pictures of one class each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labelled {
+    /// Name of the data set.
+    pub name: String,
+    /// What the classes are called.
+    pub classes: Vec<String>,
+    /// The pictures, without captions.
+    pub listing: Listing,
+    /// The class of each picture.
+    pub labels: Vec<usize>,
+}
+
+impl Listing {
+    /// Leaves out captions without words, pictures without captions and pictures that are not where they should be.
+    ///
+    /// # Errors
+    ///
+    /// None of the pictures is there: the folder is the wrong one.
+    pub fn checked(mut self, of: &Path) -> Result<Self> {
+        let items = std::mem::take(&mut self.items);
+        let n_items = items.len();
+        let mut missing = None;
+        for mut item in items {
+            item.captions.retain(|caption| !caption.text.is_empty());
+            if item.captions.is_empty() {
+                let what = format!("picture {}", item.id);
+                self.skipped.push(Skipped::new(what, "no caption"));
+            } else if let Some(path) = item.picture.missing_file() {
+                let why = format!("{} is not there", path.display());
+                self.skipped.push(Skipped::new(&item.id, why));
+                missing.get_or_insert_with(|| path.display().to_string());
+            } else {
+                self.items.push(item);
+            }
+        }
+        if let (true, Some(example)) = (self.items.is_empty(), missing) {
+            bail!(
+                "{}: none of its {n_items} pictures is there; {example} was expected",
+                of.display()
+            );
+        }
+        Ok(self)
+    }
+
+    /// How many things were left out for each reason, the most frequent first; numbers and names in reasons are not told
+    /// apart.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<(String, usize)> {
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        for skipped in &self.skipped {
+            *counts.entry(kind_of(&skipped.why)).or_default() += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        counts
+    }
+}
+
+/// A reason without the name of the file it is about.
+fn kind_of(why: &str) -> String {
+    let words = why.split_whitespace();
+    let words = words.map(|word| if word.contains('/') { "…" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Gathers captions by picture, pictures in the order in which they are first named.
+#[derive(Debug, Default)]
+pub(super) struct Gatherer {
+    items: Vec<Item>,
+    of_id: HashMap<String, usize>,
+}
+
+impl Gatherer {
+    /// Adds a caption to a picture, which lies where `picture` says if it is named for the first time.
+    pub(super) fn add(&mut self, id: &str, caption: Caption, picture: impl FnOnce() -> Picture) {
+        let at = *self.of_id.entry(id.to_owned()).or_insert_with(|| {
+            self.items.push(Item {
+                id: id.to_owned(),
+                picture: picture(),
+                captions: Vec::new(),
+            });
+            self.items.len() - 1
+        });
+        self.items[at].captions.push(caption);
+    }
+
+    pub(super) fn finish(self, skipped: Vec<Skipped>) -> Listing {
+        Listing {
+            items: self.items,
+            skipped,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn item(id: &str, path: &str, text: &str) -> Item {
+        Item {
+            id: id.to_owned(),
+            picture: Picture::File(PathBuf::from(path)),
+            captions: vec![Caption::plain(text)],
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_listed_with_its_reason() {
+        let here = file!();
+        let listing = Listing {
+            items: vec![
+                item("good", here, " a caption "),
+                item("silent", here, "  "),
+                item("gone", "nowhere/1.jpg", "a caption"),
+                item("gone too", "nowhere/2.jpg", "a caption"),
+            ],
+            skipped: Vec::new(),
+        };
+        let checked = listing.checked(Path::new("list")).expect("one is there");
+        assert_eq!(checked.items.len(), 1, "one is whole: {checked:?}");
+        assert_eq!(checked.items[0].captions[0].text, "a caption", "trimmed");
+        assert_eq!(
+            checked.reasons(),
+            [
+                ("… is not there".to_owned(), 2),
+                ("no caption".to_owned(), 1)
+            ],
+            "reasons: {:?}",
+            checked.skipped
+        );
+    }
+
+    #[test]
+    fn a_folder_without_any_of_the_pictures_is_an_error() {
+        let listing = Listing {
+            items: vec![item("gone", "nowhere/1.jpg", "a caption")],
+            skipped: Vec::new(),
+        };
+        let error = listing
+            .checked(Path::new("captions.json"))
+            .expect_err("nothing is there");
+        assert_eq!(
+            error.to_string(),
+            "captions.json: none of its 1 pictures is there; nowhere/1.jpg was expected",
+            "the message"
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! Public data sets in the formats they are published in, one a file.
+//!
+//! Every format becomes the same lists: pictures that stay where they lie, what is said of them, and what was left out
+//! and why. Nothing here knows models or tensors; `reproduce` embeds what is listed.
+
+pub mod captions_csv;
+pub mod cifar;
+pub mod coco;
+pub mod conceptual;
+pub mod distort;
+pub mod flickr;
+pub mod hierarcaps;
+pub mod image_folder;
+pub mod karpathy;
+pub mod stl10;
+pub mod webdataset;
+
+mod holdout;
+mod listing;
+mod picture;
+mod place;
+
+pub use holdout::{hold_out, take};
+pub use listing::{Caption, Item, Labelled, Listing, Skipped, Splits};
+pub use picture::{Picture, PlaneOrder};
+pub use place::first_of;

@@ -1,0 +1,113 @@
+//! Finds the files of a data set under its folder, and says what was looked for where nothing is found.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+/// The first of these that is there under `root`.
+///
+/// # Errors
+///
+/// None is.
+pub fn first_of(root: &Path, names: &[&str], what: &str) -> Result<PathBuf> {
+    let candidates: Vec<PathBuf> = names.iter().map(|name| root.join(name)).collect();
+    if let Some(found) = candidates.iter().find(|path| path.exists()) {
+        return Ok(found.clone());
+    }
+    let looked: Vec<String> = candidates.iter().map(|p| p.display().to_string()).collect();
+    bail!(
+        "{}: no {what}; looked for {}",
+        root.display(),
+        looked.join(", ")
+    );
+}
+
+/// The first folder of these that is there under `root`, or `root` itself.
+pub(super) fn folder_of(root: &Path, names: &[&str]) -> PathBuf {
+    let mut candidates = names.iter().map(|name| root.join(name));
+    candidates
+        .find(|path| path.is_dir())
+        .unwrap_or_else(|| root.to_owned())
+}
+
+/// A file to be read piece by piece.
+pub(super) fn open(path: &Path) -> Result<BufReader<File>> {
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    Ok(BufReader::with_capacity(1 << 20, file))
+}
+
+/// The names in a folder, in order.
+pub(super) fn names_in(folder: &Path) -> Result<Vec<String>> {
+    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.with_context(|| folder.display().to_string())?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Whether a file is named like a picture.
+pub(super) fn is_picture(name: &str) -> bool {
+    let extension = Path::new(name).extension().and_then(|e| e.to_str());
+    extension.is_some_and(|extension| {
+        ["jpg", "jpeg", "png", "webp", "gif", "bmp"]
+            .iter()
+            .any(|known| extension.eq_ignore_ascii_case(known))
+    })
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A folder of a test's own, which is deleted at the end.
+    pub(in crate::train::data) struct Folder(PathBuf);
+
+    impl Folder {
+        pub(in crate::train::data) fn new(name: &str) -> Self {
+            let name = format!("kappascope-data-{name}-{}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            std::fs::remove_dir_all(&path).ok();
+            std::fs::create_dir_all(&path).expect("a folder for the test");
+            Self(path)
+        }
+
+        pub(in crate::train::data) fn path(&self) -> &Path {
+            &self.0
+        }
+
+        pub(in crate::train::data) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+            let path = self.0.join(name);
+            let parent = path.parent().expect("a file lies in a folder");
+            std::fs::create_dir_all(parent).expect("a folder for the test");
+            std::fs::write(&path, bytes).expect("the folder is the test's own");
+            path
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            std::fs::remove_dir_all(&self.0).ok();
+        }
+    }
+
+    /// Two by two pixels of one colour, as a PNG file.
+    pub(in crate::train::data) fn png(colour: [u8; 3]) -> Vec<u8> {
+        crate::train::export::png(&colour.repeat(4), 2).expect("a small picture")
+    }
+
+    #[test]
+    fn what_was_looked_for_is_said() {
+        let error = first_of(Path::new("nowhere"), &["a.json", "b.json"], "captions")
+            .expect_err("nothing is there");
+        assert_eq!(
+            error.to_string(),
+            "nowhere: no captions; looked for nowhere/a.json, nowhere/b.json",
+            "the message"
+        );
+    }
+}

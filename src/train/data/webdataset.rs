@@ -1,0 +1,211 @@
+//! `WebDataset`: tar archives whose members belong together by name, `000012.jpg` and `000012.txt`.
+//!
+//! The archives are walked once by their heads alone; pictures are read later, from where they lie in them. A caption is
+//! the text of `.txt`, or of `caption` in `.json`.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, ensure};
+use serde::Deserialize;
+
+use super::place::{is_picture, names_in};
+use super::{Caption, Item, Listing, Picture, Skipped};
+
+/// The most that the text of a caption may take.
+const MAX_TEXT_BYTES: u64 = 1 << 20;
+
+/// What is known of a name so far.
+#[derive(Default)]
+struct Sample {
+    picture: Option<Picture>,
+    caption: Option<String>,
+    fault: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    caption: Option<String>,
+}
+
+/// All archives of a folder, in order of their names, or one archive.
+///
+/// # Errors
+///
+/// There is no archive, one is broken, or none holds a picture with a caption.
+pub fn listing(path: &Path) -> Result<Listing> {
+    let archives: Vec<PathBuf> = if path.is_dir() {
+        let names = names_in(path)?.into_iter();
+        names
+            .filter(|name| Path::new(name).extension().is_some_and(|e| e == "tar"))
+            .map(|name| path.join(name))
+            .collect()
+    } else {
+        vec![path.to_owned()]
+    };
+    ensure!(!archives.is_empty(), "{}: no .tar archive", path.display());
+    let mut listing = Listing::default();
+    for archive in archives {
+        read_archive(&archive, &mut listing).with_context(|| archive.display().to_string())?;
+    }
+    ensure!(
+        !listing.items.is_empty(),
+        "{}: no picture with a .txt or .json of the same name",
+        path.display()
+    );
+    Ok(listing)
+}
+
+fn read_archive(path: &Path, listing: &mut Listing) -> Result<()> {
+    let name: Arc<Path> = path.into();
+    // Samples in order of their names; an archive holds some thousands.
+    let mut samples: BTreeMap<String, Sample> = BTreeMap::new();
+    let mut archive = tar::Archive::new(File::open(path)?);
+    for entry in archive.entries_with_seek()? {
+        let mut entry = entry.context("no tar archive, or one that was cut short")?;
+        let member = entry.path()?.to_string_lossy().into_owned();
+        let (key, ending) = split_name(&member);
+        if !entry.header().entry_type().is_file() || key.is_empty() {
+            continue;
+        }
+        let sample = samples.entry(key.to_owned()).or_default();
+        if is_picture(&member) {
+            sample.picture = Some(Picture::Slice {
+                archive: name.clone(),
+                offset: entry.raw_file_position(),
+                n_bytes: usize::try_from(entry.size())?,
+            });
+        } else if ending == "txt" || ending == "json" {
+            let mut text = String::new();
+            let read = entry
+                .by_ref()
+                .take(MAX_TEXT_BYTES)
+                .read_to_string(&mut text);
+            match read
+                .map_err(|e| e.to_string())
+                .and_then(|_| caption(&ending, &text))
+            {
+                // A text of its own says more than what else is known of the picture.
+                Ok(found) if ending == "txt" || sample.caption.is_none() => sample.caption = found,
+                Ok(_) => {}
+                Err(fault) => sample.fault = Some(fault),
+            }
+        }
+    }
+    for (key, sample) in samples {
+        let what = format!("{key} of {}", path.display());
+        match sample {
+            Sample {
+                picture: Some(picture),
+                caption: Some(text),
+                ..
+            } if !text.trim().is_empty() => listing.items.push(Item {
+                id: key,
+                picture,
+                captions: vec![Caption::plain(&text)],
+            }),
+            Sample { picture: None, .. } => {
+                listing.skipped.push(Skipped::new(what, "no picture"));
+            }
+            Sample { fault, .. } => {
+                let why = fault.unwrap_or_else(|| "no caption".to_owned());
+                listing.skipped.push(Skipped::new(what, why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A name up to its first dot behind the last slash, and the ending in lower case.
+fn split_name(member: &str) -> (&str, String) {
+    let base = member.rfind('/').map_or(0, |at| at + 1);
+    match member[base..].find('.') {
+        Some(dot) => {
+            let ending = member.rsplit_once('.').map_or("", |(_, ending)| ending);
+            (&member[..base + dot], ending.to_lowercase())
+        }
+        None => (member, String::new()),
+    }
+}
+
+fn caption(ending: &str, text: &str) -> Result<Option<String>, String> {
+    if ending == "txt" {
+        return Ok(Some(text.to_owned()));
+    }
+    serde_json::from_str::<Metadata>(text)
+        .map(|metadata| metadata.caption)
+        .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::data::place::tests::{Folder, png};
+
+    fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (name, bytes) in members {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o644);
+            header.set_cksum();
+            builder
+                .append_data(&mut header, name, *bytes)
+                .expect("memory does not fail");
+        }
+        builder.into_inner().expect("memory does not fail")
+    }
+
+    #[test]
+    fn members_of_one_name_are_an_item_and_pictures_are_read_in_place() {
+        let folder = Folder::new("webdataset");
+        let (red, blue) = (png([200, 0, 0]), png([0, 0, 200]));
+        let first = archive(&[
+            ("b/000001.png", &red),
+            ("b/000001.txt", b"a red thing"),
+            ("b/000001.json", br#"{"caption": "worse", "url": "x"}"#),
+            ("b/000002.json", br#"{"caption": "no picture"}"#),
+            ("b/000003.png", &blue),
+            ("b/000004.png", &blue),
+            ("b/000004.json", b"{"),
+        ]);
+        folder.put("00000.tar", first);
+        folder.put(
+            "00001.tar",
+            archive(&[
+                ("000009.seg.PNG", &blue),
+                ("000009.json", br#"{"caption": "a blue thing"}"#),
+            ]),
+        );
+        folder.put("00000.parquet", "not read");
+        let found = listing(folder.path()).expect("two items");
+        let texts: Vec<&str> = found
+            .items
+            .iter()
+            .map(|item| item.captions[0].text.as_str())
+            .collect();
+        assert_eq!(texts, ["a red thing", "a blue thing"], "in order");
+        let pixels = |i: usize| found.items[i].picture.read().expect("a picture").pixels;
+        assert_eq!(pixels(0)[..3], [200, 0, 0], "the first archive's");
+        assert_eq!(pixels(1)[..3], [0, 0, 200], "the second archive's");
+        let whys: Vec<&str> = found.skipped.iter().map(|s| s.why.as_str()).collect();
+        assert_eq!(whys[..2], ["no picture", "no caption"], "{whys:?}");
+        assert!(whys[2].contains("EOF"), "the fault of the JSON: {whys:?}");
+    }
+
+    #[test]
+    fn an_archive_that_was_cut_short_is_named() {
+        let folder = Folder::new("webdataset-cut");
+        let bytes = archive(&[("1.png", &png([0; 3])), ("1.txt", b"a caption")]);
+        let path = folder.put("00000.tar", &bytes[..700]);
+        let error = match listing(&path) {
+            Err(error) => format!("{error:#}"),
+            // What is cut off behind the heads shows when the picture is read.
+            Ok(found) => format!("{:#}", found.items[0].picture.read().expect_err("cut")),
+        };
+        assert!(error.contains("00000.tar"), "{error}");
+    }
+}
