@@ -10,7 +10,7 @@ use crate::model::clip::{Architecture, TextTower, VisionTower};
 use crate::model::parameters::{Filling, Parameters};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
 use crate::weights::manifest::{FileEntry, Manifest, Part};
-use crate::weights::shard::{Joiner, read_each, verify};
+use crate::weights::shard::{Joiner, verify};
 
 /// Captions that share one pass; bounds the memory of attention, which grows with captions × tokens².
 const CAPTIONS_PER_PASS: usize = 32;
@@ -307,16 +307,20 @@ struct Loader<'a, S, P> {
 
 impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
     async fn file(&mut self, stage: &str, entry: &FileEntry) -> Result<Vec<u8>> {
-        let total_bytes = self.manifest.weights_bytes();
-        (self.on_progress)(stage, self.loaded_bytes, total_bytes);
+        self.report(stage, 0);
         let bytes = self.source.read(entry).await?;
         verify(&bytes, entry)?;
-        self.loaded_bytes += entry.bytes;
-        (self.on_progress)(stage, self.loaded_bytes, total_bytes);
+        self.report(stage, entry.bytes);
         Ok(bytes)
     }
 
-    /// The model with the values of one part; beside them, no more than one file is in memory.
+    /// Tells how far the load is, with so many bytes more than before.
+    fn report(&mut self, stage: &str, n_bytes: u64) {
+        self.loaded_bytes += n_bytes;
+        (self.on_progress)(stage, self.loaded_bytes, self.manifest.weights_bytes());
+    }
+
+    /// The model with the values of one part; beside them, no more than one file or one tensor is in memory.
     async fn fill<M: Parameters>(&mut self, stage: &str, part: Part, model: M) -> Result<M> {
         if self.manifest.shards.is_empty() {
             return self.fill_by_name(model).await;
@@ -324,11 +328,13 @@ impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
         let mut filling = Filling::new(model);
         let mut joiner = Joiner::new(self.manifest.shards(part));
         for shard in self.manifest.shards(part) {
-            let bytes = self.file(stage, &shard.entry).await?;
-            read_each(&bytes, |record| match joiner.put(record)? {
+            self.report(stage, 0);
+            let mut take = |record| match joiner.put(record)? {
                 Some(whole) => filling.put(whole),
                 None => Ok(()),
-            })?;
+            };
+            self.source.shard(shard, &mut take).await?;
+            self.report(stage, shard.entry.bytes);
         }
         filling.finish()
     }

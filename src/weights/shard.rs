@@ -97,15 +97,40 @@ pub fn read_each(bytes: &[u8], mut take: impl FnMut(TensorRecord) -> Result<()>)
         .collect();
     views.sort_by_key(|(name, _)| *name);
     views.into_iter().try_for_each(|(name, view)| {
-        let values = match view.dtype() {
-            Dtype::I8 => dequantise(name, &view, &tensors)?,
-            _ => decode(name, &view)?,
-        };
-        take(TensorRecord {
-            name: name.to_owned(),
-            shape: view.shape().to_vec(),
-            values,
-        })
+        let entry = entry(name, &view);
+        let scales = scales_name(&entry).and_then(|name| tensors.tensor(&name).ok());
+        take(record(&entry, view.data(), scales.map(|view| view.data()))?)
+    })
+}
+
+/// The tensor that has the scales of the rows of an int8 one.
+#[must_use]
+pub fn scales_name(entry: &TensorEntry) -> Option<String> {
+    (entry.dtype == "I8").then(|| format!("{}{SCALE_ENDING}", entry.name))
+}
+
+/// A tensor, of the bytes of its values and, if they are int8, of those of its scales.
+///
+/// # Errors
+///
+/// Values that are neither floats nor int8, or int8 without a scale for each row.
+pub fn record(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Result<TensorRecord> {
+    let TensorEntry { name, dtype, shape } = entry;
+    let values = match &**dtype {
+        "F32" => values(bytes, f32::from_le_bytes),
+        "F16" => values(bytes, |bytes| f16::from_le_bytes(bytes).to_f32()),
+        "BF16" => values(bytes, |bytes| bf16::from_le_bytes(bytes).to_f32()),
+        "I8" => dequantise(entry, bytes, scales)?,
+        other => {
+            return Err(Error::Weights(format!(
+                "{name}: dtype is {other}, expected F32, F16 or BF16"
+            )));
+        }
+    };
+    Ok(TensorRecord {
+        name: name.clone(),
+        shape: shape.clone(),
+        values,
     })
 }
 
@@ -199,11 +224,7 @@ impl<'a> Joiner<'a> {
 pub fn describe(bytes: &[u8]) -> Result<Vec<TensorEntry>> {
     let mut entries: Vec<_> = header(bytes)?
         .iter()
-        .map(|(name, view)| TensorEntry {
-            name: name.to_owned(),
-            dtype: format!("{:?}", view.dtype()),
-            shape: view.shape().to_vec(),
-        })
+        .map(|(name, view)| entry(name, &view))
         .collect();
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(entries)
@@ -233,7 +254,16 @@ pub fn verify(bytes: &[u8], entry: &FileEntry) -> Result<()> {
             entry.bytes
         )));
     }
-    let found = sha256(bytes);
+    verify_hash(&sha256(bytes), entry)
+}
+
+/// Checks that a file with this SHA-256 is the one the manifest means.
+///
+/// # Errors
+///
+/// Another SHA-256 than the manifest says.
+pub fn verify_hash(found: &str, entry: &FileEntry) -> Result<()> {
+    let FileEntry { file, .. } = entry;
     if found != entry.sha256 {
         return Err(Error::Weights(format!(
             "{file}: sha256 is {found}, the manifest says {}",
@@ -350,23 +380,21 @@ fn int8(value: f32, scale: f32) -> u8 {
     (multiple as i8).to_le_bytes()[0]
 }
 
-fn dequantise(name: &str, view: &TensorView<'_>, tensors: &SafeTensors<'_>) -> Result<Vec<f32>> {
-    let scale_name = format!("{name}{SCALE_ENDING}");
-    let scale = tensors
-        .tensor(&scale_name)
-        .map_err(|_| Error::Weights(format!("{scale_name}: missing, but {name} is int8")))?;
-    let shape = view.shape();
+fn dequantise(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Result<Vec<f32>> {
+    let TensorEntry { name, shape, .. } = entry;
+    let scales = scales.ok_or_else(|| {
+        Error::Weights(format!("{name}{SCALE_ENDING}: missing, but {name} is int8"))
+    })?;
+    let scales = values(scales, f32::from_le_bytes);
     let n_rows = shape.first().copied().unwrap_or_default();
-    if scale.dtype() != Dtype::F32 || scale.shape() != [n_rows] {
+    if scales.len() != n_rows {
         return Err(Error::Weights(format!(
-            "{scale_name}: {:?} of shape {:?}, expected F32 of shape [{n_rows}]",
-            scale.dtype(),
-            scale.shape()
+            "{name}{SCALE_ENDING}: {} scales, expected {n_rows}",
+            scales.len()
         )));
     }
-    let scales = values(scale.data(), f32::from_le_bytes);
     let row_width: usize = shape.iter().skip(1).product();
-    let rows = view.data().chunks(row_width.max(1)).zip(scales);
+    let rows = bytes.chunks(row_width.max(1)).zip(scales);
     Ok(rows
         .flat_map(|(row, scale)| {
             row.iter()
@@ -375,15 +403,11 @@ fn dequantise(name: &str, view: &TensorView<'_>, tensors: &SafeTensors<'_>) -> R
         .collect())
 }
 
-fn decode(name: &str, view: &TensorView<'_>) -> Result<Vec<f32>> {
-    let bytes = view.data();
-    match view.dtype() {
-        Dtype::F32 => Ok(values(bytes, f32::from_le_bytes)),
-        Dtype::F16 => Ok(values(bytes, |bytes| f16::from_le_bytes(bytes).to_f32())),
-        Dtype::BF16 => Ok(values(bytes, |bytes| bf16::from_le_bytes(bytes).to_f32())),
-        other => Err(Error::Weights(format!(
-            "{name}: dtype is {other:?}, expected F32, F16 or BF16"
-        ))),
+fn entry(name: &str, view: &TensorView<'_>) -> TensorEntry {
+    TensorEntry {
+        name: name.to_owned(),
+        dtype: format!("{:?}", view.dtype()),
+        shape: view.shape().to_vec(),
     }
 }
 

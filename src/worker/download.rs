@@ -3,18 +3,22 @@
 use std::cell::{Cell, RefCell};
 
 use sha2::{Digest as _, Sha256};
-use web_sys::Url;
+use web_sys::{Blob, Url};
 
 use super::control::Control;
 use super::scope::{post, reason};
 use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
 use crate::error::{Error, Result};
-use crate::inference::Source;
+use crate::inference::{Source, TensorRecord};
 use crate::protocol::{Progress, Response};
-use crate::weights::manifest::{FileEntry, Manifest};
+use crate::weights::manifest::{FileEntry, Manifest, Shard};
+use crate::weights::original::{Index, LENGTH_BYTES, header_range};
 use crate::weights::plan::Plan;
-use crate::weights::shard::verify;
+use crate::weights::shard::{record, scales_name, verify_hash};
+
+/// Bytes that are hashed at once.
+const HASH_BYTES: u64 = 4 << 20;
 
 /// The files of one manifest.
 #[derive(Debug)]
@@ -66,19 +70,23 @@ impl Download {
         self.was_cached.get()
     }
 
-    /// A file from the store, or else from the network. What the store held is verified, and fetched anew if it is not
-    /// what it should be; the rest is left to the session.
-    pub(super) async fn file(&self, entry: &FileEntry) -> Result<Vec<u8>> {
-        let (bytes, is_fresh) = self.fetch(entry).await?;
-        if is_fresh || verify(&bytes, entry).is_ok() {
-            return Ok(bytes);
+    /// A file, verified. What the store held and is not what it should be is fetched anew.
+    async fn verified(&self, entry: &FileEntry) -> Result<Blob> {
+        let Fetched { blob, stored_bytes } = self.fetch(entry).await?;
+        let outcome = verify_hash(&self.hash(&blob, entry).await?, entry);
+        if outcome.is_ok() {
+            return Ok(blob);
         }
         self.store.remove(&entry.sha256).await;
-        Ok(self.fetch(entry).await?.0)
+        if stored_bytes == 0 {
+            outcome?;
+        }
+        let blob = self.fetch(entry).await?.blob;
+        verify_hash(&self.hash(&blob, entry).await?, entry)?;
+        Ok(blob)
     }
 
-    /// The bytes, and whether all of them came just now.
-    async fn fetch(&self, entry: &FileEntry) -> Result<(Vec<u8>, bool)> {
+    async fn fetch(&self, entry: &FileEntry) -> Result<Fetched> {
         let address = beside(&self.manifest_url, &entry.file)?;
         let transfer = Transfer {
             address: &address,
@@ -88,13 +96,21 @@ impl Download {
             control: &self.control,
         };
         let fetched = transfer.run(|n_bytes| self.report(n_bytes)).await?;
-        let Fetched { blob, stored_bytes } = fetched;
-        if stored_bytes < entry.bytes {
+        if fetched.stored_bytes < entry.bytes {
             self.was_cached.set(false);
         }
-        let bytes = read(&blob, 0..whole(blob.size())).await;
-        let bytes = bytes.map_err(|reason| failed(&entry.file, reason))?;
-        Ok((bytes, stored_bytes == 0))
+        Ok(fetched)
+    }
+
+    async fn hash(&self, blob: &Blob, entry: &FileEntry) -> Result<String> {
+        let (mut hash, mut from) = (Sha256::new(), 0);
+        while from < entry.bytes {
+            let to = entry.bytes.min(from + HASH_BYTES);
+            let bytes = read(blob, from..to).await;
+            hash.update(&bytes.map_err(|reason| failed(&entry.file, reason))?);
+            from = to;
+        }
+        Ok(hex(&hash.finalize()))
     }
 
     fn report(&self, n_bytes: u64) {
@@ -109,7 +125,33 @@ impl Download {
 
 impl Source for Download {
     async fn read(&self, entry: &FileEntry) -> Result<Vec<u8>> {
-        self.file(entry).await
+        let blob = self.verified(entry).await?;
+        let bytes = read(&blob, 0..entry.bytes).await;
+        bytes.map_err(|reason| failed(&entry.file, reason))
+    }
+
+    async fn shard(
+        &self,
+        shard: &Shard,
+        take: &mut dyn FnMut(TensorRecord) -> Result<()>,
+    ) -> Result<()> {
+        let unreadable = |reason: String| failed(&shard.entry.file, reason);
+        let blob = self.verified(&shard.entry).await?;
+        let index = index_of(&blob).await.map_err(unreadable)?;
+        let scales: Vec<String> = shard.tensors.iter().filter_map(scales_name).collect();
+        for entry in &shard.tensors {
+            if scales.contains(&entry.name) {
+                continue;
+            }
+            let bytes = read(&blob, index.range(&entry.name)?).await;
+            let bytes = bytes.map_err(unreadable)?;
+            let scales = match scales_name(entry) {
+                Some(name) => Some(read(&blob, index.range(&name)?).await.map_err(unreadable)?),
+                None => None,
+            };
+            take(record(entry, &bytes, scales.as_deref())?)?;
+        }
+        Ok(())
     }
 }
 
@@ -136,8 +178,24 @@ pub(super) async fn keep(store: &Store, name: &str, bytes: &[u8]) {
     }
 }
 
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
+/// What a safetensors file holds.
+pub(super) async fn index_of(blob: &Blob) -> Result<Index, String> {
+    let file_bytes = whole(blob.size());
+    if file_bytes < LENGTH_BYTES {
+        return Err(format!("not a safetensors file: {file_bytes} bytes"));
+    }
+    let length = read(blob, 0..LENGTH_BYTES).await?;
+    let (lengths, _) = length.as_chunks();
+    let header = header_range(lengths.first().copied().unwrap_or_default(), file_bytes);
+    let json = read(blob, header.map_err(|error| error.to_string())?).await?;
+    Index::read(&json, Some(file_bytes)).map_err(|error| error.to_string())
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -16,7 +16,7 @@ use crate::inference::{
 };
 use crate::preprocess::decode;
 use crate::protocol::{Answer, Comparison, Hub, ImageReading, Response};
-use crate::weights::manifest::{FileEntry, Manifest, Part};
+use crate::weights::manifest::{FileEntry, Manifest, Part, Shard};
 
 /// An image encoder of more bytes than this is loaded with the first picture only.
 const EAGER_IMAGE_BYTES: u64 = 16_000_000;
@@ -46,6 +46,17 @@ impl Source for Origin {
         match self {
             Self::Beside(download) => download.read(entry).await,
             Self::Original(original) => original.read(entry).await,
+        }
+    }
+
+    async fn shard(
+        &self,
+        shard: &Shard,
+        take: &mut dyn FnMut(TensorRecord) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Self::Beside(download) => download.shard(shard, take).await,
+            Self::Original(original) => original.shard(shard, take).await,
         }
     }
 

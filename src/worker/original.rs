@@ -8,7 +8,7 @@ use std::ops::Range;
 use web_sys::Blob;
 
 use super::control::Control;
-use super::download::{failed, keep, kept};
+use super::download::{failed, index_of, keep, kept};
 use super::scope::post;
 use super::store::{Store, read, whole};
 use super::transfer::{Transfer, fetch_small};
@@ -81,9 +81,7 @@ impl Original {
             )));
         }
         let blob = &files[name];
-        let index = local_index(blob)
-            .await
-            .map_err(|error| failed(name, error))?;
+        let index = index_of(blob).await.map_err(|error| failed(name, error))?;
         let mut beside = Beside::default();
         for small in Beside::FILES.into_iter().chain(Beside::OLD_TOKENIZER) {
             if let Some(blob) = files.get(small) {
@@ -252,16 +250,6 @@ impl Source for Original {
         let bytes = self.bytes(name, range).await?;
         piece.record(dtype.decode(name, &bytes)?)
     }
-}
-
-async fn local_index(blob: &Blob) -> Result<Index, String> {
-    let file_bytes = whole(blob.size());
-    if file_bytes < LENGTH_BYTES {
-        return Err(format!("not a safetensors file: {file_bytes} bytes"));
-    }
-    let header = header_range(length(&read(blob, 0..LENGTH_BYTES).await?), file_bytes);
-    let json = read(blob, header.map_err(|error| error.to_string())?).await?;
-    Index::read(&json, Some(file_bytes)).map_err(|error| error.to_string())
 }
 
 /// The first eight bytes.
