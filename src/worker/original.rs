@@ -330,14 +330,18 @@ impl HubFile {
     async fn small(&self, file: &str) -> Result<Option<Vec<u8>>> {
         let name = self.stored(file);
         if let Some(bytes) = kept(&self.store, &name).await {
-            return Ok(Some(bytes));
+            return Ok((!bytes.is_empty()).then_some(bytes));
         }
         match fetch_small(&self.address(file)).await {
             Ok(bytes) => {
                 keep(&self.store, &name, &bytes).await;
                 Ok(Some(bytes))
             }
-            Err(error) if is_not_found(&error) => Ok(None),
+            Err(error) if is_not_found(&error) => {
+                // An empty file says that there is none, also where the hub cannot be asked.
+                keep(&self.store, &name, &[]).await;
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
