@@ -6,9 +6,11 @@
 use std::fmt::Write as _;
 
 use super::classes::Classes;
+use super::disturb::Harm;
 use super::drawing::Drawing;
 use super::geometry::{MAX_DIMENSION, MIN_DIMENSION};
 use super::ladder::Ladder;
+use super::misspell::Slip;
 use super::state::{Beside, ExplorerState, Measure};
 use super::view::View;
 use crate::numerics::Family;
@@ -78,6 +80,12 @@ fn encode_views(state: &ExplorerState) -> Vec<String> {
         let rungs = state.ladder.rungs.iter();
         parts.extend(rungs.map(|rung| format!("l={}", escape(&rung.text))));
     }
+    if state.harm != Harm::default() {
+        parts.push(format!("harm={}", state.harm.name()));
+    }
+    if state.slip != Slip::default() {
+        parts.push(format!("slip={}", state.slip.name()));
+    }
     if state.drawing != Drawing::default() {
         parts.push(format!("scene={}", state.drawing.encode()));
     }
@@ -113,6 +121,14 @@ fn decode_view(state: &mut ExplorerState, name: &str, value: String) {
         "l" => {
             // A rung beyond the last is left out.
             state.ladder.add(&value);
+        }
+        "harm" => {
+            let named = Harm::ALL.into_iter().find(|harm| harm.name() == value);
+            state.harm = named.unwrap_or(state.harm);
+        }
+        "slip" => {
+            let named = Slip::ALL.into_iter().find(|slip| slip.name() == value);
+            state.slip = named.unwrap_or(state.slip);
         }
         "scene" => {
             if let Some(drawing) = Drawing::decode(&value) {
@@ -160,7 +176,8 @@ pub fn decode(fragment: &str) -> Option<(ExplorerState, usize)> {
     known.then_some((state, n_own))
 }
 
-fn escape(text: &str) -> String {
+/// Text with everything but letters, digits and `-_.~` as percent and two digits.
+pub(super) fn escape(text: &str) -> String {
     text.bytes()
         .fold(String::with_capacity(text.len()), |mut escaped, byte| {
             match byte {
@@ -206,6 +223,8 @@ mod tests {
             rungs in prop::option::of(prop::collection::vec(".*", 0..6)),
             texts in prop::option::of([".*", ".*", ".*"]),
             limits in (0..=MAX_LIMIT, 0..=MAX_LIMIT),
+            harm in prop::sample::select(Harm::ALL.to_vec()),
+            slip in prop::sample::select(Slip::ALL.to_vec()),
             drawn in prop::option::of((0..4_usize, -400..400_i16, -400..400_i16)),
         ) {
             let pictures: Vec<_> = pictures.iter().map(String::as_str).filter(|id| !id.starts_with(OWN)).collect();
@@ -222,6 +241,7 @@ mod tests {
                 let (threshold, margin) = limits;
                 state.classes = Classes { names, template, dummy, threshold, margin };
             }
+            (state.harm, state.slip) = (harm, slip);
             if let Some((i, dx, dy)) = drawn {
                 state.drawing.add();
                 state.drawing.shift(i, dx, dy);

@@ -4,12 +4,16 @@
 
 mod book;
 mod classes;
+mod disturb;
 mod drawing;
+mod evidence;
+mod export;
 mod fitting;
 mod focus;
 mod fragment;
 mod geometry;
 mod ladder;
+mod misspell;
 mod newest;
 mod number;
 mod reading;
@@ -22,9 +26,12 @@ mod words;
 
 pub use book::{Book, Source};
 pub use classes::{Classes, Judgement, MAX_CLASSES, is_disputed, judgement_words, thousandths};
+pub use disturb::{Harm, N_SEVERITIES};
 pub use drawing::{
     Drawing, Piece, bmp, colour_name, ground_name, light_name, shape_name, size_name, texture_name,
 };
+pub use evidence::{Evidence, EvidenceTable};
+pub use export::{command, csv, data_address, json};
 pub use fitting::{N_WANTED, Search};
 pub use focus::Focus;
 pub use fragment::{OWN, decode, encode, encode_view};
@@ -36,6 +43,7 @@ pub use ladder::{
     BUILT_IN_LADDERS, BuiltInLadder, Ladder, MAX_RUNGS, RungView, Step, ladder_words, rung_views,
     rung_words, step_words,
 };
+pub use misspell::Slip;
 pub use newest::{Arrival, Lane, Newest};
 pub use number::{file_size, percent, round_number, signed, three_significant};
 pub use reading::{CaptionView, PairView, Readings, Snapshot, of_family, softmax};

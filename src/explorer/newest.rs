@@ -7,6 +7,7 @@ pub struct Newest<Q> {
     out: Option<(u64, Lane, Q)>,
     waiting: Option<Q>,
     aside: Option<Q>,
+    made: Option<Q>,
     replays: u8,
 }
 
@@ -17,6 +18,8 @@ pub enum Lane {
     Main,
     /// A view that asks about captions of its own.
     Aside,
+    /// A view that asks about pictures it has made.
+    Made,
 }
 
 /// What to do when an answer arrives.
@@ -39,6 +42,7 @@ impl<Q> Default for Newest<Q> {
             out: None,
             waiting: None,
             aside: None,
+            made: None,
             replays: 0,
         }
     }
@@ -55,15 +59,25 @@ impl<Q: Clone> Newest<Q> {
         self.aside = Some(question);
     }
 
+    /// Puts a question about made pictures in line; it replaces one that waits there.
+    pub fn ask_made(&mut self, question: Q) {
+        self.made = Some(question);
+    }
+
     /// The question to send now, with its id; `None` while one is out or none waits.
     pub fn to_send(&mut self) -> Option<(u64, Q)> {
         if self.out.is_some() {
             return None;
         }
-        let (lane, question) = match self.waiting.take() {
-            Some(question) => (Lane::Main, question),
-            None => (Lane::Aside, self.aside.take()?),
-        };
+        let lanes = [
+            (Lane::Main, &mut self.waiting),
+            (Lane::Aside, &mut self.aside),
+            (Lane::Made, &mut self.made),
+        ];
+        let mut questions = lanes
+            .into_iter()
+            .filter_map(|(lane, waiting)| Some((lane, waiting.take()?)));
+        let (lane, question) = questions.next()?;
         self.last_id += 1;
         self.out = Some((self.last_id, lane, question.clone()));
         Some((self.last_id, question))
@@ -76,7 +90,7 @@ impl<Q: Clone> Newest<Q> {
         };
         self.replays = 0;
         match lane {
-            Lane::Aside => Arrival::Aside(question),
+            Lane::Aside | Lane::Made => Arrival::Aside(question),
             Lane::Main if self.waiting.is_some() => Arrival::Stale,
             Lane::Main => Arrival::Newest(question),
         }
@@ -90,6 +104,7 @@ impl<Q: Clone> Newest<Q> {
         let waiting = match lane {
             Lane::Main => &mut self.waiting,
             Lane::Aside => &mut self.aside,
+            Lane::Made => &mut self.made,
         };
         if waiting.is_some() {
             return None;
@@ -105,7 +120,7 @@ impl<Q: Clone> Newest<Q> {
 
     /// Whether nothing is out and nothing waits.
     pub fn is_idle(&self) -> bool {
-        self.out.is_none() && self.waiting.is_none() && self.aside.is_none()
+        self.out.is_none() && self.waiting.is_none() && self.aside.is_none() && self.made.is_none()
     }
 }
 
@@ -169,6 +184,18 @@ mod tests {
         assert_eq!(line.to_send(), Some((3, "b")), "the matrix again");
         assert_eq!(line.arrived(3), Arrival::Newest("b"), "is answered");
         assert_eq!(line.to_send(), Some((4, "newer")), "and the last aside");
+    }
+
+    #[test]
+    fn captions_and_made_pictures_do_not_overtake_each_other() {
+        let mut line = Newest::default();
+        line.ask_made("pictures");
+        line.ask_aside("captions");
+        assert_eq!(line.to_send(), Some((1, "captions")), "both wait");
+        assert_eq!(line.arrived(1), Arrival::Aside("captions"), "one by one");
+        assert_eq!(line.to_send(), Some((2, "pictures")), "and both are sent");
+        assert_eq!(line.arrived(2), Arrival::Aside("pictures"), "and answered");
+        assert!(line.is_idle(), "nothing is left");
     }
 
     #[test]

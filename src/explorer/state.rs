@@ -3,8 +3,10 @@
 use std::cmp::Ordering;
 
 use super::classes::Classes;
+use super::disturb::Harm;
 use super::drawing::Drawing;
 use super::ladder::Ladder;
+use super::misspell::Slip;
 use super::view::View;
 use crate::numerics::Family;
 
@@ -49,6 +51,10 @@ pub struct ExplorerState {
     pub ladder: Ladder,
     /// The classes that pictures are named with.
     pub classes: Classes,
+    /// What is done to pictures.
+    pub harm: Harm,
+    /// What is done to captions.
+    pub slip: Slip,
     /// The scene in the studio.
     pub drawing: Drawing,
     next_key: u64,
@@ -119,6 +125,8 @@ impl ExplorerState {
             dimension: None,
             ladder: Ladder::default(),
             classes: Classes::default(),
+            harm: Harm::default(),
+            slip: Slip::default(),
             drawing: Drawing::default(),
             next_key: 1,
         };

@@ -16,17 +16,23 @@ pub enum View {
     Geometry,
     /// Naming pictures, and refusing to.
     NoneOfThese,
+    /// Pictures and captions harmed by degrees.
+    Disturb,
+    /// What was measured of the model.
+    Evidence,
 }
 
 impl View {
     /// All views, in the order in which they are offered.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Explore,
         Self::Ladder,
         Self::Words,
         Self::Studio,
         Self::Geometry,
         Self::NoneOfThese,
+        Self::Disturb,
+        Self::Evidence,
     ];
 
     /// The view in an address.
@@ -38,6 +44,8 @@ impl View {
             Self::Studio => "studio",
             Self::Geometry => "geometry",
             Self::NoneOfThese => "none-of-these",
+            Self::Disturb => "disturb",
+            Self::Evidence => "evidence",
         }
     }
 
@@ -50,14 +58,17 @@ impl View {
             Self::Studio => "Studio",
             Self::Geometry => "Geometry",
             Self::NoneOfThese => "None of these",
+            Self::Disturb => "Disturb",
+            Self::Evidence => "Evidence",
         }
     }
 
-    /// What a visitor does there: `See` or `Understand`.
+    /// What a visitor does there: `See`, `Understand` or `Check`.
     pub fn group(self) -> &'static str {
         match self {
             Self::Explore | Self::Ladder | Self::Words | Self::Studio => "See",
-            Self::Geometry | Self::NoneOfThese => "Understand",
+            Self::Geometry | Self::NoneOfThese | Self::Disturb => "Understand",
+            Self::Evidence => "Check",
         }
     }
 
@@ -83,6 +94,10 @@ mod tests {
     fn views_of_one_group_stand_together() {
         let mut groups: Vec<&str> = View::ALL.map(View::group).to_vec();
         groups.dedup();
-        assert_eq!(groups, ["See", "Understand"], "in the order of the views");
+        assert_eq!(
+            groups,
+            ["See", "Understand", "Check"],
+            "in the order of the views"
+        );
     }
 }

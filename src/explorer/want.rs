@@ -1,5 +1,6 @@
 //! What the open view asks the engine about, beside the matrix.
 
+use super::disturb::N_SEVERITIES;
 use super::state::ExplorerState;
 use super::variants::variant_captions;
 use super::view::View;
@@ -32,11 +33,18 @@ impl Want {
     pub fn of_view(state: &ExplorerState, images: Vec<String>) -> Self {
         match state.view {
             // The matrix has all that these need; a drawing is asked about by itself.
-            View::Explore | View::Geometry | View::Studio => Self::default(),
+            View::Explore | View::Geometry | View::Studio | View::Evidence => Self::default(),
             View::Ladder => Self::of(state.ladder.texts(), Vec::new()),
             View::Words => {
                 let caption = state.chosen_caption().and_then(|key| state.text(key));
                 Self::of(variant_captions(caption.unwrap_or_default()), Vec::new())
+            }
+            View::Disturb => {
+                let caption = state.chosen_caption().and_then(|key| state.text(key));
+                let texts = state
+                    .slip
+                    .ladder(caption.unwrap_or_default(), N_SEVERITIES - 1);
+                Self::of(texts, images)
             }
             View::NoneOfThese => Self::of(state.classes.captions(), images),
         }

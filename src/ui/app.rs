@@ -12,12 +12,12 @@ use super::exhibit::Exhibit;
 use super::gallery::Opening;
 use super::intake;
 use super::panels::{
-    Axis, CaptionRow, Controls, GalleryStrip, Masthead, Navigation, NewCaption, Notices,
+    Axis, CaptionRow, Controls, Export, GalleryStrip, Masthead, Navigation, NewCaption, Notices,
     PictureHeaders, Prose, TouchedPair,
 };
 use super::plot;
 use super::upkeep;
-use super::views::{Geometry, Ladder, NoneOfThese, Studio, Words};
+use super::views::{Disturb, Evidence, Geometry, Ladder, NoneOfThese, Studio, Words};
 use crate::explorer::{Measure, Readings, View, dispute_words};
 
 /// More pictures than this scroll beneath the captions.
@@ -82,6 +82,8 @@ fn mount(view: View, place: HtmlElement) -> Box<dyn Any> {
         View::Studio => Box::new(mount_to(place, || view! { <Studio/> })),
         View::Geometry => Box::new(mount_to(place, || view! { <Geometry/> })),
         View::NoneOfThese => Box::new(mount_to(place, || view! { <NoneOfThese/> })),
+        View::Disturb => Box::new(mount_to(place, || view! { <Disturb/> })),
+        View::Evidence => Box::new(mount_to(place, || view! { <Evidence/> })),
     }
 }
 
@@ -93,6 +95,7 @@ fn Explore() -> impl IntoView {
         <Dispute/>
         <GalleryStrip/>
         <TouchedPair/>
+        <Export/>
         <Prose/>
     }
 }

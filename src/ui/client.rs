@@ -3,20 +3,17 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use wasm_bindgen_futures::spawn_local;
 
 use super::desk::Desk;
 use super::engine::{self, Kind};
-use crate::explorer::{Arrival, Drawing, Lane, Newest, Snapshot, bmp};
+use super::made::Made;
+use crate::explorer::{Arrival, Lane, Newest, Snapshot};
 use crate::protocol::{Answer, ImageReading, ModelCard, Progress, Request, Response};
-use crate::scenes::render;
 use crate::wire;
 
-/// The page's name for the picture of the scene in the studio.
-pub(super) const DRAWING: &str = "drawing";
-/// Pixels along the side that the built-in model sees; other models enlarge them.
-const DRAWING_SIDE: usize = 64;
 /// Deaths without an answer between them after which the page stops trying.
 const MAX_RESTARTS: u8 = 3;
 /// How an engine's message begins when it is its last one; the worker's `error` event follows.
@@ -63,8 +60,10 @@ pub(super) struct Question {
     pub(super) keys: Vec<u64>,
     pub(super) captions: Vec<String>,
     pub(super) images: Vec<String>,
-    /// A scene that is drawn for this question, as the picture [`DRAWING`].
-    pub(super) drawing: Option<Drawing>,
+    /// What the pictures that are made for this question show.
+    pub(super) made: Option<Made>,
+    /// Those pictures, each under its name; they replace the ones of that name.
+    pub(super) pictures: Vec<(String, Arc<Vec<u8>>)>,
 }
 
 /// The page's one connection to whichever engine is at work.
@@ -156,6 +155,12 @@ impl Client {
         self.pump();
     }
 
+    /// Asks about made pictures when nothing else waits; a newer question takes the place of one that waits.
+    pub(super) fn ask_made(&self, question: Question) {
+        self.0.borrow_mut().line.ask_made(question);
+        self.pump();
+    }
+
     pub(super) fn report(&self, event: Event) {
         let report = Rc::clone(&self.0.borrow().report);
         report(event);
@@ -190,9 +195,8 @@ impl Client {
         let Some((id, question)) = office.line.to_send() else {
             return;
         };
-        if let Some(drawing) = &question.drawing {
-            let pixels = render(&drawing.scene(), DRAWING_SIDE);
-            desk.give_picture(DRAWING, &bmp(&pixels, DRAWING_SIDE));
+        for (image, bytes) in &question.pictures {
+            desk.give_picture(image, bytes);
         }
         let request = Request::Score {
             id,
@@ -399,7 +403,7 @@ impl Client {
             let message = format!("these captions stopped the engine twice: {words}");
             self.report(match lane {
                 Lane::Main => Event::Failed(message),
-                Lane::Aside => Event::FailedAside(message),
+                Lane::Aside | Lane::Made => Event::FailedAside(message),
             });
         }
         if self.0.borrow().restarts > MAX_RESTARTS {

@@ -8,10 +8,10 @@ use leptos::prelude::*;
 use super::browser;
 use super::client::{Client, Event, Question};
 use super::engine::{self, Kind};
+use super::made::{self, Harmed, Made};
 use super::pictures::{GalleryPicture, PictureFile, PictureState, read_pictures};
 use crate::explorer::{
-    Book, Direction, Drawing, ExplorerState, MAX_CAPTIONS, OWN, Readings, Snapshot, Source, View,
-    Want,
+    Book, Direction, ExplorerState, MAX_CAPTIONS, OWN, Readings, Snapshot, Source, Want,
 };
 use crate::protocol::{Answer, ModelCard, Progress, Recorded};
 
@@ -48,10 +48,12 @@ pub(super) struct Exhibit {
     /// What the open view asks and the engine has not answered.
     pub(super) missing: Memo<Want>,
     pub(super) failed_aside: RwSignal<bool>,
-    /// What the studio asks about, while it is open.
-    pub(super) wanted_drawing: Memo<Option<Drawn>>,
-    /// What it was last told about.
-    pub(super) drawn: RwSignal<Option<Drawn>>,
+    /// What the open view asks to be made.
+    pub(super) wanted_made: Memo<Option<Made>>,
+    /// What was made and answered last.
+    pub(super) made: RwSignal<Option<Made>>,
+    /// The picture that was harmed last.
+    pub(super) harmed: RwSignal<Option<Harmed>>,
     pub(super) client: StoredValue<Client, LocalStorage>,
     n_notices: StoredValue<u64>,
     n_own: StoredValue<u64>,
@@ -62,13 +64,6 @@ pub(super) struct Exhibit {
 pub(super) struct Pointed {
     pub(super) caption: Option<u64>,
     pub(super) image: Option<String>,
-}
-
-/// A drawing and the captions that are compared with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Drawn {
-    pub(super) drawing: Drawing,
-    pub(super) captions: Vec<String>,
 }
 
 /// One message to the visitor.
@@ -120,15 +115,9 @@ impl Exhibit {
             });
             book.with(|book| book.missing(&want))
         });
-        let wanted_drawing = Memo::new(move |_| {
-            state.with(|state| {
-                let (_, captions) = state.askable();
-                let is_asked = state.view == View::Studio && !captions.is_empty();
-                is_asked.then(|| Drawn {
-                    drawing: state.drawing.clone(),
-                    captions,
-                })
-            })
+        let harmed = RwSignal::new(None::<Harmed>);
+        let wanted_made = Memo::new(move |_| {
+            state.with(|state| harmed.with(|harmed| made::wanted(state, harmed.as_ref())))
         });
         // The client is made before the page that it reports to.
         let page = StoredValue::new_local(None::<Self>);
@@ -157,8 +146,9 @@ impl Exhibit {
             book,
             missing,
             failed_aside: RwSignal::new(false),
-            wanted_drawing,
-            drawn: RwSignal::new(None),
+            wanted_made,
+            made: RwSignal::new(None),
+            harmed,
             client: StoredValue::new_local(client),
             n_notices: StoredValue::new(0),
             n_own: StoredValue::new(0),
@@ -342,7 +332,7 @@ impl Exhibit {
             Event::Progress(progress) => self.engine.set(EngineState::Loading(progress)),
             Event::Loaded(card) => {
                 self.book.update(Book::outdate);
-                self.drawn.set(None);
+                self.made.set(None);
                 self.engine.set(EngineState::Ready(card));
             }
             Event::Stopped(reason) => {
@@ -357,7 +347,9 @@ impl Exhibit {
             Event::AnsweredAside(answered) => {
                 self.failed_aside.set(false);
                 self.learn(&answered.card, &answered.answer, Source::Engine);
-                self.note_drawn(answered.question);
+                if answered.question.made.is_some() {
+                    self.made.set(answered.question.made);
+                }
             }
             Event::Picture(reading) => self.files.update(|files| {
                 if let Some(file) = files.get_mut(&reading.image) {
@@ -379,17 +371,6 @@ impl Exhibit {
                 self.tell(format!("The engine was started again ({words}). Your captions and pictures are still here."));
             }
             Event::Choice(reason) => self.choice.set(reason),
-        }
-    }
-
-    /// Takes note of the drawing that a question was about, if it was about one.
-    fn note_drawn(self, question: Question) {
-        let drawn = question.drawing.map(|drawing| Drawn {
-            drawing,
-            captions: question.captions,
-        });
-        if drawn.is_some() {
-            self.drawn.set(drawn);
         }
     }
 
@@ -418,6 +399,6 @@ fn question(state: &ExplorerState, files: &BTreeMap<String, PictureFile>) -> Que
         keys,
         captions,
         images: read_pictures(state, files),
-        drawing: None,
+        ..Question::default()
     }
 }

@@ -172,7 +172,8 @@ async fn gallery_bytes(exhibit: Exhibit, id: &str) -> Result<Arc<Vec<u8>>, Strin
     Ok(bytes)
 }
 
-async fn fetch_json<T: for<'a> Deserialize<'a>>(url: &str) -> Result<T, String> {
+/// A file beside the page, read as JSON.
+pub(super) async fn fetch_json<T: for<'a> Deserialize<'a>>(url: &str) -> Result<T, String> {
     let request = Request::get(&browser::beside_page(url));
     let response = request
         .send()

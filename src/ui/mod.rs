@@ -15,6 +15,7 @@ mod engine;
 mod exhibit;
 mod gallery;
 mod intake;
+mod made;
 mod panels;
 mod pictures;
 mod plot;

@@ -5,10 +5,11 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use super::browser;
-use super::client::{DRAWING, Question};
+use super::client::Question;
 use super::engine;
 use super::exhibit::{EngineState, Exhibit};
 use super::gallery::{self, Opening};
+use super::made;
 use super::pictures::PictureState;
 use crate::explorer::{Readings, Snapshot, View, decode, encode, spoken};
 
@@ -37,7 +38,7 @@ pub(super) fn open(exhibit: Exhibit, opening: Opening) {
     }
     keep_asking(exhibit);
     keep_asking_aside(exhibit);
-    keep_asking_about_drawing(exhibit);
+    keep_asking_about_made(exhibit);
     keep_link(exhibit);
     keep_title(exhibit);
     keep_marks(exhibit);
@@ -112,10 +113,9 @@ fn keep_asking_aside(exhibit: Exhibit) {
         if !missing.captions.is_empty() {
             exhibit.failed_aside.set(false);
             let question = Question {
-                keys: Vec::new(),
                 captions: missing.captions,
                 images: missing.images,
-                drawing: None,
+                ..Question::default()
             };
             exhibit
                 .client
@@ -124,31 +124,42 @@ fn keep_asking_aside(exhibit: Exhibit) {
     });
 }
 
-fn keep_asking_about_drawing(exhibit: Exhibit) {
+fn keep_asking_about_made(exhibit: Exhibit) {
     Effect::new(move |_| {
-        let Some(wanted) = exhibit.wanted_drawing.get() else {
+        let Some(wanted) = exhibit.wanted_made.get() else {
             return;
         };
         // Another engine is asked again.
-        let is_answered = exhibit.drawn.with(|drawn| drawn.as_ref() == Some(&wanted));
+        let is_answered = exhibit.made.with(|made| made.as_ref() == Some(&wanted));
         if is_answered || exhibit.failed_aside.get_untracked() {
             return;
         }
+        let pictures = exhibit
+            .harmed
+            .with_untracked(|harmed| made::make(&wanted.of, harmed.as_ref()));
         let question = Question {
-            keys: Vec::new(),
-            captions: wanted.captions,
-            images: vec![DRAWING.to_owned()],
-            drawing: Some(wanted.drawing),
+            captions: wanted.captions.clone(),
+            images: pictures.iter().map(|(name, _)| name.clone()).collect(),
+            pictures,
+            made: Some(wanted),
+            ..Question::default()
         };
         exhibit
             .client
-            .with_value(|client| client.ask_aside(question));
+            .with_value(|client| client.ask_made(question));
     });
 }
 
 fn keep_link(exhibit: Exhibit) {
     let link = Memo::new(move |_| exhibit.state.with(encode));
-    let mut write = debounce(LINK_PAUSE, |link: String| browser::set_fragment(&link));
+    let mut write = debounce(LINK_PAUSE, move |link: String| {
+        let there = decode(&browser::fragment()).map(|(state, _)| state.view);
+        let here = exhibit.state.with_untracked(|state| state.view);
+        // Between a step back and the event that tells of it, the address is another view's.
+        if there.is_none_or(|there| there == here) {
+            browser::set_fragment(&link);
+        }
+    });
     Effect::new(move |previous: Option<String>| {
         let link = link.get();
         if previous.is_some_and(|previous| previous != link) {
@@ -199,8 +210,8 @@ pub(super) fn is_settled(exhibit: Exhibit) -> bool {
             .any(|file| !matches!(file.state, PictureState::Read(_)))
     });
     let asked_aside = exhibit.missing.with(|missing| !missing.captions.is_empty());
-    let draws = exhibit.wanted_drawing.get() != exhibit.drawn.get();
-    let draws = draws && exhibit.wanted_drawing.with(Option::is_some);
+    let wanted = exhibit.wanted_made.get();
+    let draws = wanted.is_some() && wanted != exhibit.made.get();
     if reading || ((asked_aside || draws) && !exhibit.failed_aside.get()) {
         return false;
     }

@@ -25,7 +25,7 @@ const BUDGETS: [Budget; 3] = [
     Budget {
         program: "app",
         // A view with its own drawing costs 20 to 25 kB; see to it that each is worth that.
-        gzipped_bytes: 520_000,
+        gzipped_bytes: 540_000,
         without: &["burn-", "cubecl-", "tokenizers-"],
         with: &["leptos"],
     },

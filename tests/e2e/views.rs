@@ -6,7 +6,7 @@ mod built_page {
     use std::path::Path;
     use std::time::Duration;
 
-    use kappascope::explorer::{Drawing, bmp};
+    use kappascope::explorer::{Drawing, Slip, bmp};
     use kappascope::numerics::Family;
     use kappascope::scenes::{information, parse, render};
     use serde_json::{Value, json};
@@ -22,13 +22,15 @@ mod built_page {
     const ANSWERING: Duration = Duration::from_secs(60);
     const CAPTION: &str = "a small red star above a large blue circle";
     /// Names of the views in an address.
-    const VIEWS: [&str; 6] = [
+    const VIEWS: [&str; 8] = [
         "explore",
         "ladder",
         "words",
         "studio",
         "geometry",
         "none-of-these",
+        "disturb",
+        "evidence",
     ];
     const ALT: &str = "\u{E00A}";
     const ARROW_DOWN: &str = "\u{E015}";
@@ -212,7 +214,12 @@ mod built_page {
             browser.wait_for(view, ANSWERING, open, &[json!(view)]);
         }
         browser.run("history.back()", &[]);
-        browser.wait_for("the view before", ANSWERING, open, &[json!("geometry")]);
+        browser.wait_for(
+            "the view before",
+            ANSWERING,
+            open,
+            &[json!(VIEWS[VIEWS.len() - 2])],
+        );
     }
 
     #[test]
@@ -312,6 +319,106 @@ mod built_page {
         browser.click(".ask");
         let ten = "return document.querySelectorAll('.ten button').length === 10";
         browser.wait_for("ten scenes", ANSWERING, ten, &[]);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn misspelt_captions_have_the_native_kappa_and_harm_costs_nats() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let address = format!(
+            "?backend=cpu#v=1&c={}&c=something&g=star-above-circle&view=disturb&harm=occlusion",
+            escaped(CAPTION)
+        );
+        open_ready(&browser, &server.address(&address));
+        let answered =
+            "return document.querySelectorAll('[data-field=harmed-nats][data-value]').length === 6";
+        browser.wait_for("nats of six pictures", ANSWERING, answered, &[]);
+        let texts = Slip::Keyboard.ladder(CAPTION, 5);
+        let asked: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let kappas = native_kappas(&asked);
+        let shown = rows(&browser, "tr[data-slips]", &["slip-kappa"]);
+        assert_eq!(shown.len(), texts.len(), "a row for each of {texts:?}");
+        for (row, text) in shown.iter().zip(&texts) {
+            assert_near(row[0], kappas[text], TOLERANCE, text);
+        }
+        let harmed = rows(&browser, "tr[data-severity]", &["harmed-nats"]);
+        let nats = |severity: usize| harmed[severity][0].expect("it was answered");
+        let file = dist().join("gallery/star-above-circle.png");
+        let table = native_table([CAPTION], [file.as_path()]);
+        let whole = table["pairs"][0]["nats"].as_f64().expect("a number");
+        // The page shrinks the picture first, with the browser's own filter.
+        assert!(
+            (nats(0) - whole).abs() < 0.3,
+            "without harm {}, natively {whole}",
+            nats(0)
+        );
+        assert!(
+            nats(5) < nats(0) - 0.3,
+            "a picture three quarters hidden: {harmed:?}"
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_evidence_is_what_was_committed() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(
+            &browser,
+            &server.address("?backend=cpu#v=1&c=a&view=evidence"),
+        );
+        let there = "return document.querySelector('[data-field=measured]') !== null";
+        browser.wait_for("the tables", ANSWERING, there, &[]);
+        let text = fs::read_to_string(dist().join("models/scenes/evaluation.json"))
+            .expect("the page brings its evaluation");
+        let committed: Value = serde_json::from_str(&text).expect("it is JSON");
+        let shown = rows(&browser, ".evidence-table tbody tr", &["measured"]);
+        let expected = ["all", "one_attribute", "several_attributes"]
+            .map(|key| committed["vmf"]["kappa_vs_bits"][key]["kappa"].as_f64());
+        for (row, expected) in shown.iter().zip(expected) {
+            let expected = expected.expect("a number");
+            assert_near(row[0], expected, EXACT, "κ against bits");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_exported_numbers_are_the_pages_own() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let address = format!("?backend=cpu#v=1&c={}&g=lone-red-star", escaped(CAPTION));
+        open_ready(&browser, &server.address(&address));
+        browser.click(".export summary");
+        let there = "return document.querySelector('.export a').href.startsWith('data:')";
+        browser.wait_for("the links", ANSWERING, there, &[]);
+        let file = "return fetch(document.querySelector(`.export a[download$='${arguments[0]}']`).href).then(file => file.text())";
+        let json = browser.run(file, &[json!("json")]);
+        let json: Value = serde_json::from_str(json.as_str().expect("text")).expect("it is JSON");
+        let on_page = rows(&browser, "tr[data-caption]", &["kappa", "nats"]);
+        let exported = ["kappa", "nats"].map(|key| json["pairs"][0][key].as_f64());
+        assert_eq!(exported.to_vec(), on_page[0], "κ and nats in full");
+        let csv = browser.run(file, &[json!("csv")]);
+        let line = csv
+            .as_str()
+            .expect("text")
+            .lines()
+            .nth(1)
+            .unwrap_or_default()
+            .to_owned();
+        let start = format!("\"{CAPTION}\",{},", exported[0].expect("a number"));
+        assert!(
+            line.starts_with(&start),
+            "the line {line:?} starts with {start:?}"
+        );
+        let command = browser.run(
+            "return document.querySelector('.export .command').innerText",
+            &[],
+        );
+        assert_eq!(
+            command.as_str().expect("text").trim(),
+            format!(
+                "cargo run --release -- score --caption '{CAPTION}' --image 'public/gallery/lone-red-star.png'"
+            ),
+            "what computes it natively"
+        );
     }
 
     /// axe-core, which `cargo xtask test` fetches, must find nothing, and nothing may stand beyond the window's edge, on any view in any light or width.

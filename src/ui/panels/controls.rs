@@ -51,8 +51,9 @@ pub(crate) fn LawChoice() -> impl IntoView {
     view! { <fieldset class="law"><legend>"Law"</legend>{Family::ALL.map(law).collect_view()}</fieldset> }
 }
 
+/// One of several choices, of which one holds.
 #[component]
-fn Choice(
+pub(crate) fn Choice(
     group: &'static str,
     name: &'static str,
     is_chosen: Signal<bool>,

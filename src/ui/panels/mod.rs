@@ -2,6 +2,7 @@
 
 mod caption_row;
 mod controls;
+mod export;
 mod gallery_strip;
 mod masthead;
 mod navigation;
@@ -12,7 +13,8 @@ mod prose;
 mod touched_pair;
 
 pub(super) use caption_row::{CaptionRow, NewCaption};
-pub(super) use controls::{Controls, LawChoice};
+pub(super) use controls::{Choice, Controls, LawChoice};
+pub(super) use export::Export;
 pub(super) use gallery_strip::GalleryStrip;
 pub(super) use masthead::Masthead;
 pub(super) use navigation::Navigation;

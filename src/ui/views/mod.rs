@@ -2,6 +2,8 @@
 
 mod chosen_caption;
 mod chosen_picture;
+mod disturb;
+mod evidence;
 mod geometry;
 mod geometry_tables;
 mod ladder;
@@ -13,6 +15,8 @@ mod studio_stage;
 mod studio_tools;
 mod words;
 
+pub(super) use disturb::Disturb;
+pub(super) use evidence::Evidence;
 pub(super) use geometry::Geometry;
 pub(super) use ladder::Ladder;
 pub(super) use none_of_these::NoneOfThese;

@@ -8,8 +8,8 @@ use super::studio_stage::Stage;
 use super::studio_tools::Tools;
 use crate::explorer::{CaptionView, Drawing, Extent, PairView, signed};
 use crate::scenes::parse;
-use crate::ui::client::DRAWING;
 use crate::ui::exhibit::Exhibit;
+use crate::ui::made::DRAWING;
 use crate::ui::panels::LawChoice;
 use crate::ui::plot;
 
