@@ -138,11 +138,11 @@ impl OfFamily {
 
     fn by_level(&self) -> EvidenceTable {
         let names = [
-            "the vaguest",
+            "nothing said",
             "one attribute",
-            "two",
-            "one shape in full",
-            "the whole scene",
+            "two or three",
+            "one shape in full, a part of the rest",
+            "everything",
         ];
         let columns = [
             &self.bits_by_level,
