@@ -4,12 +4,43 @@
 //! recorded answer and a live one are built by the same code.
 
 use crate::error::{Error, Result};
-use crate::inference::{self, ImageEncoding, Session, TextEncoding};
+use crate::inference::{self, ImageEncoding, Pair, Session, TextEncoding};
 use crate::preprocess::RgbPixels;
 use crate::protocol::{
-    BareCard, CaptionReading, CaptionTokens, Familiarity, ModelCard, PairReading, PerFamily,
-    SelfTest,
+    Answer, BareCard, CaptionReading, CaptionTokens, Familiarity, ModelCard, PairReading,
+    PerFamily, SelfTest,
 };
+
+/// Captions against pictures and, if that was asked, against each other; its number and its time are the caller's.
+///
+/// # Errors
+///
+/// The model has no adapters.
+pub fn answer(
+    captions: Vec<String>,
+    texts: &[TextEncoding],
+    images: Vec<String>,
+    encodings: &[&ImageEncoding],
+    relates: bool,
+) -> Result<Answer> {
+    let pairs = texts
+        .iter()
+        .flat_map(|text| encodings.iter().map(move |image| text.compare(image)));
+    let related = if relates { texts } else { &[] };
+    let relations = related
+        .iter()
+        .flat_map(|text| related.iter().map(move |other| text.relate(other)));
+    let described = captions.into_iter().zip(texts);
+    Ok(Answer {
+        captions: described
+            .map(|(caption, text)| caption_reading(caption, text))
+            .collect::<Result<_>>()?,
+        images,
+        pairs: pairs.map(pair_reading).collect::<Result<_>>()?,
+        relations: relations.map(pair_reading).collect::<Result<_>>()?,
+        ..Answer::default()
+    })
+}
 
 /// A caption's distributions.
 ///
@@ -30,13 +61,7 @@ pub fn caption_reading(caption: String, text: &TextEncoding) -> Result<CaptionRe
     })
 }
 
-/// A caption against a picture.
-///
-/// # Errors
-///
-/// The model has no adapters.
-pub fn pair_reading(text: &TextEncoding, image: &ImageEncoding) -> Result<PairReading> {
-    let pair = text.compare(image);
+fn pair_reading(pair: Pair) -> Result<PairReading> {
     let cosine = pair.mean_direction_cosine.ok_or_else(no_adapters)?;
     Ok(PairReading {
         cosine: pair.cosine,
@@ -64,7 +89,7 @@ pub fn bare_card(
     session: &Session,
     self_test: Option<inference::SelfTest>,
     is_vit_b_32: bool,
-    weights_bytes: u64,
+    probe: Vec<f32>,
     engine: Engine,
 ) -> BareCard {
     let manifest = session.manifest();
@@ -86,10 +111,12 @@ pub fn bare_card(
             tolerance: test.tolerance,
         }),
         is_vit_b_32,
-        weights_bytes,
+        weights_bytes: engine.weights_bytes,
         has_vision: session.has_vision(),
         from_cache: engine.from_cache,
         load_millis: engine.load_millis,
+        warm_millis: engine.warm_millis,
+        probe,
     }
 }
 
@@ -112,6 +139,8 @@ pub struct Engine {
     pub name: String,
     /// The device in words.
     pub device: String,
+    /// Sum of the weights in bytes.
+    pub weights_bytes: u64,
     /// Whether the weights came from a cache.
     pub from_cache: bool,
     /// Milliseconds from the start until the weights were ready.
@@ -159,7 +188,7 @@ pub fn model_card(
             max_relative_error: self_test.max_relative_error,
             tolerance: self_test.tolerance,
         },
-        weights_bytes: manifest.weights_bytes(),
+        weights_bytes: engine.weights_bytes,
         from_cache: engine.from_cache,
         load_millis: engine.load_millis,
         warm_millis: engine.warm_millis,

@@ -32,6 +32,18 @@ pub enum Request {
     LoadHub(Hub),
     /// Tell what [`Request::LoadHub`] would fetch: [`Response::Weighed`].
     WeighHub(Hub),
+    /// Give the model adapters out of a file of `train export`, so that captions have a κ. Answered by
+    /// [`Response::Loaded`] or [`Response::AdapterRefused`].
+    Adapt {
+        /// The file as it is.
+        #[serde(with = "serde_bytes")]
+        bytes: Vec<u8>,
+    },
+    /// What another engine makes of the probes; an engine that is not trusted by itself is held against it when it
+    /// loads weights of which no golden values are known.
+    Expect(Probes),
+    /// Tell what becomes of the picture by which engines are compared: [`Response::PictureProbed`].
+    ProbePicture,
     /// Have the load wait; what has arrived is kept.
     Pause,
     /// Have the load go on.
@@ -63,6 +75,8 @@ pub enum Request {
         captions: Vec<String>,
         /// Names of pictures added before; unknown names are left out of the answer.
         images: Vec<String>,
+        /// Whether the captions are compared with each other, too.
+        relates: bool,
     },
 }
 
@@ -72,9 +86,24 @@ impl Request {
     pub fn is_load(&self) -> bool {
         matches!(
             self,
-            Self::Load { .. } | Self::LoadFiles { .. } | Self::LoadHub(_) | Self::WeighHub(_)
+            Self::Load { .. } | Self::LoadFiles { .. } | Self::LoadHub(_)
         )
     }
+}
+
+/// With less memory than this, as the browser tells it, weights that are not stored in eight bits are held so.
+pub const SHORT_MEMORY_GIGABYTES: f64 = 4.0;
+
+/// The caption whose embedding two engines compare where no golden values are known.
+pub const PROBE: &str = "a photo of two dogs running across a wet meadow";
+
+/// What an engine makes of the caption and of the picture by which engines are compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Probes {
+    /// The embedding of the [`PROBE`].
+    pub caption: Vec<f32>,
+    /// The embedding of the picture; none before the image encoder is loaded.
+    pub picture: Option<Vec<f32>>,
 }
 
 /// A model at the model hub.
@@ -98,6 +127,20 @@ impl Hub {
             revision: "d15b5f29721ca72dac15f8526b284be910de18be".to_owned(),
         }
     }
+
+    /// The model that an address such as `https://huggingface.co/openai/clip-vit-base-patch32@COMMIT` names.
+    #[must_use]
+    pub fn parse(address: &str) -> Option<Self> {
+        let (path, revision) = address.rsplit_once('@')?;
+        let (owner_path, name) = path.rsplit_once('/')?;
+        let (origin, owner) = owner_path.rsplit_once('/')?;
+        let is_whole = origin.contains("://") && ![owner, name, revision].contains(&"");
+        is_whole.then(|| Self {
+            origin: origin.to_owned(),
+            id: format!("{owner}/{name}"),
+            revision: revision.to_owned(),
+        })
+    }
 }
 
 /// From an engine to the page.
@@ -111,10 +154,31 @@ pub enum Response {
     Loaded(Box<ModelCard>),
     /// A model without adapters is loaded: it compares, but does not know how vague a caption is.
     LoadedBare(Box<BareCard>),
+    /// What the image encoder makes of the picture by which engines are compared.
+    PictureProbed {
+        /// The picture's embedding.
+        embedding: Vec<f32>,
+    },
+    /// Adapters that the visitor gave this model before, in the browser's store.
+    KeptAdapters {
+        /// The file as it was given.
+        #[serde(with = "serde_bytes")]
+        bytes: Vec<u8>,
+    },
     /// The load ended because the page asked for that; what was loaded before stays.
     Cancelled,
     /// What a model at the hub would cost.
     Weighed(Weighed),
+    /// The hub did not tell what a model would cost.
+    NotWeighed {
+        /// Why, ready to be shown.
+        message: String,
+    },
+    /// The model cannot use these adapters; it goes on without them.
+    AdapterRefused {
+        /// Why, ready to be shown.
+        message: String,
+    },
     /// What the browser keeps.
     Stored(Stored),
     /// The model cannot be used on this engine; nothing was answered with it.
@@ -151,6 +215,8 @@ pub struct Progress {
     pub stage: String,
     /// Bytes that have arrived.
     pub loaded_bytes: u64,
+    /// Bytes that will have arrived at the end of this stage.
+    pub stage_end_bytes: u64,
     /// Bytes in all.
     pub total_bytes: u64,
 }
@@ -215,6 +281,10 @@ pub struct BareCard {
     pub from_cache: bool,
     /// Milliseconds from the request to this answer.
     pub load_millis: f64,
+    /// Milliseconds that the [`PROBE`] took when warm.
+    pub warm_millis: f64,
+    /// The embedding of the [`PROBE`].
+    pub probe: Vec<f32>,
 }
 
 /// What a model at the hub would cost.
@@ -313,6 +383,10 @@ pub struct Answer {
     pub images: Vec<String>,
     /// One for each caption × picture, captions outermost.
     pub pairs: Vec<PairReading>,
+    /// One for each caption × caption, if that was asked: the inner one's embedding and mean direction stand in the
+    /// place of the picture's.
+    #[serde(default)]
+    pub relations: Vec<PairReading>,
     /// Milliseconds the engine took.
     pub millis: f64,
 }
@@ -350,4 +424,32 @@ pub struct PairReading {
     pub cosine: f64,
     /// Cosine between the caption's mean direction and the image embedding, under each family.
     pub mean_direction_cosine: PerFamily<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_a_model_at_a_hub() {
+        let Hub {
+            origin,
+            id,
+            revision,
+        } = Hub::vit_b_32();
+        let address = format!("{origin}/{id}@{revision}");
+        assert_eq!(Hub::parse(&address), Some(Hub::vit_b_32()), "{address}");
+    }
+
+    #[test]
+    fn an_address_without_its_commit_names_nothing() {
+        for address in [
+            "https://huggingface.co/openai/clip",
+            "https://huggingface.co/clip@abc",
+            "openai/clip@abc",
+            "https://hub/a/b@",
+        ] {
+            assert_eq!(Hub::parse(address), None, "{address}");
+        }
+    }
 }

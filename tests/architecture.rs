@@ -23,7 +23,8 @@ const LEPTOS: &[&str] = &["leptos"];
 const BURN: &[&str] = &["burn", "cubecl", "wgpu"];
 const FILES: &[&str] = &["fs", "File", "OpenOptions"];
 const CLOCKS: &[&str] = &["Instant", "SystemTime"];
-const STDOUT: &[&str] = &["println", "print", "eprintln", "eprint", "stdout", "stderr"];
+/// `print!` is left to Clippy, since a browser's window prints, too.
+const STDOUT: &[&str] = &["println", "eprintln", "eprint", "stdout", "stderr"];
 const SERDE: &[&str] = &["serde", "serde_json", "Serialize", "Deserialize"];
 const CLAP: &[&str] = &["clap", "anyhow", "indicatif"];
 /// Synchronous read-backs panic in the browser, and `model` must not read back at all.

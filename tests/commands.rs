@@ -2,33 +2,27 @@
 #![cfg(feature = "train")]
 #![allow(missing_docs, reason = "an integration test has no users")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Parser as _;
+use kappascope::device::cpu;
+use kappascope::train::bundle;
 use kappascope::train::cli::{Cli, run};
 use kappascope::train::exit::{BAD_INPUT, code_of};
+use kappascope::train::export::png;
 use kappascope::train::inspect::describe;
+use kappascope::weights::adapter_file::{self, AdapterFile};
 
 /// A folder of a test's own, which is deleted at the end.
-struct Folder(PathBuf);
+struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Self {
-        let name = format!("kappascope-{name}-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::remove_dir_all(&path).ok();
-        std::fs::create_dir_all(&path).expect("a folder for the test");
-        Self(path)
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder for the test"))
     }
 
     fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.0).ok();
+        self.0.path().join(name).display().to_string()
     }
 }
 
@@ -60,7 +54,7 @@ fn embed(out: &str, more: &[&str]) {
 
 #[test]
 fn two_fits_become_a_model_folder_that_reproduces_its_golden_values() {
-    let folder = Folder::new("commands");
+    let folder = Folder::new();
     let features = folder.path("features");
     embed(&features, &[]);
     let fit = |method: &str, out: &str| {
@@ -96,6 +90,15 @@ fn two_fits_become_a_model_folder_that_reproduces_its_golden_values() {
     // It opens what it wrote and holds it to its golden values.
     export(&vmf, &ps).expect("exported and tested");
 
+    let alone = std::fs::read(Path::new(&out).join(adapter_file::FILE)).expect("a file");
+    let alone = AdapterFile::read(&alone).expect("an adapter file");
+    let about = alone.about.clone();
+    let encoder = bundle::open(Path::new(&model), &cpu()).expect("the encoder");
+    let adapted = pollster::block_on(encoder.with_adapters(alone)).expect("they fit");
+    let test = adapted.self_test_adapters(&about.captions, about.concentration);
+    let test = pollster::block_on(test).expect("it runs");
+    assert!(test.passed(), "alone they answer the same: {test:?}");
+
     for (path, part) in [
         (&features, "84 captions of 12 pictures"),
         (&vmf, "a fit of asymvlm-vmf with seed 0"),
@@ -108,7 +111,7 @@ fn two_fits_become_a_model_folder_that_reproduces_its_golden_values() {
 
 #[test]
 fn noisy_features_tell_what_noise_costs() {
-    let folder = Folder::new("noisy");
+    let folder = Folder::new();
     let (features, noisy, out) = (folder.path("f"), folder.path("n"), folder.path("out"));
     embed(&features, &[]);
     embed(&noisy, &["--distort", "shot:5", "--misspell", "keyboard:7"]);
@@ -132,10 +135,102 @@ fn noisy_features_tell_what_noise_costs() {
         "1",
     ];
     train(&[&words[..], &more].concat()).expect("reproduced");
-    let tables = std::fs::read_to_string(folder.0.join("out/tables.md")).expect("tables");
-    let (own, shifted) = tables
+    let report = std::fs::read_to_string(folder.0.path().join("out/report.md")).expect("a report");
+    let (own, shifted) = report
         .split_once("# scenes → shot 5, keyboard 7")
         .expect("two chapters");
     assert!(!own.contains("## Noise"), "{own}");
     assert!(shifted.contains("## Noise"), "{shifted}");
+}
+
+/// A picture of one colour, as a file of a data set.
+fn put_picture(path: &Path, shade: u8) {
+    std::fs::create_dir_all(path.parent().expect("in a folder")).expect("a folder");
+    let pixels = [shade, 255 - shade, 90].repeat(12 * 12);
+    std::fs::write(path, png(&pixels, 12).expect("a picture")).expect("the test's own folder");
+}
+
+/// Twelve pictures with a caption each, in COCO's files.
+fn coco(root: &Path) {
+    for split in ["train2017", "val2017"] {
+        let ids = 0..12_u8;
+        let images: Vec<_> = ids
+            .clone()
+            .map(|id| serde_json::json!({"id": id, "file_name": format!("{id}.png")}))
+            .collect();
+        let annotations: Vec<_> = ids
+            .clone()
+            .map(|id| serde_json::json!({"id": id, "image_id": id, "caption": format!("{id} red stars")}))
+            .collect();
+        let json = serde_json::json!({"images": images, "annotations": annotations});
+        let folder = root.join("annotations");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let path = folder.join(format!("captions_{split}.json"));
+        std::fs::write(path, json.to_string()).expect("the test's own folder");
+        ids.for_each(|id| put_picture(&root.join(split).join(format!("{id}.png")), 20 * id));
+    }
+}
+
+/// Twenty-four pictures with a caption each, in Flickr30k's files.
+fn flickr30k(root: &Path) {
+    let (mut tokens, mut lists) = (String::new(), [String::new(), String::new()]);
+    for id in 0..24_u8 {
+        tokens += &format!("{id}.jpg#0\tA star and {id} rings .\n");
+        lists[usize::from(id / 12)] += &format!("{id}\n");
+        put_picture(&root.join(format!("flickr30k-images/{id}.jpg")), 10 * id);
+    }
+    std::fs::write(root.join("results_20130124.token"), tokens).expect("the test's own folder");
+    for (name, list) in ["train.txt", "test.txt"].into_iter().zip(lists) {
+        std::fs::write(root.join(name), list).expect("the test's own folder");
+    }
+}
+
+/// Twenty-four lines with a picture each, as Conceptual Captions are downloaded.
+fn cc(root: &Path) {
+    let line = |id: u8| format!("{id} shapes in a row\thttp://nowhere/{id}\n");
+    for id in 0..24 {
+        put_picture(&root.join(format!("images/00000/{id:09}.jpg")), 10 * id);
+    }
+    let tsv: String = (0..24).map(line).collect();
+    std::fs::write(root.join("Train_GCC-training.tsv"), tsv).expect("the test's own folder");
+}
+
+/// Embeds a data set of the paper and fits some methods to it.
+fn reproduces(world: &str, put_files: fn(&Path), more: &[&str]) {
+    let folder = Folder::new();
+    let (root, model) = (folder.path("data"), model());
+    let (features, out) = (folder.path("features"), folder.path("out"));
+    std::fs::create_dir_all(&root).expect("a folder");
+    put_files(Path::new(&root));
+    let words = ["--world", world, "--root", &root, "--model", &model];
+    train(&[&["embed"], &words[..], &["--out", &features], more].concat()).expect("embedded");
+    let words = ["--world", world, "--features", &features, "--out", &out];
+    let short = ["--seeds", "2", "--batch", "6", "--epochs", "1"];
+    let methods = ["--methods", "clip,prolip,asymvlm-vmf"];
+    train(&[&["reproduce"], &words[..], &short, &methods].concat()).expect("reproduced");
+    let report = std::fs::read_to_string(Path::new(&out).join("report.md")).expect("a report");
+    for part in [
+        "- command: `train",
+        "## What holds of the paper's findings",
+        "| AsymVLM vMF | 2 |",
+        "| – in the paper | 5 |",
+        "(recall-by-level.svg)",
+    ] {
+        assert!(report.contains(part), "{part} in {report}");
+    }
+}
+
+#[test]
+fn coco_is_reproduced_beside_the_papers_numbers() {
+    reproduces("coco", coco, &[]);
+}
+
+#[test]
+fn flickr30k_is_reproduced_beside_the_papers_numbers() {
+    reproduces("flickr30k", flickr30k, &[]);
+}
+
+#[test]
+fn conceptual_captions_are_reproduced_beside_the_papers_numbers() {
+    reproduces("cc", cc, &["--hold-out", "0.5"]);
 }

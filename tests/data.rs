@@ -16,28 +16,18 @@ use kappascope::train::reproduce::pieces::Sources;
 use kappascope::weights::shard::Precision;
 
 /// A folder of a test's own, which is deleted at the end.
-struct Folder(PathBuf);
+struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Self {
-        let name = format!("kappascope-{name}-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::remove_dir_all(&path).ok();
-        std::fs::create_dir_all(&path).expect("a folder for the test");
-        Self(path)
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder for the test"))
     }
 
     fn put(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.0.join(name);
+        let path = self.0.path().join(name);
         std::fs::create_dir_all(path.parent().expect("in a folder")).expect("a folder");
         std::fs::write(&path, bytes).expect("the folder is the test's own");
         path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.0).ok();
     }
 }
 
@@ -75,8 +65,8 @@ fn sources(folder: &Folder) -> Sources {
     let csv = folder.put("captions.csv", rows);
     Sources {
         dataset: "captions".to_owned(),
-        splits: captions_csv::splits(&csv, &folder.0, 0.1, 0).expect("captions"),
-        tasks: vec![image_folder::labelled(&folder.0.join("classes")).expect("classes")],
+        splits: captions_csv::splits(&csv, folder.0.path(), 0.1, 0).expect("captions"),
+        tasks: vec![image_folder::labelled(&folder.0.path().join("classes")).expect("classes")],
         templates: vec!["a picture of {}".to_owned(), "{}".to_owned()],
         dummies: vec!["something".to_owned()],
         noise: Noise::default(),
@@ -90,9 +80,9 @@ fn embedded(sources: &Sources, out: &Path, part: PartOf) -> anyhow::Result<()> {
 
 #[test]
 fn shards_make_the_same_features_as_one_process_and_none_may_be_missing() {
-    let folder = Folder::new("shards");
+    let folder = Folder::new();
     let sources = sources(&folder);
-    let (whole, parts) = (folder.0.join("whole"), folder.0.join("parts"));
+    let (whole, parts) = (folder.0.path().join("whole"), folder.0.path().join("parts"));
     embedded(&sources, &whole, PartOf::WHOLE).expect("embedded");
     let whole = merge(&whole, "whole".to_owned()).expect("complete").cache;
     embedded(&sources, &parts, PartOf { index: 1, n: 2 }).expect("the second half");
@@ -131,9 +121,9 @@ fn shards_make_the_same_features_as_one_process_and_none_may_be_missing() {
 
 #[test]
 fn classes_are_said_in_every_template() {
-    let folder = Folder::new("templates");
+    let folder = Folder::new();
     let sources = sources(&folder);
-    let out = folder.0.join("out");
+    let out = folder.0.path().join("out");
     embedded(&sources, &out, PartOf::WHOLE).expect("embedded");
     let cache = merge(&out, String::new()).expect("complete").cache;
     let [task] = cache.tasks.as_slice() else {
@@ -158,7 +148,7 @@ fn classes_are_said_in_every_template() {
 
 #[test]
 fn pictures_of_none_of_the_classes_are_cifar_100s() {
-    let folder = Folder::new("none");
+    let folder = Folder::new();
     let mut sources = sources(&folder);
     let names = |n: usize| -> String { (0..n).map(|i| format!("class{i}\n")).collect() };
     let record = |labels: &[u8], value: u8| [labels.to_vec(), vec![value; 3072]].concat();
@@ -170,10 +160,10 @@ fn pictures_of_none_of_the_classes_are_cifar_100s() {
     folder.put("fine_label_names.txt", names(100));
     folder.put("test.bin", record(&[0, 50], 90));
     sources.tasks = vec![
-        cifar::cifar_10(&folder.0).expect("CIFAR-10"),
-        cifar::cifar_100(&folder.0).expect("CIFAR-100"),
+        cifar::cifar_10(folder.0.path()).expect("CIFAR-10"),
+        cifar::cifar_100(folder.0.path()).expect("CIFAR-100"),
     ];
-    let out = folder.0.join("out");
+    let out = folder.0.path().join("out");
     embedded(&sources, &out, PartOf::WHOLE).expect("embedded");
     merge(&out, String::new()).expect("complete");
     let tasks = Cache::read(&out).expect("written").tasks;
@@ -193,10 +183,10 @@ fn pictures_of_none_of_the_classes_are_cifar_100s() {
 
 #[test]
 fn noise_touches_what_is_measured_on_alone() {
-    let folder = Folder::new("noise");
+    let folder = Folder::new();
     let mut sources = sources(&folder);
     let embed = |sources: &Sources, name: &str| {
-        let out = folder.0.join(name);
+        let out = folder.0.path().join(name);
         embedded(sources, &out, PartOf::WHOLE).expect("embedded");
         merge(&out, String::new()).expect("complete").cache
     };
@@ -214,9 +204,9 @@ fn noise_touches_what_is_measured_on_alone() {
 
 #[test]
 fn what_is_embedded_is_not_embedded_again_nor_mixed_with_other_work() {
-    let folder = Folder::new("resume");
+    let folder = Folder::new();
     let mut sources = sources(&folder);
-    let out = folder.0.join("out");
+    let out = folder.0.path().join("out");
     embedded(&sources, &out, PartOf { index: 0, n: 2 }).expect("the first half");
     let piece = out.join("pieces/train-00000.safetensors");
     let written = || {
@@ -259,7 +249,7 @@ fn real_photographs_and_captions_of_coco_are_read() {
             .collect()
     };
     let annotations: Vec<_> = manifest.iter().flat_map(of_photo).collect();
-    let folder = Folder::new("coco-real");
+    let folder = Folder::new();
     let file = serde_json::json!({"images": images, "annotations": annotations});
     let captions = folder.put("captions.json", file.to_string());
     let listing = coco::captions_of(&captions, &photos).expect("COCO's format");

@@ -300,6 +300,7 @@ methods! {
     probvlm_is_pytorchs: Probvlm,
     prolip_is_pytorchs: Prolip,
     elip_is_pytorchs: Elip,
+    elip_as_released_is_pytorchs: ElipReleased,
 }
 
 #[test]

@@ -2,18 +2,19 @@
 #![cfg(feature = "train")]
 #![allow(missing_docs, reason = "an integration test has no users")]
 
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
+use clap::Parser as _;
 use kappascope::device::cpu;
+use kappascope::train::cli::{Cli, run};
 use kappascope::train::methods::{Follow, MethodName, UncertaintyOf};
 use kappascope::train::reproduce::cache::{
     Cache, CacheConfig, CaptionRow, IdMap, Rows, Split, Task, TaskIds,
 };
+use kappascope::train::reproduce::disturbed::{Disturbance, Disturbed, DisturbedSide};
 use kappascope::train::reproduce::results::Results;
-use kappascope::train::reproduce::{FitRequest, Given, Plan, fit_one, reproduce};
-
-/// Burn's random numbers are the process's: who depends on a seed must be alone.
-static ALONE: Mutex<()> = Mutex::new(());
+use kappascope::train::reproduce::{Bench, Campaign, FitRequest, Given, Plan};
+use kappascope::weights::shard::Precision;
 
 /// Numbers that look random and are always the same.
 fn rows(n: usize, width: usize, phase: f32) -> Rows {
@@ -36,6 +37,7 @@ fn split(n_images: usize) -> Split {
         ids: IdMap {
             images: (0..n_images).map(|i| i.to_string()).collect(),
             captions: (0..2 * n_images).map(caption).collect(),
+            truths: None,
         },
         texts: rows(2 * n_images, 6, 0.1),
         images: rows(n_images, 6, 0.2),
@@ -95,8 +97,8 @@ fn plan(epochs: usize) -> Plan {
 
 #[test]
 fn every_method_is_fitted_and_measured_and_nothing_twice() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = std::env::temp_dir().join(format!("kappascope-reproduce-{}", std::process::id()));
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let folder = folder.path();
     let other = Cache {
         config: CacheConfig {
             dataset: "elsewhere".to_owned(),
@@ -107,14 +109,16 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
     let given = Given::new(cache(), vec![other]).expect("of one encoder");
     let device = cpu();
     let run = |n_seeds, epochs| {
-        reproduce(
-            &MethodName::ALL,
+        let campaign = Campaign {
+            methods: &MethodName::ALL,
             n_seeds,
-            &plan(epochs),
-            &given,
-            &folder,
-            ("cpu", &device),
-        )
+            n_jobs: 2,
+            plan: &plan(epochs),
+            given: &given,
+            folder,
+            device: ("cpu", &device),
+        };
+        campaign.run()
     };
     run(1, 1).expect("the first seed");
     let first = Results::read(&folder.join("results.json")).expect("results");
@@ -122,14 +126,13 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
     let results = Results::read(&folder.join("results.json")).expect("results");
     let another_plan = run(2, 3);
     let files = [
-        "tables.md",
+        "report.md",
         "recall-by-level.svg",
         "ablation.svg",
         "environment.json",
         "elsewhere-ablation.svg",
     ];
     let there = files.map(|name| folder.join(name).exists());
-    std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
 
     assert_eq!(there, [true; 5], "{files:?}");
     assert_eq!(
@@ -165,18 +168,174 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
 
 #[test]
 fn a_seed_gives_the_same_numbers_again() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (given, device) = (Given::alone(cache()), cpu());
-    let fit = |seed| {
+    let fit = &|seed| {
         let request = FitRequest {
             name: MethodName::AsymvlmVmf,
             seed,
         };
-        let measured = fit_one(request, &plan(2), &given, None, &device).expect("fitted");
+        let bench = Bench::new(&given, &device);
+        let measured = bench.fit(request, &plan(2), None).expect("fitted");
         let mut numbers = measured[0].1.clone();
         numbers.retain(|name, _| !name.ends_with("seconds"));
         numbers
     };
-    assert_eq!(fit(3), fit(3), "the same seed");
-    assert_ne!(fit(3), fit(4), "another seed");
+    let alone = fit(3);
+    assert_ne!(alone, fit(4), "another seed");
+    // Side by side, as the fits of a campaign are.
+    std::thread::scope(|scope| {
+        let others = [4, 3, 5].map(|seed| scope.spawn(move || fit(seed)));
+        let [_, again, _] = others.map(|other| other.join().expect("fitted"));
+        assert_eq!(again, alone, "the same seed");
+    });
+}
+
+fn disturbance(kind: &str) -> Disturbance {
+    Disturbance {
+        kind: kind.to_owned(),
+        severity: 5,
+    }
+}
+
+/// Pictures that became others, and captions that did not change.
+fn disturbed() -> [Disturbed; 2] {
+    let test = cache().test;
+    [
+        Disturbed {
+            disturbance: disturbance("shot"),
+            side: DisturbedSide::Pictures,
+            features: rows(20, 6, 0.9),
+            activations: rows(20, 5, 1.0),
+        },
+        Disturbed {
+            disturbance: disturbance("keyboard"),
+            side: DisturbedSide::Captions,
+            features: test.texts,
+            activations: test.text_activations,
+        },
+    ]
+}
+
+#[test]
+fn every_method_is_measured_on_disturbed_pictures_and_captions() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let folder = folder.path();
+    let device = cpu();
+    let reproduce = |given: &Given, folder: &Path| {
+        let campaign = Campaign {
+            methods: &MethodName::ALL,
+            n_seeds: 1,
+            n_jobs: 2,
+            plan: &plan(1),
+            given,
+            folder,
+            device: ("cpu", &device),
+        };
+        campaign.run().expect("measured");
+        let results = Results::read(&folder.join("results.json")).expect("results");
+        let report = std::fs::read_to_string(folder.join("report.md")).expect("a report");
+        (results, report)
+    };
+    let (clean, plain_report) = reproduce(&Given::alone(cache()), folder);
+    // What was measured before there were disturbances is measured anew, to the same numbers and some more.
+    let (results, report) = reproduce(
+        &Given::alone(cache()).with_disturbed(disturbed().into()),
+        folder,
+    );
+    let mut of_other_pictures = cache();
+    let [pictures, _] = disturbed();
+    of_other_pictures.test.images = pictures.features;
+    of_other_pictures.test.image_activations = pictures.activations;
+    let (others, _) = reproduce(&Given::alone(of_other_pictures), &folder.join("others"));
+    assert!(!plain_report.contains("## Disturbed"), "{plain_report}");
+    assert!(report.contains("## Disturbed"), "{report}");
+    let environment = std::fs::read_to_string(folder.join("environment.json")).expect("it");
+    assert!(environment.contains("\"keyboard\""), "{environment}");
+    for name in MethodName::ALL {
+        let value = |metric: &str| match results.values(name, metric)[..] {
+            [value] => value,
+            ref others => panic!("{name:?}, {metric}: one number was expected, not {others:?}"),
+        };
+        let (undisturbed, shot, keyboard) = (
+            value("rsum"),
+            value("disturbed_rsum_shot_5"),
+            value("disturbed_rsum_keyboard_5"),
+        );
+        assert_eq!(clean.values(name, "rsum"), [undisturbed], "{name:?}, clean");
+        assert_eq!(
+            keyboard, undisturbed,
+            "{name:?}: these captions are the clean ones"
+        );
+        assert_eq!(
+            others.values(name, "rsum"),
+            [shot],
+            "{name:?}: as if the pictures were these"
+        );
+        let expected = (undisturbed - (shot + keyboard) / 2.0) / undisturbed;
+        let found = value("disturbed_rsum_mmi");
+        assert!(
+            (found - expected).abs() < 1e-12,
+            "{name:?}: MMI {found}, expected {expected}"
+        );
+    }
+}
+
+#[test]
+fn disturbed_features_are_read_as_written_beside_their_own_clean_ones_alone() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let (folder, clean) = (folder.path(), cache());
+    let none = Disturbed::read_all(&clean, folder).expect("no folder");
+    assert!(none.is_empty(), "no folder is no disturbances");
+    for disturbed in disturbed() {
+        let written = disturbed.write(&clean, folder, Precision::F32);
+        written.expect("a folder for the test");
+    }
+    let read = Disturbed::read_all(&clean, folder).expect("whole");
+    assert_eq!(read, disturbed(), "as written");
+    let mut other_encoder = clean.clone();
+    other_encoder.config.weights = vec!["another".to_owned()];
+    let mut other_split = clean;
+    other_split.test = split(21);
+    for (cache, part) in [
+        (other_encoder, "another encoder"),
+        (other_split, "shot-5 has 20 rows, the clean features 21"),
+    ] {
+        let error = Disturbed::read_all(&cache, folder).expect_err("not beside these");
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}
+
+#[test]
+fn one_command_disturbs_the_test_scenes_and_another_tells_what_it_costs() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let model = root.join("public/models/scenes").display().to_string();
+    let train = |words: &str| {
+        let words = words.replace("MODEL", &model).replace("F/", &path("f"));
+        let words = words.replace("OUT", &path("out"));
+        run(&Cli::try_parse_from(words.split(' ')).expect("a command"))
+    };
+    train("train embed --model MODEL --train-scenes 4 --test-scenes 8 --task-scenes 4 --out F/")
+        .expect("embedded");
+    let disturb = "train disturb F/ --model MODEL --severities 1,5 --levels 5";
+    train(disturb).expect("disturbed");
+    train(disturb).expect("nothing is left to do");
+    train("train reproduce --features F/ --methods clip --seeds 1 --out OUT").expect("measured");
+    let results = Results::read(&Path::new(&path("out")).join("results.json")).expect("results");
+    let metrics = results.metrics(MethodName::Clip, "disturbed_rsum_");
+    for kind in [
+        "gaussian", "shot", "impulse", "speckle", "defocus", "zoom", "snow", "jpeg", "pixelate",
+        "keyboard", "spelling",
+    ] {
+        let of_kind = metrics.iter().filter(|metric| metric.contains(kind));
+        let n_severities = if ["keyboard", "spelling"].contains(&kind) {
+            1
+        } else {
+            2
+        };
+        assert_eq!(of_kind.count(), n_severities + 1, "{kind} in {metrics:?}");
+    }
+    let lost = results.values(MethodName::Clip, "disturbed_rsum_mmi");
+    assert!(lost[0] > 0.0, "noise costs recall, not {lost:?}");
 }

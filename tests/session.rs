@@ -15,12 +15,13 @@ use std::task::{Context, Poll, Waker};
 use burn::tensor::{Int, Tensor};
 use kappascope::device::cpu;
 use kappascope::error::{Error, Result};
-use kappascope::inference::{CPU_TOLERANCE, GoldenReadings, Session, Source};
+use kappascope::inference::{CPU_TOLERANCE, GoldenReadings, Held, Session, Source, TextEncoding};
 use kappascope::model::adapter::{AdapterConfig, PerFamily};
 use kappascope::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 use kappascope::model::parameters::{Parameters, TensorRecord};
 use kappascope::numerics::Family;
 use kappascope::preprocess::{ImagePreprocess, word_level_tokenizer_json};
+use kappascope::weights::adapter_file::{self, About, AdapterFile};
 use kappascope::weights::manifest::{
     FORMAT, FileEntry, Golden, Manifest, Outside, Part, Provenance, Shard,
 };
@@ -49,8 +50,14 @@ impl Memory {
         entry
     }
 
-    fn put_shard(&mut self, file: &str, part: Part, records: &[TensorRecord]) -> Shard {
-        let bytes = write(records, Precision::F32).expect("valid records");
+    fn put_shard(
+        &mut self,
+        file: &str,
+        part: Part,
+        records: &[TensorRecord],
+        precision: Precision,
+    ) -> Shard {
+        let bytes = write(records, precision).expect("valid records");
         Shard {
             part,
             tensors: describe(&bytes).expect("just written"),
@@ -121,6 +128,10 @@ fn picture() -> Vec<u8> {
 
 /// A random model and its manifest, without golden values.
 fn model() -> (Manifest, Memory) {
+    model_in(Precision::F32)
+}
+
+fn model_in(precision: Precision) -> (Manifest, Memory) {
     let device = cpu();
     device.seed(1);
     let mut memory = Memory(HashMap::new());
@@ -134,15 +145,20 @@ fn model() -> (Manifest, Memory) {
     let vmf = records(&adapter_config.init(&device));
     let power_spherical = records(&adapter_config.init(&device));
     let shards = vec![
-        memory.put_shard("text.safetensors", Part::Text, &records(&clip.text)),
-        memory.put_shard("image.safetensors", Part::Image, &records(&clip.vision)),
-        memory.put_shard("vmf.safetensors", Part::AdapterVmf, &vmf),
-        memory.put_shard(
-            "ps.safetensors",
+        ("text", Part::Text, records(&clip.text), precision),
+        ("image", Part::Image, records(&clip.vision), precision),
+        ("vmf", Part::AdapterVmf, vmf, Precision::F32),
+        (
+            "ps",
             Part::AdapterPowerSpherical,
-            &power_spherical,
+            power_spherical,
+            Precision::F32,
         ),
     ];
+    let put = |(name, part, records, precision): (&str, Part, Vec<TensorRecord>, Precision)| {
+        memory.put_shard(&format!("{name}.safetensors"), part, &records, precision)
+    };
+    let shards = shards.into_iter().map(put).collect();
     let manifest = Manifest {
         format: FORMAT,
         name: "random".to_owned(),
@@ -239,8 +255,14 @@ fn captions_are_described_before_the_image_encoder_is_there() {
             .collect(),
     );
     let device = cpu();
-    let opened = Session::open_text(manifest, &without_image, &device, |_, _, _| {});
-    let mut session = block_on(opened).expect("its files are there");
+    let opened = Session::open_text(
+        manifest,
+        &without_image,
+        &device,
+        Held::Floats,
+        |_, _, _| {},
+    );
+    let session = block_on(opened).expect("its files are there");
     assert!(!session.has_vision(), "not asked for");
     let batch = captions(&["a red star"]);
     let found = block_on(session.encode_text(&batch)).expect("it runs");
@@ -262,6 +284,133 @@ fn captions_are_described_before_the_image_encoder_is_there() {
     let found = block_on(session.encode_image(&rgb)).expect("it runs");
     let expected = block_on(whole.encode_image(&rgb)).expect("it runs");
     assert_eq!(found, expected, "the same tower");
+}
+
+/// The adapters of a model as a file of their own.
+fn adapter_file(manifest: &Manifest, memory: &Memory, golden: Golden) -> AdapterFile {
+    let records = |file: &str| read(&memory.0[file]).expect("a shard");
+    AdapterFile {
+        about: About {
+            format: adapter_file::FORMAT,
+            title: "Random, adapted".to_owned(),
+            adapters: manifest.adapters.clone().expect("it has adapters"),
+            reference_uncertainty: PerFamily {
+                vmf: vec![0.1, 0.2],
+                power_spherical: vec![0.1, 0.2],
+            },
+            captions: golden.captions,
+            concentration: golden.concentration.expect("it has adapters"),
+            provenance: Provenance::default(),
+        },
+        records: PerFamily {
+            vmf: records("vmf.safetensors"),
+            power_spherical: records("ps.safetensors"),
+        },
+    }
+}
+
+#[test]
+fn adapters_that_are_given_later_answer_as_those_of_the_model() {
+    let (mut manifest, memory) = model();
+    let whole = open(manifest.clone(), &memory).expect("a valid model");
+    let golden = golden(&whole);
+    let file = adapter_file(&manifest, &memory, golden.clone());
+    manifest.adapters = None;
+    manifest.golden = Some(Golden {
+        concentration: None,
+        nats: None,
+        ..golden
+    });
+    manifest
+        .shards
+        .retain(|shard| matches!(shard.part, Part::Text | Part::Image));
+    let bare = open(manifest, &memory).expect("a model without adapters");
+    assert_eq!(bare.logit_scale(), None, "no κ yet");
+
+    let bytes = file.write().expect("a file");
+    let file = AdapterFile::read(&bytes).expect("just written");
+    let about = file.about.clone();
+    let adapted = block_on(bare.with_adapters(file)).expect("they fit");
+    let test = block_on(adapted.self_test_adapters(&about.captions, about.concentration));
+    let test = test.expect("it runs");
+    assert!(test.passed(), "stored in two bytes: {test:?}");
+    assert_eq!(adapted.manifest().title, "Random, adapted", "its title");
+    let test = block_on(adapted.self_test(&picture(), CPU_TOLERANCE)).expect("it runs");
+    assert!(test.passed(), "the encoder is the same: {test:?}");
+    let batch = captions(&["a red star"]);
+    let [found, expected] =
+        [&adapted, &whole].map(|session| block_on(session.encode_text(&batch)).expect("it runs"));
+    let kappa = |texts: &[TextEncoding]| texts[0].laws.clone().expect("laws").vmf.concentration;
+    let (found, expected) = (kappa(&found), kappa(&expected));
+    assert!(
+        (found / expected - 1.0).abs() < 1e-2,
+        "κ {found}, of the whole model {expected}"
+    );
+    assert_eq!(bare.logit_scale(), None, "the bare one stays as it was");
+}
+
+#[test]
+fn adapters_of_another_encoder_are_refused_or_found_out() {
+    let (manifest, memory) = model();
+    let whole = open(manifest.clone(), &memory).expect("a valid model");
+    let good = adapter_file(&manifest, &memory, golden(&whole));
+    let mut wide = good.clone();
+    wide.about.adapters.vmf.embed_dim += 1;
+    let error = block_on(whole.with_adapters(wide)).expect_err("another dimension");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "adapters for {} dimensions, this encoder has {EMBED_DIM}",
+            EMBED_DIM + 1
+        ),
+        "told"
+    );
+    let mut thick = good.clone();
+    thick.about.adapters.power_spherical.hidden_width += 1;
+    let error = block_on(whole.with_adapters(thick)).expect_err("other sizes than its tensors");
+    assert!(error.to_string().contains("shape"), "{error}");
+    let mut lost = good.clone();
+    lost.records.vmf.pop();
+    let error = block_on(whole.with_adapters(lost)).expect_err("a tensor is not there");
+    assert!(error.to_string().contains("missing"), "{error}");
+
+    let mut about = good.about.clone();
+    about.concentration.vmf[0] *= 1.5;
+    let adapted = block_on(whole.with_adapters(good)).expect("they fit");
+    let test = block_on(adapted.self_test_adapters(&about.captions, about.concentration));
+    let test = test.expect("it runs");
+    assert!(!test.passed(), "κ is half as large again there: {test:?}");
+}
+
+/// A caption and a picture, by a model that holds its weights in this way.
+fn embeddings(manifest: &Manifest, memory: &Memory, held: Held) -> [Vec<f32>; 2] {
+    let device = cpu();
+    let opened = Session::open_text(manifest.clone(), memory, &device, held, |_, _, _| {});
+    let session = block_on(opened).expect("a valid model");
+    block_on(session.load_vision(memory, |_, _, _| {})).expect("its files are there");
+    let decoded = kappascope::preprocess::decode(&picture()).expect("a PNG");
+    let mut texts = block_on(session.encode_text(&captions(&["a red star"]))).expect("it runs");
+    let image = block_on(session.encode_image(&decoded.rgb)).expect("it runs");
+    [texts.remove(0).embedding, image.embedding]
+}
+
+#[test]
+fn weights_held_in_eight_bits_are_those_of_eight_bit_shards() {
+    let (manifest, memory) = model_in(Precision::Int8);
+    let held = [Held::Floats, Held::Int8].map(|held| embeddings(&manifest, &memory, held));
+    for (floats, int8) in held[0].iter().flatten().zip(held[1].iter().flatten()) {
+        assert!((floats - int8).abs() < 1e-6, "{int8} for {floats}");
+    }
+}
+
+#[test]
+fn floats_may_be_held_in_eight_bits_and_change_little() {
+    let (manifest, memory) = model();
+    let held = [Held::Floats, Held::Int8].map(|held| embeddings(&manifest, &memory, held));
+    for (floats, int8) in held[0].iter().zip(&held[1]) {
+        let cosine: f32 = floats.iter().zip(int8).map(|(a, b)| a * b).sum();
+        assert!(cosine > 0.999 && cosine < 1.0, "cosine {cosine}");
+    }
 }
 
 #[test]
@@ -432,7 +581,7 @@ fn a_tensor_that_is_cut_over_two_shards_is_put_together() {
     for (file, records) in shards {
         manifest
             .shards
-            .push(memory.put_shard(file, Part::Text, records));
+            .push(memory.put_shard(file, Part::Text, records, Precision::F32));
     }
     let cut = open(manifest, &memory).expect("pieces of a matrix");
     let batch = captions(&["a red star", "above"]);

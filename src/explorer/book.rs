@@ -31,6 +31,8 @@ struct Entry {
     source: Source,
     reading: CaptionReading,
     pairs: HashMap<String, PairReading>,
+    /// This caption against others.
+    relations: HashMap<String, PairReading>,
 }
 
 impl Book {
@@ -51,6 +53,7 @@ impl Book {
                 source,
                 reading: reading.clone(),
                 pairs: HashMap::new(),
+                relations: HashMap::new(),
             };
             let entry = self
                 .entries
@@ -64,6 +67,9 @@ impl Book {
                     entry.pairs.insert(image.clone(), *pair);
                 }
             }
+            let related = answer.captions.iter().map(|other| other.caption.clone());
+            let relations = answer.relations.iter().skip(i_text * answer.captions.len());
+            entry.relations.extend(related.zip(relations.copied()));
         }
     }
 
@@ -83,15 +89,23 @@ impl Book {
                         .images
                         .iter()
                         .all(|image| entry.pairs.contains_key(image))
+                    || (want.relates && !is_related(entry, want))
             })
         };
-        let captions: Vec<String> = want.captions.iter().filter(is_missing).cloned().collect();
-        let images = if captions.is_empty() {
-            Vec::new()
+        let missing: Vec<String> = want.captions.iter().filter(is_missing).cloned().collect();
+        if missing.is_empty() {
+            return Want::default();
+        }
+        // A caption is related to all others, the known ones too.
+        let captions = if want.relates {
+            want.captions.clone()
         } else {
-            want.images.clone()
+            missing
         };
-        Want { captions, images }
+        Want {
+            captions,
+            ..want.clone()
+        }
     }
 
     /// A caption's numbers under one law, where they are known.
@@ -106,6 +120,16 @@ impl Book {
         let pair = entry.pairs.get(image)?;
         Some(read_pair(self.card.as_ref()?, &entry.reading, pair, family))
     }
+
+    /// A caption's cosines to another one, where they are known.
+    pub fn relation(&self, caption: &str, other: &str) -> Option<PairReading> {
+        self.entries.get(caption)?.relations.get(other).copied()
+    }
+}
+
+fn is_related(entry: &Entry, want: &Want) -> bool {
+    let mut others = want.captions.iter();
+    others.all(|other| entry.relations.contains_key(other))
 }
 
 #[cfg(test)]

@@ -7,16 +7,20 @@ use rand::{RngExt as _, SeedableRng as _};
 
 /// Degrees of harm, the first of which is none.
 pub const N_SEVERITIES: usize = 6;
-/// Pixels along an edge of the blocks that JPEG divides pictures into.
-const BLOCK: usize = 8;
-/// JPEG's steps for brightness (ITU-T T.81, table K.1), coarser for finer detail.
-#[rustfmt::skip]
-const STEPS: [f64; BLOCK * BLOCK] = [
-    16., 11., 10., 16., 24., 40., 51., 61., 12., 12., 14., 19., 26., 58., 60., 55.,
-    14., 13., 16., 24., 40., 57., 69., 56., 14., 17., 22., 29., 51., 87., 80., 62.,
-    18., 22., 37., 56., 68., 109., 103., 77., 24., 35., 55., 64., 81., 104., 113., 92.,
-    49., 64., 78., 87., 103., 121., 120., 101., 72., 92., 95., 98., 112., 100., 103., 99.,
-];
+/// JPEG's quality by degree of harm, as in ELIP's evaluation.
+const JPEG_QUALITY: [f64; N_SEVERITIES - 1] = [0.25, 0.18, 0.15, 0.10, 0.07];
+
+/// What a harm makes of a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// These pixels, of three bytes each.
+    Pixels(Vec<u8>),
+    /// What a JPEG codec leaves of it at this quality between 0 and 1.
+    Jpeg {
+        /// The quality.
+        quality: f64,
+    },
+}
 
 /// A way to harm a picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,7 +32,7 @@ pub enum Harm {
     Blur,
     /// Blocks of pixels become one.
     Pixels,
-    /// Detail is rounded as JPEG does it, each channel by the steps for brightness.
+    /// The picture is written as a JPEG and read again.
     Jpeg,
     /// The picture is turned about its middle.
     Turn,
@@ -60,20 +64,22 @@ impl Harm {
     }
 
     /// Pixels of three bytes, `side` × `side`, harmed to a degree; degree 0 leaves them.
-    pub fn apply(self, pixels: &[u8], side: usize, severity: usize) -> Vec<u8> {
-        if severity == 0 {
-            return pixels.to_vec();
-        }
+    pub fn change(self, pixels: &[u8], side: usize, severity: usize) -> Change {
         let degree = severity as f64;
         let picture = Picture { pixels, side };
-        match self {
-            Self::Noise => picture.noisy(18.0 * degree),
+        let pixels = match self {
+            _ if severity == 0 => pixels.to_vec(),
+            Self::Noise => picture.noisy(24.0 * degree),
             Self::Blur => picture.blurred(side as f64 * 0.012 * degree),
             Self::Pixels => picture.pixelated((side as f64 * 0.02 * degree).round().max(2.0)),
-            Self::Jpeg => picture.quantised(2.0_f64.powf(degree)),
+            Self::Jpeg => {
+                let quality = JPEG_QUALITY[(severity - 1).min(JPEG_QUALITY.len() - 1)];
+                return Change::Jpeg { quality };
+            }
             Self::Turn => picture.turned(degree * PI / 10.0),
             Self::Cover => picture.covered(0.15 * degree),
-        }
+        };
+        Change::Pixels(pixels)
     }
 }
 
@@ -135,30 +141,6 @@ impl Picture<'_> {
         self.mapped(|x, y, channel| self.at(middle(x), middle(y), channel))
     }
 
-    fn quantised(&self, coarseness: f64) -> Vec<u8> {
-        let table = cosines();
-        let mut values: Vec<f64> = self.pixels.iter().copied().map(f64::from).collect();
-        for y in (0..self.side).step_by(BLOCK) {
-            for x in (0..self.side).step_by(BLOCK) {
-                for channel in 0..3 {
-                    let place = |i: usize| {
-                        let (column, row) = (x + i % BLOCK, y + i / BLOCK);
-                        let inside = column < self.side && row < self.side;
-                        inside.then_some(3 * (row * self.side + column) + channel)
-                    };
-                    let block = std::array::from_fn(|i| place(i).map_or(0.0, |at| values[at]));
-                    let rounded = round_block(&table, &block, coarseness);
-                    for (i, value) in rounded.into_iter().enumerate() {
-                        if let Some(at) = place(i) {
-                            values[at] = value;
-                        }
-                    }
-                }
-            }
-        }
-        values.into_iter().map(to_byte).collect()
-    }
-
     fn turned(&self, angle_radians: f64) -> Vec<u8> {
         let (sine, cosine) = angle_radians.sin_cos();
         let (middle, last) = (self.side as f64 / 2.0 - 0.5, self.side - 1);
@@ -183,38 +165,6 @@ impl Picture<'_> {
             }
         })
     }
-}
-
-type Table = [[f64; BLOCK]; BLOCK];
-type Block = [f64; BLOCK * BLOCK];
-
-/// The cosine transform's functions, by frequency and place; orthonormal.
-fn cosines() -> Table {
-    let value = |frequency: usize, at: usize| {
-        let scale = if frequency == 0 { 1.0_f64 } else { 2.0 } / 8.0;
-        scale.sqrt() * (PI * frequency as f64 * (at as f64 + 0.5) / 8.0).cos()
-    };
-    std::array::from_fn(|frequency| std::array::from_fn(|at| value(frequency, at)))
-}
-
-/// A block with its cosine coefficients rounded to multiples of JPEG's steps, times a factor.
-fn round_block(table: &Table, block: &Block, coarseness: f64) -> Block {
-    let along = |block: &Block, read: fn(&Table, usize, usize) -> f64| -> Block {
-        // One axis is transformed and the two change places.
-        std::array::from_fn(|i| {
-            let (to, row) = (i / BLOCK, i % BLOCK);
-            let terms = (0..BLOCK).map(|at| read(table, to, at) * block[row * BLOCK + at]);
-            terms.sum()
-        })
-    };
-    let forward = |table: &Table, to: usize, at: usize| table[to][at];
-    let backward = |table: &Table, to: usize, at: usize| table[at][to];
-    let mut coefficients = along(&along(block, forward), forward);
-    for (value, step) in coefficients.iter_mut().zip(STEPS) {
-        let step = step * coarseness / 4.0;
-        *value = (*value / step).round() * step;
-    }
-    along(&along(&coefficients, backward), backward)
 }
 
 #[expect(
@@ -253,14 +203,26 @@ mod tests {
         sum / a.len() as f64
     }
 
+    fn harmed(harm: Harm, picture: &[u8], severity: usize) -> Option<Vec<u8>> {
+        match harm.change(picture, SIDE, severity) {
+            Change::Pixels(pixels) => Some(pixels),
+            Change::Jpeg { .. } => None,
+        }
+    }
+
     #[test]
     fn the_last_degree_harms_more_than_the_first() {
         let picture = render(&Drawing::default().scene(), SIDE);
         for harm in Harm::ALL {
             let distances: Vec<f64> = (0..N_SEVERITIES)
-                .map(|severity| distance(&harm.apply(&picture, SIDE, severity), &picture))
+                .filter_map(|severity| harmed(harm, &picture, severity))
+                .map(|harmed| distance(&harmed, &picture))
                 .collect();
             assert_eq!(distances[0], 0.0, "{harm:?} at 0 leaves the picture");
+            if harm == Harm::Jpeg {
+                assert_eq!(distances.len(), 1, "the rest is for a codec");
+                continue;
+            }
             let (least, most) = (distances[1], distances[N_SEVERITIES - 1]);
             assert!(least > 0.0, "{harm:?} at 1 changes something");
             // A turned scene may look more like itself again.
@@ -275,16 +237,7 @@ mod tests {
     fn a_flat_picture_cannot_be_blurred_or_turned() {
         let flat = vec![90; 3 * SIDE * SIDE];
         for harm in [Harm::Blur, Harm::Pixels, Harm::Turn] {
-            assert_eq!(harm.apply(&flat, SIDE, 5), flat, "{harm:?}");
-        }
-    }
-
-    #[test]
-    fn fine_steps_leave_a_block_as_it_is() {
-        let block = std::array::from_fn(|i| (i * 37 % 256) as f64);
-        let again = round_block(&cosines(), &block, 1e-9);
-        for (found, expected) in again.iter().zip(&block) {
-            assert!((found - expected).abs() < 1e-6, "{found} for {expected}");
+            assert_eq!(harmed(harm, &flat, 5), Some(flat.clone()), "{harm:?}");
         }
     }
 }

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::number::percent;
+use super::number::{percent, three_significant};
 use super::scale::Extent;
 use crate::numerics::Family;
+
+/// The files, beside that of the shipped model, of trainings that differ from it in their seed.
+pub const OTHER_SEEDS: &[&str] = &["evaluation-seed-0.json"];
 
 /// The part of `evaluation.json` that the page shows.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -57,6 +60,15 @@ struct AgainstBits {
     n_captions: usize,
 }
 
+/// A measured number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The number, or its mean over several seeds.
+    pub value: f64,
+    /// As it is written, with its spread if there were several seeds.
+    pub words: String,
+}
+
 /// One question with its measured answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EvidenceTable {
@@ -66,19 +78,47 @@ pub struct EvidenceTable {
     pub about: String,
     /// What each column holds.
     pub columns: &'static [&'static str],
-    /// The rows with their names.
-    pub rows: Vec<(String, Vec<f64>)>,
+    /// The rows with their names; a number that was not measured is `None`.
+    pub rows: Vec<(String, Vec<Option<Measured>>)>,
     /// The scale of each column's bars.
     pub scales: Vec<Extent>,
 }
 
 impl Evidence {
-    /// The tables under a law.
-    pub fn tables(&self, family: Family) -> Vec<EvidenceTable> {
-        let measured = match family {
+    fn of(&self, family: Family) -> &OfFamily {
+        match family {
             Family::VonMisesFisher => &self.vmf,
             Family::PowerSpherical => &self.power_spherical,
+        }
+    }
+
+    /// How far this training and others, which differ in their seed, lie apart under a law.
+    pub fn scatter(&self, others: &[Self], family: Family) -> EvidenceTable {
+        let own = self.of(family).key_numbers();
+        let others: Vec<_> = others
+            .iter()
+            .map(|other| other.of(family).key_numbers())
+            .collect();
+        let row = |(i, (name, value)): (usize, &(&str, f64))| {
+            let all = || others.iter().map(|other| other[i].1).chain([*value]);
+            let (least, greatest) = (all().reduce(f64::min), all().reduce(f64::max));
+            Some(((*name).to_owned(), vec![*value, least?, greatest?]))
         };
+        table(
+            "How far do trainings scatter?",
+            format!(
+                "The same numbers of {} trainings that differ in their seed.",
+                others.len() + 1
+            ),
+            &["this model", "least", "greatest"],
+            own.iter().enumerate().filter_map(row).collect(),
+            &[Some(UNIT); 3],
+        )
+    }
+
+    /// The tables under a law.
+    pub fn tables(&self, family: Family) -> Vec<EvidenceTable> {
+        let measured = self.of(family);
         vec![
             measured.against_bits(),
             measured.by_level(),
@@ -109,6 +149,35 @@ impl Evidence {
 }
 
 impl OfFamily {
+    /// What a training is judged by.
+    fn key_numbers(&self) -> [(&'static str, f64); 8] {
+        let bits = |key: &str| {
+            self.kappa_vs_bits
+                .get(key)
+                .map_or(f64::NAN, |bits| bits.kappa)
+        };
+        let accuracies = self.attribute_accuracy.values().copied();
+        [
+            ("κ with the bits of all captions", bits("all")),
+            ("of one attribute", bits("one_attribute")),
+            ("of two or three attributes", bits("several_attributes")),
+            ("neighbouring levels in order", self.adjacent_levels_ordered),
+            (
+                "full captions find their picture",
+                self.recall_at_1.text_to_image,
+            ),
+            ("the attribute seen worst", accuracies.fold(1.0, f64::min)),
+            (
+                "recall with uncertainty, caption → picture",
+                self.spearman_levels.text_to_image,
+            ),
+            (
+                "the same, picture → caption",
+                self.spearman_levels.image_to_text,
+            ),
+        ]
+    }
+
     fn against_bits(&self) -> EvidenceTable {
         let names = [
             ("all", "all captions"),
@@ -179,8 +248,10 @@ impl OfFamily {
             "Does a caption find its picture?",
             format!(
                 "Share of full captions whose picture came first among a thousand, and of pictures whose caption did; {n_scenes} test \
-                 scenes in all. Recall falls as uncertainty rises: the rank correlation is {:.3}, where −1 is perfect.",
-                self.spearman_levels.text_to_image
+                 scenes in all. Does recall fall as uncertainty rises? The rank correlation over ten levels is {} from captions \
+                 to pictures and {} from pictures to captions, where −1 is perfect.",
+                three_significant(self.spearman_levels.text_to_image),
+                three_significant(self.spearman_levels.image_to_text)
             ),
             &["caption → picture", "picture → caption"],
             vec![
@@ -209,12 +280,12 @@ impl OfFamily {
 }
 
 /// From nothing to perfect.
-const UNIT: Extent = Extent {
+pub(super) const UNIT: Extent = Extent {
     lowest: 0.0,
     highest: 1.0,
 };
 
-/// A table whose columns have the scales given, widened where values lie below, or scales of their own.
+/// A table of numbers without a spread.
 fn table(
     title: &'static str,
     about: String,
@@ -222,23 +293,52 @@ fn table(
     rows: Vec<(String, Vec<f64>)>,
     scales: &[Option<Extent>],
 ) -> EvidenceTable {
-    let scale = |(i, scale): (usize, &Option<Extent>)| {
-        let own = Extent::of(rows.iter().filter_map(|(_, values)| values.get(i).copied()));
-        match scale {
-            Some(scale) => Extent {
-                lowest: scale.lowest.min(own.lowest),
-                highest: scale.highest.max(own.highest),
-            },
-            None => own,
-        }
+    let alone = |value| {
+        Some(Measured {
+            value,
+            words: three_significant(value),
+        })
     };
-    let scales = scales.iter().enumerate().map(scale).collect();
-    EvidenceTable {
-        title,
-        about,
-        columns,
-        rows,
-        scales,
+    let rows = rows
+        .into_iter()
+        .map(|(name, values)| (name, values.into_iter().map(alone).collect()))
+        .collect();
+    EvidenceTable::new(title, about, columns, rows, scales)
+}
+
+impl EvidenceTable {
+    /// A table whose columns have the scales given, widened where values lie below, or scales of their own.
+    pub(super) fn new(
+        title: &'static str,
+        about: String,
+        columns: &'static [&'static str],
+        rows: Vec<(String, Vec<Option<Measured>>)>,
+        scales: &[Option<Extent>],
+    ) -> Self {
+        let column = |i: usize| {
+            let cells = rows
+                .iter()
+                .filter_map(move |(_, cells)| cells.get(i)?.as_ref());
+            cells.map(|measured| measured.value)
+        };
+        let scale = |(i, scale): (usize, &Option<Extent>)| {
+            let own = Extent::of(column(i));
+            match scale {
+                Some(scale) => Extent {
+                    lowest: scale.lowest.min(own.lowest),
+                    highest: scale.highest.max(own.highest),
+                },
+                None => own,
+            }
+        };
+        let scales = scales.iter().enumerate().map(scale).collect();
+        Self {
+            title,
+            about,
+            columns,
+            rows,
+            scales,
+        }
     }
 }
 
@@ -257,20 +357,49 @@ mod tests {
             for table in shipped().tables(family) {
                 assert!(table.rows.len() >= 3, "{}: {:?}", table.title, table.rows);
                 assert_eq!(table.scales.len(), table.columns.len(), "{}", table.title);
-                for (name, values) in &table.rows {
+                for (name, cells) in &table.rows {
                     assert_eq!(
-                        values.len(),
+                        cells.len(),
                         table.columns.len(),
                         "{name} in {}",
                         table.title
                     );
-                    for (value, scale) in values.iter().zip(&table.scales) {
-                        let inside = (scale.lowest..=scale.highest).contains(value);
+                    for (cell, scale) in cells.iter().zip(&table.scales) {
+                        let value = cell.as_ref().expect("it was measured").value;
+                        let inside = (scale.lowest..=scale.highest).contains(&value);
                         assert!(inside, "{value} of {name} on {scale:?}");
                     }
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_training_that_was_measured_is_compared() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/public/models/scenes");
+        let files = std::fs::read_dir(folder).expect("the model is there");
+        let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+        let mut seeds: Vec<String> = names
+            .filter(|name| name.starts_with("evaluation-seed"))
+            .collect();
+        seeds.sort_unstable();
+        assert_eq!(
+            seeds, OTHER_SEEDS,
+            "the files and those that the page fetches"
+        );
+    }
+
+    #[test]
+    fn the_least_and_the_greatest_are_over_all_trainings() {
+        let mut other = shipped();
+        other.vmf.adjacent_levels_ordered = 0.5;
+        let table = shipped().scatter(&[other], Family::VonMisesFisher);
+        let (name, cells) = &table.rows[3];
+        let values = cells
+            .iter()
+            .map(|cell| cell.as_ref().map(|cell| cell.value));
+        let own = Some(shipped().vmf.adjacent_levels_ordered);
+        assert_eq!(values.collect::<Vec<_>>(), [own, Some(0.5), own], "{name}");
     }
 
     #[test]

@@ -5,13 +5,14 @@
 
 use std::fmt::Write as _;
 
+use super::access::Access;
 use super::classes::Classes;
 use super::disturb::Harm;
 use super::drawing::Drawing;
 use super::geometry::{MAX_DIMENSION, MIN_DIMENSION};
 use super::ladder::Ladder;
 use super::misspell::Slip;
-use super::state::{Beside, ExplorerState, Measure};
+use super::state::{Beside, ExplorerState, Measure, ModelChoice};
 use super::view::View;
 use crate::numerics::Family;
 
@@ -19,10 +20,15 @@ use crate::numerics::Family;
 pub const OWN: &str = "own-";
 /// The largest limit on a cosine that means anything, in thousandths.
 const MAX_LIMIT: u16 = 1000;
+/// The name of [`ModelChoice::Clip`].
+const CLIP: &str = "clip";
 
 /// The fragment that restores this state, without `#`.
 pub fn encode(state: &ExplorerState) -> String {
     let mut parts = vec!["v=1".to_owned()];
+    if state.model == ModelChoice::Clip {
+        parts.push(format!("m={CLIP}"));
+    }
     parts.extend(
         state
             .captions
@@ -105,7 +111,23 @@ fn encode_views(state: &ExplorerState) -> Vec<String> {
         .into_iter()
         .filter(|(_, limit, usual)| limit != usual);
     parts.extend(changed.map(|(name, limit, _)| format!("{name}={limit}")));
+    parts.extend(encode_teaching(state));
     parts
+}
+
+/// The parts of the tour, the lessons and the teacher.
+fn encode_teaching(state: &ExplorerState) -> Vec<String> {
+    let named = |name: &str, value: Option<String>| value.map(|value| format!("{name}={value}"));
+    let parts = [
+        named("lock", state.locks.encode(Access::Locked)),
+        named("hide", state.locks.encode(Access::Hidden)),
+        named("tour", state.station.map(|station| station.to_string())),
+        named(
+            "lesson",
+            (state.lesson > 0).then(|| state.lesson.to_string()),
+        ),
+    ];
+    parts.into_iter().flatten().collect()
 }
 
 /// Takes a part that belongs to a single view into the state; others are passed over.
@@ -135,6 +157,10 @@ fn decode_view(state: &mut ExplorerState, name: &str, value: String) {
                 state.drawing = drawing;
             }
         }
+        "lock" => state.locks.decode(&value, Access::Locked),
+        "hide" => state.locks.decode(&value, Access::Hidden),
+        "tour" => state.station = value.parse().ok(),
+        "lesson" => state.lesson = value.parse().unwrap_or_default(),
         "names" => state.classes.names = value,
         "template" => state.classes.template = value,
         "dummy" => state.classes.dummy = value,
@@ -153,6 +179,7 @@ pub fn decode(fragment: &str) -> Option<(ExplorerState, usize)> {
         let value = unescape(value);
         match (name, value.as_str()) {
             ("v", _) => known = true,
+            ("m", CLIP) => state.model = ModelChoice::Clip,
             ("c", text) => {
                 state.add_caption(text);
             }
@@ -206,6 +233,7 @@ fn unescape(text: &str) -> String {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::access::Control;
     use super::*;
 
     proptest! {
@@ -214,6 +242,7 @@ mod tests {
             captions in prop::collection::vec(".*", 0..8),
             pictures in prop::collection::btree_set("[a-z]{1,8}-?[0-9]{0,3}", 0..8),
             power_spherical: bool,
+            is_clip: bool,
             beside in prop::sample::select(vec![Beside::Posterior, Beside::Cosine, Beside::LogDensity]),
             measure in prop::sample::select(vec![Measure::Likelihood, Measure::Cosine]),
             counts_none: bool,
@@ -226,11 +255,15 @@ mod tests {
             harm in prop::sample::select(Harm::ALL.to_vec()),
             slip in prop::sample::select(Slip::ALL.to_vec()),
             drawn in prop::option::of((0..4_usize, -400..400_i16, -400..400_i16)),
+            locked in prop::collection::vec((prop::sample::select(Control::ALL.to_vec()), prop::sample::select(vec![Access::Locked, Access::Hidden])), 0..5),
+            station in prop::option::of(0..20_usize),
+            lesson in 0..5_usize,
         ) {
             let pictures: Vec<_> = pictures.iter().map(String::as_str).filter(|id| !id.starts_with(OWN)).collect();
             let mut state = ExplorerState::new(captions.iter().map(String::as_str), pictures.iter().copied());
             state.family = if power_spherical { Family::PowerSpherical } else { Family::VonMisesFisher };
             (state.beside, state.measure, state.counts_none) = (beside, measure, counts_none);
+            state.model = if is_clip { ModelChoice::Clip } else { ModelChoice::Scenes };
             state.picture = pictures.last().map(|&id| id.to_owned());
             state.caption = state.captions.get(row).map(|caption| caption.key);
             (state.view, state.dimension) = (view, dimension);
@@ -246,6 +279,10 @@ mod tests {
                 state.drawing.add();
                 state.drawing.shift(i, dx, dy);
             }
+            for (control, access) in locked {
+                state.locks.set(control, access);
+            }
+            (state.station, state.lesson) = (station, lesson);
             let link = encode(&state);
             prop_assert!(link.is_ascii(), "a link is plain text: {link}");
             prop_assert_eq!(decode(&link), Some((state.clone(), 0)), "through {}", link);

@@ -5,6 +5,7 @@ use super::number::{percent, three_significant};
 use super::reading::CaptionView;
 use super::state::{Caption, Direction, START_CAPTIONS, move_by_one};
 use crate::numerics::Family;
+use crate::scenes::{information, parse};
 
 /// Rungs at most: more fit neither a screen nor a link.
 pub const MAX_RUNGS: usize = 16;
@@ -219,6 +220,12 @@ pub fn rung_views(
     (0..texts.len()).map(row).collect()
 }
 
+/// Information of a caption in bits; `None` where the built-in world does not understand it, or no scene fits.
+pub fn bits_of(caption: &str) -> Option<f64> {
+    let found = parse(caption).map(|description| information(&description).bits);
+    found.filter(|bits| bits.is_finite())
+}
+
 fn step(change: Option<f64>, bits_change: Option<f64>) -> Step {
     match (change, bits_change) {
         (None, _) => Step::Unknown,
@@ -284,7 +291,6 @@ pub fn rung_words(rung: &RungView) -> String {
 mod tests {
     use super::super::book::tests::book_of;
     use super::*;
-    use crate::scenes::{information, parse};
 
     fn rungs(kappas: &[f64], bits: &[Option<f64>]) -> Vec<RungView> {
         let texts: Vec<String> = (0..kappas.len()).map(|i| format!("rung {i}")).collect();

@@ -2,8 +2,10 @@
 //!
 //! Knows nothing of the browser, of drawing or of engines, so that all of it is tested natively.
 
+mod access;
 mod book;
 mod classes;
+mod cosines;
 mod disturb;
 mod drawing;
 mod evidence;
@@ -13,24 +15,32 @@ mod focus;
 mod fragment;
 mod geometry;
 mod ladder;
+mod lessons;
+mod made;
 mod misspell;
 mod newest;
 mod number;
+mod pace;
+mod photographs;
 mod reading;
 mod scale;
 mod state;
+mod suite;
+mod traverse;
 mod variants;
 mod view;
 mod want;
 mod words;
 
+pub use access::{Access, Control, Locks};
 pub use book::{Book, Source};
 pub use classes::{Classes, Judgement, MAX_CLASSES, is_disputed, judgement_words, thousandths};
-pub use disturb::{Harm, N_SEVERITIES};
+pub use cosines::{Compared, CosineView, Cosines};
+pub use disturb::{Change, Harm, N_SEVERITIES};
 pub use drawing::{
     Drawing, Piece, bmp, colour_name, ground_name, light_name, shape_name, size_name, texture_name,
 };
-pub use evidence::{Evidence, EvidenceTable};
+pub use evidence::{Evidence, EvidenceTable, Measured, OTHER_SEEDS};
 pub use export::{command, csv, data_address, json};
 pub use fitting::{N_WANTED, Search};
 pub use focus::Focus;
@@ -40,17 +50,24 @@ pub use geometry::{
     ball_words, caption_geometry, density_formula, density_formula_with_numbers, dimensions,
 };
 pub use ladder::{
-    BUILT_IN_LADDERS, BuiltInLadder, Ladder, MAX_RUNGS, RungView, Step, ladder_words, rung_views,
-    rung_words, step_words,
+    BUILT_IN_LADDERS, BuiltInLadder, Ladder, MAX_RUNGS, RungView, Step, bits_of, ladder_words,
+    rung_views, rung_words, step_words,
 };
+pub use lessons::{Failure, Lesson, Lessons, Question, Station, answer_words};
+pub use made::{Answered, DRAWING, MADE_SIDE, Made, MadeOf, drawing_file, harmed_name};
 pub use misspell::Slip;
 pub use newest::{Arrival, Lane, Newest};
 pub use number::{file_size, percent, round_number, signed, three_significant};
+pub use pace::Pace;
+pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use reading::{CaptionView, PairView, Readings, Snapshot, of_family, softmax};
 pub use scale::Extent;
 pub use state::{
-    Beside, Caption, Direction, ExplorerState, MAX_CAPTIONS, MAX_PICTURES, Measure, START_CAPTIONS,
+    Beside, Caption, Direction, ExplorerState, MAX_CAPTIONS, MAX_PICTURES, Measure, ModelChoice,
+    START_CAPTIONS,
 };
+pub use suite::Suite;
+pub use traverse::{Inclusion, Met, Traversal, agreement, pool};
 pub use variants::{
     MAX_WORDS, Variant, WordView, is_cut, variant_captions, variants, whole, word_views,
     worth_words,
@@ -58,6 +75,6 @@ pub use variants::{
 pub use view::View;
 pub use want::Want;
 pub use words::{
-    beside_words, best_words, caption_note, dispute_words, family_name, formula,
-    formula_with_numbers, measure_words, ordinal, rank_words, spoken,
+    beside_words, best_of_words, best_words, caption_note, dispute_words, family_name, formula,
+    formula_with_numbers, measure_words, ordinal, rank_words, spoken, tokens_note,
 };

@@ -61,10 +61,10 @@ pub fn percent(share: f64) -> String {
 
 /// A size in bytes for people, in decimal units.
 pub fn file_size(bytes: u64) -> String {
-    let (unit, name) = if bytes < 1_000_000 {
-        (1_000, "kB")
-    } else {
-        (1_000_000, "MB")
+    let (unit, name) = match bytes {
+        0..1_000_000 => (1_000, "kB"),
+        1_000_000..1_000_000_000 => (1_000_000, "MB"),
+        _ => (1_000_000_000, "GB"),
     };
     let tenths = bytes.saturating_mul(10) / unit;
     if tenths < 100 {
@@ -180,7 +180,13 @@ mod tests {
 
     #[test]
     fn sizes_have_units() {
-        for (bytes, shown) in [(512, "0.5 kB"), (84_000, "84 kB"), (6_240_000, "6.2 MB")] {
+        for (bytes, shown) in [
+            (512, "0.5 kB"),
+            (84_000, "84 kB"),
+            (6_240_000, "6.2 MB"),
+            (605_157_884, "605 MB"),
+            (1_710_000_000, "1.7 GB"),
+        ] {
             assert_eq!(file_size(bytes), shown, "for {bytes}");
         }
     }

@@ -340,35 +340,11 @@ pub fn of_family(values: PerFamily<f64>, family: Family) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::book::tests::card;
     use super::*;
-    use crate::protocol::SelfTest;
 
     const DIM: usize = 128;
     const LOGIT_SCALE: f64 = 2.5;
-
-    fn card() -> ModelCard {
-        ModelCard {
-            name: "test".into(),
-            title: "Test".into(),
-            embed_dim: DIM,
-            logit_scale: PerFamily {
-                vmf: LOGIT_SCALE,
-                power_spherical: LOGIT_SCALE,
-            },
-            reference_uncertainty: PerFamily {
-                vmf: vec![0.05, 0.1, 0.2, 0.4],
-                power_spherical: vec![0.01, 0.02],
-            },
-            provenance: String::new(),
-            engine: "cpu".into(),
-            device: String::new(),
-            self_test: SelfTest::default(),
-            weights_bytes: 0,
-            from_cache: false,
-            load_millis: 0.0,
-            warm_millis: 0.0,
-        }
-    }
 
     /// Two captions, κ 4 and 30, against two pictures.
     fn snapshot(keys: &[u64]) -> Snapshot {

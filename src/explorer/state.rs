@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::access::Locks;
 use super::classes::Classes;
 use super::disturb::Harm;
 use super::drawing::Drawing;
@@ -27,6 +28,8 @@ pub const MAX_PICTURES: usize = 24;
 /// Everything on the page that a link restores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplorerState {
+    /// The model that should answer.
+    pub model: ModelChoice,
     /// The captions, in the order shown.
     pub captions: Vec<Caption>,
     /// The pictures by name, in the order shown; those of the gallery and the visitor's own.
@@ -57,6 +60,12 @@ pub struct ExplorerState {
     pub slip: Slip,
     /// The scene in the studio.
     pub drawing: Drawing,
+    /// What of the page is locked or hidden.
+    pub locks: Locks,
+    /// The station of the tour, while it is taken.
+    pub station: Option<usize>,
+    /// The lesson that is open.
+    pub lesson: usize,
     next_key: u64,
 }
 
@@ -77,6 +86,16 @@ pub enum Measure {
     Likelihood,
     /// CLIP's own cosine, which knows no κ.
     Cosine,
+}
+
+/// The model that the visitor wants to answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ModelChoice {
+    /// The one that comes with the page, which knows drawn scenes.
+    #[default]
+    Scenes,
+    /// `OpenAI`'s CLIP ViT-B/32 or another one in its place, which knows photographs.
+    Clip,
 }
 
 /// What stands under each bar of nats.
@@ -113,6 +132,7 @@ impl ExplorerState {
         pictures: impl IntoIterator<Item = &'b str>,
     ) -> Self {
         let mut state = Self {
+            model: ModelChoice::default(),
             captions: Vec::new(),
             pictures: Vec::new(),
             family: Family::VonMisesFisher,
@@ -128,6 +148,9 @@ impl ExplorerState {
             harm: Harm::default(),
             slip: Slip::default(),
             drawing: Drawing::default(),
+            locks: Locks::default(),
+            station: None,
+            lesson: 0,
             next_key: 1,
         };
         for caption in captions {
@@ -151,6 +174,23 @@ impl ExplorerState {
             text: text.to_owned(),
         });
         Some(key)
+    }
+
+    /// Puts these captions in place of all others.
+    pub fn replace_captions<'a>(&mut self, captions: impl IntoIterator<Item = &'a str>) {
+        self.captions.clear();
+        self.caption = None;
+        for caption in captions {
+            self.add_caption(caption);
+        }
+    }
+
+    /// Whether exactly these captions are on the page.
+    pub fn has_captions(&self, captions: &[&str]) -> bool {
+        self.captions
+            .iter()
+            .map(|caption| caption.text.as_str())
+            .eq(captions.iter().copied())
     }
 
     /// The starting captions that are not on the page.

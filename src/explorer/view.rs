@@ -18,13 +18,19 @@ pub enum View {
     NoneOfThese,
     /// Pictures and captions harmed by degrees.
     Disturb,
+    /// From a picture's best caption towards the one that says least.
+    Traverse,
     /// What was measured of the model.
     Evidence,
+    /// A tour, lessons that ask before they show, and what κ is not.
+    Learn,
+    /// Links, lessons and worksheets for a class.
+    Teach,
 }
 
 impl View {
     /// All views, in the order in which they are offered.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Explore,
         Self::Ladder,
         Self::Words,
@@ -32,7 +38,10 @@ impl View {
         Self::Geometry,
         Self::NoneOfThese,
         Self::Disturb,
+        Self::Traverse,
         Self::Evidence,
+        Self::Learn,
+        Self::Teach,
     ];
 
     /// The view in an address.
@@ -45,7 +54,10 @@ impl View {
             Self::Geometry => "geometry",
             Self::NoneOfThese => "none-of-these",
             Self::Disturb => "disturb",
+            Self::Traverse => "traverse",
             Self::Evidence => "evidence",
+            Self::Learn => "learn",
+            Self::Teach => "teach",
         }
     }
 
@@ -59,7 +71,10 @@ impl View {
             Self::Geometry => "Geometry",
             Self::NoneOfThese => "None of these",
             Self::Disturb => "Disturb",
+            Self::Traverse => "Traverse",
             Self::Evidence => "Evidence",
+            Self::Learn => "Learn",
+            Self::Teach => "Teach",
         }
     }
 
@@ -67,8 +82,8 @@ impl View {
     pub fn group(self) -> &'static str {
         match self {
             Self::Explore | Self::Ladder | Self::Words | Self::Studio => "See",
-            Self::Geometry | Self::NoneOfThese | Self::Disturb => "Understand",
-            Self::Evidence => "Check",
+            Self::Geometry | Self::NoneOfThese | Self::Disturb | Self::Traverse => "Understand",
+            Self::Evidence | Self::Learn | Self::Teach => "Check",
         }
     }
 

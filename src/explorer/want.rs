@@ -2,6 +2,7 @@
 
 use super::disturb::N_SEVERITIES;
 use super::state::ExplorerState;
+use super::traverse::pool;
 use super::variants::variant_captions;
 use super::view::View;
 
@@ -12,6 +13,8 @@ pub struct Want {
     pub captions: Vec<String>,
     /// The pictures by name.
     pub images: Vec<String>,
+    /// Whether the captions are compared with each other, too.
+    pub relates: bool,
 }
 
 impl Want {
@@ -20,6 +23,7 @@ impl Want {
         let mut want = Self {
             captions: Vec::new(),
             images,
+            relates: false,
         };
         for caption in captions {
             if !caption.trim().is_empty() && !want.captions.contains(&caption) {
@@ -29,8 +33,9 @@ impl Want {
         want
     }
 
-    /// What the open view needs numbers for, given the pictures that an engine has read.
-    pub fn of_view(state: &ExplorerState, images: Vec<String>) -> Self {
+    /// What the open view needs numbers for, given the pictures that an engine has read and the captions that it
+    /// takes from elsewhere: from its pictures or its lessons.
+    pub fn of_view(state: &ExplorerState, images: Vec<String>, elsewhere: Vec<String>) -> Self {
         match state.view {
             // The matrix has all that these need; a drawing is asked about by itself.
             View::Explore | View::Geometry | View::Studio | View::Evidence => Self::default(),
@@ -46,7 +51,13 @@ impl Want {
                     .ladder(caption.unwrap_or_default(), N_SEVERITIES - 1);
                 Self::of(texts, images)
             }
+            View::Learn | View::Teach => Self::of(elsewhere, Vec::new()),
             View::NoneOfThese => Self::of(state.classes.captions(), images),
+            View::Traverse => Self {
+                captions: pool(state, &elsewhere),
+                images,
+                relates: true,
+            },
         }
     }
 }
@@ -58,7 +69,7 @@ mod tests {
     fn want(view: View) -> Want {
         let mut state = ExplorerState::new(["a star", ""], ["x"]);
         state.view = view;
-        Want::of_view(&state, vec!["x".into()])
+        Want::of_view(&state, vec!["x".into()], Vec::new())
     }
 
     #[test]
@@ -84,6 +95,13 @@ mod tests {
         let want = want(View::Ladder);
         assert_eq!(want.captions.len(), 6, "the rungs of the first ladder");
         assert!(want.images.is_empty(), "κ needs no picture: {want:?}");
+    }
+
+    #[test]
+    fn captions_to_be_met_are_compared_with_each_other() {
+        let want = want(View::Traverse);
+        assert_eq!(want.captions, ["", "a star"], "the root and the page's");
+        assert!(want.relates, "and with pictures: {want:?}");
     }
 
     #[test]

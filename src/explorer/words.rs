@@ -6,6 +6,7 @@ use super::number::{percent, three_significant};
 use super::reading::{CaptionView, PairView};
 use super::state::{Beside, Measure};
 use crate::numerics::Family;
+use crate::protocol::CaptionTokens;
 
 /// Unknown words that a note names; a caption of 10,000 characters may hold thousands.
 const MAX_NAMED_WORDS: usize = 5;
@@ -18,14 +19,24 @@ pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
     let Some(view) = view.filter(|view| view.caption == text) else {
         return String::new();
     };
+    tokens_note(&CaptionTokens {
+        caption: view.caption.clone(),
+        n_tokens: view.n_tokens,
+        truncated: view.truncated,
+        unknown_words: view.unknown_words.clone(),
+    })
+}
+
+/// What should be known of how a model reads a caption's words; empty where that is nothing.
+pub fn tokens_note(tokens: &CaptionTokens) -> String {
     let mut notes = Vec::new();
-    if view.truncated {
+    if tokens.truncated {
         notes.push(format!(
             "Only its first {} tokens were read: the model takes no more.",
-            view.n_tokens
+            tokens.n_tokens
         ));
     }
-    let unknown: BTreeSet<&String> = view.unknown_words.iter().collect();
+    let unknown: BTreeSet<&String> = tokens.unknown_words.iter().collect();
     let named = unknown
         .iter()
         .take(MAX_NAMED_WORDS)
@@ -44,7 +55,12 @@ pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
 
 /// The mark of a pair that is best among its row or its column.
 pub fn best_words(pair: &PairView) -> &'static str {
-    match (pair.is_best_caption, pair.is_best_picture) {
+    best_of_words(pair.is_best_caption, pair.is_best_picture)
+}
+
+/// The mark of what is best among its column's captions, among its row's pictures, or both.
+pub fn best_of_words(is_best_caption: bool, is_best_picture: bool) -> &'static str {
+    match (is_best_caption, is_best_picture) {
         (true, true) => "best both ways",
         (true, false) => "best caption",
         (false, true) => "best picture",

@@ -4,12 +4,13 @@
 //! messages of the page.
 
 mod golden;
+mod loader;
 mod published;
 mod reading;
 mod session;
 mod source;
 
-pub use crate::model::parameters::TensorRecord;
+pub use crate::model::parameters::{Held, TensorRecord};
 pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings, SelfTest};
 pub use published::{Published, Tolerance};
 pub use reading::{CaptionLaw, ImageEncoding, Pair, TextEncoding};

@@ -66,6 +66,20 @@ impl TextEncoding {
         }
     }
 
+    /// Compares the caption with another one: their embeddings, and their mean directions under each family.
+    #[must_use]
+    pub fn relate(&self, other: &Self) -> Pair {
+        let laws = self.laws.as_ref().zip(other.laws.as_ref());
+        let cosine = |a: &CaptionLaw, b: &CaptionLaw| dot(&a.mean_direction, &b.mean_direction);
+        Pair {
+            cosine: dot(&self.embedding, &other.embedding),
+            mean_direction_cosine: laws.map(|(own, others)| PerFamily {
+                vmf: cosine(&own.vmf, &others.vmf),
+                power_spherical: cosine(&own.power_spherical, &others.power_spherical),
+            }),
+        }
+    }
+
     /// Log-likelihood ratio to uniform of a picture, in nats, with the exact normaliser.
     ///
     /// `None` for a model without adapters.

@@ -1,16 +1,19 @@
 //! A model that is loaded and answers.
 
+use std::sync::{Arc, OnceLock};
+
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
+use super::loader::Loader;
 use super::reading::unit;
 use super::{CaptionLaw, ImageEncoding, Source, TextEncoding};
 use crate::error::{Error, Result};
-use crate::model::adapter::{Adapter, PerFamily};
+use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
 use crate::model::clip::{Architecture, TextTower, VisionTower};
-use crate::model::parameters::{Filling, Parameters};
+use crate::model::parameters::{Filling, Held, TensorRecord};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
-use crate::weights::manifest::{FileEntry, Manifest, Part};
-use crate::weights::shard::{Joiner, verify};
+use crate::weights::adapter_file::AdapterFile;
+use crate::weights::manifest::{Manifest, Part};
 
 /// Captions that share one pass; bounds the memory of attention, which grows with captions × tokens².
 const CAPTIONS_PER_PASS: usize = 32;
@@ -18,15 +21,16 @@ const CAPTIONS_PER_PASS: usize = 32;
 /// Pictures that share one pass.
 const IMAGES_PER_PASS: usize = 16;
 
-/// A loaded model.
-#[derive(Debug)]
+/// A loaded model; clones share its weights.
+#[derive(Debug, Clone)]
 pub struct Session {
     manifest: Manifest,
     device: Device,
     text_preprocess: TextPreprocess,
+    held: Held,
     text: TextTower,
-    /// Of large models it is loaded when it is needed.
-    vision: Option<VisionTower>,
+    /// Of large models it is loaded when it is needed; captions can be described meanwhile.
+    vision: Arc<OnceLock<VisionTower>>,
     adapters: Option<PerFamily<Adapter>>,
     logit_scale: Option<PerFamily<f64>>,
 }
@@ -46,12 +50,14 @@ impl Session {
         device: &Device,
         mut on_progress: impl FnMut(&str, u64, u64),
     ) -> Result<Self> {
-        let mut session = Self::open_text(manifest, source, device, &mut on_progress).await?;
+        let session =
+            Self::open_text(manifest, source, device, Held::Floats, &mut on_progress).await?;
         session.load_vision(source, on_progress).await?;
         Ok(session)
     }
 
     /// As [`open`](Self::open) without the image encoder: captions can be described, but not compared with pictures.
+    /// Both encoders hold their weights as they are told to.
     ///
     /// # Errors
     ///
@@ -60,10 +66,12 @@ impl Session {
         manifest: Manifest,
         source: &S,
         device: &Device,
+        held: Held,
         on_progress: impl FnMut(&str, u64, u64),
     ) -> Result<Self> {
         manifest.validate()?;
         let mut loader = Loader {
+            held,
             manifest: &manifest,
             source,
             loaded_bytes: 0,
@@ -79,17 +87,15 @@ impl Session {
         let adapters = loader.adapters(device).await?;
 
         let logit_scale = match &adapters {
-            Some(adapters) => Some(PerFamily {
-                vmf: scalar(&adapters.vmf.logit_scale.val()).await?,
-                power_spherical: scalar(&adapters.power_spherical.logit_scale.val()).await?,
-            }),
+            Some(adapters) => Some(logit_scale(adapters).await?),
             None => None,
         };
         Ok(Self {
             device: device.clone(),
+            held,
             text_preprocess,
             text,
-            vision: None,
+            vision: Arc::default(),
             adapters,
             logit_scale,
             manifest,
@@ -102,7 +108,7 @@ impl Session {
     ///
     /// As [`open`](Self::open).
     pub async fn load_vision<S: Source>(
-        &mut self,
+        &self,
         source: &S,
         on_progress: impl FnMut(&str, u64, u64),
     ) -> Result<()> {
@@ -111,6 +117,7 @@ impl Session {
             .shards(Part::Image)
             .map(|shard| shard.entry.bytes);
         let mut loader = Loader {
+            held: self.held,
             loaded_bytes: self.manifest.weights_bytes() - image_bytes.sum::<u64>(),
             manifest: &self.manifest,
             source,
@@ -118,20 +125,69 @@ impl Session {
         };
         let vision = self.manifest.clip.init_vision(&self.device);
         let vision = loader.fill("image encoder", Part::Image, vision).await?;
-        self.vision = Some(vision);
+        // Whoever was faster has loaded the same weights.
+        self.vision.set(vision).ok();
         Ok(())
     }
 
     /// Whether the image encoder is loaded.
     #[must_use]
     pub fn has_vision(&self) -> bool {
-        self.vision.is_some()
+        self.vision.get().is_some()
+    }
+
+    /// The same encoder with the adapters of a file.
+    ///
+    /// # Errors
+    ///
+    /// Adapters of another dimension, or weights that do not fit their own description.
+    pub async fn with_adapters(&self, file: AdapterFile) -> Result<Self> {
+        let AdapterFile { about, records } = file;
+        let embed_dim = self.manifest.clip.embed_dim;
+        for sizes in [&about.adapters.vmf, &about.adapters.power_spherical] {
+            if sizes.embed_dim != embed_dim {
+                return Err(Error::Weights(format!(
+                    "adapters for {} dimensions, this encoder has {embed_dim}",
+                    sizes.embed_dim
+                )));
+            }
+        }
+        let fill = |sizes: &AdapterConfig, records: Vec<TensorRecord>| {
+            let mut filling = Filling::new(sizes.init(&self.device), Held::Floats);
+            records
+                .into_iter()
+                .try_for_each(|record| filling.put(record))?;
+            filling.finish()
+        };
+        let adapters = PerFamily {
+            vmf: fill(&about.adapters.vmf, records.vmf)?,
+            power_spherical: fill(&about.adapters.power_spherical, records.power_spherical)?,
+        };
+        let mut adapted = self.clone();
+        adapted.logit_scale = Some(logit_scale(&adapters).await?);
+        adapted.adapters = Some(adapters);
+        if let Some(golden) = &mut adapted.manifest.golden {
+            // They were of the adapters that these replace.
+            (golden.concentration, golden.nats) = (None, None);
+        }
+        adapted.manifest.title = about.title;
+        adapted.manifest.adapters = Some(about.adapters);
+        adapted.manifest.reference_uncertainty = Some(about.reference_uncertainty);
+        adapted.manifest.provenance.command = about.provenance.command;
+        adapted.manifest.provenance.seed = about.provenance.seed;
+        Ok(adapted)
     }
 
     /// What the model is.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// How the encoders hold their weights.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        self.held
     }
 
     /// The factor τ of each adapter.
@@ -183,7 +239,7 @@ impl Session {
     ///
     /// An engine that fails, or an image encoder that is not loaded.
     pub async fn encode_images(&self, images: &[RgbPixels]) -> Result<Vec<ImageEncoding>> {
-        let Some(vision) = &self.vision else {
+        let Some(vision) = self.vision.get() else {
             return Err(Error::Engine("the image encoder is not loaded".to_owned()));
         };
         let preprocess = &self.manifest.preprocess;
@@ -297,73 +353,11 @@ fn text_encoding(tokens: Tokens, row: &[f32], embed_dim: usize) -> TextEncoding 
     }
 }
 
-/// Reads a manifest's files one after the other and counts their bytes.
-struct Loader<'a, S, P> {
-    manifest: &'a Manifest,
-    source: &'a S,
-    loaded_bytes: u64,
-    on_progress: P,
-}
-
-impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
-    async fn file(&mut self, stage: &str, entry: &FileEntry) -> Result<Vec<u8>> {
-        self.report(stage, 0);
-        let bytes = self.source.read(entry).await?;
-        verify(&bytes, entry)?;
-        self.report(stage, entry.bytes);
-        Ok(bytes)
-    }
-
-    /// Tells how far the load is, with so many bytes more than before.
-    fn report(&mut self, stage: &str, n_bytes: u64) {
-        self.loaded_bytes += n_bytes;
-        (self.on_progress)(stage, self.loaded_bytes, self.manifest.weights_bytes());
-    }
-
-    /// The model with the values of one part; beside them, no more than one file or one tensor is in memory.
-    async fn fill<M: Parameters>(&mut self, stage: &str, part: Part, model: M) -> Result<M> {
-        if self.manifest.shards.is_empty() {
-            return self.fill_by_name(model).await;
-        }
-        let mut filling = Filling::new(model);
-        let mut joiner = Joiner::new(self.manifest.shards(part));
-        for shard in self.manifest.shards(part) {
-            self.report(stage, 0);
-            let mut take = |record| match joiner.put(record)? {
-                Some(whole) => filling.put(whole),
-                None => Ok(()),
-            };
-            self.source.shard(shard, &mut take).await?;
-            self.report(stage, shard.entry.bytes);
-        }
-        filling.finish()
-    }
-
-    /// The same out of another program's file, of whose bytes the source tells.
-    async fn fill_by_name<M: Parameters>(&self, model: M) -> Result<M> {
-        let shapes = model.named_shapes();
-        let mut filling = Filling::new(model);
-        for (name, shape) in shapes {
-            filling.put(self.source.tensor(&name, &shape).await?)?;
-        }
-        filling.finish()
-    }
-
-    async fn adapters(&mut self, device: &Device) -> Result<Option<PerFamily<Adapter>>> {
-        let Some(configs) = &self.manifest.adapters else {
-            return Ok(None);
-        };
-        let (vmf, power_spherical) = (
-            configs.vmf.init(device),
-            configs.power_spherical.init(device),
-        );
-        Ok(Some(PerFamily {
-            vmf: self.fill("adapters", Part::AdapterVmf, vmf).await?,
-            power_spherical: self
-                .fill("adapters", Part::AdapterPowerSpherical, power_spherical)
-                .await?,
-        }))
-    }
+async fn logit_scale(adapters: &PerFamily<Adapter>) -> Result<PerFamily<f64>> {
+    Ok(PerFamily {
+        vmf: scalar(&adapters.vmf.logit_scale.val()).await?,
+        power_spherical: scalar(&adapters.power_spherical.logit_scale.val()).await?,
+    })
 }
 
 async fn scalar(tensor: &Tensor<1>) -> Result<f64> {

@@ -26,16 +26,17 @@ impl Hit {
 
 /// Returns what pictures find among all captions.
 ///
-/// `rows` are the scores of the pictures from `first_image` on, each against every caption, row by row; any of a
-/// picture's captions is a hit.
-#[must_use]
-pub fn image_hits(first_image: usize, rows: &[f32], image_of_text: &[i64]) -> Vec<Hit> {
-    let rows = rows.chunks_exact(image_of_text.len().max(1)).enumerate();
-    rows.map(|(i, row)| {
-        let image = (first_image + i) as i64;
-        Hit::of(row, |text| image_of_text[text] == image)
-    })
-    .collect()
+/// `rows` are the scores of the pictures from `first_image` on, each against each of `n_texts` captions, row by row;
+/// any caption of which `is_relevant(image, text)` is a hit.
+pub fn image_hits(
+    first_image: usize,
+    rows: &[f32],
+    n_texts: usize,
+    is_relevant: impl Fn(usize, usize) -> bool,
+) -> Vec<Hit> {
+    let rows = rows.chunks_exact(n_texts.max(1)).enumerate();
+    rows.map(|(i, row)| Hit::of(row, |text| is_relevant(first_image + i, text)))
+        .collect()
 }
 
 /// Returns what captions find among `n_images` pictures.
@@ -132,7 +133,10 @@ mod tests {
         for rows in [1, 4, n_texts] {
             let of_images = scores.chunks(rows * n_texts).enumerate();
             let of_images: Vec<Hit> = of_images
-                .flat_map(|(i, chunk)| image_hits(i * rows, chunk, &owners))
+                .flat_map(|(i, chunk)| {
+                    let is_own = |image: usize, text: usize| owners[text] == image as i64;
+                    image_hits(i * rows, chunk, n_texts, is_own)
+                })
                 .collect();
             let of_texts = transposed.chunks(rows * n_images).enumerate();
             let of_texts: Vec<Hit> = of_texts

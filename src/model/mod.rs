@@ -4,4 +4,5 @@
 
 pub mod adapter;
 pub mod clip;
+pub mod dense;
 pub mod parameters;

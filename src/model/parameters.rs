@@ -7,6 +7,7 @@ use burn::module::Param;
 use burn::nn::{LayerNorm, Linear};
 use burn::tensor::{Tensor, TensorData};
 
+use super::dense::{Dense, transpose};
 use crate::error::{Error, Result};
 
 /// A tensor on the host, in a file's layout.
@@ -92,6 +93,19 @@ pub trait ParameterVisitor {
         }
     }
 
+    /// Sees `name.weight` and, where there is one, `name.bias`.
+    ///
+    /// # Errors
+    ///
+    /// As [`visit`](Self::visit).
+    fn visit_dense(&mut self, name: &str, dense: &mut Dense) -> Result<()> {
+        self.visit(&format!("{name}.weight"), Layout::OutIn, &mut dense.weight)?;
+        match &mut dense.bias {
+            Some(bias) => self.visit(&format!("{name}.bias"), Layout::Same, bias),
+            None => Ok(()),
+        }
+    }
+
     /// Sees `name.weight` and `name.bias`.
     ///
     /// # Errors
@@ -150,7 +164,7 @@ pub trait Parameters: Clone {
     /// A record that is missing, is not a parameter of this model, or has another shape; the message names it.
     /// `position_ids`, which some checkpoints carry although it is no parameter, is passed over.
     fn load(&mut self, records: impl IntoIterator<Item = TensorRecord>) -> Result<()> {
-        let mut filling = Filling::new(self.clone());
+        let mut filling = Filling::new(self.clone(), Held::Floats);
         for record in records {
             if !record.name.ends_with(".position_ids") {
                 filling.put(record)?;
@@ -161,20 +175,32 @@ pub trait Parameters: Clone {
     }
 }
 
+/// How a model holds its large matrices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Held {
+    /// As floats of four bytes.
+    #[default]
+    Floats,
+    /// Those of its transformers in one byte a value, with a factor for each output.
+    Int8,
+}
+
 /// A model whose parameters come one by one, so that no more than one of them is in memory twice.
 #[derive(Debug)]
 pub struct Filling<M> {
     model: M,
+    held: Held,
     /// Names of the parameters that have not come yet, in the model's order.
     missing: Vec<String>,
 }
 
 impl<M: Parameters> Filling<M> {
     /// Expects every parameter of this model.
-    pub fn new(model: M) -> Self {
+    pub fn new(model: M, held: Held) -> Self {
         let missing = model.named_shapes().into_iter().map(|(name, _)| name);
         Self {
             missing: missing.collect(),
+            held,
             model,
         }
     }
@@ -192,7 +218,10 @@ impl<M: Parameters> Filling<M> {
             )));
         };
         self.missing.remove(i_name);
-        self.model.visit_parameters(&mut LoadOne(Some(record)))
+        self.model.visit_parameters(&mut LoadOne {
+            record: Some(record),
+            held: self.held,
+        })
     }
 
     /// The model, if every parameter came.
@@ -264,20 +293,18 @@ impl ParameterVisitor for Shapes {
 }
 
 /// Replaces the parameter of its record's name.
-struct LoadOne(Option<TensorRecord>);
+struct LoadOne {
+    record: Option<TensorRecord>,
+    held: Held,
+}
 
-impl ParameterVisitor for LoadOne {
-    fn visit<const D: usize>(
-        &mut self,
-        name: &str,
-        layout: Layout,
-        parameter: &mut Param<Tensor<D>>,
-    ) -> Result<()> {
-        let Some(record) = self.0.take_if(|record| record.name == name) else {
-            return Ok(());
+impl LoadOne {
+    /// The record, if it has this name and fits.
+    fn take(&mut self, name: &str, layout: Layout, ours: &[usize]) -> Result<Option<TensorRecord>> {
+        let Some(record) = self.record.take_if(|record| record.name == name) else {
+            return Ok(None);
         };
-        let ours: [usize; D] = parameter.lazy_shape().dims();
-        let expected = layout.file_shape(&ours);
+        let expected = layout.file_shape(ours);
         if record.shape != expected {
             return Err(Error::Weights(format!(
                 "{name}: shape is {:?}, expected {expected:?}",
@@ -290,6 +317,21 @@ impl ParameterVisitor for LoadOne {
                 record.values.len()
             )));
         }
+        Ok(Some(record))
+    }
+}
+
+impl ParameterVisitor for LoadOne {
+    fn visit<const D: usize>(
+        &mut self,
+        name: &str,
+        layout: Layout,
+        parameter: &mut Param<Tensor<D>>,
+    ) -> Result<()> {
+        let ours: [usize; D] = parameter.lazy_shape().dims();
+        let Some(record) = self.take(name, layout, &ours)? else {
+            return Ok(());
+        };
         let values = if layout.is_transposed() {
             transpose(&record.values, ours[0], ours[1])
         } else {
@@ -298,15 +340,20 @@ impl ParameterVisitor for LoadOne {
         *parameter = Param::from_data(TensorData::new(values, ours), &parameter.lazy_device());
         Ok(())
     }
-}
 
-/// `[d_out, d_in]` row-major → `[d_in, d_out]` row-major.
-fn transpose(values: &[f32], d_in: usize, d_out: usize) -> Vec<f32> {
-    let mut transposed = vec![0.0; values.len()];
-    for (i_out, row) in values.chunks_exact(d_in).enumerate() {
-        for (i_in, value) in row.iter().enumerate() {
-            transposed[i_in * d_out + i_out] = *value;
+    fn visit_dense(&mut self, name: &str, dense: &mut Dense) -> Result<()> {
+        let weight = format!("{name}.weight");
+        if self.held == Held::Int8 {
+            let ours: [usize; 2] = dense.weight.lazy_shape().dims();
+            if let Some(record) = self.take(&weight, Layout::OutIn, &ours)? {
+                dense.hold_in_int8(&record.values);
+            }
+        } else {
+            self.visit(&weight, Layout::OutIn, &mut dense.weight)?;
+        }
+        match &mut dense.bias {
+            Some(bias) => self.visit(&format!("{name}.bias"), Layout::Same, bias),
+            None => Ok(()),
         }
     }
-    transposed
 }

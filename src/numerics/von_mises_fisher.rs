@@ -184,6 +184,46 @@ impl VonMisesFisher {
         bessel::relative_entropy(self.embed_dim, self.concentration)
     }
 
+    /// Returns the Kullback–Leibler divergence to another law of this dimension, whose mean direction is at cosine t
+    /// from this one's: A(κ)(κ − κ₂t) + ln C(κ) − ln C(κ₂).
+    #[must_use]
+    pub fn kl_to(&self, other: &Self, cosine: f64) -> f64 {
+        let reach = self.concentration - other.concentration * cosine.clamp(-1.0, 1.0);
+        let normalizers = self.log_normalizer_ratio() - other.log_normalizer_ratio();
+        (self.mean_resultant_length() * reach + normalizers).max(0.0)
+    }
+
+    /// Returns how far this law lies in another one at cosine t, in nats above uniform.
+    ///
+    /// `ProLIP`'s inclusion ln ∫ p₁² p₂ (Chun et al. 2025, 3.3) on the sphere, where a product of laws is a law again,
+    /// less ln ∫ p₁²: the logarithm of the other density's mean over p₁², relative to the uniform density.
+    ///
+    /// ```text
+    /// ln C(2κ₁) + ln C(κ₂) − ln C(‖2κ₁μ₁ + κ₂μ₂‖) − ln C(0)
+    /// ```
+    #[must_use]
+    pub fn inclusion_in(&self, other: &Self, cosine: f64) -> f64 {
+        let sharpened = Self::new(self.embed_dim, 2.0 * self.concentration);
+        sharpened.log_normalizer_ratio() + other.log_normalizer_ratio()
+            - self.ln_triple_product_normalizer(other, cosine)
+    }
+
+    /// Returns `ProLIP`'s test of inclusion, ln ∫ p₁² p₂ − ln ∫ p₂² p₁: above zero where this law is the narrower.
+    #[must_use]
+    pub fn inclusion_test(&self, other: &Self, cosine: f64) -> f64 {
+        let narrower =
+            self.log_normalizer_ratio() - self.ln_triple_product_normalizer(other, cosine);
+        let wider = other.log_normalizer_ratio() - other.ln_triple_product_normalizer(self, cosine);
+        narrower - wider
+    }
+
+    /// ln C(‖2κ₁μ₁ + κ₂μ₂‖) − ln C(0).
+    fn ln_triple_product_normalizer(&self, other: &Self, cosine: f64) -> f64 {
+        let (twice, once) = (2.0 * self.concentration, other.concentration);
+        let squared = twice * twice + once * once + 2.0 * twice * once * cosine.clamp(-1.0, 1.0);
+        Self::new(self.embed_dim, squared.max(0.0).sqrt()).log_normalizer_ratio()
+    }
+
     /// Returns the differential entropy in nats with respect to area: log area minus [`Self::kl_to_uniform`].
     #[must_use]
     pub fn entropy(&self) -> f64 {
@@ -219,5 +259,80 @@ impl VonMisesFisher {
                 return ((1.0 - (1.0 + b) * z) / d).clamp(-1.0, 1.0);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::PI;
+
+    use super::*;
+
+    /// ∫ g dA on the ordinary sphere by the midpoint rule; g knows the first two coordinates.
+    fn integral(g: impl Fn(f64, f64) -> f64) -> f64 {
+        const N: usize = 600;
+        let step = PI / N as f64;
+        let ring = |i: usize| {
+            let polar = (i as f64 + 0.5) * step;
+            let point = |j: usize| {
+                let azimuth = (j as f64 + 0.5) * step;
+                g(polar.cos(), polar.sin() * azimuth.cos())
+            };
+            // The other half of the circle mirrors this one.
+            2.0 * (0..N).map(point).sum::<f64>() * polar.sin() * step * step
+        };
+        (0..N).map(ring).sum()
+    }
+
+    #[test]
+    fn divergence_and_inclusion_are_their_integrals() {
+        for (kappa, other_kappa, cosine) in [(4.0, 1.5, 0.6), (0.7, 6.0, -0.3), (3.0, 0.0, 0.2)] {
+            let (law, other) = (
+                VonMisesFisher::new(3, kappa),
+                VonMisesFisher::new(3, other_kappa),
+            );
+            let sine = f64::sqrt(1.0 - cosine * cosine);
+            let own = |x: f64| law.log_likelihood(x);
+            let others = |x: f64, y: f64| other.log_likelihood(cosine * x + sine * y);
+            let divergence = integral(|x, y| own(x).exp() * (own(x) - others(x, y)));
+            let area = 4.0 * PI;
+            let with = |a: f64, b: f64| integral(|x, y| (a * own(x) + b * others(x, y)).exp());
+            let expected = [
+                divergence,
+                (area * with(2.0, 1.0) / with(2.0, 0.0)).ln(),
+                (with(2.0, 1.0) / with(1.0, 2.0)).ln(),
+            ];
+            let found = [
+                law.kl_to(&other, cosine),
+                law.inclusion_in(&other, cosine),
+                law.inclusion_test(&other, cosine),
+            ];
+            for (found, expected) in found.into_iter().zip(expected) {
+                let error = (found - expected).abs();
+                assert!(
+                    error < 1e-4,
+                    "κ {kappa}, {other_kappa} at {cosine}: {found} {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_law_does_not_diverge_from_itself_and_holds_itself_no_better_than_it_is_held() {
+        let law = VonMisesFisher::new(128, 20.0);
+        assert!(law.kl_to(&law, 1.0) < 1e-12, "{}", law.kl_to(&law, 1.0));
+        assert_eq!(
+            law.inclusion_test(&law, 1.0),
+            0.0,
+            "neither is the narrower"
+        );
+        let uniform = VonMisesFisher::new(128, 0.0);
+        let error = law.kl_to(&uniform, 0.3) - law.kl_to_uniform();
+        assert!(error.abs() < 1e-12, "off by {error}");
+        assert_eq!(
+            law.inclusion_in(&uniform, 0.3),
+            0.0,
+            "the uniform law is everywhere alike"
+        );
     }
 }

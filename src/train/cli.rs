@@ -15,6 +15,7 @@ use super::export_fits::{ExportFits, export_fits};
 use super::import::{self, Dtype, Import, Source};
 use super::report::{self, Report};
 use super::reproduce::cli::{FitArgs, ReproduceArgs, refuse_to_overwrite, run_fit, run_reproduce};
+use super::reproduce::disturb_cli::{DisturbArgs, run_disturb};
 use super::reproduce::embed_cli::{EmbedArgs, MergeArgs, run_embed, run_merge};
 use super::scenes::{self, Preset, ScenesRecipe};
 use super::{bundle, evaluate, export, gallery, inspect, record, score};
@@ -43,6 +44,8 @@ enum Command {
     Table(TableArgs),
     /// Embed pictures and captions with a frozen encoder, to fit methods on.
     Embed(EmbedArgs),
+    /// Embed the test scenes once more with distorted pictures and misspelt captions, beside the clean features.
+    Disturb(DisturbArgs),
     /// Put together what the shards of `embed` embedded.
     Merge(MergeArgs),
     /// Fit one method on embedded pictures and captions, and measure it.
@@ -239,6 +242,9 @@ struct GalleryArgs {
     /// Model folder.
     #[arg(long, default_value = "public/models/scenes")]
     model: PathBuf,
+    /// File of the tour and the lessons, whose captions are answered, too.
+    #[arg(long, default_value = "public/lessons.json")]
+    lessons: PathBuf,
     /// Folder of the recorded answers.
     #[arg(long, default_value = "public/examples")]
     examples: PathBuf,
@@ -313,6 +319,7 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Evaluate(args) => evaluate_model(args),
         Command::Table(args) => print_table(args),
         Command::Embed(args) => run_embed(args),
+        Command::Disturb(args) => run_disturb(args),
         Command::Merge(args) => run_merge(args),
         Command::Fit(args) => run_fit(args),
         Command::Reproduce(args) => run_reproduce(args),
@@ -326,7 +333,7 @@ pub fn run(cli: &Cli) -> Result<()> {
             refuse_to_overwrite(&args.out.join("gallery.json"), args.force)?;
             gallery::write(&args.out)?;
             let (session, self_test) = bundle::open_tested(&args.model, &device::cpu())?;
-            record::write(&session, self_test, &args.examples)
+            record::write(&session, self_test, &args.examples, &args.lessons)
         }
     }
 }

@@ -1,5 +1,5 @@
 //! `train export`: two fits on an encoder's features → a model folder with adapters, which page and `train score` can
-//! open.
+//! open, and in it a file of the adapters alone, which the page can give to an encoder that came without.
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,8 @@ use super::methods::MethodName;
 use super::reproduce::cache::{CacheConfig, IdMap};
 use crate::device;
 use crate::model::adapter::{AdapterConfig, Family, PerFamily};
+use crate::model::parameters::TensorRecord;
+use crate::weights::adapter_file::{self, About, AdapterFile};
 use crate::weights::manifest::{Manifest, Part, Shard};
 use crate::weights::shard::{read, verify};
 
@@ -112,12 +114,14 @@ pub fn export_fits(job: &ExportFits) -> Result<()> {
     }
     std::fs::create_dir_all(&job.out).with_context(|| format!("creating {}", job.out.display()))?;
     copy_encoder(job, &mut manifest)?;
-    manifest
-        .shards
-        .push(adapter_shard(job, Family::VonMisesFisher)?);
-    manifest
-        .shards
-        .push(adapter_shard(job, Family::PowerSpherical)?);
+    let records = PerFamily {
+        vmf: adapter_records(job, Family::VonMisesFisher)?,
+        power_spherical: adapter_records(job, Family::PowerSpherical)?,
+    };
+    for family in [Family::VonMisesFisher, Family::PowerSpherical] {
+        let shard = adapter_shard(family, records.get(family), &job.out)?;
+        manifest.shards.push(shard);
+    }
     manifest.adapters = Some(PerFamily {
         vmf: fits.vmf.sizes.clone(),
         power_spherical: fits.power_spherical.sizes.clone(),
@@ -130,6 +134,8 @@ pub fn export_fits(job: &ExportFits) -> Result<()> {
     answer_golden(&mut manifest, &job.out, &fits.vmf)?;
     let json = serde_json::to_string_pretty(&manifest)?;
     std::fs::write(job.out.join("manifest.json"), json)?;
+    let alone = adapter_file(manifest, records)?.write()?;
+    std::fs::write(job.out.join(adapter_file::FILE), alone)?;
     Ok(())
 }
 
@@ -150,7 +156,16 @@ fn copy_encoder(job: &ExportFits, manifest: &mut Manifest) -> Result<()> {
     Ok(())
 }
 
-fn adapter_shard(job: &ExportFits, family: Family) -> Result<Shard> {
+fn adapter_records(job: &ExportFits, family: Family) -> Result<Vec<TensorRecord>> {
+    let path = job.fits.get(family).join("method.safetensors");
+    let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+    let mut records = read(&bytes).with_context(|| path.display().to_string())?;
+    // The bias of the logistic loss moves no likelihood.
+    records.retain(|record| record.name != "bias");
+    Ok(records)
+}
+
+fn adapter_shard(family: Family, records: &[TensorRecord], out: &Path) -> Result<Shard> {
     let (part, file) = match family {
         Family::VonMisesFisher => (Part::AdapterVmf, "adapter_vmf.safetensors"),
         Family::PowerSpherical => (
@@ -158,12 +173,30 @@ fn adapter_shard(job: &ExportFits, family: Family) -> Result<Shard> {
             "adapter_power_spherical.safetensors",
         ),
     };
-    let path = job.fits.get(family).join("method.safetensors");
-    let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
-    let mut records = read(&bytes).with_context(|| path.display().to_string())?;
-    // The bias of the logistic loss moves no likelihood.
-    records.retain(|record| record.name != "bias");
-    write_shard(part, file, &records, &job.out)
+    write_shard(part, file, records, out)
+}
+
+/// The adapters of a whole model, without its encoder.
+fn adapter_file(manifest: Manifest, records: PerFamily<Vec<TensorRecord>>) -> Result<AdapterFile> {
+    let (Some(adapters), Some(reference_uncertainty), Some(golden)) = (
+        manifest.adapters,
+        manifest.reference_uncertainty,
+        manifest.golden,
+    ) else {
+        bail!("the model has no adapters");
+    };
+    Ok(AdapterFile {
+        about: About {
+            format: adapter_file::FORMAT,
+            title: manifest.title,
+            adapters,
+            reference_uncertainty,
+            concentration: golden.concentration.context("golden values without κ")?,
+            captions: golden.captions,
+            provenance: manifest.provenance,
+        },
+        records,
+    })
 }
 
 /// Asks the new model for its answers to the golden inputs, and for the uncertainty of captions to compare with.

@@ -167,6 +167,16 @@ pub fn fit(
     Ok(train(method, name, &training, features, None)?.adapter)
 }
 
+/// A training that left the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("the loss is {loss} at step {step}; a smaller learning rate may help")]
+pub struct Diverged {
+    /// Infinite, or no number.
+    pub loss: f32,
+    /// Steps that were taken before it.
+    pub step: usize,
+}
+
 /// Where an interrupted training goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Position {
@@ -228,13 +238,41 @@ pub fn train<M: Method>(
     Ok(fit.method.valid())
 }
 
+/// Seconds that a number of steps takes, after two that are not counted.
+///
+/// # Errors
+///
+/// The device fails.
+pub fn seconds_of_steps<M: Method>(
+    method: M,
+    training: &Training,
+    features: &Features,
+    n_steps: usize,
+) -> Result<f64> {
+    const WARM_UP: usize = 2;
+    let device = method.devices().into_iter().next();
+    let device = device.context("the method has no parameters")?;
+    let mut fit = Fit::new(method, training, features, device);
+    let mut started = Instant::now();
+    for step in 0..WARM_UP + n_steps {
+        let loss = fit.step(step);
+        if step + 1 == WARM_UP || step + 1 == WARM_UP + n_steps {
+            // A device may lag behind; the loss is there when it has caught up.
+            loss.try_into_scalar::<f32>()?;
+        }
+        if step + 1 == WARM_UP {
+            started = Instant::now();
+        }
+    }
+    Ok(started.elapsed().as_secs_f64())
+}
+
 /// Shows the loss, and stops a training that has left the numbers.
 fn report<M: Method>(meter: &mut Meter, step: usize, loss: Tensor<1>, method: &M) -> Result<()> {
     let loss = loss.into_scalar::<f32>();
-    ensure!(
-        loss.is_finite(),
-        "the loss is {loss} at step {step}; a smaller learning rate may help"
-    );
+    if !loss.is_finite() {
+        return Err(Diverged { loss, step }.into());
+    }
     let mut numbers = vec![("loss", loss)];
     if let Some(scale) = method.logit_scale() {
         numbers.push(("τ", scale.into_scalar::<f32>()));

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::export::{PICTURE_SIDE, picture, png};
 use crate::preprocess::RgbPixels;
-use crate::scenes::grammar::everything;
+use crate::scenes::grammar::{N_LEVELS, everything, hierarchy};
 use crate::scenes::scene::{Colour, Ground, Light, Object, Shape, Size, Texture};
 use crate::scenes::{Scene, Wording, render, say};
 
@@ -18,6 +18,7 @@ struct Entry {
     id: &'static str,
     file: String,
     alt: String,
+    captions: Vec<String>,
 }
 
 /// Writes the gallery's pictures and `gallery.json`.
@@ -28,25 +29,42 @@ struct Entry {
 pub fn write(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
     let mut entries = Vec::new();
-    for (id, scene) in hung_scenes() {
+    for ((id, scene), captions) in hung_scenes().into_iter().zip(captions()) {
         let file = format!("{id}.png");
         std::fs::write(
             folder.join(&file),
             png(&render(&scene, PICTURE_SIDE), PICTURE_SIDE)?,
         )?;
-        let order: Vec<usize> = (0..scene.objects.len()).collect();
-        let alt = say(
-            &everything(&scene, &order),
-            Wording::Plain,
-            &mut ChaCha8Rng::seed_from_u64(0),
-        );
-        entries.push(Entry { id, file, alt });
+        entries.push(Entry {
+            id,
+            file,
+            alt: captions.last().cloned().unwrap_or_default(),
+            captions,
+        });
     }
     std::fs::write(
         folder.join("gallery.json"),
         serde_json::to_string_pretty(&entries)?,
     )?;
     Ok(())
+}
+
+/// Captions of the first pictures, one after the other.
+pub fn captions_of(n_pictures: usize) -> Vec<String> {
+    captions().take(n_pictures).flatten().collect()
+}
+
+/// Captions of each picture from nothing to everything, each of which says all that the one before says, and more.
+fn captions() -> impl Iterator<Item = Vec<String>> {
+    (0..).zip(hung_scenes()).map(|(seed, (_, scene))| {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let mut levels = hierarchy(&scene, rng);
+        let order: Vec<usize> = (0..scene.objects.len()).collect();
+        levels[N_LEVELS - 1] = everything(&scene, &order);
+        let said = levels.iter();
+        said.map(|description| say(description, Wording::Plain, rng))
+            .collect()
+    })
 }
 
 /// An object at a grid cell's centre.

@@ -143,7 +143,7 @@ fn results(folder: &Path, rows: &Value) -> String {
         let seed = row["seed"].as_u64().unwrap_or_default();
         seeds.entry(of).or_default().insert(seed);
     }
-    let mut text = format!("results, {} numbers; read tables.md", length(rows));
+    let mut text = format!("results, {} numbers; read report.md", length(rows));
     for ((dataset, method), seeds) in seeds {
         let said = format!("{method}, {} seeds", seeds.len());
         line(&mut text, &dataset, &said.into());

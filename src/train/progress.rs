@@ -1,9 +1,12 @@
 //! Progress bars and the way out: Ctrl-C asks, the loop saves and stops.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, OnceLock};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+/// All bars of the process, one below the other: fits may run side by side.
+static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// Whether the user asked to stop.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +46,7 @@ const SECONDS_PER_LINE: u64 = 20;
 impl Meter {
     /// A bar over `start..total` steps.
     pub fn new(name: &'static str, start: usize, total: usize) -> Self {
-        let bar = ProgressBar::new(total as u64).with_position(start as u64);
+        let bar = BARS.add(ProgressBar::new(total as u64).with_position(start as u64));
         let style = ProgressStyle::with_template(
             "{prefix} {wide_bar} {pos}/{len} {per_sec} {eta} left · {msg}",
         );

@@ -187,7 +187,7 @@ fn mean_and_range(seeds: &[Vec<f64>]) -> String {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         format!(
-            "{} ({}…{})",
+            "{} ({} to {})",
             number(mean(&values)),
             number(least),
             number(greatest)
@@ -228,7 +228,7 @@ mod tests {
         let seeds = [vec![0.9, 2.0], vec![0.8, 4.0], vec![1.0, 3.0]];
         assert_eq!(
             mean_and_range(&seeds),
-            ".900 (.800…1.000) / 3.000 (2.000…4.000)",
+            ".900 (.800 to 1.000) / 3.000 (2.000 to 4.000)",
             "two numbers, three seeds"
         );
     }
@@ -238,19 +238,16 @@ mod tests {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let readme = std::fs::read_to_string(root.join("README.md")).expect("the README");
         let folder = root.join("public/models/scenes");
-        let reports: Vec<Report> = [
-            "evaluation.json",
-            "evaluation-seed-1.json",
-            "evaluation-seed-2.json",
-        ]
-        .iter()
-        .map(|file| folder.join(file))
-        .filter(|path| path.exists())
-        .map(|path| {
-            let json = std::fs::read(&path).expect("a report");
-            serde_json::from_slice(&json).expect("a report of this form")
-        })
-        .collect();
+        let seeds = (0..10).map(|seed| format!("evaluation-seed-{seed}.json"));
+        let reports: Vec<Report> = std::iter::once("evaluation.json".to_owned())
+            .chain(seeds)
+            .map(|file| folder.join(file))
+            .filter(|path| path.exists())
+            .map(|path| {
+                let json = std::fs::read(&path).expect("a report");
+                serde_json::from_slice(&json).expect("a report of this form")
+            })
+            .collect();
         assert!(!reports.is_empty(), "evaluation.json is committed");
         let table = markdown(&reports);
         assert!(

@@ -37,7 +37,7 @@ const VALIDATION_SEED: u64 = 1_000_000;
 pub enum Preset {
     /// About an hour on two CPU cores.
     Small,
-    /// The shipped model: some two hours on two CPU cores through libtorch, five through Flex.
+    /// The shipped model: some three hours on two CPU cores through libtorch, eight through Flex.
     Full,
 }
 
@@ -65,7 +65,7 @@ impl ScenesRecipe {
             pool: pick(20_000, 60_000),
             batch: pick(192, 256),
             probes: 128,
-            steps: pick(2_000, 4_500),
+            steps: pick(2_000, 8_000),
             learning_rate: 1e-3,
             warmup: 200,
             weight_decay: 0.05,

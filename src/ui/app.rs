@@ -11,14 +11,19 @@ use super::browser;
 use super::exhibit::Exhibit;
 use super::gallery::Opening;
 use super::intake;
+use super::lessons;
+use super::locks::{self, Prepared};
+use super::model_panel::{NeedsAdapter, PhotographSets};
 use super::panels::{
     Axis, CaptionRow, Controls, Export, GalleryStrip, Masthead, Navigation, NewCaption, Notices,
-    PictureHeaders, Prose, TouchedPair,
+    PictureHeaders, Prose, Save, TouchedPair, Tour,
 };
 use super::plot;
 use super::upkeep;
-use super::views::{Disturb, Evidence, Geometry, Ladder, NoneOfThese, Studio, Words};
-use crate::explorer::{Measure, Readings, View, dispute_words};
+use super::views::{
+    Disturb, Evidence, Geometry, Ladder, Learn, NoneOfThese, Studio, Teach, Traverse, Words,
+};
+use crate::explorer::{Measure, ModelChoice, Readings, View, dispute_words};
 
 /// More pictures than this scroll beneath the captions.
 const MANY: usize = 7;
@@ -45,6 +50,8 @@ fn App(opening: Opening) -> impl IntoView {
     let exhibit = Exhibit::new();
     provide_context(exhibit);
     upkeep::open(exhibit, opening);
+    locks::keep(exhibit);
+    lessons::keep(exhibit);
     intake::accept_pastes(exhibit);
     let place = NodeRef::<Main>::new();
     keep_view(exhibit, place);
@@ -52,7 +59,10 @@ fn App(opening: Opening) -> impl IntoView {
         {plot::gradients()}
         <Masthead/>
         <Navigation/>
+        <Prepared/>
         <main node_ref=place on:dragover=intake::allow_drop on:drop=move |event| intake::accept_drop(exhibit, &event)></main>
+        <Save of=place/>
+        <Tour/>
         <Notices/>
         <p class="hidden" aria-live="polite" id="spoken">{move || exhibit.spoken.get()}</p>
     }
@@ -62,7 +72,11 @@ fn App(opening: Opening) -> impl IntoView {
 ///
 /// A view is put there and taken away, never patched: a program without the code that patches whole views is smaller.
 fn keep_view(exhibit: Exhibit, place: NodeRef<Main>) {
-    let open = Memo::new(move |_| exhibit.state.with(|state| state.view));
+    let open = Memo::new(move |_| {
+        let view = exhibit.state.with(|state| state.view);
+        let works_bare = matches!(view, View::Explore | View::Evidence);
+        (works_bare || !exhibit.is_bare.get()).then_some(view)
+    });
     let shown = StoredValue::new_local(None::<Box<dyn Any>>);
     Effect::new(move |_| {
         let view = open.get();
@@ -73,8 +87,11 @@ fn keep_view(exhibit: Exhibit, place: NodeRef<Main>) {
     });
 }
 
-/// Puts a view into its place, from which it goes when what is returned is dropped.
-fn mount(view: View, place: HtmlElement) -> Box<dyn Any> {
+/// Puts a view into its place, or what is missing for it; it goes when what is returned is dropped.
+fn mount(view: Option<View>, place: HtmlElement) -> Box<dyn Any> {
+    let Some(view) = view else {
+        return Box::new(mount_to(place, || view! { <NeedsAdapter/> }));
+    };
     match view {
         View::Explore => Box::new(mount_to(place, || view! { <Explore/> })),
         View::Ladder => Box::new(mount_to(place, || view! { <Ladder/> })),
@@ -83,19 +100,27 @@ fn mount(view: View, place: HtmlElement) -> Box<dyn Any> {
         View::Geometry => Box::new(mount_to(place, || view! { <Geometry/> })),
         View::NoneOfThese => Box::new(mount_to(place, || view! { <NoneOfThese/> })),
         View::Disturb => Box::new(mount_to(place, || view! { <Disturb/> })),
+        View::Traverse => Box::new(mount_to(place, || view! { <Traverse/> })),
         View::Evidence => Box::new(mount_to(place, || view! { <Evidence/> })),
+        View::Learn => Box::new(mount_to(place, || view! { <Learn/> })),
+        View::Teach => Box::new(mount_to(place, || view! { <Teach/> })),
     }
 }
 
 /// The view that the page opens with.
 #[component]
 fn Explore() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let is_bare = move || exhibit.is_bare.get();
+    let has_clip = move || exhibit.state.with(|state| state.model == ModelChoice::Clip);
+    // What is hidden costs less than what is built anew.
     view! {
         <Work/>
-        <Dispute/>
-        <GalleryStrip/>
-        <TouchedPair/>
-        <Export/>
+        <div hidden=is_bare><Dispute/></div>
+        <div hidden=has_clip><GalleryStrip/></div>
+        <div hidden=move || !has_clip()><PhotographSets/></div>
+        <div hidden=is_bare><TouchedPair/><Export/></div>
+        <div hidden=move || !is_bare()><NeedsAdapter/></div>
         <Prose/>
     }
 }

@@ -3,7 +3,9 @@
 use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use web_sys::{History, HtmlElement, Storage, Window};
+use web_sys::{Event, History, HtmlElement, Storage, Window};
+
+use crate::protocol::SHORT_MEMORY_GIGABYTES;
 
 /// Marks the entries of the history that the page makes.
 const OWN_ENTRY: &str = "kappascope";
@@ -111,11 +113,24 @@ pub(super) fn remember(name: &str, value: u32) {
     }
 }
 
-/// Whether this browser keeps anything for the page.
-pub(super) fn grants_storage() -> bool {
-    let has_cache = window()
-        .is_some_and(|window| js_sys::Reflect::has(&window, &"caches".into()).unwrap_or(false));
-    storage().is_some() && has_cache
+/// Whether numbers that should be kept are.
+pub(super) fn remembers() -> bool {
+    storage().is_some()
+}
+
+/// Milliseconds since the page began.
+pub(super) fn now_millis() -> f64 {
+    let clock = window().and_then(|window| window.performance());
+    clock.map_or(0.0, |clock| clock.now())
+}
+
+/// Whether the browser says that the device has little memory.
+pub(super) fn lacks_memory() -> bool {
+    let navigator = window().map(|window| window.navigator());
+    let memory = navigator
+        .and_then(|navigator| js_sys::Reflect::get(&navigator, &"deviceMemory".into()).ok());
+    let gigabytes = memory.and_then(|memory| memory.as_f64());
+    gigabytes.is_some_and(|gigabytes| gigabytes < SHORT_MEMORY_GIGABYTES)
 }
 
 /// Calls back at each event of the window with this name, as long as the page lives.
@@ -128,6 +143,51 @@ pub(super) fn listen(name: &str, on_event: impl Fn() + 'static) {
             .ok();
     }
     on_event.forget();
+}
+
+/// Shows the page's elements this event before they act on it, as long as the page lives.
+pub(super) fn intercept(name: &str, on_event: impl Fn(&Event) + 'static) {
+    let on_event = Closure::<dyn Fn(Event)>::new(move |event: Event| on_event(&event));
+    if let Some(window) = window() {
+        // A window refuses no listener.
+        window
+            .add_event_listener_with_callback_and_bool(
+                name,
+                on_event.as_ref().unchecked_ref(),
+                true,
+            )
+            .ok();
+    }
+    on_event.forget();
+}
+
+/// The address of the page with this fragment.
+pub(super) fn address_with(fragment: &str) -> String {
+    let location = window().map(|window| window.location());
+    let here = location.and_then(|location| location.href().ok());
+    let here = here.unwrap_or_default();
+    let page = here.split('#').next().unwrap_or_default();
+    format!("{page}#{fragment}")
+}
+
+/// Gives the visitor a file whose content an address holds.
+pub(super) fn save(name: &str, address: &str) {
+    let document = window().and_then(|window| window.document());
+    let link = document.and_then(|document| document.create_element("a").ok());
+    if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
+        // Both names are XML names.
+        link.set_attribute("download", name).ok();
+        link.set_attribute("href", address).ok();
+        link.click();
+    }
+}
+
+/// Opens the browser's dialogue for printing.
+pub(super) fn print() {
+    if let Some(window) = window() {
+        // A browser that does not print has no dialogue to open.
+        window.print().ok();
+    }
 }
 
 fn history() -> Option<History> {

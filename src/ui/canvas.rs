@@ -4,7 +4,7 @@ use js_sys::{Array, Function, Object, Promise, Reflect, Uint8ClampedArray};
 use leptos::web_sys;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::HtmlCanvasElement;
+use web_sys::{Document, Element, HtmlCanvasElement};
 
 use super::browser;
 
@@ -38,39 +38,12 @@ pub(super) async fn pixels(url: &str, side: u32) -> Option<Vec<u8>> {
 }
 
 async fn read(url: &str, side: u32) -> Result<Vec<u8>, JsValue> {
-    let document = browser::window()
-        .and_then(|window| window.document())
-        .ok_or(JsValue::UNDEFINED)?;
-    let image = document.create_element("img")?;
-    image.set_attribute("src", url)?;
-    let decode: Function = Reflect::get(&image, &"decode".into())?.dyn_into()?;
-    JsFuture::from(decode.call0(&image)?.dyn_into::<Promise>()?).await?;
-    let length = |name: &str| -> Result<f64, JsValue> {
-        let value = Reflect::get(&image, &name.into())?;
-        value.as_f64().ok_or(JsValue::UNDEFINED)
-    };
-    let (width, height) = (length("naturalWidth")?, length("naturalHeight")?);
+    let image = decoded(url).await?;
+    let [width, height] = natural_size(&image)?;
     let square = width.min(height);
-    let canvas: HtmlCanvasElement = document.create_element("canvas")?.dyn_into()?;
-    canvas.set_width(side);
-    canvas.set_height(side);
+    let corner = [(width - square) / 2.0, (height - square) / 2.0];
+    let canvas = part_of(&image, [corner, [square; 2]], [side; 2])?;
     let context: Object = canvas.get_context("2d")?.ok_or(JsValue::UNDEFINED)?;
-    let whole = f64::from(side);
-    let places = [
-        (width - square) / 2.0,
-        (height - square) / 2.0,
-        square,
-        square,
-        0.0,
-        0.0,
-        whole,
-        whole,
-    ];
-    let arguments: Array = std::iter::once(JsValue::from(image.clone()))
-        .chain(places.map(JsValue::from))
-        .collect();
-    let draw: Function = Reflect::get(&context, &"drawImage".into())?.dyn_into()?;
-    draw.apply(&context, &arguments)?;
     let read: Function = Reflect::get(&context, &"getImageData".into())?.dyn_into()?;
     let corner = Array::of4(&0.into(), &0.into(), &side.into(), &side.into());
     let data = Reflect::get(&read.apply(&context, &corner)?, &"data".into())?;
@@ -79,4 +52,91 @@ async fn read(url: &str, side: u32) -> Result<Vec<u8>, JsValue> {
         .chunks_exact(4)
         .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
         .collect())
+}
+
+/// What a JPEG of some quality leaves of `side` × `side` pixels; `None` where the browser cannot write one.
+pub(super) async fn through_jpeg(pixels: &[u8], side: u32, quality: f64) -> Option<Vec<u8>> {
+    let url = jpeg(pixels, side, quality).ok()?;
+    read(&url, side).await.ok()
+}
+
+fn jpeg(pixels: &[u8], side: u32, quality: f64) -> Result<String, JsValue> {
+    let canvas = blank([side; 2])?;
+    put(&canvas, pixels, side)?;
+    canvas.to_data_url_with_type_and_encoder_options("image/jpeg", &quality.into())
+}
+
+/// A picture or a canvas of the page as an address that holds its pixels; `None` where the browser does not give them.
+pub(super) fn data_address(element: &Element) -> Option<String> {
+    let canvas = match element.dyn_ref::<HtmlCanvasElement>() {
+        Some(canvas) => canvas.clone(),
+        None => {
+            let size = natural_size(element).ok()?;
+            part_of(element, [[0.0; 2], size], size.map(whole)).ok()?
+        }
+    };
+    canvas.to_data_url().ok()
+}
+
+/// What an address shows, drawn at a size, as an address that holds a PNG; `None` where it cannot be drawn.
+pub(super) async fn png(url: &str, size: [f64; 2]) -> Option<String> {
+    let image = decoded(url).await.ok()?;
+    let natural = natural_size(&image).ok()?;
+    let canvas = part_of(&image, [[0.0; 2], natural], size.map(whole)).ok()?;
+    canvas.to_data_url().ok()
+}
+
+async fn decoded(url: &str) -> Result<Element, JsValue> {
+    let image = document()?.create_element("img")?;
+    image.set_attribute("src", url)?;
+    let decode: Function = Reflect::get(&image, &"decode".into())?.dyn_into()?;
+    JsFuture::from(decode.call0(&image)?.dyn_into::<Promise>()?).await?;
+    Ok(image)
+}
+
+fn natural_size(image: &Element) -> Result<[f64; 2], JsValue> {
+    let length = |name: &str| -> Result<f64, JsValue> {
+        let value = Reflect::get(image, &name.into())?;
+        value.as_f64().ok_or(JsValue::UNDEFINED)
+    };
+    Ok([length("naturalWidth")?, length("naturalHeight")?])
+}
+
+/// A new canvas of a size that is filled by a part of a picture: its corner and its size.
+fn part_of(
+    image: &Element,
+    part: [[f64; 2]; 2],
+    size: [u32; 2],
+) -> Result<HtmlCanvasElement, JsValue> {
+    let canvas = blank(size)?;
+    let context: Object = canvas.get_context("2d")?.ok_or(JsValue::UNDEFINED)?;
+    let places = part.into_iter().flatten().chain([0.0; 2]);
+    let places = places.chain(size.map(f64::from)).map(JsValue::from);
+    let arguments: Array = std::iter::once(JsValue::from(image.clone()))
+        .chain(places)
+        .collect();
+    let draw: Function = Reflect::get(&context, &"drawImage".into())?.dyn_into()?;
+    draw.apply(&context, &arguments)?;
+    Ok(canvas)
+}
+
+/// A new canvas of a size.
+fn blank(size: [u32; 2]) -> Result<HtmlCanvasElement, JsValue> {
+    let canvas: HtmlCanvasElement = document()?.create_element("canvas")?.dyn_into()?;
+    canvas.set_width(size[0]);
+    canvas.set_height(size[1]);
+    Ok(canvas)
+}
+
+fn document() -> Result<Document, JsValue> {
+    let document = browser::window().and_then(|window| window.document());
+    document.ok_or(JsValue::UNDEFINED)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "sides of pictures are small and positive"
+)]
+fn whole(length: f64) -> u32 {
+    length.round() as u32
 }

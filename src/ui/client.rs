@@ -3,68 +3,22 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use wasm_bindgen_futures::spawn_local;
 
+use super::card::Card;
 use super::desk::Desk;
 use super::engine::{self, Kind};
-use super::made::Made;
-use crate::explorer::{Arrival, Lane, Newest, Snapshot};
-use crate::protocol::{Answer, ImageReading, ModelCard, Progress, Request, Response};
+use super::event::{Aside, Event, Question};
+use super::origin::Origin;
+use crate::explorer::{Arrival, Compared, Lane, Newest, Snapshot};
+use crate::protocol::{Answer, Comparison, Probes, Request, Response};
 use crate::wire;
 
 /// Deaths without an answer between them after which the page stops trying.
 const MAX_RESTARTS: u8 = 3;
 /// How an engine's message begins when it is its last one; the worker's `error` event follows.
 const LAST_WORDS: &str = "the engine stopped";
-
-/// What the client tells the page.
-#[derive(Debug)]
-pub(super) enum Event {
-    /// A load goes on.
-    Progress(Progress),
-    /// This engine answers from now on.
-    Loaded(Box<ModelCard>),
-    /// No engine answers any more, and why.
-    Stopped(String),
-    /// The newest question was answered.
-    Answered(Box<Snapshot>),
-    /// A picture can be asked about.
-    Picture(ImageReading),
-    /// A picture cannot be used, and why.
-    PictureRefused { image: String, message: String },
-    /// A question asked aside was answered.
-    AnsweredAside(Box<Aside>),
-    /// A request failed, and why.
-    Failed(String),
-    /// A question asked aside failed, and why.
-    FailedAside(String),
-    /// The engine died and was started again; what it said.
-    Restarted(String),
-    /// Why the other engine is not used, or that it is.
-    Choice(String),
-}
-
-/// What became of a question asked aside.
-#[derive(Debug)]
-pub(super) struct Aside {
-    pub(super) question: Question,
-    pub(super) card: ModelCard,
-    pub(super) answer: Answer,
-}
-
-/// A question: captions with their keys, and pictures; one asked aside has no keys.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Question {
-    pub(super) keys: Vec<u64>,
-    pub(super) captions: Vec<String>,
-    pub(super) images: Vec<String>,
-    /// What the pictures that are made for this question show.
-    pub(super) made: Option<Made>,
-    /// Those pictures, each under its name; they replace the ones of that name.
-    pub(super) pictures: Vec<(String, Arc<Vec<u8>>)>,
-}
 
 /// The page's one connection to whichever engine is at work.
 #[derive(Clone)]
@@ -78,11 +32,20 @@ impl fmt::Debug for Client {
 
 pub(super) struct Office {
     pub(super) report: Rc<dyn Fn(Event)>,
-    pub(super) manifest_url: String,
+    /// The model that answers, or is the first to.
+    pub(super) origin: Origin,
+    /// Adapters that the visitor gave it.
+    pub(super) adapters: Option<Rc<Vec<u8>>>,
+    /// What its first engine made of the caption and the picture by which engines are compared.
+    pub(super) probes: Option<Probes>,
     pub(super) line: Newest<Question>,
     pub(super) pictures: Vec<(String, Rc<Vec<u8>>)>,
     pub(super) desk: Option<Desk>,
     pub(super) rival: Option<Desk>,
+    /// An engine that loads another model while the one at work answers.
+    pub(super) candidate: Option<Desk>,
+    /// Whether the GPU engine was given a chance with this model.
+    pub(super) invited: bool,
     pub(super) last_serial: u64,
     pub(super) restarts: u8,
     /// The picture that was being read when an engine died.
@@ -91,15 +54,19 @@ pub(super) struct Office {
 }
 
 impl Client {
-    /// A client of the model behind this manifest, without an engine yet.
-    pub(super) fn new(manifest_url: String, report: Rc<dyn Fn(Event)>) -> Self {
+    /// A client of the model that comes with the page, without an engine yet.
+    pub(super) fn new(report: Rc<dyn Fn(Event)>) -> Self {
         Self(Rc::new(RefCell::new(Office {
             report,
-            manifest_url,
+            origin: Origin::Scenes,
+            adapters: None,
+            probes: None,
             line: Newest::default(),
             pictures: Vec::new(),
             desk: None,
             rival: None,
+            candidate: None,
+            invited: false,
             last_serial: 0,
             restarts: 0,
             suspect: None,
@@ -110,7 +77,8 @@ impl Client {
     /// Starts an engine and has it load the model.
     pub(super) fn start(&self, kind: Kind) {
         engine::load_begins();
-        let desk = self.open_desk(kind);
+        let origin = self.0.borrow().origin.clone();
+        let desk = self.open_desk(kind, origin);
         match desk {
             Ok(desk) => self.0.borrow_mut().desk = Some(desk),
             Err(reason) => self.report(Event::Stopped(reason)),
@@ -166,7 +134,7 @@ impl Client {
         report(event);
     }
 
-    pub(super) fn open_desk(&self, kind: Kind) -> Result<Desk, String> {
+    pub(super) fn open_desk(&self, kind: Kind, origin: Origin) -> Result<Desk, String> {
         let serial = {
             let mut office = self.0.borrow_mut();
             office.last_serial += 1;
@@ -182,7 +150,7 @@ impl Client {
             let client = sees.clone();
             spawn_local(async move { client.bury(serial, message) });
         };
-        Desk::open(kind, serial, on_message, on_death)
+        Desk::open(kind, origin, serial, on_message, on_death)
     }
 
     /// Sends the next question, if the engine can answer one.
@@ -202,6 +170,7 @@ impl Client {
             id,
             captions: question.captions,
             images: question.images,
+            relates: question.relates,
         };
         if let Err(reason) = desk.send(&request) {
             let report = Rc::clone(&office.report);
@@ -211,9 +180,9 @@ impl Client {
 
     fn hear(&self, serial: u64, response: Response) {
         let is = |desk: &Option<Desk>| desk.as_ref().is_some_and(|desk| desk.serial == serial);
-        let (at_work, is_rival) = {
+        let (at_work, is_rival, is_candidate) = {
             let office = self.0.borrow();
-            (is(&office.desk), is(&office.rival))
+            (is(&office.desk), is(&office.rival), is(&office.candidate))
         };
         if matches!(response, Response::Started) {
             self.have_load(serial);
@@ -221,20 +190,26 @@ impl Client {
             self.hear_desk(response);
         } else if is_rival {
             self.hear_rival(response);
+        } else if is_candidate {
+            self.hear_candidate(response);
         }
     }
 
-    /// Has an engine load the model, now that it listens.
+    /// Has an engine load its model, now that it listens.
     fn have_load(&self, serial: u64) {
         let sent = {
             let office = self.0.borrow();
-            let mut desks = [&office.desk, &office.rival].into_iter().flatten();
-            let request = Request::Load {
-                manifest_url: office.manifest_url.clone(),
-            };
-            desks
-                .find(|desk| desk.serial == serial)
-                .map(|desk| desk.send(&request))
+            let desks = [&office.desk, &office.rival, &office.candidate];
+            let desk = desks
+                .into_iter()
+                .flatten()
+                .find(|desk| desk.serial == serial);
+            desk.map(|desk| {
+                if let (Kind::Gpu, Some(probes)) = (desk.kind, &office.probes) {
+                    desk.send(&Request::Expect(probes.clone()))?;
+                }
+                desk.load()
+            })
         };
         if let Some(Err(reason)) = sent {
             self.report(Event::Failed(reason));
@@ -245,8 +220,24 @@ impl Client {
         match response {
             Response::Started => {}
             Response::Progress(progress) => self.report(Event::Progress(progress)),
-            Response::Loaded(card) => self.loaded(card),
-            Response::Refused { message } => self.refused(message),
+            Response::Loaded(card) => self.loaded(Card::Whole(card)),
+            Response::LoadedBare(card) => self.loaded(Card::Bare(card)),
+            Response::Refused { message } => self.refused(Some(message)),
+            Response::Cancelled => self.refused(None),
+            Response::Weighed(weighed) => self.report(Event::Weighed(Ok(weighed))),
+            Response::NotWeighed { message } => self.report(Event::Weighed(Err(message))),
+            Response::Stored(stored) => self.report(Event::Stored(stored)),
+            Response::PictureProbed { embedding } => {
+                if let Some(probes) = &mut self.0.borrow_mut().probes {
+                    probes.picture = Some(embedding);
+                }
+                self.open_rival();
+            }
+            Response::KeptAdapters { bytes } => self.adapt(bytes),
+            Response::AdapterRefused { message } => {
+                self.0.borrow_mut().adapters = None;
+                self.report(Event::AdapterRefused(message));
+            }
             Response::ImageAdded(reading) => {
                 self.picture_done(&reading.image);
                 self.report(Event::Picture(reading));
@@ -260,6 +251,7 @@ impl Client {
                 self.report(Event::PictureRefused { image, message });
             }
             Response::Scored(answer) => self.scored(answer),
+            Response::Compared(comparison) => self.compared(comparison),
             Response::Failed {
                 id: Some(id),
                 message,
@@ -276,44 +268,53 @@ impl Client {
                 self.0.borrow_mut().last_words = Some(message);
             }
             Response::Failed { id: None, message } => self.report(Event::Failed(message)),
-            // Nothing on the page asks for these yet.
-            Response::LoadedBare(_)
-            | Response::Cancelled
-            | Response::Weighed(_)
-            | Response::Stored(_)
-            | Response::Compared(_) => {}
         }
     }
 
-    fn loaded(&self, card: Box<ModelCard>) {
+    fn loaded(&self, card: Card) {
         engine::load_ends();
-        let kind = {
+        let (kind, is_scenes) = {
             let office = &mut *self.0.borrow_mut();
+            office.note_probe(&card);
             let Some(desk) = &mut office.desk else { return };
-            desk.card = Some(card.clone());
-            for (image, bytes) in &office.pictures {
-                desk.give_picture(image, bytes);
+            // An engine that was given adapters is loaded a second time.
+            let has_pictures = desk.card.replace(card.clone()).is_some();
+            if !has_pictures {
+                for (image, bytes) in &office.pictures {
+                    desk.give_picture(image, bytes);
+                }
+                office.adapt_again();
             }
-            desk.kind
+            let desk = office.desk.as_ref();
+            let kind = desk.map(|desk| desk.kind);
+            (kind, office.origin.is_scenes())
         };
         self.report(Event::Loaded(card));
         self.pump();
-        if kind == Kind::Cpu && Kind::asked_for().is_none() {
-            let client = self.clone();
-            spawn_local(async move { client.invite_rival().await });
+        if kind == Some(Kind::Cpu) && is_scenes {
+            self.invite_rival_soon();
         }
     }
 
-    fn refused(&self, message: String) {
+    fn refused(&self, message: Option<String>) {
         engine::load_ends();
-        let kind = self.0.borrow_mut().desk.take().map(|desk| desk.kind);
-        if kind == Some(Kind::Gpu) {
+        let (kind, was_scenes) = {
+            let office = &mut *self.0.borrow_mut();
+            let was_scenes = office.origin.is_scenes();
+            office.origin = Origin::Scenes;
+            (office.desk.take().map(|desk| desk.kind), was_scenes)
+        };
+        if !was_scenes {
+            self.report(Event::GivenUp(message));
+            self.start(Kind::asked_for().unwrap_or(Kind::Cpu));
+        } else if kind == Some(Kind::Gpu) {
+            let message = message.unwrap_or_default();
             self.report(Event::Choice(format!(
                 "the GPU engine was refused: {message}"
             )));
             self.start(Kind::Cpu);
         } else {
-            self.report(Event::Stopped(message));
+            self.report(Event::Stopped(message.unwrap_or_default()));
         }
     }
 
@@ -325,16 +326,42 @@ impl Client {
         if let Some(desk) = &mut office.desk {
             desk.reading.retain(|known| known != image);
         }
+        let has_vision = office
+            .desk
+            .as_ref()
+            .is_some_and(|desk| desk.kind == Kind::Cpu);
+        let is_large = !office.origin.is_scenes();
+        drop(office);
+        if has_vision && is_large {
+            // Only now are all weights on this machine, so that a second engine downloads nothing.
+            self.invite_rival_soon();
+        }
+    }
+
+    fn compared(&self, comparison: Comparison) {
+        let arrival = self.0.borrow_mut().line.arrived(comparison.id);
+        if let Arrival::Newest(question) = arrival {
+            self.0.borrow_mut().restarts = 0;
+            self.report(Event::Compared(Box::new(Compared {
+                keys: question.keys,
+                comparison,
+            })));
+        }
+        self.pump();
     }
 
     fn scored(&self, answer: Answer) {
         let arrival = self.0.borrow_mut().line.arrived(answer.id);
-        let card = self
+        let card = match self
             .0
             .borrow()
             .desk
             .as_ref()
-            .and_then(|desk| desk.card.clone());
+            .and_then(|desk| desk.card.as_ref())
+        {
+            Some(Card::Whole(card)) => Some(card.clone()),
+            _ => None,
+        };
         let event = card.and_then(|card| match arrival {
             Arrival::Newest(question) => Some(Event::Answered(Box::new(Snapshot {
                 card: *card,
@@ -366,6 +393,9 @@ impl Client {
             .is_some_and(|rival| rival.serial == serial)
         {
             return self.dismiss_rival(&format!("the GPU engine stopped: {message}"));
+        }
+        if self.bury_candidate(serial, &message) {
+            return;
         }
         let Some(desk) = self
             .0

@@ -7,16 +7,20 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{Event, MessageEvent, Worker};
 
+use super::card::Card;
 use super::engine::{self, Kind};
-use crate::protocol::{ModelCard, Request};
+use super::origin::Origin;
+use crate::protocol::Request;
 use crate::wire;
 
 /// An engine with what it has been given.
 pub(super) struct Desk {
     pub(super) serial: u64,
     pub(super) kind: Kind,
+    /// The model that it loads.
+    pub(super) origin: Origin,
     worker: Worker,
-    pub(super) card: Option<Box<ModelCard>>,
+    pub(super) card: Option<Card>,
     pub(super) reading: VecDeque<String>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(Event)>,
@@ -26,6 +30,7 @@ impl Desk {
     /// Starts a worker and listens to it. What is sent before it says that it listens too is lost.
     pub(super) fn open(
         kind: Kind,
+        origin: Origin,
         serial: u64,
         on_message: impl Fn(JsValue) + 'static,
         on_death: impl Fn(String) + 'static,
@@ -42,6 +47,7 @@ impl Desk {
         Ok(Self {
             serial,
             kind,
+            origin,
             worker,
             card: None,
             reading: VecDeque::new(),
@@ -52,9 +58,17 @@ impl Desk {
 
     /// Posts a request.
     pub(super) fn send(&self, request: &Request) -> Result<(), String> {
-        let value = wire::to_js(request).map_err(|error| error.to_string())?;
+        self.post(&wire::to_js(request).map_err(|error| error.to_string())?)
+    }
+
+    /// Has the worker load its model.
+    pub(super) fn load(&self) -> Result<(), String> {
+        self.post(&self.origin.message()?)
+    }
+
+    fn post(&self, message: &JsValue) -> Result<(), String> {
         self.worker
-            .post_message(&value)
+            .post_message(message)
             .map_err(|error| engine::reason(&error))
     }
 

@@ -5,17 +5,20 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 
-use super::browser;
-use super::client::{Client, Event, Question};
+use super::card::Card;
+use super::client::Client;
 use super::engine::{self, Kind};
-use super::made::{self, Harmed, Made};
-use super::pictures::{GalleryPicture, PictureFile, PictureState, read_pictures};
+use super::event::Question;
+use super::harmed::Harmed;
+use super::lessons::{self, Told};
+use super::model_panel::Shelf;
+use super::pictures::{GalleryPicture, PictureFile, read_pictures, written_captions};
 use crate::explorer::{
-    Book, Direction, ExplorerState, MAX_CAPTIONS, OWN, Readings, Snapshot, Source, Want,
+    Answered, Book, Compared, Cosines, Direction, ExplorerState, Extent, Locks, MAX_CAPTIONS, Made,
+    Measure, ModelChoice, OWN, PairView, Readings, Snapshot, Source, View, Want,
 };
-use crate::protocol::{Answer, ModelCard, Progress, Recorded};
+use crate::protocol::{Progress, Recorded};
 
-const MANIFEST: &str = "./models/scenes/manifest.json";
 /// Notices on the page at most; older ones make room.
 const MAX_NOTICES: usize = 4;
 
@@ -25,9 +28,16 @@ pub(super) struct Exhibit {
     pub(super) state: RwSignal<ExplorerState>,
     pub(super) snapshot: RwSignal<Option<Snapshot>>,
     pub(super) readings: Memo<Readings>,
+    /// The newest answer of a model without adapters.
+    pub(super) compared: RwSignal<Option<Compared>>,
+    pub(super) cosines: Memo<Cosines>,
     pub(super) files: RwSignal<BTreeMap<String, PictureFile>>,
     pub(super) gallery: RwSignal<Vec<GalleryPicture>>,
     pub(super) engine: RwSignal<EngineState>,
+    /// Whether the model at work has no adapters, so that no caption has a κ.
+    pub(super) is_bare: Memo<bool>,
+    /// The models, and what goes on with them.
+    pub(super) shelf: Shelf,
     /// Why the engine at work is the one at work.
     pub(super) choice: RwSignal<String>,
     pub(super) notices: RwSignal<Vec<Notice>>,
@@ -51,9 +61,15 @@ pub(super) struct Exhibit {
     /// What the open view asks to be made.
     pub(super) wanted_made: Memo<Option<Made>>,
     /// What was made and answered last.
-    pub(super) made: RwSignal<Option<Made>>,
+    pub(super) made: RwSignal<Answered>,
     /// The picture that was harmed last.
     pub(super) harmed: RwSignal<Option<Harmed>>,
+    /// The texts of tour and lessons, once they were wanted.
+    pub(super) told: RwSignal<Told>,
+    /// The page whose place the tour takes.
+    pub(super) before_tour: RwSignal<Option<ExplorerState>>,
+    /// The view and the locks of the link that a teacher prepares.
+    pub(super) prepared: RwSignal<(View, Locks)>,
     pub(super) client: StoredValue<Client, LocalStorage>,
     n_notices: StoredValue<u64>,
     n_own: StoredValue<u64>,
@@ -78,10 +94,64 @@ pub(super) struct Notice {
 pub(super) enum EngineState {
     Starting,
     Loading(Progress),
-    Ready(Box<ModelCard>),
+    Ready(Card),
     Stopped(String),
     /// Loading crashed the page before; it waits for the visitor's word.
     Safe,
+}
+
+/// The pair that is read in words: the chosen picture with the chosen caption, else with its best one or the first.
+fn touched_pair(state: &ExplorerState, readings: &Readings) -> Option<(u64, String)> {
+    let image = state.picture.clone()?;
+    let first = || state.captions.first().map(|caption| caption.key);
+    let caption = state.caption.or_else(|| readings.best_caption(&image));
+    Some((caption.or_else(first)?, image))
+}
+
+fn readings_of(
+    state: RwSignal<ExplorerState>,
+    snapshot: RwSignal<Option<Snapshot>>,
+) -> Memo<Readings> {
+    Memo::new(move |_| {
+        let read = |snapshot: &Snapshot| state.with(|state| Readings::new(snapshot, state));
+        snapshot.with(|snapshot| snapshot.as_ref().map(read).unwrap_or_default())
+    })
+}
+
+fn cosines_of(
+    state: RwSignal<ExplorerState>,
+    compared: RwSignal<Option<Compared>>,
+) -> Memo<Cosines> {
+    Memo::new(move |_| {
+        let read = |compared: &Compared| state.with(|state| Cosines::new(compared, state));
+        compared.with(|compared| compared.as_ref().map(read).unwrap_or_default())
+    })
+}
+
+/// What the open view asks of a model.
+fn want_of(
+    state: RwSignal<ExplorerState>,
+    files: RwSignal<BTreeMap<String, PictureFile>>,
+    gallery: RwSignal<Vec<GalleryPicture>>,
+    told: RwSignal<Told>,
+) -> Want {
+    state.with(|state| {
+        let images = files.with(|files| read_pictures(state, files));
+        let elsewhere = match state.view {
+            View::Learn | View::Teach => told.with(lessons::captions),
+            _ => gallery.with(|gallery| written_captions(state, gallery)),
+        };
+        Want::of_view(state, images, elsewhere)
+    })
+}
+
+/// A client that reports to the page, as soon as there is one.
+fn client_of(page: StoredValue<Option<Exhibit>, LocalStorage>) -> Client {
+    Client::new(Rc::new(move |event| {
+        if let Some(exhibit) = page.get_value() {
+            exhibit.happened(event);
+        }
+    }))
 }
 
 impl Exhibit {
@@ -89,51 +159,47 @@ impl Exhibit {
         let state = RwSignal::new(ExplorerState::default());
         let snapshot = RwSignal::new(None::<Snapshot>);
         let files = RwSignal::new(BTreeMap::new());
-        let readings = Memo::new(move |_| {
-            let read = |snapshot: &Snapshot| state.with(|state| Readings::new(snapshot, state));
-            snapshot.with(|snapshot| snapshot.as_ref().map(read).unwrap_or_default())
+        let readings = readings_of(state, snapshot);
+        let compared = RwSignal::new(None::<Compared>);
+        let cosines = cosines_of(state, compared);
+        let engine = RwSignal::new(EngineState::Starting);
+        let is_bare = Memo::new(move |_| {
+            engine.with(|engine| matches!(engine, EngineState::Ready(Card::Bare(_))))
         });
         let question =
             Memo::new(move |_| state.with(|state| files.with(|files| question(state, files))));
         let touched = Memo::new(move |_| {
-            let (chosen, image, first) = state.with(|state| {
-                (
-                    state.caption,
-                    state.picture.clone(),
-                    state.captions.first().map(|caption| caption.key),
-                )
-            });
-            let image = image?;
-            let best = || readings.with(|readings| readings.best_caption(&image));
-            Some((chosen.or_else(best).or(first)?, image))
+            state.with(|state| readings.with(|readings| touched_pair(state, readings)))
         });
         let book = RwSignal::new(Book::default());
+        let gallery = RwSignal::new(Vec::new());
+        let told = RwSignal::new(None);
         let missing = Memo::new(move |_| {
-            let want = state.with(|state| {
-                let images = files.with(|files| read_pictures(state, files));
-                Want::of_view(state, images)
-            });
+            if is_bare.get() {
+                return Want::default();
+            }
+            let want = want_of(state, files, gallery, told);
             book.with(|book| book.missing(&want))
         });
-        let harmed = RwSignal::new(None::<Harmed>);
         let wanted_made = Memo::new(move |_| {
-            state.with(|state| harmed.with(|harmed| made::wanted(state, harmed.as_ref())))
+            if is_bare.get() {
+                return None;
+            }
+            state.with(Made::of_view)
         });
         // The client is made before the page that it reports to.
         let page = StoredValue::new_local(None::<Self>);
-        let report = move |event| {
-            if let Some(exhibit) = page.get_value() {
-                exhibit.happened(event);
-            }
-        };
-        let client = Client::new(browser::beside_page(MANIFEST), Rc::new(report));
         let exhibit = Self {
             state,
             snapshot,
             readings,
+            compared,
+            cosines,
             files,
-            gallery: RwSignal::default(),
-            engine: RwSignal::new(EngineState::Starting),
+            gallery,
+            engine,
+            is_bare,
+            shelf: Shelf::new(),
             choice: RwSignal::default(),
             notices: RwSignal::default(),
             spoken: RwSignal::default(),
@@ -147,9 +213,12 @@ impl Exhibit {
             missing,
             failed_aside: RwSignal::new(false),
             wanted_made,
-            made: RwSignal::new(None),
-            harmed,
-            client: StoredValue::new_local(client),
+            made: RwSignal::default(),
+            harmed: RwSignal::new(None),
+            told,
+            before_tour: RwSignal::new(None),
+            prepared: RwSignal::default(),
+            client: StoredValue::new_local(client_of(page)),
             n_notices: StoredValue::new(0),
             n_own: StoredValue::new(0),
         };
@@ -245,10 +314,10 @@ impl Exhibit {
     /// Sorts the captions by κ, or by the bars of a picture's column.
     pub(super) fn sort_captions(self, image: Option<&str>) {
         let readings = self.readings.get_untracked();
+        let measured = self.measured();
         self.state.update(|state| {
-            let measure = state.measure;
             state.sort_captions(|caption| match image {
-                Some(image) => Some(readings.pair(caption.key, image)?.measured(measure)),
+                Some(image) => measured(caption.key, image),
                 None => Some(readings.caption(caption.key)?.concentration),
             });
         });
@@ -261,12 +330,45 @@ impl Exhibit {
 
     /// Sorts the pictures by the bars of a caption's row.
     pub(super) fn sort_pictures(self, key: u64) {
-        let readings = self.readings.get_untracked();
-        self.state.update(|state| {
-            let measure = state.measure;
-            state.sort_pictures(|image| Some(readings.pair(key, image)?.measured(measure)));
-        });
+        let measured = self.measured();
+        self.state
+            .update(|state| state.sort_pictures(|image| measured(key, image)));
         self.spoken.set("pictures sorted".into());
+    }
+
+    /// The value of each pair's bar, as it is now.
+    fn measured(self) -> impl Fn(u64, &str) -> Option<f64> + use<> {
+        let (readings, cosines) = (self.readings.get_untracked(), self.cosines.get_untracked());
+        let measure = self.state.with_untracked(|state| state.measure);
+        move |key, image| match cosines.pair(key, image) {
+            Some(view) => Some(view.cosine),
+            None => Some(readings.pair(key, image)?.measured(measure)),
+        }
+    }
+
+    /// The scale that the bars of the matrix share.
+    pub(super) fn extent(self) -> Extent {
+        if self.is_bare.get() {
+            return self.cosines.with(|cosines| cosines.extent);
+        }
+        self.readings.with(|readings| readings.extent)
+    }
+
+    /// What the bars of the matrix are; without κ only cosines can be.
+    pub(super) fn measure(self) -> Measure {
+        if self.is_bare.get() {
+            return Measure::Cosine;
+        }
+        self.state.with(|state| state.measure)
+    }
+
+    /// A caption's numbers for a made picture of the open view, where they may be shown.
+    pub(super) fn made_pair(self, caption: &str, image: &str) -> Option<PairView> {
+        let wanted = self.wanted_made.get()?;
+        let family = self.state.with(|state| state.family);
+        let may_show = self.made.with(|made| made.may_show(&wanted));
+        let pair = || self.book.with(|book| book.pair(caption, image, family));
+        may_show.then(pair).flatten()
     }
 
     /// Chooses the pair whose numbers are spelled out.
@@ -293,9 +395,10 @@ impl Exhibit {
         self.client.with_value(|client| client.remove_picture(id));
     }
 
-    /// Shows what was recorded with the model, unless an engine was faster.
+    /// Shows what was recorded with the built-in model, unless an engine was faster or the page is another model's.
     pub(super) fn show_recorded(self, recorded: Recorded) {
-        if self.snapshot.with_untracked(Option::is_some) {
+        let model = self.state.with_untracked(|state| state.model);
+        if self.snapshot.with_untracked(Option::is_some) || model != ModelChoice::Scenes {
             return;
         }
         let keys = self.state.with_untracked(|state| {
@@ -321,74 +424,6 @@ impl Exhibit {
             answer: recorded.answer,
             recorded: true,
         }));
-    }
-
-    fn learn(self, card: &ModelCard, answer: &Answer, source: Source) {
-        self.book.update(|book| book.learn(card, answer, source));
-    }
-
-    fn happened(self, event: Event) {
-        match event {
-            Event::Progress(progress) => self.engine.set(EngineState::Loading(progress)),
-            Event::Loaded(card) => {
-                self.book.update(Book::outdate);
-                self.made.set(None);
-                self.engine.set(EngineState::Ready(card));
-            }
-            Event::Stopped(reason) => {
-                self.tell(format!("No engine runs: {reason}. What was computed before stays on the page. Reload to try again."));
-                self.engine.set(EngineState::Stopped(reason));
-            }
-            Event::Answered(snapshot) => {
-                self.failed.set(false);
-                self.learn(&snapshot.card, &snapshot.answer, Source::Engine);
-                self.snapshot.set(Some(*snapshot));
-            }
-            Event::AnsweredAside(answered) => {
-                self.failed_aside.set(false);
-                self.learn(&answered.card, &answered.answer, Source::Engine);
-                if answered.question.made.is_some() {
-                    self.made.set(answered.question.made);
-                }
-            }
-            Event::Picture(reading) => self.files.update(|files| {
-                if let Some(file) = files.get_mut(&reading.image) {
-                    file.state = PictureState::Read(reading);
-                }
-            }),
-            Event::PictureRefused { image, message } => self.refuse_picture(&image, &message),
-            Event::Failed(message) => {
-                self.failed.set(true);
-                self.tell_failure(&message);
-            }
-            Event::FailedAside(message) => {
-                self.failed_aside.set(true);
-                self.tell_failure(&message);
-            }
-            Event::Restarted(words) => {
-                self.choice.set("the engine before it stopped".into());
-                self.engine.set(EngineState::Starting);
-                self.tell(format!("The engine was started again ({words}). Your captions and pictures are still here."));
-            }
-            Event::Choice(reason) => self.choice.set(reason),
-        }
-    }
-
-    fn tell_failure(self, message: &str) {
-        self.tell(format!(
-            "That could not be computed: {message}. The numbers from before are still here."
-        ));
-    }
-
-    fn refuse_picture(self, image: &str, message: &str) {
-        let name = self
-            .files
-            .with_untracked(|files| files.get(image).map(|file| file.alt.clone()));
-        let name = name.unwrap_or_else(|| image.to_owned());
-        self.remove_picture(image);
-        self.tell(format!(
-            "“{name}” was not added: {message}. Everything else is as it was."
-        ));
     }
 }
 

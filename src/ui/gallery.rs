@@ -11,9 +11,10 @@ use super::browser;
 use super::exhibit::Exhibit;
 use super::intake::too_many;
 use super::pictures::{GALLERY, GalleryPicture, PictureFile, PictureState};
-use crate::protocol::Recorded;
+use crate::protocol::{Answer, Recorded};
 
 const RECORDED: &str = "./examples/start.json";
+const RECORDED_VIEWS: &str = "./examples/views.json";
 /// Pictures of the gallery that a visitor starts from.
 const N_START_PICTURES: usize = 6;
 
@@ -44,29 +45,44 @@ pub(super) fn open(exhibit: Exhibit, opening: Opening, is_linked: bool) {
             "The gallery could not be opened: {reason}. Your own pictures can still be added."
         )),
     }
-    let ids = exhibit.gallery.with_untracked(|gallery| {
-        gallery
-            .iter()
-            .map(|picture| picture.id.clone())
-            .collect::<Vec<_>>()
-    });
-    if !is_linked {
-        exhibit.state.update(|state| {
-            for id in ids.iter().take(N_START_PICTURES) {
-                state.add_picture(id);
-            }
-        });
+    if is_linked {
+        hang_missing(exhibit);
+    } else {
+        hang_start(exhibit);
     }
-    hang_missing(exhibit);
+    let ids = all_ids(exhibit);
     if let Some(recorded) = opening.recorded {
         exhibit.show_recorded(recorded);
     }
     spawn_local(async move {
+        // A courtesy, too: without it the views wait for the engine.
+        if let Ok(answers) = fetch_json::<Vec<Answer>>(RECORDED_VIEWS).await {
+            exhibit.learn_recorded(&answers);
+        }
         for id in ids {
             // A picture that cannot be fetched ahead is fetched, and its absence told, when it is wanted.
             gallery_bytes(exhibit, &id).await.ok();
         }
     });
+}
+
+/// Hangs the pictures that a visitor starts from.
+pub(super) fn hang_start(exhibit: Exhibit) {
+    let ids = all_ids(exhibit);
+    exhibit.state.update(|state| {
+        for id in ids.iter().take(N_START_PICTURES) {
+            state.add_picture(id);
+        }
+    });
+    hang_missing(exhibit);
+}
+
+fn all_ids(exhibit: Exhibit) -> Vec<String> {
+    let ids = |gallery: &Vec<GalleryPicture>| {
+        let ids = gallery.iter().map(|picture| picture.id.clone());
+        ids.collect()
+    };
+    exhibit.gallery.with_untracked(ids)
 }
 
 /// Hangs every picture that the state names and the page does not show yet.

@@ -10,6 +10,7 @@ use web_sys::{ClipboardEvent, DragEvent, Event, File, FileList, HtmlInputElement
 
 use super::browser;
 use super::exhibit::{EngineState, Exhibit};
+use super::model_panel::accept_weights;
 use super::pictures::{PictureFile, PictureState};
 use crate::explorer::MAX_PICTURES;
 
@@ -79,6 +80,7 @@ fn accept(exhibit: Exhibit, files: Option<FileList>) {
         .iter()
         .flat_map(|files| (0..files.length()).filter_map(|i| files.get(i)))
         .collect();
+    let files = accept_weights(exhibit, files);
     let room = MAX_PICTURES - exhibit.state.with_untracked(|state| state.pictures.len());
     let n_left_out = files.len().saturating_sub(room);
     for file in files.into_iter().take(room) {

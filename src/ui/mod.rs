@@ -8,17 +8,26 @@
 
 mod app;
 mod browser;
+mod candidate;
 mod canvas;
+mod card;
 mod client;
 mod desk;
 mod engine;
+mod event;
 mod exhibit;
 mod gallery;
+mod happenings;
+mod harmed;
 mod intake;
-mod made;
+mod lessons;
+mod locks;
+mod model_panel;
+mod origin;
 mod panels;
 mod pictures;
 mod plot;
+mod portrait;
 mod rival;
 mod upkeep;
 mod views;

@@ -20,6 +20,9 @@ pub(super) struct GalleryPicture {
     pub(super) id: String,
     pub(super) file: String,
     pub(super) alt: String,
+    /// Captions that are true of it, each of which says more than the one before.
+    #[serde(default)]
+    pub(super) captions: Vec<String>,
     /// The file itself, fetched ahead so that the gallery works when the network is gone.
     #[serde(skip)]
     pub(super) bytes: Option<Arc<Vec<u8>>>,
@@ -75,6 +78,16 @@ pub(super) fn read_pictures(
             .is_some_and(|file| matches!(file.state, PictureState::Read(_)))
     };
     state.pictures.iter().filter(is_read).cloned().collect()
+}
+
+/// The captions that were written for the page's pictures.
+pub(super) fn written_captions(state: &ExplorerState, gallery: &[GalleryPicture]) -> Vec<String> {
+    let shown = gallery
+        .iter()
+        .filter(|picture| state.pictures.contains(&picture.id));
+    shown
+        .flat_map(|picture| picture.captions.iter().cloned())
+        .collect()
 }
 
 impl GalleryPicture {

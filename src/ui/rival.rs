@@ -1,20 +1,48 @@
 //! A second engine in the background: loaded, compared, and put to work if it is faster on this device.
 
-use super::client::{Client, Event};
+use wasm_bindgen_futures::spawn_local;
+
+use super::browser;
+use super::card::Card;
+use super::client::{Client, Office};
 use super::desk::Desk;
 use super::engine::{self, Kind};
-use crate::protocol::{ImageReading, ModelCard, Response};
+use super::event::Event;
+use crate::protocol::{ImageReading, Request, Response};
 
 impl Client {
-    /// Loads the GPU engine beside the CPU engine, where there is a real GPU.
-    pub(super) async fn invite_rival(&self) {
-        if self.0.borrow().rival.is_some() || self.0.borrow().restarts > 0 {
-            return;
+    /// Loads the GPU engine beside the CPU engine, once for each model, where there is a real GPU.
+    pub(super) fn invite_rival_soon(&self) {
+        let is_done = {
+            let office = &mut *self.0.borrow_mut();
+            std::mem::replace(&mut office.invited, true) || office.restarts > 0
+        };
+        if !is_done && Kind::asked_for().is_none() {
+            let client = self.clone();
+            spawn_local(async move { client.invite_rival().await });
         }
-        match engine::real_gpu()
-            .await
-            .and_then(|_| self.open_desk(Kind::Gpu))
-        {
+    }
+
+    async fn invite_rival(&self) {
+        let lacks_picture = |office: &Office| {
+            let probes = office.probes.as_ref();
+            probes.is_some_and(|probes| probes.picture.is_none()) && !office.origin.is_scenes()
+        };
+        if browser::lacks_memory() {
+            let reason = "the GPU engine needs memory of its own, and this device has little";
+            return self.report(Event::Choice(reason.to_owned()));
+        }
+        match engine::real_gpu().await {
+            Ok(_) if lacks_picture(&self.0.borrow()) => self.tell_engine(&Request::ProbePicture),
+            Ok(_) => self.open_rival(),
+            Err(reason) => self.report(Event::Choice(reason)),
+        }
+    }
+
+    /// Starts the GPU engine beside the one at work.
+    pub(super) fn open_rival(&self) {
+        let origin = self.0.borrow().origin.clone();
+        match self.open_desk(Kind::Gpu, origin) {
             Ok(desk) => self.0.borrow_mut().rival = Some(desk),
             Err(reason) => self.report(Event::Choice(reason)),
         }
@@ -23,7 +51,8 @@ impl Client {
     /// Takes note of what the engine in the background says.
     pub(super) fn hear_rival(&self, response: Response) {
         match response {
-            Response::Loaded(card) => self.compare(card),
+            Response::Loaded(card) => self.compare(Card::Whole(card)),
+            Response::LoadedBare(card) => self.compare(Card::Bare(card)),
             Response::Refused { message } => self.dismiss_rival(&message),
             Response::ImageAdded(ImageReading { image, .. })
             | Response::ImageRefused { image, .. } => {
@@ -37,16 +66,16 @@ impl Client {
     }
 
     /// Keeps the rival if it is faster on this device.
-    fn compare(&self, card: Box<ModelCard>) {
+    fn compare(&self, card: Card) {
         let own_millis = self
             .0
             .borrow()
             .desk
             .as_ref()
-            .and_then(|desk| Some(desk.card.as_ref()?.warm_millis));
+            .and_then(|desk| Some(desk.card.as_ref()?.warm_millis()));
         let Some(own_millis) = own_millis else { return };
-        if card.warm_millis >= own_millis {
-            let (gpu, cpu) = (card.warm_millis, own_millis);
+        if card.warm_millis() >= own_millis {
+            let (gpu, cpu) = (card.warm_millis(), own_millis);
             return self.dismiss_rival(&format!(
                 "the GPU takes {gpu:.0} ms where the CPU takes {cpu:.0}"
             ));
@@ -76,12 +105,13 @@ impl Client {
             let cpu = office
                 .desk
                 .replace(rival)
-                .and_then(|desk| Some(desk.card.as_ref()?.warm_millis));
+                .and_then(|desk| Some(desk.card.as_ref()?.warm_millis()));
             office.line.lost();
+            office.adapt_again();
             card.zip(cpu)
         };
         if let Some((card, cpu)) = promoted {
-            let gpu = card.warm_millis;
+            let gpu = card.warm_millis();
             self.report(Event::Choice(format!(
                 "it takes {gpu:.0} ms where the CPU takes {cpu:.0}"
             )));

@@ -5,13 +5,14 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use super::browser;
-use super::client::Question;
 use super::engine;
+use super::event::Question;
 use super::exhibit::{EngineState, Exhibit};
 use super::gallery::{self, Opening};
-use super::made;
+use super::harmed;
+use super::model_panel;
 use super::pictures::PictureState;
-use crate::explorer::{Readings, Snapshot, View, decode, encode, spoken};
+use crate::explorer::{Compared, Readings, Snapshot, View, decode, encode, spoken};
 
 /// Browsers limit how often an address may change; a pause in typing is soon enough.
 const LINK_PAUSE: Duration = Duration::from_millis(300);
@@ -25,9 +26,7 @@ pub(super) fn open(exhibit: Exhibit, opening: Opening) {
     let is_linked = restore(exhibit);
     keep_listening(exhibit);
     gallery::open(exhibit, opening, is_linked);
-    if !browser::grants_storage() {
-        exhibit.tell("This browser keeps nothing for this page, so the model is loaded anew at each visit. Everything else works.");
-    }
+    model_panel::open(exhibit);
     if engine::is_safe_mode() {
         exhibit.engine.set(EngineState::Safe);
     } else {
@@ -76,6 +75,7 @@ fn keep_listening(exhibit: Exhibit) {
                 exhibit.state.update(|now| now.view = state.view);
             }
         } else if restore(exhibit) {
+            model_panel::follow_link(exhibit);
             gallery::hang_missing(exhibit);
         }
     });
@@ -115,6 +115,7 @@ fn keep_asking_aside(exhibit: Exhibit) {
             let question = Question {
                 captions: missing.captions,
                 images: missing.images,
+                relates: missing.relates,
                 ..Question::default()
             };
             exhibit
@@ -130,13 +131,14 @@ fn keep_asking_about_made(exhibit: Exhibit) {
             return;
         };
         // Another engine is asked again.
-        let is_answered = exhibit.made.with(|made| made.as_ref() == Some(&wanted));
+        let is_answered = exhibit.made.with(|made| made.has(&wanted));
         if is_answered || exhibit.failed_aside.get_untracked() {
             return;
         }
         let pictures = exhibit
             .harmed
-            .with_untracked(|harmed| made::make(&wanted.of, harmed.as_ref()));
+            .with(|harmed| harmed::files(&wanted.of, harmed.as_ref()));
+        let Some(pictures) = pictures else { return };
         let question = Question {
             captions: wanted.captions.clone(),
             images: pictures.iter().map(|(name, _)| name.clone()).collect(),
@@ -185,7 +187,7 @@ fn keep_title(exhibit: Exhibit) {
 fn keep_marks(exhibit: Exhibit) {
     Effect::new(move |_| {
         let name = exhibit.engine.with(|engine| match engine {
-            EngineState::Ready(card) => card.engine.clone(),
+            EngineState::Ready(card) => card.engine().to_owned(),
             _ if exhibit.snapshot.with(Option::is_some) => "recorded".into(),
             _ => "none".into(),
         });
@@ -211,18 +213,32 @@ pub(super) fn is_settled(exhibit: Exhibit) -> bool {
     });
     let asked_aside = exhibit.missing.with(|missing| !missing.captions.is_empty());
     let wanted = exhibit.wanted_made.get();
-    let draws = wanted.is_some() && wanted != exhibit.made.get();
+    let draws = wanted.is_some_and(|wanted| exhibit.made.with(|made| !made.has(&wanted)));
     if reading || ((asked_aside || draws) && !exhibit.failed_aside.get()) {
         return false;
     }
     let question = exhibit.question.get();
     question.captions.is_empty()
         || exhibit.failed.get()
+        || exhibit.compared.with(|compared| {
+            compared
+                .as_ref()
+                .is_some_and(|compared| is_compared(compared, &question))
+        })
         || exhibit.snapshot.with(|snapshot| {
             snapshot
                 .as_ref()
                 .is_some_and(|snapshot| !snapshot.recorded && answers(snapshot, &question))
         })
+}
+
+fn is_compared(compared: &Compared, question: &Question) -> bool {
+    let captions = compared.comparison.captions.iter();
+    compared.keys == question.keys
+        && compared.comparison.images == question.images
+        && captions
+            .map(|tokens| &tokens.caption)
+            .eq(&question.captions)
 }
 
 fn answers(snapshot: &Snapshot, question: &Question) -> bool {

@@ -1,21 +1,19 @@
 //! Safetensors files ↔ tensors on the host, and the check that a file is the one the manifest means.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use half::{bf16, f16};
-use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
+use safetensors::{SafeTensorError, SafeTensors};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{FileEntry, Shard, TensorEntry};
 use crate::error::{Error, Result};
+use crate::model::dense::int8_rows;
 use crate::model::parameters::TensorRecord;
 
 /// Ending of the tensor that holds the scale of each row of an `I8` tensor.
 const SCALE_ENDING: &str = ".scale";
-
-/// Greatest quantised value; −128 stays unused, so that the code is symmetric.
-const INT8_MAX: f32 = 127.0;
 
 /// How a shard stores its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +46,19 @@ impl Precision {
 ///
 /// A tensor whose values do not fill its shape, or that `precision` cannot hold.
 pub fn write(records: &[TensorRecord], precision: Precision) -> Result<Vec<u8>> {
+    write_with_metadata(records, precision, None)
+}
+
+/// As [`write`], with a text under a name in the header.
+///
+/// # Errors
+///
+/// As [`write`].
+pub(super) fn write_with_metadata(
+    records: &[TensorRecord],
+    precision: Precision,
+    metadata: Option<(&str, String)>,
+) -> Result<Vec<u8>> {
     let mut encoded = Vec::with_capacity(records.len());
     for record in records {
         encoded.extend(encode(record, precision)?);
@@ -60,7 +71,8 @@ pub fn write(records: &[TensorRecord], precision: Precision) -> Result<Vec<u8>> 
                 .map_err(|error| Error::Weights(format!("{}: {error}", tensor.name)))
         })
         .collect::<Result<Vec<_>>>()?;
-    safetensors::serialize(views, None)
+    let metadata = metadata.map(|(name, text)| HashMap::from([(name.to_owned(), text)]));
+    safetensors::serialize(views, metadata)
         .map_err(|error| Error::Weights(format!("safetensors: {error}")))
 }
 
@@ -280,9 +292,23 @@ fn sha256(bytes: &[u8]) -> String {
         .collect()
 }
 
+/// The text under a name in the header of a safetensors file, if there is one.
+///
+/// # Errors
+///
+/// A file that is not safetensors.
+pub(super) fn metadata(bytes: &[u8], name: &str) -> Result<Option<String>> {
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| unreadable(&error))?;
+    let texts = header.metadata().as_ref();
+    Ok(texts.and_then(|texts| texts.get(name).cloned()))
+}
+
 fn header(bytes: &[u8]) -> Result<SafeTensors<'_>> {
-    SafeTensors::deserialize(bytes)
-        .map_err(|error| Error::Weights(format!("not a safetensors file: {error}")))
+    SafeTensors::deserialize(bytes).map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &SafeTensorError) -> Error {
+    Error::Weights(format!("not a safetensors file: {error}"))
 }
 
 /// A tensor as it stands in the file.
@@ -345,16 +371,8 @@ fn quantise(record: &TensorRecord) -> Result<Vec<Encoded>> {
             "{name}: {value} does not fit in int8"
         )));
     }
-    let row_width: usize = shape[1..].iter().product();
-    let (mut scales, mut bytes) = (Vec::new(), Vec::with_capacity(values.len()));
-    for row in values.chunks(row_width.max(1)) {
-        let greatest = row
-            .iter()
-            .fold(0.0_f32, |size, value| size.max(value.abs()));
-        let scale = greatest / INT8_MAX;
-        scales.push(scale);
-        bytes.extend(row.iter().map(|value| int8(*value, scale)));
-    }
+    let (multiples, scales) = int8_rows(values, shape[1..].iter().product());
+    let bytes = multiples.into_iter().flat_map(i8::to_le_bytes).collect();
     Ok(vec![
         Encoded {
             name: name.clone(),
@@ -369,15 +387,6 @@ fn quantise(record: &TensorRecord) -> Result<Vec<Encoded>> {
             bytes: f32_bytes(&scales),
         },
     ])
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "clamped to what an i8 holds; zero over zero becomes zero"
-)]
-fn int8(value: f32, scale: f32) -> u8 {
-    let multiple = (value / scale).round().clamp(-INT8_MAX, INT8_MAX);
-    (multiple as i8).to_le_bytes()[0]
 }
 
 fn dequantise(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Result<Vec<f32>> {

@@ -12,7 +12,7 @@ use super::transfer::{Fetched, Transfer, fetch_small};
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
 use crate::protocol::{Progress, Response};
-use crate::weights::manifest::{FileEntry, Manifest, Shard};
+use crate::weights::manifest::{FileEntry, Manifest, Part, Shard};
 use crate::weights::original::{Index, LENGTH_BYTES, header_range};
 use crate::weights::plan::Plan;
 use crate::weights::shard::{record, scales_name, verify_hash};
@@ -27,6 +27,7 @@ pub(super) struct Download {
     store: Store,
     control: Control,
     total_bytes: u64,
+    image_bytes: u64,
     /// Of the files that are there completely.
     loaded_bytes: Cell<u64>,
     stage: RefCell<String>,
@@ -46,7 +47,9 @@ impl Download {
         if !was_cached {
             keep(&store, &name, &bytes).await;
         }
+        let image_bytes = manifest.shards(Part::Image).map(|shard| shard.entry.bytes);
         let download = Self {
+            image_bytes: image_bytes.sum(),
             manifest_url: manifest_url.to_owned(),
             store,
             control: control.clone(),
@@ -118,6 +121,11 @@ impl Download {
             stage: self.stage.borrow().clone(),
             // The golden picture does not count.
             loaded_bytes: (self.loaded_bytes.get() + n_bytes).min(self.total_bytes),
+            stage_end_bytes: if self.stage.borrow().starts_with("image") {
+                self.total_bytes
+            } else {
+                self.total_bytes - self.image_bytes
+            },
             total_bytes: self.total_bytes,
         }));
     }

@@ -1,96 +1,43 @@
 //! A loaded model and what it has encoded so far.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
-use super::Engine;
-use super::control::Control;
+use wasm_bindgen_futures::spawn_local;
+
+use super::control::{Control, Wish};
 use super::download::Download;
-use super::files::Picked;
+use super::origin::Origin;
 use super::original::Original;
+use super::queue::Queue;
 use super::recent::Recent;
-use super::scope::now_millis;
-use crate::answer::{self, caption_reading, caption_tokens, pair_reading};
+use super::scope::{now_millis, post};
+use super::trust::{held, trusted};
+use super::{Engine, Given};
+use crate::answer::{self, caption_tokens};
 use crate::error::{Error, Result};
-use crate::inference::{
-    ImageEncoding, Published, SelfTest, Session, Source, TensorRecord, TextEncoding, Tolerance,
-};
+use crate::inference::{Held, ImageEncoding, SelfTest, Session, Source as _, TextEncoding};
 use crate::preprocess::decode;
-use crate::protocol::{Answer, Comparison, Hub, ImageReading, Response};
-use crate::weights::manifest::{FileEntry, Manifest, Part, Shard};
+use crate::protocol::{Answer, Comparison, Hub, ImageReading, Probes, Request, Response};
+use crate::weights::adapter_file::AdapterFile;
+use crate::weights::manifest::{Manifest, Part};
 
 /// An image encoder of more bytes than this is loaded with the first picture only.
 const EAGER_IMAGE_BYTES: u64 = 16_000_000;
 
 #[derive(Debug)]
 pub(super) struct Model {
-    session: Session,
-    origin: Origin,
-    tolerance: f64,
-    texts: Recent<TextEncoding>,
-    images: HashMap<String, ImageEncoding>,
-}
-
-/// Where the weights are.
-#[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "an engine has one, whose size is that of its weights"
-)]
-enum Origin {
-    Beside(Download),
-    Original(Original),
-}
-
-impl Source for Origin {
-    async fn read(&self, entry: &FileEntry) -> Result<Vec<u8>> {
-        match self {
-            Self::Beside(download) => download.read(entry).await,
-            Self::Original(original) => original.read(entry).await,
-        }
-    }
-
-    async fn shard(
-        &self,
-        shard: &Shard,
-        take: &mut dyn FnMut(TensorRecord) -> Result<()>,
-    ) -> Result<()> {
-        match self {
-            Self::Beside(download) => download.shard(shard, take).await,
-            Self::Original(original) => original.shard(shard, take).await,
-        }
-    }
-
-    async fn tensor(&self, name: &str, shape: &[usize]) -> Result<TensorRecord> {
-        match self {
-            Self::Beside(download) => download.tensor(name, shape).await,
-            Self::Original(original) => original.tensor(name, shape).await,
-        }
-    }
-}
-
-impl Origin {
-    fn progress(&self) -> impl FnMut(&str, u64, u64) {
-        move |stage: &str, loaded_bytes, _| {
-            // A checkpoint of another program tells by itself how far it has come.
-            if let Self::Beside(download) = self {
-                download.enter(stage, loaded_bytes);
-            }
-        }
-    }
-
-    fn was_cached(&self) -> bool {
-        match self {
-            Self::Beside(download) => download.was_cached(),
-            Self::Original(original) => original.was_cached(),
-        }
-    }
-
-    fn weights_bytes(&self, manifest: &Manifest) -> u64 {
-        match self {
-            Self::Beside(_) => manifest.weights_bytes(),
-            Self::Original(original) => original.weights_bytes(),
-        }
-    }
+    session: RefCell<Rc<Session>>,
+    pub(super) origin: Origin,
+    control: Control,
+    /// What another engine makes of the probes.
+    pub(super) expected: Option<Probes>,
+    pub(super) loaded: Engine,
+    texts: RefCell<Recent<TextEncoding>>,
+    images: RefCell<HashMap<String, ImageEncoding>>,
+    /// Requests that need the image encoder while it is on its way.
+    waiting: RefCell<Option<Vec<Request>>>,
 }
 
 impl Model {
@@ -98,49 +45,34 @@ impl Model {
     pub(super) async fn beside(
         engine: &Engine,
         manifest_url: &str,
-        control: &Control,
+        given: &Given,
     ) -> Result<(Self, Response)> {
         let start = now_millis();
-        let (manifest, download) = Download::open(manifest_url, control).await?;
-        Self::load(engine, manifest, Origin::Beside(download), start).await
+        let (manifest, download) = Download::open(manifest_url, &given.control).await?;
+        Self::load(engine, manifest, Origin::Beside(download), given, start).await
     }
 
     /// Loads a model out of files that the visitor picked.
-    pub(super) async fn picked(engine: &Engine, picked: &Picked) -> Result<(Self, Response)> {
+    pub(super) async fn picked(engine: &Engine, given: &Given) -> Result<(Self, Response)> {
         let start = now_millis();
-        let files = picked.files();
-        let original = Original::picked(&files, &engine.device).await?;
+        let files = given.picked.files();
+        let original = Original::picked(&files, &given.control, &engine.device).await?;
         let manifest = original.manifest("picked", "a file of the visitor's");
-        Self::original(engine, manifest, original, start).await
+        Self::load(engine, manifest, Origin::Original(original), given, start).await
     }
 
     /// Loads a model out of a checkpoint at the hub.
     pub(super) async fn at_hub(
         engine: &Engine,
         hub: &Hub,
-        control: &Control,
+        given: &Given,
     ) -> Result<(Self, Response)> {
         let start = now_millis();
-        let original = Original::at_hub(hub, control, &engine.device).await?;
+        let original = Original::at_hub(hub, &given.control, &engine.device).await?;
         let name = hub.id.replace('/', "-");
         let mut manifest = original.manifest(&name, &hub.id);
         manifest.provenance.command = format!("{} at {}", hub.id, hub.revision);
-        Self::original(engine, manifest, original, start).await
-    }
-
-    async fn original(
-        engine: &Engine,
-        manifest: Manifest,
-        original: Original,
-        start: f64,
-    ) -> Result<(Self, Response)> {
-        if !engine.is_reference {
-            return Err(Error::Engine(
-                "no golden values are known of these weights, so that only the CPU engine can be trusted with them"
-                    .to_owned(),
-            ));
-        }
-        Self::load(engine, manifest, Origin::Original(original), start).await
+        Self::load(engine, manifest, Origin::Original(original), given, start).await
     }
 
     /// Loads the text encoder, and the image encoder too if it is small.
@@ -148,185 +80,251 @@ impl Model {
         engine: &Engine,
         manifest: Manifest,
         origin: Origin,
+        given: &Given,
         start: f64,
     ) -> Result<(Self, Response)> {
+        let expected = given.expected.borrow().clone();
+        if manifest.golden.is_none() && !engine.is_reference && expected.is_none() {
+            return Err(Error::Engine(
+                "no golden values are known of these weights, and no other engine has told what it makes of them"
+                    .to_owned(),
+            ));
+        }
         let image_bytes = manifest.shards(Part::Image).map(|shard| shard.entry.bytes);
         let image_bytes: u64 = image_bytes.sum();
         let is_eager = matches!(origin, Origin::Beside(_)) && image_bytes <= EAGER_IMAGE_BYTES;
+        let held = held(engine, &manifest, &origin);
         let session =
-            Session::open_text(manifest, &origin, &engine.device, origin.progress()).await?;
-        let mut model = Self {
-            session,
+            Session::open_text(manifest, &origin, &engine.device, held, origin.progress()).await?;
+        let model = Self {
+            session: RefCell::new(Rc::new(session)),
             origin,
-            tolerance: engine.tolerance,
-            texts: Recent::default(),
-            images: HashMap::new(),
+            control: given.control.clone(),
+            expected: expected.clone(),
+            loaded: engine.clone(),
+            texts: RefCell::default(),
+            images: RefCell::default(),
+            waiting: RefCell::default(),
         };
         let self_test = if is_eager {
             model.load_vision().await?
         } else {
             model.test_text().await?
         };
-        let loaded_millis = now_millis() - start;
-        let response = model.introduce(engine, self_test, loaded_millis).await?;
+        let probe = model.probe().await?;
+        let self_test = match (self_test, expected) {
+            (None, Some(expected)) if !engine.is_reference => {
+                Some(model.hold_against(&probe, &expected.caption)?)
+            }
+            (self_test, _) => self_test,
+        };
+        let load_millis = now_millis() - start;
+        let response = model.introduce(self_test, probe, load_millis).await?;
         Ok((model, response))
+    }
+
+    pub(super) fn session(&self) -> Rc<Session> {
+        Rc::clone(&self.session.borrow())
     }
 
     /// The model's card, with the time of one warm pass.
     async fn introduce(
         &self,
-        engine: &Engine,
         self_test: Option<SelfTest>,
+        probe: Vec<f32>,
         load_millis: f64,
     ) -> Result<Response> {
+        let session = self.session();
         let warm_start = now_millis();
-        if let Some(golden) = &self.session.manifest().golden {
-            if self.session.has_vision() {
+        match &session.manifest().golden {
+            Some(golden) if session.has_vision() => {
                 let image = self.origin.read(&golden.image).await?;
-                self.session
-                    .golden_readings(&golden.captions, &image)
-                    .await?;
-            } else {
-                self.session.encode_text(&golden.captions).await?;
+                session.golden_readings(&golden.captions, &image).await?;
             }
+            Some(golden) => drop(session.encode_text(&golden.captions).await?),
+            None => drop(self.probe().await?),
         }
+        let device = &self.loaded.device_words;
         let card = answer::Engine {
-            name: engine.name.to_owned(),
-            device: engine.device_words.clone(),
+            name: self.loaded.name.to_owned(),
+            device: match session.held() {
+                Held::Floats => device.clone(),
+                Held::Int8 => format!("{device}, weights in eight bits"),
+            },
+            weights_bytes: self.origin.weights_bytes(session.manifest()),
             from_cache: self.origin.was_cached(),
             load_millis,
             warm_millis: now_millis() - warm_start,
         };
-        match (self_test, self.session.logit_scale()) {
+        Ok(match (self_test, session.logit_scale()) {
             (Some(self_test), Some(_)) => {
-                let card = answer::model_card(&self.session, self_test, card)?;
-                Ok(Response::Loaded(Box::new(card)))
+                let card = answer::model_card(&session, self_test, card)?;
+                Response::Loaded(Box::new(card))
             }
             _ => {
-                let weights_bytes = self.origin.weights_bytes(self.session.manifest());
                 let is_vit_b_32 = self.is_vit_b_32().await?;
-                let card =
-                    answer::bare_card(&self.session, self_test, is_vit_b_32, weights_bytes, card);
-                Ok(Response::LoadedBare(Box::new(card)))
+                let card = answer::bare_card(&session, self_test, is_vit_b_32, probe, card);
+                Response::LoadedBare(Box::new(card))
             }
-        }
+        })
     }
 
     /// Loads the image encoder, if it is not there, and holds the whole model against its golden values.
-    async fn load_vision(&mut self) -> Result<Option<SelfTest>> {
-        self.session
+    async fn load_vision(&self) -> Result<Option<SelfTest>> {
+        let session = self.session();
+        session
             .load_vision(&self.origin, self.origin.progress())
             .await?;
-        let Some(golden) = &self.session.manifest().golden else {
+        let Some(golden) = &session.manifest().golden else {
+            self.test_picture().await?;
             return Ok(None);
         };
         let image = self.origin.read(&golden.image).await?;
-        let self_test = self.session.self_test(&image, self.tolerance).await?;
+        let self_test = session.self_test(&image, self.loaded.tolerance).await?;
         trusted(self_test).map(Some)
     }
 
-    async fn test_text(&self) -> Result<Option<SelfTest>> {
-        if self.session.manifest().golden.is_none() {
-            return Ok(None);
-        }
-        trusted(self.session.self_test_text(self.tolerance).await?).map(Some)
+    /// The name in the store of adapters for this model.
+    pub(super) fn adapters_file(&self) -> String {
+        let session = self.session();
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        let name: String = session.manifest().name.chars().map(plain).collect();
+        format!("adapters-{name}.safetensors")
     }
 
-    /// Whether captions are answered as `OpenAI`'s ViT-B/32 is known to.
-    ///
-    /// # Errors
-    ///
-    /// A model that says it is that one and answers otherwise.
-    async fn is_vit_b_32(&self) -> Result<bool> {
-        let Origin::Original(_) = self.origin else {
-            return Ok(false);
-        };
-        let published = Published::vit_b_32()?;
-        let texts = self.session.encode_text(&published.captions).await?;
-        let worst = published.worst(Tolerance::ORIGINAL, &texts, None);
-        let claims = self.session.manifest().name == Hub::vit_b_32().id.replace('/', "-");
-        if claims && worst > 1.0 {
-            return Err(Error::Engine(format!(
-                "these weights say that they are OpenAI's ViT-B/32, but their answers miss the published ones by {worst:.1} \
-                 times what is allowed"
+    /// Gives the encoder the adapters of a file, if they answer with it as they did when they were fitted.
+    pub(super) async fn adapt(&self, bytes: &[u8]) -> Result<Response> {
+        let start = now_millis();
+        let file = AdapterFile::read(bytes)?;
+        let (captions, concentration) = (
+            file.about.captions.clone(),
+            file.about.concentration.clone(),
+        );
+        let adapted = self.session().with_adapters(file).await?;
+        let self_test = adapted.self_test_adapters(&captions, concentration).await?;
+        if !self_test.passed() {
+            return Err(Error::Weights(format!(
+                "these adapters belong to another encoder: with this one κ is off by a factor of up to {:.2}, at most {} is \
+                 allowed",
+                1.0 + self_test.max_relative_error,
+                1.0 + self_test.tolerance
             )));
         }
-        Ok(worst <= 1.0)
+        *self.session.borrow_mut() = Rc::new(adapted);
+        *self.texts.borrow_mut() = Recent::default();
+        self.introduce(Some(self_test), Vec::new(), now_millis() - start)
+            .await
     }
 
-    pub(super) async fn add_image(&mut self, image: &str, bytes: &[u8]) -> Result<ImageReading> {
-        let decoded = decode(bytes)?;
-        if !self.session.has_vision() {
-            self.load_vision().await?;
+    /// Whether a request has to wait for the image encoder, which then is on its way: a picture to be read, or captions to
+    /// be compared with one that waits itself.
+    pub(super) fn must_wait(&self, request: &Request) -> bool {
+        match (request, &*self.waiting.borrow()) {
+            (Request::AddImage { .. }, _) => !self.session.borrow().has_vision(),
+            (Request::Score { images, .. }, Some(waiting)) => waiting.iter().any(|waiting| {
+                matches!(waiting, Request::AddImage { image, .. } if images.contains(image))
+            }),
+            _ => false,
         }
-        let encoding = self.session.encode_image(&decoded.rgb).await?;
+    }
+
+    /// Has a request wait for the image encoder; other captions are answered meanwhile.
+    pub(super) fn wait(self: &Rc<Self>, request: Request, queue: &Queue) {
+        let mut waiting = self.waiting.borrow_mut();
+        if let Some(waiting) = &mut *waiting {
+            return waiting.push(request);
+        }
+        *waiting = Some(vec![request]);
+        // A load that was given up is begun anew.
+        self.control.tell(Wish::GoOn);
+        let (model, queue) = (Rc::clone(self), queue.clone());
+        spawn_local(async move {
+            let loaded = model.load_vision().await;
+            let waiting = model.waiting.take().unwrap_or_default();
+            match loaded {
+                Ok(_) => queue.put_first(waiting),
+                // Numbers that are wrong are no reason against a picture, but against the engine.
+                Err(error @ Error::Engine(_)) if !model.loaded.is_reference => {
+                    post(&Response::Refused {
+                        message: error.to_string(),
+                    });
+                }
+                Err(error) => waiting
+                    .into_iter()
+                    .filter_map(|request| unanswered(request, &error))
+                    .for_each(|response| post(&response)),
+            }
+        });
+    }
+
+    pub(super) async fn add_image(&self, image: &str, bytes: &[u8]) -> Result<ImageReading> {
+        let decoded = decode(bytes)?;
+        let session = self.session();
+        let encoding = session.encode_image(&decoded.rgb).await?;
         let reading = ImageReading {
             image: image.to_owned(),
             width: side(decoded.rgb.width),
             height: side(decoded.rgb.height),
             notes: decoded.notes,
-            familiarity: answer::familiarity(&self.session, &decoded.rgb),
+            familiarity: answer::familiarity(&session, &decoded.rgb),
         };
-        self.images.insert(image.to_owned(), encoding);
+        self.images.borrow_mut().insert(image.to_owned(), encoding);
         Ok(reading)
     }
 
-    pub(super) fn remove_image(&mut self, image: &str) {
-        self.images.remove(image);
+    pub(super) fn remove_image(&self, image: &str) {
+        self.images.borrow_mut().remove(image);
+        if let Some(waiting) = &mut *self.waiting.borrow_mut() {
+            waiting.retain(
+                |request| !matches!(request, Request::AddImage { image: known, .. } if known == image),
+            );
+        }
     }
 
     /// Captions against those of the pictures that are known.
     pub(super) async fn score(
-        &mut self,
+        &self,
         id: u64,
         captions: Vec<String>,
         images: Vec<String>,
+        relates: bool,
     ) -> Result<Response> {
         let start = now_millis();
         let texts = self.encode(&captions).await?;
+        let known = self.images.borrow();
         let (images, encodings): (Vec<String>, Vec<&ImageEncoding>) = images
             .into_iter()
-            .filter_map(|image| {
-                self.images
-                    .get(&image)
-                    .map(|encoding| (image.clone(), encoding))
-            })
+            .filter_map(|image| known.get(&image).map(|encoding| (image.clone(), encoding)))
             .unzip();
-        let pairs = texts
-            .iter()
-            .flat_map(|text| encodings.iter().map(move |image| (text, *image)));
-        let captions = captions.into_iter().zip(&texts);
-        if self.session.logit_scale().is_none() {
+        if self.session().logit_scale().is_none() {
+            let pairs = texts
+                .iter()
+                .flat_map(|text| encodings.iter().map(move |image| text.compare(image)));
             return Ok(Response::Compared(Comparison {
                 id,
                 captions: captions
+                    .into_iter()
+                    .zip(&texts)
                     .map(|(caption, text)| caption_tokens(caption, text))
                     .collect(),
                 images,
-                cosines: pairs
-                    .map(|(text, image)| text.compare(image).cosine)
-                    .collect(),
+                cosines: pairs.map(|pair| pair.cosine).collect(),
                 millis: now_millis() - start,
             }));
         }
+        let answer = answer::answer(captions, &texts, images, &encodings, relates)?;
         Ok(Response::Scored(Answer {
             id,
-            captions: captions
-                .map(|(caption, text)| caption_reading(caption, text))
-                .collect::<Result<_>>()?,
-            images,
-            pairs: pairs
-                .map(|(text, image)| pair_reading(text, image))
-                .collect::<Result<_>>()?,
             millis: now_millis() - start,
+            ..answer
         }))
     }
 
     /// The captions' encodings in order; only those not used lately are computed, in one pass.
-    async fn encode(&mut self, captions: &[String]) -> Result<Vec<TextEncoding>> {
+    async fn encode(&self, captions: &[String]) -> Result<Vec<TextEncoding>> {
         let mut known: Vec<Option<TextEncoding>> = captions
             .iter()
-            .map(|caption| self.texts.find(caption))
+            .map(|caption| self.texts.borrow_mut().find(caption))
             .collect();
         let mut missing: Vec<String> = captions
             .iter()
@@ -337,7 +335,7 @@ impl Model {
         missing.sort_unstable();
         missing.dedup();
         let computed: HashMap<String, TextEncoding> = self
-            .session
+            .session()
             .encode_text(&missing)
             .await
             .map(|encodings| missing.into_iter().zip(encodings).collect())?;
@@ -347,28 +345,30 @@ impl Model {
             }
         }
         for (caption, encoding) in computed {
-            self.texts.remember(caption, encoding);
+            self.texts.borrow_mut().remember(caption, encoding);
         }
         known
             .into_iter()
             .collect::<Option<_>>()
-            .ok_or_else(|| Error::Engine("the engine left out a caption".to_owned()))
+            .ok_or_else(left_out)
     }
 }
 
-/// An engine's self-test, if it was passed.
-fn trusted(self_test: SelfTest) -> Result<SelfTest> {
-    if self_test.passed() {
-        return Ok(self_test);
+pub(super) fn left_out() -> Error {
+    Error::Engine("the engine left out a caption".to_owned())
+}
+
+/// What is said of a request that waited for an image encoder that does not come.
+fn unanswered(request: Request, error: &Error) -> Option<Response> {
+    let message = format!("the image encoder was not loaded: {error}");
+    match request {
+        Request::AddImage { image, .. } => Some(Response::ImageRefused { image, message }),
+        Request::Score { id, .. } => Some(Response::Failed {
+            id: Some(id),
+            message,
+        }),
+        _ => None,
     }
-    let SelfTest {
-        max_relative_error,
-        tolerance,
-    } = self_test;
-    Err(Error::Engine(format!(
-        "this engine's numbers are wrong on this device: relative error {max_relative_error:.1e} on the model's golden \
-         values, at most {tolerance:.0e} is allowed"
-    )))
 }
 
 /// A picture's side; the decoder lets none through that does not fit.

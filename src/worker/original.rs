@@ -47,7 +47,7 @@ pub(super) struct Original {
 /// Where the bytes are.
 #[derive(Debug)]
 enum Place {
-    Local(Blob),
+    Local(Blob, Control),
     Hub(HubFile),
 }
 
@@ -66,7 +66,11 @@ struct HubFile {
 
 impl Original {
     /// A checkpoint among the files that the visitor picked.
-    pub(super) async fn picked(files: &BTreeMap<String, Blob>, device: &Device) -> Result<Self> {
+    pub(super) async fn picked(
+        files: &BTreeMap<String, Blob>,
+        control: &Control,
+        device: &Device,
+    ) -> Result<Self> {
         let is_weights = |name: &&String| name.ends_with(".safetensors");
         let mut weights = files.keys().filter(is_weights);
         let Some(name) = weights.next() else {
@@ -89,7 +93,8 @@ impl Original {
                 beside.put(small, bytes.map_err(|reason| failed(small, reason))?)?;
             }
         }
-        Self::new(Place::Local(blob.clone()), index, &beside, device)
+        let place = Place::Local(blob.clone(), control.clone());
+        Self::new(place, index, &beside, device)
     }
 
     /// A checkpoint at the hub, of which the header and the small files are fetched.
@@ -159,7 +164,8 @@ impl Original {
     async fn bytes(&self, name: &str, range: Range<u64>) -> Result<Vec<u8>> {
         let unreadable = |reason: String| failed(name, reason);
         match &self.place {
-            Place::Local(blob) => {
+            Place::Local(blob, control) => {
+                control.go_on().await?;
                 let n_bytes = range.end - range.start;
                 let bytes = read(blob, range).await.map_err(unreadable)?;
                 self.loaded_bytes.set(self.loaded_bytes.get() + n_bytes);
@@ -213,15 +219,16 @@ impl Original {
     }
 
     fn report(&self, name: &str, loaded_bytes: u64) {
-        let stage = if is_text(name) {
-            "text encoder"
-        } else {
-            "image encoder"
-        };
         let total_bytes = self.weights_bytes();
+        let (stage, stage_end_bytes) = if is_text(name) {
+            ("text encoder", self.text.bytes())
+        } else {
+            ("image encoder", total_bytes)
+        };
         post(&Response::Progress(Progress {
             stage: stage.to_owned(),
-            loaded_bytes: loaded_bytes.min(total_bytes),
+            loaded_bytes: loaded_bytes.min(stage_end_bytes),
+            stage_end_bytes,
             total_bytes,
         }));
     }

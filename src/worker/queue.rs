@@ -30,6 +30,17 @@ impl Queue {
         }
     }
 
+    /// Puts requests before all others, in their order.
+    pub fn put_first(&self, requests: Vec<Request>) {
+        let mut waiting = self.shared.borrow_mut();
+        for request in requests.into_iter().rev() {
+            waiting.requests.push_front(request);
+        }
+        if let Some(waker) = waiting.waker.take() {
+            waker.wake();
+        }
+    }
+
     /// The next request, when there is one.
     pub async fn next(&self) -> Request {
         poll_fn(|context| {

@@ -17,6 +17,11 @@ pub(super) fn scope() -> DedicatedWorkerGlobalScope {
     js_sys::global().unchecked_into()
 }
 
+/// Gigabytes of memory, rounded, where the browser tells.
+pub(super) fn memory_gigabytes() -> Option<f64> {
+    property(&scope().navigator(), "deviceMemory").as_f64()
+}
+
 /// Sends a message to the page.
 pub(super) fn post(response: &Response) {
     let sent = wire::to_js(response).and_then(|value| {

@@ -85,6 +85,19 @@ impl Store {
         Some(Writer { handle, n_bytes })
     }
 
+    /// Writes a small file, over one that is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::write`].
+    pub async fn put(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        let Some(mut writer) = self.append(name).await else {
+            return Ok(());
+        };
+        writer.clear()?;
+        writer.write(&Uint8Array::from(bytes))
+    }
+
     /// Deletes a file.
     pub async fn remove(&self, name: &str) {
         if let Some(folder) = &self.folder {

@@ -1,7 +1,8 @@
 //! What the tests know of the page: its `data-` hooks, and the native program that must agree with it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::webdriver::Browser;
 /// Loading an engine on a slow machine, the software GPU's included.
 const LOADING: Duration = Duration::from_secs(240);
 /// One change of a caption, on the software GPU.
-const ANSWERING: Duration = Duration::from_secs(120);
+pub const ANSWERING: Duration = Duration::from_secs(120);
 
 /// The numbers of a caption, by the name that the page and the native program give them.
 const CAPTION_FIELDS: [&str; 3] = ["kappa", "uncertainty", "percentile"];
@@ -91,7 +92,7 @@ pub fn wait_for_caption(browser: &Browser, caption: &str) {
 /// Adds a picture from a file and waits for its column; returns the page's name for it.
 pub fn add_picture(browser: &Browser, file: &Path) -> String {
     let before = pictures(browser);
-    browser.choose_file("input[type=file]", file);
+    browser.choose_file(".add-picture input", file);
     let script = "const names = new Set([...document.querySelectorAll('[data-field=\"nats\"][data-value]')].map(cell => cell.dataset.image));
         arguments[0].forEach(name => names.delete(name));
         return document.querySelector('[data-status=\"ready\"]') && names.size > 0 ? [...names][0] : null";
@@ -232,4 +233,84 @@ fn number(value: &Value) -> f64 {
     value
         .as_f64()
         .unwrap_or_else(|| panic!("not a number: {value}"))
+}
+
+/// κ of each caption from the native program.
+pub fn native_kappas(captions: &[&str]) -> HashMap<String, f64> {
+    let mut asked = captions.to_vec();
+    asked.sort_unstable();
+    asked.dedup();
+    let table = native_table(asked, [gallery_picture().as_path()]);
+    let row = |row: &Value| {
+        let caption = row["caption"].as_str().expect("a caption").to_owned();
+        (caption, row["kappa"].as_f64().expect("a number"))
+    };
+    let rows = table["captions"].as_array().expect("captions");
+    rows.iter().map(row).collect()
+}
+
+/// A picture of the gallery.
+pub fn gallery_picture() -> PathBuf {
+    dist().join("gallery/lone-red-star.png")
+}
+
+/// Numbers by row and field, once the page rests.
+pub fn rows(browser: &Browser, selector: &str, fields: &[&str]) -> Vec<Vec<Option<f64>>> {
+    wait_until_ready(browser, ANSWERING);
+    let script =
+        "return [...document.querySelectorAll(arguments[0])].map(row => arguments[1].map(field =>
+        row.querySelector(`[data-field=\"${field}\"]`)?.dataset.value ?? null))";
+    let found = browser.run(script, &[json!(selector), json!(fields)]);
+    let number = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
+    let row = |row: &Value| {
+        let cells = row.as_array().into_iter().flatten();
+        cells.map(number).collect()
+    };
+    found.as_array().into_iter().flatten().map(row).collect()
+}
+
+/// Compares a number of the page with the one expected, relative to the value or to 1.
+pub fn assert_near(found: Option<f64>, expected: f64, tolerance: f64, what: &str) {
+    let found = found.unwrap_or_else(|| panic!("{what}: the page shows no number"));
+    let error = (found - expected).abs();
+    assert!(
+        error <= tolerance * expected.abs().max(1.0),
+        "{what}: the page shows {found}, expected {expected}"
+    );
+}
+
+/// Text as a part of an address.
+pub fn escaped(text: &str) -> String {
+    text.replace(' ', "%20")
+}
+
+/// The windows that every view must fit: name, width, height, preferred colours.
+pub const WINDOWS: [(&str, u32, u32, &str); 3] = [
+    ("light", 1440, 900, "light"),
+    ("dark", 1440, 900, "dark"),
+    ("phone", 390, 844, "light"),
+];
+
+/// The program of axe-core, which `cargo xtask test` fetches.
+pub fn axe() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("node_modules/axe-core/axe.min.js");
+    fs::read_to_string(path).expect("npm install --no-save axe-core")
+}
+
+/// Nothing stands beyond the window's edge, and axe-core, which the page has been given, finds nothing.
+pub fn assert_sound(browser: &Browser, name: &str) {
+    let overflow = browser.run(
+        "return document.documentElement.scrollWidth - window.innerWidth",
+        &[],
+    );
+    assert!(
+        overflow.as_f64().expect("a width") <= 0.0,
+        "{name}: {overflow} pixels too wide"
+    );
+    let found = browser.run_async(
+        "const done = arguments[arguments.length - 1];
+         axe.run(document, { resultTypes: ['violations'] }).then(result => done(result.violations.map(
+             violation => [violation.id, violation.nodes.map(node => node.html)])), error => done(String(error)))",
+    );
+    assert_eq!(found, json!([]), "{name}: what axe found");
 }

@@ -9,7 +9,11 @@
 )]
 
 mod explorer;
+mod learning;
+mod models;
 mod server;
+mod targets;
+mod tiny_clip;
 mod views;
 mod webdriver;
 mod weights;
@@ -65,7 +69,7 @@ mod built_page {
             let file =
                 std::env::temp_dir().join(format!("kappascope-{}-{name}", std::process::id()));
             fs::write(&file, bytes).expect("a temporary file can be written");
-            browser.choose_file("input[type=file]", &file);
+            browser.choose_file(".add-picture input", &file);
             let says = "return document.body.innerText.includes(arguments[0])";
             let shown = file
                 .file_name()
@@ -139,15 +143,27 @@ mod built_page {
     #[ignore = "needs the built page: cargo xtask test"]
     fn denied_storage_is_said_and_nothing_else_is_lost() {
         let denials = [
-            "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError'); } });",
-            // As on an insecure origin.
-            "delete Window.prototype.caches; delete window.caches;",
+            (
+                "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError'); } });",
+                "keeps no settings for this page",
+            ),
+            (
+                // As on an insecure origin, where engines have no disk.
+                "const Real = Worker;
+                 window.Worker = class extends Real {
+                     constructor(script, options) {
+                         const words = `delete WorkerNavigator.prototype.storage; await import('${new URL(script, location)}');`;
+                         super(URL.createObjectURL(new Blob([words], { type: 'text/javascript' })), options);
+                     }
+                 };",
+                "keeps nothing for this page",
+            ),
         ];
-        for denial in denials {
+        for (denial, words) in denials {
             let (server, browser) = (Server::start(), Browser::start());
             browser.run_before_pages(denial);
             open_ready(&browser, &server.address("?backend=cpu"));
-            wait_until_it_says(&browser, "keeps nothing for this page");
+            wait_until_it_says(&browser, words);
             type_first_caption(&browser, CAPTION);
         }
     }

@@ -8,6 +8,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
+
+/// Between two pieces of a slow answer.
+const PIECE_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves `dist/` for as long as the tests run.
 pub struct Server {
@@ -21,6 +25,8 @@ struct Shared {
     replaced: HashMap<String, Vec<u8>>,
     /// The next answer for a path with this ending stops after so many bytes.
     stop: Mutex<Option<(String, usize)>>,
+    /// Answers for paths with this ending come in pieces of so many bytes, ten in a second.
+    slow: Mutex<Option<(String, usize)>>,
     /// Paths that begin so are refused.
     refused: Mutex<Option<String>>,
     /// Paths and ranges that were asked for.
@@ -55,6 +61,16 @@ impl Server {
     /// Has the next answer for a path with this ending stop after so many bytes.
     pub fn stop_once(&self, ending: &str, n_bytes: usize) {
         *self.shared.stop.lock().expect("no panic") = Some((ending.to_owned(), n_bytes));
+    }
+
+    /// Has answers for paths with this ending come in pieces of so many bytes, ten in a second.
+    pub fn slow_down(&self, ending: &str, piece_bytes: usize) {
+        *self.shared.slow.lock().expect("no panic") = Some((ending.to_owned(), piece_bytes));
+    }
+
+    /// Has answers come as fast as they can.
+    pub fn hurry(&self) {
+        *self.shared.slow.lock().expect("no panic") = None;
     }
 
     /// Refuses every path that begins so from now on.
@@ -132,7 +148,14 @@ fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     if let Some((_, n_bytes)) = stop {
         content.truncate(n_bytes);
     }
-    stream.write_all(&content)
+    let slow = shared.slow.lock().expect("no panic").clone();
+    match slow.filter(|(ending, _)| path.ends_with(&**ending)) {
+        Some((_, piece_bytes)) => content.chunks(piece_bytes).try_for_each(|piece| {
+            thread::sleep(PIECE_PAUSE);
+            stream.write_all(piece)
+        }),
+        None => stream.write_all(&content),
+    }
 }
 
 /// `Range: bytes=3-7`, whose last byte is included.

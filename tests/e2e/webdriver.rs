@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+/// Times that a driver is started before the test gives up.
+const DRIVER_ATTEMPTS: usize = 5;
+
 /// One browser with one window and an empty profile.
 pub struct Browser {
     driver: Child,
@@ -19,14 +22,9 @@ pub struct Browser {
 impl Browser {
     /// Starts a browser with the flags of `webdriver.json`.
     pub fn start() -> Self {
-        let program = std::env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
-        let mut driver = Command::new(program)
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver starts; set CHROMEDRIVER where it is not on the path");
-        let port = announced_port(&mut driver);
+        let (driver, port) = (0..DRIVER_ATTEMPTS)
+            .find_map(|_| started_driver())
+            .expect("chromedriver announces its port");
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .build();
@@ -210,15 +208,27 @@ impl Drop for Browser {
     }
 }
 
-fn announced_port(driver: &mut Child) -> u16 {
+/// A driver and its port. None if it ended at once: the port that it was given for one protocol was taken for the other.
+fn started_driver() -> Option<(Child, u16)> {
+    let program = std::env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
+    let mut driver = Command::new(program)
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("chromedriver starts; set CHROMEDRIVER where it is not on the path");
     let output = BufReader::new(driver.stdout.take().expect("its output is piped"));
     let line = output
         .lines()
         .map_while(Result::ok)
         .find(|line| line.contains("started successfully on port"));
-    let line = line.expect("chromedriver announces its port");
+    let Some(line) = line else {
+        driver.kill().ok();
+        driver.wait().ok();
+        return None;
+    };
     let digits: String = line.chars().filter(char::is_ascii_digit).collect();
-    digits.parse().expect("a port is a number")
+    Some((driver, digits.parse().expect("a port is a number")))
 }
 
 fn capabilities() -> Value {

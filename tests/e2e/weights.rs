@@ -2,90 +2,33 @@
 
 /// `cargo test` without a built page passes these by.
 mod built_page {
-    use std::collections::HashMap;
     use std::fs;
     use std::ops::Range;
-    use std::path::{Path, PathBuf};
     use std::time::Duration;
 
-    use kappascope::device::cpu;
-    use kappascope::inference::ImageEncoding;
-    use kappascope::preprocess::decode;
-    use kappascope::train::bundle;
-    use kappascope::train::import::{Dtype, Import, Source, import};
-    use kappascope::weights::original::tokenizer::byte_level_json;
     use serde_json::{Value, json};
 
     use crate::server::Server;
+    use crate::tiny_clip::{HUB, cosines, hub_files, picture, session};
     use crate::webdriver::Browser;
 
     /// The same f32 arithmetic, compiled for another machine.
     const TOLERANCE: f64 = 1e-4;
     const LIMIT: Duration = Duration::from_secs(60);
     const CAPTIONS: [&str; 2] = ["a star", "two red circles"];
-    const HUB: &str = "/hub/test/tiny/resolve/abc";
     /// An engine of its own, and every message that it sent.
     const START: &str = "window.messages = [];
-        window.engine = new Worker('./engine_cpu_loader.js', { type: 'module' });
+        window.engine = new Worker(`./engine_${arguments[0]}_loader.js`, { type: 'module' });
         engine.onmessage = event => messages.push(event.data);";
     /// The newest message of a kind.
     const FIND: &str = "const of = message => typeof message === 'string' ? message : Object.keys(message)[0];
         const found = messages.filter(message => of(message) === arguments[0]).at(-1);
         return found === undefined ? null : JSON.parse(JSON.stringify(found[arguments[0]] ?? true, (_, value) => typeof value === 'bigint' ? Number(value) : value));";
 
-    fn fixture(name: &str) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/fixtures/import")
-            .join(name)
-    }
-
-    fn picture() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("public/gallery/lone-red-star.png")
-    }
-
-    /// The tiny CLIP as it would lie at the hub.
-    fn hub_files() -> HashMap<String, Vec<u8>> {
-        let read = |name: &str| fs::read(fixture(name)).expect("a fixture");
-        HashMap::from([
-            (
-                format!("{HUB}/model.safetensors"),
-                read("model.safetensors"),
-            ),
-            (format!("{HUB}/config.json"), read("config.json")),
-            (
-                format!("{HUB}/tokenizer.json"),
-                byte_level_json(512).into_bytes(),
-            ),
-        ])
-    }
-
     /// Cosines of the captions with the picture, by the native program.
     fn native_cosines() -> Vec<f64> {
-        let folder = std::env::temp_dir().join(format!("kappascope-e2e-{}", std::process::id()));
-        let tokenizer = folder.join("tokenizer.json");
-        fs::create_dir_all(&folder).expect("a folder for the test");
-        fs::write(&tokenizer, byte_level_json(512)).expect("a file for the test");
-        let job = Import {
-            source: Source::Local(fixture("model.safetensors")),
-            out: folder.join("model"),
-            dtype: Dtype::F32,
-            tokenizer: Some(tokenizer),
-            golden_picture: None,
-            replace: true,
-            command: String::new(),
-        };
-        import(&job).expect("a CLIP of transformers");
-        let session = bundle::open(&job.out, &cpu()).expect("an open model");
-        let rgb = decode(&fs::read(picture()).expect("a picture"))
-            .expect("a PNG")
-            .rgb;
-        let image: ImageEncoding = pollster::block_on(session.encode_image(&rgb)).expect("it runs");
-        let captions = CAPTIONS.map(str::to_owned);
-        let texts = pollster::block_on(session.encode_text(&captions)).expect("it runs");
-        texts
-            .iter()
-            .map(|text| text.compare(&image).cosine)
-            .collect()
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        cosines(&session(folder.path()), &CAPTIONS.map(str::to_owned))
     }
 
     fn engine(browser: &Browser, server: &Server) {
@@ -94,7 +37,11 @@ mod built_page {
     }
 
     fn start(browser: &Browser) {
-        browser.run(START, &[]);
+        start_engine(browser, "cpu");
+    }
+
+    fn start_engine(browser: &Browser, name: &str) {
+        browser.run(START, &[json!(name)]);
         hear(browser, "Started");
     }
 
@@ -115,18 +62,22 @@ mod built_page {
     }
 
     fn add_picture(browser: &Browser) {
+        give_picture(browser);
+        hear(browser, "ImageAdded");
+    }
+
+    fn give_picture(browser: &Browser) {
         let bytes = fs::read(picture()).expect("a picture");
         browser.run(
             "engine.postMessage({ AddImage: { image: 'star', bytes: new Uint8Array(arguments[0]) } })",
             &[json!(bytes)],
         );
-        hear(browser, "ImageAdded");
     }
 
     fn compare_with_native(browser: &Browser) {
         send(
             browser,
-            &json!({ "Score": { "id": 1, "captions": CAPTIONS, "images": ["star"] } }),
+            &json!({ "Score": { "id": 1, "captions": CAPTIONS, "images": ["star"], "relates": false } }),
         );
         let compared = hear(browser, "Compared");
         let found = compared["cosines"].as_array().expect("numbers").clone();
@@ -263,6 +214,42 @@ mod built_page {
         hear(&browser, "LoadedBare");
         add_picture(&browser);
         compare_with_native(&browser);
+    }
+
+    /// What the CPU engine makes of the caption and of the picture by which engines are compared.
+    fn probes(browser: &Browser, server: &Server) -> [Value; 2] {
+        engine(browser, server);
+        send(browser, &load_hub(server, "test/tiny"));
+        let card = hear(browser, "LoadedBare");
+        add_picture(browser);
+        send(browser, &json!("ProbePicture"));
+        [
+            card["probe"].clone(),
+            hear(browser, "PictureProbed")["embedding"].clone(),
+        ]
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_gpu_engine_is_held_against_what_the_cpu_engine_makes_of_a_caption_and_a_picture() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        let [caption, right] = probes(&browser, &server);
+        let mut wrong = right.clone();
+        wrong[0] = json!(wrong[0].as_f64().expect("a number") + 0.1);
+        start_engine(&browser, "gpu");
+        send(&browser, &load_hub(&server, "test/tiny"));
+        let refused = hear(&browser, "Refused");
+        let message = refused["message"].as_str().expect("a reason");
+        assert!(message.contains("no other engine has told"), "{message}");
+        for (picture, answer) in [(wrong, "Refused"), (right, "ImageAdded")] {
+            start_engine(&browser, "gpu");
+            let expected = json!({ "caption": caption, "picture": picture });
+            send(&browser, &json!({ "Expect": expected }));
+            send(&browser, &load_hub(&server, "test/tiny"));
+            hear(&browser, "LoadedBare");
+            give_picture(&browser);
+            hear(&browser, answer);
+        }
     }
 
     #[test]

@@ -10,18 +10,15 @@ use kappascope::train::import::{Dtype, Import, Imported, Source, import};
 use kappascope::train::npy;
 
 /// A folder for one test.
-pub(crate) struct Scratch(PathBuf);
+pub(crate) struct Scratch(tempfile::TempDir);
 
 impl Scratch {
-    pub(crate) fn new(test: &str) -> Self {
-        let name = format!("kappascope-import-{test}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).expect("a folder for the test");
-        Self(folder)
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder for the test"))
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     /// Names in a folder below, in order; hidden ones too.
@@ -33,13 +30,6 @@ impl Scratch {
             .collect();
         names.sort();
         names
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // A failed test has more to say than that its folder stayed.
-        std::fs::remove_dir_all(&self.0).ok();
     }
 }
 

@@ -85,7 +85,7 @@ fn error(scratch: &Scratch, bytes: &[u8]) -> String {
 
 #[test]
 fn an_honest_pickle_of_this_kind_is_read() {
-    let scratch = Scratch::new("honest");
+    let scratch = Scratch::new();
     let bytes = with_pickle(&pickle(&[
         ("a", tensor(4, 0, &[2, 2], &[2, 1])),
         ("b", tensor(4, 1, &[3], &[1])),
@@ -98,7 +98,7 @@ fn an_honest_pickle_of_this_kind_is_read() {
 
 #[test]
 fn a_transposed_tensor_is_read_in_its_own_order() {
-    let scratch = Scratch::new("strided");
+    let scratch = Scratch::new();
     let data: Vec<u8> = (0..6_u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();
     let pickle = pickle(&[("a", tensor(6, 0, &[3, 2], &[1, 3]))]);
     let bytes = archive(&[("x/data.pkl", &pickle), ("x/data/0", &data)]);
@@ -114,7 +114,7 @@ fn a_transposed_tensor_is_read_in_its_own_order() {
 
 #[test]
 fn a_pickle_that_does_more_than_name_tensors_is_refused() {
-    let scratch = Scratch::new("calls");
+    let scratch = Scratch::new();
     let call = |module: &str, name: &str| {
         [
             &global(module, name)[..],
@@ -160,7 +160,7 @@ fn a_pickle_that_does_more_than_name_tensors_is_refused() {
 
 #[test]
 fn a_tensor_outside_its_storage_is_refused_by_name() {
-    let scratch = Scratch::new("outside");
+    let scratch = Scratch::new();
     let cases = [
         (
             tensor(4, 0, &[5], &[1]),
@@ -202,7 +202,7 @@ fn a_tensor_outside_its_storage_is_refused_by_name() {
 
 #[test]
 fn an_archive_that_is_no_checkpoint_is_refused() {
-    let scratch = Scratch::new("archive");
+    let scratch = Scratch::new();
     let tensors = pickle(&[("a", tensor(4, 0, &[4], &[1]))]);
     // A dictionary that holds itself.
     let endless = [b"\x80\x02}q\x00", &text("a")[..], b"h\x00s."].concat();
@@ -257,7 +257,7 @@ fn fixture_with(change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
 
 #[test]
 fn a_pickle_with_any_byte_changed_is_read_or_refused_but_never_more() {
-    let scratch = Scratch::new("changed");
+    let scratch = Scratch::new();
     let mut length = 0;
     fixture_with(|pickle| assert!(pickle.len() > 1000, "a pickle of {} bytes", pickle.len()));
     for (index, flip) in (0..)
@@ -286,7 +286,7 @@ fn a_pickle_with_any_byte_changed_is_read_or_refused_but_never_more() {
 
 #[test]
 fn a_damaged_storage_is_refused_by_the_tensors_name() {
-    let scratch = Scratch::new("damaged");
+    let scratch = Scratch::new();
     let source = tiny_folder(&scratch, "torch", &["config.json"]);
     let mut bytes = std::fs::read(fixture("pytorch_model.bin")).expect("the fixture");
     let table = table_bytes(&fixture("model.safetensors"));

@@ -131,7 +131,7 @@ fn files() -> HashMap<String, Vec<u8>> {
 
 #[test]
 fn a_download_that_breaks_goes_on_where_it_ended_and_the_manifest_tells_the_commit() {
-    let scratch = Scratch::new("hub");
+    let scratch = Scratch::new();
     let files = files();
     let weights = &files["model.safetensors"];
     let (half, entry) = (weights.len() / 2, file_entry("model.safetensors", weights));
@@ -164,7 +164,7 @@ fn a_download_that_breaks_goes_on_where_it_ended_and_the_manifest_tells_the_comm
 
 #[test]
 fn a_file_that_is_not_the_hubs_is_refused_and_forgotten() {
-    let scratch = Scratch::new("hub-hash");
+    let scratch = Scratch::new();
     let hub = Hub::new(files(), "0".repeat(64));
     let output = hub.import(&scratch);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -146,7 +146,7 @@ pub(crate) fn compare(source: &Path, scratch: &Scratch, tokenizer: Option<PathBu
 
 #[test]
 fn a_tiny_clip_of_transformers_gives_the_features_it_has_there() {
-    let scratch = Scratch::new("tiny-parity");
+    let scratch = Scratch::new();
     compare_with_transformers(&fixture("."), &scratch, 512);
 }
 
@@ -159,13 +159,13 @@ fn a_full_size_clip_of_transformers_gives_the_features_it_has_there() {
         );
         return;
     };
-    let scratch = Scratch::new("full-parity");
+    let scratch = Scratch::new();
     compare_with_transformers(Path::new(&source), &scratch, 49_406);
 }
 
 #[test]
 fn the_four_layouts_hold_the_same_towers() {
-    let scratch = Scratch::new("layouts");
+    let scratch = Scratch::new();
     let reference = tiny_folder(&scratch, "hf", &["model.safetensors", "config.json"]);
     let torch = tiny_folder(&scratch, "torch", &["pytorch_model.bin", "config.json"]);
     let openai = tiny_folder(&scratch, "openai", &["tiny.pt"]).join("tiny.pt");
@@ -215,7 +215,7 @@ fn open_clip_folder(folder: &Path, text_prefix: &str) {
 
 #[test]
 fn an_imported_model_opens_without_adapters_and_meets_its_golden_values() {
-    let scratch = Scratch::new("opens");
+    let scratch = Scratch::new();
     let source = tiny_folder(&scratch, "hf", &["model.safetensors", "config.json"]);
     for dtype in [Dtype::F32, Dtype::F16, Dtype::Int8] {
         let out = scratch.path(&format!("out-{dtype:?}"));
@@ -243,7 +243,7 @@ fn an_imported_model_opens_without_adapters_and_meets_its_golden_values() {
 
 #[test]
 fn a_folder_that_is_there_stays_as_it_is_unless_told_otherwise() {
-    let scratch = Scratch::new("force");
+    let scratch = Scratch::new();
     let source = tiny_folder(&scratch, "hf", &["model.safetensors", "config.json"]);
     let out = scratch.path("out");
     put(&out, "mine", b"x");
@@ -262,7 +262,7 @@ fn a_folder_that_is_there_stays_as_it_is_unless_told_otherwise() {
 
 #[test]
 fn what_a_configuration_claims_must_be_what_the_tensors_say() {
-    let scratch = Scratch::new("claims");
+    let scratch = Scratch::new();
     let cases = [
         (
             "\"hidden_size\": 4",

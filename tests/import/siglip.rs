@@ -48,13 +48,13 @@ fn imported(scratch: &Scratch) -> (PathBuf, Manifest) {
 
 #[test]
 fn a_siglip_of_transformers_gives_the_features_it_has_there() {
-    let scratch = Scratch::new("siglip-features");
+    let scratch = Scratch::new();
     compare(&folder(), &scratch, None);
 }
 
 #[test]
 fn its_logits_have_the_scale_and_the_bias_of_the_file() {
-    let scratch = Scratch::new("siglip-logits");
+    let scratch = Scratch::new();
     let (_, manifest) = imported(&scratch);
     assert_eq!(manifest.clip.architecture, Architecture::SigLip, "told");
     let device = cpu();
@@ -80,7 +80,7 @@ fn its_logits_have_the_scale_and_the_bias_of_the_file() {
 
 #[test]
 fn captions_get_the_tokens_of_sentence_piece() {
-    let scratch = Scratch::new("siglip-tokens");
+    let scratch = Scratch::new();
     let (out, manifest) = imported(&scratch);
     let tokenizer = std::fs::read(out.join("tokenizer.json")).expect("a tokenizer");
     let length = manifest.clip.text_cfg.context_length;
@@ -101,7 +101,7 @@ fn captions_get_the_tokens_of_sentence_piece() {
 
 #[test]
 fn pictures_are_squashed_as_there() {
-    let scratch = Scratch::new("siglip-picture");
+    let scratch = Scratch::new();
     let (_, manifest) = imported(&scratch);
     let picture = expected("picture");
     let rgb = RgbPixels {
@@ -116,7 +116,7 @@ fn pictures_are_squashed_as_there() {
 
 #[test]
 fn a_session_answers_captions_as_the_tower_does() {
-    let scratch = Scratch::new("siglip-session");
+    let scratch = Scratch::new();
     let (out, _) = imported(&scratch);
     let session = bundle::open(&out, &cpu()).expect("an open model");
     let texts = pollster::block_on(session.encode_text(&captions())).expect("encodings");

@@ -81,6 +81,20 @@ async fn only_the_newest_score_is_answered() {
 }
 
 #[wasm_bindgen_test]
+async fn requests_that_waited_for_something_come_before_all_others() {
+    let queue = Queue::default();
+    let add = |image: &str| Request::AddImage {
+        image: image.to_owned(),
+        bytes: Vec::new(),
+    };
+    queue.push(score(1));
+    queue.put_first(vec![add("a"), add("b")]);
+    for expected in [add("a"), add("b"), score(1)] {
+        assert_eq!(queue.next().await, expected, "in their order");
+    }
+}
+
+#[wasm_bindgen_test]
 async fn a_request_wakes_the_engine_that_waits() {
     let queue = Queue::default();
     let later = queue.clone();
@@ -113,5 +127,6 @@ fn score(id: u64) -> Request {
         id,
         captions: Vec::new(),
         images: Vec::new(),
+        relates: false,
     }
 }

@@ -64,22 +64,83 @@ pub(super) fn digamma(x: Tensor<2>) -> Tensor<2> {
 /// s = 1/(12y) − 1/(360y³) + 1/(1260y⁵)      t = 1/(12y²) − 1/(120y⁴) + 1/(252y⁶)
 /// ```
 ///
+/// Its slope is 1 − (x − 1)·ψ′(x). Autodiff is told so instead of being led through the series, which takes several times as long.
+///
 /// # Shapes
 ///
 /// - `x`: `[n, m]`, positive
 /// - output: `[n, m]`
 pub(super) fn ln_gamma_without_slope(x: Tensor<2>) -> Tensor<2> {
-    let y = x.clone() + SHIFT as f64;
-    let r = y.clone().recip();
-    let squared = r.clone() * r.clone();
-    let s = ((squared.clone() / 1260.0 - 1.0 / 360.0) * squared.clone() + 1.0 / 12.0) * r.clone();
-    let t = ((squared.clone() / 252.0 - 1.0 / 120.0) * squared.clone() + 1.0 / 12.0) * squared;
-    let far = y.clone().log() * 6.5 - r * 3.5 + s + (y - 7.0) * t + (HALF_LN_TWO_PI - 5.5);
-    let near = (0..SHIFT).map(|i| {
-        let shifted = x.clone() + i as f64;
-        (x.clone() - 1.0) / shifted.clone() - shifted.log()
-    });
-    near.fold(far, |sum, term| sum + term)
+    let at = x.clone().detach();
+    let near = Shifted::of(&at);
+    let value = near.far_from_origin() - near.sum_of_logarithms()
+        + (at.clone() - 1.0) * near.sum_of_reciprocals();
+    value + (x - at.clone()) * near.slope(&at)
+}
+
+/// x + i for i < 6 in pairs, (x + i)·(x + 5 − i) = x² + 5x + {0, 4, 6}: half as many logarithms and reciprocals.
+struct Shifted {
+    products: [Tensor<2>; 3],
+    reciprocals: [Tensor<2>; 3],
+    /// 2x + 5, the sum of each pair.
+    sum: Tensor<2>,
+    /// x + 6.
+    y: Tensor<2>,
+}
+
+impl Shifted {
+    fn of(x: &Tensor<2>) -> Self {
+        let product = x.clone() * (x.clone() + 5.0);
+        let products = [0.0, 4.0, 6.0].map(|more| product.clone() + more);
+        Self {
+            reciprocals: products.clone().map(Tensor::recip),
+            products,
+            sum: x.clone() * 2.0 + 5.0,
+            y: x.clone() + SHIFT as f64,
+        }
+    }
+
+    /// Σ ln(x + i).
+    fn sum_of_logarithms(&self) -> Tensor<2> {
+        let [a, b, c] = self.products.clone();
+        // The product of all three overflows where evidence is great.
+        (a * b).log() + c.log()
+    }
+
+    /// Σ 1/(x + i).
+    fn sum_of_reciprocals(&self) -> Tensor<2> {
+        let [a, b, c] = self.reciprocals.clone();
+        (a + b + c) * self.sum.clone()
+    }
+
+    /// 1 − (x − 1)·ψ′(x), without the one that 1 − (y − 7)/y takes off.
+    ///
+    /// ```text
+    /// 6.5/y + 3.5/y² − (y − 7)·[1/(6y³) − 1/(30y⁵) + 1/(42y⁷)] − (x − 1)·Σ 1/(x + i)²
+    /// ```
+    fn slope(&self, x: &Tensor<2>) -> Tensor<2> {
+        let r = self.y.clone().recip();
+        let squared = r.clone() * r.clone();
+        let series = (squared.clone() / 42.0 - 1.0 / 30.0) * squared.clone() + 1.0 / 6.0;
+        let far = (squared.clone() * 3.5 + r.clone() * 6.5)
+            - (self.y.clone() - 7.0) * series * squared * r;
+        let squared_sum = self.sum.clone() * self.sum.clone();
+        let [a, b, c] = self.reciprocals.clone().map(|w| {
+            // 1/a² + 1/b² of a pair whose product is 1/w.
+            (squared_sum.clone() * w.clone() - 2.0) * w
+        });
+        far - (x.clone() - 1.0) * (a + b + c)
+    }
+
+    fn far_from_origin(&self) -> Tensor<2> {
+        let y = self.y.clone();
+        let r = y.clone().recip();
+        let squared = r.clone() * r.clone();
+        let s =
+            ((squared.clone() / 1260.0 - 1.0 / 360.0) * squared.clone() + 1.0 / 12.0) * r.clone();
+        let t = ((squared.clone() / 252.0 - 1.0 / 120.0) * squared.clone() + 1.0 / 12.0) * squared;
+        y.clone().log() * 6.5 - r * 3.5 + s + (y - 7.0) * t + (HALF_LN_TWO_PI - 5.5)
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +174,28 @@ mod tests {
                     "x {x}: found {found}, expected {expected}"
                 );
             }
+        }
+    }
+
+    #[cfg(feature = "train")]
+    #[test]
+    fn the_slope_that_autodiff_is_told_is_that_of_mpmath() {
+        // 1 − (x − 1)·ψ′(x)
+        for (x, expected) in [
+            (0.5, 3.467_401),
+            (1.0, 1.0),
+            (3.7, 0.162_897_78),
+            (50.0, 0.010_134_672),
+            (5000.0, 1.000_133_4e-4),
+            (22_027.0, 2.270_01e-5),
+        ] {
+            let x: Tensor<2> = Tensor::from_floats([[x]], &cpu().autodiff()).require_grad();
+            let gradients = ln_gamma_without_slope(x.clone()).sum().backward();
+            let found: f32 = x.grad(&gradients).expect("a gradient").into_scalar();
+            assert!(
+                (found - expected).abs() <= 2.0 * TOLERANCE * expected,
+                "found {found}, expected {expected}"
+            );
         }
     }
 

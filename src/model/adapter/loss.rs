@@ -9,6 +9,9 @@ use burn::tensor::{Int, Tensor};
 /// ½·mean(logsumexp over rows − diagonal) + ½·mean(logsumexp over columns − diagonal)
 /// ```
 ///
+/// The slope of a logsumexp is a softmax, which is nearly computed on the way to it. Autodiff is told so instead of
+/// being led back through exponentials and sums of the whole table.
+///
 /// # Shapes
 ///
 /// - `logits`: `[n, n]`
@@ -18,9 +21,15 @@ use burn::tensor::{Int, Tensor};
 ///
 /// If `logits` is not square.
 pub fn info_nce(logits: Tensor<2>) -> Tensor<1> {
-    let rows = log_sum_exp(logits.clone(), 1).mean();
-    let columns = log_sum_exp(logits.clone(), 0).mean();
-    (rows + columns) * 0.5 - diagonal(logits).mean()
+    let [n, _] = logits.dims();
+    let at = logits.clone().detach();
+    let (rows, of_rows) = log_sum_exp(at.clone(), 1);
+    let (columns, of_columns) = log_sum_exp(at.clone(), 0);
+    let value = (rows.mean() + columns.mean()) * 0.5;
+    let slope = (of_rows + of_columns) * (0.5 / n as f64);
+    // Zero, but for its slope.
+    let moved = ((logits.clone() - at) * slope).sum();
+    value + moved - diagonal(logits).mean()
 }
 
 /// Pairwise logistic loss of `SigLIP`, summed over pairs and divided by the number of captions.
@@ -51,14 +60,17 @@ pub fn sigmoid_loss(logits: Tensor<2>, bias: Tensor<1>) -> Tensor<1> {
     (mismatched + matched) / -(n as f64)
 }
 
+/// Log-sum-exp along a dimension, and its slope, the softmax.
+///
 /// # Shapes
 ///
 /// - `logits`: `[n, n]`
-/// - output: `[n, n]` with dimension `dim` reduced to one
-fn log_sum_exp(logits: Tensor<2>, dim: usize) -> Tensor<2> {
-    // The shift cancels, so no gradient needs to flow through it.
-    let greatest = logits.clone().max_dim(dim).detach();
-    (logits - greatest.clone()).exp().sum_dim(dim).log() + greatest
+/// - output: `[n, n]` with dimension `dim` reduced to one; `[n, n]`
+fn log_sum_exp(logits: Tensor<2>, dim: usize) -> (Tensor<2>, Tensor<2>) {
+    let greatest = logits.clone().max_dim(dim);
+    let weights = (logits - greatest.clone()).exp();
+    let sum = weights.clone().sum_dim(dim);
+    (sum.clone().log() + greatest, weights / sum)
 }
 
 /// # Shapes

@@ -98,8 +98,8 @@ fn visit_pool<V: ParameterVisitor>(
 }
 
 fn visit_mlp<V: ParameterVisitor>(visitor: &mut V, name: &str, mlp: &mut Mlp) -> Result<()> {
-    visitor.visit_linear(&format!("{name}.fc1"), &mut mlp.expand)?;
-    visitor.visit_linear(&format!("{name}.fc2"), &mut mlp.contract)
+    visitor.visit_dense(&format!("{name}.fc1"), &mut mlp.expand)?;
+    visitor.visit_dense(&format!("{name}.fc2"), &mut mlp.contract)
 }
 
 fn visit_transformer<V: ParameterVisitor>(
@@ -116,10 +116,10 @@ fn visit_transformer<V: ParameterVisitor>(
 fn visit_block<V: ParameterVisitor>(visitor: &mut V, layer: &str, block: &mut Block) -> Result<()> {
     let name = |rest: &str| format!("{layer}.{rest}");
     let attention = &mut block.attention;
-    visitor.visit_linear(&name("self_attn.q_proj"), &mut attention.query)?;
-    visitor.visit_linear(&name("self_attn.k_proj"), &mut attention.key)?;
-    visitor.visit_linear(&name("self_attn.v_proj"), &mut attention.value)?;
-    visitor.visit_linear(&name("self_attn.out_proj"), &mut attention.output)?;
+    visitor.visit_dense(&name("self_attn.q_proj"), &mut attention.query)?;
+    visitor.visit_dense(&name("self_attn.k_proj"), &mut attention.key)?;
+    visitor.visit_dense(&name("self_attn.v_proj"), &mut attention.value)?;
+    visitor.visit_dense(&name("self_attn.out_proj"), &mut attention.output)?;
     visitor.visit_layer_norm(&name("layer_norm1"), &mut block.attention_norm)?;
     visit_mlp(visitor, &name("mlp"), &mut block.mlp)?;
     visitor.visit_layer_norm(&name("layer_norm2"), &mut block.mlp_norm)

@@ -5,6 +5,8 @@ use burn::nn::{Initializer, LayerNorm, LayerNormConfig, Linear, LinearConfig};
 use burn::tensor::activation::{gelu, gelu_approximate, sigmoid, softmax};
 use burn::tensor::{Device, Tensor};
 
+use crate::model::dense::Dense;
+
 /// Slope of the sigmoid in [`Activation::QuickGelu`].
 const QUICK_GELU_SLOPE: f32 = 1.702;
 
@@ -48,18 +50,18 @@ pub(crate) struct Block {
 /// Multi-head self-attention.
 #[derive(Module, Debug)]
 pub(crate) struct SelfAttention {
-    pub(crate) query: Linear,
-    pub(crate) key: Linear,
-    pub(crate) value: Linear,
-    pub(crate) output: Linear,
+    pub(crate) query: Dense,
+    pub(crate) key: Dense,
+    pub(crate) value: Dense,
+    pub(crate) output: Dense,
     heads: usize,
 }
 
 /// Two linear layers around a nonlinearity.
 #[derive(Module, Debug)]
 pub(crate) struct Mlp {
-    pub(crate) expand: Linear,
-    pub(crate) contract: Linear,
+    pub(crate) expand: Dense,
+    pub(crate) contract: Dense,
     #[module(skip)]
     activation: Activation,
 }
@@ -79,10 +81,10 @@ impl TransformerConfig {
         Block {
             attention_norm: self.init_norm(device),
             attention: SelfAttention {
-                query: init_linear([width, width], input_std, device),
-                key: init_linear([width, width], input_std, device),
-                value: init_linear([width, width], input_std, device),
-                output: init_linear([width, width], output_std, device),
+                query: init_linear([width, width], input_std, device).into(),
+                key: init_linear([width, width], input_std, device).into(),
+                value: init_linear([width, width], input_std, device).into(),
+                output: init_linear([width, width], output_std, device).into(),
                 heads: self.heads,
             },
             mlp_norm: self.init_norm(device),
@@ -93,8 +95,8 @@ impl TransformerConfig {
     pub(crate) fn init_mlp(&self, expand_std: f64, contract_std: f64, device: &Device) -> Mlp {
         let (width, mlp_width) = (self.width, self.mlp_width());
         Mlp {
-            expand: init_linear([width, mlp_width], expand_std, device),
-            contract: init_linear([mlp_width, width], contract_std, device),
+            expand: init_linear([width, mlp_width], expand_std, device).into(),
+            contract: init_linear([mlp_width, width], contract_std, device).into(),
             activation: self.activation,
         }
     }

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_picture_with_several_captions_has_several_rows() {
-        let folder = Folder::new("csv");
+        let folder = Folder::new();
         let csv = folder.put(
             "captions.csv",
             "image,caption,split,level\na.png,\"a dog, brown\",train,1\na.png,a dog,train,0\nb.png,a cat,test,\n\
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_columns_that_were_expected_are_named() {
-        let folder = Folder::new("csv-columns");
+        let folder = Folder::new();
         let csv = folder.put("captions.csv", "picture,words\na.png,a dog\n");
         let error = splits(&csv, folder.path(), 0.1, 0).expect_err("other columns");
         assert!(

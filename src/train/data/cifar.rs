@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn both_versions_are_read_by_their_labels_and_planes() {
-        let folder = Folder::new("cifar");
+        let folder = Folder::new();
         let pixels = |value: u8| -> Vec<u8> { (0..N_BYTES).map(|_| value).collect() };
         folder.put("cifar-10-batches-bin/batches.meta.txt", names(10) + "\n");
         folder.put(
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_file_of_another_size_is_refused() {
-        let folder = Folder::new("cifar-size");
+        let folder = Folder::new();
         folder.put("batches.meta.txt", names(10));
         folder.put("test_batch.bin", [0; 3072]);
         let error = cifar_10(folder.path()).expect_err("a byte is missing");
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn an_unknown_label_is_refused() {
-        let folder = Folder::new("cifar-label");
+        let folder = Folder::new();
         folder.put("batches.meta.txt", names(10));
         folder.put("test_batch.bin", [10; 3073]);
         let error = cifar_10(folder.path()).expect_err("there are ten classes");

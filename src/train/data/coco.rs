@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn pictures_and_captions_are_in_the_order_of_their_numbers() {
-        let folder = Folder::new("coco");
+        let folder = Folder::new();
         for split in ["train2017", "val2017"] {
             folder.put(&format!("annotations/captions_{split}.json"), CAPTIONS);
             folder.put(&format!("{split}/000000000004.jpg"), png([1, 2, 3]));
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_broken_file_is_named_with_the_place_of_the_fault() {
-        let folder = Folder::new("coco-broken");
+        let folder = Folder::new();
         folder.put(
             "annotations/captions_train2014.json",
             "{\"images\": [],\n \"annotations\": 7}",
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_files_that_were_looked_for_are_named() {
-        let folder = Folder::new("coco-missing");
+        let folder = Folder::new();
         let error = splits(folder.path(), Year::Year2014).expect_err("empty");
         assert!(
             error

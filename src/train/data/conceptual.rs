@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_line_finds_the_picture_of_its_number() {
-        let folder = Folder::new("cc");
+        let folder = Folder::new();
         let tsv = folder.put(
             "Train_GCC-training.tsv",
             "a very typical bus station\thttp://a/1\nno address\nsierra looked stunning\thttp://a/2\ngone\thttp://a/3\n",
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_folder_without_numbered_pictures_is_refused() {
-        let folder = Folder::new("cc-empty");
+        let folder = Folder::new();
         let tsv = folder.put("list.tsv", "a caption\thttp://a/1\n");
         folder.put("images/bus.jpg", png([1; 3]));
         let error = captions_of(&tsv, folder.path()).expect_err("no number");

@@ -177,8 +177,8 @@ mod tests {
     const TOKENS: &str = "10.jpg#0\tA dog runs .\n10.jpg#1\tA brown dog .\n11.jpg#0\tTwo men .\n\
                           12.jpg.1#0\tA picture that was never there .\nno tab here\n13.jpg#0\tA boat .\n";
 
-    fn folder(name: &str) -> Folder {
-        let folder = Folder::new(name);
+    fn folder() -> Folder {
+        let folder = Folder::new();
         folder.put("Flickr8k_text/Flickr8k.token.txt", TOKENS);
         for name in ["10", "11", "13"] {
             folder.put(&format!("Flicker8k_Dataset/{name}.jpg"), png([9; 3]));
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn lists_divide_the_pictures() {
-        let folder = folder("flickr");
+        let folder = folder();
         folder.put("Flickr_8k.trainImages.txt", "10.jpg\n");
         folder.put("Flickr_8k.testImages.txt", "11.jpg\n");
         let splits = splits(folder.path(), Which::Flickr8k, Division::Lists).expect("both splits");
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_tenth_is_held_out_by_a_seed() {
-        let folder = folder("flickr-held");
+        let folder = folder();
         let division = Division::HoldOut { seed: 0 };
         let splits = splits(folder.path(), Which::Flickr8k, division).expect("both splits");
         assert_eq!(splits.train.items.len(), 3, "a tenth of three is none");
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn another_kind_of_file_is_refused() {
-        let folder = folder("flickr-kind");
+        let folder = folder();
         folder.put(
             "Flickr8k_text/Flickr8k.token.txt",
             "image,caption\n10.jpg,A dog\n",

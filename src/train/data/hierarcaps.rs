@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn each_hierarchy_is_an_item_with_levels() {
-        let folder = Folder::new("hierarcaps");
+        let folder = Folder::new();
         let csv = folder.put(
             "hierarcaps_test.csv",
             format!(
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_positive_hierarchies_of_the_expanded_file_are_read() {
-        let folder = Folder::new("hierarcaps-expanded");
+        let folder = Folder::new();
         let csv = folder.put(
             "expanded.csv",
             format!("positive,negative,image_url\na => b,x => y,{ADDRESS}1.jpg\nc => d,z => w,{ADDRESS}1.jpg\n"),

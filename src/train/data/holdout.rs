@@ -1,6 +1,7 @@
 //! Splits of data sets that come without one.
 
-use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+use rand::seq::SliceRandom as _;
+use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
 use super::{Listing, Splits};
 
@@ -54,9 +55,7 @@ fn keep(listing: &mut Listing, chosen: &[usize]) {
 fn shuffled(n: usize, seed: u64) -> Vec<usize> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut order: Vec<usize> = (0..n).collect();
-    for i in (1..n).rev() {
-        order.swap(i, rng.random_range(0..=i));
-    }
+    order.shuffle(&mut rng);
     order
 }
 

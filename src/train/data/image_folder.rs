@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn folders_are_classes_with_the_names_that_are_given() {
-        let folder = Folder::new("folders");
+        let folder = Folder::new();
         folder.put("n01440764/a.JPEG", png([0; 3]));
         folder.put("n01440764/notes.txt", "");
         folder.put("n01443537/b.png", png([1; 3]));
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_folder_of_pictures_is_no_folder_of_classes() {
-        let folder = Folder::new("folders-flat");
+        let folder = Folder::new();
         folder.put("a.png", png([0; 3]));
         let error = labelled(folder.path()).expect_err("no classes");
         assert!(error.to_string().contains("0 folders"), "{error}");

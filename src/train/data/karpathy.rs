@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn rest_of_validation_is_trained_on_and_validation_left_out() {
-        let folder = Folder::new("karpathy");
+        let folder = Folder::new();
         let image = |path: &str, name: &str, split: &str| {
             folder.put(&format!("{path}/{name}"), png([0; 3]));
             format!(
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn an_unknown_split_is_named() {
-        let folder = Folder::new("karpathy-split");
+        let folder = Folder::new();
         let json = folder.put(
             "dataset_flickr8k.json",
             r#"{"images": [{"filename": "a.jpg", "split": "dev", "sentences": []}]}"#,

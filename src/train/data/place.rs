@@ -65,33 +65,23 @@ pub(super) mod tests {
     use super::*;
 
     /// A folder of a test's own, which is deleted at the end.
-    pub(in crate::train::data) struct Folder(PathBuf);
+    pub(in crate::train::data) struct Folder(tempfile::TempDir);
 
     impl Folder {
-        pub(in crate::train::data) fn new(name: &str) -> Self {
-            let name = format!("kappascope-data-{name}-{}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            std::fs::remove_dir_all(&path).ok();
-            std::fs::create_dir_all(&path).expect("a folder for the test");
-            Self(path)
+        pub(in crate::train::data) fn new() -> Self {
+            Self(tempfile::tempdir().expect("a folder for the test"))
         }
 
         pub(in crate::train::data) fn path(&self) -> &Path {
-            &self.0
+            self.0.path()
         }
 
         pub(in crate::train::data) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
-            let path = self.0.join(name);
+            let path = self.0.path().join(name);
             let parent = path.parent().expect("a file lies in a folder");
             std::fs::create_dir_all(parent).expect("a folder for the test");
             std::fs::write(&path, bytes).expect("the folder is the test's own");
             path
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            std::fs::remove_dir_all(&self.0).ok();
         }
     }
 

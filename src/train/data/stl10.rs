@@ -80,8 +80,8 @@ mod tests {
     use super::*;
     use crate::train::data::place::tests::Folder;
 
-    fn folder(name: &str, labels: &[u8]) -> Folder {
-        let folder = Folder::new(name);
+    fn folder(labels: &[u8]) -> Folder {
+        let folder = Folder::new();
         let names: String = (0..10).map(|i| format!("class{i}\n")).collect();
         folder.put("class_names.txt", names);
         // Two pictures whose red plane counts its columns.
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn pictures_stand_upright_and_labels_begin_at_one() {
-        let folder = folder("stl10", &[1, 10]);
+        let folder = folder(&[1, 10]);
         let found = labelled(folder.path()).expect("two pictures");
         assert_eq!(found.labels, [0, 9], "from nought");
         let picture = found.listing.items[1].picture.read().expect("a picture");
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn files_that_do_not_belong_together_are_refused() {
-        let few = labelled(folder("stl10-few", &[1]).path()).expect_err("one label");
+        let few = labelled(folder(&[1]).path()).expect_err("one label");
         assert!(few.to_string().contains("1 of 27648"), "{few}");
-        let wrong = labelled(folder("stl10-wrong", &[1, 11]).path()).expect_err("11");
+        let wrong = labelled(folder(&[1, 11]).path()).expect_err("11");
         assert!(wrong.to_string().contains("label 11"), "{wrong}");
     }
 }

@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn members_of_one_name_are_an_item_and_pictures_are_read_in_place() {
-        let folder = Folder::new("webdataset");
+        let folder = Folder::new();
         let (red, blue) = (png([200, 0, 0]), png([0, 0, 200]));
         let first = archive(&[
             ("b/000001.png", &red),
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn an_archive_that_was_cut_short_is_named() {
-        let folder = Folder::new("webdataset-cut");
+        let folder = Folder::new();
         let bytes = archive(&[("1.png", &png([0; 3])), ("1.txt", b"a caption")]);
         let path = folder.put("00000.tar", &bytes[..700]);
         let error = match listing(&path) {

@@ -11,7 +11,7 @@ use crate::model::adapter::{
 use crate::model::clip::normalize;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
-/// One precision κ = ‖η‖ for all directions.
+/// One concentration κ = ‖η‖ for all directions.
 #[derive(Module, Debug)]
 pub struct IsotropicGaussian {
     text: Perceptron,
@@ -19,12 +19,12 @@ pub struct IsotropicGaussian {
 }
 
 impl IsotropicGaussian {
-    /// Untrained, with this τ: the normaliser's slope d/(2κ) is steep where κ starts, so a small one is safer.
+    /// Untrained, τ = 1.
     #[must_use]
-    pub fn new(config: &AdapterConfig, logit_scale: f32, device: &Device) -> Self {
+    pub fn new(config: &AdapterConfig, device: &Device) -> Self {
         Self {
             text: Perceptron::new(config, device),
-            logit_scale: scalar(logit_scale, device),
+            logit_scale: scalar(1.0, device),
         }
     }
 }
@@ -71,15 +71,15 @@ pub struct DiagonalGaussian {
 }
 
 impl DiagonalGaussian {
-    /// Untrained, with this τ.
+    /// Untrained, τ = 1.
     #[must_use]
-    pub fn new(config: &AdapterConfig, logit_scale: f32, device: &Device) -> Self {
+    pub fn new(config: &AdapterConfig, device: &Device) -> Self {
         let mut widths = vec![config.hidden_width; config.hidden_layers + 2];
         widths[0] = config.embed_dim;
         widths[config.hidden_layers + 1] = 2 * config.embed_dim;
         Self {
             text: Perceptron::with_widths(&widths, device),
-            logit_scale: scalar(logit_scale, device),
+            logit_scale: scalar(1.0, device),
         }
     }
 }

@@ -28,7 +28,7 @@ pub use asymvlm::{AsymVlm, Objective};
 pub use bayesvlm::{Activations, BayesVlm, Laplace};
 pub use clip::Clip;
 pub use deterministic::Deterministic;
-pub use elip::Elip;
+pub use elip::{Elip, Evidence};
 pub use gaussian::{DiagonalGaussian, IsotropicGaussian};
 pub use image_side::ImageSide;
 pub use name::{Follow, Job, MethodName, Options};
@@ -119,6 +119,24 @@ pub trait Method: Module + Parameters {
 fn columns(rows: &Tensor<2>, from: usize, to: usize) -> Tensor<2> {
     let [n, _] = rows.dims();
     rows.clone().slice([0..n, from..to])
+}
+
+/// Cosines of unit embeddings, where each caption's row goes on after its embedding.
+///
+/// # Shapes
+///
+/// - `images`: `[n_images, embed_dim]`
+/// - `texts`: `[n_texts, more than embed_dim]`
+/// - output: `[n_images, n_texts]`
+fn cosines(images: Tensor<2>, texts: &Tensor<2>) -> Tensor<2> {
+    let [_, embed_dim] = images.dims();
+    images.matmul(columns(texts, 0, embed_dim).transpose())
+}
+
+/// The last column of rows, `[n, 1]`.
+fn last_column(rows: &Tensor<2>) -> Tensor<2> {
+    let [_, width] = rows.dims();
+    columns(rows, width - 1, width)
 }
 
 /// A trainable scalar.

@@ -4,8 +4,9 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AsymVlm, BayesVlm, Clip, Deterministic, DiagonalGaussian, Elip, EvaluatedAt, ImageSide,
-    IsotropicGaussian, Method, Objective, Pcmepp, Pfe, ProLip, ProbVlm, Symmetric, UncertaintyOf,
+    AsymVlm, BayesVlm, Clip, Deterministic, DiagonalGaussian, Elip, EvaluatedAt, Evidence,
+    ImageSide, IsotropicGaussian, Method, Objective, Pcmepp, Pfe, ProLip, ProbVlm, Symmetric,
+    UncertaintyOf,
 };
 use crate::model::adapter::{AdapterConfig, Family};
 use crate::train::fit::Optimizer;
@@ -54,8 +55,10 @@ pub enum MethodName {
     Prolip,
     /// `BayesVLM`.
     Bayesvlm,
-    /// ELIP's evidential loss.
+    /// ELIP's evidential loss, with the evidence above each query's mean.
     Elip,
+    /// ELIP's evidential loss with the released evidence.
+    ElipReleased,
 }
 
 /// What to do where paper and released code differ.
@@ -95,7 +98,7 @@ pub trait Job {
 
 impl MethodName {
     /// All of them, in the order of the tables.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Clip,
         Self::Pfe,
         Self::Pcmepp,
@@ -103,6 +106,7 @@ impl MethodName {
         Self::Probvlm,
         Self::Prolip,
         Self::Elip,
+        Self::ElipReleased,
         Self::AsymvlmVmf,
         Self::AsymvlmPs,
         Self::AsymvlmVmfSigmoid,
@@ -142,6 +146,7 @@ impl MethodName {
             Self::Prolip => "prolip",
             Self::Bayesvlm => "bayesvlm",
             Self::Elip => "elip",
+            Self::ElipReleased => "elip-released",
         }
     }
 
@@ -169,6 +174,7 @@ impl MethodName {
             Self::Prolip => "ProLIP adapter",
             Self::Bayesvlm => "BayesVLM",
             Self::Elip => "ELIP, evidential",
+            Self::ElipReleased => "ELIP, as released",
         }
     }
 
@@ -191,7 +197,7 @@ impl MethodName {
             (Self::Pcmepp, Follow::Paper) => sgd(5e-4),
             (Self::Probvlm, _) => adam_w(1e-4, 5e-4),
             (Self::Prolip, _) => adam_w(5e-4, 5e-4),
-            (Self::Elip, _) => adam_w(5e-4, 0.02),
+            (Self::Elip | Self::ElipReleased, _) => adam_w(5e-4, 0.02),
             _ => sgd(1e-2),
         })
     }
@@ -204,6 +210,10 @@ impl MethodName {
         let asymvlm = |family, objective| AsymVlm::new(sizes, family, objective, device);
         let logistic = Objective::Sigmoid {
             batch: options.batch,
+        };
+        let elip = |evidence| {
+            let annealing = annealing_epochs(options.follow);
+            Elip::new(sizes, evidence, annealing, device)
         };
         let symmetric = |family, point| Symmetric::new(sizes, family, point, device);
         match self {
@@ -218,10 +228,8 @@ impl MethodName {
             Self::SymvlmPs => job.run(symmetric(PS, EvaluatedAt::MeanDirection)),
             Self::SymvlmVmfRaw => job.run(symmetric(VMF, EvaluatedAt::Embedding)),
             Self::SymvlmPsRaw => job.run(symmetric(PS, EvaluatedAt::Embedding)),
-            Self::Gaussian => job.run(IsotropicGaussian::new(sizes, gaussian_scale(sizes), device)),
-            Self::GaussianDiagonal => {
-                job.run(DiagonalGaussian::new(sizes, gaussian_scale(sizes), device))
-            }
+            Self::Gaussian => job.run(IsotropicGaussian::new(sizes, device)),
+            Self::GaussianDiagonal => job.run(DiagonalGaussian::new(sizes, device)),
             Self::Deterministic => {
                 let scale = options.deterministic_scale.unwrap_or(1.0);
                 job.run(Deterministic::new(sizes, scale, device))
@@ -231,14 +239,10 @@ impl MethodName {
             Self::Probvlm => job.run(ProbVlm::new(sizes, options.probvlm_uncertainty, device)),
             Self::Prolip => job.run(ProLip::new(sizes, device)),
             Self::Bayesvlm => job.run(BayesVlm::new(sizes.embed_dim)),
-            Self::Elip => job.run(Elip::new(sizes, annealing_epochs(options.follow), device)),
+            Self::Elip => job.run(elip(Evidence::AboveMean)),
+            Self::ElipReleased => job.run(elip(Evidence::Cosine)),
         }
     }
-}
-
-/// Where τ starts for a Gaussian: one over the dimension, so that the normaliser's slope τ·d/(2κ) is of size one.
-fn gaussian_scale(sizes: &AdapterConfig) -> f32 {
-    u16::try_from(sizes.embed_dim).map_or(1e-3, |d| 1.0 / f32::from(d))
 }
 
 const fn annealing_epochs(follow: Follow) -> usize {

@@ -6,7 +6,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::{Method, Pairs, columns, scalar};
+use super::{Method, Pairs, cosines, last_column, scalar};
 use crate::error::Result;
 use crate::model::adapter::{AdapterConfig, Perceptron, expected_squared_distance, sigmoid_loss};
 use crate::model::clip::normalize;
@@ -69,13 +69,12 @@ impl Method for Pcmepp {
     }
 
     fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        let [_, embed_dim] = images.dims();
-        images.matmul(columns(&texts, 0, embed_dim).transpose())
+        cosines(images, &texts)
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
         let [_, width] = rows.dims();
-        Some(columns(&rows, width - 1, width) / (width - 1) as f64)
+        Some(last_column(&rows) / (width - 1) as f64)
     }
 
     fn logit_scale(&self) -> Option<Tensor<1>> {

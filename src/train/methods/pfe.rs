@@ -7,7 +7,7 @@ use burn::module::Module;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor};
 
-use super::{Method, Pairs, columns};
+use super::{Method, Pairs, cosines, last_column};
 use crate::error::Result;
 use crate::model::adapter::{AdapterConfig, Perceptron, mutual_likelihood_loss};
 use crate::model::clip::normalize;
@@ -52,13 +52,11 @@ impl Method for Pfe {
     }
 
     fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        let [_, embed_dim] = images.dims();
-        images.matmul(columns(&texts, 0, embed_dim).transpose())
+        cosines(images, &texts)
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        let [_, width] = rows.dims();
-        Some(columns(&rows, width - 1, width))
+        Some(last_column(&rows))
     }
 }
 

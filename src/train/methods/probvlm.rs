@@ -5,6 +5,7 @@
 use burn::module::Module;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor};
+use serde::Serialize;
 
 use super::{Method, Pairs, columns};
 use crate::error::Result;
@@ -16,7 +17,8 @@ use crate::model::parameters::{ParameterVisitor, Parameters};
 const CROSS_WEIGHT: f64 = 1e-4;
 
 /// What the scalar called uncertainty is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub enum UncertaintyOf {
     /// One over the mean variance, as the released code has it: a precision.
     #[default]

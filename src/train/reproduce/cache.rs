@@ -54,12 +54,24 @@ pub struct CaptionRow {
 }
 
 /// What the rows of a split are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct IdMap {
     /// Name of each picture, in order of its row.
     pub images: Vec<String>,
     /// Each caption, in order of its row.
     pub captions: Vec<CaptionRow>,
+    /// Which pictures each caption is true of, where that is known; else its own alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truths: Option<Truths>,
+}
+
+/// Which pictures captions are true of. Captions of one meaning share a list: "a picture" fits them all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Truths {
+    /// The meaning of each caption.
+    pub meanings: Vec<usize>,
+    /// The pictures that each meaning is true of.
+    pub pictures: Vec<Vec<usize>>,
 }
 
 /// A matrix on the host.
@@ -204,6 +216,15 @@ impl Split {
         let (n_texts, n_images) = (self.ids.captions.len(), self.ids.images.len());
         check_rows(&self.texts, n_texts, config.embed_dim, name, "text")?;
         check_rows(&self.images, n_images, config.embed_dim, name, "image")?;
+        if let Some(truths) = &self.ids.truths {
+            let pictures = truths.pictures.iter().flatten();
+            ensure!(
+                truths.meanings.len() == n_texts
+                    && truths.meanings.iter().all(|&m| m < truths.pictures.len())
+                    && pictures.clone().all(|&picture| picture < n_images),
+                "{name}.json: truths of other captions or pictures than these"
+            );
+        }
         let stray = self.ids.captions.iter().find(|c| c.image >= n_images);
         if let Some(caption) = stray {
             anyhow::bail!(
@@ -322,13 +343,13 @@ fn put(
 }
 
 /// The tensors of a file, handed out by name.
-struct Tensors {
+pub(super) struct Tensors {
     file: String,
     records: Vec<TensorRecord>,
 }
 
 impl Tensors {
-    fn read(folder: &Path, name: &str) -> Result<Self> {
+    pub(super) fn read(folder: &Path, name: &str) -> Result<Self> {
         let path = folder.join(format!("{name}.safetensors"));
         let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
         Ok(Self {
@@ -337,7 +358,7 @@ impl Tensors {
         })
     }
 
-    fn take(&mut self, name: &str) -> Result<Rows> {
+    pub(super) fn take(&mut self, name: &str) -> Result<Rows> {
         let at = self.records.iter().position(|record| record.name == name);
         let at = at.with_context(|| format!("{}: no tensor {name}", self.file))?;
         let record = self.records.swap_remove(at);
@@ -430,6 +451,10 @@ mod tests {
             ids: IdMap {
                 images: vec!["0".to_owned(), "1".to_owned()],
                 captions: vec![caption(0), caption(1), caption(owner)],
+                truths: Some(Truths {
+                    meanings: vec![0, 1, 1],
+                    pictures: vec![vec![0], vec![0, 1]],
+                }),
             },
             texts: rows(3, 4),
             images: rows(2, 4),

@@ -9,6 +9,15 @@ use crate::metrics::rejection::{
 };
 use crate::train::methods::Method;
 
+/// Points of a rejection curve that are kept, at equal steps of the share of all pictures that are refused.
+pub const CURVE_STEPS: usize = 20;
+
+/// Name of a number of a rejection curve: `positive` or `negative` accuracy at one of its points.
+#[must_use]
+pub fn curve_point(rule: &str, step: usize, side: &str) -> String {
+    format!("{rule}_curve_{step}_{side}")
+}
+
 /// CLIP's own factor, at which its cosines become the probabilities that a threshold is set on.
 const CLIP_SCALE: f64 = 100.0;
 /// The paper's operating points of CLIP with a threshold and with a margin.
@@ -120,6 +129,12 @@ impl<'a> Classified<'a> {
                 })
                 .collect();
             let curve = rejection_curve(&candidates);
+            for step in 0..=CURVE_STEPS {
+                let Accuracy { positive, negative } =
+                    curve[step * (curve.len() - 1) / CURVE_STEPS].accuracy;
+                numbers.insert(curve_point(name, step, "positive"), positive);
+                numbers.insert(curve_point(name, step, "negative"), negative);
+            }
             if let Some(point) = nearest_point(&curve, target) {
                 numbers.insert(format!("{name}_positive"), point.accuracy.positive);
                 numbers.insert(format!("{name}_negative"), point.accuracy.negative);

@@ -12,8 +12,9 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use super::cache::Cache;
+use super::disturbed::Disturbed;
 use super::world::World;
-use super::{FitRequest, Given, Plan, fit_one, reproduce};
+use super::{Bench, Campaign, FitRequest, Given, Plan};
 use crate::device;
 use crate::train::cli::command_line;
 use crate::train::methods::{Follow, MethodName, UncertaintyOf};
@@ -21,7 +22,7 @@ use crate::train::methods::{Follow, MethodName, UncertaintyOf};
 /// How to fit.
 #[derive(Debug, Args)]
 struct PlanArgs {
-    /// Features that `train embed` wrote.
+    /// Features that `train embed` wrote; with what `train disturb` put beside them, that is measured on too.
     #[arg(long, default_value = "runs/features")]
     features: PathBuf,
     /// Features of another data set by the same encoder, to measure on too; may be given several times.
@@ -30,8 +31,8 @@ struct PlanArgs {
     /// Pairs in a batch; 2048 in the paper.
     #[arg(long, default_value_t = 1024)]
     batch: usize,
-    /// Passes over the captions; 200 in the paper.
-    #[arg(long, default_value_t = 8)]
+    /// Passes over the captions; 200 in the paper. ELIP's loss takes 20 to reach its full form.
+    #[arg(long, default_value_t = 20)]
     epochs: usize,
     /// Factor on each method's published learning rate; above 1 because there are far fewer steps than in the paper.
     #[arg(long, default_value_t = 5.0)]
@@ -78,7 +79,7 @@ pub struct FitArgs {
 /// `train reproduce`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  train reproduce --world scenes --seeds 5 --out public/evidence/scenes\n\nWhat is in the folder is not done again; an interrupted run goes on."
+    after_help = "Examples:\n  train embed --out runs/features && train reproduce --seeds 5 --out public/evidence/scenes\n  train reproduce --world coco --features runs/coco --measure-on runs/flickr30k --device cuda --batch 2048 --epochs 200 --rate-factor 1 --out runs/coco-results\n\nWhat is in the folder is not done again; an interrupted run goes on."
 )]
 pub struct ReproduceArgs {
     /// Where pictures and captions come from.
@@ -93,6 +94,9 @@ pub struct ReproduceArgs {
     /// The methods; all of them if not given.
     #[arg(long, value_enum, value_delimiter = ',')]
     methods: Vec<MethodName>,
+    /// Fits at a time; on the CPU one for each core, up to four, if not given, elsewhere one.
+    #[arg(long)]
+    jobs: Option<usize>,
     #[command(flatten)]
     plan: PlanArgs,
 }
@@ -124,7 +128,10 @@ impl PlanArgs {
 
     fn given(&self) -> Result<Given> {
         let others = self.measure_on.iter().map(|folder| Cache::read(folder));
-        Given::new(Cache::read(&self.features)?, others.collect::<Result<_>>()?)
+        let own = Cache::read(&self.features)?;
+        let disturbed = Disturbed::read_all(&own, &self.features)?;
+        let given = Given::new(own, others.collect::<Result<_>>()?)?;
+        Ok(given.with_disturbed(disturbed))
     }
 }
 
@@ -151,7 +158,7 @@ pub fn run_fit(args: &FitArgs) -> Result<()> {
         name: args.method,
         seed: args.seed,
     };
-    let measured = fit_one(request, &plan, &given, Some(&args.out), &device)?;
+    let measured = Bench::new(&given, &device).fit(request, &plan, Some(&args.out))?;
     for name in ["checkpoint.json", "method.bpk", "optimizer.bpk"] {
         // A fit that was short left none.
         std::fs::remove_file(args.out.join(name)).ok();
@@ -169,13 +176,28 @@ pub fn run_fit(args: &FitArgs) -> Result<()> {
         .with_context(|| numbers_path.display().to_string())?;
     for (dataset, numbers) in &measured {
         println!("{dataset}");
-        let is_for_figures = |name: &str| name.contains("_q") || name.contains("_level_");
+        let is_for_figures = |name: &str| {
+            ["_q", "_level_", "_curve_"]
+                .iter()
+                .any(|part| name.contains(part))
+        };
         for (name, value) in numbers.iter().filter(|(name, _)| !is_for_figures(name)) {
             println!("  {name:<28} {value:.4}");
         }
     }
     println!("{}: all numbers", numbers_path.display());
     Ok(())
+}
+
+/// Fits at a time: one for each core, while they leave the memory in peace; a GPU is busy with one.
+fn usual_jobs(device: &str) -> usize {
+    const MOST: usize = 4;
+    let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if device == "cpu" {
+        n_cores.min(MOST)
+    } else {
+        1
+    }
 }
 
 /// Runs `train reproduce`.
@@ -198,8 +220,16 @@ pub fn run_reproduce(args: &ReproduceArgs) -> Result<()> {
     } else {
         args.methods.clone()
     };
-    let device = (args.plan.device.as_str(), &device);
-    reproduce(&methods, args.seeds, &plan, &given, &args.out, device)?;
-    print!("{}", std::fs::read_to_string(args.out.join("tables.md"))?);
+    let campaign = Campaign {
+        methods: &methods,
+        n_seeds: args.seeds,
+        n_jobs: args.jobs.unwrap_or_else(|| usual_jobs(&args.plan.device)),
+        plan: &plan,
+        given: &given,
+        folder: &args.out,
+        device: (&args.plan.device, &device),
+    };
+    campaign.run()?;
+    print!("{}", std::fs::read_to_string(args.out.join("report.md"))?);
     Ok(())
 }

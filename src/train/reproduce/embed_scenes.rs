@@ -1,5 +1,6 @@
 //! `train embed --world scenes`: drawn scenes and their captions through a frozen encoder.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
@@ -7,14 +8,14 @@ use burn::tensor::Device;
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use rayon::prelude::*;
 
-use super::cache::{Cache, CaptionRow, IdMap, Split, Task, TaskIds};
+use super::cache::{Cache, CaptionRow, IdMap, Split, Task, TaskIds, Truths};
 use super::towers::{Embedded, ROWS_PER_PASS, Towers};
 use crate::preprocess::Tokens;
 use crate::scenes::grammar::{hierarchy, random_part, single_attribute};
 use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
 use crate::train::attributes;
 use crate::train::batch::rendered;
-use crate::train::data::distort::Noise;
+use crate::train::data::distort::{Distortion, Misspelling, Noise};
 use crate::train::progress::Meter;
 
 /// Test scenes have seeds of their own, behind all training seeds.
@@ -111,19 +112,109 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
     })
 }
 
+/// The scenes that are measured on, drawn again to be disturbed.
+pub(super) struct TestScenes {
+    towers: Towers,
+    drawn: Drawn,
+}
+
+impl TestScenes {
+    /// Draws the scenes of a cache's test split.
+    ///
+    /// # Errors
+    ///
+    /// The model folder cannot be opened or holds another encoder, or the cache holds other scenes.
+    pub(super) fn open(model: &Path, clean: &Cache, device: &Device) -> Result<Self> {
+        let towers = Towers::open(model, device)?;
+        let config = towers.config("scenes", String::new(), 0, String::new());
+        ensure!(
+            config.weights == clean.config.weights,
+            "{} is not the encoder of the features",
+            model.display()
+        );
+        let ids = &clean.test.ids;
+        let drawn = draw(
+            ids.images.len(),
+            Compositions::All,
+            TEST_SEED,
+            Captions::Test,
+        );
+        let drawn_texts = drawn.captions.iter().map(|caption| &caption.text);
+        ensure!(
+            drawn_texts.eq(ids.captions.iter().map(|caption| &caption.text)),
+            "the features are of other test scenes than this program draws, or are noisy already; embed them again"
+        );
+        Ok(Self { towers, drawn })
+    }
+
+    /// The scenes with distorted pictures.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub(super) fn pictures(&self, distortion: Distortion) -> Result<Embedded> {
+        let noise = Noise {
+            pictures: Some(distortion),
+            captions: None,
+        };
+        embed_images(&self.towers, "distorted scenes", &self.drawn.scenes, noise)
+    }
+
+    /// The captions of the scenes with slips.
+    ///
+    /// # Errors
+    ///
+    /// The tokenizer refuses a caption, or the device fails.
+    pub(super) fn captions(&self, slips: Misspelling) -> Result<Embedded> {
+        let captions = self.drawn.captions.iter();
+        let said: Vec<String> = captions
+            .map(|caption| slips.apply(&caption.text, &caption.image.to_string()))
+            .collect();
+        embed_texts(
+            &self.towers,
+            "misspelt captions",
+            &self.towers.tokens(&said)?,
+        )
+    }
+}
+
 /// Which captions a scene gets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Captions {
     /// All levels, one attribute, a random part: as the shipped adapters were trained.
     Train,
-    /// All levels and a random part, with their information.
+    /// All levels and a random part, with their information and the scenes that they fit.
     Test,
 }
 
 struct Drawn {
     scenes: Vec<Scene>,
     captions: Vec<DrawnCaption>,
-    with_bits: bool,
+    which: Captions,
+}
+
+impl Drawn {
+    /// Which scenes each caption fits, its own and others.
+    fn truths(&self) -> Truths {
+        let mut known: HashMap<&Description, usize> = HashMap::new();
+        let mut different = Vec::new();
+        let meanings = self.captions.iter().map(|caption| {
+            *known.entry(&caption.description).or_insert_with(|| {
+                different.push(&caption.description);
+                different.len() - 1
+            })
+        });
+        let meanings = meanings.collect();
+        let fitting = |description: &&Description| {
+            let scenes = self.scenes.iter().enumerate();
+            let fitting = scenes.filter(|(_, scene)| description.fits(scene));
+            fitting.map(|(i, _)| i).collect()
+        };
+        Truths {
+            pictures: different.par_iter().map(fitting).collect(),
+            meanings,
+        }
+    }
 }
 
 struct DrawnCaption {
@@ -158,7 +249,7 @@ fn draw(n: usize, compositions: Compositions, seed: u64, which: Captions) -> Dra
     Drawn {
         scenes,
         captions,
-        with_bits: which == Captions::Test,
+        which,
     }
 }
 
@@ -170,6 +261,7 @@ fn embed_split(
 ) -> Result<Split> {
     let texts: Vec<String> = drawn.captions.iter().map(|c| c.text.clone()).collect();
     let tokens = towers.tokens(&texts)?;
+    let is_test = drawn.which == Captions::Test;
     let rows = drawn.captions.par_iter().zip(&tokens);
     let captions = rows
         .map(|(caption, tokens)| CaptionRow {
@@ -177,9 +269,7 @@ fn embed_split(
             image: caption.image,
             n_tokens: tokens.n_tokens,
             level: caption.level,
-            bits: drawn
-                .with_bits
-                .then(|| information(&caption.description).bits),
+            bits: is_test.then(|| information(&caption.description).bits),
         })
         .collect();
     let images = embed_images(towers, names[0], &drawn.scenes, noise)?;
@@ -188,6 +278,7 @@ fn embed_split(
         ids: IdMap {
             images: (0..drawn.scenes.len()).map(|i| i.to_string()).collect(),
             captions,
+            truths: is_test.then(|| drawn.truths()),
         },
         texts: texts.features,
         images: images.features,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::classify::{CURVE_STEPS, curve_point};
 use super::plot::{Line, Panel, draw};
 use super::results::Results;
 use crate::train::methods::MethodName;
@@ -30,7 +31,19 @@ const COMPARED: [MethodName; 8] = [
 ];
 /// The methods whose uncertainty is compared with the captions' hierarchy.
 const HIERARCHY: [MethodName; 2] = [MethodName::AsymvlmVmf, MethodName::AsymvlmPs];
-const DIRECTIONS: [(&str, &str); 2] = [("t2i", "text → image"), ("i2t", "image → text")];
+/// The methods whose dummies are compared with CLIP's thresholds.
+const REJECTING: [MethodName; 4] = [
+    MethodName::Clip,
+    MethodName::Deterministic,
+    MethodName::AsymvlmVmf,
+    MethodName::AsymvlmPs,
+];
+/// Panels; the last where more captions of a picture are true than its own.
+const DIRECTIONS: [(&str, &str); 3] = [
+    ("t2i", "text → image"),
+    ("i2t", "image → text"),
+    ("i2t_own", "image → own text"),
+];
 
 /// Writes every figure of one data set for which there are numbers; returns the names of the files. Those of a data set
 /// that was not trained on begin with its name.
@@ -47,7 +60,11 @@ pub fn write(results: &Results, dataset: &str, folder: &Path) -> Result<Vec<Stri
         ("recall-by-level.svg", recall_panels(results, &COMPARED)),
         ("ablation.svg", recall_panels(results, &ABLATION)),
         ("hierarchy.svg", hierarchy_panels(results)),
-        ("tokens.svg", vec![tokens_panel(results)]),
+        (
+            "tokens.svg",
+            vec![tokens_panel(results), bits_panel(results)],
+        ),
+        ("rejection.svg", vec![rejection_panel(results)]),
     ];
     let mut written = Vec::new();
     for (name, panels) in figures {
@@ -115,6 +132,59 @@ fn tokens_panel(results: &Results) -> Panel {
         y_label: "1/κ".to_owned(),
         lines: quantile_lines(results, "uncertainty_tokens"),
     }
+}
+
+fn bits_panel(results: &Results) -> Panel {
+    Panel {
+        title: "Uncertainty by information".to_owned(),
+        x_label: "bits".to_owned(),
+        y_label: "1/κ".to_owned(),
+        lines: quantile_lines(results, "uncertainty_bits"),
+    }
+}
+
+/// CLIP's curves over all thresholds, and what each method does with each dummy.
+fn rejection_panel(results: &Results) -> Panel {
+    let curves = ["threshold", "margin"].into_iter().filter_map(|rule| {
+        let points = (0..=CURVE_STEPS).filter_map(|step| {
+            let at = |side| {
+                Some(
+                    results
+                        .summary(MethodName::Clip, &curve_point(rule, step, side))?
+                        .mean,
+                )
+            };
+            Some((at("negative")?, at("positive")?))
+        });
+        line(format!("CLIP, {rule}"), points.collect())
+    });
+    let dummies = REJECTING.into_iter().filter_map(|method| {
+        let points = (0..).map_while(|dummy| {
+            let at = |side| {
+                Some(
+                    results
+                        .summary(method, &format!("dummy_{dummy}_{side}"))?
+                        .mean,
+                )
+            };
+            Some((at("negative")?, at("positive")?))
+        });
+        line(format!("{}, dummies", method.title()), points.collect())
+    });
+    Panel {
+        title: "None of the above".to_owned(),
+        x_label: "accuracy on pictures of no class".to_owned(),
+        y_label: "accuracy on pictures of a class".to_owned(),
+        lines: curves.chain(dummies).collect(),
+    }
+}
+
+fn line(name: String, points: Vec<(f64, f64)>) -> Option<Line> {
+    (!points.is_empty()).then(|| Line {
+        name,
+        points,
+        band: Vec::new(),
+    })
 }
 
 /// Medians with the band from the first to the last tenth, each the mean over seeds.

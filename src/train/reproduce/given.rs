@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 
 use super::cache::Cache;
+use super::disturbed::Disturbed;
 
 /// Features to train on, and features to measure on.
 #[derive(Debug)]
@@ -11,14 +12,19 @@ pub struct Given {
     pub own: Cache,
     /// Measured on, of other data sets.
     pub others: Vec<Cache>,
+    /// The own test split disturbed, one side at a time.
+    pub disturbed: Vec<Disturbed>,
 }
 
 impl Given {
     /// Features of one data set.
     #[must_use]
     pub const fn alone(own: Cache) -> Self {
-        let others = Vec::new();
-        Self { own, others }
+        Self {
+            own,
+            others: Vec::new(),
+            disturbed: Vec::new(),
+        }
     }
 
     /// Features of several data sets, which must be of one encoder.
@@ -47,7 +53,18 @@ impl Given {
                 cache.config.dataset
             );
         }
-        Ok(Self { own, others })
+        let disturbed = Vec::new();
+        Ok(Self {
+            own,
+            others,
+            disturbed,
+        })
+    }
+
+    /// The same, to be measured on its own test split disturbed too.
+    #[must_use]
+    pub fn with_disturbed(self, disturbed: Vec<Disturbed>) -> Self {
+        Self { disturbed, ..self }
     }
 
     /// What is measured on, with its name in results.

@@ -6,7 +6,7 @@ use anyhow::Result;
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 
-use super::cache::{CaptionRow, IdMap};
+use super::cache::{CaptionRow, IdMap, Truths};
 use crate::metrics::retrieval::{Hit, Levels, image_hits, recall_sum, recalls, text_hits};
 use crate::metrics::{mean, quantile, spearman};
 use crate::train::methods::{Method, Side};
@@ -38,6 +38,24 @@ impl<'a, M: Method> Encoded<'a, M> {
             images: in_passes(images, |rows| method.of_images(rows)),
             texts: in_passes(texts, |rows| method.of_texts(rows)),
             method,
+        }
+    }
+
+    /// The same with other pictures.
+    pub(super) fn with_images(&self, images: Tensor<2>) -> Self {
+        Self {
+            images: in_passes(images, |rows| self.method.of_images(rows)),
+            texts: self.texts.clone(),
+            method: self.method,
+        }
+    }
+
+    /// The same with other captions.
+    pub(super) fn with_texts(&self, texts: Tensor<2>) -> Self {
+        Self {
+            images: self.images.clone(),
+            texts: in_passes(texts, |rows| self.method.of_texts(rows)),
+            method: self.method,
         }
     }
 
@@ -114,39 +132,61 @@ fn in_passes(rows: Tensor<2>, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
 
 /// What retrieval found.
 struct Found {
+    /// Captions that are true of each picture.
     of_images: Vec<Hit>,
+    /// Captions that were said of each picture itself.
+    own_of_images: Vec<Hit>,
     of_texts: Vec<Hit>,
     /// Score of each caption with its own picture.
     own: Vec<f64>,
 }
 
+/// The pictures that each meaning is true of, one bit a picture: every pair is asked for.
+struct Relevance<'a> {
+    captions: &'a [CaptionRow],
+    truths: Option<(&'a Truths, Vec<Vec<u64>>)>,
+}
+
+impl<'a> Relevance<'a> {
+    fn of(ids: &'a IdMap) -> Self {
+        let n_words = ids.images.len().div_ceil(64);
+        let bits = |pictures: &Vec<usize>| {
+            let mut words = vec![0_u64; n_words];
+            for picture in pictures {
+                words[picture / 64] |= 1 << (picture % 64);
+            }
+            words
+        };
+        let table = |truths: &'a Truths| (truths, truths.pictures.iter().map(bits).collect());
+        Self {
+            captions: &ids.captions,
+            truths: ids.truths.as_ref().map(table),
+        }
+    }
+
+    fn is_own(&self, image: usize, text: usize) -> bool {
+        self.captions[text].image == image
+    }
+
+    /// Whether a caption is true of a picture; where that is not known, whether it is its own.
+    fn is_true(&self, image: usize, text: usize) -> bool {
+        let Some((truths, bits)) = &self.truths else {
+            return self.is_own(image, text);
+        };
+        bits[truths.meanings[text]][image / 64] >> (image % 64) & 1 == 1
+    }
+}
+
 /// Retrieval both ways, over levels of uncertainty, and what the truth about captions says of the uncertainty.
+///
+/// A caption is to find its own picture, as with the papers' data sets. A picture is to find a caption that is true of
+/// it: in COCO any of its five, here any at all that fits.
 ///
 /// # Errors
 ///
 /// The device fails.
 pub fn retrieval<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Numbers> {
-    let owners: Vec<i64> = ids.captions.iter().map(|c| c.image as i64).collect();
-    let n_images = encoded.n_images();
-    let of_images = encoded.by_image(|start, rows| {
-        in_parallel(&rows, owners.len(), |i, row| {
-            image_hits(start + i, row, &owners)
-        })
-    })?;
-    let of_texts = encoded.by_text(|start, rows| {
-        let hits = in_parallel(&rows, n_images, |i, row| {
-            text_hits(start + i, row, n_images, &owners)
-        });
-        let own = |(i, row): (usize, &[f32])| f64::from(row[ids.captions[start + i].image]);
-        let own = rows.chunks_exact(n_images).enumerate().map(own);
-        hits.into_iter().zip(own).collect()
-    })?;
-    let (of_texts, own) = of_texts.into_iter().unzip();
-    let found = Found {
-        of_images,
-        of_texts,
-        own,
-    };
+    let found = Found::of(encoded, ids)?;
     let mut numbers = recall_numbers(&found, ids);
     if let Some((side, uncertainty)) = encoded.uncertainty()? {
         numbers.extend(level_numbers(&found, side, &uncertainty, ids));
@@ -155,6 +195,49 @@ pub fn retrieval<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Num
         }
     }
     Ok(numbers)
+}
+
+/// Recall both ways, as [`retrieval`] counts it.
+///
+/// # Errors
+///
+/// The device fails.
+pub(super) fn recall<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Numbers> {
+    Ok(recall_numbers(&Found::of(encoded, ids)?, ids))
+}
+
+impl Found {
+    fn of<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Self> {
+        let owners: Vec<i64> = ids.captions.iter().map(|c| c.image as i64).collect();
+        let n_images = encoded.n_images();
+        let relevance = Relevance::of(ids);
+        let of_images = encoded.by_image(|start, rows| {
+            in_parallel(&rows, owners.len(), |i, row| {
+                let hits = |is_relevant: &dyn Fn(usize, usize) -> bool| {
+                    image_hits(start + i, row, owners.len(), is_relevant)
+                };
+                let fitting = hits(&|image, text| relevance.is_true(image, text));
+                let own = hits(&|image, text| relevance.is_own(image, text));
+                fitting.into_iter().zip(own).collect()
+            })
+        })?;
+        let of_texts = encoded.by_text(|start, rows| {
+            let hits = in_parallel(&rows, n_images, |i, row| {
+                text_hits(start + i, row, n_images, &owners)
+            });
+            let own = |(i, row): (usize, &[f32])| f64::from(row[ids.captions[start + i].image]);
+            let own = rows.chunks_exact(n_images).enumerate().map(own);
+            hits.into_iter().zip(own).collect()
+        })?;
+        let (of_images, own_of_images) = of_images.into_iter().unzip();
+        let (of_texts, own) = of_texts.into_iter().unzip();
+        Ok(Self {
+            of_images,
+            own_of_images,
+            of_texts,
+            own,
+        })
+    }
 }
 
 fn in_parallel<T: Send>(
@@ -177,6 +260,10 @@ fn recall_numbers(found: &Found, ids: &IdMap) -> Numbers {
         }
     }
     numbers.insert("rsum".to_owned(), recall_sum(&[t2i, i2t].concat()));
+    if ids.truths.is_some() {
+        let [at_1, ..] = recalls(&found.own_of_images);
+        numbers.insert("i2t_own_recall_at_1".to_owned(), at_1);
+    }
     if let Some(fullest) = ids.captions.iter().filter_map(|c| c.level).max() {
         let hits = found.of_texts.iter().zip(&ids.captions);
         let full: Vec<Hit> = hits
@@ -193,17 +280,22 @@ fn recall_numbers(found: &Found, ids: &IdMap) -> Numbers {
 fn level_numbers(found: &Found, side: Side, uncertainty: &[f64], ids: &IdMap) -> Numbers {
     let of_retrieved =
         |hits: &[Hit]| -> Vec<f64> { hits.iter().map(|hit| uncertainty[hit.best]).collect() };
+    // The caption that a picture retrieves is the same whichever counts as right.
     let (of_texts, of_images) = match side {
         Side::Text => (uncertainty.to_vec(), of_retrieved(&found.of_images)),
         Side::Image => (of_retrieved(&found.of_texts), uncertainty.to_vec()),
     };
     let is_hit = |hits: &[Hit]| -> Vec<bool> { hits.iter().map(|hit| hit.rank == 0).collect() };
     let mut numbers = Numbers::new();
-    for (direction, uncertainty, is_correct) in [
-        ("t2i", of_texts, is_hit(&found.of_texts)),
-        ("i2t", of_images, is_hit(&found.of_images)),
-    ] {
-        let levels = Levels::of(&uncertainty, &is_correct, LEVELS);
+    let mut directions = vec![
+        ("t2i", &of_texts, is_hit(&found.of_texts)),
+        ("i2t", &of_images, is_hit(&found.of_images)),
+    ];
+    if ids.truths.is_some() {
+        directions.push(("i2t_own", &of_images, is_hit(&found.own_of_images)));
+    }
+    for (direction, uncertainty, is_correct) in directions {
+        let levels = Levels::of(uncertainty, &is_correct, LEVELS);
         let mut put = |name: &str, value: Option<f64>| {
             if let Some(value) = value {
                 numbers.insert(format!("{direction}_{name}"), value);
@@ -253,6 +345,10 @@ fn caption_numbers(uncertainty: &[f64], own: &[f64], captions: &[CaptionRow]) ->
             grouped(captions, uncertainty, |c| c.level),
         ),
         ("score_level", grouped(captions, own, |c| c.level)),
+        (
+            "uncertainty_bits",
+            grouped(captions, uncertainty, |c| c.bits.map(whole_bits)),
+        ),
     ] {
         for (group, mut values) in by_group {
             values.sort_by(f64::total_cmp);
@@ -268,6 +364,14 @@ fn caption_numbers(uncertainty: &[f64], own: &[f64], captions: &[CaptionRow]) ->
         numbers.insert("adjacent_levels_ordered".to_owned(), share);
     }
     numbers
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "information is tens of bits"
+)]
+fn whole_bits(bits: f64) -> usize {
+    bits.max(0.0).round() as usize
 }
 
 fn grouped(
@@ -328,6 +432,7 @@ mod tests {
         let ids = IdMap {
             images: vec!["0".to_owned(), "1".to_owned()],
             captions: captions(),
+            truths: None,
         };
         let images = Tensor::from_floats([[2.0, 0.0, 0.0], [0.0, 3.0, 0.0]], &device);
         let texts = Tensor::from_floats(
@@ -361,6 +466,39 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_may_find_any_caption_that_is_true_of_it() {
+        let device = cpu();
+        let mut ids = IdMap {
+            images: vec!["0".to_owned(), "1".to_owned()],
+            captions: captions(),
+            truths: None,
+        };
+        // Each picture finds the first caption of the other best, then its own.
+        let images = Tensor::from_floats([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &device);
+        let texts = Tensor::from_floats(
+            [
+                [0.0, 1.0, 0.0],
+                [1.0, 0.2, 1.0],
+                [1.0, 0.0, 0.0],
+                [0.0, 1.0, 1.0],
+            ],
+            &device,
+        );
+        let clip = Clip::new(&device);
+        let encoded = Encoded::new(&clip, images, texts);
+        let strict = retrieval(&encoded, &ids).expect("a device");
+        assert_eq!(strict["i2t_recall_at_1"], 0.0, "own captions alone");
+        // The first caption of picture 0 fits both; that of picture 1 does not.
+        ids.truths = Some(Truths {
+            meanings: vec![0, 1, 2, 2],
+            pictures: vec![vec![0, 1], vec![0], vec![1]],
+        });
+        let fitting = retrieval(&encoded, &ids).expect("a device");
+        assert_eq!(fitting["i2t_recall_at_1"], 0.5, "picture 1 found a truth");
+        assert_eq!(fitting["i2t_own_recall_at_1"], 0.0, "but not its own");
+    }
+
+    #[test]
     fn uncertainty_that_falls_with_information_is_seen() {
         let found = caption_numbers(&[0.9, 0.2, 0.8, 0.1], &[0.0; 4], &captions());
         for name in ["uncertainty_vs_bits", "uncertainty_vs_tokens"] {
@@ -382,6 +520,7 @@ mod tests {
                     ..captions()[0].clone()
                 })
                 .collect(),
+            truths: None,
         };
         // The ten most certain items are found, and each query retrieves the item of its own number.
         let hits: Vec<Hit> = (0..20)
@@ -392,6 +531,7 @@ mod tests {
             .collect();
         let found = Found {
             of_images: hits.clone(),
+            own_of_images: hits.clone(),
             of_texts: hits,
             own: vec![0.0; 20],
         };

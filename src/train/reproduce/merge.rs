@@ -175,10 +175,7 @@ fn empty_split(plan: &WorkPlan) -> Split {
         width: plan.config.embed_dim,
     };
     Split {
-        ids: IdMap {
-            images: Vec::new(),
-            captions: Vec::new(),
-        },
+        ids: IdMap::default(),
         texts: rows(),
         images: rows(),
         text_activations: rows(),
@@ -196,6 +193,7 @@ fn read_piece(pieces: &Path, name: &str) -> Result<(Split, PieceIds)> {
         ids: IdMap {
             images: std::mem::take(&mut ids.images),
             captions: std::mem::take(&mut ids.captions),
+            truths: None,
         },
         texts,
         images,

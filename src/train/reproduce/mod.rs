@@ -2,12 +2,16 @@
 //! figures.
 
 pub mod cache;
+mod campaign;
 pub mod classify;
 pub mod cli;
+pub mod disturb_cli;
+pub mod disturbed;
 pub mod embed_cli;
 pub mod embed_files;
 pub mod embed_scenes;
 pub mod figures;
+pub mod findings;
 mod given;
 pub mod measure;
 pub mod merge;
@@ -15,11 +19,13 @@ pub mod paper;
 pub mod part_of;
 pub mod pieces;
 pub mod plot;
+pub mod report;
 pub mod results;
 mod run;
 pub mod tables;
 mod towers;
 pub mod world;
 
+pub use campaign::Campaign;
 pub use given::Given;
-pub use run::{FitRequest, Measured, Plan, fit_one, reproduce};
+pub use run::{Bench, FitRequest, Measured, Plan};

@@ -2,15 +2,32 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
+use plotters::coord::Shift;
 use plotters::prelude::{
-    BLACK, ChartBuilder, Circle, Color as _, IntoDrawingArea as _, IntoFont as _, LineSeries,
-    Palette as _, Palette99, PathElement, Polygon, RGBColor, SVGBackend, SeriesLabelPosition,
-    WHITE,
+    ChartBuilder, Circle, Color as _, DrawingArea, IntoDrawingArea as _, IntoFont as _, LineSeries,
+    PathElement, Polygon, RGBColor, SVGBackend, Text, WHITE,
 };
 
 /// Size of a panel in pixels.
-const PANEL: (u32, u32) = (460, 380);
+const PANEL: (u32, u32) = (460, 360);
+/// Size of a name in the legend below the panels, in pixels.
+const ENTRY: (u32, u32) = (200, 20);
+/// Okabe and Ito's colours, which those who see few colours can tell apart, and four more.
+const COLOURS: [RGBColor; 10] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 0, 0),
+    RGBColor(127, 127, 127),
+    RGBColor(148, 103, 189),
+    RGBColor(140, 86, 75),
+];
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// A line, with a band around it where the spread is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,67 +72,95 @@ impl Panel {
     }
 }
 
-/// Writes panels side by side.
+/// Writes panels side by side, with one legend below them.
 ///
 /// # Errors
 ///
 /// There is nothing to draw, or the file cannot be written.
 pub fn draw(panels: &[Panel], path: &Path) -> Result<()> {
-    let panels: Vec<(&Panel, [(f64, f64); 2])> = panels
-        .iter()
-        .filter_map(|panel| Some((panel, panel.ranges()?)))
-        .collect();
-    let n = u32::try_from(panels.len()).context("a handful of panels")?;
-    anyhow::ensure!(n > 0, "{}: nothing to draw", path.display());
+    let drawn: Vec<&Panel> = panels.iter().filter(|p| p.ranges().is_some()).collect();
+    ensure!(!drawn.is_empty(), "{}: nothing to draw", path.display());
+    let names = names(&drawn);
+    let n_panels = u32::try_from(drawn.len()).context("a handful of panels")?;
+    let n_names = u32::try_from(names.len()).context("a handful of lines")?;
+    let width = PANEL.0 * n_panels;
+    let entries_per_row = width / ENTRY.0;
+    let height = PANEL.1 + ENTRY.1 * n_names.div_ceil(entries_per_row) + ENTRY.1 / 2;
     let mut svg = String::new();
     {
-        let area = SVGBackend::with_string(&mut svg, (PANEL.0 * n, PANEL.1)).into_drawing_area();
+        let area = SVGBackend::with_string(&mut svg, (width, height)).into_drawing_area();
         area.fill(&WHITE)?;
-        let columns = area.split_evenly((1, panels.len()));
-        for ((panel, [x, y]), column) in panels.into_iter().zip(columns) {
-            let mut chart = ChartBuilder::on(&column)
-                .caption(&panel.title, ("sans-serif", 16).into_font())
-                .margin(12)
-                .x_label_area_size(40)
-                .y_label_area_size(56)
-                .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
-            chart
-                .configure_mesh()
-                .light_line_style(WHITE)
-                .x_desc(&panel.x_label)
-                .y_desc(&panel.y_label)
-                .draw()?;
-            for (i, line) in panel.lines.iter().enumerate() {
-                let colour = colour(i);
-                chart.draw_series(std::iter::once(Polygon::new(
-                    outline(&line.band),
-                    colour.mix(0.15),
-                )))?;
-                chart
-                    .draw_series(LineSeries::new(line.points.clone(), colour.stroke_width(2)))?
-                    .label(line.name.clone())
-                    .legend(move |(x, y)| {
-                        PathElement::new([(x, y), (x + 14, y)], colour.stroke_width(2))
-                    });
-                let dots = line.points.iter();
-                chart.draw_series(dots.map(|point| Circle::new(*point, 2, colour.filled())))?;
-            }
-            chart
-                .configure_series_labels()
-                .position(SeriesLabelPosition::UpperRight)
-                .label_font(("sans-serif", 10))
-                .background_style(WHITE.mix(0.8))
-                .border_style(BLACK.mix(0.2))
-                .draw()?;
+        let (above, below) = area.split_vertically(PANEL.1);
+        for (panel, column) in drawn.iter().zip(above.split_evenly((1, drawn.len()))) {
+            draw_panel(panel, &names, &column)?;
         }
+        draw_legend(&names, entries_per_row, &below)?;
         area.present()?;
     }
     std::fs::write(path, svg).with_context(|| path.display().to_string())
 }
 
-fn colour(i: usize) -> RGBColor {
-    let (r, g, b) = Palette99::COLORS[i % Palette99::COLORS.len()];
-    RGBColor(r, g, b)
+/// Every line's name once, in order; a name has the same colour in all panels.
+fn names<'a>(panels: &[&'a Panel]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for line in panels.iter().flat_map(|panel| &panel.lines) {
+        if !names.contains(&line.name.as_str()) {
+            names.push(&line.name);
+        }
+    }
+    names
+}
+
+fn colour(names: &[&str], name: &str) -> RGBColor {
+    let at = names.iter().position(|known| *known == name);
+    COLOURS[at.unwrap_or_default() % COLOURS.len()]
+}
+
+fn draw_panel(panel: &Panel, names: &[&str], area: &Area<'_>) -> Result<()> {
+    let Some([x, y]) = panel.ranges() else {
+        return Ok(());
+    };
+    let mut chart = ChartBuilder::on(area)
+        .caption(&panel.title, ("sans-serif", 16).into_font())
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(56)
+        .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
+    chart
+        .configure_mesh()
+        .light_line_style(WHITE)
+        .x_label_formatter(&|x| short(*x))
+        .x_desc(&panel.x_label)
+        .y_desc(&panel.y_label)
+        .draw()?;
+    for line in &panel.lines {
+        let colour = colour(names, &line.name);
+        let band = Polygon::new(outline(&line.band), colour.mix(0.12));
+        chart.draw_series(std::iter::once(band))?;
+        let stroke = colour.stroke_width(2);
+        chart.draw_series(LineSeries::new(line.points.clone(), stroke))?;
+        let dots = line.points.iter();
+        chart.draw_series(dots.map(|point| Circle::new(*point, 2, colour.filled())))?;
+    }
+    Ok(())
+}
+
+/// A number without zeros that say nothing.
+fn short(x: f64) -> String {
+    let text = format!("{x:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn draw_legend(names: &[&str], entries_per_row: u32, area: &Area<'_>) -> Result<()> {
+    for (i, name) in (0..).zip(names) {
+        let x = i32::try_from(i % entries_per_row * ENTRY.0 + 24)?;
+        let y = i32::try_from(i / entries_per_row * ENTRY.1 + 8)?;
+        let stroke = colour(names, name).stroke_width(3);
+        area.draw(&PathElement::new([(x, y), (x + 18, y)], stroke))?;
+        let font = ("sans-serif", 13).into_font();
+        area.draw(&Text::new(*name, (x + 24, y - 6), font))?;
+    }
+    Ok(())
 }
 
 /// A band as a closed line: along its low side and back along its high side.
@@ -155,6 +200,7 @@ mod tests {
             assert!(svg.contains(word), "{word} is in the figure");
         }
         assert!(svg.contains("width=\"460\""), "one panel has points");
+        assert_eq!(svg.matches("a method").count(), 1, "one legend: {svg}");
     }
 
     #[test]

@@ -10,6 +10,9 @@ use super::measure::Numbers;
 use crate::metrics::{mean, population_sd};
 use crate::train::methods::MethodName;
 
+/// The number of a method whose training left the numbers: it has no others.
+pub const DIVERGED_AT_STEP: &str = "diverged_at_step";
+
 /// A measured number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -34,6 +37,21 @@ pub struct Summary {
     pub sd: f64,
     /// Seeds.
     pub n: usize,
+}
+
+/// A line of `summary.json`, which the page shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SummaryRow {
+    /// The method, as people call it.
+    pub method: &'static str,
+    /// Name of the number.
+    pub metric: String,
+    /// Its mean over the seeds.
+    pub mean: f64,
+    /// Its population standard deviation.
+    pub sd: f64,
+    /// Seeds.
+    pub n_seeds: usize,
 }
 
 /// All rows of a file.
@@ -73,6 +91,22 @@ impl Results {
     pub fn has(&self, method: MethodName, dataset: &str, seed: u64) -> bool {
         let is_it = |row: &Row| row.method == method && row.dataset == dataset && row.seed == seed;
         self.0.iter().any(is_it)
+    }
+
+    /// Whether a number of a method was measured with a seed.
+    #[must_use]
+    pub fn has_number(&self, method: MethodName, dataset: &str, seed: u64, metric: &str) -> bool {
+        let is_it = |row: &Row| row.seed == seed && row.metric == metric;
+        let of = |row: &&Row| row.method == method && row.dataset == dataset;
+        self.0.iter().filter(of).any(is_it)
+    }
+
+    /// Adds what was measured, in place of what was there of the method, the data set and the seed.
+    pub fn put(&mut self, method: MethodName, dataset: &str, seed: u64, numbers: Numbers) {
+        let is_other =
+            |row: &Row| row.method != method || row.dataset != dataset || row.seed != seed;
+        self.0.retain(is_other);
+        self.add(method, dataset, seed, numbers);
     }
 
     /// Adds what was measured.
@@ -135,6 +169,24 @@ impl Results {
             sd: population_sd(&values),
             n: values.len(),
         })
+    }
+
+    /// What the seeds say of some numbers, method by method; what was not measured is left out.
+    #[must_use]
+    pub fn summaries(&self, metrics: &[&str]) -> Vec<SummaryRow> {
+        let of_method = |method: MethodName| {
+            metrics.iter().filter_map(move |metric| {
+                let Summary { mean, sd, n } = self.summary(method, metric)?;
+                Some(SummaryRow {
+                    method: method.title(),
+                    metric: (*metric).to_owned(),
+                    mean,
+                    sd,
+                    n_seeds: n,
+                })
+            })
+        };
+        self.methods().into_iter().flat_map(of_method).collect()
     }
 
     /// Names of the numbers of a method that begin so.

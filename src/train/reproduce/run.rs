@@ -1,18 +1,17 @@
-//! Fits and measures one method, or all of them with several seeds; what is done is not done again.
+//! Fits one method and measures it.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use burn::tensor::{Device, Tensor};
-use serde::Serialize;
 
-use super::cache::{Cache, CacheConfig, Task};
+use super::cache::{Cache, Task};
 use super::classify::Classified;
+use super::disturbed::{Disturbed, DisturbedSide, impact};
 use super::given::Given;
-use super::measure::{Encoded, Numbers, retrieval};
-use super::results::Results;
-use super::{figures, tables};
+use super::measure::{Encoded, Numbers, recall, retrieval};
 use crate::metrics::retrieval::mean_impact;
 use crate::model::adapter::AdapterConfig;
 use crate::train::bundle::records;
@@ -94,25 +93,24 @@ pub type Measured = Vec<(String, Numbers)>;
 
 /// What a method is given.
 struct Data<'a> {
-    given: &'a Given,
-    device: &'a Device,
+    bench: &'a Bench<'a>,
     /// The posteriors of the projections of captions and pictures, for the method that reads them.
     posteriors: Option<(Laplace, Laplace)>,
 }
 
 impl<'a> Data<'a> {
-    fn new(given: &'a Given, name: MethodName, device: &'a Device) -> Result<Self> {
+    fn new(bench: &'a Bench<'a>, name: MethodName) -> Result<Self> {
         /// CLIP's own factor, at which the curvature is taken.
         const CLIP_SCALE: f64 = 100.0;
-        let cache = &given.own;
+        let cache = &bench.given.own;
         let posteriors = if name == MethodName::Bayesvlm {
             ensure!(
                 cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
                 "{} has no linear last layer in both towers, which BayesVLM is about",
                 cache.config.model
             );
-            let train = cache.train.features(device);
-            let (text, image) = cache.train.activations(&cache.config, device);
+            let train = &bench.train;
+            let (text, image) = cache.train.activations(&cache.config, bench.device);
             Some((
                 Laplace::estimate(&train.texts, &text, &train.images, CLIP_SCALE)?,
                 Laplace::estimate(&train.images, &image, &train.texts, CLIP_SCALE)?,
@@ -120,21 +118,17 @@ impl<'a> Data<'a> {
         } else {
             None
         };
-        Ok(Self {
-            given,
-            device,
-            posteriors,
-        })
+        Ok(Self { bench, posteriors })
     }
 
     /// Captions and pictures of a test split.
     fn test(&self, cache: &Cache) -> (Tensor<2>, Tensor<2>) {
         let test = &cache.test;
-        let features = test.features(self.device);
+        let features = test.features(self.bench.device);
         match &self.posteriors {
             None => (features.texts, features.images),
             Some((text, image)) => {
-                let (texts, images) = test.activations(&cache.config, self.device);
+                let (texts, images) = test.activations(&cache.config, self.bench.device);
                 (
                     text.with_variance(features.texts, texts.rows),
                     image.with_variance(features.images, images.rows),
@@ -145,7 +139,7 @@ impl<'a> Data<'a> {
 
     /// Captions and pictures of a task.
     fn task(&self, task: &Task) -> (Tensor<2>, Tensor<2>) {
-        let of = |rows: &super::cache::Rows| rows.to_device(self.device);
+        let of = |rows: &super::cache::Rows| rows.to_device(self.bench.device);
         let (texts, images) = (of(&task.texts), of(&task.images));
         match &self.posteriors {
             None => (texts, images),
@@ -157,14 +151,50 @@ impl<'a> Data<'a> {
     }
 
     fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<Measured> {
-        let sets = self.given.measured().into_iter();
-        sets.map(|(dataset, cache)| Ok((dataset, self.measure_on(cache, method, name)?)))
-            .collect()
+        let sets = self.bench.given.measured().into_iter();
+        let measured = sets.map(|(dataset, cache)| {
+            let mut numbers = self.measure_on(cache, method, name)?;
+            if std::ptr::eq(cache, &raw const self.bench.given.own) {
+                numbers.extend(self.impact_of_disturbances(method, &numbers)?);
+            }
+            Ok((dataset, numbers))
+        });
+        measured.collect()
+    }
+
+    /// What disturbances of one side do to the recall of the own test split, the other side being clean.
+    fn impact_of_disturbances<M: Method>(&self, method: &M, clean: &Numbers) -> Result<Numbers> {
+        let given = self.bench.given;
+        let (texts, images) = self.test(&given.own);
+        let encoded = Encoded::new(method, images, texts);
+        let disturbed = given.disturbed.iter().map(|disturbed| {
+            let rows = self.disturbed(disturbed);
+            let encoded = match disturbed.side {
+                DisturbedSide::Pictures => encoded.with_images(rows),
+                DisturbedSide::Captions => encoded.with_texts(rows),
+            };
+            let found = recall(&encoded, &given.own.test.ids)?;
+            Ok((&disturbed.disturbance, found))
+        });
+        Ok(impact(clean, &disturbed.collect::<Result<Vec<_>>>()?))
+    }
+
+    /// The disturbed side of the own test split.
+    fn disturbed(&self, disturbed: &Disturbed) -> Tensor<2> {
+        let features = disturbed.features.to_device(self.bench.device);
+        let Some((text, image)) = &self.posteriors else {
+            return features;
+        };
+        let activations = disturbed.activations.to_device(self.bench.device);
+        match disturbed.side {
+            DisturbedSide::Pictures => image.with_variance(features, activations),
+            DisturbedSide::Captions => text.with_variance(features, activations),
+        }
     }
 
     /// What noise does to recall: on pictures alone, on captions alone, on both as in `both`.
     fn impact<M: Method>(&self, noisy: &Cache, method: &M, both: &Numbers) -> Result<Numbers> {
-        let own = &self.given.own;
+        let own = &self.bench.given.own;
         let is_same = noisy.config.dataset == own.config.dataset
             && noisy.test.ids.images == own.test.ids.images
             && noisy.test.ids.captions.len() == own.test.ids.captions.len();
@@ -227,7 +257,6 @@ impl<'a> Data<'a> {
 struct FitAndMeasure<'a> {
     request: FitRequest,
     training: Option<Training>,
-    features: &'a Features,
     data: &'a Data<'a>,
     folder: Option<&'a Path>,
 }
@@ -236,11 +265,18 @@ impl Job for FitAndMeasure<'_> {
     type Output = Result<Measured>;
 
     fn run<M: Method>(self, method: M) -> Result<Measured> {
+        let FitRequest { name, seed } = self.request;
+        let method = drawn(method, seed);
         let started = Instant::now();
-        let name = self.request.name;
         let method = match &self.training {
             None => method.valid(),
-            Some(training) => train(method, name.title(), training, self.features, self.folder)?,
+            Some(training) => train(
+                method,
+                name.title(),
+                training,
+                &self.data.bench.train,
+                self.folder,
+            )?,
         };
         let fit_seconds = started.elapsed().as_secs_f64();
         if let (Some(folder), true) = (self.folder, self.training.is_some()) {
@@ -258,161 +294,56 @@ impl Job for FitAndMeasure<'_> {
     }
 }
 
-/// Fits one method on cached features and measures it; with a folder, weights and a checkpoint lie there.
-///
-/// # Errors
-///
-/// The user interrupted, the training left the numbers, or a file cannot be written.
-pub fn fit_one(
-    request: FitRequest,
-    plan: &Plan,
-    given: &Given,
-    folder: Option<&Path>,
-    device: &Device,
-) -> Result<Measured> {
-    if let Some(folder) = folder {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("creating {}", folder.display()))?;
+/// The method with its initial weights, which depend on the seed alone.
+fn drawn<M: Method>(method: M, seed: u64) -> M {
+    /// Burn draws from one generator of the process: who seeds it must be alone until all is drawn.
+    static DRAWING: Mutex<()> = Mutex::new(());
+    let _alone = DRAWING.lock().unwrap_or_else(PoisonError::into_inner);
+    for device in method.devices() {
+        device.seed(seed);
     }
-    let cache = &given.own;
-    let options = plan.options(cache.config.embed_dim);
-    let autodiff = device.clone().autodiff();
-    autodiff.seed(request.seed);
-    let features = cache.train.features(device);
-    let data = Data::new(given, request.name, device)?;
-    let job = FitAndMeasure {
-        request,
-        training: plan.training(request.name, request.seed),
-        features: &features,
-        data: &data,
-        folder,
-    };
-    request.name.with(&options, &autodiff, job)
+    // Weights are drawn when they are first read, and clones share them.
+    drop(method.clone().valid());
+    method
 }
 
-/// What else a reader has to know to repeat the numbers.
-#[derive(Serialize)]
-struct Environment<'a> {
-    command: &'a str,
-    version: &'static str,
-    commit: String,
-    system: String,
-    n_cores: usize,
-    device: &'a str,
-    batch: usize,
-    epochs: usize,
-    rate_factor: f64,
-    follow: Follow,
-    hidden_width: usize,
-    features: &'a CacheConfig,
-    also_measured_on: Vec<&'a CacheConfig>,
+/// Cached features on their device, for any number of fits.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    given: &'a Given,
+    train: Features,
+    device: &'a Device,
 }
 
-/// Fits and measures methods with seeds 0, 1, …; writes `results.json`, `tables.md` and the figures after each.
-///
-/// # Errors
-///
-/// As [`fit_one`].
-pub fn reproduce(
-    methods: &[MethodName],
-    n_seeds: u64,
-    plan: &Plan,
-    given: &Given,
-    folder: &Path,
-    device: (&str, &Device),
-) -> Result<()> {
-    ensure!(n_seeds > 0, "no seeds: at least one is needed");
-    std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
-    claim(plan, given, folder, device.0)?;
-    let path = folder.join("results.json");
-    let mut results = Results::read(&path)?;
-    let dataset = &given.own.config.dataset;
-    for seed in 0..n_seeds {
-        for &name in methods {
-            // What trains nothing is the same for every seed.
-            let is_fixed = name.optimizer(plan.follow).is_none() && seed > 0;
-            if is_fixed || results.has(name, dataset, seed) {
-                continue;
-            }
-            let unfinished = folder
-                .join("unfinished")
-                .join(format!("{}-{seed}", name.slug()));
-            let request = FitRequest { name, seed };
-            let measured = fit_one(request, plan, given, Some(&unfinished), device.1)
-                .with_context(|| format!("{} with seed {seed}", name.slug()))?;
-            for (dataset, numbers) in measured {
-                results.add(name, &dataset, seed, numbers);
-            }
-            results.write(&path)?;
-            std::fs::remove_dir_all(&unfinished)?;
+impl<'a> Bench<'a> {
+    /// Brings the features that are trained on to the device.
+    #[must_use]
+    pub fn new(given: &'a Given, device: &'a Device) -> Self {
+        Self {
+            train: given.own.train.features(device),
+            given,
+            device,
         }
     }
-    // Empty by now; it may also never have been made.
-    std::fs::remove_dir(folder.join("unfinished")).ok();
-    std::fs::write(folder.join("tables.md"), tables::markdown(&results))?;
-    for dataset in results.datasets() {
-        for name in figures::write(&results.on(&dataset), &dataset, folder)? {
-            eprintln!("{}", folder.join(name).display());
-        }
-    }
-    Ok(())
-}
 
-/// Writes `environment.json`, or checks that the run there was planned the same way.
-fn claim(plan: &Plan, given: &Given, folder: &Path, device: &str) -> Result<()> {
-    let config = &given.own.config;
-    let environment = Environment {
-        command: &plan.command,
-        version: env!("CARGO_PKG_VERSION"),
-        commit: commit(),
-        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        n_cores: std::thread::available_parallelism().map_or(1, usize::from),
-        device,
-        batch: plan.batch,
-        epochs: plan.epochs,
-        rate_factor: plan.rate_factor,
-        follow: plan.follow,
-        hidden_width: plan.sizes(config.embed_dim).hidden_width,
-        features: config,
-        also_measured_on: given.others.iter().map(|cache| &cache.config).collect(),
-    };
-    let path = folder.join("environment.json");
-    let now = serde_json::to_value(&environment)?;
-    if let Ok(json) = std::fs::read(&path) {
-        let there: serde_json::Value =
-            serde_json::from_slice(&json).with_context(|| path.display().to_string())?;
-        for key in [
-            "batch",
-            "epochs",
-            "rate_factor",
-            "follow",
-            "hidden_width",
-            "features",
-            "also_measured_on",
-        ] {
-            ensure!(
-                there[key] == now[key],
-                "{} holds results with {key} {}, not {}; choose another folder",
-                folder.display(),
-                there[key],
-                now[key]
-            );
+    /// Fits one method and measures it; with a folder, weights and a checkpoint lie there.
+    ///
+    /// # Errors
+    ///
+    /// The user interrupted, the training left the numbers, or a file cannot be written.
+    pub fn fit(&self, request: FitRequest, plan: &Plan, folder: Option<&Path>) -> Result<Measured> {
+        if let Some(folder) = folder {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("creating {}", folder.display()))?;
         }
-        return Ok(());
-    }
-    std::fs::write(path, serde_json::to_string_pretty(&now)?)?;
-    Ok(())
-}
-
-/// The commit of the working tree, or nothing where there is none.
-fn commit() -> String {
-    let output = std::process::Command::new("git")
-        .args(["rev-parse", "HEAD"])
-        .output();
-    match output {
-        Ok(output) if output.status.success() => {
-            String::from_utf8_lossy(&output.stdout).trim().to_owned()
-        }
-        _ => String::new(),
+        let options = plan.options(self.given.own.config.embed_dim);
+        let job = FitAndMeasure {
+            training: plan.training(request.name, request.seed),
+            data: &Data::new(self, request.name)?,
+            request,
+            folder,
+        };
+        let autodiff = self.device.clone().autodiff();
+        request.name.with(&options, &autodiff, job)
     }
 }

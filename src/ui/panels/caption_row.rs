@@ -9,7 +9,8 @@ use web_sys::FocusOptions;
 
 use super::pair_cell::PairCell;
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, Focus, caption_note, percent, three_significant,
+    CaptionView, Direction, ExplorerState, Focus, ModelChoice, caption_note, percent,
+    three_significant, tokens_note,
 };
 use crate::ui::exhibit::Exhibit;
 use crate::ui::plot;
@@ -36,18 +37,26 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
             |percentile| format!("{:.1}%", 100.0 - percentile),
         )
     };
+    let tokens = Memo::new(move |_| {
+        exhibit
+            .cosines
+            .with(|cosines| cosines.caption(key).cloned())
+    });
     let is_stale = move || {
-        view.with(|view| {
-            view.as_ref()
-                .is_none_or(|view| text.with(|text| view.caption != *text))
-        })
+        let known = view.with(|view| view.as_ref().map(|view| view.caption.clone()));
+        let known = known.or_else(|| tokens.get().map(|tokens| tokens.caption));
+        known.is_none_or(|known| text.with(|text| known != *text))
+    };
+    let note = move || match tokens.get() {
+        Some(tokens) => tokens_note(&tokens),
+        None => caption_note(&text.get(), view.get().as_ref()),
     };
     view! {
         <tr role="row" class="row" class:stale=is_stale class:pointed=move || exhibit.points_at_caption(key) data-caption=move || text.get() style:--certainty=certainty>
             <th role="rowheader" class="caption">
                 {plot::halo(percentile, plot::Size::Wide)}
                 <CaptionField key=key text=text/>
-                <p class="note">{move || caption_note(&text.get(), view.get().as_ref())}</p>
+                <p class="note">{note}</p>
                 <CaptionTools key=key text=text/>
             </th>
             <Numbers view=view is_stale=Signal::derive(is_stale)/>
@@ -118,7 +127,7 @@ fn CaptionTools(key: u64, text: Memo<String>) -> impl IntoView {
     let label = move |verb: &str| format!("{verb}: {}", text.get());
     view! {
         <span class="tools">
-            <button type="button" title="sort the pictures by this row" aria-label=move || label("Sort the pictures by") on:click=move |_| exhibit.sort_pictures(key)>"⇆"</button>
+            <button type="button" class="sort-row" title="sort the pictures by this row" aria-label=move || label("Sort the pictures by") on:click=move |_| exhibit.sort_pictures(key)>"⇆"</button>
             <button type="button" aria-label=move || label("Move up") on:click=move |_| exhibit.move_caption(key, Direction::Up)>"↑"</button>
             <button type="button" aria-label=move || label("Move down") on:click=move |_| exhibit.move_caption(key, Direction::Down)>"↓"</button>
             <button type="button" aria-label=move || label("Remove the caption") on:click=move |_| exhibit.state.update(|state| state.remove_caption(key))>"×"</button>
@@ -129,8 +138,13 @@ fn CaptionTools(key: u64, text: Memo<String>) -> impl IntoView {
 /// κ, 1/κ, and where 1/κ stands among the reference captions.
 #[component]
 fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
     let number = move |read: fn(&CaptionView) -> f64| view.with(|view| view.as_ref().map(read));
-    let shown = move |read| number(read).map_or_else(|| "–".to_owned(), three_significant);
+    let shown = move |read| match number(read) {
+        Some(value) => three_significant(value),
+        None if exhibit.is_bare.get() => "no adapter".to_owned(),
+        None => "–".to_owned(),
+    };
     let exact = move |read| {
         number(read)
             .filter(|_| !is_stale.get())
@@ -138,7 +152,7 @@ fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl Into
     };
     let percentile = move || number(|view| view.percentile);
     view! {
-        <td role="gridcell" class="numbers">
+        <td role="gridcell" class="numbers" class:bare=move || exhibit.is_bare.get()>
             <span class="kappa"><i>"κ "</i><b data-field="kappa" data-value=move || exact(|view| view.concentration) title=move || exact(|view| view.concentration)>{move || shown(|view| view.concentration)}</b></span>
             <span class="inverse">"1/"<i>"κ "</i><span data-field="uncertainty" data-value=move || exact(|view| view.uncertainty) title=move || exact(|view| view.uncertainty)>{move || shown(|view| view.uncertainty)}</span></span>
             {plot::track(percentile)}
@@ -153,9 +167,9 @@ fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl Into
 pub(crate) fn NewCaption() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
     let lacks_examples = move || {
-        exhibit
-            .state
-            .with(|state| !state.missing_examples().is_empty())
+        exhibit.state.with(|state| {
+            state.model == ModelChoice::Scenes && !state.missing_examples().is_empty()
+        })
     };
     let add_examples = move |_| {
         for caption in exhibit

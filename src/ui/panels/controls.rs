@@ -32,9 +32,11 @@ pub(crate) fn Controls() -> impl IntoView {
     view! {
         <div class="controls">
             <p class="invitation">"Change one word."</p>
-            <LawChoice/>
-            <fieldset><legend>"Bars show"</legend>{measures.map(measure).collect_view()}</fieldset>
-            <fieldset><legend>"Also show"</legend>{readings.map(beside).collect_view()}</fieldset>
+            <div class="readings" hidden=move || exhibit.is_bare.get()>
+                <LawChoice/>
+                <fieldset><legend>"Bars show"</legend>{measures.map(measure).collect_view()}</fieldset>
+                <fieldset><legend>"Also show"</legend>{readings.map(beside).collect_view()}</fieldset>
+            </div>
         </div>
     }
 }

@@ -3,8 +3,10 @@
 use leptos::prelude::*;
 
 use crate::explorer::file_size;
-use crate::protocol::{ModelCard, Progress};
+use crate::protocol::Progress;
+use crate::ui::card::Card;
 use crate::ui::exhibit::{EngineState, Exhibit};
+use crate::ui::model_panel::{ModelButton, ModelPanel};
 
 /// The top of the page.
 #[component]
@@ -16,10 +18,13 @@ pub(crate) fn Masthead() -> impl IntoView {
             <p class="name">"Kappascope"</p>
             <h1>"How many pictures could these words mean?"</h1>
             <p class="engine" role="status">
+                // First, so that it stays where it is while the words beside it grow.
+                <ModelButton/>
                 <span>{move || engine_words(exhibit)}</span>
                 <Show when=is_safe><button type="button" class="quiet" on:click=move |_| exhibit.leave_safe_mode()>"Load the model anyway"</button></Show>
             </p>
         </header>
+        <ModelPanel/>
     }
 }
 
@@ -48,6 +53,7 @@ fn progress_words(progress: &Progress) -> String {
         stage,
         loaded_bytes,
         total_bytes,
+        ..
     } = progress;
     format!(
         "loading the {stage}, {} of {}",
@@ -56,20 +62,21 @@ fn progress_words(progress: &Progress) -> String {
     )
 }
 
-fn card_words(card: &ModelCard, choice: &str) -> String {
-    let engine = if card.engine == "gpu" { "GPU" } else { "CPU" };
+fn card_words(card: &Card, choice: &str) -> String {
+    let engine = if card.engine() == "gpu" { "GPU" } else { "CPU" };
     let why = if choice.is_empty() {
         String::new()
     } else {
         format!(" ({choice})")
     };
-    let checked = if card.self_test.tolerance > 0.0 {
+    let checked = if card.is_checked() {
         " · checked on this device"
     } else {
         ""
     };
     format!(
         "{} · on the {engine}, {}{why}{checked} · nothing is uploaded",
-        card.title, card.device
+        card.title(),
+        card.device()
     )
 }

@@ -10,7 +10,9 @@ mod notices;
 mod pair_cell;
 mod picture_headers;
 mod prose;
+mod save;
 mod touched_pair;
+mod tour;
 
 pub(super) use caption_row::{CaptionRow, NewCaption};
 pub(super) use controls::{Choice, Controls, LawChoice};
@@ -21,4 +23,6 @@ pub(super) use navigation::Navigation;
 pub(super) use notices::Notices;
 pub(super) use picture_headers::{AddPicture, Axis, PictureHeaders};
 pub(super) use prose::Prose;
+pub(super) use save::Save;
 pub(super) use touched_pair::TouchedPair;
+pub(super) use tour::{Tour, begin as begin_tour};

@@ -6,79 +6,176 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
-use crate::explorer::{Measure, beside_words, best_words, rank_words, three_significant};
+use crate::explorer::{
+    CosineView, Cosines, ExplorerState, Measure, PairView, Readings, beside_words, best_of_words,
+    best_words, rank_words, three_significant,
+};
 use crate::ui::exhibit::Exhibit;
 use crate::ui::plot;
+
+/// What is known of a caption and a picture, and how the page marks them.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    exhibit: Exhibit,
+    caption: u64,
+    image: StoredValue<String>,
+    /// By a model with adapters.
+    view: Memo<Option<PairView>>,
+    /// By a model without.
+    cosine: Memo<Option<CosineView>>,
+    measure: Memo<Measure>,
+    /// Whether what is known is of the text that stands there now.
+    is_current: Memo<bool>,
+    is_touched: Memo<bool>,
+}
+
+impl Pair {
+    fn new(exhibit: Exhibit, caption: u64, text: Memo<String>, image: String) -> Self {
+        let image = StoredValue::new(image);
+        let view = Memo::new(move |_| {
+            let read =
+                |readings: &Readings| image.with_value(|id| readings.pair(caption, id).cloned());
+            exhibit.readings.with(read)
+        });
+        let cosine = Memo::new(move |_| {
+            let read = |cosines: &Cosines| image.with_value(|id| cosines.pair(caption, id));
+            exhibit.cosines.with(read)
+        });
+        let is_touched = Memo::new(move |_| {
+            let is_it = |(key, touched): &(u64, String)| {
+                *key == caption && image.with_value(|id| id == touched)
+            };
+            exhibit
+                .touched
+                .with(|touched| touched.as_ref().is_some_and(is_it))
+        });
+        Self {
+            exhibit,
+            caption,
+            image,
+            view,
+            cosine,
+            measure: Memo::new(move |_| exhibit.measure()),
+            is_current: Memo::new(move |_| is_current(exhibit, caption, text)),
+            is_touched,
+        }
+    }
+
+    fn nats(self) -> Option<f64> {
+        self.view.with(|view| view.as_ref().map(|view| view.nats))
+    }
+
+    fn bare_cosine(self) -> Option<f64> {
+        self.cosine.get().map(|view| view.cosine)
+    }
+
+    /// What the bars show.
+    fn measured(self) -> Option<f64> {
+        let measure = self.measure.get();
+        let of_view = self
+            .view
+            .with(|view| view.as_ref().map(|view| view.measured(measure)));
+        of_view.or_else(|| self.bare_cosine())
+    }
+
+    fn shown(self) -> String {
+        self.measured()
+            .map_or_else(|| "–".to_owned(), three_significant)
+    }
+
+    /// The number in full, once it belongs to the text.
+    fn exact(self) -> Option<String> {
+        let number = self.nats().or_else(|| self.bare_cosine());
+        let number = number.filter(|_| self.is_current.get());
+        number.map(|number| number.to_string())
+    }
+
+    fn beside(self) -> Option<String> {
+        let beside =
+            |view: &PairView| beside_words(view, self.exhibit.state.with(|state| state.beside));
+        self.view.with(|view| view.as_ref().map(beside))
+    }
+
+    fn best(self) -> &'static str {
+        match self.cosine.get() {
+            Some(view) => best_of_words(view.is_best_caption, view.is_best_picture),
+            None => self.view.with(|view| view.as_ref().map_or("", best_words)),
+        }
+    }
+
+    /// How the order by cosine differs.
+    fn moved(self) -> String {
+        match self.measure.get() {
+            Measure::Likelihood => String::new(),
+            Measure::Cosine => self
+                .view
+                .with(|view| view.as_ref().map(rank_words).unwrap_or_default()),
+        }
+    }
+
+    fn is_in_chosen_column(self) -> bool {
+        let is_chosen = |state: &ExplorerState| {
+            self.image
+                .with_value(|id| state.picture.as_ref() == Some(id))
+        };
+        self.exhibit.state.with(is_chosen)
+    }
+
+    fn touch(self) {
+        self.image
+            .with_value(|id| self.exhibit.touch(self.caption, id));
+    }
+
+    fn point(self) {
+        self.image
+            .with_value(|id| self.exhibit.point(Some(self.caption), Some(id)));
+    }
+}
+
+/// Whether an answer is about the text that stands in a caption's field.
+fn is_current(exhibit: Exhibit, caption: u64, text: Memo<String>) -> bool {
+    let is_typed = |known: &String| text.with(|text| known == text);
+    let is_read = |readings: &Readings| {
+        let view = readings.caption(caption);
+        view.is_some_and(|view| is_typed(&view.caption))
+    };
+    let is_compared = |cosines: &Cosines| {
+        let tokens = cosines.caption(caption);
+        tokens.is_some_and(|tokens| is_typed(&tokens.caption))
+    };
+    exhibit.readings.with(is_read) || exhibit.cosines.with(is_compared)
+}
 
 /// A cell of the matrix. Arrow keys move between cells; a click or a focus chooses the pair.
 #[component]
 pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let id = StoredValue::new(image.clone());
-    let pair = Memo::new(move |_| {
-        exhibit
-            .readings
-            .with(|readings| id.with_value(|id| readings.pair(caption, id).cloned()))
-    });
-    let is_current = Memo::new(move |_| {
-        exhibit.readings.with(|readings| {
-            readings
-                .caption(caption)
-                .is_some_and(|view| text.with(|text| view.caption == *text))
-        })
-    });
-    let nats = move || pair.with(|pair| pair.as_ref().map(|pair| pair.nats));
-    let measure = Memo::new(move |_| exhibit.state.with(|state| state.measure));
-    let measured = move || pair.with(|pair| pair.as_ref().map(|pair| pair.measured(measure.get())));
-    let unit = move || match measure.get() {
+    let pair = Pair::new(exhibit, caption, text, image.clone());
+    let is_pointed = Memo::new(move |_| pair.image.with_value(|id| exhibit.points_at_picture(id)));
+    let field = move || {
+        if exhibit.is_bare.get() {
+            "cosine"
+        } else {
+            "nats"
+        }
+    };
+    let unit = move || match pair.measure.get() {
         Measure::Likelihood => " nats",
         Measure::Cosine => "",
     };
-    let extent = move || exhibit.readings.with(|readings| readings.extent);
-    let exact = move || {
-        nats()
-            .filter(|_| is_current.get())
-            .map(|nats| nats.to_string())
-    };
-    let in_column = move || {
-        exhibit
-            .state
-            .with(|state| id.with_value(|id| state.picture.as_ref() == Some(id)))
-    };
-    let is_touched = Memo::new(move |_| {
-        exhibit.touched.with(|touched| {
-            touched
-                .as_ref()
-                .is_some_and(|(key, image)| *key == caption && id.with_value(|id| id == image))
-        })
-    });
-    let touch = move || exhibit.touch(caption, &id.get_value());
-    let beside = move || {
-        pair.with(|pair| {
-            pair.as_ref()
-                .map(|pair| beside_words(pair, exhibit.state.with(|state| state.beside)))
-        })
-    };
-    let best = move || pair.with(|pair| pair.as_ref().map_or("", best_words));
-    let moved = move || match measure.get() {
-        Measure::Likelihood => String::new(),
-        Measure::Cosine => pair.with(|pair| pair.as_ref().map(rank_words).unwrap_or_default()),
-    };
     // One line has room for one of the two.
-    let best_of = move || Some(best()).filter(|_| moved().is_empty());
-    let is_pointed = Memo::new(move |_| id.with_value(|id| exhibit.points_at_picture(id)));
-    let point = move |_| id.with_value(|id| exhibit.point(Some(caption), Some(id)));
+    let best_of = move || Some(pair.best()).filter(|_| pair.moved().is_empty());
     view! {
-        <td role="gridcell" class="pair" class:chosen=in_column class:touched=move || is_touched.get() class:best=move || !best().is_empty() class:pointed=move || is_pointed.get()
-            tabindex=move || if is_touched.get() { "0" } else { "-1" }
-            data-field="nats" data-image=image data-caption=move || text.get() data-value=exact title=exact
-            on:click=move |_| touch() on:focus=move |_| touch() on:keydown=walk
-            on:pointerenter=point on:pointerleave=move |_| exhibit.point(None, None)
+        <td role="gridcell" class="pair" class:chosen=move || pair.is_in_chosen_column() class:touched=move || pair.is_touched.get() class:best=move || !pair.best().is_empty() class:pointed=move || is_pointed.get()
+            tabindex=move || if pair.is_touched.get() { "0" } else { "-1" }
+            data-field=field data-image=image data-caption=move || text.get() data-value=move || pair.exact() title=move || pair.exact()
+            on:click=move |_| pair.touch() on:focus=move |_| pair.touch() on:keydown=walk
+            on:pointerenter=move |_| pair.point() on:pointerleave=move |_| exhibit.point(None, None)
         >
-            <span class="nats">{move || measured().map_or_else(|| "–".to_owned(), three_significant)}<span class="hidden">{unit}</span></span>
-            {plot::bar(measured, extent)}
-            <span class="beside">{beside}</span>
-            <span class="best-of">{best_of}<span class="moved" data-field="moved">{moved}</span></span>
+            <span class="nats">{move || pair.shown()}<span class="hidden">{unit}</span></span>
+            {plot::bar(move || pair.measured(), move || exhibit.extent())}
+            <span class="beside">{move || pair.beside()}</span>
+            <span class="best-of">{best_of}<span class="moved" data-field="moved">{move || pair.moved()}</span></span>
         </td>
     }
 }

@@ -13,12 +13,13 @@ use crate::ui::plot;
 pub(crate) fn PictureHeaders() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
     let ids = Memo::new(move |_| exhibit.state.with(|state| state.pictures.clone()));
+    let is_bare = move || exhibit.is_bare.get();
     view! {
         <tr role="row" class="heads">
             <th role="columnheader" class="caption"><span class="hidden">"Caption"</span></th>
             <th role="columnheader" class="numbers">
-                <i>"κ"</i>", how specific"<br/>"bar, how vague among reference captions"
-                <button type="button" class="quiet sort" on:click=move |_| exhibit.sort_captions(None)>"sort by "<i>"κ"</i></button>
+                <i>"κ"</i><span hidden=is_bare>", how specific"<br/>"bar, how vague among reference captions"</span>
+                <button type="button" class="quiet sort" hidden=is_bare on:click=move |_| exhibit.sort_captions(None)>"sort by "<i>"κ"</i></button>
             </th>
             <For each=move || ids.get() key=Clone::clone let:id><PictureHeader id=id/></For>
             <th role="columnheader" class="picture add"><AddPicture/></th>
@@ -102,7 +103,7 @@ pub(crate) fn AddPicture() -> impl IntoView {
 pub(crate) fn Axis() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
     let ids = Memo::new(move |_| exhibit.state.with(|state| state.pictures.clone()));
-    let extent = move || exhibit.readings.with(|readings| readings.extent);
+    let extent = move || exhibit.extent();
     let is_chosen = move |id: &String| {
         exhibit
             .state
@@ -111,7 +112,7 @@ pub(crate) fn Axis() -> impl IntoView {
     view! {
         <tr role="row" class="feet">
             <th role="rowheader" class="caption"><span class="hidden">"Scale"</span></th>
-            <td role="gridcell" class="numbers">{move || measure_words(exhibit.state.with(|state| state.measure))}</td>
+            <td role="gridcell" class="numbers">{move || measure_words(exhibit.measure())}</td>
             <For each=move || ids.get() key=Clone::clone let:id>
                 <td role="gridcell" class="pair" class:chosen=move || is_chosen(&id)>
                     {plot::axis(extent)}

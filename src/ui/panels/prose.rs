@@ -2,9 +2,20 @@
 
 use leptos::prelude::*;
 
+use crate::explorer::ModelChoice;
+use crate::ui::exhibit::Exhibit;
+
+const SCENES: &str = "It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and the page says that it is outside what the model knows.";
+const PHOTOGRAPHS: &str = "OpenAI’s CLIP learned from four hundred million pictures of the web with the words beside them. Nobody has counted how many pictures fit a caption there, so its numbers can be compared with one another, but with no truth.";
+
 /// Three short texts below what they explain.
 #[component]
 pub(crate) fn Prose() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let world = move || match exhibit.shelf.at_work.get() {
+        Some(ModelChoice::Clip) => PHOTOGRAPHS,
+        _ => SCENES,
+    };
     view! {
         <footer class="prose">
             <section>
@@ -23,8 +34,7 @@ pub(crate) fn Prose() -> impl IntoView {
             </section>
             <section>
                 <h2>"This model’s world"</h2>
-                <p>"It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and the "
-                    "page says that it is outside what the model knows."</p>
+                <p>{world}</p>
                 <p>"Your captions and pictures stay on this machine. Captions are kept in the address after the “#”, which is never sent, "
                     "so a link or a reload brings this page back. Alt with ↑ or ↓ moves a caption; arrow keys walk through the cells."</p>
             </section>

@@ -7,6 +7,7 @@ mod ball;
 mod bar;
 mod halo;
 mod marginal;
+mod qr;
 mod track;
 
 pub(super) use axis::axis;
@@ -14,4 +15,5 @@ pub(super) use ball::{Bands, ball};
 pub(super) use bar::bar;
 pub(super) use halo::{Size, gradients, halo};
 pub(super) use marginal::{Line, Panel, Tick, marginal};
+pub(super) use qr::qr;
 pub(super) use track::track;

@@ -11,6 +11,17 @@ pub(super) fn chosen_key(exhibit: Exhibit) -> Memo<Option<u64>> {
     Memo::new(move |_| exhibit.state.with(ExplorerState::chosen_caption))
 }
 
+/// The words of that caption.
+pub(super) fn chosen_text(exhibit: Exhibit) -> Memo<String> {
+    let key = chosen_key(exhibit);
+    Memo::new(move |_| {
+        exhibit.state.with(|state| {
+            let text = key.get().and_then(|key| state.text(key));
+            text.unwrap_or_default().to_owned()
+        })
+    })
+}
+
 /// A caption's numbers under the page's law, where they are known.
 fn numbers(exhibit: Exhibit, key: Option<u64>) -> Option<CaptionView> {
     exhibit
@@ -23,12 +34,7 @@ fn numbers(exhibit: Exhibit, key: Option<u64>) -> Option<CaptionView> {
 pub(super) fn ChosenCaption() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
     let key = chosen_key(exhibit);
-    let text = Memo::new(move |_| {
-        exhibit.state.with(|state| {
-            let text = key.get().and_then(|key| state.text(key));
-            text.unwrap_or_default().to_owned()
-        })
-    });
+    let text = chosen_text(exhibit);
     let view = Memo::new(move |_| numbers(exhibit, key.get()));
     let percentile = move || view.with(|view| view.as_ref().map(|view| view.percentile));
     let kappa = move || view.with(|view| view.as_ref().map(|view| view.concentration));

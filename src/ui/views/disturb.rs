@@ -1,33 +1,26 @@
 //! Harm done to a picture and to a caption by degrees, and what is left of their numbers.
 
-use std::sync::Arc;
-
-use gloo_timers::future::TimeoutFuture;
 use leptos::html::Canvas;
 use leptos::prelude::*;
-use wasm_bindgen_futures::spawn_local;
 
 use super::chosen_caption::{ChosenCaption, chosen_key};
 use super::chosen_picture::{PictureStrip, alt};
 use super::number::Number;
 use crate::explorer::{
-    CaptionView, ExplorerState, Extent, Harm, N_SEVERITIES, Slip, ordinal, signed,
+    CaptionView, ExplorerState, Extent, Harm, N_SEVERITIES, Slip, harmed_name, ordinal, signed,
     three_significant,
 };
 use crate::ui::canvas;
 use crate::ui::exhibit::Exhibit;
-use crate::ui::made::{Harmed, harmed_name};
+use crate::ui::harmed;
 use crate::ui::panels::{Choice, LawChoice};
 use crate::ui::plot;
-
-/// Pixels along the side at which pictures are harmed.
-const SIDE: u32 = 96;
 
 /// The view: a caption and a picture, and each of them harmed.
 #[component]
 pub(crate) fn Disturb() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    keep_harmed(exhibit);
+    harmed::keep(exhibit);
     let key = chosen_key(exhibit);
     let text = Memo::new(move |_| {
         exhibit.state.with(|state| {
@@ -60,48 +53,6 @@ pub(crate) fn Disturb() -> impl IntoView {
     }
 }
 
-/// Harms the chosen picture whenever it, or the harm, is another one.
-fn keep_harmed(exhibit: Exhibit) {
-    let chosen = Memo::new(move |_| {
-        let (id, harm) = exhibit
-            .state
-            .with(|state| (state.picture.clone(), state.harm));
-        let id = id?;
-        let url = exhibit
-            .files
-            .with(|files| files.get(&id).map(|file| file.url.clone()))?;
-        Some((id, url, harm))
-    });
-    Effect::new(move |_| {
-        let Some((image, url, harm)) = chosen.get() else {
-            return;
-        };
-        spawn_local(async move {
-            let Some(pixels) = canvas::pixels(&url, SIDE).await else {
-                return;
-            };
-            let mut pictures = Vec::new();
-            for severity in 0..N_SEVERITIES {
-                // Between two degrees the page looks at what the visitor does.
-                TimeoutFuture::new(0).await;
-                let now = exhibit
-                    .state
-                    .with_untracked(|state| (state.picture.clone(), state.harm));
-                if now != (Some(image.clone()), harm) {
-                    return;
-                }
-                pictures.push(Arc::new(harm.apply(&pixels, SIDE as usize, severity)));
-            }
-            exhibit.harmed.set(Some(Harmed {
-                image,
-                harm,
-                side: SIDE as usize,
-                pictures,
-            }));
-        });
-    });
-}
-
 #[component]
 fn HarmedPictures(text: Memo<String>) -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
@@ -111,9 +62,7 @@ fn HarmedPictures(text: Memo<String>) -> impl IntoView {
         view! { <Choice group="harm" name=harm.name() is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
     };
     let nats = move |text: &str, severity: usize| {
-        let family = exhibit.state.with(|state| state.family);
-        let name = harmed_name(severity);
-        let pair = exhibit.book.with(|book| book.pair(text, &name, family));
+        let pair = exhibit.made_pair(text, &harmed_name(severity));
         pair.map(|pair| pair.nats)
     };
     let shown = Memo::new(move |_| -> Vec<Option<f64>> {
@@ -185,11 +134,11 @@ fn HarmedPicture(severity: usize) -> impl IntoView {
                 .as_ref()
                 .and_then(|harmed| harmed.pictures.get(severity));
             if let Some(pixels) = pixels {
-                canvas::paint(&surface, pixels, SIDE);
+                canvas::paint(&surface, pixels, harmed::SIDE);
             }
         });
     });
-    view! { <canvas node_ref=surface role="img" aria-label=format!("degree {severity}") width="96" height="96"></canvas> }
+    view! { <canvas node_ref=surface role="img" aria-label=format!("degree {severity}") width="128" height="128"></canvas> }
 }
 
 #[component]

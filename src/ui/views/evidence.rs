@@ -3,22 +3,44 @@
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{Evidence as Measured, EvidenceTable, three_significant};
+use crate::explorer::{Evidence as OfModel, EvidenceTable, Extent, Measured, OTHER_SEEDS, Suite};
 use crate::ui::exhibit::Exhibit;
 use crate::ui::gallery::fetch_json;
 use crate::ui::panels::LawChoice;
 use crate::ui::plot;
 
-const EVALUATION: &str = "./models/scenes/evaluation.json";
+const EVALUATIONS: &str = "./models/scenes";
+/// Folder of what `train reproduce` found.
+const SUITE: &str = "./evidence/scenes";
+/// Its figures: file, what it shows, in words for those who do not see it.
+const FIGURES: [(&str, &str); 4] = [
+    (
+        "recall-by-level",
+        "Recall against ten levels of uncertainty, each method a line",
+    ),
+    ("ablation", "The same for variants of AsymVLM"),
+    (
+        "hierarchy",
+        "Uncertainty and recall along the levels of a hierarchy",
+    ),
+    ("tokens", "Number of tokens against uncertainty"),
+];
 
 /// The view: one table a question, and the command that repeats them.
 #[component]
 pub(crate) fn Evidence() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let measured = RwSignal::new(None::<Result<Measured, String>>);
+    let measured = RwSignal::new(None::<Result<OfModel, String>>);
+    let others = RwSignal::new(Vec::<OfModel>::new());
     spawn_local(async move {
+        let mut known = Vec::new();
+        for file in OTHER_SEEDS {
+            known.extend(fetch_json(&format!("{EVALUATIONS}/{file}")).await);
+        }
+        let own = fetch_json(&format!("{EVALUATIONS}/evaluation.json")).await;
         // The visitor may have left meanwhile.
-        measured.try_set(Some(fetch_json(EVALUATION).await));
+        others.try_set(known);
+        measured.try_set(Some(own));
     });
     let message = move || {
         measured.with(|measured| match measured {
@@ -29,12 +51,16 @@ pub(crate) fn Evidence() -> impl IntoView {
     };
     let tables = Memo::new(move |_| {
         let family = exhibit.state.with(|state| state.family);
-        let known =
-            |measured: &Result<Measured, String>| Some(measured.as_ref().ok()?.tables(family));
+        let known = |measured: &Result<OfModel, String>| {
+            let measured = measured.as_ref().ok()?;
+            let mut tables = measured.tables(family);
+            others.with(|others| tables.push(measured.scatter(others, family)));
+            Some(tables)
+        };
         measured.with(|measured| measured.as_ref().and_then(known).unwrap_or_default())
     });
     let command = move || {
-        let known = |measured: &Result<Measured, String>| Some(measured.as_ref().ok()?.command());
+        let known = |measured: &Result<OfModel, String>| Some(measured.as_ref().ok()?.command());
         measured.with(|measured| measured.as_ref().and_then(known))
     };
     view! {
@@ -45,9 +71,9 @@ pub(crate) fn Evidence() -> impl IntoView {
             <p class="aside">{message}" To measure it again: "<code>{command}</code></p>
             <div class="prose">
                 <section>
-                    <h3>"One model, one seed"</h3>
-                    <p>"These numbers are of the model on this page, which was trained once. Another seed would give others, and nobody knows "
-                        "from one training how far they scatter."</p>
+                    <h3>"One model of several"</h3>
+                    <p>"These numbers are of the model on this page. The same training with another seed gives others, and a difference that is "
+                        "smaller than their scatter means nothing."</p>
                 </section>
                 <section>
                     <h3>"What it is not"</h3>
@@ -55,20 +81,61 @@ pub(crate) fn Evidence() -> impl IntoView {
                         "no evidence for photographs."</p>
                 </section>
             </div>
+            <EveryMethod/>
         </section>
     }
 }
 
+/// Every method of the papers on the features of this model, and the figures drawn of them.
+#[component]
+fn EveryMethod() -> impl IntoView {
+    let suite = RwSignal::new(None::<Result<Suite, String>>);
+    spawn_local(async move {
+        suite.try_set(Some(fetch_json(&format!("{SUITE}/summary.json")).await));
+    });
+    let found = move || match suite.get() {
+        None => view! { <p class="aside">"Not yet: the results are being fetched."</p> }.into_any(),
+        Some(Err(reason)) => {
+            view! { <p class="aside">{format!("The results could not be fetched: {reason}.")}</p> }
+                .into_any()
+        }
+        Some(Ok(suite)) => {
+            let tables: Vec<AnyView> = suite.tables().into_iter().map(table).collect();
+            view! { <div class="evidence">{tables}</div>{figures()} }.into_any()
+        }
+    };
+    view! {
+        <section class="suite" aria-labelledby="suite-title">
+            <h2 id="suite-title">"How do other methods do?"</h2>
+            {found}
+            <p class="aside">
+                "Every method was fitted to the features of this page’s model. "
+                <a href=format!("{SUITE}/report.md")>"The whole report"</a>" says which of the paper’s findings hold here; "
+                <a href=format!("{SUITE}/results.json")>"all numbers"</a>". To repeat it: "
+                <code>"cargo run --release -- embed --out runs/features && cargo run --release -- reproduce --features runs/features --out runs/evidence"</code>
+            </p>
+        </section>
+    }
+}
+
+fn figures() -> impl IntoView {
+    FIGURES.map(|(file, words)| {
+        view! {
+            <figure>
+                <div class="scroll" tabindex="0" role="region" aria-label=words>
+                    <img src=format!("{SUITE}/{file}.svg") alt=words/>
+                </div>
+                <figcaption class="aside">{words}"."</figcaption>
+            </figure>
+        }
+    })
+}
+
 fn table(table: EvidenceTable) -> AnyView {
     let scales = table.scales;
-    let row = move |(name, values): (String, Vec<f64>)| {
-        let cells = values.into_iter().zip(scales.clone()).map(|(value, scale)| {
-            view! {
-                <td class="measured" data-field="measured" data-value=value.to_string() title=value.to_string()>
-                    {plot::bar(move || Some(value), move || scale)}<span>{three_significant(value)}</span>
-                </td>
-            }
-        });
+    let row = move |(name, cells): (String, Vec<Option<Measured>>)| {
+        let cells = cells.into_iter().zip(scales.clone());
+        let cells = cells.map(|(measured, scale)| cell(measured, scale));
         view! { <tr><th scope="row">{name}</th>{cells.collect_view()}</tr> }
     };
     let heads = table
@@ -86,6 +153,18 @@ fn table(table: EvidenceTable) -> AnyView {
                 </table>
             </div>
         </section>
+    }
+    .into_any()
+}
+
+fn cell(measured: Option<Measured>, scale: Extent) -> AnyView {
+    let Some(Measured { value, words }) = measured else {
+        return view! { <td class="measured">"–"</td> }.into_any();
+    };
+    view! {
+        <td class="measured" data-field="measured" data-value=value.to_string() title=value.to_string()>
+            {plot::bar(move || Some(value), move || scale)}<span>{words}</span>
+        </td>
     }
     .into_any()
 }

@@ -8,10 +8,9 @@ use leptos::prelude::*;
 
 use super::number::Number;
 use crate::explorer::{
-    BUILT_IN_LADDERS, Direction, Extent, MAX_RUNGS, RungView, Step, ladder_words, rung_views,
-    rung_words, signed, step_words, three_significant,
+    BUILT_IN_LADDERS, Direction, Extent, MAX_RUNGS, RungView, Step, bits_of, ladder_words,
+    rung_views, rung_words, signed, step_words, three_significant,
 };
-use crate::scenes::{information, parse};
 use crate::ui::exhibit::Exhibit;
 use crate::ui::panels::LawChoice;
 use crate::ui::plot;
@@ -62,12 +61,11 @@ pub(crate) fn Ladder() -> impl IntoView {
     }
 }
 
-/// Information of a caption in bits; `None` where the built-in world does not understand it, or no scene fits.
+/// Information of a caption in bits, worked out once.
 fn bits(known: StoredValue<HashMap<String, Option<f64>>>, text: &str) -> Option<f64> {
     let remembered = known.with_value(|known| known.get(text).copied());
     remembered.unwrap_or_else(|| {
-        let found = parse(text).map(|description| information(&description).bits);
-        let bits = found.filter(|bits| bits.is_finite());
+        let bits = bits_of(text);
         known.update_value(|known| {
             known.insert(text.to_owned(), bits);
         });

@@ -6,10 +6,9 @@ use super::number::Number;
 use super::studio_others::Others;
 use super::studio_stage::Stage;
 use super::studio_tools::Tools;
-use crate::explorer::{CaptionView, Drawing, Extent, PairView, signed};
+use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView, signed};
 use crate::scenes::parse;
 use crate::ui::exhibit::Exhibit;
-use crate::ui::made::DRAWING;
 use crate::ui::panels::LawChoice;
 use crate::ui::plot;
 
@@ -68,10 +67,7 @@ fn Captions() -> impl IntoView {
         });
         texts
     });
-    let pair = move |text: &str| {
-        let family = exhibit.state.with(|state| state.family);
-        exhibit.book.with(|book| book.pair(text, DRAWING, family))
-    };
+    let pair = move |text: &str| exhibit.made_pair(text, DRAWING);
     let extent = Memo::new(move |_| {
         texts.with(|texts| {
             let pairs = texts.iter().filter_map(|text| pair(text));
@@ -110,13 +106,9 @@ fn CaptionOfDrawing(
     let description = StoredValue::new(parse(&text));
     let family = move || exhibit.state.with(|state| state.family);
     let view = Memo::new(move |_| -> Option<(CaptionView, PairView)> {
-        exhibit.book.with(|book| {
-            words.with_value(|text| {
-                Some((
-                    book.caption(text, family())?,
-                    book.pair(text, DRAWING, family())?,
-                ))
-            })
+        words.with_value(|text| {
+            let caption = exhibit.book.with(|book| book.caption(text, family()));
+            Some((caption?, exhibit.made_pair(text, DRAWING)?))
         })
     });
     let percentile = move || view.with(|view| view.as_ref().map(|(caption, _)| caption.percentile));

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::select::Select;
 use super::studio::drawing;
 use crate::explorer::{
     Drawing, Piece, colour_name, ground_name, light_name, shape_name, size_name, texture_name,
@@ -80,31 +81,4 @@ fn names<T: Copy>(all: &[T], name: fn(T) -> &'static str) -> Vec<&'static str> {
 /// The value at an index that a list of the same values offered.
 fn at<T: Copy>(all: &[T], i: usize) -> T {
     all[i.min(all.len() - 1)]
-}
-
-#[component]
-fn Select(
-    id: &'static str,
-    label: &'static str,
-    names: Vec<&'static str>,
-    value: Signal<usize>,
-    on_choose: Callback<usize>,
-) -> impl IntoView {
-    let option = move |(i, name): (usize, &'static str)| {
-        view! { <option value=i.to_string() prop:selected=move || value.get() == i>{name}</option> }
-    };
-    let choose = move |text: String| {
-        if let Ok(i) = text.parse() {
-            on_choose.run(i);
-        }
-    };
-    view! {
-        <p class="select">
-            <label for=id>{label}</label>
-            <select id=id on:change=move |event| choose(event_target_value(&event))>
-                {names.into_iter().enumerate().map(option).collect_view()}
-            </select>
-        </p>
-    }
-    .into_any()
 }

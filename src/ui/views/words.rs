@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::chosen_caption::{ChosenCaption, chosen_key};
+use super::chosen_caption::{ChosenCaption, chosen_text};
 use super::number::Number;
 use crate::explorer::{
     Extent, MAX_WORDS, WordView, is_cut, signed, three_significant, word_views, worth_words,
@@ -15,13 +15,7 @@ use crate::ui::plot;
 #[component]
 pub(crate) fn Words() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let key = chosen_key(exhibit);
-    let text = Memo::new(move |_| {
-        exhibit.state.with(|state| {
-            let text = key.get().and_then(|key| state.text(key));
-            text.unwrap_or_default().to_owned()
-        })
-    });
+    let text = chosen_text(exhibit);
     let words = Memo::new(move |_| {
         let family = exhibit.state.with(|state| state.family);
         exhibit

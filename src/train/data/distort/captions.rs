@@ -8,8 +8,8 @@ use rand::{Rng, RngExt as _};
 
 use super::{kind_and_level, name_of, rng_of};
 
-/// Levels of captions.
-const LEVELS: u8 = 7;
+/// The greatest level of captions; the least is 1.
+pub const LEVELS: u8 = 7;
 /// Share of the words that a level touches, for each level.
 const WORDS_PER_LEVEL: f64 = 0.05;
 /// Share of the letters of a touched word whose neighbour is hit; at least one.
@@ -45,6 +45,19 @@ impl Misspelling {
     pub fn parse(text: &str) -> Result<Self> {
         let (kind, level) = kind_and_level(text, "keyboard:3", LEVELS)?;
         Ok(Self { kind, level })
+    }
+
+    /// Every kind of slips at a level, which is brought between 1 and 7.
+    pub fn every(level: u8) -> impl Iterator<Item = Self> {
+        let level = level.clamp(1, LEVELS);
+        let kinds = MisspellingKind::value_variants().iter();
+        kinds.map(move |&kind| Self { kind, level })
+    }
+
+    /// Its name and its level.
+    #[must_use]
+    pub fn kind_and_level(self) -> (String, u8) {
+        (name_of(self.kind), self.level)
     }
 
     /// A caption with slips; the same caption of the same `id` gets the same ones.

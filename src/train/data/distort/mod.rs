@@ -15,14 +15,14 @@ use anyhow::{Context as _, Result, ensure};
 use clap::ValueEnum;
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
-pub use captions::{Misspelling, MisspellingKind};
+pub use captions::{LEVELS, Misspelling, MisspellingKind};
 
 use crate::preprocess::RgbPixels;
 
 /// Side for which lengths are given.
 const PUBLISHED_SIDE: f64 = 224.0;
-/// Severities of pictures.
-const SEVERITIES: u8 = 5;
+/// The greatest severity of pictures; the least is 1.
+pub const SEVERITIES: u8 = 5;
 
 /// What happens to a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -158,6 +158,19 @@ impl Distortion {
     pub fn parse(text: &str) -> Result<Self> {
         let (kind, severity) = kind_and_level(text, "shot:3", SEVERITIES)?;
         Ok(Self { kind, severity })
+    }
+
+    /// Every distortion at a severity, which is brought between 1 and 5.
+    pub fn every(severity: u8) -> impl Iterator<Item = Self> {
+        let severity = severity.clamp(1, SEVERITIES);
+        let kinds = DistortionKind::value_variants().iter();
+        kinds.map(move |&kind| Self { kind, severity })
+    }
+
+    /// Its name and its severity.
+    #[must_use]
+    pub fn kind_and_severity(self) -> (String, u8) {
+        (name_of(self.kind), self.severity)
     }
 
     /// Distorts a square picture; the same `id` is distorted the same way.

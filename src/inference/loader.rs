@@ -1,0 +1,85 @@
+//! Weights from where they are into a model, one tensor after the other.
+
+use crate::device::Device;
+use crate::error::Result;
+use crate::model::adapter::{Adapter, PerFamily};
+use crate::model::parameters::{Filling, Held, Parameters};
+use crate::weights::manifest::{FileEntry, Manifest, Part};
+use crate::weights::shard::{Joiner, verify};
+
+use super::Source;
+
+/// Reads a manifest's files one after the other and counts their bytes.
+pub(super) struct Loader<'a, S, P> {
+    pub(super) manifest: &'a Manifest,
+    pub(super) source: &'a S,
+    pub(super) held: Held,
+    pub(super) loaded_bytes: u64,
+    pub(super) on_progress: P,
+}
+
+impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
+    pub(super) async fn file(&mut self, stage: &str, entry: &FileEntry) -> Result<Vec<u8>> {
+        self.report(stage, 0);
+        let bytes = self.source.read(entry).await?;
+        verify(&bytes, entry)?;
+        self.report(stage, entry.bytes);
+        Ok(bytes)
+    }
+
+    /// Tells how far the load is, with so many bytes more than before.
+    fn report(&mut self, stage: &str, n_bytes: u64) {
+        self.loaded_bytes += n_bytes;
+        (self.on_progress)(stage, self.loaded_bytes, self.manifest.weights_bytes());
+    }
+
+    /// The model with the values of one part; beside them, no more than one file or one tensor is in memory.
+    pub(super) async fn fill<M: Parameters>(
+        &mut self,
+        stage: &str,
+        part: Part,
+        model: M,
+    ) -> Result<M> {
+        if self.manifest.shards.is_empty() {
+            return self.fill_by_name(model).await;
+        }
+        let mut filling = Filling::new(model, self.held);
+        let mut joiner = Joiner::new(self.manifest.shards(part));
+        for shard in self.manifest.shards(part) {
+            self.report(stage, 0);
+            let mut take = |record| match joiner.put(record)? {
+                Some(whole) => filling.put(whole),
+                None => Ok(()),
+            };
+            self.source.shard(shard, &mut take).await?;
+            self.report(stage, shard.entry.bytes);
+        }
+        filling.finish()
+    }
+
+    /// The same out of another program's file, of whose bytes the source tells.
+    async fn fill_by_name<M: Parameters>(&self, model: M) -> Result<M> {
+        let shapes = model.named_shapes();
+        let mut filling = Filling::new(model, self.held);
+        for (name, shape) in shapes {
+            filling.put(self.source.tensor(&name, &shape).await?)?;
+        }
+        filling.finish()
+    }
+
+    pub(super) async fn adapters(&mut self, device: &Device) -> Result<Option<PerFamily<Adapter>>> {
+        let Some(configs) = &self.manifest.adapters else {
+            return Ok(None);
+        };
+        let (vmf, power_spherical) = (
+            configs.vmf.init(device),
+            configs.power_spherical.init(device),
+        );
+        Ok(Some(PerFamily {
+            vmf: self.fill("adapters", Part::AdapterVmf, vmf).await?,
+            power_spherical: self
+                .fill("adapters", Part::AdapterPowerSpherical, power_spherical)
+                .await?,
+        }))
+    }
+}

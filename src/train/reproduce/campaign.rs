@@ -1,0 +1,317 @@
+//! Fits and measures methods with several seeds, some of them side by side; what is done is not done again.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context as _, Result, ensure};
+use burn::tensor::Device;
+use serde::Serialize;
+
+use super::cache::CacheConfig;
+use super::disturbed::Disturbance;
+use super::given::Given;
+use super::measure::Numbers;
+use super::results::{DIVERGED_AT_STEP, Results};
+use super::run::{Bench, FitRequest, Measured, Plan};
+use super::{figures, report};
+use crate::train::fit::Diverged;
+use crate::train::methods::{Follow, MethodName, UncertaintyOf};
+use crate::train::progress::Interrupt;
+
+/// What to fit and measure, and where the results go.
+#[derive(Debug)]
+pub struct Campaign<'a> {
+    /// The methods.
+    pub methods: &'a [MethodName],
+    /// Seeds 0, 1, ….
+    pub n_seeds: u64,
+    /// Fits at a time.
+    pub n_jobs: usize,
+    /// How to fit.
+    pub plan: &'a Plan,
+    /// On what.
+    pub given: &'a Given,
+    /// Folder of the results.
+    pub folder: &'a Path,
+    /// The device, and what the command line calls it.
+    pub device: (&'a str, &'a Device),
+}
+
+/// What is left to do, and what is known.
+struct Desk {
+    left: VecDeque<FitRequest>,
+    results: Results,
+}
+
+impl Campaign<'_> {
+    /// Writes `results.json` after each fit, and tables, figures and findings at the end.
+    ///
+    /// # Errors
+    ///
+    /// The user interrupted, the folder holds results of another plan, or a file cannot be read or written.
+    pub fn run(&self) -> Result<()> {
+        ensure!(self.n_seeds > 0, "no seeds: at least one is needed");
+        std::fs::create_dir_all(self.folder)
+            .with_context(|| format!("creating {}", self.folder.display()))?;
+        self.claim()?;
+        let results = Results::read(&self.results_path())?;
+        let desk = Mutex::new(Desk {
+            left: self.left(&results),
+            results,
+        });
+        self.work_side_by_side(&desk)?;
+        // Empty by now; it may also never have been made.
+        std::fs::remove_dir(self.folder.join("unfinished")).ok();
+        let results = desk.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.write_report(&results.results)
+    }
+
+    fn results_path(&self) -> PathBuf {
+        self.folder.join("results.json")
+    }
+
+    fn dataset(&self) -> &str {
+        &self.given.own.config.dataset
+    }
+
+    /// What is not in the results, seed by seed.
+    fn left(&self, results: &Results) -> VecDeque<FitRequest> {
+        let all = (0..self.n_seeds).flat_map(|seed| {
+            let request = move |&name: &MethodName| FitRequest { name, seed };
+            self.methods.iter().map(request)
+        });
+        let is_left = |request: &FitRequest| {
+            let &FitRequest { name, seed } = request;
+            // What trains nothing is the same for every seed.
+            let is_fixed = name.optimizer(self.plan.follow).is_none() && seed > 0;
+            !is_fixed && !self.is_done(results, *request)
+        };
+        all.filter(is_left).collect()
+    }
+
+    /// Whether all was measured that is to be: what was measured before there were disturbances is measured anew.
+    fn is_done(&self, results: &Results, FitRequest { name, seed }: FitRequest) -> bool {
+        let has = |metric| results.has_number(name, self.dataset(), seed, metric);
+        if self.given.disturbed.is_empty() {
+            return results.has(name, self.dataset(), seed);
+        }
+        has("disturbed_rsum") || has(DIVERGED_AT_STEP)
+    }
+
+    fn work_side_by_side(&self, desk: &Mutex<Desk>) -> Result<()> {
+        let bench = Bench::new(self.given, self.device.1);
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.n_jobs.max(1))
+                .map(|_| scope.spawn(|| self.work(&bench, desk)))
+                .collect();
+            let outcomes = workers.into_iter().map(|worker| match worker.join() {
+                Ok(outcome) => outcome,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            // All of them, so that each has saved what it had, then the first that failed.
+            let outcomes: Vec<Result<()>> = outcomes.collect();
+            outcomes.into_iter().collect()
+        })
+    }
+
+    /// Takes one fit after the other from the desk, until none is left or one fails.
+    fn work(&self, bench: &Bench<'_>, desk: &Mutex<Desk>) -> Result<()> {
+        let interrupt = Interrupt::install();
+        loop {
+            let Some(request) = sit_at(desk).left.pop_front() else {
+                return Ok(());
+            };
+            ensure!(
+                !interrupt.is_set(),
+                "interrupted; the same command goes on from there"
+            );
+            let done = self.fit(bench, request).and_then(|measured| {
+                let mut desk = sit_at(desk);
+                for (dataset, numbers) in measured {
+                    desk.results
+                        .put(request.name, &dataset, request.seed, numbers);
+                }
+                desk.results.write(&self.results_path())
+            });
+            if done.is_err() {
+                sit_at(desk).left.clear();
+                return done;
+            }
+        }
+    }
+
+    /// One fit; its checkpoint lies in a folder of its own until it is done.
+    fn fit(&self, bench: &Bench<'_>, request: FitRequest) -> Result<Measured> {
+        let FitRequest { name, seed } = request;
+        let unfinished = self
+            .folder
+            .join("unfinished")
+            .join(format!("{}-{seed}", name.slug()));
+        let measured = bench
+            .fit(request, self.plan, Some(&unfinished))
+            .or_else(|error| {
+                // That a recipe diverges is a result.
+                let diverged = error.downcast::<Diverged>()?;
+                let numbers = Numbers::from([(DIVERGED_AT_STEP.to_owned(), diverged.step as f64)]);
+                Ok(vec![(self.dataset().to_owned(), numbers)])
+            })
+            .map_err(|error: anyhow::Error| {
+                error.context(format!("{} with seed {seed}", name.slug()))
+            })?;
+        std::fs::remove_dir_all(&unfinished)?;
+        Ok(measured)
+    }
+
+    fn write_report(&self, results: &Results) -> Result<()> {
+        let mut drawn = Vec::new();
+        for dataset in results.datasets() {
+            drawn.extend(figures::write(
+                &results.on(&dataset),
+                &dataset,
+                self.folder,
+            )?);
+        }
+        let environment = read_environment(self.folder)?.unwrap_or_default();
+        let text = report::markdown(results, &environment, &drawn);
+        let summary = results
+            .on(self.dataset())
+            .summaries(&report::SHOWN_ON_THE_PAGE);
+        let summary = serde_json::to_string_pretty(&summary)?;
+        for (name, text) in [("report.md", text), ("summary.json", summary)] {
+            let path = self.folder.join(name);
+            std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Writes `environment.json`, or checks that the run there was planned the same way.
+    fn claim(&self) -> Result<()> {
+        let now = serde_json::to_value(self.environment())?;
+        let Some(there) = read_environment(self.folder)? else {
+            let path = self.folder.join(ENVIRONMENT);
+            return std::fs::write(&path, serde_json::to_string_pretty(&now)?)
+                .with_context(|| path.display().to_string());
+        };
+        for key in PLANNED {
+            ensure!(
+                there[key] == now[key],
+                "{} holds results with {key} {}, not {}; choose another folder",
+                self.folder.display(),
+                there[key],
+                now[key]
+            );
+        }
+        self.claim_disturbances(there, now)
+    }
+
+    /// Adds what disturbs to the environment of results from before there were disturbances, or checks that it is what
+    /// those that are there were measured under.
+    fn claim_disturbances(
+        &self,
+        mut there: serde_json::Value,
+        now: serde_json::Value,
+    ) -> Result<()> {
+        const KEY: &str = "disturbances";
+        let is_none = |value: &serde_json::Value| value.as_array().is_none_or(Vec::is_empty);
+        if is_none(&now[KEY]) || there[KEY] == now[KEY] {
+            return Ok(());
+        }
+        ensure!(
+            is_none(&there[KEY]),
+            "{} holds results with the disturbances {}, not {}; choose another folder",
+            self.folder.display(),
+            there[KEY],
+            now[KEY]
+        );
+        there[KEY] = now[KEY].clone();
+        let path = self.folder.join(ENVIRONMENT);
+        std::fs::write(&path, serde_json::to_string_pretty(&there)?)
+            .with_context(|| path.display().to_string())
+    }
+
+    fn environment(&self) -> Environment<'_> {
+        let (plan, config) = (self.plan, &self.given.own.config);
+        let disturbed = self.given.disturbed.iter();
+        Environment {
+            command: &plan.command,
+            version: env!("CARGO_PKG_VERSION"),
+            commit: commit(),
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            n_cores: std::thread::available_parallelism().map_or(1, usize::from),
+            device: self.device.0,
+            jobs: self.n_jobs,
+            batch: plan.batch,
+            epochs: plan.epochs,
+            rate_factor: plan.rate_factor,
+            follow: plan.follow,
+            probvlm_uncertainty: plan.probvlm_uncertainty,
+            deterministic_scale: plan.deterministic_scale,
+            hidden_width: plan.sizes(config.embed_dim).hidden_width,
+            features: config,
+            also_measured_on: self.given.others.iter().map(|c| &c.config).collect(),
+            disturbances: disturbed.map(|d| &d.disturbance).collect(),
+        }
+    }
+}
+
+fn sit_at(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What else a reader has to know to repeat the numbers.
+#[derive(Serialize)]
+struct Environment<'a> {
+    command: &'a str,
+    version: &'static str,
+    commit: String,
+    system: String,
+    n_cores: usize,
+    device: &'a str,
+    jobs: usize,
+    batch: usize,
+    epochs: usize,
+    rate_factor: f64,
+    follow: Follow,
+    probvlm_uncertainty: UncertaintyOf,
+    deterministic_scale: Option<f32>,
+    hidden_width: usize,
+    features: &'a CacheConfig,
+    also_measured_on: Vec<&'a CacheConfig>,
+    disturbances: Vec<&'a Disturbance>,
+}
+
+/// What must be the same for all results of a folder.
+const PLANNED: [&str; 9] = [
+    "batch",
+    "epochs",
+    "rate_factor",
+    "follow",
+    "probvlm_uncertainty",
+    "deterministic_scale",
+    "hidden_width",
+    "features",
+    "also_measured_on",
+];
+const ENVIRONMENT: &str = "environment.json";
+
+fn read_environment(folder: &Path) -> Result<Option<serde_json::Value>> {
+    let path = folder.join(ENVIRONMENT);
+    match std::fs::read(&path) {
+        Ok(json) => serde_json::from_slice(&json).with_context(|| path.display().to_string()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The commit of the working tree, or nothing where there is none.
+fn commit() -> String {
+    let output = std::process::Command::new("git")
+        .args(["rev-parse", "HEAD"])
+        .output();
+    match output {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,189 @@
+//! What follows on the page when an engine has something to say.
+
+use leptos::prelude::*;
+
+use super::card::Card;
+use super::event::Event;
+use super::exhibit::{EngineState, Exhibit};
+use super::model_panel;
+use super::pictures::PictureState;
+use crate::explorer::{Answered, Book, ExplorerState, Made, ModelChoice, Source, View};
+use crate::protocol::{Answer, ModelCard, Progress, Request, Stored};
+
+impl Exhibit {
+    /// Takes note of what was recorded for the views, unless an engine was faster.
+    pub(super) fn learn_recorded(self, answers: &[Answer]) {
+        let recorded = self.snapshot.with_untracked(|snapshot| {
+            let recorded = snapshot.as_ref().filter(|snapshot| snapshot.recorded);
+            recorded.map(|snapshot| (snapshot.card.clone(), made_at_start(&snapshot.answer)))
+        });
+        let is_ready = self
+            .engine
+            .with_untracked(|engine| matches!(engine, EngineState::Ready(_)));
+        let Some((card, made)) = recorded.filter(|_| !is_ready) else {
+            return;
+        };
+        for answer in answers {
+            self.learn(&card, answer, Source::Past);
+        }
+        self.made.update(|known| {
+            for made in made {
+                known.learn(made, Source::Past);
+            }
+        });
+    }
+
+    pub(super) fn learn(self, card: &ModelCard, answer: &Answer, source: Source) {
+        self.book.update(|book| book.learn(card, answer, source));
+    }
+
+    pub(super) fn happened(self, event: Event) {
+        match event {
+            Event::Progress(progress) => self.progressed(progress),
+            Event::Loaded(card) => self.loaded(card),
+            Event::Changed(card) => {
+                self.forget_answers();
+                self.loaded(card);
+                model_panel::suit_the_model(self);
+            }
+            Event::GivenUp(reason) => model_panel::given_up(self, reason),
+            Event::Weighed(weighed) => self.shelf.weighed.set(Some(weighed)),
+            Event::Stored(stored) => self.stored(stored),
+            Event::AdapterRefused(message) => self.tell(format!(
+                "These adapters cannot be used: {message}. The model goes on as it was."
+            )),
+            Event::Stopped(reason) => {
+                self.tell(format!("No engine runs: {reason}. What was computed before stays on the page. Reload to try again."));
+                self.engine.set(EngineState::Stopped(reason));
+            }
+            Event::Answered(snapshot) => {
+                self.failed.set(false);
+                self.learn(&snapshot.card, &snapshot.answer, Source::Engine);
+                self.snapshot.set(Some(*snapshot));
+            }
+            Event::Compared(compared) => {
+                self.failed.set(false);
+                self.compared.set(Some(*compared));
+            }
+            Event::AnsweredAside(answered) => {
+                self.failed_aside.set(false);
+                self.learn(&answered.card, &answered.answer, Source::Engine);
+                if let Some(made) = answered.question.made {
+                    self.made.update(|known| known.learn(made, Source::Engine));
+                }
+            }
+            Event::Picture(reading) => self.files.update(|files| {
+                if let Some(file) = files.get_mut(&reading.image) {
+                    file.state = PictureState::Read(reading);
+                }
+            }),
+            Event::PictureRefused { image, message } => self.refuse_picture(&image, &message),
+            Event::Failed(message) => {
+                self.failed.set(true);
+                self.tell_failure(&message);
+            }
+            Event::FailedAside(message) => {
+                self.failed_aside.set(true);
+                self.tell_failure(&message);
+            }
+            Event::Restarted(words) => {
+                self.choice.set("the engine before it stopped".into());
+                self.engine.set(EngineState::Starting);
+                self.tell(format!("The engine was started again ({words}). Your captions and pictures are still here."));
+            }
+            Event::Choice(reason) => self.choice.set(reason),
+        }
+    }
+
+    /// A load goes on: of the first model, of another one beside it, or of the image encoder of the one at work.
+    fn progressed(self, progress: Progress) {
+        let is_first = self.engine.with_untracked(|engine| {
+            matches!(engine, EngineState::Starting | EngineState::Loading(_))
+        });
+        self.shelf.progressed(&progress);
+        if progress.loaded_bytes == progress.total_bytes {
+            // There is more on the disk than before.
+            self.client
+                .with_value(|client| client.tell_engine(&Request::ListStored));
+        }
+        if is_first {
+            self.engine.set(EngineState::Loading(progress));
+        }
+    }
+
+    /// An engine answers from now on.
+    fn loaded(self, card: Card) {
+        let is_scenes = self.client.with_value(|client| client.has_scenes());
+        self.shelf.loaded(if is_scenes {
+            ModelChoice::Scenes
+        } else {
+            ModelChoice::Clip
+        });
+        self.book.update(Book::outdate);
+        self.made.update(Answered::outdate);
+        match card {
+            Card::Whole(_) => self.compared.set(None),
+            Card::Bare(_) => self.snapshot.set(None),
+        }
+        self.engine.set(EngineState::Ready(card));
+        let question = self.question.get_untracked();
+        if !question.captions.is_empty() {
+            self.client.with_value(|client| client.ask(question));
+        }
+        self.client
+            .with_value(|client| client.tell_engine(&Request::ListStored));
+    }
+
+    fn stored(self, stored: Stored) {
+        let is_news = self.shelf.stored.with_untracked(Option::is_none);
+        if is_news && !stored.is_allowed {
+            self.tell("This browser keeps nothing for this page, so a model is downloaded again at each visit. Everything else works.");
+        }
+        self.shelf.stored.set(Some(stored));
+    }
+
+    /// Forgets what another model said, of captions and of pictures.
+    fn forget_answers(self) {
+        self.snapshot.set(None);
+        self.compared.set(None);
+        self.book.set(Book::default());
+        self.made.set(Answered::default());
+        self.choice.set(String::new());
+        self.files.update(|files| {
+            for file in files.values_mut() {
+                file.state = PictureState::Hung;
+            }
+        });
+    }
+
+    fn tell_failure(self, message: &str) {
+        self.tell(format!(
+            "That could not be computed: {message}. The numbers from before are still here."
+        ));
+    }
+
+    fn refuse_picture(self, image: &str, message: &str) {
+        let name = self
+            .files
+            .with_untracked(|files| files.get(image).map(|file| file.alt.clone()));
+        let name = name.unwrap_or_else(|| image.to_owned());
+        self.remove_picture(image);
+        self.tell(format!(
+            "“{name}” was not added: {message}. Everything else is as it was."
+        ));
+    }
+}
+
+/// The made pictures that were recorded: those of the views as they are first opened on the page of this answer.
+fn made_at_start(start: &Answer) -> Vec<Made> {
+    let captions = start
+        .captions
+        .iter()
+        .map(|reading| reading.caption.as_str());
+    let mut state = ExplorerState::new(captions, start.images.iter().map(String::as_str));
+    let made = |view: View| {
+        state.view = view;
+        Made::of_view(&state)
+    };
+    View::ALL.into_iter().filter_map(made).collect()
+}

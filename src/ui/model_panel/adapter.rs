@@ -1,0 +1,75 @@
+//! What is missing where a model has no adapters, how to make them, and how to give them.
+
+use js_sys::Uint8Array;
+use leptos::prelude::*;
+use leptos::web_sys;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{Event, File};
+
+use super::actions;
+use super::sources::chosen;
+use crate::explorer::ModelChoice;
+use crate::ui::exhibit::Exhibit;
+use crate::ui::origin::Origin;
+
+/// No adapter is as large; a larger file is a whole model.
+const MAX_ADAPTER_BYTES: f64 = 64e6;
+
+/// How adapters are made.
+const COMMANDS: &str = "\
+train import openai/clip-vit-base-patch32 --out runs/clip
+train embed --world coco --root data/coco --model runs/clip --out runs/coco
+train fit --method asymvlm-vmf --features runs/coco --out runs/vmf
+train fit --method asymvlm-ps --features runs/coco --out runs/ps
+train export --model runs/clip --vmf runs/vmf --ps runs/ps --out runs/clip-coco";
+
+/// That κ is not known, the commands that change this, and a place for the file they make.
+#[component]
+pub(crate) fn NeedsAdapter() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let accept = move |event: Event| {
+        if let Some(file) = chosen(&event).into_iter().next() {
+            give(exhibit, file);
+        }
+    };
+    view! {
+        <section class="needs-adapter" data-field="no-adapter" aria-label="No adapter">
+            <h2>"No adapter for this model"</h2>
+            <p>"CLIP gives a caption one direction and says nothing of how vague it is. "<i>"κ"</i>" comes from a small adapter that is trained on top of it, "
+                "and none is loaded. So this page shows cosines, which compare a caption with a picture and no more."</p>
+            <p><label class="plain"><input type="file" class="over" accept=".safetensors" data-act="adapter" on:change=accept/>"Choose an adapter file"</label>
+                " or drop it here: the "<code>"adapters.safetensors"</code>" that these commands of the native program write."</p>
+            <pre class="command" tabindex="0"><code>{COMMANDS}</code></pre>
+        </section>
+    }
+}
+
+/// Takes dropped or pasted files that hold weights, and gives the others back: adapters where CLIP is at work, else a model.
+pub(crate) fn accept_weights(exhibit: Exhibit, files: Vec<File>) -> Vec<File> {
+    let is_weights = |file: &File| file.name().ends_with(".safetensors");
+    if !files.iter().any(is_weights) {
+        return files;
+    }
+    let has_clip = exhibit.shelf.at_work.get_untracked() == Some(ModelChoice::Clip);
+    let mut weights = files.iter().filter(|file| is_weights(file));
+    match weights.next() {
+        Some(file) if has_clip && file.size() <= MAX_ADAPTER_BYTES => give(exhibit, file.clone()),
+        _ => actions::load_clip(exhibit, Origin::Files(files)),
+    }
+    Vec::new()
+}
+
+/// Gives a file to the model at work.
+fn give(exhibit: Exhibit, file: File) {
+    spawn_local(async move {
+        match JsFuture::from(file.array_buffer()).await {
+            Ok(buffer) => exhibit
+                .client
+                .with_value(|client| client.adapt(Uint8Array::new(&buffer).to_vec())),
+            Err(_) => exhibit.tell(format!(
+                "“{}” could not be read by the browser. Everything else is as it was.",
+                file.name()
+            )),
+        }
+    });
+}

@@ -1,0 +1,39 @@
+//! What the browser keeps of models.
+
+use leptos::prelude::*;
+
+use super::actions;
+use crate::explorer::file_size;
+use crate::protocol::Stored;
+use crate::ui::exhibit::Exhibit;
+
+/// The size of what is kept, with a button that deletes it.
+#[component]
+pub(super) fn Kept() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let stored = exhibit.shelf.stored;
+    let bytes =
+        move || stored.with(|stored| stored.as_ref().map(|stored| stored.bytes.to_string()));
+    let has_any =
+        move || stored.with(|stored| stored.as_ref().is_some_and(|stored| stored.bytes > 0));
+    view! {
+        <p class="kept" data-field="kept" data-value=bytes>
+            {move || stored.with(|stored| stored.as_ref().map(words))}
+            " "<button type="button" data-act="delete" hidden=move || !has_any() on:click=move |_| actions::delete_stored(exhibit)>"Delete what is kept"</button>
+        </p>
+    }
+}
+
+fn words(stored: &Stored) -> String {
+    if !stored.is_allowed {
+        return "This browser keeps nothing for this page: a model works, but will be downloaded again at each visit.".into();
+    }
+    let room = stored
+        .room_bytes
+        .map(|bytes| format!(", with room for {} more", file_size(bytes)));
+    format!(
+        "This browser keeps {} of weights{}.",
+        file_size(stored.bytes),
+        room.unwrap_or_default()
+    )
+}

@@ -1,0 +1,18 @@
+//! The models that the page can work with: which there are, where their weights come from, and what a load is doing.
+//!
+//! Knows sizes, sources and licences; never a tensor or a caption's numbers.
+
+mod actions;
+mod adapter;
+mod kept;
+mod menu;
+mod photographs;
+mod progress;
+mod shelf;
+mod sources;
+
+pub(super) use actions::{follow_link, given_up, open, suit_the_model};
+pub(super) use adapter::{NeedsAdapter, accept_weights};
+pub(super) use menu::{ModelButton, ModelPanel};
+pub(super) use photographs::PhotographSets;
+pub(super) use shelf::Shelf;

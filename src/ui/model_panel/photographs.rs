@@ -1,0 +1,32 @@
+//! Captions for photographs, in place of the gallery of drawn scenes that only the built-in model knows.
+
+use leptos::prelude::*;
+
+use crate::explorer::{PHOTOGRAPH_SETS, PhotographSet};
+use crate::ui::exhibit::Exhibit;
+
+/// A button for each set of captions, and where pictures come from.
+#[component]
+pub(crate) fn PhotographSets() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let button = move |set: PhotographSet| {
+        let is_shown = move || {
+            exhibit
+                .state
+                .with(|state| state.has_captions(&set.captions))
+        };
+        let show = move |_| {
+            exhibit
+                .state
+                .update(|state| state.replace_captions(set.captions));
+        };
+        view! { <button type="button" aria-pressed=move || is_shown().to_string() on:click=show>{set.name}</button> }
+    };
+    view! {
+        <section class="photographs" aria-label="Captions for photographs">
+            <p class="label">"Captions for photographs of"</p>
+            <p class="sets">{PHOTOGRAPH_SETS.map(button).collect_view()}</p>
+            <p class="aside">"Choose, drop or paste photographs of your own; they stay on this machine. The drawn scenes of the gallery are foreign to this model."</p>
+        </section>
+    }
+}

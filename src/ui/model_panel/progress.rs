@@ -1,0 +1,59 @@
+//! A load: its bytes, how fast they come, and what can be done about it.
+
+use leptos::prelude::*;
+
+use super::actions;
+use super::shelf::Load;
+use crate::protocol::Progress;
+use crate::ui::exhibit::Exhibit;
+
+/// The bar, with its numbers in words, and its buttons.
+#[component]
+pub(super) fn LoadBar() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let shelf = exhibit.shelf;
+    let is_loading = move || shelf.load.with(|load| *load != Load::None);
+    let read = move |read: fn(&Progress) -> u64| {
+        shelf.load.with(|load| match load {
+            Load::Going(progress) => Some(read(progress).to_string()),
+            Load::None | Load::Begun => None,
+        })
+    };
+    let words = move || {
+        shelf.load.with(|load| match load {
+            Load::None => String::new(),
+            Load::Begun => "asking for what it is made of".to_owned(),
+            Load::Going(progress) => {
+                let words = shelf.pace.with(|pace| pace.words(progress));
+                let waits = if shelf.is_paused.get() {
+                    ", waiting"
+                } else {
+                    ""
+                };
+                format!("{}{waits}: {words}", progress.stage)
+            }
+        })
+    };
+    let pause = move |_| {
+        if shelf.is_paused.get_untracked() {
+            actions::resume(exhibit);
+        } else {
+            actions::pause(exhibit);
+        }
+    };
+    let pause_word = move || {
+        if shelf.is_paused.get() {
+            "Go on"
+        } else {
+            "Pause"
+        }
+    };
+    view! {
+        <div class="load" data-field="load" hidden=move || !is_loading()>
+            <progress aria-label="Bytes of this part of the model" value=move || read(|progress| progress.loaded_bytes) max=move || read(|progress| progress.stage_end_bytes)></progress>
+            <p data-field="load-words">{words}</p>
+            <button type="button" data-act="pause" on:click=pause>{pause_word}</button>
+            <button type="button" data-act="cancel" on:click=move |_| actions::cancel(exhibit)>"Cancel"</button>
+        </div>
+    }
+}

@@ -1,0 +1,171 @@
+//! Where the weights of CLIP come from: beside the page, the visitor's files, or the hub; nothing begins without a click.
+
+use leptos::prelude::*;
+use leptos::web_sys;
+use wasm_bindgen::JsCast as _;
+use web_sys::{Event, File, FileList, HtmlInputElement};
+
+use super::actions::{self, CLIP, CLIP_INT8};
+use super::shelf::Found;
+use crate::explorer::file_size;
+use crate::ui::browser;
+use crate::ui::exhibit::Exhibit;
+use crate::ui::origin::{Origin, SCENES};
+
+/// Why eight bits are recommended.
+const SHORT: &str = "Memory or disk is short here, so take eight bits: half of the disk and two thirds of the memory; they change cosines in the third figure.";
+/// What is done with weights of other programs where memory is short.
+const HELD_IN_INT8: &str = "Memory is short here, so the CPU engine holds these weights in eight bits, which changes cosines in the third figure.";
+
+/// The sources, in the order in which they should be tried.
+#[component]
+pub(super) fn Sources() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let left = exhibit.shelf.left;
+    let go_on = move |_| {
+        if let Some(origin) = left.get_untracked() {
+            actions::load_clip(exhibit, origin);
+        }
+    };
+    view! {
+        <button type="button" data-act="go-on" hidden=move || left.with(Option::is_none) on:click=go_on>"Go on with the load that waits"</button>
+        <ol class="sources">
+            <li><BesidePage/></li>
+            <li><OwnFiles/></li>
+            <li><AtHub/></li>
+        </ol>
+        <p class="aside" hidden=!browser::lacks_memory()>{HELD_IN_INT8}</p>
+    }
+}
+
+/// Shards that lie beside the page.
+#[component]
+fn BesidePage() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let button = move |path: &'static str, name: &'static str, suffix: &'static str| {
+        let size = move || {
+            let size = |found: &Vec<Found>| {
+                Some(file_size(found.iter().find(|one| one.path == path)?.bytes))
+            };
+            exhibit.shelf.found.with(size)
+        };
+        let words = move || size().map(|size| format!("Load {size}{suffix}"));
+        let load = move |_| actions::load_clip(exhibit, Origin::Beside(path));
+        let order = move || {
+            if path == CLIP_INT8 && is_short(exhibit) {
+                "first"
+            } else {
+                ""
+            }
+        };
+        view! { <button type="button" data-act=name class=order hidden=move || size().is_none() on:click=load>{words}</button>" " }
+    };
+    let has_any = move || {
+        exhibit
+            .shelf
+            .found
+            .with(|found| found.iter().any(|one| one.path != SCENES))
+    };
+    let advice = move || if is_short(exhibit) { SHORT } else { "" };
+    view! {
+        <b>"Beside this page. "</b>
+        {button(CLIP, "beside", "")}
+        {button(CLIP_INT8, "beside-int8", " in eight bits")}
+        <span>{advice}</span>
+        <span hidden=has_any>"None lie there; "<code>"train import"</code>" puts them there."</span>
+    }
+}
+
+/// Whether memory or disk are short, and weights in eight bits lie beside the page.
+fn is_short(exhibit: Exhibit) -> bool {
+    let bytes_of = |path| {
+        exhibit.shelf.found.with(|found| {
+            let found = found.iter().find(|found| found.path == path);
+            found.map(|found| found.bytes)
+        })
+    };
+    let stored = exhibit.shelf.stored;
+    let room = stored.with(|stored| stored.as_ref()?.room_bytes);
+    let lacks_room = bytes_of(CLIP)
+        .zip(room)
+        .is_some_and(|(all, room)| room < all);
+    bytes_of(CLIP_INT8).is_some() && (lacks_room || browser::lacks_memory())
+}
+
+/// Files or a folder of the visitor's.
+#[component]
+fn OwnFiles() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let accept = move |event: Event| {
+        let files = chosen(&event);
+        if !files.is_empty() {
+            actions::load_clip(exhibit, Origin::Files(files));
+        }
+    };
+    view! {
+        <b>"Your own files. "</b>
+        <label class="plain"><input type="file" class="over" multiple=true accept=".safetensors,.json" data-act="files" on:change=accept/>"Choose files"</label>
+        " or "
+        <label class="plain"><input type="file" class="over" prop:webkitdirectory=true data-act="folder" on:change=accept/>"a folder"</label>
+        ": "<code>"model.safetensors"</code>" with "<code>"config.json"</code>" and "<code>"tokenizer.json"</code>
+        ", as downloaded. They are read piece by piece and not copied, so a reload asks for them again."
+    }
+}
+
+/// The files that were chosen.
+pub(super) fn chosen(event: &Event) -> Vec<File> {
+    let input = event
+        .target()
+        .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+    let files = input.as_ref().and_then(HtmlInputElement::files);
+    let files = files.iter().flat_map(listed).collect();
+    if let Some(input) = input {
+        // So that the same files can be chosen again.
+        input.set_value("");
+    }
+    files
+}
+
+/// The files of a list.
+pub(super) fn listed(files: &FileList) -> Vec<File> {
+    (0..files.length()).filter_map(|i| files.get(i)).collect()
+}
+
+/// The model hub, which is asked for sizes on one click and for weights on another.
+#[component]
+fn AtHub() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let weighed = exhibit.shelf.weighed;
+    let is_asked = RwSignal::new(false);
+    let weigh = move |_| {
+        is_asked.set(true);
+        actions::weigh(exhibit);
+    };
+    let load = move |_| actions::load_clip(exhibit, Origin::Hub(actions::hub()));
+    let hub = actions::hub();
+    let place = hub
+        .origin
+        .split("://")
+        .last()
+        .unwrap_or_default()
+        .to_owned();
+    let answer = move || {
+        weighed.with(|weighed| match weighed {
+            Some(Ok(sizes)) => Some(format!(
+                "Text encoder {}, image encoder {}, at revision {:.8}.",
+                file_size(sizes.text_bytes),
+                file_size(sizes.image_bytes),
+                sizes.hub.revision
+            )),
+            Some(Err(reason)) => Some(format!("The hub did not tell: {reason}.")),
+            None => is_asked.get().then(|| "Asking …".to_owned()),
+        })
+    };
+    let is_known = move || weighed.with(|weighed| matches!(weighed, Some(Ok(_))));
+    view! {
+        <b>"The model hub, "</b>{place}": "<code>{hub.id}</code>". "
+        <button type="button" data-act="weigh" hidden=is_known on:click=weigh>"Ask for sizes"</button>
+        <button type="button" data-act="hub" hidden=move || !is_known() on:click=load>"Download"</button>
+        " "<span data-field="weighed">{answer}</span>
+    }
+}

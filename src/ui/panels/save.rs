@@ -1,0 +1,50 @@
+//! The open view to take away as a picture.
+
+use leptos::html::Main;
+use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+use crate::explorer::data_address;
+use crate::ui::exhibit::Exhibit;
+use crate::ui::portrait::{self, Portrait};
+use crate::ui::{browser, canvas};
+
+/// Pixels of a PNG for each of the page, so that print stays sharp.
+const SHARPNESS: f64 = 2.0;
+
+/// Two files, drawn when they are asked for.
+#[component]
+pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let drawn = move || of.get_untracked().and_then(|place| portrait::draw(&place));
+    let name = move |ending: &str| {
+        let view = exhibit.state.with_untracked(|state| state.view);
+        format!("kappascope-{}.{ending}", view.slug())
+    };
+    let save_svg = move |_| {
+        if let Some(Portrait { svg, .. }) = drawn() {
+            browser::save(&name("svg"), &data_address("image/svg+xml", &svg));
+        }
+    };
+    let save_png = move |_| {
+        let Some(Portrait { svg, size }) = drawn() else {
+            return;
+        };
+        let name = name("png");
+        spawn_local(async move {
+            let address = data_address("image/svg+xml", &svg);
+            match canvas::png(&address, size.map(|side| SHARPNESS * side)).await {
+                Some(png) => browser::save(&name, &png),
+                None => exhibit
+                    .tell("This browser could not draw the view as a PNG. The SVG holds the same."),
+            }
+        });
+    };
+    view! {
+        <footer class="save view-controls" aria-label="Take this view away">
+            <span>"This view as a picture:"</span>
+            <button type="button" class="quiet" data-save="svg" on:click=save_svg>"SVG"</button>
+            <button type="button" class="quiet" data-save="png" on:click=save_png>"PNG"</button>
+        </footer>
+    }
+}

@@ -1,0 +1,310 @@
+//! A tour, lessons that ask before they show, and captions whose κ misleads.
+
+use std::collections::BTreeMap;
+
+use leptos::prelude::*;
+
+use super::number::Number;
+use crate::explorer::{
+    CaptionView, Direction, Extent, Failure, Lesson, Question, bits_of, three_significant,
+};
+use crate::ui::exhibit::Exhibit;
+use crate::ui::panels::{LawChoice, begin_tour};
+use crate::ui::{browser, lessons, plot};
+
+/// Right neighbours by lesson and question, as far as they were judged.
+type Scores = RwSignal<BTreeMap<(usize, usize), u32>>;
+
+/// What else is said of a caption, where anything is.
+type Said<'a> = Option<&'a dyn Fn(&str) -> Option<String>>;
+
+/// The view: the way into the tour, one lesson, and the failures.
+#[component]
+pub(crate) fn Learn() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let lesson = lessons::open_lesson(exhibit);
+    let scores: Scores = RwSignal::default();
+    let asked = move || lesson.get().map(|(i, lesson)| asked(i, lesson, scores));
+    let failures = move || {
+        let told = exhibit.told.get().and_then(Result::ok);
+        told.map(|lessons| lessons.failures.iter().cloned().map(failure).collect_view())
+    };
+    view! {
+        <section class="view" aria-labelledby="learn-title">
+            <h2 id="learn-title">"What does "<i>"κ"</i>" say, and what not?"</h2>
+            <Invitation/>
+            {lessons::blank(exhibit)}
+            <LawChoice/>
+            <LessonChoice/>
+            {asked}
+            <details class="misleads">
+                <summary>"What "<i>"κ"</i>" is not: where it misleads"</summary>
+                <p class="prose-line">"1/"<i>"κ"</i>" is how ambiguous a caption is to this model. It is not how sure the model is of itself: it knows nothing of its own "
+                    "ignorance. The numbers below are computed now, by the engine at work."</p>
+                <div class="failures">{failures}</div>
+            </details>
+        </section>
+    }
+}
+
+/// The way into the tour.
+#[component]
+fn Invitation() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    move || {
+        let (first, n) = lessons::station(exhibit, 0)?;
+        Some(view! {
+            <p class="view-controls">
+                <a class="ask" href=format!("#{}", first.link) on:click=move |_| begin_tour(exhibit)>"Take the tour"</a>
+                <span class="aside">{n}" stations through the views. Your page comes back at its end."</span>
+            </p>
+        })
+    }
+}
+
+/// The lessons, of which one is open.
+#[component]
+pub(super) fn LessonChoice() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let titles = lessons::titles(exhibit);
+    let choice = move |(i, title): (usize, String)| {
+        let is_open = move || exhibit.state.with(|state| state.lesson == i);
+        let open = move |_| exhibit.state.update(|state| state.lesson = i);
+        view! {
+            <label class="choice">
+                <input type="radio" name="lesson" prop:checked=is_open on:change=open/><span class="words">{title}</span>
+            </label>
+        }
+    };
+    let choices = move || {
+        titles
+            .get()
+            .into_iter()
+            .enumerate()
+            .map(choice)
+            .collect_view()
+    };
+    view! { <fieldset class="captions lesson-choice"><legend>"Lesson"</legend>{choices}</fieldset> }
+}
+
+/// A lesson with its questions and the score.
+fn asked(lesson_index: usize, lesson: Lesson, scores: Scores) -> AnyView {
+    let n_questions = lesson.questions.len();
+    let n_pairs: usize = lesson
+        .questions
+        .iter()
+        .map(|question| question.captions.len() - 1)
+        .sum();
+    for i in 0..n_questions {
+        if let Some(n_right) = browser::remembered(&score_name(lesson_index, i)).checked_sub(1) {
+            scores.update_untracked(|scores| _ = scores.insert((lesson_index, i), n_right));
+        }
+    }
+    let words = move || {
+        let of_lesson = |scores: &BTreeMap<(usize, usize), u32>| -> Vec<u32> {
+            let own = scores.range((lesson_index, 0)..(lesson_index + 1, 0));
+            own.map(|(_, n_right)| *n_right).collect()
+        };
+        let judged = scores.with(of_lesson);
+        let n_right: u32 = judged.iter().sum();
+        match judged.len() {
+            0 => "Answer first; then the numbers are shown. The score stays in this browser."
+                .to_owned(),
+            n => format!(
+                "{n} of {n_questions} questions answered, {n_right} of {n_pairs} comparisons right. The score stays in this browser."
+            ),
+        }
+    };
+    let questions = lesson.questions.into_iter().enumerate();
+    let questions = questions.map(|(i, question)| {
+        view! { <Asked place=(lesson_index, i) question=question scores=scores/> }
+    });
+    view! {
+        <p class="finding">{lesson.about}</p>
+        <div class="questions">{questions.collect_view()}</div>
+        <p class="aside" role="status" data-field="score">{words}</p>
+    }
+    .into_any()
+}
+
+fn score_name(lesson: usize, question: usize) -> String {
+    format!("kappascope-lesson-{lesson}-{question}")
+}
+
+/// One question: asked, guessed, and then shown.
+#[component]
+fn Asked(place: (usize, usize), question: Question, scores: Scores) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let guess = RwSignal::new(question.captions.clone());
+    let is_shown = RwSignal::new(false);
+    let (ask, why) = (question.ask(), question.why.clone());
+    let question = StoredValue::new(question);
+    let judged = Memo::new(move |_| {
+        let family = exhibit.state.with(|state| state.family);
+        exhibit.book.with(|book| {
+            guess.with(|guess| question.with_value(|question| question.judge(guess, book, family)))
+        })
+    });
+    let show = Callback::new(move |()| {
+        if let Some((n_right, _)) = judged.get_untracked() {
+            let n_right = u32::try_from(n_right).unwrap_or(u32::MAX);
+            browser::remember(&score_name(place.0, place.1), n_right.saturating_add(1));
+            scores.update(|scores| _ = scores.insert(place, n_right));
+            is_shown.set(true);
+        }
+    });
+    let is_known = Memo::new(move |_| judged.with(Option::is_some));
+    let offer = move || match is_shown.get() {
+        true => view! { <Shown question=question guess=guess/> }.into_any(),
+        false if question.with_value(|question| question.captions.len() == 2) => {
+            view! { <Pair question=question guess=guess is_known=is_known show=show/> }.into_any()
+        }
+        false => view! { <Order guess=guess is_known=is_known show=show/> }.into_any(),
+    };
+    let verdict = move || {
+        let (n_right, n) = judged.get().filter(|_| is_shown.get())?;
+        let words = match (n_right, n) {
+            (1, 1) => "Right: so it is to the model. ".to_owned(),
+            (0, 1) => "To the model it is the other way round. ".to_owned(),
+            (n_right, n) => format!("{n_right} of {n} neighbours stand as the model has them. "),
+        };
+        Some(words + &why)
+    };
+    let again = move || {
+        is_shown.get().then(|| {
+            view! { <button type="button" class="quiet" on:click=move |_| is_shown.set(false)>"ask again"</button> }
+        })
+    };
+    view! {
+        <section class="question" data-question=place.1.to_string()>
+            <h3>{ask}</h3>
+            {offer}
+            <p class="aside" aria-live="polite">{verdict}</p>
+            {again}
+        </section>
+    }
+}
+
+/// Two captions, one of which is chosen.
+#[component]
+fn Pair(
+    question: StoredValue<Question>,
+    guess: RwSignal<Vec<String>>,
+    is_known: Memo<bool>,
+    show: Callback<()>,
+) -> impl IntoView {
+    let captions = question.with_value(|question| question.captions.clone());
+    let button = |caption: String| {
+        let words = caption.clone();
+        let choose = move |_| {
+            guess.update(|guess| guess.sort_by_key(|known| *known != caption));
+            show.run(());
+        };
+        view! { <button type="button" class="ask words" disabled=move || !is_known.get() on:click=choose>{words}</button> }
+    };
+    view! { <p class="view-controls">{captions.into_iter().map(button).collect_view()}</p> }
+}
+
+/// Captions to be put in order.
+#[component]
+fn Order(guess: RwSignal<Vec<String>>, is_known: Memo<bool>, show: Callback<()>) -> impl IntoView {
+    let n = guess.with_untracked(Vec::len);
+    let place = move |caption: &str| {
+        guess.with_untracked(|guess| guess.iter().position(|known| known == caption))
+    };
+    let shift = move |caption: &str, direction: Direction| {
+        let Some(from) = place(caption) else { return };
+        let to = match direction {
+            Direction::Up => from.checked_sub(1),
+            Direction::Down => Some(from + 1).filter(|to| *to < n),
+        };
+        if let Some(to) = to {
+            guess.update(|guess| guess.swap(from, to));
+        }
+    };
+    let row = move |caption: String| {
+        let button = |direction: Direction, arrow: &'static str, towards: &'static str| {
+            let (caption, label) = (caption.clone(), format!("Move “{caption}” {towards}"));
+            view! { <button type="button" aria-label=label on:click=move |_| shift(&caption, direction)>{arrow}</button> }
+        };
+        let up = button(Direction::Up, "↑", "towards the vaguer");
+        let down = button(Direction::Down, "↓", "towards the more specific");
+        view! { <li><span class="rung-tools">{up}{down}</span><span class="words">{caption}</span></li> }
+    };
+    view! {
+        <ol class="order"><For each=move || guess.get() key=Clone::clone let:caption>{row(caption)}</For></ol>
+        <p class="view-controls"><button type="button" class="ask" disabled=move || !is_known.get() on:click=move |_| show.run(())>"Show"</button></p>
+    }
+}
+
+/// The answer: the captions as κ has them, each with its numbers and the place that was guessed for it.
+#[component]
+fn Shown(question: StoredValue<Question>, guess: RwSignal<Vec<String>>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let place = move |caption: &str| {
+        let place = guess.with(|guess| guess.iter().position(|known| known == caption));
+        place.map(|place| (place + 1).to_string())
+    };
+    let rows = move || {
+        let family = exhibit.state.with(|state| state.family);
+        let answer = exhibit
+            .book
+            .with(|book| question.with_value(|question| question.answer(book, family)));
+        let captions = answer.into_iter().flatten().map(|(caption, _)| caption);
+        measured(exhibit, captions.collect(), Some(&place))
+    };
+    view! {
+        <table class="measures shown">
+            <thead><tr><th scope="col">"the vaguest first"</th><th scope="col" class="plotted">"how specific to the model"</th><th scope="col"><i>"κ"</i></th>
+                <th scope="col">"bits"</th><th scope="col">"yours"</th></tr></thead>
+            <tbody>{rows}</tbody>
+        </table>
+    }
+}
+
+/// A kind of caption whose κ misleads, with the κ that the model gives.
+fn failure(failure: Failure) -> AnyView {
+    let exhibit = expect_context::<Exhibit>();
+    let captions = failure.captions;
+    view! {
+        <section data-failure=failure.name>
+            <h3>{failure.name.clone()}</h3>
+            <table class="measures shown">
+                <thead><tr><th scope="col">"caption"</th><th scope="col" class="plotted">"how specific to the model"</th><th scope="col"><i>"κ"</i></th><th scope="col">"bits"</th></tr></thead>
+                <tbody>{move || measured(exhibit, captions.clone(), None)}</tbody>
+            </table>
+            <p>{failure.why}</p>
+        </section>
+    }
+    .into_any()
+}
+
+/// A row for each caption: its κ as a bar and as a number, its bits, and what else is said of it.
+fn measured(exhibit: Exhibit, captions: Vec<String>, further: Said<'_>) -> Vec<AnyView> {
+    let family = exhibit.state.with(|state| state.family);
+    let views = exhibit.book.with(|book| {
+        let views = captions.iter().map(|caption| book.caption(caption, family));
+        views.collect::<Vec<_>>()
+    });
+    let extent = Extent::of(views.iter().flatten().map(|view| view.concentration));
+    let row = |(caption, view): (String, Option<CaptionView>)| {
+        let (percentile, kappa) = (
+            view.as_ref().map(|view| view.percentile),
+            view.map(|view| view.concentration),
+        );
+        let certainty = percentile.map(|percentile| format!("{:.1}%", 100.0 - percentile));
+        let bits = bits_of(&caption);
+        let further = further.map(|further| view! { <td class="number">{further(&caption)}</td> });
+        view! {
+            <tr data-measured=caption style:--certainty=certainty>
+                <th scope="row">{plot::halo(move || percentile, plot::Size::Small)}<span class="words">{caption.clone()}</span></th>
+                <td class="plotted">{plot::bar(move || kappa, move || extent)}</td>
+                <Number field="measured-kappa" value=Signal::stored(kappa) show=three_significant/>
+                <Number field="measured-bits" value=Signal::stored(bits) show=three_significant/>
+                {further}
+            </tr>
+        }
+        .into_any()
+    };
+    captions.into_iter().zip(views).map(row).collect()
+}

@@ -1,0 +1,213 @@
+//! From a picture's best caption towards the one that says least, with and without spread.
+
+use leptos::prelude::*;
+
+use super::chosen_picture::{PictureStrip, alt};
+use crate::explorer::{Inclusion, Met, Traversal, agreement, percent, pool, three_significant};
+use crate::ui::exhibit::Exhibit;
+use crate::ui::pictures::written_captions;
+use crate::ui::plot;
+
+/// Captions whose inclusion in one another is tabled at most.
+const MAX_TABLED: usize = 8;
+
+/// What is known of the ways from one picture.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Ways {
+    points: Option<Traversal>,
+    laws: Option<Traversal>,
+    /// The captions that were written for the picture.
+    written: Vec<String>,
+}
+
+impl Ways {
+    fn of(exhibit: Exhibit, image: &str) -> Self {
+        let (pool, written) = exhibit.gallery.with(|gallery| {
+            let pool = exhibit
+                .state
+                .with(|state| pool(state, &written_captions(state, gallery)));
+            let picture = gallery.iter().find(|picture| picture.id == image);
+            (pool, picture.map(|picture| picture.captions.clone()))
+        });
+        exhibit.book.with(|book| Self {
+            points: Traversal::between_points(book, &pool, image),
+            laws: Traversal::between_laws(book, &pool, image),
+            written: written.unwrap_or_default(),
+        })
+    }
+
+    /// The captions met on either way, the way through spreads first.
+    fn met(&self) -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        for way in [&self.laws, &self.points].into_iter().flatten() {
+            for word in way.words() {
+                if words.len() < MAX_TABLED && !words.iter().any(|known| known == word) {
+                    words.push(word.to_owned());
+                }
+            }
+        }
+        words
+    }
+}
+
+/// The view: a picture, the two ways, and which caption holds which.
+#[component]
+pub(crate) fn Traverse() -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let ways = Memo::new(move |_| {
+        let image = exhibit.state.with(|state| state.picture.clone());
+        image.map_or_else(Ways::default, |image| Ways::of(exhibit, &image))
+    });
+    let way = move |read: fn(&Ways) -> &Option<Traversal>| {
+        Signal::derive(move || {
+            ways.with(|ways| read(ways).clone().map(|way| (way, ways.written.clone())))
+        })
+    };
+    let picture = move || {
+        let image = exhibit.state.with(|state| state.picture.clone());
+        image.map(|image| alt(exhibit, &image))
+    };
+    view! {
+        <section class="view" aria-labelledby="traverse-title">
+            <h2 id="traverse-title">"Which captions lie between a picture and nothing at all?"</h2>
+            <PictureStrip/>
+            <p class="finding">{picture}</p>
+            <div class="ways">
+                <Way name="points" title="Without spread" way=way(|ways| &ways.points)/>
+                <Way name="laws" title="With spread" way=way(|ways| &ways.laws)/>
+            </div>
+            {move || ways.with(|ways| inclusions(exhibit, &ways.met()))}
+            <Explanation/>
+        </section>
+    }
+}
+
+/// One way: the captions in the order in which they are met.
+#[component]
+fn Way(
+    name: &'static str,
+    title: &'static str,
+    way: Signal<Option<(Traversal, Vec<String>)>>,
+) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
+    let root = move || {
+        way.with(|way| {
+            way.as_ref().map(|(way, _)| match way.root.as_str() {
+                "" => "Root: no words at all.".to_owned(),
+                root => format!("Root: “{root}”."),
+            })
+        })
+    };
+    let rows = move || {
+        let met = way.with(|way| way.as_ref().map(|(way, _)| way.met.clone()));
+        let rows = met.unwrap_or_default().into_iter().map(met_row);
+        rows.collect::<Vec<AnyView>>()
+    };
+    let words = move || match way.get() {
+        None if exhibit.state.with(|state| state.picture.is_none()) => {
+            "No picture hangs here; add one in Explore.".to_owned()
+        }
+        None => "Not yet: the captions have not been compared.".to_owned(),
+        Some((way, written)) => agreement_words(&way, &written),
+    };
+    view! {
+        <section data-way=name>
+            <h3>{title}</h3>
+            <p class="aside">{root}</p>
+            <table class="measures way">
+                <thead><tr><th scope="col">"met at"</th><th scope="col">"caption"</th><th scope="col"><i>"κ"</i></th><th scope="col">"nats"</th></tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+            <p class="aside">{words}</p>
+        </section>
+    }
+}
+
+fn met_row(met: Met) -> AnyView {
+    let (percentile, kappa, nats) = (
+        met.caption.percentile,
+        met.caption.concentration,
+        met.pair.nats,
+    );
+    let certainty = format!("{:.1}%", 100.0 - percentile);
+    let words = met.caption.caption;
+    view! {
+        <tr data-met=words style:--certainty=certainty>
+            <td class="number" data-field="met-share" data-value=met.share.to_string()>{percent(met.share)}</td>
+            <th scope="row">{plot::halo(move || Some(percentile), plot::Size::Small)}<span class="words">{words.clone()}</span></th>
+            <td class="number" data-field="met-kappa" data-value=kappa.to_string() title=kappa.to_string()>{three_significant(kappa)}</td>
+            <td class="number" data-field="met-nats" data-value=nats.to_string() title=nats.to_string()>{three_significant(nats)}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// How the captions met agree with those written for the picture.
+fn agreement_words(way: &Traversal, written: &[String]) -> String {
+    match (agreement(way, written), written.len()) {
+        (_, 0) => "Nothing was written for this picture, so nobody knows which captions belong on the way.".into(),
+        ([both, met, all], _) => {
+            format!("{both} of the {met} met were written for this picture, {both} of the {all} written for it are met.")
+        }
+    }
+}
+
+/// Which caption holds which, as a table of the captions met.
+fn inclusions(exhibit: Exhibit, words: &[String]) -> Option<AnyView> {
+    if words.is_empty() {
+        return None;
+    }
+    let cell = |inner: &String, outer: &String| {
+        let inclusion = exhibit.book.with(|book| Inclusion::of(book, inner, outer));
+        let holds = inclusion.is_some_and(|inclusion| inner != outer && inclusion.holds());
+        let nats = inclusion.map(|inclusion| inclusion.nats);
+        let test = inclusion.map(|inclusion| inclusion.test);
+        let mark = if holds { "⊂ " } else { "" };
+        view! {
+            <td class="number" class:held=holds data-field="inclusion" data-value=nats.map(|nats| nats.to_string())
+                data-test=test.map(|test| test.to_string())>{mark}{nats.map(three_significant)}</td>
+        }
+    };
+    let head =
+        |(i, word): (usize, &String)| view! { <th scope="col" title=word.clone()>{i + 1}</th> };
+    let row = |(i, inner): (usize, &String)| {
+        let cells = words.iter().map(|outer| cell(inner, outer));
+        view! {
+            <tr data-inner=inner.clone()><th scope="row">{i + 1}" "<span class="words">{inner.clone()}</span></th>{cells.collect_view()}</tr>
+        }
+    };
+    let view = view! {
+        <h3>"Which holds which"</h3>
+        <div class="scroll" tabindex="0" role="region" aria-label="Inclusion of captions in one another">
+            <table class="measures inclusions">
+                <caption class="hidden">"How far the caption of each row lies in that of each column, in nats above uniform"</caption>
+                <thead><tr><th scope="col">"lies in"</th>{words.iter().enumerate().map(head).collect_view()}</tr></thead>
+                <tbody>{words.iter().enumerate().map(row).collect_view()}</tbody>
+            </table>
+        </div>
+        <p class="aside">"Nats above uniform that the column’s caption gives, on average, where the row’s caption has its most likely pictures. "
+            "⊂: the row’s caption is the narrower, and lies where the column’s is likelier than chance."</p>
+    };
+    Some(view.into_any())
+}
+
+#[component]
+fn Explanation() -> impl IntoView {
+    view! {
+        <div class="prose">
+            <section>
+                <h3>"Two ways up"</h3>
+                <p>"Fifty equal steps lead from the picture’s likeliest caption to a root; at each the nearest caption is noted. Without spread, "
+                    "captions are points, near is a great cosine, and the root is the embedding of no words, as "<i>"ProLIP"</i>
+                    " does for models that know no spread. With spread, the way leads from law to law: near is a small "
+                    <i>"divergence"</i>" to the law at that step, and the root is the vaguest caption that holds the first."</p>
+                <p>"Both use the von Mises–Fisher law; for the power spherical one these integrals have no closed form."</p>
+            </section>
+            <section>
+                <h3>"What it is not"</h3>
+                <p>"Only captions on the page and those that were written for its pictures can be met. Holding is a relation of the model’s "
+                    "spreads, not of words: a caption may hold another that it does not follow from."</p>
+            </section>
+        </div>
+    }
+}

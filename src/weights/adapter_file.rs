@@ -1,0 +1,227 @@
+//! The two adapters of an encoder as one file: a safetensors file whose header says what they are and what they answer.
+//!
+//! It lets a model that came without adapters have a κ, such as CLIP out of another program's file.
+
+use serde::{Deserialize, Serialize};
+
+use super::manifest::Provenance;
+use super::shard::{Precision, metadata, read, write_with_metadata};
+use crate::error::{Error, Result};
+use crate::model::adapter::{AdapterConfig, PerFamily};
+use crate::model::parameters::TensorRecord;
+
+/// Its name in a model folder.
+pub const FILE: &str = "adapters.safetensors";
+/// The version of the format that this code reads and writes.
+pub const FORMAT: u32 = 1;
+/// The name of the description in the file's header.
+const DESCRIPTION: &str = "kappascope-adapters";
+/// What the names of each family's tensors begin with.
+const PREFIXES: PerFamily<&str> = PerFamily {
+    vmf: "vmf.",
+    power_spherical: "power_spherical.",
+};
+
+/// Adapters with what is known of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdapterFile {
+    /// What they are.
+    pub about: About,
+    /// Their tensors, as a manifest's shards name them.
+    pub records: PerFamily<Vec<TensorRecord>>,
+}
+
+/// What stands in the file's header.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// Version of the format.
+    pub format: u32,
+    /// A title of encoder and adapters for people.
+    pub title: String,
+    /// Sizes.
+    pub adapters: PerFamily<AdapterConfig>,
+    /// 1/κ of the reference captions, ascending.
+    pub reference_uncertainty: PerFamily<Vec<f64>>,
+    /// Captions that tell whether an encoder is the one that the adapters were fitted on.
+    pub captions: Vec<String>,
+    /// κ of each.
+    pub concentration: PerFamily<Vec<f64>>,
+    /// How the adapters were made.
+    pub provenance: Provenance,
+}
+
+impl About {
+    fn check(&self) -> Result<()> {
+        if self.format != FORMAT {
+            return Err(Error::Weights(format!(
+                "format {} of the adapter file, expected {FORMAT}",
+                self.format
+            )));
+        }
+        let n_captions = self.captions.len();
+        let PerFamily {
+            vmf,
+            power_spherical,
+        } = &self.concentration;
+        if n_captions == 0 || vmf.len() != n_captions || power_spherical.len() != n_captions {
+            return Err(Error::Weights(format!(
+                "κ of {} and {} captions in the adapter file, expected {n_captions} and at least one",
+                vmf.len(),
+                power_spherical.len()
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl AdapterFile {
+    /// The file.
+    ///
+    /// # Errors
+    ///
+    /// A tensor whose values do not fill its shape.
+    pub fn write(&self) -> Result<Vec<u8>> {
+        let prefixed = |prefix: &str, records: &[TensorRecord]| {
+            let named = records.iter().map(|record| TensorRecord {
+                name: format!("{prefix}{}", record.name),
+                ..record.clone()
+            });
+            named.collect::<Vec<_>>()
+        };
+        let PerFamily {
+            vmf,
+            power_spherical,
+        } = &self.records;
+        let records = [
+            prefixed(PREFIXES.vmf, vmf),
+            prefixed(PREFIXES.power_spherical, power_spherical),
+        ];
+        let about = serde_json::to_string(&self.about)
+            .map_err(|error| Error::Weights(format!("adapter file: {error}")))?;
+        write_with_metadata(
+            &records.concat(),
+            Precision::F16,
+            Some((DESCRIPTION, about)),
+        )
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that is not safetensors, or not one of adapters; a tensor that belongs to neither.
+    pub fn read(bytes: &[u8]) -> Result<Self> {
+        let about = metadata(bytes, DESCRIPTION)?.ok_or_else(|| {
+            Error::Weights(format!(
+                "not an adapter file: its header holds no “{DESCRIPTION}”, expected {FILE} of train export"
+            ))
+        })?;
+        let about: About = serde_json::from_str(&about)
+            .map_err(|error| Error::Weights(format!("description of the adapters: {error}")))?;
+        about.check()?;
+        let mut records = PerFamily::<Vec<TensorRecord>>::default();
+        for mut record in read(bytes)? {
+            let of_vmf = record.name.strip_prefix(PREFIXES.vmf).map(str::to_owned);
+            let of_power_spherical = record.name.strip_prefix(PREFIXES.power_spherical);
+            match (of_vmf, of_power_spherical.map(str::to_owned)) {
+                (Some(name), _) => {
+                    record.name = name;
+                    records.vmf.push(record);
+                }
+                (_, Some(name)) => {
+                    record.name = name;
+                    records.power_spherical.push(record);
+                }
+                _ => {
+                    return Err(Error::Weights(format!(
+                        "{}: a tensor of neither adapter",
+                        record.name
+                    )));
+                }
+            }
+        }
+        Ok(Self { about, records })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weights::shard::write;
+
+    fn file() -> AdapterFile {
+        let sizes = AdapterConfig {
+            embed_dim: 2,
+            hidden_width: 3,
+            hidden_layers: 1,
+        };
+        let record = TensorRecord {
+            name: "logit_scale".to_owned(),
+            shape: vec![1],
+            values: vec![2.0],
+        };
+        AdapterFile {
+            about: About {
+                format: FORMAT,
+                title: "Test".to_owned(),
+                adapters: PerFamily {
+                    vmf: sizes.clone(),
+                    power_spherical: sizes,
+                },
+                reference_uncertainty: PerFamily {
+                    vmf: vec![0.1, 0.2],
+                    power_spherical: vec![0.3],
+                },
+                captions: vec!["a star".to_owned()],
+                concentration: PerFamily {
+                    vmf: vec![5.0],
+                    power_spherical: vec![6.0],
+                },
+                provenance: Provenance::default(),
+            },
+            records: PerFamily {
+                vmf: vec![record.clone()],
+                power_spherical: vec![record],
+            },
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let bytes = file().write().expect("a file");
+        assert_eq!(AdapterFile::read(&bytes), Ok(file()), "there and back");
+    }
+
+    #[test]
+    fn other_safetensors_are_no_adapters() {
+        let bytes = write(&file().records.vmf, Precision::F16).expect("a shard");
+        let error = AdapterFile::read(&bytes).expect_err("a shard of something");
+        assert!(error.to_string().contains("not an adapter file"), "{error}");
+        let error = AdapterFile::read(b"a picture").expect_err("no safetensors");
+        assert!(error.to_string().contains("not a safetensors"), "{error}");
+    }
+
+    #[test]
+    fn a_file_of_another_format_or_without_its_answers_is_refused() {
+        let mut newer = file();
+        newer.about.format = FORMAT + 1;
+        let mut silent = file();
+        silent.about.concentration.vmf.clear();
+        for (file, word) in [(newer, "format 2"), (silent, "κ of 0")] {
+            let bytes = file.write().expect("a file");
+            let error = AdapterFile::read(&bytes).expect_err("not to be used");
+            assert!(error.to_string().contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_tensor_of_neither_adapter_is_named() {
+        let mut records = file().records.vmf;
+        records[0].name = "visual.proj".to_owned();
+        let about = serde_json::to_string(&file().about).expect("JSON");
+        let bytes = write_with_metadata(&records, Precision::F16, Some((DESCRIPTION, about)))
+            .expect("a file");
+        let error = AdapterFile::read(&bytes).expect_err("a foreign tensor");
+        assert!(error.to_string().contains("visual.proj"), "{error}");
+    }
+}

@@ -1,0 +1,70 @@
+//! Where the weights of a loaded model are.
+
+use super::download::Download;
+use super::original::Original;
+use crate::error::Result;
+use crate::inference::{Source, TensorRecord};
+use crate::weights::manifest::{FileEntry, Manifest, Shard};
+
+/// Where the weights are.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "an engine has one, whose size is that of its weights"
+)]
+pub(super) enum Origin {
+    Beside(Download),
+    Original(Original),
+}
+
+impl Source for Origin {
+    async fn read(&self, entry: &FileEntry) -> Result<Vec<u8>> {
+        match self {
+            Self::Beside(download) => download.read(entry).await,
+            Self::Original(original) => original.read(entry).await,
+        }
+    }
+
+    async fn shard(
+        &self,
+        shard: &Shard,
+        take: &mut dyn FnMut(TensorRecord) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Self::Beside(download) => download.shard(shard, take).await,
+            Self::Original(original) => original.shard(shard, take).await,
+        }
+    }
+
+    async fn tensor(&self, name: &str, shape: &[usize]) -> Result<TensorRecord> {
+        match self {
+            Self::Beside(download) => download.tensor(name, shape).await,
+            Self::Original(original) => original.tensor(name, shape).await,
+        }
+    }
+}
+
+impl Origin {
+    pub(super) fn progress(&self) -> impl FnMut(&str, u64, u64) {
+        move |stage: &str, loaded_bytes, _| {
+            // A checkpoint of another program tells by itself how far it has come.
+            if let Self::Beside(download) = self {
+                download.enter(stage, loaded_bytes);
+            }
+        }
+    }
+
+    pub(super) fn was_cached(&self) -> bool {
+        match self {
+            Self::Beside(download) => download.was_cached(),
+            Self::Original(original) => original.was_cached(),
+        }
+    }
+
+    pub(super) fn weights_bytes(&self, manifest: &Manifest) -> u64 {
+        match self {
+            Self::Beside(_) => manifest.weights_bytes(),
+            Self::Original(original) => original.weights_bytes(),
+        }
+    }
+}

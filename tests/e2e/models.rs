@@ -1,0 +1,460 @@
+//! Another model through the page's own controls: where its weights come from, what can go wrong on the way, and κ.
+
+/// `cargo test` without a built page passes these by.
+mod built_page {
+    use std::collections::HashMap;
+    use std::fs;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use kappascope::answer::caption_reading;
+    use kappascope::device::cpu;
+    use kappascope::inference::Session;
+    use kappascope::model::adapter::{AdapterConfig, PerFamily};
+    use kappascope::train::bundle::{self, records};
+    use kappascope::train::import::Dtype;
+    use kappascope::weights::adapter_file::{self, About, AdapterFile};
+    use kappascope::weights::manifest::Provenance;
+    use serde_json::{Value, json};
+
+    use crate::explorer::{
+        WINDOWS, assert_sound, axe, open_ready, text, wait_until_it_says, wait_until_ready,
+    };
+    use crate::server::Server;
+    use crate::tiny_clip::{
+        cosines, files_beside, hub_files, import_into, import_random, picture, session, write_files,
+    };
+    use crate::webdriver::Browser;
+
+    /// The same f32 arithmetic, compiled for another machine.
+    const TOLERANCE: f64 = 1e-4;
+    /// The adapters' weights are stored in two bytes.
+    const ADAPTER_TOLERANCE: f64 = 2e-2;
+    const LIMIT: Duration = Duration::from_secs(120);
+    /// A small part of the text encoder ten times a second, so that a load takes seconds.
+    const PIECE_BYTES: usize = 400;
+    const WEIGHTS: &str = "model.safetensors";
+
+    fn open(server: &Server, browser: &Browser, id: &str) {
+        let hub = server.address(&format!("hub/test/{id}@abc"));
+        open_ready(browser, &server.address(&format!("?backend=cpu&hub={hub}")));
+        browser.click("[data-act=models]");
+    }
+
+    fn open_tiny(server: &Server, browser: &Browser) {
+        open(server, browser, "tiny");
+    }
+
+    fn download(browser: &Browser) {
+        browser.click("[data-act=weigh]");
+        wait_for(browser, "[data-act=hub]");
+        browser.click("[data-act=hub]");
+    }
+
+    fn wait_for(browser: &Browser, selector: &str) {
+        let is_there = "return document.querySelector(arguments[0])?.checkVisibility() ?? false";
+        browser.wait_for(selector, LIMIT, is_there, &[json!(selector)]);
+    }
+
+    fn wait_until_at_work(browser: &Browser, model: &str) {
+        wait_for(
+            browser,
+            &format!("[data-model={model}][aria-current='true']"),
+        );
+        wait_until_ready(browser, LIMIT);
+    }
+
+    fn words(browser: &Browser, selector: &str) -> String {
+        let words = "return document.querySelector(arguments[0])?.textContent ?? ''";
+        let words = browser.run(words, &[json!(selector)]);
+        words.as_str().unwrap_or_default().to_owned()
+    }
+
+    fn loaded_bytes(browser: &Browser) -> f64 {
+        let value = "return document.querySelector('.load progress')?.value ?? 0";
+        browser.run(value, &[]).as_f64().expect("a number of bytes")
+    }
+
+    fn captions(browser: &Browser) -> Vec<String> {
+        let rows = "return [...document.querySelectorAll('tr[data-caption]')].map(row => row.dataset.caption)";
+        let rows = browser.run(rows, &[]);
+        let rows = rows.as_array().expect("rows").iter();
+        rows.map(|row| row.as_str().expect("words").to_owned())
+            .collect()
+    }
+
+    fn add_picture(browser: &Browser) {
+        browser.choose_file(".add-picture input", &picture());
+        wait_for(browser, "td.pair[data-value]");
+        wait_until_ready(browser, LIMIT);
+    }
+
+    /// The cosines on the page against those of the native program.
+    fn compare_cosines(browser: &Browser, session: &Session, tolerance: f64) {
+        let cells = "return [...document.querySelectorAll('[data-field=cosine][data-value]')].map(cell => Number(cell.dataset.value))";
+        let found = browser.run(cells, &[]);
+        let found: Vec<f64> = found
+            .as_array()
+            .expect("cells")
+            .iter()
+            .filter_map(Value::as_f64)
+            .collect();
+        let captions = captions(browser);
+        assert_eq!(found.len(), captions.len(), "one for each caption");
+        for (found, expected) in found.iter().zip(cosines(session, &captions)) {
+            assert!(
+                (found - expected).abs() <= tolerance,
+                "{found}, natively {expected}"
+            );
+        }
+    }
+
+    /// Adapters of random weights for this encoder.
+    fn adapters(session: &Session, captions: &[String]) -> AdapterFile {
+        let device = cpu();
+        device.seed(5);
+        let sizes = AdapterConfig {
+            embed_dim: session.manifest().clip.embed_dim,
+            hidden_width: 16,
+            hidden_layers: 1,
+        };
+        let random = || records(&sizes.init(&device)).expect("values");
+        let mut file = AdapterFile {
+            about: About {
+                format: adapter_file::FORMAT,
+                title: "Tiny, adapted".to_owned(),
+                adapters: PerFamily {
+                    vmf: sizes.clone(),
+                    power_spherical: sizes.clone(),
+                },
+                reference_uncertainty: PerFamily {
+                    vmf: vec![0.01, 0.1, 1.0, 10.0],
+                    power_spherical: vec![0.01, 0.1, 1.0, 10.0],
+                },
+                captions: captions.to_vec(),
+                concentration: PerFamily::default(),
+                provenance: Provenance::default(),
+            },
+            records: PerFamily {
+                vmf: random(),
+                power_spherical: random(),
+            },
+        };
+        file.about.concentration = concentration(session, file.clone(), captions);
+        file
+    }
+
+    fn concentration(
+        session: &Session,
+        file: AdapterFile,
+        captions: &[String],
+    ) -> PerFamily<Vec<f64>> {
+        let adapted = pollster::block_on(session.with_adapters(file)).expect("they fit");
+        let texts = pollster::block_on(adapted.encode_text(captions)).expect("it runs");
+        let readings = texts.iter().map(|text| {
+            caption_reading(String::new(), text)
+                .expect("a κ")
+                .concentration
+        });
+        let (vmf, power_spherical) = readings
+            .map(|kappa| (kappa.vmf, kappa.power_spherical))
+            .unzip();
+        PerFamily {
+            vmf,
+            power_spherical,
+        }
+    }
+
+    fn give_adapters(browser: &Browser, folder: &Path, file: &AdapterFile) {
+        let path = folder.join(adapter_file::FILE);
+        fs::write(&path, file.write().expect("a file")).expect("a file for the test");
+        browser.choose_file("[data-act=adapter]", &path);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn clip_compares_photographs_by_cosine_and_has_a_kappa_once_it_is_given_adapters() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let session = session(folder.path());
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        open_tiny(&server, &browser);
+        assert!(server.asked(WEIGHTS).is_empty(), "nothing without a click");
+        download(&browser);
+        wait_until_at_work(&browser, "clip");
+        let text_end = last_asked(&server);
+        let file_bytes = hub_files()[&format!("{}/{WEIGHTS}", crate::tiny_clip::HUB)].len();
+        assert!(text_end < file_bytes, "text first: {text_end} bytes");
+        assert_eq!(words(&browser, "[data-field=kappa]"), "no adapter", "κ");
+        assert!(text(&browser).contains("train fit"), "how to have one");
+        add_picture(&browser);
+        assert_eq!(last_asked(&server), file_bytes, "and the rest");
+        compare_cosines(&browser, &session, TOLERANCE);
+
+        let captions = captions(&browser);
+        let file = adapters(&session, &captions);
+        let mut foreign = file.clone();
+        foreign.about.concentration.vmf[0] *= 2.0;
+        give_adapters(&browser, folder.path(), &foreign);
+        wait_until_it_says(&browser, "belong to another encoder");
+        give_adapters(&browser, folder.path(), &file);
+        wait_for(&browser, "[data-field=kappa][data-value]");
+        wait_until_ready(&browser, LIMIT);
+        let expected = concentration(&session, file, &captions).vmf;
+        compare_kappas(&browser, &expected);
+        let kept = "return location.hash.includes('m=clip') && location.hash.includes('own=1')";
+        browser.wait_for("the model in the address", LIMIT, kept, &[]);
+        browser.reload();
+        wait_for(&browser, "[data-field=kappa][data-value]");
+        wait_until_ready(&browser, LIMIT);
+        compare_kappas(&browser, &expected);
+    }
+
+    fn compare_kappas(browser: &Browser, expected: &[f64]) {
+        let cells = "return [...document.querySelectorAll('[data-field=kappa][data-value]')].map(cell => Number(cell.dataset.value))";
+        let found = browser.run(cells, &[]);
+        let found = found.as_array().expect("cells");
+        assert_eq!(found.len(), expected.len(), "one for each caption");
+        for (found, expected) in found.iter().zip(expected) {
+            let found = found.as_f64().expect("a number");
+            assert!(
+                (found / expected - 1.0).abs() <= ADAPTER_TOLERANCE,
+                "κ {found}, natively {expected}"
+            );
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_link_that_is_opened_in_the_page_brings_its_model() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        open_tiny(&server, &browser);
+        let follow = |link: &str| browser.run("location.hash = arguments[0]", &[json!(link)]);
+        follow("v=1&m=clip&c=a%20star");
+        wait_until_it_says(&browser, "This page was made with CLIP");
+        download(&browser);
+        wait_until_at_work(&browser, "clip");
+        follow("v=1&c=a%20red%20star");
+        wait_until_at_work(&browser, "scenes");
+        follow("v=1&m=clip&c=a%20blue%20star");
+        wait_until_at_work(&browser, "clip");
+        assert_eq!(captions(&browser), ["a blue star"], "the link's caption");
+    }
+
+    fn last_asked(server: &Server) -> usize {
+        let ranges = server.asked(WEIGHTS).into_iter();
+        ranges
+            .map(|range| range.expect("never the whole file").end)
+            .max()
+            .unwrap_or(0)
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_load_waits_over_a_reload_and_goes_on_where_it_stopped() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        open_tiny(&server, &browser);
+        server.slow_down(WEIGHTS, PIECE_BYTES);
+        download(&browser);
+        wait_for(&browser, "[data-act=pause]");
+        std::thread::sleep(Duration::from_secs(2));
+        browser.click("[data-act=pause]");
+        std::thread::sleep(Duration::from_secs(1));
+        let (before, n_asked) = (loaded_bytes(&browser), server.asked(WEIGHTS).len());
+        std::thread::sleep(Duration::from_secs(1));
+        assert_eq!(loaded_bytes(&browser), before, "it waits");
+        assert!(
+            words(&browser, "[data-field=load-words]").contains("waiting"),
+            "and says so"
+        );
+        browser.reload();
+        wait_until_ready(&browser, LIMIT);
+        wait_for(&browser, "[data-act=go-on]");
+        assert_eq!(server.asked(WEIGHTS).len(), n_asked, "it still waits");
+        server.hurry();
+        browser.click("[data-act=go-on]");
+        wait_until_at_work(&browser, "clip");
+        let first = server.asked(WEIGHTS)[n_asked].clone();
+        assert!(
+            first.is_some_and(|range| range.start > 0),
+            "what had arrived is not asked for again"
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_load_that_is_cancelled_leaves_the_page_as_it_was() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        open_tiny(&server, &browser);
+        let before = captions(&browser);
+        server.slow_down(WEIGHTS, PIECE_BYTES);
+        download(&browser);
+        wait_for(&browser, "[data-act=cancel]");
+        browser.click("[data-act=cancel]");
+        let is_gone = "return !document.querySelector('[data-act=cancel]').checkVisibility() && !location.hash.includes('m=clip')";
+        browser.wait_for("the end of the load", LIMIT, is_gone, &[]);
+        assert_eq!(captions(&browser), before, "the same page");
+        wait_until_at_work(&browser, "scenes");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn what_goes_wrong_is_said_and_the_built_in_model_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let model = folder.path().join("model");
+        import_into(&model, Dtype::F16);
+        let mut replaced = files_beside(&model, "clip-vit-b-32");
+        let shards = replaced
+            .iter_mut()
+            .filter(|(path, _)| path.ends_with(".safetensors"));
+        for (_, bytes) in shards {
+            let last = bytes.len() - 1;
+            bytes[last] ^= 1;
+        }
+        let (server, browser) = (Server::replacing(replaced), Browser::start());
+        open(&server, &browser, "nowhere");
+        wait_for(&browser, "[data-act=beside]");
+        browser.click("[data-act=beside]");
+        wait_for(&browser, "[data-field=trouble]:not(:empty)");
+        let trouble = words(&browser, "[data-field=trouble]");
+        assert!(trouble.to_lowercase().contains("sha"), "{trouble}");
+        browser.click("[data-act=weigh]");
+        wait_until_it_says(&browser, "answered 404");
+        crate::explorer::type_first_caption(&browser, "a small green cross");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn shards_beside_the_page_work_in_two_bytes_and_in_one() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let session = session(folder.path());
+        let mut replaced = HashMap::new();
+        for (dtype, place) in [
+            (Dtype::F16, "clip-vit-b-32"),
+            (Dtype::Int8, "clip-vit-b-32-int8"),
+        ] {
+            let model = folder.path().join(place);
+            import_into(&model, dtype);
+            replaced.extend(files_beside(&model, place));
+        }
+        let (server, browser) = (Server::replacing(replaced), Browser::start());
+        // As on a telephone.
+        browser.run_before_pages(
+            "Object.defineProperty(Navigator.prototype, 'deviceMemory', { get: () => 2 });",
+        );
+        open(&server, &browser, "nowhere");
+        wait_for(&browser, "[data-act=beside]");
+        wait_until_it_says(&browser, "take eight bits");
+        for (act, tolerance) in [("beside-int8", 3e-2), ("beside", 3e-3)] {
+            browser.click(&format!("[data-act={act}]"));
+            wait_until_at_work(&browser, "clip");
+            let is_idle = "return !document.querySelector('[data-field=load]').checkVisibility()";
+            browser.wait_for("the end of the load", LIMIT, is_idle, &[]);
+            wait_until_ready(&browser, LIMIT);
+            if act == "beside-int8" {
+                add_picture(&browser);
+            }
+            compare_cosines(&browser, &session, tolerance);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_kept_model_needs_no_network_after_a_reload_until_it_is_deleted() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let session = session(folder.path());
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        open_tiny(&server, &browser);
+        server.stop_once(WEIGHTS, 5);
+        download(&browser);
+        wait_until_at_work(&browser, "clip");
+        add_picture(&browser);
+        let is_linked =
+            "return location.hash.includes('m=clip') && location.hash.includes('own=1')";
+        browser.wait_for("the address of this page", LIMIT, is_linked, &[]);
+        server.refuse("/hub/");
+        browser.reload();
+        wait_until_ready(&browser, LIMIT);
+        browser.click("[data-act=models]");
+        wait_until_at_work(&browser, "clip");
+        add_picture(&browser);
+        compare_cosines(&browser, &session, TOLERANCE);
+        // A notice about the picture that did not come along may lie over it.
+        browser.run("document.querySelector('[data-act=delete]').click()", &[]);
+        let is_empty = "return document.querySelector('[data-field=kept]')?.dataset.value === '0'";
+        browser.wait_for("an empty disk", LIMIT, is_empty, &[]);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn files_that_the_visitor_has_are_a_model_even_on_a_full_disk() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let session = session(folder.path());
+        let files: Vec<String> = write_files(folder.path())
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect();
+        let (server, browser) = (Server::start(), Browser::start());
+        open_tiny(&server, &browser);
+        let origin = server.address("");
+        browser.devtools(
+            "Storage.overrideQuotaForOrigin",
+            json!({ "origin": origin.trim_end_matches('/'), "quotaSize": 4000 }),
+        );
+        browser.choose_file("[data-act=files]", Path::new(&files.join("\n")));
+        wait_until_at_work(&browser, "clip");
+        add_picture(&browser);
+        compare_cosines(&browser, &session, TOLERANCE);
+    }
+
+    /// At full size, where `KAPPASCOPE_RANDOM_B32` is set: it takes a gigabyte of memory and half a minute.
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn captions_are_answered_while_a_large_image_encoder_is_on_its_way() {
+        if std::env::var_os("KAPPASCOPE_RANDOM_B32").is_none() {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let model = folder.path().join("model");
+        import_random(&model, 1);
+        let session = bundle::open(&model, &cpu()).expect("an open model");
+        let replaced = files_beside(&model, "clip-vit-b-32");
+        let (server, browser) = (Server::replacing(replaced), Browser::start());
+        open(&server, &browser, "nowhere");
+        wait_for(&browser, "[data-act=beside]");
+        browser.click("[data-act=beside]");
+        wait_until_at_work(&browser, "clip");
+        let bytes_a_second = 20_000_000;
+        server.slow_down("image-2.safetensors", bytes_a_second / 10);
+        browser.choose_file(".add-picture input", &picture());
+        wait_for(&browser, "[data-act=cancel]");
+        browser.fill("tr[data-caption] textarea", "a caption typed meanwhile");
+        let is_answered =
+            "const row = document.querySelector('tr[data-caption=\"a caption typed meanwhile\"]');
+            return row !== null && !row.classList.contains('stale')
+                && document.querySelector('[data-act=cancel]').checkVisibility()";
+        browser.wait_for("an answer meanwhile", LIMIT, is_answered, &[]);
+        wait_for(&browser, "td.pair[data-value]");
+        wait_until_ready(&browser, LIMIT);
+        compare_cosines(&browser, &session, TOLERANCE);
+    }
+
+    /// axe-core, which `cargo xtask test` fetches, must find nothing on the panel.
+    #[test]
+    #[ignore = "needs the built page and axe-core: cargo xtask test"]
+    fn axe_finds_nothing_on_the_models_nor_without_an_adapter() {
+        let axe = axe();
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        for (name, width, height, colours) in WINDOWS {
+            browser.resize(width, height);
+            browser.prefer_colours(colours);
+            open_tiny(&server, &browser);
+            if words(&browser, "[data-model=clip] .status") != "at work" {
+                download(&browser);
+            }
+            wait_until_at_work(&browser, "clip");
+            browser.run(&axe, &[]);
+            browser.save_screenshot(&format!("models-{name}.png"));
+            assert_sound(&browser, name);
+        }
+    }
+}
