@@ -344,13 +344,13 @@ mod built_page {
         open(&server, &browser, "nowhere");
         wait_for(&browser, "[data-act=beside]");
         wait_until_it_says(&browser, "take eight bits");
-        for (act, tolerance) in [("beside-int8", 3e-2), ("beside", 3e-3)] {
+        for (act, in_int8, tolerance) in [("beside-int8", true, 3e-2), ("beside", false, 3e-3)] {
             browser.click(&format!("[data-act={act}]"));
+            // The model before it is CLIP too, and answers until this one can: only its engine's words tell them apart.
+            let is_held = "return document.querySelector('.engine span').textContent.includes('weights in eight bits') === arguments[0]";
+            browser.wait_for("the other weights", LIMIT, is_held, &[json!(in_int8)]);
             wait_until_at_work(&browser, "clip");
-            let is_idle = "return !document.querySelector('[data-field=load]').checkVisibility()";
-            browser.wait_for("the end of the load", LIMIT, is_idle, &[]);
-            wait_until_ready(&browser, LIMIT);
-            if act == "beside-int8" {
+            if in_int8 {
                 add_picture(&browser);
             }
             compare_cosines(&browser, &session, tolerance);
