@@ -87,10 +87,7 @@ pub trait ParameterVisitor {
     /// As [`visit`](Self::visit).
     fn visit_linear(&mut self, name: &str, linear: &mut Linear) -> Result<()> {
         self.visit(&format!("{name}.weight"), Layout::OutIn, &mut linear.weight)?;
-        match &mut linear.bias {
-            Some(bias) => self.visit(&format!("{name}.bias"), Layout::Same, bias),
-            None => Ok(()),
-        }
+        self.visit_bias(name, &mut linear.bias)
     }
 
     /// Sees `name.weight` and, where there is one, `name.bias`.
@@ -99,8 +96,26 @@ pub trait ParameterVisitor {
     ///
     /// As [`visit`](Self::visit).
     fn visit_dense(&mut self, name: &str, dense: &mut Dense) -> Result<()> {
-        self.visit(&format!("{name}.weight"), Layout::OutIn, &mut dense.weight)?;
-        match &mut dense.bias {
+        self.visit_matrix(&format!("{name}.weight"), dense)?;
+        self.visit_bias(name, &mut dense.bias)
+    }
+
+    /// Sees the matrix of a layer that may hold it in eight bits.
+    ///
+    /// # Errors
+    ///
+    /// As [`visit`](Self::visit).
+    fn visit_matrix(&mut self, name: &str, dense: &mut Dense) -> Result<()> {
+        self.visit(name, Layout::OutIn, &mut dense.weight)
+    }
+
+    /// Sees `name.bias`, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`visit`](Self::visit).
+    fn visit_bias(&mut self, name: &str, bias: &mut Option<Param<Tensor<1>>>) -> Result<()> {
+        match bias {
             Some(bias) => self.visit(&format!("{name}.bias"), Layout::Same, bias),
             None => Ok(()),
         }
@@ -113,10 +128,7 @@ pub trait ParameterVisitor {
     /// As [`visit`](Self::visit).
     fn visit_layer_norm(&mut self, name: &str, norm: &mut LayerNorm) -> Result<()> {
         self.visit(&format!("{name}.weight"), Layout::Same, &mut norm.gamma)?;
-        match &mut norm.beta {
-            Some(beta) => self.visit(&format!("{name}.bias"), Layout::Same, beta),
-            None => Ok(()),
-        }
+        self.visit_bias(name, &mut norm.beta)
     }
 }
 
@@ -341,19 +353,14 @@ impl ParameterVisitor for LoadOne {
         Ok(())
     }
 
-    fn visit_dense(&mut self, name: &str, dense: &mut Dense) -> Result<()> {
-        let weight = format!("{name}.weight");
-        if self.held == Held::Int8 {
-            let ours: [usize; 2] = dense.weight.lazy_shape().dims();
-            if let Some(record) = self.take(&weight, Layout::OutIn, &ours)? {
-                dense.hold_in_int8(&record.values);
-            }
-        } else {
-            self.visit(&weight, Layout::OutIn, &mut dense.weight)?;
+    fn visit_matrix(&mut self, name: &str, dense: &mut Dense) -> Result<()> {
+        if self.held == Held::Floats {
+            return self.visit(name, Layout::OutIn, &mut dense.weight);
         }
-        match &mut dense.bias {
-            Some(bias) => self.visit(&format!("{name}.bias"), Layout::Same, bias),
-            None => Ok(()),
+        let ours: [usize; 2] = dense.weight.lazy_shape().dims();
+        if let Some(record) = self.take(name, Layout::OutIn, &ours)? {
+            dense.hold_in_int8(&record.values);
         }
+        Ok(())
     }
 }
