@@ -18,7 +18,7 @@ use super::reproduce::cli::{FitArgs, ReproduceArgs, refuse_to_overwrite, run_fit
 use super::reproduce::disturb_cli::{DisturbArgs, run_disturb};
 use super::reproduce::embed_cli::{EmbedArgs, MergeArgs, run_embed, run_merge};
 use super::scenes::{self, Preset, ScenesRecipe};
-use super::{bundle, evaluate, export, gallery, inspect, record, score};
+use super::{bundle, evaluate, export, files, gallery, inspect, record, score};
 use crate::device;
 use crate::model::adapter::{Family, PerFamily};
 
@@ -415,11 +415,10 @@ fn evaluate_model(args: &EvaluateArgs) -> Result<()> {
 }
 
 fn print_table(args: &TableArgs) -> Result<()> {
-    let read = |path: &PathBuf| -> Result<Report> {
-        let json = std::fs::read(path).with_context(|| path.display().to_string())?;
-        serde_json::from_slice(&json).with_context(|| path.display().to_string())
-    };
-    let reports: Vec<Report> = args.reports.iter().map(read).collect::<Result<_>>()?;
+    let paths = args.reports.iter();
+    let reports: Vec<Report> = paths
+        .map(|path| files::read_json(path))
+        .collect::<Result<_>>()?;
     print!("{}", report::markdown(&reports));
     Ok(())
 }

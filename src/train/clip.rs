@@ -20,6 +20,7 @@ use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, CaptionMix, Pool, TokenBatch};
+use super::files;
 use super::progress::{Interrupt, Meter};
 use crate::model::clip::{Clip, ClipConfig, normalize};
 use crate::preprocess::text::TextPreprocess;
@@ -262,12 +263,7 @@ pub fn finished(
 
 /// How far the run in a folder has come, if one was begun.
 fn position(folder: &Path) -> Result<Option<Position>> {
-    match std::fs::read(folder.join("encoder.json")) {
-        Ok(bytes) => Ok(Some(
-            serde_json::from_slice(&bytes).context("encoder.json")?,
-        )),
-        Err(_) => Ok(None),
-    }
+    files::find_json(&folder.join("encoder.json"))
 }
 
 /// Trains, or goes on where a run in this folder stopped. Returns the encoder without autodiff.
@@ -413,8 +409,7 @@ fn save(
         folder.join("encoder-optimizer.new"),
         folder.join("encoder-optimizer.bpk"),
     )?;
-    std::fs::write(folder.join("encoder.json"), serde_json::to_vec(&position)?)?;
-    Ok(())
+    files::put(&folder.join("encoder.json"), serde_json::to_vec(&position)?)
 }
 
 fn resume(

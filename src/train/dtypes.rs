@@ -9,6 +9,7 @@ use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde::Deserialize;
 
 use super::export::picture;
+use super::files;
 use crate::device;
 use crate::error::Error;
 use crate::inference::{ImageEncoding, Session, Source, TextEncoding};
@@ -92,10 +93,7 @@ impl Pairs {
     ///
     /// The list or a photograph cannot be read.
     pub fn photos(folder: &Path) -> Result<Self> {
-        let path = folder.join("manifest.json");
-        let json = std::fs::read(&path).with_context(|| path.display().to_string())?;
-        let photos: Vec<Photo> =
-            serde_json::from_slice(&json).with_context(|| path.display().to_string())?;
+        let photos: Vec<Photo> = files::read_json(&folder.join("manifest.json"))?;
         let mut pairs = Self {
             captions: Vec::new(),
             pictures: Vec::new(),

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::bundle::open_untested;
 use super::export::{N_REFERENCE_CAPTIONS, reference_uncertainty, write_shard};
+use super::files;
 use super::methods::MethodName;
 use super::reproduce::cache::{CacheConfig, IdMap};
 use crate::device;
@@ -45,13 +46,12 @@ struct Fit {
 impl Fit {
     fn read(folder: &Path) -> Result<Self> {
         let path = folder.join("numbers.json");
-        let json = std::fs::read(&path).with_context(|| {
+        files::find_json(&path)?.with_context(|| {
             format!(
                 "{}: the folder of a finished `train fit` was expected",
                 path.display()
             )
-        })?;
-        serde_json::from_slice(&json).with_context(|| path.display().to_string())
+        })
     }
 
     fn check(&self, family: Family, manifest: &Manifest) -> Result<()> {
@@ -83,11 +83,9 @@ impl Fit {
     /// Captions of the test split, evenly chosen.
     fn reference_captions(&self) -> Result<Vec<String>> {
         let path = self.features_folder.join("test.json");
-        let json = std::fs::read(&path).with_context(|| {
+        let ids: IdMap = files::find_json(&path)?.with_context(|| {
             format!("{}: the fit's features were expected there", path.display())
         })?;
-        let ids: IdMap =
-            serde_json::from_slice(&json).with_context(|| path.display().to_string())?;
         let step = ids.captions.len().div_ceil(N_REFERENCE_CAPTIONS).max(1);
         let chosen = ids.captions.into_iter().step_by(step);
         Ok(chosen.map(|caption| caption.text).collect())

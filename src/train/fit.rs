@@ -13,6 +13,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
+use super::files;
 use super::methods::{AsymVlm, Method, Objective, Pairs};
 use super::progress::{Interrupt, Meter};
 use crate::model::adapter::{Adapter, AdapterConfig, Family};
@@ -345,17 +346,17 @@ impl<'a, M: Method> Fit<'a, M> {
             step,
             training: self.training.clone(),
         };
-        let json = serde_json::to_vec(&position)?;
-        std::fs::write(folder.join("checkpoint.json"), json)?;
-        Ok(())
+        files::put(
+            &folder.join("checkpoint.json"),
+            serde_json::to_vec(&position)?,
+        )
     }
 
     /// Goes back to a checkpoint, if there is one; returns how many steps were taken.
     fn resume(&mut self, folder: &Path) -> Result<usize> {
-        let Ok(json) = std::fs::read(folder.join("checkpoint.json")) else {
+        let Some(position) = files::find_json::<Position>(&folder.join("checkpoint.json"))? else {
             return Ok(0);
         };
-        let position: Position = serde_json::from_slice(&json).context("checkpoint.json")?;
         ensure!(
             position.training == *self.training,
             "{} holds a checkpoint of another training; choose another folder or delete it",

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use serde_json::Value;
+
+use super::files::read_json;
 
 /// A kind of folder: the file that tells it, and what to say of it.
 type Kind = (&'static str, fn(&Path, &Value) -> String);
@@ -31,7 +33,7 @@ pub fn describe(folder: &Path) -> Result<String> {
     for (file, say) in KINDS {
         let path = folder.join(file);
         if path.exists() {
-            let said = say(folder, &read(&path)?);
+            let said = say(folder, &read_json::<Value>(&path)?);
             writeln!(text, "{}: {said}", folder.display()).ok();
         }
     }
@@ -44,11 +46,6 @@ pub fn describe(folder: &Path) -> Result<String> {
         );
     }
     Ok(text)
-}
-
-fn read(path: &Path) -> Result<Value> {
-    let json = std::fs::read(path).with_context(|| path.display().to_string())?;
-    serde_json::from_slice(&json).with_context(|| path.display().to_string())
 }
 
 /// A value as a reader wants it: a string without quotes.
@@ -97,19 +94,19 @@ fn features(folder: &Path, config: &Value) -> String {
         plain(&config["model"])
     );
     for split in ["train", "test"] {
-        if let Ok(ids) = read(&folder.join(format!("{split}.json"))) {
+        if let Ok(ids) = read_json::<Value>(&folder.join(format!("{split}.json"))) {
             let (n_captions, n_images) = (length(&ids["captions"]), length(&ids["images"]));
             let said = format!("{n_captions} captions of {n_images} pictures");
             line(&mut text, split, &said.into());
         }
     }
-    let tasks = read(&folder.join("tasks.json")).unwrap_or_default();
+    let tasks: Value = read_json(&folder.join("tasks.json")).unwrap_or_default();
     for task in tasks.as_array().into_iter().flatten() {
         let (n_images, n_classes) = (length(&task["labels"]), length(&task["classes"]));
         let said = format!("{n_images} pictures, {n_classes} classes");
         line(&mut text, &plain(&task["name"]), &said.into());
     }
-    let skipped = read(&folder.join("skipped.json")).unwrap_or_default();
+    let skipped: Value = read_json(&folder.join("skipped.json")).unwrap_or_default();
     for (split, skipped) in skipped.as_object().into_iter().flatten() {
         let said = format!("{} of {split}, listed in skipped.json", length(skipped));
         line(&mut text, "left out", &said.into());
@@ -148,7 +145,7 @@ fn results(folder: &Path, rows: &Value) -> String {
         let said = format!("{method}, {} seeds", seeds.len());
         line(&mut text, &dataset, &said.into());
     }
-    let environment = read(&folder.join("environment.json")).unwrap_or_default();
+    let environment: Value = read_json(&folder.join("environment.json")).unwrap_or_default();
     for name in [
         "batch",
         "epochs",
@@ -196,7 +193,7 @@ fn unfinished_fit(_: &Path, checkpoint: &Value) -> String {
 }
 
 fn encoder(folder: &Path, position: &Value) -> String {
-    let config = read(&folder.join("config.json")).unwrap_or_default();
+    let config: Value = read_json(&folder.join("config.json")).unwrap_or_default();
     let mut text = format!(
         "a training of the scenes model, {} of {} steps; the same `train scenes` goes on",
         plain(&position["step"]),
@@ -206,7 +203,7 @@ fn encoder(folder: &Path, position: &Value) -> String {
     let is_there = |name: &&str| folder.join(format!("{name}.bpk")).exists();
     let there: Vec<&str> = adapters.into_iter().filter(is_there).collect();
     line(&mut text, "adapters", &there.join(", ").into());
-    let metrics = read(&folder.join("metrics.json")).unwrap_or_default();
+    let metrics: Value = read_json(&folder.join("metrics.json")).unwrap_or_default();
     for (name, value) in metrics.as_object().into_iter().flatten() {
         line(&mut text, name, value);
     }

@@ -14,6 +14,7 @@ pub mod evaluate;
 pub mod exit;
 pub mod export;
 pub mod export_fits;
+pub mod files;
 pub mod fit;
 pub mod gallery;
 pub mod import;

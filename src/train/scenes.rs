@@ -14,6 +14,7 @@ use super::attributes::attribute_accuracy;
 use super::batch::Pool;
 use super::clip::{self, ClipRecipe};
 use super::embed::Encoder;
+use super::files;
 use super::fit::{Features, FitRecipe, fit};
 use crate::model::adapter::{Adapter, AdapterConfig, Family, PerFamily};
 use crate::model::clip::{Architecture, Clip, ClipConfig, TextConfig, VisionConfig};
@@ -193,29 +194,26 @@ fn train_encoder(
 /// Accuracy of each attribute on validation scenes, measured once for a run.
 fn validate(encoder: &Encoder<'_>, folder: &Path) -> Result<BTreeMap<String, f64>> {
     let path = folder.join("metrics.json");
-    if let Ok(bytes) = std::fs::read(&path) {
-        return serde_json::from_slice(&bytes).with_context(|| path.display().to_string());
+    if let Some(metrics) = files::find_json(&path)? {
+        return Ok(metrics);
     }
     let metrics = attribute_accuracy(encoder, N_VALIDATION, VALIDATION_SEED)?;
     eprintln!("attributes on {N_VALIDATION} validation scenes: {metrics:.3?}");
-    std::fs::write(path, serde_json::to_string_pretty(&metrics)?)?;
+    files::put(&path, serde_json::to_string_pretty(&metrics)?)?;
     Ok(metrics)
 }
 
 /// Writes `config.json`, or checks that the one there says the same.
 fn claim(recipe: &ScenesRecipe, folder: &Path) -> Result<()> {
     let path = folder.join("config.json");
-    if let Ok(bytes) = std::fs::read(&path) {
-        let there: ScenesRecipe =
-            serde_json::from_slice(&bytes).with_context(|| path.display().to_string())?;
-        ensure!(
-            there == *recipe,
-            "{} holds a run with another recipe; choose another folder",
-            folder.display()
-        );
-    } else {
-        std::fs::write(path, serde_json::to_string_pretty(recipe)?)?;
-    }
+    let Some(there) = files::find_json::<ScenesRecipe>(&path)? else {
+        return files::put(&path, serde_json::to_string_pretty(recipe)?);
+    };
+    ensure!(
+        there == *recipe,
+        "{} holds a run with another recipe; choose another folder",
+        folder.display()
+    );
     Ok(())
 }
 

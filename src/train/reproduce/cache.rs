@@ -8,6 +8,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use crate::model::parameters::TensorRecord;
+use crate::train::files;
 use crate::train::fit::Features;
 use crate::train::methods::Activations;
 use crate::weights::shard::{Precision, read, write};
@@ -294,14 +295,12 @@ impl Cache {
     /// A file is missing or broken, or files do not belong together.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join("features.json");
-        let json = std::fs::read(&path).with_context(|| {
+        let config: CacheConfig = files::find_json(&path)?.with_context(|| {
             format!(
                 "{}: a folder that `train embed` wrote was expected",
                 path.display()
             )
         })?;
-        let config: CacheConfig =
-            serde_json::from_slice(&json).with_context(|| path.display().to_string())?;
         let cache = Self {
             train: read_split(folder, "train")?,
             test: read_split(folder, "test")?,
@@ -377,9 +376,7 @@ impl Tensors {
 }
 
 fn read_ids<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Result<T> {
-    let path = folder.join(format!("{name}.json"));
-    let json = std::fs::read(&path).with_context(|| path.display().to_string())?;
-    serde_json::from_slice(&json).with_context(|| path.display().to_string())
+    files::read_json(&folder.join(format!("{name}.json")))
 }
 
 fn read_split(folder: &Path, name: &str) -> Result<Split> {

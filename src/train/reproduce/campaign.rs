@@ -15,6 +15,7 @@ use super::measure::Numbers;
 use super::results::{DIVERGED_AT_STEP, Results};
 use super::run::{Bench, FitRequest, Measured, Plan};
 use super::{figures, report};
+use crate::train::files;
 use crate::train::fit::Diverged;
 use crate::train::methods::{Follow, MethodName, UncertaintyOf};
 use crate::train::progress::Interrupt;
@@ -179,8 +180,7 @@ impl Campaign<'_> {
             .summaries(&report::SHOWN_ON_THE_PAGE);
         let summary = serde_json::to_string_pretty(&summary)?;
         for (name, text) in [("report.md", text), ("summary.json", summary)] {
-            let path = self.folder.join(name);
-            std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+            files::put(&self.folder.join(name), text)?;
         }
         Ok(())
     }
@@ -190,8 +190,7 @@ impl Campaign<'_> {
         let now = serde_json::to_value(self.environment())?;
         let Some(there) = read_environment(self.folder)? else {
             let path = self.folder.join(ENVIRONMENT);
-            return std::fs::write(&path, serde_json::to_string_pretty(&now)?)
-                .with_context(|| path.display().to_string());
+            return files::put(&path, serde_json::to_string_pretty(&now)?);
         };
         for key in PLANNED {
             ensure!(
@@ -226,8 +225,7 @@ impl Campaign<'_> {
         );
         there[KEY] = now[KEY].clone();
         let path = self.folder.join(ENVIRONMENT);
-        std::fs::write(&path, serde_json::to_string_pretty(&there)?)
-            .with_context(|| path.display().to_string())
+        files::put(&path, serde_json::to_string_pretty(&there)?)
     }
 
     fn environment(&self) -> Environment<'_> {
@@ -296,11 +294,7 @@ const PLANNED: [&str; 9] = [
 const ENVIRONMENT: &str = "environment.json";
 
 fn read_environment(folder: &Path) -> Result<Option<serde_json::Value>> {
-    let path = folder.join(ENVIRONMENT);
-    match std::fs::read(&path) {
-        Ok(json) => serde_json::from_slice(&json).with_context(|| path.display().to_string()),
-        Err(_) => Ok(None),
-    }
+    files::find_json(&folder.join(ENVIRONMENT))
 }
 
 /// The commit of the working tree, or nothing where there is none.

@@ -11,6 +11,7 @@ use super::cache::{Cache, Rows, Tensors};
 use super::measure::Numbers;
 use crate::metrics::mean;
 use crate::metrics::retrieval::mean_impact;
+use crate::train::files;
 use crate::weights::shard::{Precision, write};
 
 /// The folder beside the clean features.
@@ -75,27 +76,23 @@ impl Disturbed {
         let folder = features.join(FOLDER);
         std::fs::create_dir_all(&folder)
             .with_context(|| format!("creating {}", folder.display()))?;
-        let records = [
-            self.features.record("features"),
-            self.activations.record("activations"),
-        ];
-        let name = self.disturbance.file();
-        std::fs::write(
-            folder.join(format!("{name}.safetensors")),
-            write(&records, precision)?,
-        )?;
         let mut index = Index::read(&folder)?;
         if index.disturbances.is_empty() {
             index.weights.clone_from(&clean.config.weights);
         }
         index.check(clean, &folder)?;
+        let records = [
+            self.features.record("features"),
+            self.activations.record("activations"),
+        ];
+        let name = self.disturbance.file();
+        let rows = folder.join(format!("{name}.safetensors"));
+        files::put(&rows, write(&records, precision)?)?;
         // Last: what it lists is whole.
         index
             .disturbances
             .push((self.disturbance.clone(), self.side));
-        let path = folder.join(INDEX);
-        std::fs::write(&path, serde_json::to_string_pretty(&index)?)
-            .with_context(|| path.display().to_string())
+        files::put(&folder.join(INDEX), serde_json::to_string_pretty(&index)?)
     }
 
     /// All that lie beside clean features; none where there is no such folder.
@@ -145,11 +142,7 @@ pub fn listed(features: &Path) -> Result<Vec<Disturbance>> {
 
 impl Index {
     fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join(INDEX);
-        match std::fs::read(&path) {
-            Ok(json) => serde_json::from_slice(&json).with_context(|| path.display().to_string()),
-            Err(_) => Ok(Self::default()),
-        }
+        Ok(files::find_json(&folder.join(INDEX))?.unwrap_or_default())
     }
 
     fn check(&self, clean: &Cache, folder: &Path) -> Result<()> {

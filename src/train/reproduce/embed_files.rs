@@ -9,9 +9,10 @@ use burn::tensor::Device;
 use rayon::prelude::*;
 
 use super::part_of::PartOf;
-use super::pieces::{FOLDER, Piece, PieceIds, Sources, claim, put};
+use super::pieces::{FOLDER, Piece, PieceIds, Sources, claim};
 use super::towers::{Embedded, ROWS_PER_PASS, Towers};
 use crate::train::data::{Item, Skipped};
+use crate::train::files;
 use crate::train::progress::{Interrupt, Meter};
 use crate::weights::shard::{Precision, write};
 
@@ -71,10 +72,10 @@ impl EmbeddedPiece {
             self.images.activations.record("image.activations"),
         ];
         let path = folder.join(format!("{name}.safetensors"));
-        put(&path, &write(&records, precision)?)?;
+        files::put(&path, write(&records, precision)?)?;
         // Last: a piece with it is whole.
         let path = folder.join(format!("{name}.json"));
-        put(&path, &serde_json::to_vec(&self.ids)?)
+        files::put(&path, serde_json::to_vec(&self.ids)?)
     }
 }
 

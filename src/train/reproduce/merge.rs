@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use super::cache::{Cache, IdMap, Rows, Split, Task, TaskIds, read_rows};
 use super::pieces::{FOLDER, PieceIds, TaskPlan, WorkPlan, prompts_name, read_plan};
 use crate::train::data::{Listing, Skipped};
+use crate::train::files;
 use crate::weights::shard::Precision;
 
 /// Most names that a message lists.
@@ -184,10 +185,7 @@ fn empty_split(plan: &WorkPlan) -> Split {
 }
 
 fn read_piece(pieces: &Path, name: &str) -> Result<(Split, PieceIds)> {
-    let path = pieces.join(format!("{name}.json"));
-    let json = std::fs::read(&path).with_context(|| path.display().to_string())?;
-    let mut ids: PieceIds =
-        serde_json::from_slice(&json).with_context(|| path.display().to_string())?;
+    let mut ids: PieceIds = files::read_json(&pieces.join(format!("{name}.json")))?;
     let [texts, images, text_activations, image_activations] = read_rows(pieces, name)?;
     let split = Split {
         ids: IdMap {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -11,6 +11,7 @@ use super::cache::{CacheConfig, CaptionRow};
 use super::towers::Towers;
 use crate::train::data::distort::Noise;
 use crate::train::data::{Caption, Item, Labelled, Listing, Skipped, Splits};
+use crate::train::files;
 use crate::weights::shard::Precision;
 
 /// Pictures in a piece.
@@ -236,10 +237,9 @@ fn cut<'a>(of: &str, listing: &'a Listing, labels: &'a [usize]) -> Vec<Piece<'a>
 /// Writes the plan, or checks that the one there is the same.
 pub(super) fn claim(plan: &WorkPlan, folder: &Path) -> Result<()> {
     let path = folder.join("plan.json");
-    if !path.exists() {
-        return put(&path, &serde_json::to_vec(plan)?);
-    }
-    let there = read_plan(folder)?;
+    let Some(there) = files::find_json::<WorkPlan>(&path)? else {
+        return files::put(&path, serde_json::to_vec(plan)?);
+    };
     ensure!(
         there.without_norms() == plan.clone().without_norms(),
         "{} holds pieces of other work; choose another folder, or delete it",
@@ -249,14 +249,5 @@ pub(super) fn claim(plan: &WorkPlan, folder: &Path) -> Result<()> {
 }
 
 pub(super) fn read_plan(folder: &Path) -> Result<WorkPlan> {
-    let path = folder.join("plan.json");
-    let json = std::fs::read(&path).with_context(|| path.display().to_string())?;
-    serde_json::from_slice(&json).with_context(|| path.display().to_string())
-}
-
-/// Writes a file so that it is there whole or not at all, also where several processes write it.
-pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<()> {
-    let new = path.with_extension(format!("new{}", std::process::id()));
-    std::fs::write(&new, bytes).with_context(|| new.display().to_string())?;
-    std::fs::rename(&new, path).with_context(|| path.display().to_string())
+    files::read_json(&folder.join("plan.json"))
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::measure::Numbers;
 use crate::metrics::{mean, population_sd};
+use crate::train::files;
 use crate::train::methods::MethodName;
 
 /// The number of a method whose training left the numbers: it has no others.
@@ -66,10 +67,7 @@ impl Results {
     ///
     /// The file is broken.
     pub fn read(path: &Path) -> Result<Self> {
-        match std::fs::read(path) {
-            Ok(json) => serde_json::from_slice(&json).with_context(|| path.display().to_string()),
-            Err(_) => Ok(Self::default()),
-        }
+        Ok(files::find_json(path)?.unwrap_or_default())
     }
 
     /// Writes the file, one row a line.
@@ -80,10 +78,7 @@ impl Results {
     pub fn write(&self, path: &Path) -> Result<()> {
         let rows: serde_json::Result<Vec<String>> =
             self.0.iter().map(serde_json::to_string).collect();
-        let text = format!("[\n{}\n]\n", rows?.join(",\n"));
-        let new = path.with_extension("new");
-        std::fs::write(&new, text).with_context(|| new.display().to_string())?;
-        std::fs::rename(&new, path).with_context(|| path.display().to_string())
+        files::put(path, format!("[\n{}\n]\n", rows?.join(",\n")))
     }
 
     /// Whether a method was measured with a seed.
@@ -253,15 +248,30 @@ mod tests {
     }
 
     #[test]
+    fn committed_results_stay_as_they_are_when_they_are_read_and_written() {
+        let committed =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("public/evidence/scenes/results.json");
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("results.json");
+        let results = Results::read(&committed).expect("committed results");
+        results.write(&path).expect("a folder to write to");
+        let [before, after] =
+            [committed, path].map(|path| std::fs::read_to_string(path).expect("a file of text"));
+        for (before, after) in before.lines().zip(after.lines()) {
+            assert_eq!(before, after, "to the last digit");
+        }
+        assert_eq!(before.len(), after.len(), "every row");
+    }
+
+    #[test]
     fn a_file_is_read_as_it_was_written() {
         let mut results = Results::default();
         results.add(MethodName::AsymvlmVmf, "scenes", 0, numbers(0.25));
-        let path =
-            std::env::temp_dir().join(format!("kappascope-results-{}.json", std::process::id()));
-        results.write(&path).expect("a folder for the test");
-        let read = Results::read(&path).expect("whole");
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("results.json");
+        results.write(&path).expect("a folder to write to");
+        assert_eq!(Results::read(&path).expect("whole"), results, "rows");
         std::fs::remove_file(&path).expect("the file is the test's own");
-        assert_eq!(read, results, "rows");
         assert_eq!(
             Results::read(&path).expect("no file"),
             Results::default(),

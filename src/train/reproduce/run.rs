@@ -152,14 +152,14 @@ impl<'a> Data<'a> {
 
     fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<Measured> {
         let sets = self.bench.given.measured().into_iter();
-        let measured = sets.map(|(dataset, cache)| {
-            let mut numbers = self.measure_on(cache, method, name)?;
-            if std::ptr::eq(cache, &raw const self.bench.given.own) {
-                numbers.extend(self.impact_of_disturbances(method, &numbers)?);
-            }
-            Ok((dataset, numbers))
-        });
-        measured.collect()
+        let measured =
+            sets.map(|(dataset, cache)| Ok((dataset, self.measure_on(cache, method, name)?)));
+        let mut measured = measured.collect::<Result<Measured>>()?;
+        // The own data set is the first.
+        if let Some((_, own)) = measured.first_mut() {
+            own.extend(self.impact_of_disturbances(method, own)?);
+        }
+        Ok(measured)
     }
 
     /// What disturbances of one side do to the recall of the own test split, the other side being clean.

@@ -1,0 +1,67 @@
+//! Files that are there whole or not at all, and errors that say which file it is.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::de::DeserializeOwned;
+
+/// Reads a file of JSON; `None` where there is no such file.
+///
+/// # Errors
+///
+/// The file cannot be read, or is not of this form.
+pub fn find_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    match std::fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        json => {
+            let parsed = json.map(|json| serde_json::from_slice(&json));
+            let value = parsed.with_context(|| format!("reading {}", path.display()))?;
+            Ok(Some(value.with_context(|| path.display().to_string())?))
+        }
+    }
+}
+
+/// Reads a file of JSON.
+///
+/// # Errors
+///
+/// There is no such file, it cannot be read, or is not of this form.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    find_json(path)?.with_context(|| format!("{}: no such file", path.display()))
+}
+
+/// Writes a file so that it is there whole or not at all, also where several processes write it.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn put(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
+    let new = path.with_extension(format!("new{}", std::process::id()));
+    std::fs::write(&new, bytes).with_context(|| format!("writing {}", new.display()))?;
+    std::fs::rename(&new, path).with_context(|| format!("writing {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_is_read_and_what_cannot_be_read_is_not_taken_for_nothing() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("numbers.json");
+        assert_eq!(find_json::<Vec<u8>>(&path).expect("no file"), None, "none");
+        put(&path, "[1, 2]").expect("a folder to write to");
+        assert_eq!(read_json::<Vec<u8>>(&path).expect("whole"), [1, 2], "read");
+        let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+        assert_eq!(left, 1, "nothing half-written stays");
+        put(&path, "[1,").expect("a folder to write to");
+        for unreadable in [path.as_path(), folder.path()] {
+            let error = find_json::<Vec<u8>>(unreadable).expect_err("not a file of numbers");
+            let named = unreadable.display().to_string();
+            assert!(error.to_string().contains(&named), "{error}");
+        }
+        let error = read_json::<u8>(&folder.path().join("none")).expect_err("no such file");
+        assert!(error.to_string().ends_with("none: no such file"), "{error}");
+    }
+}
