@@ -11,15 +11,16 @@ use super::control::Control;
 use super::download::{failed, index_of, keep, kept};
 use super::scope::post;
 use super::store::{Store, read, whole};
-use super::transfer::{Transfer, fetch_small};
+use super::transfer::{Fetched, Transfer, fetch_small};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
 use crate::protocol::{Hub, Progress, Response, Weighed};
+use crate::weights::halving::{Kept, check_held};
 use crate::weights::manifest::{FORMAT, FileEntry, Manifest, Provenance};
 use crate::weights::original::{
-    Beside, Description, Index, LENGTH_BYTES, Mapping, Towers, describe, header_range, is_text,
-    license,
+    Beside, Description, Dtype, Index, LENGTH_BYTES, Mapping, Shapes, Towers, describe,
+    header_range, is_text, license,
 };
 use crate::weights::plan::Plan;
 use crate::weights::shard::file_entry;
@@ -38,10 +39,18 @@ pub(super) struct Original {
     index: Index,
     mapping: Mapping,
     description: Description,
-    text: Plan,
-    image: Plan,
+    text: Tower,
+    image: Tower,
     loaded_bytes: Cell<u64>,
     was_cached: Cell<bool>,
+}
+
+/// The part of the file that is one encoder.
+#[derive(Debug)]
+struct Tower {
+    plan: Plan,
+    /// How it is kept when it comes from the hub.
+    kept: Kept,
 }
 
 /// Where the bytes are.
@@ -115,9 +124,14 @@ impl Original {
         let description = describe(&mapping, beside, |_| None)?;
         let towers = Towers::of(&description.clip, device);
         mapping.check_nothing_is_left(towers.names())?;
+        let tower = |shapes: &Shapes| {
+            let plan = mapping.plan(&index, shapes)?;
+            let kept = mapping.kept(&index, shapes, &plan)?;
+            Ok::<_, Error>(Tower { plan, kept })
+        };
         Ok(Self {
-            text: mapping.plan(&index, &towers.text)?,
-            image: mapping.plan(&index, &towers.image)?,
+            text: tower(&towers.text)?,
+            image: tower(&towers.image)?,
             loaded_bytes: Cell::new(0),
             was_cached: Cell::new(true),
             place,
@@ -153,7 +167,7 @@ impl Original {
 
     /// Bytes of both encoders.
     pub(super) fn weights_bytes(&self) -> u64 {
-        self.text.bytes() + self.image.bytes()
+        self.text.plan.bytes() + self.image.plan.bytes()
     }
 
     /// Whether nothing came from the network so far.
@@ -161,7 +175,8 @@ impl Original {
         self.was_cached.get()
     }
 
-    async fn bytes(&self, name: &str, range: Range<u64>) -> Result<Vec<u8>> {
+    /// The values of a tensor, which the file holds in these bytes.
+    async fn values(&self, name: &str, range: Range<u64>, dtype: Dtype) -> Result<Vec<f32>> {
         let unreadable = |reason: String| failed(name, reason);
         match &self.place {
             Place::Local(blob, control) => {
@@ -170,47 +185,59 @@ impl Original {
                 let bytes = read(blob, range).await.map_err(unreadable)?;
                 self.loaded_bytes.set(self.loaded_bytes.get() + n_bytes);
                 self.report(name, self.loaded_bytes.get());
-                Ok(bytes)
+                dtype.decode(name, &bytes)
             }
             Place::Hub(file) => {
-                let plan = self.plan_of(name);
+                let Tower { plan, kept } = self.tower(name);
                 let blob = self.fetched(file, name).await?;
                 let range = plan.locate(&range);
                 let range = range.ok_or_else(|| unreadable("not fetched".to_owned()))?;
-                read(&blob, range).await.map_err(unreadable)
+                let bytes = read(&blob, kept.range(&range)).await.map_err(unreadable)?;
+                if *kept == Kept::Whole {
+                    return dtype.decode(name, &bytes);
+                }
+                let values = Dtype::F16.decode(name, &bytes)?;
+                check_held(name, &values)?;
+                Ok(values)
             }
         }
     }
 
     /// The part of the file that holds the encoder of this tensor.
     async fn fetched(&self, file: &HubFile, name: &str) -> Result<Blob> {
-        let (kept, tower, before) = if is_text(name) {
+        let (fetched, part, before) = if is_text(name) {
             (&file.text, "text", 0)
         } else {
-            (&file.image, "image", self.text.bytes())
+            (&file.image, "image", self.text.plan.bytes())
         };
-        if let Some(blob) = &*kept.borrow() {
+        if let Some(blob) = &*fetched.borrow() {
             return Ok(blob.clone());
         }
-        let (address, store_name) = (file.address(file.file), file.stored(tower));
+        let Tower { plan, kept } = self.tower(name);
+        let store_name = match kept {
+            Kept::Whole => file.stored(part),
+            Kept::Halved => file.stored(&format!("{part}-f16")),
+        };
+        let address = file.address(file.file);
         let transfer = Transfer {
             address: &address,
             name: &store_name,
-            plan: self.plan_of(name),
+            plan,
+            kept: *kept,
             store: &file.store,
             control: &file.control,
         };
-        let fetched = transfer
+        let Fetched { blob, stored_bytes } = transfer
             .run(|n_bytes| self.report(name, before + n_bytes))
             .await?;
-        if fetched.stored_bytes < transfer.plan.bytes() {
+        if stored_bytes < plan.bytes() {
             self.was_cached.set(false);
         }
-        *kept.borrow_mut() = Some(fetched.blob.clone());
-        Ok(fetched.blob)
+        *fetched.borrow_mut() = Some(blob.clone());
+        Ok(blob)
     }
 
-    fn plan_of(&self, name: &str) -> &Plan {
+    fn tower(&self, name: &str) -> &Tower {
         if is_text(name) {
             &self.text
         } else {
@@ -221,7 +248,7 @@ impl Original {
     fn report(&self, name: &str, loaded_bytes: u64) {
         let total_bytes = self.weights_bytes();
         let (stage, stage_end_bytes) = if is_text(name) {
-            ("text encoder", self.text.bytes())
+            ("text encoder", self.text.plan.bytes())
         } else {
             ("image encoder", total_bytes)
         };
@@ -254,8 +281,7 @@ impl Source for Original {
         let piece = self.mapping.find(name, shape)?;
         let range = self.index.range(piece.foreign())?;
         let dtype = self.index.entries[piece.foreign()].dtype;
-        let bytes = self.bytes(name, range).await?;
-        piece.record(dtype.decode(name, &bytes)?)
+        piece.record(self.values(name, range, dtype).await?)
     }
 }
 
@@ -325,6 +351,7 @@ impl HubFile {
             address: &address,
             name: &name,
             plan: &Plan::whole(n_bytes),
+            kept: Kept::Whole,
             store: &self.store,
             control: &self.control,
         };

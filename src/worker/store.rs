@@ -156,6 +156,11 @@ impl Writer {
         Ok(())
     }
 
+    /// Writes over what comes after these bytes.
+    pub fn go_back_to(&mut self, n_bytes: u64) {
+        self.n_bytes = self.n_bytes.min(n_bytes);
+    }
+
     /// Forgets everything.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use super::control::Control;
 use super::scope::{property, reason};
 use super::store::{Store, Writer, blob_of, whole};
 use crate::error::{Error, Result};
+use crate::weights::halving::{Halving, Kept};
 use crate::weights::plan::Plan;
 
 /// Times that a broken connection is tried again before any byte arrived.
@@ -35,6 +36,8 @@ pub struct Transfer<'a> {
     pub name: &'a str,
     /// The bytes that are needed.
     pub plan: &'a Plan,
+    /// How they are kept.
+    pub kept: Kept,
     /// Where it is kept.
     pub store: &'a Store,
     /// What the visitor wants.
@@ -44,9 +47,9 @@ pub struct Transfer<'a> {
 /// What was fetched.
 #[derive(Debug)]
 pub struct Fetched {
-    /// The stream of the plan's bytes.
+    /// What is kept of the plan's bytes.
     pub blob: Blob,
-    /// Bytes of it that were in the store before.
+    /// Bytes of the plan that were in the store before.
     pub stored_bytes: u64,
 }
 
@@ -59,13 +62,16 @@ impl Transfer<'_> {
     /// in the store.
     pub async fn run(&self, mut on_bytes: impl FnMut(u64)) -> Result<Fetched> {
         if let Some(blob) = self.store.find(self.name).await
-            && whole(blob.size()) == self.plan.bytes()
+            && whole(blob.size()) == self.kept.bytes(self.plan.bytes())
         {
             let stored_bytes = self.plan.bytes();
             on_bytes(stored_bytes);
             return Ok(Fetched { blob, stored_bytes });
         }
-        let mut sink = self.open_sink().await;
+        let mut sink = Inlet {
+            sink: self.open_sink().await,
+            halving: (self.kept == Kept::Halved).then(Halving::default),
+        };
         let stored_bytes = sink.n_bytes();
         let mut n_tries = 0;
         while let Some(range) = self.plan.next(sink.n_bytes()) {
@@ -97,6 +103,7 @@ impl Transfer<'_> {
         }
         on_bytes(sink.n_bytes());
         let blob = sink
+            .sink
             .finish(self)
             .await
             .map_err(|reason| self.failed(reason))?;
@@ -108,11 +115,14 @@ impl Transfer<'_> {
         let Some(mut writer) = self.store.append(self.name).await else {
             return Sink::memory();
         };
+        let all = self.kept.bytes(self.plan.bytes());
         // A longer file is of another plan; if it cannot be cleared, it is not used.
-        if writer.n_bytes() > self.plan.bytes() && writer.clear().is_err() {
+        if writer.n_bytes() > all && writer.clear().is_err() {
             return Sink::memory();
         }
-        let rest = self.plan.bytes() - writer.n_bytes();
+        // A float that was cut is written over.
+        writer.go_back_to(self.kept.bytes(self.kept.streamed(writer.n_bytes())));
+        let rest = all - writer.n_bytes();
         match self.store.room().await {
             Some(room) if room < rest => {
                 let n_bytes = writer.n_bytes();
@@ -128,7 +138,7 @@ impl Transfer<'_> {
         &self,
         start: u64,
         end: u64,
-        sink: &mut Sink,
+        sink: &mut Inlet,
         on_bytes: &mut impl FnMut(u64),
     ) -> Result<(), Failure> {
         let abort = AbortController::new().map_err(|error| Failure::Final(reason(&error)))?;
@@ -230,6 +240,33 @@ enum Failure {
     Broken(String),
     /// None will.
     Final(String),
+}
+
+/// What a stream goes through: its floats are halved on their way where they are to be.
+struct Inlet {
+    sink: Sink,
+    halving: Option<Halving>,
+}
+
+impl Inlet {
+    /// Bytes of the stream that came.
+    fn n_bytes(&self) -> u64 {
+        let n_kept = self.sink.n_bytes();
+        match &self.halving {
+            None => n_kept,
+            Some(halving) => Kept::Halved.streamed(n_kept) + halving.n_waiting(),
+        }
+    }
+
+    async fn put(&mut self, transfer: &Transfer<'_>, chunk: &Uint8Array) -> Result<(), String> {
+        let Some(halving) = &mut self.halving else {
+            return self.sink.put(transfer, chunk).await;
+        };
+        let halves = halving.put(&chunk.to_vec());
+        self.sink
+            .put(transfer, &Uint8Array::from(halves.as_slice()))
+            .await
+    }
 }
 
 /// Where bytes go: into the store, or into the browser's memory where the store refuses.

@@ -175,7 +175,7 @@ mod built_page {
     #[ignore = "needs the built page: cargo xtask test"]
     fn clip_compares_photographs_by_cosine_and_has_a_kappa_once_it_is_given_adapters() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        let session = session(folder.path());
+        let session = session(folder.path(), Dtype::F16);
         let (server, browser) = (Server::replacing(hub_files()), Browser::start());
         open_tiny(&server, &browser);
         assert!(server.asked(WEIGHTS).is_empty(), "nothing without a click");
@@ -326,7 +326,7 @@ mod built_page {
     #[ignore = "needs the built page: cargo xtask test"]
     fn shards_beside_the_page_work_in_two_bytes_and_in_one() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        let session = session(folder.path());
+        let session = session(folder.path(), Dtype::F32);
         let mut replaced = HashMap::new();
         for (dtype, place) in [
             (Dtype::F16, "clip-vit-b-32"),
@@ -361,7 +361,7 @@ mod built_page {
     #[ignore = "needs the built page: cargo xtask test"]
     fn a_kept_model_needs_no_network_after_a_reload_until_it_is_deleted() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        let session = session(folder.path());
+        let session = session(folder.path(), Dtype::F16);
         let (server, browser) = (Server::replacing(hub_files()), Browser::start());
         open_tiny(&server, &browser);
         server.stop_once(WEIGHTS, 5);
@@ -388,7 +388,7 @@ mod built_page {
     #[ignore = "needs the built page: cargo xtask test"]
     fn files_that_the_visitor_has_are_a_model_even_on_a_full_disk() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        let session = session(folder.path());
+        let session = session(folder.path(), Dtype::F32);
         let files: Vec<String> = write_files(folder.path())
             .iter()
             .map(|file| file.display().to_string())

@@ -87,10 +87,10 @@ pub fn files_beside(folder: &Path, place: &str) -> HashMap<String, Vec<u8>> {
     files.map(named).collect()
 }
 
-/// The native program with the model.
-pub fn session(folder: &Path) -> Session {
+/// The native program with the model, its weights rounded to this.
+pub fn session(folder: &Path, dtype: Dtype) -> Session {
     let out = folder.join("model");
-    import_into(&out, Dtype::F32);
+    import_into(&out, dtype);
     bundle::open(&out, &cpu()).expect("an open model")
 }
 

@@ -6,6 +6,7 @@ mod built_page {
     use std::ops::Range;
     use std::time::Duration;
 
+    use kappascope::train::import::Dtype;
     use serde_json::{Value, json};
 
     use crate::server::Server;
@@ -25,10 +26,10 @@ mod built_page {
         const found = messages.filter(message => of(message) === arguments[0]).at(-1);
         return found === undefined ? null : JSON.parse(JSON.stringify(found[arguments[0]] ?? true, (_, value) => typeof value === 'bigint' ? Number(value) : value));";
 
-    /// Cosines of the captions with the picture, by the native program.
-    fn native_cosines() -> Vec<f64> {
+    /// Cosines of the captions with the picture, by the native program with weights that were rounded to this.
+    fn native_cosines(dtype: Dtype) -> Vec<f64> {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        cosines(&session(folder.path()), &CAPTIONS.map(str::to_owned))
+        cosines(&session(folder.path(), dtype), &CAPTIONS.map(str::to_owned))
     }
 
     fn engine(browser: &Browser, server: &Server) {
@@ -74,14 +75,14 @@ mod built_page {
         );
     }
 
-    fn compare_with_native(browser: &Browser) {
+    fn compare_with_native(browser: &Browser, dtype: Dtype) {
         send(
             browser,
             &json!({ "Score": { "id": 1, "captions": CAPTIONS, "images": ["star"], "relates": false } }),
         );
         let compared = hear(browser, "Compared");
         let found = compared["cosines"].as_array().expect("numbers").clone();
-        for (found, expected) in found.iter().zip(native_cosines()) {
+        for (found, expected) in found.iter().zip(native_cosines(dtype)) {
             let found = found.as_f64().expect("a number");
             assert!(
                 (found - expected).abs() <= TOLERANCE,
@@ -120,12 +121,28 @@ mod built_page {
         );
         add_picture(&browser);
         assert_eq!(last_asked(&server), file_bytes, "now the rest");
-        compare_with_native(&browser);
+        compare_with_native(&browser, Dtype::F16);
         let progress = hear(&browser, "Progress");
         assert_eq!(
             progress["loaded_bytes"], progress["total_bytes"],
             "all of it"
         );
+    }
+
+    /// Bytes of the files on the browser's disk that hold floats of two bytes.
+    fn kept_in_two_bytes(browser: &Browser) -> Value {
+        browser.run(
+            "(async () => {
+                const root = await navigator.storage.getDirectory();
+                let bytes = 0;
+                for await (const [, folder] of root.entries())
+                    for await (const [name, file] of folder.entries())
+                        if (name.endsWith('-f16')) bytes += (await file.getFile()).size;
+                window.kept = bytes;
+            })()",
+            &[],
+        );
+        browser.wait_for("the kept files", LIMIT, "return window.kept ?? null", &[])
     }
 
     #[test]
@@ -136,6 +153,9 @@ mod built_page {
         send(&browser, &load_hub(&server, "test/tiny"));
         hear(&browser, "LoadedBare");
         add_picture(&browser);
+        let fetched = hear(&browser, "Progress")["total_bytes"].as_u64();
+        let kept = kept_in_two_bytes(&browser).as_u64();
+        assert_eq!(kept.map(|bytes| bytes * 2), fetched, "half of what came");
         server.refuse("/hub/");
         browser.reload();
         start(&browser);
@@ -143,7 +163,7 @@ mod built_page {
         let card = hear(&browser, "LoadedBare");
         assert_eq!(card["from_cache"], json!(true), "from the disk: {card}");
         add_picture(&browser);
-        compare_with_native(&browser);
+        compare_with_native(&browser, Dtype::F16);
         send(&browser, &json!("DeleteStored"));
         let stored = hear(&browser, "Stored");
         assert_eq!(stored["bytes"], json!(0), "deleted: {stored}");
@@ -169,7 +189,7 @@ mod built_page {
         let goes_on = starts.len() == 4 && (0..=1000).contains(&(starts[3] - starts[2]));
         assert!(goes_on, "the part is asked for again: {starts:?}");
         add_picture(&browser);
-        compare_with_native(&browser);
+        compare_with_native(&browser, Dtype::F16);
     }
 
     #[test]
@@ -213,7 +233,7 @@ mod built_page {
         );
         hear(&browser, "LoadedBare");
         add_picture(&browser);
-        compare_with_native(&browser);
+        compare_with_native(&browser, Dtype::F32);
     }
 
     /// What the CPU engine makes of the caption and of the picture by which engines are compared.
@@ -265,7 +285,7 @@ mod built_page {
         send(&browser, &load_hub(&server, "test/tiny"));
         hear(&browser, "LoadedBare");
         add_picture(&browser);
-        compare_with_native(&browser);
+        compare_with_native(&browser, Dtype::F16);
         send(&browser, &json!("ListStored"));
         let stored = hear(&browser, "Stored");
         assert!(

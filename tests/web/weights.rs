@@ -7,6 +7,7 @@ use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use kappascope::error::Error;
 use kappascope::protocol::Request;
+use kappascope::weights::halving::{Halving, Kept};
 use kappascope::weights::plan::Plan;
 use kappascope::wire;
 use kappascope::worker::control::{Control, Wish};
@@ -52,11 +53,22 @@ async fn fetch(
     plan: &Plan,
     store: &Store,
 ) -> Result<(Fetched, Vec<u64>), Error> {
+    fetch_and_keep(Kept::Whole, address, name, plan, store).await
+}
+
+async fn fetch_and_keep(
+    kept: Kept,
+    address: &str,
+    name: &str,
+    plan: &Plan,
+    store: &Store,
+) -> Result<(Fetched, Vec<u64>), Error> {
     let mut seen = Vec::new();
     let transfer = Transfer {
         address,
         name,
         plan,
+        kept,
         store,
         control: &Control::default(),
     };
@@ -127,6 +139,29 @@ async fn a_download_goes_on_where_another_visit_stopped() {
 }
 
 #[wasm_bindgen_test]
+async fn floats_are_kept_in_two_bytes_also_behind_one_that_was_cut() {
+    let (store, refused) = (store_without("halved").await, Store::refused());
+    // Three floats and half of the fourth, which no server sends.
+    let kept = [255; 7];
+    let mut writer = store.append("halved").await.expect("a file");
+    writer.write(&kept[..].into()).expect("room");
+    drop(writer);
+    let (address, plan) = (address(&content()), Plan::whole(u64::from(N_BYTES)));
+    let halves = Halving::default().put(&content());
+    let rest = [&kept[..6], &halves[6..]].concat();
+    for (store, n_stored, expected) in [(&store, 12, rest), (&refused, 0, halves)] {
+        let (fetched, seen) = fetch_and_keep(Kept::Halved, &address, "halved", &plan, store)
+            .await
+            .expect("it");
+        assert_eq!(bytes_of(&fetched.blob).await, expected, "in two bytes each");
+        assert_eq!(fetched.stored_bytes, n_stored, "whole floats were there");
+        assert_eq!(seen.first(), Some(&n_stored), "progress begins there");
+        assert_eq!(seen.last(), Some(&u64::from(N_BYTES)), "all that is sent");
+    }
+    store.remove("halved").await;
+}
+
+#[wasm_bindgen_test]
 async fn only_the_parts_that_are_needed_are_fetched() {
     let store = store_without("parts").await;
     let (address, plan) = (address(&content()), Plan::of([200_000..200_100, 10..40]));
@@ -176,6 +211,7 @@ async fn a_load_can_be_paused_and_goes_on() {
             address: &address,
             name: "paused",
             plan: &plan,
+            kept: Kept::Whole,
             store: &held,
             control: &inner,
         };
@@ -206,6 +242,7 @@ async fn a_load_can_be_cancelled() {
         address: &address,
         name: "cancelled",
         plan: &plan,
+        kept: Kept::Whole,
         store: &store,
         control: &control,
     };

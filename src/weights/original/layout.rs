@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::Index;
-use super::tensor::Entry;
+use super::tensor::{Dtype, Entry};
 use super::{hf, open_clip, openai};
 use crate::error::{Error, Result};
 use crate::model::parameters::TensorRecord;
+use crate::weights::halving::Kept;
 use crate::weights::plan::Plan;
 
 /// How a foreign program names and cuts a CLIP's tensors.
@@ -163,6 +164,28 @@ impl Mapping {
             index.range(piece.foreign())
         });
         Ok(Plan::of(ranges.collect::<Result<Vec<_>>>()?))
+    }
+
+    /// How the plan's bytes can be kept: halved, where these tensors of ours are floats of four bytes throughout.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn kept(
+        &self,
+        index: &Index,
+        shapes: &[(String, Vec<usize>)],
+        plan: &Plan,
+    ) -> Result<Kept> {
+        const FLOAT_BYTES: u64 = 4;
+        let mut is_halved = plan.bytes().is_multiple_of(FLOAT_BYTES);
+        for (ours, expected) in shapes {
+            let piece = self.find(ours, expected)?;
+            let place = plan.locate(&index.range(piece.foreign())?);
+            let is_whole = place.is_some_and(|place| place.start.is_multiple_of(FLOAT_BYTES));
+            is_halved &= is_whole && index.entries[piece.foreign()].dtype == Dtype::F32;
+        }
+        Ok(if is_halved { Kept::Halved } else { Kept::Whole })
     }
 
     /// Checks that the file holds nothing but these tensors of ours and what is known to be no parameter.
