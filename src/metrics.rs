@@ -36,14 +36,9 @@ pub fn first_hit_rank<T: PartialOrd>(
         }
     }
     let (i_best, top) = best?;
-    let before = |(i, score): (usize, &T)| score > top || (i < i_best && score == top);
-    Some(
-        scores
-            .iter()
-            .enumerate()
-            .filter(|&item| before(item))
-            .count(),
-    )
+    let (earlier, later) = scores.split_at(i_best);
+    let n_earlier = earlier.iter().filter(|score| *score >= top).count();
+    Some(n_earlier + later.iter().filter(|score| *score > top).count())
 }
 
 /// Returns the share of queries whose best relevant item has a rank below `k`; 0 without queries.

@@ -143,12 +143,13 @@ struct Found {
 
 /// The pictures that each meaning is true of, one bit a picture: every pair is asked for.
 struct Relevance<'a> {
-    captions: &'a [CaptionRow],
+    /// The picture of each caption.
+    owners: &'a [i64],
     truths: Option<(&'a Truths, Vec<Vec<u64>>)>,
 }
 
 impl<'a> Relevance<'a> {
-    fn of(ids: &'a IdMap) -> Self {
+    fn of(ids: &'a IdMap, owners: &'a [i64]) -> Self {
         let n_words = ids.images.len().div_ceil(64);
         let bits = |pictures: &Vec<usize>| {
             let mut words = vec![0_u64; n_words];
@@ -159,13 +160,13 @@ impl<'a> Relevance<'a> {
         };
         let table = |truths: &'a Truths| (truths, truths.pictures.iter().map(bits).collect());
         Self {
-            captions: &ids.captions,
+            owners,
             truths: ids.truths.as_ref().map(table),
         }
     }
 
     fn is_own(&self, image: usize, text: usize) -> bool {
-        self.captions[text].image == image
+        self.owners[text] == image as i64
     }
 
     /// Whether a caption is true of a picture; where that is not known, whether it is its own.
@@ -210,14 +211,12 @@ impl Found {
     fn of<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Self> {
         let owners: Vec<i64> = ids.captions.iter().map(|c| c.image as i64).collect();
         let n_images = encoded.n_images();
-        let relevance = Relevance::of(ids);
+        let relevance = Relevance::of(ids, &owners);
         let of_images = encoded.by_image(|start, rows| {
             in_parallel(&rows, owners.len(), |i, row| {
-                let hits = |is_relevant: &dyn Fn(usize, usize) -> bool| {
-                    image_hits(start + i, row, owners.len(), is_relevant)
-                };
-                let fitting = hits(&|image, text| relevance.is_true(image, text));
-                let own = hits(&|image, text| relevance.is_own(image, text));
+                let (first, n_texts) = (start + i, owners.len());
+                let fitting = image_hits(first, row, n_texts, |i, text| relevance.is_true(i, text));
+                let own = image_hits(first, row, n_texts, |i, text| relevance.is_own(i, text));
                 fitting.into_iter().zip(own).collect()
             })
         })?;

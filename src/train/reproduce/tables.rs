@@ -140,7 +140,7 @@ pub fn markdown(results: &Results, dataset: &str) -> String {
             "Disturbed pictures or captions",
             "RSUM, the sum of six recalls in percent: with clean pictures and captions, and with one side of the test \
              split disturbed, in the mean of the severities that `train disturb` was given. MMI is the share that is \
-             lost in the mean of the kinds.",
+             lost in the mean of the kinds. A number without ± is of one seed.",
             &DISTURBED[..],
         ),
         (
@@ -223,9 +223,7 @@ impl Table<'_> {
                 .iter()
                 .map(|column| results.summary(method, column.1));
             let found: Vec<Option<Summary>> = found.collect();
-            let n_seeds = found.iter().flatten().map(|summary| summary.n).max();
-            let n_seeds = n_seeds.unwrap_or(0).to_string();
-            write_row(text, method.title(), &n_seeds, &found);
+            write_row(text, method.title(), &seeds(&found), &found);
             let papers = columns
                 .iter()
                 .map(|column| paper::printed(dataset, method, column.1));
@@ -249,6 +247,15 @@ impl Table<'_> {
 fn write_row(text: &mut String, name: &str, n_seeds: &str, cells: &[Option<Summary>]) {
     let cells: Vec<String> = cells.iter().map(|found| cell(*found)).collect();
     writeln!(text, "| {name} | {n_seeds} | {} |", cells.join(" | ")).ok();
+}
+
+/// How many seeds stand behind a row; some numbers may be of fewer than others.
+fn seeds(found: &[Option<Summary>]) -> String {
+    let n_seeds = found.iter().flatten().map(|summary| summary.n);
+    match (n_seeds.clone().min(), n_seeds.max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (_, most) => most.unwrap_or(0).to_string(),
+    }
 }
 
 fn cell(found: Option<Summary>) -> String {
@@ -277,6 +284,26 @@ mod tests {
         assert!(
             !text.contains("None of the above"),
             "no empty table: {text}"
+        );
+    }
+
+    #[test]
+    fn a_row_says_where_some_of_its_numbers_are_of_fewer_seeds() {
+        let mut results = Results::default();
+        for seed in 0..2 {
+            let clean = ("rsum".to_owned(), 400.0 + seed as f64);
+            let disturbed = ("disturbed_rsum".to_owned(), 300.0);
+            let numbers = [clean, disturbed].into_iter().take(2 - seed);
+            results.add(MethodName::Pfe, "scenes", seed as u64, numbers.collect());
+        }
+        let text = markdown(&results, "scenes");
+        let row = text
+            .lines()
+            .find(|line| line.starts_with("| PFE* | 1 to 2 |"));
+        let row = row.unwrap_or_else(|| panic!("two of the one, one of the other: {text}"));
+        assert!(
+            row.contains("400.500 ± 0.500") && row.contains("| 300.000 |"),
+            "{row}"
         );
     }
 
