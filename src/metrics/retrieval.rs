@@ -1,4 +1,4 @@
-//! Retrieval with many captions for each picture, on score tables that come in chunks of rows.
+//! Retrieval with many captions for each picture.
 
 use super::{LinearFit, first_hit_rank, linear_fit, recall_at_k, recall_by_level, spearman};
 
@@ -12,49 +12,20 @@ pub struct Hit {
 }
 
 impl Hit {
-    fn of(scores: &[f32], is_relevant: impl Fn(usize) -> bool) -> Self {
-        let keep_first = |best: (usize, f32), next: (usize, f32)| {
-            if next.1 > best.1 { next } else { best }
-        };
-        let best = scores.iter().copied().enumerate().reduce(keep_first);
+    /// What a query with these scores found; `relevant` are the indices of relevant items, ascending.
+    pub fn of(scores: &[f32], relevant: impl IntoIterator<Item = usize>) -> Self {
+        let mut best = 0;
+        let mut top = f32::NEG_INFINITY;
+        for (i, &score) in scores.iter().enumerate() {
+            if score > top {
+                (best, top) = (i, score);
+            }
+        }
         Self {
-            best: best.map_or(0, |best| best.0),
-            rank: first_hit_rank(scores, is_relevant).unwrap_or(scores.len()),
+            best,
+            rank: first_hit_rank(scores, relevant).unwrap_or(scores.len()),
         }
     }
-}
-
-/// Returns what pictures find among all captions.
-///
-/// `rows` are the scores of the pictures from `first_image` on, each against each of `n_texts` captions, row by row;
-/// any caption of which `is_relevant(image, text)` is a hit.
-pub fn image_hits(
-    first_image: usize,
-    rows: &[f32],
-    n_texts: usize,
-    is_relevant: impl Fn(usize, usize) -> bool,
-) -> Vec<Hit> {
-    let rows = rows.chunks_exact(n_texts.max(1)).enumerate();
-    rows.map(|(i, row)| Hit::of(row, |text| is_relevant(first_image + i, text)))
-        .collect()
-}
-
-/// Returns what captions find among `n_images` pictures.
-///
-/// `rows` are the scores of the captions from `first_text` on, each against every picture, row by row.
-#[must_use]
-pub fn text_hits(
-    first_text: usize,
-    rows: &[f32],
-    n_images: usize,
-    image_of_text: &[i64],
-) -> Vec<Hit> {
-    let rows = rows.chunks_exact(n_images.max(1)).enumerate();
-    rows.map(|(i, row)| {
-        let own = image_of_text[first_text + i];
-        Hit::of(row, |image| image as i64 == own)
-    })
-    .collect()
 }
 
 /// Returns Recall@1, @5 and @10.
@@ -117,35 +88,22 @@ mod tests {
     }
 
     #[test]
-    fn recalls_of_many_captions_a_picture_agree_with_numpy_in_any_chunks() {
+    fn recalls_of_many_captions_a_picture_agree_with_numpy() {
         let fixture = fixture("metrics.json");
         let scores = floats(&fixture["scores"]);
-        let owners: Vec<i64> = fixture["image_of_text"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .map(|row| row.as_i64().expect("a whole number"))
-            .collect();
-        let (n_texts, n_images) = (owners.len(), scores.len() / owners.len());
-        let transposed: Vec<f32> = (0..scores.len())
-            .map(|at| scores[(at % n_images) * n_texts + at / n_images])
-            .collect();
-        for rows in [1, 4, n_texts] {
-            let of_images = scores.chunks(rows * n_texts).enumerate();
-            let of_images: Vec<Hit> = of_images
-                .flat_map(|(i, chunk)| {
-                    let is_own = |image: usize, text: usize| owners[text] == image as i64;
-                    image_hits(i * rows, chunk, n_texts, is_own)
-                })
-                .collect();
-            let of_texts = transposed.chunks(rows * n_images).enumerate();
-            let of_texts: Vec<Hit> = of_texts
-                .flat_map(|(i, chunk)| text_hits(i * rows, chunk, n_images, &owners))
-                .collect();
-            for (hits, name) in [(of_images, "image_recalls"), (of_texts, "text_recalls")] {
-                let expected = numbers(&fixture[name]);
-                assert_eq!(recalls(&hits).to_vec(), expected, "{name}, {rows} rows");
-            }
+        let owners = fixture["image_of_text"].clone();
+        let owners: Vec<usize> = serde_json::from_value(owners).expect("whole numbers");
+        let (owners, n_texts) = (owners.as_slice(), owners.len());
+        let own = |image: usize| (0..n_texts).filter(move |&text| owners[text] == image);
+        let of_images = scores.chunks(n_texts).enumerate();
+        let of_images: Vec<Hit> = of_images.map(|(i, row)| Hit::of(row, own(i))).collect();
+        let of_text = |text: usize| {
+            let column = scores.iter().copied().skip(text).step_by(n_texts);
+            Hit::of(&column.collect::<Vec<f32>>(), [owners[text]])
+        };
+        let of_texts: Vec<Hit> = (0..n_texts).map(of_text).collect();
+        for (hits, name) in [(of_images, "image_recalls"), (of_texts, "text_recalls")] {
+            assert_eq!(recalls(&hits).to_vec(), numbers(&fixture[name]), "{name}");
         }
     }
 

@@ -252,7 +252,7 @@ impl Answers {
         let ranks = |score: &dyn Fn(usize, usize) -> f64| {
             let rank = |i: usize| {
                 let scores: Vec<f64> = (0..self.texts.len()).map(|j| score(i, j)).collect();
-                first_hit_rank(&scores, |j| j == i)
+                first_hit_rank(&scores, [i])
             };
             let ranks: Vec<usize> = (0..self.texts.len()).filter_map(rank).collect();
             recall_at_k(&ranks, 1)

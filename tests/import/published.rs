@@ -12,7 +12,7 @@ fn ranks(queries: &[&[f32]], gallery: &[&[f32]]) -> Vec<usize> {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     let rank = |(i_query, query): (usize, &&[f32])| {
         let scores: Vec<f32> = gallery.iter().map(|item| dot(query, item)).collect();
-        first_hit_rank(&scores, |i_item| i_item == i_query).expect("every query has a partner")
+        first_hit_rank(&scores, [i_query]).expect("every query has a partner")
     };
     queries.iter().enumerate().map(rank).collect()
 }

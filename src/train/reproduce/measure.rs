@@ -1,13 +1,15 @@
 //! What a fitted method is worth on the test split: named numbers, nothing else.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use anyhow::Result;
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 
-use super::cache::{CaptionRow, IdMap, Truths};
-use crate::metrics::retrieval::{Hit, Levels, image_hits, recall_sum, recalls, text_hits};
+use super::cache::{CaptionRow, IdMap};
+use super::relevance::Relevance;
+use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls};
 use crate::metrics::{mean, quantile, spearman};
 use crate::train::methods::{Method, Side};
 
@@ -15,6 +17,8 @@ use crate::train::methods::{Method, Side};
 const LEVELS: usize = 10;
 /// Scores that are on the host at a time, which bounds the memory: 64 MB.
 const SCORES_PER_PASS: usize = 1 << 24;
+/// Scores that are computed at a time: 4 MB, which stay in a processor's cache from one operation to the next.
+const SCORES_PER_TILE: usize = 1 << 20;
 /// Captions of one length that make a point of the figure.
 const MIN_CAPTIONS: usize = 20;
 /// Quantiles of the figures, in percent.
@@ -67,33 +71,23 @@ impl<'a, M: Method> Encoded<'a, M> {
         self.texts.dims()[0]
     }
 
-    /// Each picture against all captions, some pictures at a time.
-    pub(super) fn by_image<T>(
-        &self,
-        mut f: impl FnMut(usize, Vec<f32>) -> Vec<T>,
-    ) -> Result<Vec<T>> {
-        let n = self.n_images();
-        let per_pass = (SCORES_PER_PASS / self.n_texts().max(1)).max(1);
-        let mut all = Vec::new();
-        for start in (0..n).step_by(per_pass) {
-            let rows = self.images.clone().slice(start..(start + per_pass).min(n));
-            let scores = self.method.scores(rows, self.texts.clone());
-            all.extend(f(start, scores.into_data().try_into_vec()?));
-        }
-        Ok(all)
+    /// Each picture against all captions: `f` is given the scores of some pictures at a time, row by row, and the number
+    /// of the first.
+    pub(super) fn by_image<T>(&self, f: impl FnMut(usize, &[f32]) -> Vec<T>) -> Result<Vec<T>> {
+        let scores = |images: Range<usize>, texts: Range<usize>| self.scores(images, texts);
+        by_query([self.n_images(), self.n_texts()], scores, f)
     }
 
-    /// Each caption against all pictures, some captions at a time.
-    fn by_text<T>(&self, mut f: impl FnMut(usize, Vec<f32>) -> Vec<T>) -> Result<Vec<T>> {
-        let n = self.n_texts();
-        let per_pass = (SCORES_PER_PASS / self.n_images().max(1)).max(1);
-        let mut all = Vec::new();
-        for start in (0..n).step_by(per_pass) {
-            let rows = self.texts.clone().slice(start..(start + per_pass).min(n));
-            let scores = self.method.scores(self.images.clone(), rows);
-            all.extend(f(start, scores.transpose().into_data().try_into_vec()?));
-        }
-        Ok(all)
+    /// Each caption against all pictures.
+    fn by_text<T>(&self, f: impl FnMut(usize, &[f32]) -> Vec<T>) -> Result<Vec<T>> {
+        let scores =
+            |texts: Range<usize>, images: Range<usize>| self.scores(images, texts).transpose();
+        by_query([self.n_texts(), self.n_images()], scores, f)
+    }
+
+    fn scores(&self, images: Range<usize>, texts: Range<usize>) -> Tensor<2> {
+        let images = self.images.clone().slice(images);
+        self.method.scores(images, self.texts.clone().slice(texts))
     }
 
     /// Uncertainty of each row of the uncertain side.
@@ -108,8 +102,8 @@ impl<'a, M: Method> Encoded<'a, M> {
         let ([n, _], [n_gallery, _]) = (rows.dims(), gallery.dims());
         let per_pass = (SCORES_PER_PASS / n_gallery.max(1)).max(1);
         let mut all = Vec::new();
-        for start in (0..n).step_by(per_pass) {
-            let chunk = rows.clone().slice(start..(start + per_pass).min(n));
+        for part in parts(n, per_pass) {
+            let chunk = rows.clone().slice(part);
             let Some(found) = self.method.uncertainty(chunk, gallery.clone()) else {
                 return Ok(None);
             };
@@ -120,13 +114,42 @@ impl<'a, M: Method> Encoded<'a, M> {
     }
 }
 
+/// Rows of scores, those of some queries at a time, put together from tiles of queries × gallery.
+fn by_query<T>(
+    [n_queries, n_gallery]: [usize; 2],
+    scores: impl Fn(Range<usize>, Range<usize>) -> Tensor<2>,
+    mut f: impl FnMut(usize, &[f32]) -> Vec<T>,
+) -> Result<Vec<T>> {
+    let per_pass = (SCORES_PER_PASS / n_gallery.max(1)).clamp(1, n_queries.max(1));
+    let per_tile = (SCORES_PER_TILE / per_pass).max(1);
+    let mut rows = vec![0.0; per_pass * n_gallery];
+    let mut all = Vec::with_capacity(n_queries);
+    for queries in parts(n_queries, per_pass) {
+        let rows = &mut rows[..queries.len() * n_gallery];
+        for items in parts(n_gallery, per_tile) {
+            let tile = scores(queries.clone(), items.clone()).into_data();
+            let of_tile = tile.as_slice::<f32>()?.chunks_exact(items.len());
+            for (row, scores) in rows.chunks_exact_mut(n_gallery).zip(of_tile) {
+                row[items.clone()].copy_from_slice(scores);
+            }
+        }
+        all.extend(f(queries.start, rows));
+    }
+    Ok(all)
+}
+
+/// `0..n` in parts of `size`, the last of what is left.
+fn parts(n: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..n)
+        .step_by(size)
+        .map(move |start| start..(start + size).min(n))
+}
+
 /// Rows of features through a perceptron, some at a time.
 fn in_passes(rows: Tensor<2>, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
     const ROWS_PER_PASS: usize = 8192;
     let [n, _] = rows.dims();
-    let passes = (0..n)
-        .step_by(ROWS_PER_PASS)
-        .map(|start| f(rows.clone().slice(start..(start + ROWS_PER_PASS).min(n))));
+    let passes = parts(n, ROWS_PER_PASS).map(|part| f(rows.clone().slice(part)));
     Tensor::cat(passes.collect(), 0)
 }
 
@@ -141,43 +164,6 @@ struct Found {
     own: Vec<f64>,
 }
 
-/// The pictures that each meaning is true of, one bit a picture: every pair is asked for.
-struct Relevance<'a> {
-    /// The picture of each caption.
-    owners: &'a [i64],
-    truths: Option<(&'a Truths, Vec<Vec<u64>>)>,
-}
-
-impl<'a> Relevance<'a> {
-    fn of(ids: &'a IdMap, owners: &'a [i64]) -> Self {
-        let n_words = ids.images.len().div_ceil(64);
-        let bits = |pictures: &Vec<usize>| {
-            let mut words = vec![0_u64; n_words];
-            for picture in pictures {
-                words[picture / 64] |= 1 << (picture % 64);
-            }
-            words
-        };
-        let table = |truths: &'a Truths| (truths, truths.pictures.iter().map(bits).collect());
-        Self {
-            owners,
-            truths: ids.truths.as_ref().map(table),
-        }
-    }
-
-    fn is_own(&self, image: usize, text: usize) -> bool {
-        self.owners[text] == image as i64
-    }
-
-    /// Whether a caption is true of a picture; where that is not known, whether it is its own.
-    fn is_true(&self, image: usize, text: usize) -> bool {
-        let Some((truths, bits)) = &self.truths else {
-            return self.is_own(image, text);
-        };
-        bits[truths.meanings[text]][image / 64] >> (image % 64) & 1 == 1
-    }
-}
-
 /// Retrieval both ways, over levels of uncertainty, and what the truth about captions says of the uncertainty.
 ///
 /// A caption is to find its own picture, as with the papers' data sets. A picture is to find a caption that is true of
@@ -187,7 +173,7 @@ impl<'a> Relevance<'a> {
 ///
 /// The device fails.
 pub fn retrieval<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Numbers> {
-    let found = Found::of(encoded, ids)?;
+    let found = Found::of(encoded, ids, &Relevance::of(ids))?;
     let mut numbers = recall_numbers(&found, ids);
     if let Some((side, uncertainty)) = encoded.uncertainty()? {
         numbers.extend(level_numbers(&found, side, &uncertainty, ids));
@@ -203,30 +189,28 @@ pub fn retrieval<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Num
 /// # Errors
 ///
 /// The device fails.
-pub(super) fn recall<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Numbers> {
-    Ok(recall_numbers(&Found::of(encoded, ids)?, ids))
+pub(super) fn recall<M: Method>(
+    encoded: &Encoded<'_, M>,
+    ids: &IdMap,
+    relevance: &Relevance,
+) -> Result<Numbers> {
+    Ok(recall_numbers(&Found::of(encoded, ids, relevance)?, ids))
 }
 
 impl Found {
-    fn of<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Self> {
-        let owners: Vec<i64> = ids.captions.iter().map(|c| c.image as i64).collect();
-        let n_images = encoded.n_images();
-        let relevance = Relevance::of(ids, &owners);
+    fn of<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap, relevance: &Relevance) -> Result<Self> {
+        let n_texts = encoded.n_texts();
         let of_images = encoded.by_image(|start, rows| {
-            in_parallel(&rows, owners.len(), |i, row| {
-                let (first, n_texts) = (start + i, owners.len());
-                let fitting = image_hits(first, row, n_texts, |i, text| relevance.is_true(i, text));
-                let own = image_hits(first, row, n_texts, |i, text| relevance.is_own(i, text));
-                fitting.into_iter().zip(own).collect()
+            in_parallel(rows, n_texts, |i, row| {
+                relevance.hits_of_image(start + i, row)
             })
         })?;
+        let n_images = encoded.n_images();
         let of_texts = encoded.by_text(|start, rows| {
-            let hits = in_parallel(&rows, n_images, |i, row| {
-                text_hits(start + i, row, n_images, &owners)
-            });
-            let own = |(i, row): (usize, &[f32])| f64::from(row[ids.captions[start + i].image]);
-            let own = rows.chunks_exact(n_images).enumerate().map(own);
-            hits.into_iter().zip(own).collect()
+            in_parallel(rows, n_images, |i, row| {
+                let own = ids.captions[start + i].image;
+                (Hit::of(row, [own]), f64::from(row[own]))
+            })
         })?;
         let (of_images, own_of_images) = of_images.into_iter().unzip();
         let (of_texts, own) = of_texts.into_iter().unzip();
@@ -242,11 +226,11 @@ impl Found {
 fn in_parallel<T: Send>(
     rows: &[f32],
     width: usize,
-    f: impl Fn(usize, &[f32]) -> Vec<T> + Sync,
+    f: impl Fn(usize, &[f32]) -> T + Sync,
 ) -> Vec<T> {
     rows.par_chunks_exact(width.max(1))
         .enumerate()
-        .flat_map_iter(|(i, row)| f(i, row))
+        .map(|(i, row)| f(i, row))
         .collect()
 }
 
@@ -404,6 +388,9 @@ fn adjacent_levels_ordered(uncertainty: &[f64], captions: &[CaptionRow]) -> Opti
 
 #[cfg(test)]
 mod tests {
+    use burn::tensor::Int;
+
+    use super::super::cache::Truths;
     use super::*;
     use crate::device::cpu;
     use crate::train::methods::Clip;
@@ -495,6 +482,29 @@ mod tests {
         let fitting = retrieval(&encoded, &ids).expect("a device");
         assert_eq!(fitting["i2t_recall_at_1"], 0.5, "picture 1 found a truth");
         assert_eq!(fitting["i2t_own_recall_at_1"], 0.0, "but not its own");
+    }
+
+    #[test]
+    fn rows_are_put_together_from_tiles_in_several_passes() {
+        let device = cpu();
+        let (n_queries, n_gallery) = (16, SCORES_PER_TILE + 3);
+        let numbers = |range: Range<usize>| {
+            Tensor::<1, Int>::arange(range.start as i64..range.end as i64, &device).float()
+        };
+        // Whole numbers that f32 holds exactly.
+        let product = |queries: Range<usize>, items: Range<usize>| {
+            (numbers(queries) + 1.0).unsqueeze_dim::<2>(1) * numbers(items).unsqueeze::<2>()
+        };
+        let found = by_query([n_queries, n_gallery], product, |start, rows| {
+            let rows = rows.chunks_exact(n_gallery).enumerate();
+            let is_right = |(i, row): (usize, &[f32])| {
+                let mut items = row.iter().enumerate();
+                items.all(|(item, score)| *score == ((start + i + 1) * item) as f32)
+            };
+            rows.map(is_right).collect()
+        });
+        let found = found.expect("a device");
+        assert_eq!(found, [true; 16], "each query against each item");
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod paper;
 pub mod part_of;
 pub mod pieces;
 pub mod plot;
+mod relevance;
 pub mod report;
 pub mod results;
 mod run;

@@ -12,6 +12,7 @@ use super::classify::Classified;
 use super::disturbed::{Disturbed, DisturbedSide, impact};
 use super::given::Given;
 use super::measure::{Encoded, Numbers, recall, retrieval};
+use super::relevance::Relevance;
 use crate::metrics::retrieval::mean_impact;
 use crate::model::adapter::AdapterConfig;
 use crate::train::bundle::records;
@@ -167,13 +168,15 @@ impl<'a> Data<'a> {
         let given = self.bench.given;
         let (texts, images) = self.test(&given.own);
         let encoded = Encoded::new(method, images, texts);
+        let ids = &given.own.test.ids;
+        let relevance = Relevance::of(ids);
         let disturbed = given.disturbed.iter().map(|disturbed| {
             let rows = self.disturbed(disturbed);
             let encoded = match disturbed.side {
                 DisturbedSide::Pictures => encoded.with_images(rows),
                 DisturbedSide::Captions => encoded.with_texts(rows),
             };
-            let found = recall(&encoded, &given.own.test.ids)?;
+            let found = recall(&encoded, ids, &relevance)?;
             Ok((&disturbed.disturbance, found))
         });
         Ok(impact(clean, &disturbed.collect::<Result<Vec<_>>>()?))
