@@ -52,7 +52,7 @@ fn App(opening: Opening) -> impl IntoView {
     upkeep::open(exhibit, opening);
     locks::keep(exhibit);
     lessons::keep(exhibit);
-    intake::accept_pastes(exhibit);
+    intake::accept_gifts(exhibit);
     let place = NodeRef::<Main>::new();
     keep_view(exhibit, place);
     view! {
@@ -60,7 +60,7 @@ fn App(opening: Opening) -> impl IntoView {
         <Masthead/>
         <Navigation/>
         <Prepared/>
-        <main node_ref=place on:dragover=intake::allow_drop on:drop=move |event| intake::accept_drop(exhibit, &event)></main>
+        <main node_ref=place></main>
         <Save of=place/>
         <Tour/>
         <Notices/>

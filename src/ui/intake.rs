@@ -2,13 +2,11 @@
 
 use js_sys::Uint8Array;
 use leptos::prelude::*;
-use leptos::web_sys;
+use leptos::{ev, web_sys};
 use wasm_bindgen::JsCast as _;
-use wasm_bindgen::closure::Closure;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{ClipboardEvent, DragEvent, Event, File, FileList, HtmlInputElement, Url};
 
-use super::browser;
 use super::exhibit::{EngineState, Exhibit};
 use super::model_panel::accept_weights;
 use super::pictures::{PictureFile, PictureState};
@@ -30,13 +28,16 @@ pub(super) fn accept_choice(exhibit: Exhibit, event: &Event) {
     input.set_value("");
 }
 
-/// Lets the page take drops.
-pub(super) fn allow_drop(event: DragEvent) {
-    event.prevent_default();
+/// Takes what is dropped or pasted anywhere on the page: a browser would open a file that nothing takes, in the page's
+/// place.
+pub(super) fn accept_gifts(exhibit: Exhibit) {
+    // They listen as long as the page lives.
+    window_event_listener(ev::dragover, |event| event.prevent_default());
+    window_event_listener(ev::drop, move |event| accept_drop(exhibit, &event));
+    window_event_listener(ev::paste, move |event| accept_paste(exhibit, &event));
 }
 
-/// Takes files that were dropped.
-pub(super) fn accept_drop(exhibit: Exhibit, event: &DragEvent) {
+fn accept_drop(exhibit: Exhibit, event: &DragEvent) {
     event.prevent_default();
     let files = event.data_transfer().and_then(|transfer| transfer.files());
     if files.as_ref().is_none_or(|files| files.length() == 0) {
@@ -47,24 +48,12 @@ pub(super) fn accept_drop(exhibit: Exhibit, event: &DragEvent) {
     accept(exhibit, files);
 }
 
-/// Takes pictures that are pasted anywhere on the page.
-pub(super) fn accept_pastes(exhibit: Exhibit) {
-    let on_paste = Closure::<dyn Fn(ClipboardEvent)>::new(move |event: ClipboardEvent| {
-        let files = event.clipboard_data().and_then(|data| data.files());
-        if files.as_ref().is_some_and(|files| files.length() > 0) {
-            event.prevent_default();
-            accept(exhibit, files);
-        }
-    });
-    let document = browser::window().and_then(|window| window.document());
-    if let Some(document) = document {
-        // Nothing but a broken document refuses a listener.
-        document
-            .add_event_listener_with_callback("paste", on_paste.as_ref().unchecked_ref())
-            .ok();
+fn accept_paste(exhibit: Exhibit, event: &ClipboardEvent) {
+    let files = event.clipboard_data().and_then(|data| data.files());
+    if files.as_ref().is_some_and(|files| files.length() > 0) {
+        event.prevent_default();
+        accept(exhibit, files);
     }
-    // It listens as long as the page lives.
-    on_paste.forget();
 }
 
 fn accept(exhibit: Exhibit, files: Option<FileList>) {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 /// What a program said on its standard output, and whether it succeeded.
 pub(crate) struct Finished {
@@ -78,9 +79,14 @@ pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
     candidates.into_iter().find(|candidate| candidate.is_file())
 }
 
-/// The folder of `Cargo.toml`.
+/// The folder of `Cargo.toml`, as `cargo run` says it: this program may have been built in another clone with the same
+/// target directory.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
+    });
+    &ROOT
 }
 
 /// Where missing tools are installed: beside the build's other products, so that nothing of the user's is replaced.

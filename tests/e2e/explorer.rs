@@ -91,8 +91,13 @@ pub fn wait_for_caption(browser: &Browser, caption: &str) {
 
 /// Adds a picture from a file and waits for its column; returns the page's name for it.
 pub fn add_picture(browser: &Browser, file: &Path) -> String {
+    new_picture(browser, || browser.choose_file(".add-picture input", file))
+}
+
+/// The name of the picture that this brings, once it has its numbers.
+pub fn new_picture(browser: &Browser, bring: impl FnOnce()) -> String {
     let before = pictures(browser);
-    browser.choose_file(".add-picture input", file);
+    bring();
     let script = "const names = new Set([...document.querySelectorAll('[data-field=\"nats\"][data-value]')].map(cell => cell.dataset.image));
         arguments[0].forEach(name => names.delete(name));
         return document.querySelector('[data-status=\"ready\"]') && names.size > 0 ? [...names][0] : null";

@@ -28,8 +28,8 @@ mod built_page {
     use serde_json::{Value, json};
 
     use crate::explorer::{
-        add_picture, assert_agree, engine, native_reading, open_ready, pictures, reading, text,
-        type_first_caption, wait_for_caption, wait_until_it_says, wait_until_ready,
+        add_picture, assert_agree, engine, native_reading, new_picture, open_ready, pictures,
+        reading, text, type_first_caption, wait_for_caption, wait_until_it_says, wait_until_ready,
     };
     use crate::server::{Server, dist};
     use crate::webdriver::Browser;
@@ -87,6 +87,34 @@ mod built_page {
             fs::remove_file(file).expect("a temporary file can be removed");
         }
         type_first_caption(&browser, CAPTION);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_picture_may_be_dropped_or_pasted_anywhere_on_the_page() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let picture = fs::read(golden_picture()).expect("the golden picture is there");
+        let give = "const [place, bytes, events] = arguments;
+            const data = new DataTransfer();
+            data.items.add(new File([new Uint8Array(bytes)], 'given.png', { type: 'image/png' }));
+            const of = { dragover: DragEvent, drop: DragEvent, paste: ClipboardEvent };
+            const init = { bubbles: true, cancelable: true, dataTransfer: data, clipboardData: data };
+            return events.filter(name => document.querySelector(place).dispatchEvent(new of[name](name, init)))";
+        let drop = json!(["dragover", "drop"]);
+        let ways = [
+            ("main", &drop),
+            (".masthead", &drop),
+            ("html", &drop),
+            ("body", &json!(["paste"])),
+        ];
+        for (place, events) in ways {
+            let arguments = [json!(place), json!(picture), events.clone()];
+            new_picture(&browser, || {
+                let left = browser.run(give, &arguments);
+                assert_eq!(left, json!([]), "left to the browser, on {place}");
+            });
+        }
     }
 
     #[test]
