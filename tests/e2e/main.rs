@@ -28,8 +28,9 @@ mod built_page {
     use serde_json::{Value, json};
 
     use crate::explorer::{
-        add_picture, assert_agree, engine, native_reading, new_picture, open_ready, pictures,
-        reading, text, type_first_caption, wait_for_caption, wait_until_it_says, wait_until_ready,
+        ANSWERING, add_picture, assert_agree, engine, native_reading, new_picture, open_ready,
+        pictures, reading, text, type_first_caption, wait_for_caption, wait_until_it_says,
+        wait_until_ready,
     };
     use crate::server::{Server, dist};
     use crate::webdriver::Browser;
@@ -253,6 +254,55 @@ mod built_page {
                 "{name}: the page is {overflow} pixels wider than the window"
             );
         }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn buttons_stay_in_their_row_and_numbers_in_their_cell() {
+        for browser in [Browser::with_mouse(), Browser::start()] {
+            assert_in_place(&browser);
+        }
+    }
+
+    fn assert_in_place(browser: &Browser) {
+        let server = Server::start();
+        open_ready(browser, &server.address("?backend=cpu"));
+        type_first_caption(
+            browser,
+            "three striped blue moons on grey, one of them large and none of them round",
+        );
+        let windows = [(1440, 900), (1024, 768), (768, 1024), (390, 844)];
+        let misplaced = "return [...document.querySelectorAll('.matrix .row')].flatMap(row => {
+            row.scrollIntoView({ block: 'center' });
+            row.querySelector('textarea').focus();
+            const frame = row.getBoundingClientRect();
+            const buttons = [...row.querySelectorAll('.tools button')].filter(button => {
+                const { left, right, top, bottom } = button.getBoundingClientRect();
+                const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+                return top < frame.top || bottom > frame.bottom || hit !== button;
+            });
+            const numbers = [...row.querySelectorAll('.pair .nats')].filter(number => {
+                const words = document.createRange();
+                words.selectNodeContents(number.firstChild);
+                const next = number.closest('.pair').nextElementSibling?.getBoundingClientRect();
+                return next?.width > 0 && words.getBoundingClientRect().right > next.left;
+            });
+            return [...buttons, ...numbers].map(place => [row.dataset.caption, place.ariaLabel ?? place.firstChild.data]);
+        })";
+        let check = |pictures: &str| {
+            for (width, height) in windows {
+                browser.resize(width, height);
+                let found = browser.run(misplaced, &[]);
+                assert_eq!(found, json!([]), "{pictures} at {width} pixels");
+            }
+        };
+        check("six pictures");
+        browser.run(
+            "document.querySelectorAll('.small-frame:not([aria-pressed=true])').forEach(frame => frame.click())",
+            &[],
+        );
+        wait_until_ready(browser, ANSWERING);
+        check("the whole gallery");
     }
 
     fn compare_with_native(backend: &str, tolerance: f64) {

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 /// Times that a driver is started before the test gives up.
 const DRIVER_ATTEMPTS: usize = 5;
+/// What tells Chromium that it has a mouse: hovering (2) by a fine pointer (4).
+const MOUSE: &str = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4";
 
 /// One browser with one window and an empty profile.
 pub struct Browser {
@@ -20,8 +22,17 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser with the flags of `webdriver.json`.
+    /// Starts a browser with the flags of `webdriver.json`. It has no mouse, like a phone.
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts a browser that has a mouse, which may rest on things.
+    pub fn with_mouse() -> Self {
+        Self::start_with(&[MOUSE])
+    }
+
+    fn start_with(flags: &[&str]) -> Self {
         let (driver, port) = (0..DRIVER_ATTEMPTS)
             .find_map(|_| started_driver())
             .expect("chromedriver announces its port");
@@ -35,7 +46,7 @@ impl Browser {
         };
         let id = browser.post(
             "",
-            &json!({ "capabilities": { "alwaysMatch": capabilities() } }),
+            &json!({ "capabilities": { "alwaysMatch": capabilities(flags) } }),
         )["sessionId"]
             .clone();
         let id = id.as_str().expect("a session has an id").to_owned();
@@ -231,10 +242,13 @@ fn started_driver() -> Option<(Child, u16)> {
     Some((driver, digits.parse().expect("a port is a number")))
 }
 
-fn capabilities() -> Value {
+fn capabilities(flags: &[&str]) -> Value {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/webdriver.json"))
         .expect("webdriver.json is there");
     let mut capabilities: Value = serde_json::from_str(&text).expect("webdriver.json is JSON");
+    let all = &mut capabilities["goog:chromeOptions"]["args"];
+    let all = all.as_array_mut().expect("webdriver.json has flags");
+    all.extend(flags.iter().map(|flag| json!(flag)));
     capabilities["timeouts"] = json!({ "pageLoad": 60_000, "script": 30_000 });
     capabilities["goog:loggingPrefs"] = json!({ "browser": "ALL" });
     capabilities
