@@ -24,7 +24,7 @@ fn parts(control: Control) -> &'static str {
         Control::Order => ".sort, .sort-by, .sort-row",
         Control::Law => "fieldset.law",
         Control::Bars => ".controls fieldset:not(.law)",
-        Control::Ladder => ".rungs input, .rung-tools, [data-view=ladder] .view-controls",
+        Control::Ladder => ".rungs textarea, .rung-tools, [data-view=ladder] .view-controls",
         Control::Studio => ".stage, .studio-tools, .others",
         Control::Dimension => ".slider:has(#dimension)",
         Control::Classes => ".class-controls",

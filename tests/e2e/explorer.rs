@@ -290,9 +290,10 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// The windows that every view must fit: name, width, height, preferred colours.
-pub const WINDOWS: [(&str, u32, u32, &str); 3] = [
+pub const WINDOWS: [(&str, u32, u32, &str); 4] = [
     ("light", 1440, 900, "light"),
     ("dark", 1440, 900, "dark"),
+    ("tablet", 820, 1180, "light"),
     ("phone", 390, 844, "light"),
 ];
 
@@ -302,7 +303,24 @@ pub fn axe() -> String {
     fs::read_to_string(path).expect("npm install --no-save axe-core")
 }
 
-/// Nothing stands beyond the window's edge, and axe-core, which the page has been given, finds nothing.
+/// Words that the page shows on two lines, and fields whose text is cut.
+const BROKEN: &str = r"
+    const walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT), found = [];
+    while (walk.nextNode()) {
+        const text = walk.currentNode, place = text.parentElement;
+        if (place.closest('option, script, style, code, .command, svg, textarea') || !place.checkVisibility()) continue;
+        for (const word of text.data.matchAll(/[\p{L}\p{N}]+/gu)) {
+            const range = document.createRange();
+            range.setStart(text, word.index);
+            range.setEnd(text, word.index + word[0].length);
+            const lines = new Set([...range.getClientRects()].filter(part => part.width > 0).map(part => Math.round(part.top)));
+            if (lines.size > 1) found.push(word[0]);
+        }
+    }
+    const fields = [...document.querySelectorAll('textarea.words, .row textarea')];
+    return found.concat(fields.filter(field => field.scrollWidth > field.clientWidth).map(field => field.value))";
+
+/// Nothing stands beyond the window's edge, no word is broken or cut, and axe-core, which the page has been given, finds nothing.
 pub fn assert_sound(browser: &Browser, name: &str) {
     let overflow = browser.run(
         "return document.documentElement.scrollWidth - window.innerWidth",
@@ -312,6 +330,8 @@ pub fn assert_sound(browser: &Browser, name: &str) {
         overflow.as_f64().expect("a width") <= 0.0,
         "{name}: {overflow} pixels too wide"
     );
+    let broken = browser.run(BROKEN, &[]);
+    assert_eq!(broken, json!([]), "{name}: broken or cut");
     let found = browser.run_async(
         "const done = arguments[arguments.length - 1];
          axe.run(document, { resultTypes: ['violations'] }).then(result => done(result.violations.map(

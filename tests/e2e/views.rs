@@ -67,7 +67,7 @@ mod built_page {
                 );
             }
         }
-        browser.press("tr[data-rung] input", &format!("{ALT}{ARROW_DOWN}"));
+        browser.press("tr[data-rung] textarea", &format!("{ALT}{ARROW_DOWN}"));
         let order = "return [...document.querySelectorAll('tr[data-rung]')].map(row => row.dataset.rung).join() === arguments[0]";
         browser.wait_for(
             "a rung that was moved by keys",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use leptos::ev::KeyboardEvent;
-use leptos::html::Input;
+use leptos::html::Textarea;
 use leptos::prelude::*;
 
 use super::number::Number;
@@ -198,7 +198,7 @@ fn Rung(
 fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>) -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
     let fresh = expect_context::<Fresh>().0;
-    let field = NodeRef::<Input>::new();
+    let field = NodeRef::<Textarea>::new();
     let text = move || rung.with(|rung| rung.as_ref().map(|rung| rung.text.clone()));
     Effect::new(move |_| {
         if fresh.get() == Some(key)
@@ -221,7 +221,10 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
         }
     };
     let on_key = move |event: KeyboardEvent| match (event.key().as_str(), event.alt_key()) {
-        ("Enter", _) if !event.is_composing() => add(exhibit, fresh),
+        ("Enter", _) if !event.is_composing() => {
+            event.prevent_default();
+            add(exhibit, fresh);
+        }
         ("ArrowUp", true) => {
             event.prevent_default();
             shift(Direction::Up);
@@ -236,13 +239,16 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
         let words = rung.with_untracked(|rung| rung.as_ref().map(rung_words));
         exhibit.spoken.set(words.unwrap_or_default());
     };
-    let edit = move |text: String| exhibit.state.update(|state| state.ladder.edit(key, text));
+    let edit = move |text: String| {
+        let text = text.replace('\n', " ");
+        exhibit.state.update(|state| state.ladder.edit(key, text));
+    };
     let number = move || place.get().map_or(0, |place| place + 1);
     let named = move |verb: &str| format!("{verb} rung {}", number());
     view! {
-        <input node_ref=field type="text" class="words" spellcheck="false" autocomplete="off" placeholder="say more than above"
+        <textarea node_ref=field rows="1" class="words" spellcheck="false" autocomplete="off" placeholder="say more than above"
             aria-label=move || format!("Rung {}", number()) prop:value=text
-            on:input:target=move |event| edit(event.target().value()) on:change=speak on:keydown=on_key/>
+            on:input:target=move |event| edit(event.target().value()) on:change=speak on:keydown=on_key></textarea>
         <span class="rung-tools">
             <button type="button" aria-label=move || named("Move up") on:click=move |_| shift(Direction::Up)>"↑"</button>
             <button type="button" aria-label=move || named("Move down") on:click=move |_| shift(Direction::Down)>"↓"</button>
