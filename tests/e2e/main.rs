@@ -272,14 +272,17 @@ mod built_page {
             "three striped blue moons on grey, one of them large and none of them round",
         );
         let windows = [(1440, 900), (1024, 768), (768, 1024), (390, 844)];
-        let misplaced = "return [...document.querySelectorAll('.matrix .row')].flatMap(row => {
+        let misplaced = "const reaches = button => {
+            const { left, right, top, bottom } = button.getBoundingClientRect();
+            return document.elementFromPoint((left + right) / 2, (top + bottom) / 2) === button;
+        };
+        const misplaced = [...document.querySelectorAll('.matrix .row')].flatMap(row => {
             row.scrollIntoView({ block: 'center' });
             row.querySelector('textarea').focus();
             const frame = row.getBoundingClientRect();
             const buttons = [...row.querySelectorAll('.tools button')].filter(button => {
-                const { left, right, top, bottom } = button.getBoundingClientRect();
-                const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
-                return top < frame.top || bottom > frame.bottom || hit !== button;
+                const { top, bottom } = button.getBoundingClientRect();
+                return top < frame.top || bottom > frame.bottom || !reaches(button);
             });
             const numbers = [...row.querySelectorAll('.pair .nats')].filter(number => {
                 const words = document.createRange();
@@ -288,7 +291,11 @@ mod built_page {
                 return next?.width > 0 && words.getBoundingClientRect().right > next.left;
             });
             return [...buttons, ...numbers].map(place => [row.dataset.caption, place.ariaLabel ?? place.firstChild.data]);
-        })";
+        });
+        const more = document.querySelector('.new-caption');
+        more.scrollIntoView({ block: 'center' });
+        const covered = [...more.querySelectorAll('button')].filter(button => !reaches(button));
+        return misplaced.concat(covered.map(button => button.innerText))";
         let check = |pictures: &str| {
             for (width, height) in windows {
                 browser.resize(width, height);
