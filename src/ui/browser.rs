@@ -7,7 +7,7 @@ use web_sys::{Event, History, HtmlElement, Storage, Window};
 
 use crate::protocol::SHORT_MEMORY_GIGABYTES;
 
-/// Marks the entries of the history that the page makes.
+/// Marks the entries of the history that the page shows or has shown.
 const OWN_ENTRY: &str = "kappascope";
 
 /// The page's window.
@@ -65,7 +65,17 @@ pub(super) fn push_fragment(fragment: &str) {
     }
 }
 
-/// Whether the page itself made the entry of the history at which it stands, and not a link that was opened in it.
+/// Makes the entry of the history at which the page stands its own, once it shows what the address says.
+pub(super) fn own_entry() {
+    if let Some(history) = history() {
+        // Browsers refuse when it happens too often; the address then stays what it is until the next is followed.
+        history
+            .replace_state_with_url(&OWN_ENTRY.into(), "", None)
+            .ok();
+    }
+}
+
+/// Whether the page itself made the entry of the history at which it stands, or has followed the link that did.
 pub(super) fn is_own_entry() -> bool {
     let state = history().and_then(|history| history.state().ok());
     state.is_some_and(|state| state.as_string().as_deref() == Some(OWN_ENTRY))

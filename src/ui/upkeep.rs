@@ -11,8 +11,9 @@ use super::exhibit::{EngineState, Exhibit};
 use super::gallery::{self, Opening};
 use super::harmed;
 use super::model_panel;
+use super::panels::{begin_tour, end_tour};
 use super::pictures::PictureState;
-use crate::explorer::{Compared, Readings, Snapshot, View, decode, encode, spoken};
+use crate::explorer::{Compared, ExplorerState, Readings, Snapshot, View, decode, encode, spoken};
 
 /// Browsers limit how often an address may change; a pause in typing is soon enough.
 const LINK_PAUSE: Duration = Duration::from_millis(300);
@@ -24,6 +25,7 @@ const SPEECH_PAUSE: Duration = Duration::from_millis(900);
 /// Restores the link, hangs the pictures, starts the engine, and keeps all that follows from a change.
 pub(super) fn open(exhibit: Exhibit, opening: Opening) {
     let is_linked = restore(exhibit);
+    browser::own_entry();
     keep_listening(exhibit);
     gallery::open(exhibit, opening, is_linked);
     model_panel::open(exhibit);
@@ -66,24 +68,47 @@ fn invite(exhibit: Exhibit) {
     exhibit.fresh.set(key);
 }
 
-/// Follows a link that is opened in this page, and tells when the network goes.
+/// Follows the address, and tells when the network goes.
 fn keep_listening(exhibit: Exhibit) {
-    browser::listen("hashchange", move || {
-        if browser::is_own_entry() {
-            // Back and forward walk through the views; what was typed and added since stays.
-            if let Some((state, _)) = decode(&browser::fragment()) {
-                exhibit.state.update(|now| now.view = state.view);
-            }
-        } else if restore(exhibit) {
-            model_panel::follow_link(exhibit);
-            gallery::hang_missing(exhibit);
-        }
-    });
+    browser::listen("hashchange", move || follow_address(exhibit));
     browser::listen("offline", move || {
         exhibit.tell(without_network(&exhibit.engine.get_untracked()));
     });
     // Whoever leaves while the model is loaded has not crashed.
     browser::listen("pagehide", engine::load_ends);
+}
+
+/// Follows a link that was opened in this page, or the way back and forward.
+fn follow_address(exhibit: Exhibit) {
+    if let Some((there, _)) = decode(&browser::fragment()) {
+        follow(exhibit, &there);
+    }
+    browser::own_entry();
+}
+
+fn follow(exhibit: Exhibit, there: &ExplorerState) {
+    let here = exhibit.state.with_untracked(|state| state.station);
+    let is_taken = exhibit.before_tour.with_untracked(Option::is_some);
+    match there.station {
+        // Back and forward walk through the views; what was typed and added since stays.
+        station if browser::is_own_entry() && station == here => go_to(exhibit, there.view),
+        None if browser::is_own_entry() && is_taken => {
+            end_tour(exhibit);
+            go_to(exhibit, there.view);
+        }
+        station => {
+            if here.is_none() && station.is_some() {
+                begin_tour(exhibit);
+            }
+            restore(exhibit);
+            model_panel::follow_link(exhibit);
+            gallery::hang_missing(exhibit);
+        }
+    }
+}
+
+fn go_to(exhibit: Exhibit, view: View) {
+    exhibit.state.update(|state| state.view = view);
 }
 
 fn without_network(engine: &EngineState) -> &'static str {
@@ -155,10 +180,11 @@ fn keep_asking_about_made(exhibit: Exhibit) {
 fn keep_link(exhibit: Exhibit) {
     let link = Memo::new(move |_| exhibit.state.with(encode));
     let mut write = debounce(LINK_PAUSE, move |link: String| {
-        let there = decode(&browser::fragment()).map(|(state, _)| state.view);
-        let here = exhibit.state.with_untracked(|state| state.view);
-        // Between a step back and the event that tells of it, the address is another view's.
-        if there.is_none_or(|there| there == here) {
+        let place = |state: &ExplorerState| (state.view, state.station);
+        let there = decode(&browser::fragment()).map(|(state, _)| place(&state));
+        let here = exhibit.state.with_untracked(place);
+        // Between a link or a step back and the event that tells of it, the address is another page's.
+        if browser::is_own_entry() && there.is_none_or(|there| there == here) {
             browser::set_fragment(&link);
         }
     });

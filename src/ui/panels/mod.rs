@@ -25,4 +25,4 @@ pub(super) use picture_headers::{AddPicture, Axis, PictureHeaders};
 pub(super) use prose::Prose;
 pub(super) use save::Save;
 pub(super) use touched_pair::TouchedPair;
-pub(super) use tour::{Tour, begin as begin_tour};
+pub(super) use tour::{Tour, begin as begin_tour, end as end_tour};

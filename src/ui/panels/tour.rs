@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{ExplorerState, Station};
+use crate::explorer::{ExplorerState, Station, encode};
 use crate::ui::exhibit::Exhibit;
-use crate::ui::{gallery, lessons};
+use crate::ui::{browser, gallery, lessons};
 
 /// The station at which the visitor stands, while the tour is taken.
 #[component]
@@ -31,21 +31,27 @@ fn card(exhibit: Exhibit, i: usize, n: usize, station: Station) -> AnyView {
                 <span>{format!("{} of {n}", i + 1)}</span>
                 {link(i.checked_sub(1), "Back")}
                 {link(Some(i + 1), "Next")}
-                <button type="button" class="quiet" on:click=move |_| end(exhibit)>"end the tour"</button>
+                <button type="button" class="quiet" on:click=move |_| leave(exhibit)>"end the tour"</button>
             </p>
         </aside>
     }
     .into_any()
 }
 
-/// Goes to the first station and keeps the page that it takes the place of.
+/// Keeps the page that the tour takes the place of.
 pub(crate) fn begin(exhibit: Exhibit) {
     let page = exhibit.state.get_untracked();
     exhibit.before_tour.set(Some(page));
 }
 
+/// Ends the tour as a step to which the way back leads.
+fn leave(exhibit: Exhibit) {
+    end(exhibit);
+    browser::push_fragment(&exhibit.state.with_untracked(encode));
+}
+
 /// Brings back the page that was there before the tour, or leaves it at what it shows.
-fn end(exhibit: Exhibit) {
+pub(crate) fn end(exhibit: Exhibit) {
     let before: Option<ExplorerState> = exhibit.before_tour.get_untracked();
     exhibit.before_tour.set(None);
     exhibit.state.update(|state| {

@@ -9,7 +9,7 @@ use crate::explorer::{
     CaptionView, Direction, Extent, Failure, Lesson, Question, bits_of, three_significant,
 };
 use crate::ui::exhibit::Exhibit;
-use crate::ui::panels::{LawChoice, begin_tour};
+use crate::ui::panels::LawChoice;
 use crate::ui::{browser, lessons, plot};
 
 /// Right neighbours by lesson and question, as far as they were judged.
@@ -55,7 +55,7 @@ fn Invitation() -> impl IntoView {
         let (first, n) = lessons::station(exhibit, 0)?;
         Some(view! {
             <p class="view-controls">
-                <a class="ask" href=format!("#{}", first.link) on:click=move |_| begin_tour(exhibit)>"Take the tour"</a>
+                <a class="ask" href=format!("#{}", first.link)>"Take the tour"</a>
                 <span class="aside">{n}" stations through the views. Your page comes back at its end."</span>
             </p>
         })
