@@ -9,7 +9,7 @@ use super::scale::Extent;
 use crate::numerics::Family;
 
 /// The files, beside that of the shipped model, of trainings that differ from it in their seed.
-pub const OTHER_SEEDS: &[&str] = &["evaluation-seed-0.json"];
+pub const OTHER_SEEDS: &[&str] = &["evaluation-seed-0.json", "evaluation-seed-2.json"];
 
 /// The part of `evaluation.json` that the page shows.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
