@@ -1,11 +1,16 @@
 //! The few things the page asks of the browser itself; each does without what is denied.
 
+use leptos::task::tick;
 use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Event, History, HtmlElement, Storage, Window};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{Event, FocusOptions, History, HtmlElement, Storage, Window};
 
 use crate::protocol::SHORT_MEMORY_GIGABYTES;
+
+/// Pixels above and below an element that has been brought into sight.
+const SURROUNDINGS: f64 = 96.0;
 
 /// Marks the entries of the history that the page shows or has shown.
 const OWN_ENTRY: &str = "kappascope";
@@ -37,6 +42,50 @@ pub(super) fn has_mouse() -> bool {
             .flatten()
     });
     query.is_some_and(|query| query.matches())
+}
+
+/// Leaves the focus where it is, and in sight, when the page is drawn again: an element that moves loses it.
+pub(super) fn keep_focus() {
+    let focused = window().and_then(|window| window.document()?.active_element());
+    if let Some(focused) = focused.and_then(|focused| focused.dyn_into::<HtmlElement>().ok()) {
+        spawn_local(async move {
+            tick().await;
+            focus_by_way_of_line(&focused);
+            bring_into_sight(&focused);
+        });
+    }
+}
+
+/// Gives the focus first to an element's line: some buttons are only there while their line has it.
+fn focus_by_way_of_line(element: &HtmlElement) {
+    let line = element.closest("tr").ok().flatten();
+    if let Some(line) = line.and_then(|line| line.dyn_into::<HtmlElement>().ok()) {
+        line.set_tab_index(-1);
+        focus(&line);
+        focus(element);
+        // Only a name that is no XML name can fail.
+        line.remove_attribute("tabindex").ok();
+    }
+    focus(element);
+}
+
+/// Gives an element the focus and leaves the page as it is scrolled.
+pub(super) fn focus(element: &HtmlElement) {
+    let options = FocusOptions::new();
+    options.set_prevent_scroll(true);
+    // What cannot take the focus has gone from the page, or is still there to be clicked.
+    element.focus_with_options(&options).ok();
+}
+
+/// Scrolls the page as far as it takes to see an element and its surroundings.
+pub(super) fn bring_into_sight(element: &HtmlElement) {
+    let height = window().and_then(|window| window.inner_height().ok()?.as_f64());
+    if let (Some(window), Some(height)) = (window(), height) {
+        let frame = element.get_bounding_client_rect();
+        let above = (frame.top() - SURROUNDINGS).min(0.0);
+        let below = (frame.bottom() + SURROUNDINGS - height).max(0.0);
+        window.scroll_by_with_x_and_y(0.0, above + below);
+    }
 }
 
 /// The fragment of the address, without `#`.

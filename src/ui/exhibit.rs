@@ -5,12 +5,14 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 
+use super::browser;
 use super::card::Card;
 use super::client::Client;
 use super::engine::{self, Kind};
 use super::event::Question;
 use super::harmed::Harmed;
 use super::lessons::{self, Told};
+use super::line_field::Cursor;
 use super::model_panel::Shelf;
 use super::pictures::{GalleryPicture, PictureFile, read_pictures, written_captions};
 use crate::explorer::{
@@ -43,8 +45,8 @@ pub(super) struct Exhibit {
     pub(super) notices: RwSignal<Vec<Notice>>,
     /// What a screen reader is told.
     pub(super) spoken: RwSignal<String>,
-    /// The caption whose field should take the cursor.
-    pub(super) fresh: RwSignal<Option<u64>>,
+    /// The caption that takes the cursor.
+    pub(super) cursor: Cursor,
     /// The caption edited last.
     pub(super) edited: RwSignal<Option<u64>>,
     /// The row and the column under the pointer.
@@ -203,7 +205,7 @@ impl Exhibit {
             choice: RwSignal::default(),
             notices: RwSignal::default(),
             spoken: RwSignal::default(),
-            fresh: RwSignal::new(None),
+            cursor: Cursor::default(),
             edited: RwSignal::new(None),
             pointed: RwSignal::default(),
             touched,
@@ -263,7 +265,7 @@ impl Exhibit {
             .try_update(|state| state.add_caption(text))
             .flatten();
         match key {
-            Some(key) => self.fresh.set(Some(key)),
+            Some(key) => self.cursor.send(key),
             None => self.tell(format!(
                 "{MAX_CAPTIONS} captions are as many as fit. Remove one to add another."
             )),
@@ -288,7 +290,7 @@ impl Exhibit {
             });
             self.spoken
                 .set(format!("moved to row {}", row.map_or(0, |row| row + 1)));
-            self.fresh.set(Some(key));
+            browser::keep_focus();
         }
     }
 

@@ -21,6 +21,7 @@ mod happenings;
 mod harmed;
 mod intake;
 mod lessons;
+mod line_field;
 mod locks;
 mod model_panel;
 mod origin;

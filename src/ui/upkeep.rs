@@ -65,7 +65,9 @@ fn invite(exhibit: Exhibit) {
     let key = exhibit
         .state
         .with_untracked(|state| state.captions.get(INVITING_ROW).map(|caption| caption.key));
-    exhibit.fresh.set(key);
+    if let Some(key) = key {
+        exhibit.cursor.leave(key);
+    }
 }
 
 /// Follows the address, and tells when the network goes.

@@ -41,6 +41,9 @@ mod built_page {
     const GPU_TOLERANCE: f64 = 1e-3;
     /// A caption that no test of the model holds, so that nothing recorded can answer.
     const CAPTION: &str = "a tiny striped thing near the corner";
+    const ENTER: &str = "\u{E007}";
+    const ALT: &str = "\u{E00A}";
+    const ARROW_UP: &str = "\u{E013}";
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
@@ -310,6 +313,49 @@ mod built_page {
         );
         wait_until_ready(browser, ANSWERING);
         check("the whole gallery");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_focus_stays_in_sight_where_lines_are_added_and_moved() {
+        for (view, line) in [("", ".row"), ("#v=1&view=ladder", ".rung")] {
+            let (server, browser) = (Server::start(), Browser::start());
+            open_ready(&browser, &server.address(&format!("?backend=cpu{view}")));
+            browser.resize(1024, 500);
+            let lines = format!("const lines = [...document.querySelectorAll('{line}')]");
+            let n_lines = browser.run(&format!("{lines}; return lines.length"), &[]);
+            let n_lines = n_lines.as_u64().expect("a number of lines");
+            let press = |keys: &str, what: &str, place: u64| {
+                browser.press(":focus", keys);
+                let script = format!(
+                    "{lines}, focus = document.activeElement, {{ top, bottom }} = focus.getBoundingClientRect();
+                    return focus.matches(arguments[0]) && lines.indexOf(focus.closest('{line}')) === arguments[1]
+                        && top >= 0 && bottom <= innerHeight"
+                );
+                browser.wait_for(
+                    &format!("the {what} of line {place} in sight"),
+                    Duration::from_secs(10),
+                    &script,
+                    &[json!(what), json!(place)],
+                );
+            };
+            browser.run(
+                &format!("{lines}; lines.at(-1).querySelector('textarea').focus()"),
+                &[],
+            );
+            press(ENTER, "textarea", n_lines);
+            press(ENTER, "textarea", n_lines + 1);
+            for place in (1..=n_lines).rev() {
+                press(&format!("{ALT}{ARROW_UP}"), "textarea", place);
+            }
+            // On screens that are touched a row shows its buttons once it has the focus.
+            let focus = "const last = lines.at(-1); last.querySelector('textarea').focus();
+                last.querySelector('[aria-label^=\"Move up\"]').focus()";
+            browser.run(&format!("{lines}; {focus}"), &[]);
+            for place in (1..=n_lines).rev() {
+                press(ENTER, "button", place);
+            }
+        }
     }
 
     fn compare_with_native(backend: &str, tolerance: f64) {

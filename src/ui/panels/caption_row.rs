@@ -1,11 +1,6 @@
 //! One caption: its words on its halo, its numbers, and its cell for each picture.
 
-use leptos::ev::KeyboardEvent;
-use leptos::html::Textarea;
 use leptos::prelude::*;
-
-use leptos::web_sys;
-use web_sys::FocusOptions;
 
 use super::pair_cell::PairCell;
 use crate::explorer::{
@@ -13,6 +8,7 @@ use crate::explorer::{
     three_significant, tokens_note,
 };
 use crate::ui::exhibit::Exhibit;
+use crate::ui::line_field::LineField;
 use crate::ui::plot;
 
 /// A row of the matrix.
@@ -65,11 +61,10 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     }
 }
 
-/// Where a caption is typed. Enter adds the next one; Alt with an arrow moves this one.
+/// Where a caption is typed.
 #[component]
 fn CaptionField(key: u64, text: Memo<String>) -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let field = NodeRef::<Textarea>::new();
     let number = move || {
         exhibit.state.with(|state| {
             state
@@ -79,45 +74,16 @@ fn CaptionField(key: u64, text: Memo<String>) -> impl IntoView {
                 .map_or(0, |row| row + 1)
         })
     };
-    Effect::new(move |_| {
-        if exhibit.fresh.get() == Some(key)
-            && let Some(field) = field.get()
-        {
-            // A field that cannot be focused is still there to be clicked.
-            field.focus_with_options(&without_scrolling()).ok();
-            exhibit.fresh.set(None);
-        }
-    });
-    let on_key = move |event: KeyboardEvent| match (event.key().as_str(), event.alt_key()) {
-        ("Enter", _) if !event.is_composing() => {
-            event.prevent_default();
-            exhibit.add_caption("");
-        }
-        ("ArrowUp", true) => move_by(&event, exhibit, key, Direction::Up),
-        ("ArrowDown", true) => move_by(&event, exhibit, key, Direction::Down),
-        _ => {}
-    };
     view! {
-        <textarea
-            node_ref=field rows="1" spellcheck="false" autocomplete="off" placeholder="say what a picture shows"
-            aria-label=move || format!("Caption {}", number())
-            prop:value=move || text.get()
-            on:input:target=move |event| exhibit.edit_caption(key, event.target().value().replace('\n', " "))
+        <LineField
+            key=key cursor=exhibit.cursor text=text
+            edit=move |text| exhibit.edit_caption(key, text)
+            add=move || exhibit.add_caption("")
+            shift=move |direction| exhibit.move_caption(key, direction)
+            attr:placeholder="say what a picture shows" attr:aria-label=move || format!("Caption {}", number())
             on:focus=move |_| exhibit.edited.set(Some(key))
-            on:keydown=on_key
-        >{text.get_untracked()}</textarea>
+        />
     }
-}
-
-fn move_by(event: &KeyboardEvent, exhibit: Exhibit, key: u64, direction: Direction) {
-    event.prevent_default();
-    exhibit.move_caption(key, direction);
-}
-
-fn without_scrolling() -> FocusOptions {
-    let options = FocusOptions::new();
-    options.set_prevent_scroll(true);
-    options
 }
 
 /// The row's buttons; quiet until the row is pointed at or holds the focus.

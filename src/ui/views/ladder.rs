@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use leptos::ev::KeyboardEvent;
-use leptos::html::Textarea;
 use leptos::prelude::*;
 
 use super::number::Number;
@@ -11,20 +9,17 @@ use crate::explorer::{
     BUILT_IN_LADDERS, Direction, Extent, MAX_RUNGS, RungView, Step, bits_of, ladder_words,
     rung_views, rung_words, signed, step_words, three_significant,
 };
+use crate::ui::browser;
 use crate::ui::exhibit::Exhibit;
+use crate::ui::line_field::{Cursor, LineField};
 use crate::ui::panels::LawChoice;
 use crate::ui::plot;
-
-/// The rung whose field should take the cursor.
-#[derive(Debug, Clone, Copy)]
-struct Fresh(RwSignal<Option<u64>>);
 
 /// The view: a choice of ladders, and the rungs of one.
 #[component]
 pub(crate) fn Ladder() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let fresh = Fresh(RwSignal::new(None));
-    provide_context(fresh);
+    provide_context(Cursor::default());
     // Sampling the information of a long caption takes milliseconds; each is worked out once.
     let known_bits = StoredValue::new(HashMap::new());
     let rungs = Memo::new(move |_| {
@@ -193,21 +188,16 @@ fn Rung(
     }
 }
 
-/// Where a rung is typed, with its buttons. Enter adds the next one; Alt with an arrow moves this one.
+/// Where a rung is typed, with its buttons.
 #[component]
 fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>) -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let fresh = expect_context::<Fresh>().0;
-    let field = NodeRef::<Textarea>::new();
-    let text = move || rung.with(|rung| rung.as_ref().map(|rung| rung.text.clone()));
-    Effect::new(move |_| {
-        if fresh.get() == Some(key)
-            && let Some(field) = field.get()
-        {
-            // A field that cannot be focused is still there to be clicked.
-            field.focus().ok();
-            fresh.set(None);
-        }
+    let cursor = expect_context::<Cursor>();
+    let text = Signal::derive(move || {
+        rung.with(|rung| {
+            rung.as_ref()
+                .map_or_else(String::new, |rung| rung.text.clone())
+        })
     });
     let shift = move |direction| {
         let moved = exhibit
@@ -216,39 +206,24 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
         if moved == Some(true) {
             let place = place.get_untracked().map_or(0, |place| place + 1);
             exhibit.spoken.set(format!("moved to rung {place}"));
-            // A field that moves loses the cursor.
-            fresh.set(Some(key));
+            browser::keep_focus();
         }
-    };
-    let on_key = move |event: KeyboardEvent| match (event.key().as_str(), event.alt_key()) {
-        ("Enter", _) if !event.is_composing() => {
-            event.prevent_default();
-            add(exhibit, fresh);
-        }
-        ("ArrowUp", true) => {
-            event.prevent_default();
-            shift(Direction::Up);
-        }
-        ("ArrowDown", true) => {
-            event.prevent_default();
-            shift(Direction::Down);
-        }
-        _ => {}
     };
     let speak = move |_| {
         let words = rung.with_untracked(|rung| rung.as_ref().map(rung_words));
         exhibit.spoken.set(words.unwrap_or_default());
     };
-    let edit = move |text: String| {
-        let text = text.replace('\n', " ");
-        exhibit.state.update(|state| state.ladder.edit(key, text));
-    };
     let number = move || place.get().map_or(0, |place| place + 1);
     let named = move |verb: &str| format!("{verb} rung {}", number());
     view! {
-        <textarea node_ref=field rows="1" class="words" spellcheck="false" autocomplete="off" placeholder="say more than above"
-            aria-label=move || format!("Rung {}", number()) prop:value=text
-            on:input:target=move |event| edit(event.target().value()) on:change=speak on:keydown=on_key></textarea>
+        <LineField
+            key=key cursor=cursor text=text
+            edit=move |text| exhibit.state.update(|state| state.ladder.edit(key, text))
+            add=move || add(exhibit, cursor)
+            shift=shift
+            attr:class="words" attr:placeholder="say more than above" attr:aria-label=move || format!("Rung {}", number())
+            on:change=speak
+        />
         <span class="rung-tools">
             <button type="button" aria-label=move || named("Move up") on:click=move |_| shift(Direction::Up)>"↑"</button>
             <button type="button" aria-label=move || named("Move down") on:click=move |_| shift(Direction::Down)>"↓"</button>
@@ -260,18 +235,18 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
 #[component]
 fn NewRung() -> impl IntoView {
     let exhibit = expect_context::<Exhibit>();
-    let fresh = expect_context::<Fresh>().0;
-    view! { <p class="view-controls"><button type="button" class="quiet" on:click=move |_| add(exhibit, fresh)>"+ rung"</button></p> }
+    let cursor = expect_context::<Cursor>();
+    view! { <p class="view-controls"><button type="button" class="quiet" on:click=move |_| add(exhibit, cursor)>"+ rung"</button></p> }
 }
 
 /// Adds a rung below the last and puts the cursor into it.
-fn add(exhibit: Exhibit, fresh: RwSignal<Option<u64>>) {
+fn add(exhibit: Exhibit, cursor: Cursor) {
     let key = exhibit
         .state
         .try_update(|state| state.ladder.add(""))
         .flatten();
     match key {
-        Some(key) => fresh.set(Some(key)),
+        Some(key) => cursor.send(key),
         None => exhibit.tell(format!(
             "{MAX_RUNGS} rungs are as many as fit. Remove one to add another."
         )),
