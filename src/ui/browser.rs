@@ -44,29 +44,28 @@ pub(super) fn has_mouse() -> bool {
     query.is_some_and(|query| query.matches())
 }
 
-/// Leaves the focus where it is, and in sight, when the page is drawn again: an element that moves loses it.
+/// Leaves the focus in its line of a list or table, and in sight, when lines change places: an element that moves loses it.
 pub(super) fn keep_focus() {
     let focused = window().and_then(|window| window.document()?.active_element());
-    if let Some(focused) = focused.and_then(|focused| focused.dyn_into::<HtmlElement>().ok()) {
+    let line = |focused: &HtmlElement| focused.closest("tr, li").ok()??.dyn_into().ok();
+    if let Some(focused) = focused.and_then(|focused| focused.dyn_into().ok())
+        && let Some(line) = line(&focused)
+    {
         spawn_local(async move {
             tick().await;
-            focus_by_way_of_line(&focused);
+            focus_within(&line, &focused);
             bring_into_sight(&focused);
         });
     }
 }
 
-/// Gives the focus first to an element's line: some buttons are only there while their line has it.
-fn focus_by_way_of_line(element: &HtmlElement) {
-    let line = element.closest("tr").ok().flatten();
-    if let Some(line) = line.and_then(|line| line.dyn_into::<HtmlElement>().ok()) {
-        line.set_tab_index(-1);
-        focus(&line);
-        focus(element);
-        // Only a name that is no XML name can fail.
-        line.remove_attribute("tabindex").ok();
-    }
+/// Gives the focus first to a line, since some of its buttons are only there while it has it.
+fn focus_within(line: &HtmlElement, element: &HtmlElement) {
+    line.set_tab_index(-1);
+    focus(line);
     focus(element);
+    // Only a name that is no XML name can fail.
+    line.remove_attribute("tabindex").ok();
 }
 
 /// Gives an element the focus and leaves the page as it is scrolled.

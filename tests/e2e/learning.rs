@@ -95,6 +95,7 @@ mod built_page {
         );
         click(&browser, "[data-question='0'] .ask");
         wait_for(&browser, "[data-question='0'] tr[data-measured]");
+        assert_moved_by_keys(&browser, "[data-question='1'] .order li");
         click(&browser, "[data-question='1'] .view-controls .ask");
         let selector = "[data-question='1'] tr[data-measured]";
         wait_for(&browser, selector);
@@ -122,6 +123,22 @@ mod built_page {
         let kept =
             "return document.querySelector('[data-field=score]')?.innerText === arguments[0]";
         browser.wait_for("the score of before", ANSWERING, kept, &[said]);
+    }
+
+    /// Moves the last line to the front by one button, which keeps the focus.
+    fn assert_moved_by_keys(browser: &Browser, lines: &str) {
+        let lines = format!("const lines = [...document.querySelectorAll(\"{lines}\")]");
+        let focus = "lines.at(-1).querySelector('button').focus(); return lines.length";
+        let n_lines = browser.run(&format!("{lines}; {focus}"), &[]);
+        for place in (0..n_lines.as_u64().expect("a number of lines") - 1).rev() {
+            browser.press(":focus", "\u{E007}");
+            browser.wait_for(
+                &format!("the focus in line {place}"),
+                Duration::from_secs(10),
+                &format!("{lines}; return lines[arguments[0]].querySelector('button') === document.activeElement"),
+                &[json!(place)],
+            );
+        }
     }
 
     #[test]

@@ -208,6 +208,7 @@ fn Pair(
 /// Captions to be put in order.
 #[component]
 fn Order(guess: RwSignal<Vec<String>>, is_known: Memo<bool>, show: Callback<()>) -> impl IntoView {
+    let exhibit = expect_context::<Exhibit>();
     let n = guess.with_untracked(Vec::len);
     let place = move |caption: &str| {
         guess.with_untracked(|guess| guess.iter().position(|known| known == caption))
@@ -220,6 +221,8 @@ fn Order(guess: RwSignal<Vec<String>>, is_known: Memo<bool>, show: Callback<()>)
         };
         if let Some(to) = to {
             guess.update(|guess| guess.swap(from, to));
+            exhibit.spoken.set(format!("moved to place {}", to + 1));
+            browser::keep_focus();
         }
     };
     let row = move |caption: String| {
