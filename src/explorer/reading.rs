@@ -332,10 +332,7 @@ fn fill_posterior(
 
 /// The value of one family.
 pub fn of_family(values: PerFamily<f64>, family: Family) -> f64 {
-    match family {
-        Family::VonMisesFisher => values.vmf,
-        Family::PowerSpherical => values.power_spherical,
-    }
+    *values.get(family)
 }
 
 #[cfg(test)]

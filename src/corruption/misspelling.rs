@@ -1,87 +1,74 @@
-//! Captions with slips.
+//! Captions with errors in writing.
 
-use std::fmt;
-
-use anyhow::Result;
-use clap::ValueEnum;
 use rand::{Rng, RngExt as _};
 
-use super::{kind_and_level, name_of, rng_of};
+use super::kind::{Corruption, CorruptionKind, rng_of};
 
-/// The greatest level of captions; the least is 1.
-pub const LEVELS: u8 = 7;
-/// Share of the words that a level touches, for each level.
-const WORDS_PER_LEVEL: f64 = 0.05;
-/// Share of the letters of a touched word whose neighbour is hit; at least one.
+/// Share of the words that are hit, for each step of severity.
+const WORDS_PER_SEVERITY: f64 = 0.05;
+/// Share of the letters of a word with wrong keys that are hit; at least one letter is.
 const LETTERS: f64 = 0.3;
-/// How often letters are exchanged for another, put in, left out, swapped: the mistakes of native writers.
+/// Relative frequency of the mistakes of native writers: substitution, insertion, deletion, transposition.
 const MISTAKES: [f64; 4] = [0.067, 0.044, 0.057, 0.015];
 /// The letters of the keyboard, row by row.
 const KEYBOARD: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
 
-/// What happens to a caption.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MisspellingKind {
-    /// Keys beside the ones that were meant.
+/// A way to misspell a caption.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Misspelling {
+    /// Keys beside the right ones.
+    #[default]
     Keyboard,
     /// A letter wrong, too many, too few, or two swapped.
     Spelling,
 }
 
-/// What happens to a caption, and to how many of its words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Misspelling {
-    kind: MisspellingKind,
-    /// From 1 to 7: so many twentieths of the words.
-    level: u8,
+impl CorruptionKind for Misspelling {
+    const ALL: &'static [Self] = &[Self::Keyboard, Self::Spelling];
+    const MAX_SEVERITY: u8 = 7;
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Keyboard => "keyboard",
+            Self::Spelling => "spelling",
+        }
+    }
 }
 
 impl Misspelling {
-    /// Reads `keyboard:3`.
-    ///
-    /// # Errors
-    ///
-    /// An unknown kind, or a level that is not from 1 to 7.
-    pub fn parse(text: &str) -> Result<Self> {
-        let (kind, level) = kind_and_level(text, "keyboard:3", LEVELS)?;
-        Ok(Self { kind, level })
-    }
-
-    /// Every kind of slips at a level, which is brought between 1 and 7.
-    pub fn every(level: u8) -> impl Iterator<Item = Self> {
-        let level = level.clamp(1, LEVELS);
-        let kinds = MisspellingKind::value_variants().iter();
-        kinds.map(move |&kind| Self { kind, level })
-    }
-
-    /// Its name and its level.
+    /// A caption without errors and at each severity.
     #[must_use]
-    pub fn kind_and_level(self) -> (String, u8) {
-        (name_of(self.kind), self.level)
-    }
-
-    /// A caption with slips; the same caption of the same `id` gets the same ones.
-    #[must_use]
-    pub fn apply(self, caption: &str, id: &str) -> String {
-        let rng = &mut rng_of(&format!("{id} {caption}"));
-        let share = WORDS_PER_LEVEL * f64::from(self.level);
-        let words = caption.split(' ').map(|word| {
-            let is_word = word.chars().any(|c| c.is_ascii_alphabetic());
-            if !is_word || rng.random::<f64>() >= share {
-                return word.to_owned();
-            }
-            match self.kind {
-                MisspellingKind::Keyboard => slipped(word, rng),
-                MisspellingKind::Spelling => mistaken(word, rng),
-            }
-        });
-        words.collect::<Vec<_>>().join(" ")
+    pub fn ladder(self, caption: &str) -> Vec<String> {
+        let misspelt = (1..=Self::MAX_SEVERITY)
+            .map(|severity| Corruption::new(self, severity).apply(caption, ""));
+        std::iter::once(caption.to_owned())
+            .chain(misspelt)
+            .collect()
     }
 }
 
-impl fmt::Display for Misspelling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", name_of(self.kind), self.level)
+impl Corruption<Misspelling> {
+    /// Share of the words that are hit in the mean.
+    #[must_use]
+    pub fn share(self) -> f64 {
+        WORDS_PER_SEVERITY * f64::from(self.severity())
+    }
+
+    /// A misspelt caption; the same caption of the same `id` gets the same errors.
+    #[must_use]
+    pub fn apply(self, caption: &str, id: &str) -> String {
+        let rng = &mut rng_of(&format!("{id} {caption}"));
+        let words = caption.split(' ').map(|word| {
+            let is_word = word.chars().any(|c| c.is_ascii_alphabetic());
+            if !is_word || rng.random::<f64>() >= self.share() {
+                return word.to_owned();
+            }
+            match self.kind() {
+                Misspelling::Keyboard => mistyped(word, rng),
+                Misspelling::Spelling => mistaken(word, rng),
+            }
+        });
+        words.collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -94,7 +81,7 @@ fn letters(word: &[char]) -> Vec<usize> {
         .collect()
 }
 
-fn slipped<R: Rng>(word: &str, rng: &mut R) -> String {
+fn mistyped<R: Rng>(word: &str, rng: &mut R) -> String {
     let mut word: Vec<char> = word.chars().collect();
     let places = letters(&word);
     let must = places[rng.random_range(0..places.len())];
@@ -165,10 +152,10 @@ mod tests {
         "A small red striped star above a large blue circle, on a grey ground 7 times over";
 
     #[test]
-    fn a_level_touches_its_share_of_the_words() {
-        for kind in MisspellingKind::value_variants() {
-            for level in [1, 4, 7] {
-                let misspelling = Misspelling { kind: *kind, level };
+    fn a_severity_touches_its_share_of_the_words() {
+        for &kind in Misspelling::ALL {
+            for severity in [1, 4, 7] {
+                let misspelling = Corruption::new(kind, severity);
                 let (mut n_touched, mut n_words) = (0.0, 0.0);
                 for i in 0..300 {
                     let found = misspelling.apply(CAPTION, &i.to_string());
@@ -178,11 +165,13 @@ mod tests {
                     }
                 }
                 // One word of seventeen is a number, and a letter may be exchanged for itself.
-                let (share, expected) =
-                    (n_touched / n_words, 0.05 * f64::from(level) * 16.0 / 17.0);
+                let (share, expected) = (
+                    n_touched / n_words,
+                    0.05 * f64::from(severity) * 16.0 / 17.0,
+                );
                 assert!(
                     (share / expected - 1.0).abs() < 0.15,
-                    "{kind:?} {level}: {share}, expected {expected}"
+                    "{kind:?} {severity}: {share}, expected {expected}"
                 );
             }
         }
@@ -200,12 +189,19 @@ mod tests {
 
     #[test]
     fn a_caption_is_misspelt_the_same_way_again() {
-        let misspelling = Misspelling::parse("spelling:7").expect("known");
-        assert_eq!(misspelling.to_string(), "spelling 7", "its name");
+        let misspelling = Corruption::new(Misspelling::Spelling, 7);
         assert_eq!(
             misspelling.apply(CAPTION, "1"),
             misspelling.apply(CAPTION, "1"),
             "the same"
         );
+    }
+
+    #[test]
+    fn a_ladder_starts_with_the_caption_itself() {
+        let ladder = Misspelling::Keyboard.ladder(CAPTION);
+        assert_eq!(ladder.len(), 8, "none and seven severities");
+        assert_eq!(ladder[0], CAPTION, "no errors");
+        assert_ne!(ladder[7], CAPTION, "a third of the words");
     }
 }

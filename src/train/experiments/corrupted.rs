@@ -1,5 +1,5 @@
-//! The test split of a cache under ELIP's disturbances: a folder beside the clean features with those of one side, pictures
-//! or captions, for each disturbance; and what they do to recall.
+//! The test split of a cache under ELIP's corruptions: a folder beside the clean features with those of one side, pictures
+//! or captions, for each corruption; and what they do to recall.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,45 +7,45 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::cache::{Cache, Rows, Tensors};
 use super::measure::Numbers;
+use crate::corruption::{Corruption, CorruptionKind};
 use crate::metrics::mean;
 use crate::metrics::retrieval::mean_impact;
+use crate::report::{Impacted, Metric, Shift};
 use crate::train::files;
+use crate::train::reproduce::cache::{Cache, Rows, Tensors};
 use crate::weights::shard::{Precision, write};
 
 /// The folder beside the clean features.
 pub const FOLDER: &str = "disturbed";
 const INDEX: &str = "disturbed.json";
-/// The numbers of which ELIP reports the impact.
-const IMPACT_ON: [&str; 3] = ["rsum", "t2i_recall_at_1", "i2t_recall_at_1"];
 
-/// The side that is disturbed; the other one stays clean.
+/// The side that is corrupted; the other one stays clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum DisturbedSide {
+pub enum CorruptedSide {
     /// Pictures.
     Pictures,
     /// Captions.
     Captions,
 }
 
-/// What was done, to which side, and how much.
+/// A corruption by name, as files hold it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Disturbance {
-    /// Which distortion or kind of slips.
+pub struct CorruptionName {
+    /// Name of its kind.
     pub kind: String,
-    /// Its severity, or level.
+    /// Severity, from 1.
     pub severity: u8,
 }
 
-/// One side of a test split after a disturbance.
+/// Features of one side of a test split, corrupted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Disturbed {
-    /// What was done.
-    pub disturbance: Disturbance,
-    /// To which side.
-    pub side: DisturbedSide,
+pub struct CorruptedSplit {
+    /// The corruption.
+    pub corruption: CorruptionName,
+    /// The side that is corrupted.
+    pub side: CorruptedSide,
     /// Features of that side, row by row those of the clean split.
     pub features: Rows,
     /// What the projection of that side was fed.
@@ -57,16 +57,26 @@ pub struct Disturbed {
 struct Index {
     /// SHA-256 of each of the encoder's files.
     weights: Vec<String>,
-    disturbances: Vec<(Disturbance, DisturbedSide)>,
+    #[serde(rename = "disturbances")]
+    corruptions: Vec<(CorruptionName, CorruptedSide)>,
 }
 
-impl Disturbance {
+impl<K: CorruptionKind> From<Corruption<K>> for CorruptionName {
+    fn from(corruption: Corruption<K>) -> Self {
+        Self {
+            kind: corruption.kind().name().to_owned(),
+            severity: corruption.severity(),
+        }
+    }
+}
+
+impl CorruptionName {
     fn file(&self) -> String {
         format!("{}-{}", self.kind, self.severity)
     }
 }
 
-impl Disturbed {
+impl CorruptedSplit {
     /// Adds it to the folder beside the clean features.
     ///
     /// # Errors
@@ -77,7 +87,7 @@ impl Disturbed {
         std::fs::create_dir_all(&folder)
             .with_context(|| format!("creating {}", folder.display()))?;
         let mut index = Index::read(&folder)?;
-        if index.disturbances.is_empty() {
+        if index.corruptions.is_empty() {
             index.weights.clone_from(&clean.config.weights);
         }
         index.check(clean, &folder)?;
@@ -85,13 +95,11 @@ impl Disturbed {
             self.features.record("features"),
             self.activations.record("activations"),
         ];
-        let name = self.disturbance.file();
+        let name = self.corruption.file();
         let rows = folder.join(format!("{name}.safetensors"));
         files::put(&rows, write(&records, precision)?)?;
         // Last: what it lists is whole.
-        index
-            .disturbances
-            .push((self.disturbance.clone(), self.side));
+        index.corruptions.push((self.corruption.clone(), self.side));
         files::put(&folder.join(INDEX), serde_json::to_string_pretty(&index)?)
     }
 
@@ -104,40 +112,44 @@ impl Disturbed {
         let folder = features.join(FOLDER);
         let index = Index::read(&folder)?;
         index.check(clean, &folder)?;
-        let all = index.disturbances.into_iter();
-        all.map(|(disturbance, side)| {
-            let name = disturbance.file();
+        let all = index.corruptions.into_iter();
+        all.map(|(corruption, side)| {
+            let name = corruption.file();
             let mut tensors = Tensors::read(&folder, &name)?;
-            let disturbed = Self {
+            let split = Self {
                 features: tensors.take("features")?,
                 activations: tensors.take("activations")?,
-                disturbance,
+                corruption,
                 side,
             };
             let expected = match side {
-                DisturbedSide::Pictures => clean.test.ids.images.len(),
-                DisturbedSide::Captions => clean.test.ids.captions.len(),
+                CorruptedSide::Pictures => clean.test.ids.images.len(),
+                CorruptedSide::Captions => clean.test.ids.captions.len(),
             };
-            let found = disturbed.features.n_rows();
+            let found = split.features.n_rows();
             ensure!(
                 found == expected,
                 "{}: {name} has {found} rows, the clean features {expected}",
                 folder.display()
             );
-            Ok(disturbed)
+            Ok(split)
         })
         .collect()
     }
 }
 
-/// The disturbances that lie beside clean features already.
+/// The corruptions whose features lie beside clean ones already.
 ///
 /// # Errors
 ///
 /// The list of them is broken.
-pub fn listed(features: &Path) -> Result<Vec<Disturbance>> {
+pub fn listed(features: &Path) -> Result<Vec<CorruptionName>> {
     let index = Index::read(&features.join(FOLDER))?;
-    Ok(index.disturbances.into_iter().map(|(d, _)| d).collect())
+    Ok(index
+        .corruptions
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect())
 }
 
 impl Index {
@@ -147,7 +159,7 @@ impl Index {
 
     fn check(&self, clean: &Cache, folder: &Path) -> Result<()> {
         ensure!(
-            self.disturbances.is_empty() || self.weights == clean.config.weights,
+            self.corruptions.is_empty() || self.weights == clean.config.weights,
             "{} holds features of another encoder than the clean ones beside it; remove it",
             folder.display()
         );
@@ -155,30 +167,29 @@ impl Index {
     }
 }
 
-/// What disturbances do to recall: each number for each disturbance, for each kind in the mean of its severities, in the
-/// mean of the kinds, and the share of it that is lost there, ELIP's mean multimodal impact.
+/// Recall under corruptions: each number for each corruption, for each kind in the mean of its severities, in the mean of
+/// the kinds, and the share of it that is lost there, ELIP's mean multimodal impact.
 #[must_use]
-pub fn impact(clean: &Numbers, disturbed: &[(&Disturbance, Numbers)]) -> Numbers {
+pub fn impact(clean: &Numbers, corrupted: &[(&CorruptionName, Numbers)]) -> Numbers {
     let mut numbers = Numbers::new();
-    if disturbed.is_empty() {
+    if corrupted.is_empty() {
         return numbers;
     }
-    for metric in IMPACT_ON {
-        let mut by_kind: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for (Disturbance { kind, severity }, found) in disturbed {
-            numbers.insert(
-                format!("disturbed_{metric}_{kind}_{severity}"),
-                found[metric],
-            );
-            by_kind.entry(kind).or_default().push(found[metric]);
+    for &of in Impacted::ALL {
+        let mut put = |shift, value| numbers.insert(Metric::Shifted(of, shift), value);
+        let mut by_kind: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
+        for (CorruptionName { kind, severity }, found) in corrupted {
+            let value = found[&of.clean()];
+            put(Shift::AtSeverity(kind.clone().into(), *severity), value);
+            by_kind.entry(kind).or_default().push(value);
         }
         let kinds: Vec<f64> = by_kind.values().map(|found| mean(found)).collect();
-        for (kind, mean) in by_kind.keys().zip(&kinds) {
-            numbers.insert(format!("disturbed_{metric}_{kind}"), *mean);
+        for (kind, mean) in by_kind.into_keys().zip(&kinds) {
+            put(Shift::Kind(kind.clone().into()), *mean);
         }
-        numbers.insert(format!("disturbed_{metric}"), mean(&kinds));
-        if let Some(impact) = mean_impact(clean[metric], &kinds) {
-            numbers.insert(format!("disturbed_{metric}_mmi"), impact);
+        put(Shift::Corrupted, mean(&kinds));
+        if let Some(impact) = mean_impact(clean[&of.clean()], &kinds) {
+            put(Shift::CorruptionImpact, impact);
         }
     }
     numbers
@@ -187,6 +198,10 @@ pub fn impact(clean: &Numbers, disturbed: &[(&Disturbance, Numbers)]) -> Numbers
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const fn rsum(shift: Shift) -> Metric {
+        Metric::Shifted(Impacted::RecallSum, shift)
+    }
 
     #[test]
     fn the_impact_is_that_of_elips_printed_table() {
@@ -206,42 +221,51 @@ mod tests {
         ];
         let numbers = |rsum| {
             Numbers::from([
-                ("rsum".to_owned(), rsum),
-                ("t2i_recall_at_1".to_owned(), 0.0),
-                ("i2t_recall_at_1".to_owned(), 0.5),
+                (Metric::RecallSum, rsum),
+                (Impacted::TextToImage.clean(), 0.0),
+                (Impacted::ImageToText.clean(), 0.5),
             ])
         };
         let cases = cases.map(|(kind, rsum)| {
             let kind = kind.to_owned();
-            (Disturbance { kind, severity: 5 }, numbers(rsum))
+            (CorruptionName { kind, severity: 5 }, numbers(rsum))
         });
         let cases: Vec<_> = cases.iter().map(|(d, n)| (d, n.clone())).collect();
         let found = impact(&numbers(503.5), &cases);
         assert!(
-            (found["disturbed_rsum"] - 463.1).abs() < 0.05,
+            (found[&rsum(Shift::Corrupted)] - 463.1).abs() < 0.05,
             "mean {}, printed 463.1",
-            found["disturbed_rsum"]
+            found[&rsum(Shift::Corrupted)]
         );
         assert!(
-            (found["disturbed_rsum_mmi"] - 0.080).abs() < 5e-4,
+            (found[&rsum(Shift::CorruptionImpact)] - 0.080).abs() < 5e-4,
             "MMI {}, printed 8.0 %",
-            found["disturbed_rsum_mmi"]
+            found[&rsum(Shift::CorruptionImpact)]
         );
-        assert_eq!(found["disturbed_i2t_recall_at_1_mmi"], 0.0, "nothing lost");
+        assert_eq!(
+            found[&Metric::Shifted(Impacted::ImageToText, Shift::CorruptionImpact)],
+            0.0,
+            "nothing lost"
+        );
         assert!(
-            !found.contains_key("disturbed_t2i_recall_at_1_mmi"),
+            !found.contains_key(&Metric::Shifted(
+                Impacted::TextToImage,
+                Shift::CorruptionImpact
+            )),
             "of nothing no share is lost"
         );
     }
 
     #[test]
     fn severities_of_a_kind_count_once() {
-        let of = |kind: &str, severity| Disturbance {
+        let of = |kind: &str, severity| CorruptionName {
             kind: kind.to_owned(),
             severity,
         };
-        let numbers =
-            |value: f64| -> Numbers { IMPACT_ON.map(|name| (name.to_owned(), value)).into() };
+        let numbers = |value: f64| -> Numbers {
+            let all = Impacted::ALL.iter();
+            all.map(|of| (of.clean(), value)).collect()
+        };
         let (weak, strong, other) = (of("shot", 1), of("shot", 5), of("snow", 3));
         let cases = [
             (&weak, numbers(0.5)),
@@ -249,16 +273,17 @@ mod tests {
             (&other, numbers(0.7)),
         ];
         let found = impact(&numbers(1.0), &cases);
-        let close = |name: &str, expected: f64| {
-            let found = found[name];
+        let close = |shift: Shift, expected: f64| {
+            let metric = rsum(shift);
+            let found = found[&metric];
             assert!(
                 (found - expected).abs() < 1e-12,
-                "{name}: {found}, expected {expected}"
+                "{metric}: {found}, expected {expected}"
             );
         };
-        close("disturbed_rsum_shot_5", 0.1);
-        close("disturbed_rsum_shot", 0.3);
-        close("disturbed_rsum", 0.5);
-        close("disturbed_rsum_mmi", 0.5);
+        close(Shift::AtSeverity("shot".into(), 5), 0.1);
+        close(Shift::Kind("shot".into()), 0.3);
+        close(Shift::Corrupted, 0.5);
+        close(Shift::CorruptionImpact, 0.5);
     }
 }

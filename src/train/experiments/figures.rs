@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::classify::{CURVE_STEPS, curve_point};
+use super::classify::CURVE_STEPS;
 use super::plot::{Line, Panel, draw};
 use super::results::Results;
+use crate::report::{Grouped, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval};
 use crate::train::methods::MethodName;
 
 /// The methods of the ablation.
@@ -38,20 +39,9 @@ const REJECTING: [MethodName; 4] = [
     MethodName::AsymvlmVmf,
     MethodName::AsymvlmPs,
 ];
-/// Panels; the last where more captions of a picture are true than its own.
-const DIRECTIONS: [(&str, &str); 3] = [
-    ("t2i", "text → image"),
-    ("i2t", "image → text"),
-    ("i2t_own", "image → own text"),
-];
-
 /// Writes every figure of one data set for which there are numbers; returns the names of the files. Those of a data set
 /// that was not trained on begin with its name.
-///
-/// # Errors
-///
-/// A file cannot be written.
-pub fn write(results: &Results, dataset: &str, folder: &Path) -> Result<Vec<String>> {
+pub(super) fn write(results: &Results, dataset: &str, folder: &Path) -> Result<Vec<String>> {
     let other = dataset
         .split_once(" → ")
         .map(|(_, other)| format!("{other}-"));
@@ -78,8 +68,8 @@ pub fn write(results: &Results, dataset: &str, folder: &Path) -> Result<Vec<Stri
 }
 
 fn recall_panels(results: &Results, methods: &[MethodName]) -> Vec<Panel> {
-    let panel = |(direction, title): (&str, &str)| Panel {
-        title: format!("Recall@1, {title}"),
+    let panel = |&direction: &Retrieval| Panel {
+        title: format!("Recall@1, {}", direction.title()),
         x_label: "uncertainty level".to_owned(),
         y_label: "Recall@1".to_owned(),
         lines: methods
@@ -87,14 +77,14 @@ fn recall_panels(results: &Results, methods: &[MethodName]) -> Vec<Panel> {
             .filter_map(|&method| recall_line(results, method, direction))
             .collect(),
     };
-    DIRECTIONS.into_iter().map(panel).collect()
+    Retrieval::ALL.iter().map(panel).collect()
 }
 
 /// Mean over seeds, with one standard deviation to each side.
-fn recall_line(results: &Results, method: MethodName, direction: &str) -> Option<Line> {
-    let levels = (0..10).map_while(|level| {
-        let found = results.summary(method, &format!("{direction}_level_{level}"))?;
-        Some((f64::from(level), found))
+fn recall_line(results: &Results, method: MethodName, direction: Retrieval) -> Option<Line> {
+    let levels = (0..).map_while(|level| {
+        let metric = Metric::Levels(direction, LevelStatistic::Recall(level));
+        Some((level as f64, results.summary(method, &metric)?))
     });
     let levels: Vec<_> = levels.collect();
     (!levels.is_empty()).then(|| Line {
@@ -108,18 +98,18 @@ fn recall_line(results: &Results, method: MethodName, direction: &str) -> Option
 }
 
 fn hierarchy_panels(results: &Results) -> Vec<Panel> {
-    let of = |title: &str, y_label: &str, metric: &str| Panel {
+    let of = |title: &str, y_label: &str, grouped: Grouped| Panel {
         title: title.to_owned(),
         x_label: "level, the vaguest first".to_owned(),
         y_label: y_label.to_owned(),
-        lines: quantile_lines(results, metric),
+        lines: quantile_lines(results, grouped),
     };
     vec![
-        of("Uncertainty by level", "1/κ", "uncertainty_level"),
+        of("Uncertainty by level", "1/κ", Grouped::UncertaintyByLevel),
         of(
             "Likelihood of the own picture",
             "nats above uniform",
-            "score_level",
+            Grouped::ScoreByLevel,
         ),
         tokens_panel(results),
     ]
@@ -130,7 +120,7 @@ fn tokens_panel(results: &Results) -> Panel {
         title: "Uncertainty by length".to_owned(),
         x_label: "tokens".to_owned(),
         y_label: "1/κ".to_owned(),
-        lines: quantile_lines(results, "uncertainty_tokens"),
+        lines: quantile_lines(results, Grouped::UncertaintyByTokens),
     }
 }
 
@@ -139,35 +129,29 @@ fn bits_panel(results: &Results) -> Panel {
         title: "Uncertainty by information".to_owned(),
         x_label: "bits".to_owned(),
         y_label: "1/κ".to_owned(),
-        lines: quantile_lines(results, "uncertainty_bits"),
+        lines: quantile_lines(results, Grouped::UncertaintyByBits),
     }
 }
 
 /// CLIP's curves over all thresholds, and what each method does with each dummy.
 fn rejection_panel(results: &Results) -> Panel {
-    let curves = ["threshold", "margin"].into_iter().filter_map(|rule| {
+    let at = |method, rule, result| {
+        let found = results.summary(method, &Metric::Rejection(rule, result))?;
+        Some(found.mean)
+    };
+    let curves = [RejectionRule::Threshold, RejectionRule::Margin];
+    let curves = curves.into_iter().filter_map(|rule| {
         let points = (0..=CURVE_STEPS).filter_map(|step| {
-            let at = |side| {
-                Some(
-                    results
-                        .summary(MethodName::Clip, &curve_point(rule, step, side))?
-                        .mean,
-                )
-            };
-            Some((at("negative")?, at("positive")?))
+            let negative = at(MethodName::Clip, rule, RejectionResult::CurveNegative(step))?;
+            let positive = at(MethodName::Clip, rule, RejectionResult::CurvePositive(step))?;
+            Some((negative, positive))
         });
         line(format!("CLIP, {rule}"), points.collect())
     });
     let dummies = REJECTING.into_iter().filter_map(|method| {
-        let points = (0..).map_while(|dummy| {
-            let at = |side| {
-                Some(
-                    results
-                        .summary(method, &format!("dummy_{dummy}_{side}"))?
-                        .mean,
-                )
-            };
-            Some((at("negative")?, at("positive")?))
+        let points = (0..).map(RejectionRule::Dummy).map_while(|rule| {
+            let negative = at(method, rule, RejectionResult::Negative)?;
+            Some((negative, at(method, rule, RejectionResult::Positive)?))
         });
         line(format!("{}, dummies", method.title()), points.collect())
     });
@@ -188,20 +172,24 @@ fn line(name: String, points: Vec<(f64, f64)>) -> Option<Line> {
 }
 
 /// Medians with the band from the first to the last tenth, each the mean over seeds.
-fn quantile_lines(results: &Results, metric: &str) -> Vec<Line> {
+fn quantile_lines(results: &Results, grouped: Grouped) -> Vec<Line> {
     let line = |&method: &MethodName| {
-        let names = results.metrics(method, metric);
-        let medians = names.iter().filter_map(|name| name.strip_suffix("_q50"));
-        let mut points: Vec<(f64, [f64; 3])> = medians
-            .filter_map(|name| {
-                let group: f64 = name.strip_prefix(metric)?.strip_prefix('_')?.parse().ok()?;
-                let at = |percent: &str| {
-                    Some(results.summary(method, &format!("{name}_q{percent}"))?.mean)
-                };
-                Some((group, [at("10")?, at("50")?, at("90")?]))
-            })
-            .collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let at = |group, percent| {
+            let found = results.summary(method, &Metric::Quantile(grouped, group, percent))?;
+            Some(found.mean)
+        };
+        let groups = results.metrics(method).into_iter();
+        let groups = groups.filter_map(|metric| match metric {
+            Metric::Quantile(of, group, 50) if *of == grouped => Some(*group),
+            _ => None,
+        });
+        let points = groups.filter_map(|group| {
+            Some((
+                group as f64,
+                [at(group, 10)?, at(group, 50)?, at(group, 90)?],
+            ))
+        });
+        let points: Vec<(f64, [f64; 3])> = points.collect();
         (!points.is_empty()).then(|| Line {
             name: method.title().to_owned(),
             points: points.iter().map(|(x, q)| (*x, q[1])).collect(),

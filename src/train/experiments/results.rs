@@ -1,6 +1,6 @@
 //! `results.json`: one number a row, and what several seeds say together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::Result;
@@ -8,24 +8,22 @@ use serde::{Deserialize, Serialize};
 
 use super::measure::Numbers;
 use crate::metrics::{mean, population_sd};
+use crate::report::{Metric, SummaryRow};
 use crate::train::files;
 use crate::train::methods::MethodName;
 
-/// The number of a method whose training left the numbers: it has no others.
-pub const DIVERGED_AT_STEP: &str = "diverged_at_step";
-
 /// A measured number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// What was measured.
+pub struct ResultRow {
+    /// The method that was fitted.
     pub method: MethodName,
-    /// On what.
+    /// Data set that was measured on, after that which was trained on where it is another one.
     pub dataset: String,
     /// Seed of the training.
     pub seed: u64,
-    /// Name of the number.
-    pub metric: String,
-    /// The number.
+    /// What was measured.
+    pub metric: Metric,
+    /// The number, in the metric's own unit.
     pub value: f64,
 }
 
@@ -40,25 +38,10 @@ pub struct Summary {
     pub n: usize,
 }
 
-/// A line of `summary.json`, which the page shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SummaryRow {
-    /// The method, as people call it.
-    pub method: &'static str,
-    /// Name of the number.
-    pub metric: String,
-    /// Its mean over the seeds.
-    pub mean: f64,
-    /// Its population standard deviation.
-    pub sd: f64,
-    /// Seeds.
-    pub n_seeds: usize,
-}
-
 /// All rows of a file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Results(Vec<Row>);
+pub struct Results(Vec<ResultRow>);
 
 impl Results {
     /// Reads a file; empty if there is none.
@@ -84,22 +67,29 @@ impl Results {
     /// Whether a method was measured with a seed.
     #[must_use]
     pub fn has(&self, method: MethodName, dataset: &str, seed: u64) -> bool {
-        let is_it = |row: &Row| row.method == method && row.dataset == dataset && row.seed == seed;
+        let is_it =
+            |row: &ResultRow| row.method == method && row.dataset == dataset && row.seed == seed;
         self.0.iter().any(is_it)
     }
 
     /// Whether a number of a method was measured with a seed.
     #[must_use]
-    pub fn has_number(&self, method: MethodName, dataset: &str, seed: u64, metric: &str) -> bool {
-        let is_it = |row: &Row| row.seed == seed && row.metric == metric;
-        let of = |row: &&Row| row.method == method && row.dataset == dataset;
+    pub fn has_number(
+        &self,
+        method: MethodName,
+        dataset: &str,
+        seed: u64,
+        metric: &Metric,
+    ) -> bool {
+        let is_it = |row: &ResultRow| row.seed == seed && row.metric == *metric;
+        let of = |row: &&ResultRow| row.method == method && row.dataset == dataset;
         self.0.iter().filter(of).any(is_it)
     }
 
     /// Adds what was measured, in place of what was there of the method, the data set and the seed.
     pub fn put(&mut self, method: MethodName, dataset: &str, seed: u64, numbers: Numbers) {
         let is_other =
-            |row: &Row| row.method != method || row.dataset != dataset || row.seed != seed;
+            |row: &ResultRow| row.method != method || row.dataset != dataset || row.seed != seed;
         self.0.retain(is_other);
         self.add(method, dataset, seed, numbers);
     }
@@ -108,7 +98,7 @@ impl Results {
     pub fn add(&mut self, method: MethodName, dataset: &str, seed: u64, numbers: Numbers) {
         // JSON has no infinity, and a number that does not exist is left out rather than called null.
         let finite = numbers.into_iter().filter(|(_, value)| value.is_finite());
-        self.0.extend(finite.map(|(metric, value)| Row {
+        self.0.extend(finite.map(|(metric, value)| ResultRow {
             method,
             dataset: dataset.to_owned(),
             seed,
@@ -145,10 +135,10 @@ impl Results {
 
     /// The seeds of one number, in order of the seed.
     #[must_use]
-    pub fn values(&self, method: MethodName, metric: &str) -> Vec<f64> {
+    pub fn values(&self, method: MethodName, metric: &Metric) -> Vec<f64> {
         let mut found: BTreeMap<u64, f64> = BTreeMap::new();
         for row in &self.0 {
-            if row.method == method && row.metric == metric {
+            if row.method == method && row.metric == *metric {
                 found.insert(row.seed, row.value);
             }
         }
@@ -157,7 +147,7 @@ impl Results {
 
     /// What the seeds say of one number; `None` where it was not measured.
     #[must_use]
-    pub fn summary(&self, method: MethodName, metric: &str) -> Option<Summary> {
+    pub fn summary(&self, method: MethodName, metric: &Metric) -> Option<Summary> {
         let values = self.values(method, metric);
         (!values.is_empty()).then(|| Summary {
             mean: mean(&values),
@@ -168,13 +158,13 @@ impl Results {
 
     /// What the seeds say of some numbers, method by method; what was not measured is left out.
     #[must_use]
-    pub fn summaries(&self, metrics: &[&str]) -> Vec<SummaryRow> {
+    pub fn summaries(&self, metrics: &[Metric]) -> Vec<SummaryRow> {
         let of_method = |method: MethodName| {
             metrics.iter().filter_map(move |metric| {
                 let Summary { mean, sd, n } = self.summary(method, metric)?;
                 Some(SummaryRow {
-                    method: method.title(),
-                    metric: (*metric).to_owned(),
+                    method: method.title().to_owned(),
+                    metric: metric.clone(),
                     mean,
                     sd,
                     n_seeds: n,
@@ -184,18 +174,11 @@ impl Results {
         self.methods().into_iter().flat_map(of_method).collect()
     }
 
-    /// Names of the numbers of a method that begin so.
+    /// The metrics of a method that were measured, each once.
     #[must_use]
-    pub fn metrics(&self, method: MethodName, prefix: &str) -> Vec<String> {
-        let mut found: Vec<String> = self
-            .0
-            .iter()
-            .filter(|row| row.method == method && row.metric.starts_with(prefix))
-            .map(|row| row.metric.clone())
-            .collect();
-        found.sort();
-        found.dedup();
-        found
+    pub fn metrics(&self, method: MethodName) -> BTreeSet<&Metric> {
+        let rows = self.0.iter().filter(|row| row.method == method);
+        rows.map(|row| &row.metric).collect()
     }
 }
 
@@ -204,10 +187,7 @@ mod tests {
     use super::*;
 
     fn numbers(value: f64) -> Numbers {
-        Numbers::from([
-            ("recall".to_owned(), value),
-            ("nowhere".to_owned(), f64::NAN),
-        ])
+        Numbers::from([(Metric::RecallSum, value), (Metric::FitSeconds, f64::NAN)])
     }
 
     #[test]
@@ -216,17 +196,17 @@ mod tests {
         results.add(MethodName::Pfe, "scenes", 1, numbers(0.5));
         results.add(MethodName::Pfe, "scenes", 0, numbers(0.3));
         let summary = results
-            .summary(MethodName::Pfe, "recall")
+            .summary(MethodName::Pfe, &Metric::RecallSum)
             .expect("measured");
         assert_eq!((summary.mean, summary.n), (0.4, 2), "mean of two seeds");
         assert!((summary.sd - 0.1).abs() < 1e-15, "sd {}", summary.sd);
         assert_eq!(
-            results.values(MethodName::Pfe, "recall"),
+            results.values(MethodName::Pfe, &Metric::RecallSum),
             [0.3, 0.5],
             "by seed"
         );
         assert_eq!(
-            results.summary(MethodName::Pfe, "nowhere"),
+            results.summary(MethodName::Pfe, &Metric::FitSeconds),
             None,
             "no number is no row"
         );
@@ -244,7 +224,11 @@ mod tests {
         results.add(MethodName::Pfe, "coco → flickr30k", 0, numbers(0.3));
         assert_eq!(results.datasets(), ["coco", "coco → flickr30k"], "in order");
         let shifted = results.on("coco → flickr30k");
-        assert_eq!(shifted.values(MethodName::Pfe, "recall"), [0.3], "its own");
+        assert_eq!(
+            shifted.values(MethodName::Pfe, &Metric::RecallSum),
+            [0.3],
+            "its own"
+        );
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Which of the paper's findings hold: rules over `results.json`, so that nobody has to look kindly at a table.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use super::results::{DIVERGED_AT_STEP, Results, Summary};
+use super::results::{Results, Summary};
+use crate::report::{
+    Better, Grouped, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval,
+};
 use crate::train::methods::MethodName::{
     self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Deterministic, Gaussian, GaussianDiagonal,
     ImagePs, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmPs, SymvlmPsRaw, SymvlmVmf,
@@ -13,22 +17,16 @@ use crate::train::methods::MethodName::{
 const ASYMVLM: [MethodName; 2] = [AsymvlmVmf, AsymvlmPs];
 /// What the paper compares it with.
 const BASELINES: [MethodName; 5] = [Pfe, Pcmepp, Bayesvlm, Probvlm, Prolip];
-/// What is retrieved; the last where more captions of a picture are true than its own.
-const DIRECTIONS: [(&str, &str); 3] = [
-    ("t2i", "text → image"),
-    ("i2t", "image → text"),
-    ("i2t_own", "image → own text"),
-];
 /// S above this is no downward trend: of ten levels in random order, one in twenty has less.
 const NO_TREND: f64 = -0.564;
 /// R² from which a decline is called a straight line.
 const STRAIGHT: f64 = 0.9;
 
-/// Which way a number is better.
+/// What a finding claims of one method against another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Better {
-    Greater,
-    Less,
+enum Claim {
+    Better,
+    Worse,
 }
 
 /// What one comparison says of a finding.
@@ -57,10 +55,10 @@ struct Finding {
 
 /// The findings as Markdown, for which there are numbers of one data set.
 #[must_use]
-pub fn markdown(results: &Results) -> String {
+pub(super) fn markdown(results: &Results) -> String {
     let findings = [
-        uncertainty_orders_recall(results, "spearman", Better::Less),
-        uncertainty_orders_recall(results, "r_squared", Better::Greater),
+        uncertainty_orders_recall(results),
+        recall_falls_linearly(results),
         recall_rises(results),
         pictures_uncertainty_says_nothing(results),
         symmetry_costs_recall(results),
@@ -74,9 +72,10 @@ pub fn markdown(results: &Results) -> String {
         finding.write(&mut text);
     }
     for method in results.methods() {
-        if let Some(found) = results.summary(method, DIVERGED_AT_STEP) {
+        if let Some(found) = results.summary(method, &Metric::DivergedAtStep) {
             let (title, step) = (method.title(), found.mean);
-            writeln!(text, "{title}: the loss left the numbers after step {step:.0} (mean of {} seeds), so that it has no others.\n", found.n).ok();
+            let seeds = format!("(mean of {} seeds)", found.n);
+            writeln!(text, "{title} diverged: its loss was not finite after step {step:.0} {seeds}; it has no other numbers.\n").ok();
         }
     }
     text
@@ -122,21 +121,23 @@ impl Finding {
     }
 }
 
-/// Whether one method's number is better than another's by more than the spread over seeds of either.
+/// Whether one method's number is better, or worse, than another's by more than the spread over seeds of either.
 fn compare(
     results: &Results,
-    metric: &str,
+    metric: &Metric,
     what: &str,
     [ours, theirs]: [MethodName; 2],
-    better: Better,
+    claim: Claim,
 ) -> Option<Comparison> {
     let (a, b) = (
         results.summary(ours, metric)?,
         results.summary(theirs, metric)?,
     );
-    let gain = match better {
-        Better::Greater => a.mean - b.mean,
-        Better::Less => b.mean - a.mean,
+    let is_higher_claimed = (metric.better() == Better::Higher) == (claim == Claim::Better);
+    let gain = if is_higher_claimed {
+        a.mean - b.mean
+    } else {
+        b.mean - a.mean
     };
     Some(Comparison {
         what: format!("{what}: {} against {}", ours.title(), theirs.title()),
@@ -158,85 +159,91 @@ fn judge(gain: f64, spread: f64) -> Verdict {
 /// Whether a method's number lies on the side of a bound that a finding says.
 fn bounded(
     results: &Results,
-    metric: &str,
+    metric: &Metric,
     what: &str,
     method: MethodName,
-    (better, bound): (Better, f64),
+    (side, bound): (Ordering, f64),
 ) -> Option<Comparison> {
     let found = results.summary(method, metric)?;
-    let (is_there, sign) = match better {
-        Better::Greater => (found.mean > bound, '>'),
-        Better::Less => (found.mean < bound, '<'),
-    };
+    let sign = if side == Ordering::Greater { '>' } else { '<' };
     Some(Comparison {
         what: format!("{what}: {} {sign} {bound}", method.title()),
         found: shown(found),
-        verdict: if is_there {
-            Verdict::For
-        } else {
-            Verdict::Against
-        },
+        verdict: said(found.mean.partial_cmp(&bound) == Some(side)),
     })
+}
+
+/// The verdict of a comparison that is either true or false.
+const fn said(is_true: bool) -> Verdict {
+    if is_true {
+        Verdict::For
+    } else {
+        Verdict::Against
+    }
 }
 
 fn shown(found: Summary) -> String {
     format!("{:.3} ± {:.3}", found.mean, found.sd)
 }
 
-/// Every ordered pair of ours and theirs.
-fn pairs<'a>(
-    ours: &'a [MethodName],
-    theirs: &'a [MethodName],
-) -> impl Iterator<Item = [MethodName; 2]> + 'a {
-    ours.iter()
-        .flat_map(move |&a| theirs.iter().map(move |&b| [a, b]))
+/// Comparisons of pairs of methods by one metric of each direction of retrieval.
+fn by_direction(
+    results: &Results,
+    (name, metric): (&str, fn(Retrieval) -> Metric),
+    pairs: &[[MethodName; 2]],
+    claim: Claim,
+) -> Vec<Comparison> {
+    let of = |&direction: &Retrieval| {
+        let what = format!("{name}, {}", direction.title());
+        let compare =
+            |pair: &[MethodName; 2]| compare(results, &metric(direction), &what, *pair, claim);
+        pairs.iter().filter_map(compare).collect::<Vec<_>>()
+    };
+    Retrieval::ALL.iter().flat_map(of).collect()
 }
 
-fn uncertainty_orders_recall(results: &Results, metric: &str, better: Better) -> Finding {
-    let (claim, name) = match better {
-        Better::Less => (
-            "AsymVLM's uncertainty orders recall better than the baselines' does (S)",
-            "S",
-        ),
-        Better::Greater => (
-            "Recall falls more linearly with AsymVLM's uncertainty than with the baselines' (R²)",
-            "R²",
-        ),
-    };
-    let comparisons = DIRECTIONS.iter().flat_map(|(direction, title)| {
-        pairs(&ASYMVLM, &BASELINES).filter_map(move |pair| {
-            let metric = format!("{direction}_{metric}");
-            compare(results, &metric, &format!("{name}, {title}"), pair, better)
-        })
-    });
+/// Every pair of ours and theirs.
+fn pairs(ours: &[MethodName], theirs: &[MethodName]) -> Vec<[MethodName; 2]> {
+    let with_all = |&a: &MethodName| theirs.iter().map(move |&b| [a, b]);
+    ours.iter().flat_map(with_all).collect()
+}
+
+const RECALL_AT_1: (&str, fn(Retrieval) -> Metric) = ("Recall@1", |of| Metric::Recall(of, 1));
+const SPEARMAN: (&str, fn(Retrieval) -> Metric) =
+    ("S", |of| Metric::Levels(of, LevelStatistic::Spearman));
+const R_SQUARED: (&str, fn(Retrieval) -> Metric) =
+    ("R²", |of| Metric::Levels(of, LevelStatistic::RSquared));
+
+fn uncertainty_orders_recall(results: &Results) -> Finding {
+    let pairs = pairs(&ASYMVLM, &BASELINES);
     Finding {
-        claim,
-        comparisons: comparisons.collect(),
+        claim: "AsymVLM's uncertainty orders recall better than the baselines' does (S)",
+        comparisons: by_direction(results, SPEARMAN, &pairs, Claim::Better),
+    }
+}
+
+fn recall_falls_linearly(results: &Results) -> Finding {
+    let pairs = pairs(&ASYMVLM, &BASELINES);
+    Finding {
+        claim: "Recall falls more linearly with AsymVLM's uncertainty than with the baselines' (R²)",
+        comparisons: by_direction(results, R_SQUARED, &pairs, Claim::Better),
     }
 }
 
 fn recall_rises(results: &Results) -> Finding {
-    let mut others = vec![Clip];
-    others.extend(BASELINES);
-    let comparisons = DIRECTIONS.iter().flat_map(|(direction, title)| {
-        pairs(&ASYMVLM, &others).filter_map(move |pair| {
-            let metric = format!("{direction}_recall_at_1");
-            let what = format!("Recall@1, {title}");
-            compare(results, &metric, &what, pair, Better::Greater)
-        })
-    });
+    let pairs = pairs(&ASYMVLM, &[&[Clip][..], &BASELINES].concat());
     Finding {
         claim: "AsymVLM finds more than CLIP and the baselines (Recall@1)",
-        comparisons: comparisons.collect(),
+        comparisons: by_direction(results, RECALL_AT_1, &pairs, Claim::Better),
     }
 }
 
 fn pictures_uncertainty_says_nothing(results: &Results) -> Finding {
-    let comparisons = DIRECTIONS.iter().flat_map(|(direction, title)| {
+    let comparisons = Retrieval::ALL.iter().flat_map(|&direction| {
         [ImageVmf, ImagePs].into_iter().filter_map(move |method| {
-            let metric = format!("{direction}_spearman");
-            let rule = (Better::Greater, NO_TREND);
-            bounded(results, &metric, &format!("S, {title}"), method, rule)
+            let what = format!("S, {}", direction.title());
+            let rule = (Ordering::Greater, NO_TREND);
+            bounded(results, &SPEARMAN.1(direction), &what, method, rule)
         })
     });
     Finding {
@@ -246,167 +253,149 @@ fn pictures_uncertainty_says_nothing(results: &Results) -> Finding {
 }
 
 fn symmetry_costs_recall(results: &Results) -> Finding {
-    let comparisons = DIRECTIONS.iter().flat_map(|(direction, title)| {
-        [
-            [SymvlmVmf, AsymvlmVmf],
-            [SymvlmPs, AsymvlmPs],
-            [SymvlmVmfRaw, AsymvlmVmf],
-            [SymvlmPsRaw, AsymvlmPs],
-        ]
-        .into_iter()
-        .filter_map(move |pair| {
-            let metric = format!("{direction}_recall_at_1");
-            let what = format!("Recall@1, {title}");
-            compare(results, &metric, &what, pair, Better::Less)
-        })
-    });
+    let pairs = [
+        [SymvlmVmf, AsymvlmVmf],
+        [SymvlmPs, AsymvlmPs],
+        [SymvlmVmfRaw, AsymvlmVmf],
+        [SymvlmPsRaw, AsymvlmPs],
+    ];
     Finding {
         claim: "A distribution for pictures too finds less (Recall@1)",
-        comparisons: comparisons.collect(),
+        comparisons: by_direction(results, RECALL_AT_1, &pairs, Claim::Worse),
     }
 }
 
 fn gaussians_fall_in_a_line(results: &Results) -> Finding {
-    let comparisons = DIRECTIONS.iter().flat_map(|(direction, title)| {
+    let of = |&direction: &Retrieval| {
+        let title = direction.title();
         [Gaussian, GaussianDiagonal]
             .into_iter()
             .flat_map(move |method| {
-                let (r_squared, recall) = (
-                    format!("{direction}_r_squared"),
-                    format!("{direction}_recall_at_1"),
-                );
+                let (r_squared, recall) = (R_SQUARED.1(direction), RECALL_AT_1.1(direction));
+                let straight = (Ordering::Greater, STRAIGHT);
+                let pair = [method, AsymvlmVmf];
                 [
                     bounded(
                         results,
                         &r_squared,
                         &format!("R², {title}"),
                         method,
-                        (Better::Greater, STRAIGHT),
+                        straight,
                     ),
                     compare(
                         results,
                         &recall,
                         &format!("Recall@1, {title}"),
-                        [method, AsymvlmVmf],
-                        Better::Less,
+                        pair,
+                        Claim::Worse,
                     ),
                 ]
             })
-            .flatten()
-    });
+    };
     Finding {
         claim: "With a Gaussian recall falls nearly linearly, but is lower than AsymVLM's",
-        comparisons: comparisons.collect(),
+        comparisons: Retrieval::ALL.iter().flat_map(of).flatten().collect(),
     }
 }
 
 fn fine_tuning_hurts_zero_shot(results: &Results) -> Finding {
-    let comparisons = results
-        .metrics(Deterministic, "accuracy_")
-        .into_iter()
-        .flat_map(|metric| {
-            let task = metric.trim_start_matches("accuracy_").to_owned();
-            [Clip, AsymvlmVmf, AsymvlmPs].map(|other| {
-                compare(
-                    results,
-                    &metric,
-                    &task,
-                    [Deterministic, other],
-                    Better::Less,
-                )
+    let metrics = results.metrics(Deterministic).into_iter();
+    let comparisons = metrics.flat_map(|metric| {
+        let Metric::Accuracy(task) = metric else {
+            return Vec::new();
+        };
+        let others = [Clip, AsymvlmVmf, AsymvlmPs].into_iter();
+        others
+            .filter_map(|other| {
+                compare(results, metric, task, [Deterministic, other], Claim::Worse)
             })
-        });
+            .collect()
+    });
     Finding {
         claim: "Deterministic fine-tuning hurts zero-shot accuracy, more than AsymVLM does",
-        comparisons: comparisons.flatten().collect(),
+        comparisons: comparisons.collect(),
     }
 }
 
 fn dummies_need_concentration(results: &Results) -> Finding {
-    let comparisons = results
-        .metrics(AsymvlmVmf, "dummy_")
-        .into_iter()
-        .filter(|metric| metric.ends_with("_negative"))
-        .flat_map(|metric| {
-            pairs(&ASYMVLM, &[Clip, Deterministic])
-                .map(|pair| {
-                    let what = metric.replace('_', " ");
-                    compare(results, &metric, &what, pair, Better::Greater)
-                })
-                .collect::<Vec<_>>()
-        });
+    let metrics = results.metrics(AsymvlmVmf).into_iter();
+    let negative = metrics.filter(|metric| {
+        matches!(
+            metric,
+            Metric::Rejection(RejectionRule::Dummy(_), RejectionResult::Negative)
+        )
+    });
+    let comparisons = negative.flat_map(|metric| {
+        let what = metric.to_string().replace('_', " ");
+        let pairs = pairs(&ASYMVLM, &[Clip, Deterministic]).into_iter();
+        pairs
+            .filter_map(|pair| compare(results, metric, &what, pair, Claim::Better))
+            .collect::<Vec<_>>()
+    });
     Finding {
         claim: "A dummy caption refuses pictures of no class only where captions have a concentration",
-        comparisons: comparisons.flatten().collect(),
+        comparisons: comparisons.collect(),
     }
 }
 
 fn hierarchies_are_ordered(results: &Results) -> Finding {
+    let rules = [
+        (
+            Metric::AdjacentLevelsOrdered,
+            "share of adjacent levels whose uncertainty falls",
+            (Ordering::Greater, 0.5),
+        ),
+        (
+            Metric::UncertaintyVsTokens,
+            "Spearman of uncertainty and length",
+            (Ordering::Less, 0.0),
+        ),
+        (
+            Metric::UncertaintyVsBits,
+            "Spearman of uncertainty and bits of information",
+            (Ordering::Less, 0.0),
+        ),
+    ];
     let comparisons = ASYMVLM.into_iter().flat_map(|method| {
-        [
-            bounded(
-                results,
-                "adjacent_levels_ordered",
-                "share of adjacent levels whose uncertainty falls",
-                method,
-                (Better::Greater, 0.5),
-            ),
-            bounded(
-                results,
-                "uncertainty_vs_tokens",
-                "Spearman of uncertainty and length",
-                method,
-                (Better::Less, 0.0),
-            ),
-            bounded(
-                results,
-                "uncertainty_vs_bits",
-                "Spearman of uncertainty and bits of information",
-                method,
-                (Better::Less, 0.0),
-            ),
-            rises_by_level(results, method),
-        ]
+        let bounded = rules
+            .iter()
+            .filter_map(move |(metric, what, rule)| bounded(results, metric, what, method, *rule));
+        bounded.chain(rises_by_level(results, method))
     });
     Finding {
         claim: "Fuller captions are more certain, and their pictures more likely",
-        comparisons: comparisons.flatten().collect(),
+        comparisons: comparisons.collect(),
     }
 }
 
 /// Whether the median likelihood of the own picture rises from each level of the hierarchy to the next.
 fn rises_by_level(results: &Results, method: MethodName) -> Option<Comparison> {
-    let medians = (0..).map_while(|level| {
-        let found = results.summary(method, &format!("score_level_{level}_q50"))?;
-        Some(found.mean)
-    });
-    let medians: Vec<f64> = medians.collect();
-    let rises = medians.windows(2).all(|pair| pair[1] > pair[0]);
+    let median = |level| Metric::Quantile(Grouped::ScoreByLevel, level, 50);
+    let medians = (0..).map_while(|level| results.summary(method, &median(level)));
+    let medians: Vec<f64> = medians.map(|found| found.mean).collect();
+    let shown: Vec<String> = medians
+        .iter()
+        .map(|median| format!("{median:.2}"))
+        .collect();
     (medians.len() > 1).then(|| Comparison {
         what: format!("median likelihood rises by level: {}", method.title()),
-        found: medians
-            .iter()
-            .map(|median| format!("{median:.2}"))
-            .collect::<Vec<_>>()
-            .join(", "),
-        verdict: if rises {
-            Verdict::For
-        } else {
-            Verdict::Against
-        },
+        found: shown.join(", "),
+        verdict: said(medians.windows(2).all(|pair| pair[1] > pair[0])),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::measure::Numbers;
     use super::*;
-    use crate::train::reproduce::measure::Numbers;
 
-    fn results(rows: &[(MethodName, &str, &[f64])]) -> Results {
+    const RECALL: Metric = Metric::Recall(Retrieval::TextToImage, 1);
+
+    fn results(rows: &[(MethodName, Metric, &[f64])]) -> Results {
         let mut results = Results::default();
         for (method, metric, values) in rows {
             for (seed, value) in (0..).zip(*values) {
-                let numbers = Numbers::from([((*metric).to_owned(), *value)]);
+                let numbers = Numbers::from([(metric.clone(), *value)]);
                 results.add(*method, "scenes", seed, numbers);
             }
         }
@@ -415,15 +404,14 @@ mod tests {
 
     #[test]
     fn a_difference_counts_when_it_is_greater_than_the_spread_over_seeds() {
-        let recall = "t2i_recall_at_1";
         for (ours, expected) in [
             (&[0.5, 0.52][..], "— holds."),
             (&[0.3, 0.31], "— does not hold."),
             (&[0.4, 0.44], "— undecided"),
         ] {
             let text = markdown(&results(&[
-                (AsymvlmVmf, recall, ours),
-                (Clip, recall, &[0.41]),
+                (AsymvlmVmf, RECALL, ours),
+                (Clip, RECALL, &[0.41]),
             ]));
             assert!(text.contains(expected), "{ours:?}: {text}");
         }
@@ -431,11 +419,10 @@ mod tests {
 
     #[test]
     fn a_finding_may_hold_in_part_and_is_silent_without_numbers() {
-        let recall = "t2i_recall_at_1";
         let text = markdown(&results(&[
-            (AsymvlmVmf, recall, &[0.5]),
-            (Clip, recall, &[0.4]),
-            (Pfe, recall, &[0.6]),
+            (AsymvlmVmf, RECALL, &[0.5]),
+            (Clip, RECALL, &[0.4]),
+            (Pfe, RECALL, &[0.6]),
         ]));
         let expected = "holds in 1 of 2 comparisons, the opposite in 1";
         assert!(text.contains(expected), "{text}");
@@ -444,19 +431,22 @@ mod tests {
 
     #[test]
     fn a_training_that_diverged_is_said() {
-        let text = markdown(&results(&[(Gaussian, DIVERGED_AT_STEP, &[10.0, 20.0])]));
+        let text = markdown(&results(&[(
+            Gaussian,
+            Metric::DivergedAtStep,
+            &[10.0, 20.0],
+        )]));
         assert!(text.contains("after step 15 (mean of 2 seeds)"), "{text}");
     }
 
     #[test]
     fn likelihood_must_rise_at_every_level() {
+        let median = |level| Metric::Quantile(Grouped::ScoreByLevel, level, 50);
         let of = |last: f64| {
-            let medians = [("score_level_0_q50", 0.5), ("score_level_1_q50", last)];
-            let rows = medians.map(|(metric, value)| (AsymvlmPs, metric, vec![value]));
-            let rows: Vec<(MethodName, &str, &[f64])> = rows
-                .iter()
-                .map(|(m, name, v)| (*m, *name, &v[..]))
-                .collect();
+            let rows = [
+                (AsymvlmPs, median(0), &[0.5][..]),
+                (AsymvlmPs, median(1), &[last]),
+            ];
             markdown(&results(&rows))
         };
         assert!(of(0.75).contains("| 0.50, 0.75 | yes |"), "{}", of(0.75));

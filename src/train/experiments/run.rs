@@ -7,17 +7,18 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use burn::tensor::{Device, Tensor};
 
-use super::cache::{Cache, Task};
 use super::classify::Classified;
-use super::disturbed::{Disturbed, DisturbedSide, impact};
-use super::given::Given;
+use super::corrupted::{CorruptedSide, CorruptedSplit, impact};
+use super::evaluation_data::EvaluationData;
 use super::measure::{Encoded, Numbers, recall, retrieval};
 use super::relevance::Relevance;
 use crate::metrics::retrieval::mean_impact;
 use crate::model::adapter::AdapterConfig;
+use crate::report::{Impacted, Metric, Shift};
 use crate::train::bundle::records;
 use crate::train::fit::{Features, Training, train};
 use crate::train::methods::{Follow, Job, Laplace, Method, MethodName, Options, UncertaintyOf};
+use crate::train::reproduce::cache::{Cache, Rows, Task};
 use crate::weights::shard::{Precision, write};
 
 /// The paper's hidden width, and how much wider than the features it is at their 512 dimensions.
@@ -80,7 +81,7 @@ impl Plan {
     }
 }
 
-/// What to fit.
+/// A method and a seed to fit it with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FitRequest {
     /// The method.
@@ -92,26 +93,26 @@ pub struct FitRequest {
 /// Numbers of each data set that was measured on, the own one first.
 pub type Measured = Vec<(String, Numbers)>;
 
-/// What a method is given.
-struct Data<'a> {
-    bench: &'a Bench<'a>,
+/// Inputs of one method: features, and more for the method that needs it.
+struct MethodInputs<'a> {
+    evaluator: &'a Evaluator<'a>,
     /// The posteriors of the projections of captions and pictures, for the method that reads them.
     posteriors: Option<(Laplace, Laplace)>,
 }
 
-impl<'a> Data<'a> {
-    fn new(bench: &'a Bench<'a>, name: MethodName) -> Result<Self> {
+impl<'a> MethodInputs<'a> {
+    fn new(evaluator: &'a Evaluator<'a>, name: MethodName) -> Result<Self> {
         /// CLIP's own factor, at which the curvature is taken.
         const CLIP_SCALE: f64 = 100.0;
-        let cache = &bench.given.own;
+        let cache = &evaluator.data.own;
         let posteriors = if name == MethodName::Bayesvlm {
             ensure!(
                 cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
                 "{} has no linear last layer in both towers, which BayesVLM is about",
                 cache.config.model
             );
-            let train = &bench.train;
-            let (text, image) = cache.train.activations(&cache.config, bench.device);
+            let train = &evaluator.train;
+            let (text, image) = cache.train.activations(&cache.config, evaluator.device);
             Some((
                 Laplace::estimate(&train.texts, &text, &train.images, CLIP_SCALE)?,
                 Laplace::estimate(&train.images, &image, &train.texts, CLIP_SCALE)?,
@@ -119,17 +120,20 @@ impl<'a> Data<'a> {
         } else {
             None
         };
-        Ok(Self { bench, posteriors })
+        Ok(Self {
+            evaluator,
+            posteriors,
+        })
     }
 
     /// Captions and pictures of a test split.
     fn test(&self, cache: &Cache) -> (Tensor<2>, Tensor<2>) {
         let test = &cache.test;
-        let features = test.features(self.bench.device);
+        let features = test.features(self.evaluator.device);
         match &self.posteriors {
             None => (features.texts, features.images),
             Some((text, image)) => {
-                let (texts, images) = test.activations(&cache.config, self.bench.device);
+                let (texts, images) = test.activations(&cache.config, self.evaluator.device);
                 (
                     text.with_variance(features.texts, texts.rows),
                     image.with_variance(features.images, images.rows),
@@ -140,7 +144,7 @@ impl<'a> Data<'a> {
 
     /// Captions and pictures of a task.
     fn task(&self, task: &Task) -> (Tensor<2>, Tensor<2>) {
-        let of = |rows: &super::cache::Rows| rows.to_device(self.bench.device);
+        let of = |rows: &Rows| rows.to_device(self.evaluator.device);
         let (texts, images) = (of(&task.texts), of(&task.images));
         match &self.posteriors {
             None => (texts, images),
@@ -152,52 +156,52 @@ impl<'a> Data<'a> {
     }
 
     fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<Measured> {
-        let sets = self.bench.given.measured().into_iter();
+        let sets = self.evaluator.data.measured().into_iter();
         let measured =
             sets.map(|(dataset, cache)| Ok((dataset, self.measure_on(cache, method, name)?)));
         let mut measured = measured.collect::<Result<Measured>>()?;
         // The own data set is the first.
         if let Some((_, own)) = measured.first_mut() {
-            own.extend(self.impact_of_disturbances(method, own)?);
+            own.extend(self.impact_of_corruptions(method, own)?);
         }
         Ok(measured)
     }
 
-    /// What disturbances of one side do to the recall of the own test split, the other side being clean.
-    fn impact_of_disturbances<M: Method>(&self, method: &M, clean: &Numbers) -> Result<Numbers> {
-        let given = self.bench.given;
-        let (texts, images) = self.test(&given.own);
+    /// Recall on the own test split with one side corrupted, the other side being clean.
+    fn impact_of_corruptions<M: Method>(&self, method: &M, clean: &Numbers) -> Result<Numbers> {
+        let data = self.evaluator.data;
+        let (texts, images) = self.test(&data.own);
         let encoded = Encoded::new(method, images, texts);
-        let ids = &given.own.test.ids;
+        let ids = &data.own.test.ids;
         let relevance = Relevance::of(ids);
-        let disturbed = given.disturbed.iter().map(|disturbed| {
-            let rows = self.disturbed(disturbed);
-            let encoded = match disturbed.side {
-                DisturbedSide::Pictures => encoded.with_images(rows),
-                DisturbedSide::Captions => encoded.with_texts(rows),
+        let corrupted = data.corrupted.iter().map(|split| {
+            let rows = self.corrupted(split);
+            let encoded = match split.side {
+                CorruptedSide::Pictures => encoded.with_images(rows),
+                CorruptedSide::Captions => encoded.with_texts(rows),
             };
             let found = recall(&encoded, ids, &relevance)?;
-            Ok((&disturbed.disturbance, found))
+            Ok((&split.corruption, found))
         });
-        Ok(impact(clean, &disturbed.collect::<Result<Vec<_>>>()?))
+        Ok(impact(clean, &corrupted.collect::<Result<Vec<_>>>()?))
     }
 
-    /// The disturbed side of the own test split.
-    fn disturbed(&self, disturbed: &Disturbed) -> Tensor<2> {
-        let features = disturbed.features.to_device(self.bench.device);
+    /// The corrupted side of the own test split.
+    fn corrupted(&self, split: &CorruptedSplit) -> Tensor<2> {
+        let features = split.features.to_device(self.evaluator.device);
         let Some((text, image)) = &self.posteriors else {
             return features;
         };
-        let activations = disturbed.activations.to_device(self.bench.device);
-        match disturbed.side {
-            DisturbedSide::Pictures => image.with_variance(features, activations),
-            DisturbedSide::Captions => text.with_variance(features, activations),
+        let activations = split.activations.to_device(self.evaluator.device);
+        match split.side {
+            CorruptedSide::Pictures => image.with_variance(features, activations),
+            CorruptedSide::Captions => text.with_variance(features, activations),
         }
     }
 
     /// What noise does to recall: on pictures alone, on captions alone, on both as in `both`.
     fn impact<M: Method>(&self, noisy: &Cache, method: &M, both: &Numbers) -> Result<Numbers> {
-        let own = &self.bench.given.own;
+        let own = &self.evaluator.data.own;
         let is_same = noisy.config.dataset == own.config.dataset
             && noisy.test.ids.images == own.test.ids.images
             && noisy.test.ids.captions.len() == own.test.ids.captions.len();
@@ -209,17 +213,23 @@ impl<'a> Data<'a> {
             let encoded = Encoded::new(method, images.clone(), texts.clone());
             retrieval(&encoded, &own.test.ids)
         };
-        let undisturbed = recall(&images, &texts)?;
+        let clean = recall(&images, &texts)?;
         let of_pictures = recall(&noisy_images, &texts)?;
         let of_captions = recall(&images, &noisy_texts)?;
         let mut numbers = Numbers::new();
-        for metric in ["t2i_recall_at_1", "i2t_recall_at_1"] {
-            let shifted = [&of_pictures, &of_captions, both].map(|found| found[metric]);
-            numbers.insert(format!("{metric}_noisy_pictures"), shifted[0]);
-            numbers.insert(format!("{metric}_noisy_captions"), shifted[1]);
-            if let Some(impact) = mean_impact(undisturbed[metric], &shifted) {
-                numbers.insert(format!("{metric}_mmi"), impact);
-            }
+        for of in [Impacted::TextToImage, Impacted::ImageToText] {
+            let metric = of.clean();
+            let shifted = [&of_pictures, &of_captions, both].map(|found| found[&metric]);
+            let impact = mean_impact(clean[&metric], &shifted);
+            let shifts = [
+                (Shift::NoisyPictures, Some(shifted[0])),
+                (Shift::NoisyCaptions, Some(shifted[1])),
+                (Shift::NoiseImpact, impact),
+            ];
+            let shifts = shifts.into_iter();
+            numbers.extend(
+                shifts.filter_map(|(shift, value)| Some((Metric::Shifted(of, shift), value?))),
+            );
         }
         Ok(numbers)
     }
@@ -241,10 +251,8 @@ impl<'a> Data<'a> {
             let encoded = Encoded::new(method, images, texts);
             let classified = Classified::new(&encoded, &task.ids)?;
             if task.ids.dummies.is_empty() {
-                numbers.insert(
-                    format!("accuracy_{}", task.ids.name),
-                    classified.accuracy()?,
-                );
+                let metric = Metric::Accuracy(task.ids.name.clone().into());
+                numbers.insert(metric, classified.accuracy()?);
                 continue;
             }
             numbers.extend(classified.with_dummies()?);
@@ -260,7 +268,7 @@ impl<'a> Data<'a> {
 struct FitAndMeasure<'a> {
     request: FitRequest,
     training: Option<Training>,
-    data: &'a Data<'a>,
+    inputs: &'a MethodInputs<'a>,
     folder: Option<&'a Path>,
 }
 
@@ -277,7 +285,7 @@ impl Job for FitAndMeasure<'_> {
                 method,
                 name.title(),
                 training,
-                &self.data.bench.train,
+                &self.inputs.evaluator.train,
                 self.folder,
             )?,
         };
@@ -287,11 +295,11 @@ impl Job for FitAndMeasure<'_> {
             std::fs::write(folder.join("method.safetensors"), weights)?;
         }
         let started = Instant::now();
-        let mut measured = self.data.measure(&method, name)?;
+        let mut measured = self.inputs.measure(&method, name)?;
         let measure_seconds = started.elapsed().as_secs_f64();
         if let Some((_, own)) = measured.first_mut() {
-            own.insert("fit_seconds".to_owned(), fit_seconds);
-            own.insert("measure_seconds".to_owned(), measure_seconds);
+            own.insert(Metric::FitSeconds, fit_seconds);
+            own.insert(Metric::MeasureSeconds, measure_seconds);
         }
         Ok(measured)
     }
@@ -310,21 +318,21 @@ fn drawn<M: Method>(method: M, seed: u64) -> M {
     method
 }
 
-/// Cached features on their device, for any number of fits.
+/// Fits and measures methods on cached features, which lie on the device.
 #[derive(Debug)]
-pub struct Bench<'a> {
-    given: &'a Given,
+pub struct Evaluator<'a> {
+    data: &'a EvaluationData,
     train: Features,
     device: &'a Device,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> Evaluator<'a> {
     /// Brings the features that are trained on to the device.
     #[must_use]
-    pub fn new(given: &'a Given, device: &'a Device) -> Self {
+    pub fn new(data: &'a EvaluationData, device: &'a Device) -> Self {
         Self {
-            train: given.own.train.features(device),
-            given,
+            train: data.own.train.features(device),
+            data,
             device,
         }
     }
@@ -333,16 +341,16 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     ///
-    /// The user interrupted, the training left the numbers, or a file cannot be written.
+    /// The user interrupted, the training diverged, or a file cannot be written.
     pub fn fit(&self, request: FitRequest, plan: &Plan, folder: Option<&Path>) -> Result<Measured> {
         if let Some(folder) = folder {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("creating {}", folder.display()))?;
         }
-        let options = plan.options(self.given.own.config.embed_dim);
+        let options = plan.options(self.data.own.config.embed_dim);
         let job = FitAndMeasure {
             training: plan.training(request.name, request.seed),
-            data: &Data::new(self, request.name)?,
+            inputs: &MethodInputs::new(self, request.name)?,
             request,
             folder,
         };

@@ -1,4 +1,4 @@
-//! What a fitted method is worth on the test split: named numbers, nothing else.
+//! Metrics of a fitted method on the test split: recall, its trend over uncertainty, and uncertainty against the truth.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,11 +7,12 @@ use anyhow::Result;
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 
-use super::cache::{CaptionRow, IdMap};
 use super::relevance::Relevance;
 use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls};
 use crate::metrics::{mean, quantile, spearman};
+use crate::report::{Grouped, LevelStatistic, Metric, Retrieval};
 use crate::train::methods::{Method, Side};
+use crate::train::reproduce::cache::{CaptionRow, IdMap};
 
 /// Groups of equal size, from the most certain queries to the most uncertain.
 const LEVELS: usize = 10;
@@ -23,10 +24,10 @@ const SCORES_PER_TILE: usize = 1 << 20;
 const MIN_CAPTIONS: usize = 20;
 /// Quantiles of the figures, in percent.
 const QUANTILES: [usize; 3] = [10, 50, 90];
-/// Numbers by name.
-pub type Numbers = BTreeMap<String, f64>;
+/// Measured numbers of one method on one data set.
+pub type Numbers = BTreeMap<Metric, f64>;
 
-/// A split or a task as a method sees it.
+/// Pictures and captions of a split or a task, encoded by a method.
 #[derive(Debug)]
 pub struct Encoded<'a, M> {
     method: &'a M,
@@ -237,15 +238,15 @@ fn in_parallel<T: Send>(
 fn recall_numbers(found: &Found, ids: &IdMap) -> Numbers {
     let (t2i, i2t) = (recalls(&found.of_texts), recalls(&found.of_images));
     let mut numbers = Numbers::new();
-    for (direction, recalls) in [("t2i", t2i), ("i2t", i2t)] {
+    for (of, recalls) in [(Retrieval::TextToImage, t2i), (Retrieval::ImageToText, i2t)] {
         for (k, recall) in [1, 5, 10].into_iter().zip(recalls) {
-            numbers.insert(format!("{direction}_recall_at_{k}"), recall);
+            numbers.insert(Metric::Recall(of, k), recall);
         }
     }
-    numbers.insert("rsum".to_owned(), recall_sum(&[t2i, i2t].concat()));
+    numbers.insert(Metric::RecallSum, recall_sum(&[t2i, i2t].concat()));
     if ids.truths.is_some() {
         let [at_1, ..] = recalls(&found.own_of_images);
-        numbers.insert("i2t_own_recall_at_1".to_owned(), at_1);
+        numbers.insert(Metric::Recall(Retrieval::ImageToOwnText, 1), at_1);
     }
     if let Some(fullest) = ids.captions.iter().filter_map(|c| c.level).max() {
         let hits = found.of_texts.iter().zip(&ids.captions);
@@ -253,7 +254,7 @@ fn recall_numbers(found: &Found, ids: &IdMap) -> Numbers {
             .filter(|(_, caption)| caption.level == Some(fullest))
             .map(|(hit, _)| *hit)
             .collect();
-        numbers.insert("t2i_recall_at_1_full".to_owned(), recalls(&full)[0]);
+        numbers.insert(Metric::FullCaptionRecall, recalls(&full)[0]);
     }
     numbers
 }
@@ -269,38 +270,35 @@ fn level_numbers(found: &Found, side: Side, uncertainty: &[f64], ids: &IdMap) ->
         Side::Image => (of_retrieved(&found.of_texts), uncertainty.to_vec()),
     };
     let is_hit = |hits: &[Hit]| -> Vec<bool> { hits.iter().map(|hit| hit.rank == 0).collect() };
-    let mut numbers = Numbers::new();
+    // How many queries each way had, for the reader of the file.
+    let mut numbers = Numbers::from([
+        (Metric::CaptionCount, ids.captions.len() as f64),
+        (Metric::PictureCount, ids.images.len() as f64),
+    ]);
     let mut directions = vec![
-        ("t2i", &of_texts, is_hit(&found.of_texts)),
-        ("i2t", &of_images, is_hit(&found.of_images)),
+        (Retrieval::TextToImage, &of_texts, is_hit(&found.of_texts)),
+        (Retrieval::ImageToText, &of_images, is_hit(&found.of_images)),
     ];
     if ids.truths.is_some() {
-        directions.push(("i2t_own", &of_images, is_hit(&found.own_of_images)));
+        let is_own = is_hit(&found.own_of_images);
+        directions.push((Retrieval::ImageToOwnText, &of_images, is_own));
     }
     for (direction, uncertainty, is_correct) in directions {
         let levels = Levels::of(uncertainty, &is_correct, LEVELS);
-        let mut put = |name: &str, value: Option<f64>| {
-            if let Some(value) = value {
-                numbers.insert(format!("{direction}_{name}"), value);
-            }
-        };
-        put("spearman", levels.spearman);
-        put("r_squared", levels.line.map(|line| line.r_squared));
-        put("slope", levels.line.map(|line| line.slope));
-        for (level, recall) in levels.recall.iter().enumerate() {
-            put(&format!("level_{level}"), Some(*recall));
+        let of_level =
+            |(level, recall): (usize, &f64)| (LevelStatistic::Recall(level), Some(*recall));
+        let line = levels.line;
+        let statistics = [
+            (LevelStatistic::Spearman, levels.spearman),
+            (LevelStatistic::RSquared, line.map(|line| line.r_squared)),
+            (LevelStatistic::Slope, line.map(|line| line.slope)),
+        ];
+        let of_levels = levels.recall.iter().enumerate().map(of_level);
+        for (statistic, value) in statistics.into_iter().chain(of_levels) {
+            numbers.extend(value.map(|value| (Metric::Levels(direction, statistic), value)));
         }
     }
-    numbers.extend(unlevelled(ids));
     numbers
-}
-
-/// How many queries each way had, for the reader of the file.
-fn unlevelled(ids: &IdMap) -> Numbers {
-    Numbers::from([
-        ("n_captions".to_owned(), ids.captions.len() as f64),
-        ("n_images".to_owned(), ids.images.len() as f64),
-    ])
 }
 
 /// What the truth about captions says of their uncertainty: information, levels of a hierarchy, tokens.
@@ -311,40 +309,30 @@ fn caption_numbers(uncertainty: &[f64], own: &[f64], captions: &[CaptionRow]) ->
         .zip(uncertainty)
         .filter_map(|(caption, u)| Some((caption.bits?, *u)))
         .unzip();
-    if let Some(found) = spearman(&with_bits.1, &with_bits.0) {
-        numbers.insert("uncertainty_vs_bits".to_owned(), found);
-    }
     let tokens: Vec<f64> = captions.iter().map(|c| c.n_tokens as f64).collect();
-    if let Some(found) = spearman(uncertainty, &tokens) {
-        numbers.insert("uncertainty_vs_tokens".to_owned(), found);
-    }
-    for (name, by_group) in [
+    let single = [
         (
-            "uncertainty_tokens",
-            grouped(captions, uncertainty, |c| Some(c.n_tokens)),
+            Metric::UncertaintyVsBits,
+            spearman(&with_bits.1, &with_bits.0),
         ),
+        (Metric::UncertaintyVsTokens, spearman(uncertainty, &tokens)),
         (
-            "uncertainty_level",
-            grouped(captions, uncertainty, |c| c.level),
+            Metric::AdjacentLevelsOrdered,
+            adjacent_levels_ordered(uncertainty, captions),
         ),
-        ("score_level", grouped(captions, own, |c| c.level)),
-        (
-            "uncertainty_bits",
-            grouped(captions, uncertainty, |c| c.bits.map(whole_bits)),
-        ),
-    ] {
-        for (group, mut values) in by_group {
+    ];
+    let single = single.into_iter();
+    numbers.extend(single.filter_map(|(metric, value)| Some((metric, value?))));
+    for grouped in Grouped::ALL.iter().copied() {
+        for (group, mut values) in groups(grouped, captions, uncertainty, own) {
             values.sort_by(f64::total_cmp);
             for percent in QUANTILES {
                 let value = quantile(&values, percent as f64 / 100.0);
                 if let Some(value) = value.filter(|_| values.len() >= MIN_CAPTIONS) {
-                    numbers.insert(format!("{name}_{group}_q{percent}"), value);
+                    numbers.insert(Metric::Quantile(grouped, group, percent), value);
                 }
             }
         }
-    }
-    if let Some(share) = adjacent_levels_ordered(uncertainty, captions) {
-        numbers.insert("adjacent_levels_ordered".to_owned(), share);
     }
     numbers
 }
@@ -357,11 +345,22 @@ fn whole_bits(bits: f64) -> usize {
     bits.max(0.0).round() as usize
 }
 
-fn grouped(
+/// What is described by quantiles, by group of captions.
+fn groups(
+    grouped: Grouped,
     captions: &[CaptionRow],
-    values: &[f64],
-    group: impl Fn(&CaptionRow) -> Option<usize>,
+    uncertainty: &[f64],
+    own: &[f64],
 ) -> BTreeMap<usize, Vec<f64>> {
+    let values = match grouped {
+        Grouped::ScoreByLevel => own,
+        _ => uncertainty,
+    };
+    let group = |caption: &CaptionRow| match grouped {
+        Grouped::UncertaintyByTokens => Some(caption.n_tokens),
+        Grouped::UncertaintyByLevel | Grouped::ScoreByLevel => caption.level,
+        Grouped::UncertaintyByBits => caption.bits.map(whole_bits),
+    };
     let mut groups: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for (caption, value) in captions.iter().zip(values) {
         if let Some(group) = group(caption) {
@@ -390,10 +389,13 @@ fn adjacent_levels_ordered(uncertainty: &[f64], captions: &[CaptionRow]) -> Opti
 mod tests {
     use burn::tensor::Int;
 
-    use super::super::cache::Truths;
     use super::*;
     use crate::device::cpu;
     use crate::train::methods::Clip;
+    use crate::train::reproduce::cache::Truths;
+
+    const T2I: Metric = Metric::Recall(Retrieval::TextToImage, 1);
+    const I2T: Metric = Metric::Recall(Retrieval::ImageToText, 1);
 
     /// Two captions of each of two pictures, of two levels.
     fn captions() -> Vec<CaptionRow> {
@@ -432,21 +434,23 @@ mod tests {
         );
         let clip = Clip::new(&device);
         let numbers = retrieval(&Encoded::new(&clip, images, texts), &ids).expect("a device");
+        assert_eq!(numbers[&T2I], 0.75, "the last points at picture 0");
         assert_eq!(
-            numbers["t2i_recall_at_1"], 0.75,
-            "the last points at picture 0"
-        );
-        assert_eq!(
-            numbers["t2i_recall_at_5"], 1.0,
+            numbers[&Metric::Recall(Retrieval::TextToImage, 5)],
+            1.0,
             "there are but two pictures"
         );
-        assert_eq!(numbers["i2t_recall_at_1"], 1.0, "any own caption is a hit");
+        assert_eq!(numbers[&I2T], 1.0, "any own caption is a hit");
         assert_eq!(
-            numbers["t2i_recall_at_1_full"], 0.5,
+            numbers[&Metric::FullCaptionRecall],
+            0.5,
             "the fullest level alone"
         );
         assert!(
-            !numbers.contains_key("t2i_spearman"),
+            !numbers.contains_key(&Metric::Levels(
+                Retrieval::TextToImage,
+                LevelStatistic::Spearman
+            )),
             "CLIP has no uncertainty"
         );
     }
@@ -473,15 +477,19 @@ mod tests {
         let clip = Clip::new(&device);
         let encoded = Encoded::new(&clip, images, texts);
         let strict = retrieval(&encoded, &ids).expect("a device");
-        assert_eq!(strict["i2t_recall_at_1"], 0.0, "own captions alone");
+        assert_eq!(strict[&I2T], 0.0, "own captions alone");
         // The first caption of picture 0 fits both; that of picture 1 does not.
         ids.truths = Some(Truths {
             meanings: vec![0, 1, 2, 2],
             pictures: vec![vec![0, 1], vec![0], vec![1]],
         });
         let fitting = retrieval(&encoded, &ids).expect("a device");
-        assert_eq!(fitting["i2t_recall_at_1"], 0.5, "picture 1 found a truth");
-        assert_eq!(fitting["i2t_own_recall_at_1"], 0.0, "but not its own");
+        assert_eq!(fitting[&I2T], 0.5, "picture 1 found a truth");
+        assert_eq!(
+            fitting[&Metric::Recall(Retrieval::ImageToOwnText, 1)],
+            0.0,
+            "but not its own"
+        );
     }
 
     #[test]
@@ -510,13 +518,13 @@ mod tests {
     #[test]
     fn uncertainty_that_falls_with_information_is_seen() {
         let found = caption_numbers(&[0.9, 0.2, 0.8, 0.1], &[0.0; 4], &captions());
-        for name in ["uncertainty_vs_bits", "uncertainty_vs_tokens"] {
-            let error = (found[name] + 1.0).abs();
-            assert!(error < 1e-12, "{name} is {}, expected −1", found[name]);
+        for name in [Metric::UncertaintyVsBits, Metric::UncertaintyVsTokens] {
+            let error = (found[&name] + 1.0).abs();
+            assert!(error < 1e-12, "{name} is {}, expected −1", found[&name]);
         }
-        assert_eq!(found["adjacent_levels_ordered"], 1.0, "both pictures");
+        assert_eq!(found[&Metric::AdjacentLevelsOrdered], 1.0, "both pictures");
         let found = caption_numbers(&[0.9, 0.2, 0.1, 0.8], &[0.0; 4], &captions());
-        assert_eq!(found["adjacent_levels_ordered"], 0.5, "one of two");
+        assert_eq!(found[&Metric::AdjacentLevelsOrdered], 0.5, "one of two");
     }
 
     #[test]
@@ -547,10 +555,19 @@ mod tests {
         let uncertainty: Vec<f64> = (0..20).map(f64::from).collect();
         for side in [Side::Text, Side::Image] {
             let numbers = level_numbers(&found, side, &uncertainty, &ids);
-            for direction in ["t2i", "i2t"] {
-                let recall = |level: usize| numbers[&format!("{direction}_level_{level}")];
-                assert_eq!((recall(0), recall(9)), (1.0, 0.0), "{side:?}, {direction}");
-                assert!(numbers[&format!("{direction}_slope")] < 0.0, "it falls");
+            for direction in [Retrieval::TextToImage, Retrieval::ImageToText] {
+                let recall = |level: usize| {
+                    numbers[&Metric::Levels(direction, LevelStatistic::Recall(level))]
+                };
+                assert_eq!(
+                    (recall(0), recall(9)),
+                    (1.0, 0.0),
+                    "{side:?}, {direction:?}"
+                );
+                assert!(
+                    numbers[&Metric::Levels(direction, LevelStatistic::Slope)] < 0.0,
+                    "it falls"
+                );
             }
         }
     }

@@ -1,22 +1,17 @@
-//! What a fitted method makes of pictures that are to be given to captions, and of pictures that belong to none.
+//! Zero-shot classification by captions, and rejection of pictures that belong to no class.
 
 use anyhow::{Context as _, Result};
 
-use super::cache::TaskIds;
 use super::measure::{Encoded, Numbers};
 use crate::metrics::rejection::{
     Accuracy, Candidate, Choice, nearest_point, rejection_auroc, rejection_curve, with_dummy,
 };
+use crate::report::{Metric, RejectionResult, RejectionRule};
 use crate::train::methods::Method;
+use crate::train::reproduce::cache::TaskIds;
 
 /// Points of a rejection curve that are kept, at equal steps of the share of all pictures that are refused.
-pub const CURVE_STEPS: usize = 20;
-
-/// Name of a number of a rejection curve: `positive` or `negative` accuracy at one of its points.
-#[must_use]
-pub fn curve_point(rule: &str, step: usize, side: &str) -> String {
-    format!("{rule}_curve_{step}_{side}")
-}
+pub(super) const CURVE_STEPS: usize = 20;
 
 /// CLIP's own factor, at which its cosines become the probabilities that a threshold is set on.
 const CLIP_SCALE: f64 = 100.0;
@@ -32,23 +27,19 @@ const PAPERS_MARGIN: Accuracy = Accuracy {
 
 /// The labels of a task with the scores of every picture.
 #[derive(Debug)]
-pub struct Classified<'a> {
+pub(super) struct Classified<'a> {
     /// The class of each picture, or none.
-    pub labels: &'a [Option<usize>],
+    pub(super) labels: &'a [Option<usize>],
     /// Classes, before the dummies.
-    pub n_classes: usize,
+    pub(super) n_classes: usize,
     /// Dummies.
-    pub n_dummies: usize,
+    pub(super) n_dummies: usize,
     scores: Vec<Vec<f64>>,
 }
 
 impl<'a> Classified<'a> {
     /// Scores every picture of a task.
-    ///
-    /// # Errors
-    ///
-    /// The device fails.
-    pub fn new<M: Method>(encoded: &Encoded<'_, M>, ids: &'a TaskIds) -> Result<Self> {
+    pub(super) fn new<M: Method>(encoded: &Encoded<'_, M>, ids: &'a TaskIds) -> Result<Self> {
         let (n_texts, n_classes) = (encoded.n_texts(), ids.classes.len());
         let of_row = |row: &[f32]| by_class(row, n_classes, ids.n_templates);
         Ok(Self {
@@ -68,37 +59,34 @@ impl<'a> Classified<'a> {
     }
 
     /// Share of pictures that belong to a class and are given to it.
-    ///
-    /// # Errors
-    ///
-    /// The task has no classes.
-    pub fn accuracy(&self) -> Result<f64> {
+    pub(super) fn accuracy(&self) -> Result<f64> {
         let classes: Vec<usize> = (0..self.n_classes).collect();
         Ok(with_dummy(&self.choices(&classes)?, self.labels, usize::MAX).positive)
     }
 
     /// Accuracy on pictures of a class and of none, with each dummy in turn.
-    ///
-    /// # Errors
-    ///
-    /// The task has no classes.
-    pub fn with_dummies(&self) -> Result<Numbers> {
+    pub(super) fn with_dummies(&self) -> Result<Numbers> {
         let mut numbers = Numbers::new();
         for i in 0..self.n_dummies {
             let columns: Vec<usize> = (0..self.n_classes).chain([self.n_classes + i]).collect();
             let found = with_dummy(&self.choices(&columns)?, self.labels, self.n_classes);
-            numbers.insert(format!("dummy_{i}_positive"), found.positive);
-            numbers.insert(format!("dummy_{i}_negative"), found.negative);
+            let rule = RejectionRule::Dummy(i);
+            numbers.extend([
+                (
+                    Metric::Rejection(rule, RejectionResult::Positive),
+                    found.positive,
+                ),
+                (
+                    Metric::Rejection(rule, RejectionResult::Negative),
+                    found.negative,
+                ),
+            ]);
         }
         Ok(numbers)
     }
 
     /// What a threshold on CLIP's probability and one on its margin do without a dummy.
-    ///
-    /// # Errors
-    ///
-    /// The task has no classes.
-    pub fn with_thresholds(&self) -> Result<Numbers> {
+    pub(super) fn with_thresholds(&self) -> Result<Numbers> {
         let classes: Vec<usize> = (0..self.n_classes).collect();
         let probabilities = Self {
             labels: self.labels,
@@ -112,39 +100,42 @@ impl<'a> Classified<'a> {
         };
         let choices = probabilities.choices(&classes)?;
         let mut numbers = Numbers::new();
-        for (name, confidence, target) in [
-            (
-                "threshold",
-                (|c: &Choice| c.score) as fn(&Choice) -> f64,
-                PAPERS_THRESHOLD,
-            ),
-            ("margin", |c: &Choice| c.margin, PAPERS_MARGIN),
+        let score: fn(&Choice) -> f64 = |choice| choice.score;
+        for (rule, confidence, target) in [
+            (RejectionRule::Threshold, score, PAPERS_THRESHOLD),
+            (RejectionRule::Margin, |choice| choice.margin, PAPERS_MARGIN),
         ] {
-            let candidates: Vec<Candidate> = choices
-                .iter()
-                .zip(self.labels)
-                .map(|(choice, label)| Candidate {
-                    confidence: confidence(choice),
-                    label: label.map(|label| label == choice.class),
-                })
-                .collect();
-            let curve = rejection_curve(&candidates);
-            for step in 0..=CURVE_STEPS {
-                let Accuracy { positive, negative } =
-                    curve[step * (curve.len() - 1) / CURVE_STEPS].accuracy;
-                numbers.insert(curve_point(name, step, "positive"), positive);
-                numbers.insert(curve_point(name, step, "negative"), negative);
-            }
-            if let Some(point) = nearest_point(&curve, target) {
-                numbers.insert(format!("{name}_positive"), point.accuracy.positive);
-                numbers.insert(format!("{name}_negative"), point.accuracy.negative);
-            }
-            if let Some(area) = rejection_auroc(&candidates) {
-                numbers.insert(format!("{name}_auroc"), area);
-            }
+            let candidates = choices.iter().zip(self.labels);
+            let candidates = candidates.map(|(choice, label)| Candidate {
+                confidence: confidence(choice),
+                label: label.map(|label| label == choice.class),
+            });
+            let found = by_confidence(&candidates.collect::<Vec<_>>(), target);
+            let found = found.into_iter();
+            numbers.extend(found.map(|(result, value)| (Metric::Rejection(rule, result), value)));
         }
         Ok(numbers)
     }
+}
+
+/// What refusing the least confident candidates does: at points of the curve over all thresholds, at the point nearest
+/// to a target, and as area under the ROC curve.
+fn by_confidence(candidates: &[Candidate], target: Accuracy) -> Vec<(RejectionResult, f64)> {
+    let curve = rejection_curve(candidates);
+    let mut results = Vec::new();
+    for step in 0..=CURVE_STEPS {
+        let Accuracy { positive, negative } =
+            curve[step * (curve.len() - 1) / CURVE_STEPS].accuracy;
+        results.push((RejectionResult::CurvePositive(step), positive));
+        results.push((RejectionResult::CurveNegative(step), negative));
+    }
+    if let Some(point) = nearest_point(&curve, target) {
+        results.push((RejectionResult::Positive, point.accuracy.positive));
+        results.push((RejectionResult::Negative, point.accuracy.negative));
+    }
+    let area = rejection_auroc(candidates);
+    results.extend(area.map(|area| (RejectionResult::Auroc, area)));
+    results
 }
 
 /// The mean score of each class over its captions, which for likelihoods is their geometric mean; dummies follow as
@@ -210,19 +201,28 @@ mod tests {
         let classified = classified(&LABELS);
         let accuracy = classified.accuracy().expect("classes");
         assert!((accuracy - 2.0 / 3.0).abs() < 1e-12, "found {accuracy}");
+        let dummy = |result| Metric::Rejection(RejectionRule::Dummy(0), result);
         let found = classified.with_dummies().expect("classes");
-        assert_eq!(found["dummy_0_negative"], 0.5, "one of two is refused");
-        let positive = found["dummy_0_positive"];
+        assert_eq!(
+            found[&dummy(RejectionResult::Negative)],
+            0.5,
+            "one of two is refused"
+        );
+        let positive = found[&dummy(RejectionResult::Positive)];
         assert!((positive - 2.0 / 3.0).abs() < 1e-12, "found {positive}");
     }
 
     #[test]
     fn a_threshold_tells_sure_pictures_from_unsure_ones() {
+        let auroc = |rule| Metric::Rejection(rule, RejectionResult::Auroc);
         let found = classified(&LABELS).with_thresholds().expect("classes");
         // Probabilities at scale 100 are 1/(1 + e^−d) with d = 10, 18, 3 of a class and 1, 4 of none: five of the six
         // pairs are in order.
-        let area = found["threshold_auroc"];
+        let area = found[&auroc(RejectionRule::Threshold)];
         assert!((area - 5.0 / 6.0).abs() < 1e-6, "found {area}");
-        assert!(found.contains_key("margin_auroc"), "margin too: {found:?}");
+        assert!(
+            found.contains_key(&auroc(RejectionRule::Margin)),
+            "margin too: {found:?}"
+        );
     }
 }

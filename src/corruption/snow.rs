@@ -2,8 +2,8 @@
 
 use rand::{Rng, RngExt as _};
 
-use super::Canvas;
-use super::blur::{between, zoomed};
+use super::blur::zoomed;
+use super::canvas::Canvas;
 use crate::numerics::standard_normal;
 
 /// How dense the flakes are and how they fall.
@@ -92,7 +92,7 @@ fn flakes<R: Rng>(canvas: &Canvas, snow: &Snow, rng: &mut R) -> Canvas {
                 row as f64 + offset * angle.sin(),
                 column as f64 + offset * angle.cos(),
             );
-            (weight / sum) as f32 * between(&layer, row, column, channel)
+            (weight / sum) as f32 * layer.between(row, column, channel)
         });
         streak.sum()
     })

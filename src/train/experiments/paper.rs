@@ -2,6 +2,9 @@
 //!
 //! `AsymVLM`, tables A.2 (retrieval) and A.4 (zero-shot accuracy): mean and standard deviation over five seeds.
 
+use std::borrow::Cow;
+
+use crate::report::{LevelStatistic, Metric, Retrieval};
 use crate::train::methods::MethodName::{
     self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Deterministic, Pcmepp, Pfe, Probvlm, Prolip,
 };
@@ -10,26 +13,26 @@ use crate::train::methods::MethodName::{
 type Printed = (f64, f64);
 
 /// The numbers of [`RETRIEVAL`], in order.
-const RETRIEVAL_METRICS: [&str; 6] = [
-    "i2t_recall_at_1",
-    "i2t_r_squared",
-    "i2t_spearman",
-    "t2i_recall_at_1",
-    "t2i_r_squared",
-    "t2i_spearman",
+const RETRIEVAL_METRICS: [Metric; 6] = [
+    Metric::Recall(Retrieval::ImageToText, 1),
+    Metric::Levels(Retrieval::ImageToText, LevelStatistic::RSquared),
+    Metric::Levels(Retrieval::ImageToText, LevelStatistic::Spearman),
+    Metric::Recall(Retrieval::TextToImage, 1),
+    Metric::Levels(Retrieval::TextToImage, LevelStatistic::RSquared),
+    Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman),
 ];
 /// The numbers of [`ZERO_SHOT`], in order.
-const ZERO_SHOT_METRICS: [&str; 4] = [
-    "accuracy_cifar10",
-    "accuracy_cifar100",
-    "accuracy_stl10",
-    "accuracy_imagenet",
+const ZERO_SHOT_METRICS: [Metric; 4] = [
+    Metric::Accuracy(Cow::Borrowed("cifar10")),
+    Metric::Accuracy(Cow::Borrowed("cifar100")),
+    Metric::Accuracy(Cow::Borrowed("stl10")),
+    Metric::Accuracy(Cow::Borrowed("imagenet")),
 ];
 
 /// What the paper prints of a number; `None` where it does not.
 #[must_use]
-pub fn printed(dataset: &str, method: MethodName, metric: &str) -> Option<Printed> {
-    let at = |metrics: &[&str]| metrics.iter().position(|known| *known == metric);
+pub(super) fn printed(dataset: &str, method: MethodName, metric: &Metric) -> Option<Printed> {
+    let at = |metrics: &[Metric]| metrics.iter().position(|known| known == metric);
     let of = |row: &(&str, MethodName)| *row == (dataset, method);
     if let Some(column) = at(&RETRIEVAL_METRICS) {
         let row = RETRIEVAL.iter().find(|(d, m, _)| of(&(*d, *m)))?;
@@ -95,7 +98,8 @@ mod tests {
             ("scenes", AsymvlmVmf, "t2i_recall_at_1", None),
             ("coco", AsymvlmVmf, "rsum", None),
         ] {
-            let found = printed(dataset, method, metric);
+            let metric: Metric = metric.parse().expect("a metric");
+            let found = printed(dataset, method, &metric);
             assert_eq!(found, expected, "{dataset}, {method:?}, {metric}");
         }
     }

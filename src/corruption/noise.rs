@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt as _};
 
-use super::Canvas;
+use super::canvas::Canvas;
 use crate::numerics::standard_normal;
 
 /// Standard deviations.
@@ -55,7 +55,7 @@ pub(super) fn impulse<R: Rng>(canvas: Canvas, level: usize, rng: &mut R) -> Canv
     })
 }
 
-/// Draws from the Poisson law with a mean of at most 60, by the waiting times of its events (Knuth).
+/// Draws from the Poisson distribution with a mean of at most 60, by the waiting times of its events (Knuth).
 fn poisson<R: Rng>(mean: f64, rng: &mut R) -> f64 {
     let limit = (-mean).exp();
     let (mut count, mut product) = (0.0, rng.random::<f64>());

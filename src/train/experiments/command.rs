@@ -11,13 +11,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
-use super::cache::Cache;
-use super::disturbed::Disturbed;
-use super::world::World;
-use super::{Bench, Campaign, FitRequest, Given, Plan};
+use super::campaign::Campaign;
+use super::corrupted::CorruptedSplit;
+use super::evaluation_data::EvaluationData;
+use super::run::{Evaluator, FitRequest, Plan};
 use crate::device;
 use crate::train::cli::command_line;
 use crate::train::methods::{Follow, MethodName, UncertaintyOf};
+use crate::train::reproduce::cache::Cache;
+use crate::train::reproduce::world::World;
 
 /// How to fit.
 #[derive(Debug, Args)]
@@ -126,12 +128,12 @@ impl PlanArgs {
         })
     }
 
-    fn given(&self) -> Result<Given> {
+    fn data(&self) -> Result<EvaluationData> {
         let others = self.measure_on.iter().map(|folder| Cache::read(folder));
         let own = Cache::read(&self.features)?;
-        let disturbed = Disturbed::read_all(&own, &self.features)?;
-        let given = Given::new(own, others.collect::<Result<_>>()?)?;
-        Ok(given.with_disturbed(disturbed))
+        let corrupted = CorruptedSplit::read_all(&own, &self.features)?;
+        let data = EvaluationData::new(own, others.collect::<Result<_>>()?)?;
+        Ok(data.with_corrupted(corrupted))
     }
 }
 
@@ -153,12 +155,12 @@ pub fn run_fit(args: &FitArgs) -> Result<()> {
     let numbers_path = args.out.join("numbers.json");
     refuse_to_overwrite(&numbers_path, args.force)?;
     let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);
-    let given = args.plan.given()?;
+    let data = args.plan.data()?;
     let request = FitRequest {
         name: args.method,
         seed: args.seed,
     };
-    let measured = Bench::new(&given, &device).fit(request, &plan, Some(&args.out))?;
+    let measured = Evaluator::new(&data, &device).fit(request, &plan, Some(&args.out))?;
     for name in ["checkpoint.json", "method.bpk", "optimizer.bpk"] {
         // A fit that was short left none.
         std::fs::remove_file(args.out.join(name)).ok();
@@ -167,22 +169,17 @@ pub fn run_fit(args: &FitArgs) -> Result<()> {
         "method": args.method,
         "seed": args.seed,
         "command": plan.command,
-        "sizes": plan.sizes(given.own.config.embed_dim),
+        "sizes": plan.sizes(data.own.config.embed_dim),
         "features_folder": args.plan.features,
-        "features": given.own.config,
+        "features": data.own.config,
         "numbers": measured.iter().cloned().collect::<BTreeMap<_, _>>(),
     });
     std::fs::write(&numbers_path, serde_json::to_string_pretty(&json)?)
         .with_context(|| numbers_path.display().to_string())?;
     for (dataset, numbers) in &measured {
         println!("{dataset}");
-        let is_for_figures = |name: &str| {
-            ["_q", "_level_", "_curve_"]
-                .iter()
-                .any(|part| name.contains(part))
-        };
-        for (name, value) in numbers.iter().filter(|(name, _)| !is_for_figures(name)) {
-            println!("  {name:<28} {value:.4}");
+        for (metric, value) in numbers.iter().filter(|(m, _)| !m.is_point_of_figure()) {
+            println!("  {:<28} {value:.4}", metric.to_string());
         }
     }
     println!("{}: all numbers", numbers_path.display());
@@ -207,8 +204,8 @@ fn usual_jobs(device: &str) -> usize {
 /// The features are missing or of another world, or the user interrupted.
 pub fn run_reproduce(args: &ReproduceArgs) -> Result<()> {
     let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);
-    let given = args.plan.given()?;
-    let found = &given.own.config.dataset;
+    let data = args.plan.data()?;
+    let found = &data.own.config.dataset;
     let expected = args.world.slug();
     ensure!(
         *found == expected,
@@ -225,7 +222,7 @@ pub fn run_reproduce(args: &ReproduceArgs) -> Result<()> {
         n_seeds: args.seeds,
         n_jobs: args.jobs.unwrap_or_else(|| usual_jobs(&args.plan.device)),
         plan: &plan,
-        given: &given,
+        data: &data,
         folder: &args.out,
         device: (&args.plan.device, &device),
     };

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::results::Results;
 use super::{findings, tables};
 
-/// What is said of how the results came about, of what is in `environment.json`.
-const CIRCUMSTANCES: [(&str, &str); 10] = [
+/// Entries of `environment.json` that the report repeats: as they are called there, and their keys.
+const SETTINGS: [(&str, &str); 10] = [
     ("command", "command"),
     ("program", "version"),
     ("commit", "commit"),
@@ -21,22 +21,12 @@ const CIRCUMSTANCES: [(&str, &str); 10] = [
     ("factor on the published learning rates", "rate_factor"),
 ];
 
-/// The numbers of `summary.json`, which the page's view of the evidence shows.
-pub const SHOWN_ON_THE_PAGE: [&str; 6] = [
-    "t2i_spearman",
-    "i2t_own_spearman",
-    "uncertainty_vs_bits",
-    "t2i_recall_at_1",
-    "i2t_own_recall_at_1",
-    "t2i_recall_at_1_full",
-];
-
 /// The report, a chapter for each data set; `figures` are the names of files beside it.
 #[must_use]
-pub fn markdown(results: &Results, environment: &Value, figures: &[String]) -> String {
+pub(super) fn markdown(results: &Results, environment: &Value, figures: &[String]) -> String {
     let mut text = "# Every method on frozen features\n\n".to_owned();
     let encoder = &environment["features"]["model"];
-    for (name, value) in CIRCUMSTANCES
+    for (name, value) in SETTINGS
         .map(|(name, key)| (name, &environment[key]))
         .into_iter()
         .chain([("encoder", encoder)])
@@ -75,14 +65,18 @@ pub fn markdown(results: &Results, environment: &Value, figures: &[String]) -> S
 
 #[cfg(test)]
 mod tests {
+    use super::super::measure::Numbers;
     use super::*;
+    use std::path::Path;
+
+    use crate::report::{Metric, Retrieval, SHOWN_ON_THE_PAGE, SummaryRow};
+    use crate::train::files;
     use crate::train::methods::MethodName;
-    use crate::train::reproduce::measure::Numbers;
 
     #[test]
     fn a_report_tells_how_the_results_came_about_and_shows_the_figures() {
         let mut results = Results::default();
-        let numbers = |recall| Numbers::from([("t2i_recall_at_1".to_owned(), recall)]);
+        let numbers = |recall| Numbers::from([(Metric::Recall(Retrieval::TextToImage, 1), recall)]);
         results.add(MethodName::AsymvlmVmf, "scenes", 0, numbers(0.5));
         results.add(MethodName::Clip, "scenes", 0, numbers(0.25));
         let environment = serde_json::json!({
@@ -103,5 +97,30 @@ mod tests {
             !text.contains("commit"),
             "nothing is said of nothing: {text}"
         );
+    }
+
+    #[test]
+    fn the_committed_report_is_what_the_committed_results_say() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/evidence/scenes");
+        let results = Results::read(&folder.join("results.json")).expect("committed results");
+        let environment = files::read_json(&folder.join("environment.json")).expect("settings");
+        let figures = [
+            "recall-by-level",
+            "ablation",
+            "hierarchy",
+            "tokens",
+            "rejection",
+        ];
+        let figures = figures.map(|name| format!("{name}.svg"));
+        let committed = std::fs::read_to_string(folder.join("report.md")).expect("a report");
+        let text = markdown(&results, &environment, &figures);
+        for (found, expected) in text.lines().zip(committed.lines()) {
+            assert_eq!(found, expected, "as `train reproduce` writes it");
+        }
+        assert_eq!(text.len(), committed.len(), "the whole report");
+        let summary = results.on("scenes").summaries(&SHOWN_ON_THE_PAGE);
+        let committed: Vec<SummaryRow> =
+            files::read_json(&folder.join("summary.json")).expect("a summary");
+        assert_eq!(summary, committed, "what the page shows");
     }
 }

@@ -1,7 +1,6 @@
-//! Blur of a lens, of a movement, of a file and of a screen.
+//! Blur of a lens and of a movement, and too few pixels.
 
-use super::Canvas;
-use crate::preprocess::{RgbPixels, decode};
+use super::canvas::Canvas;
 
 /// Radius of the disc, and the standard deviation that softens its edge.
 const DEFOCUS: [(f64, f64); 5] = [(3.0, 0.1), (4.0, 0.5), (6.0, 0.5), (8.0, 0.5), (10.0, 0.5)];
@@ -13,8 +12,6 @@ const ZOOM: [(f64, f64); 5] = [
     (1.26, 0.02),
     (1.33, 0.03),
 ];
-/// Quality of the file.
-const JPEG: [u8; 5] = [25, 18, 15, 10, 7];
 /// Share of the side that is left.
 const PIXELATE: [f64; 5] = [0.6, 0.5, 0.4, 0.3, 0.25];
 
@@ -32,7 +29,7 @@ pub(super) fn defocus(canvas: &Canvas, level: usize) -> Canvas {
     })
 }
 
-/// A disc whose edge is softened by a normal law; weights sum to one.
+/// A disc whose edge is softened by a normal distribution; weights sum to one.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a radius of some pixels, in single precision"
@@ -41,7 +38,7 @@ fn disc(radius: f64, softness: f64) -> Kernel {
     let reach = (radius + 2.0).ceil() as isize;
     let weight = |row: isize, column: isize| {
         let distance = (row as f64).hypot(column as f64);
-        // The normal law's distribution function, by a logistic curve that is nowhere more than 0.01 off.
+        // The normal distribution function, by a logistic curve that is nowhere more than 0.01 off.
         1.0 / (1.0 + (1.702 * (distance - radius) / softness).exp())
     };
     let places = (-reach..=reach).flat_map(|row| (-reach..=reach).map(move |c| (row, c)));
@@ -76,38 +73,9 @@ pub(super) fn zoom(canvas: &Canvas, level: usize) -> Canvas {
 
 /// The middle of a picture, `factor` times as large, by linear interpolation.
 pub(super) fn zoomed(canvas: &Canvas, factor: f64) -> Canvas {
-    let centre = (canvas.side as f64 - 1.0) / 2.0;
+    let centre = canvas.centre();
     let source = |index: isize| centre + (index as f64 - centre) / factor;
-    canvas.map(|row, column, channel| between(canvas, source(row), source(column), channel))
-}
-
-/// The value between pixels.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "places within a picture, in single precision"
-)]
-pub(super) fn between(canvas: &Canvas, row: f64, column: f64, channel: usize) -> f32 {
-    let (top, left) = (row.floor(), column.floor());
-    let (down, right) = ((row - top) as f32, (column - left) as f32);
-    let (top, left) = (top as isize, left as isize);
-    let at = |r, c| canvas.at(top + r, left + c, channel);
-    (at(0, 0) * (1.0 - right) + at(0, 1) * right) * (1.0 - down)
-        + (at(1, 0) * (1.0 - right) + at(1, 1) * right) * down
-}
-
-/// Written as a JPEG file and read again.
-pub(super) fn jpeg(rgb: &RgbPixels, level: usize) -> RgbPixels {
-    let mut bytes = Vec::new();
-    let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, JPEG[level]);
-    let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let (width, height) = (side(rgb.width), side(rgb.height));
-    let colour = image::ExtendedColorType::Rgb8;
-    let written = encoder.encode(&rgb.pixels, width, height, colour);
-    // Memory does not fail, and a picture that was read is not too large to be written.
-    written
-        .ok()
-        .and_then(|()| decode(&bytes).ok())
-        .map_or_else(|| rgb.clone(), |read| read.rgb)
+    canvas.map(|row, column, channel| canvas.between(source(row), source(column), channel))
 }
 
 /// Means over blocks of equal size, shown as large as before.

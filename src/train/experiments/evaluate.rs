@@ -7,16 +7,16 @@ use anyhow::{Context as _, Result};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use rayon::prelude::*;
 
-use super::attributes::{Task, tasks};
-use super::export::picture;
-use super::outside::OutsideReport;
-use super::report::{AgainstBits, BothWays, FamilyReport, Report};
+use crate::family::{Family, PerFamily};
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::{mean, recall_by_level, spearman};
-use crate::model::adapter::Family;
 use crate::numerics::MIN_LIKELIHOOD_COSINE;
+use crate::report::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation};
 use crate::scenes::grammar::{N_LEVELS, full_description, hierarchy, random_part};
 use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
+use crate::train::attributes::{Task, tasks};
+use crate::train::export::picture;
+use crate::train::outside;
 
 /// Seed of the test scenes.
 pub const TEST_SEED: u64 = 2_000_000;
@@ -29,7 +29,7 @@ const UNCERTAINTY_LEVELS: usize = 10;
 /// Scenes rendered and encoded together, which bounds the memory.
 const SCENES_PER_PASS: usize = 128;
 
-struct Caption {
+struct EncodedCaption {
     scene: usize,
     description: Description,
     bits: f64,
@@ -41,12 +41,12 @@ struct TestSet {
     scenes: Vec<Scene>,
     images: Vec<ImageEncoding>,
     /// Levels of the hierarchies, scene by scene.
-    hierarchies: Vec<Caption>,
+    hierarchies: Vec<EncodedCaption>,
     /// One random part of each scene.
-    parts: Vec<Caption>,
+    parts: Vec<EncodedCaption>,
     /// Full captions of the first scenes, in order.
-    full: Vec<Caption>,
-    full_in_new_words: Vec<Caption>,
+    full: Vec<EncodedCaption>,
+    full_in_new_words: Vec<EncodedCaption>,
     /// Which of those scenes hold a composition that training never showed.
     new_compositions: Vec<usize>,
 }
@@ -61,15 +61,17 @@ pub fn evaluate(
     n_scenes: usize,
     seed: u64,
     photos: Option<&Path>,
-) -> Result<Report> {
+) -> Result<Evaluation> {
     let set = TestSet::draw(session, n_scenes, seed)?;
     let world = session.manifest().outside.as_ref();
-    Ok(Report {
+    Ok(Evaluation {
         n_scenes,
         seed,
-        outside: OutsideReport::measure(world, &set.scenes, photos)?,
-        vmf: set.report(session, seed, Family::VonMisesFisher)?,
-        power_spherical: set.report(session, seed, Family::PowerSpherical)?,
+        out_of_distribution: outside::measure(world, &set.scenes, photos)?,
+        families: PerFamily {
+            vmf: set.evaluate(session, seed, Family::VonMisesFisher)?,
+            power_spherical: set.evaluate(session, seed, Family::PowerSpherical)?,
+        },
     })
 }
 
@@ -107,11 +109,11 @@ impl TestSet {
         })
     }
 
-    fn report(&self, session: &Session, seed: u64, family: Family) -> Result<FamilyReport> {
+    fn evaluate(&self, session: &Session, seed: u64, family: Family) -> Result<FamilyEvaluation> {
         let likelihood = Score::Likelihood(family);
         let gallery = &self.images[..self.images.len().min(RECALL_GALLERY)];
         let all: Vec<usize> = (0..gallery.len()).collect();
-        Ok(FamilyReport {
+        Ok(FamilyEvaluation {
             recall_at_1: recall(&self.full, gallery, likelihood, &all),
             recall_at_1_new_wording: recall(&self.full_in_new_words, gallery, likelihood, &all),
             recall_at_1_new_compositions: recall(
@@ -127,13 +129,13 @@ impl TestSet {
             attribute_accuracy_cosine: attribute_accuracy(session, seed, Score::Cosine)?,
             kappa_vs_bits: self.kappa_vs_bits(family)?,
             nats_by_level: self
-                .by_level(|c| Judge::new(&c.encoding, likelihood).of(&self.images[c.scene])),
+                .by_level(|c| Scorer::new(&c.encoding, likelihood).of(&self.images[c.scene])),
             bits_by_level: self.by_level(|c| c.bits),
             kappa_by_level: self.by_level(|c| concentration(c, family)),
         })
     }
 
-    fn by_level(&self, value: impl Fn(&Caption) -> f64) -> Vec<f64> {
+    fn by_level(&self, value: impl Fn(&EncodedCaption) -> f64) -> Vec<f64> {
         let of_level = |level| {
             self.hierarchies
                 .iter()
@@ -163,8 +165,8 @@ impl TestSet {
 
     /// Spearman of recall over uncertainty levels, queries from all levels.
     fn spearman_levels(&self, family: Family) -> Result<BothWays> {
-        let captions: Vec<&Caption> = self.hierarchies.iter().chain(&self.parts).collect();
-        let judges = judges(
+        let captions: Vec<&EncodedCaption> = self.hierarchies.iter().chain(&self.parts).collect();
+        let scorers = scorers(
             captions.iter().map(|caption| &caption.encoding),
             Score::Likelihood(family),
         );
@@ -174,15 +176,15 @@ impl TestSet {
             .collect();
         let found: Vec<bool> = captions
             .par_iter()
-            .zip(&judges)
-            .map(|(caption, judge)| {
-                best(self.images.iter().map(|image| judge.of(image))) == caption.scene
+            .zip(&scorers)
+            .map(|(caption, scorer)| {
+                best(self.images.iter().map(|image| scorer.of(image))) == caption.scene
             })
             .collect();
         let retrieved: Vec<usize> = self
             .images
             .par_iter()
-            .map(|image| best(judges.iter().map(|judge| judge.of(image))))
+            .map(|image| best(scorers.iter().map(|scorer| scorer.of(image))))
             .collect();
         let is_own: Vec<bool> = retrieved
             .iter()
@@ -199,9 +201,9 @@ impl TestSet {
         })
     }
 
-    fn kappa_vs_bits(&self, family: Family) -> Result<BTreeMap<String, AgainstBits>> {
+    fn kappa_vs_bits(&self, family: Family) -> Result<BTreeMap<String, BitsCorrelation>> {
         let mut seen = std::collections::HashSet::new();
-        let all: Vec<(&Caption, usize, f64)> = self
+        let all: Vec<(&EncodedCaption, usize, f64)> = self
             .hierarchies
             .iter()
             .chain(&self.parts)
@@ -211,11 +213,11 @@ impl TestSet {
         let group = |low: usize, high: usize| {
             let chosen: Vec<_> = all.iter().filter(|c| (low..=high).contains(&c.1)).collect();
             let bits: Vec<f64> = chosen.iter().map(|c| c.2).collect();
-            let against = |value: &dyn Fn(&Caption) -> f64| {
+            let against = |value: &dyn Fn(&EncodedCaption) -> f64| {
                 let values: Vec<f64> = chosen.iter().map(|c| value(c.0)).collect();
                 spearman(&values, &bits).context("captions of different information")
             };
-            Ok::<_, anyhow::Error>(AgainstBits {
+            Ok::<_, anyhow::Error>(BitsCorrelation {
                 kappa: against(&|c| concentration(c, family))?,
                 word_count: against(&|c| c.text.split(' ').count() as f64)?,
                 minus_feature_norm: against(&|c| -c.encoding.features_norm)?,
@@ -235,7 +237,7 @@ fn captions(
     descriptions: Vec<(usize, Description)>,
     wording: Wording,
     rng: &mut ChaCha8Rng,
-) -> Result<Vec<Caption>> {
+) -> Result<Vec<EncodedCaption>> {
     let texts: Vec<String> = descriptions
         .iter()
         .map(|(_, description)| say(description, wording, rng))
@@ -247,13 +249,15 @@ fn captions(
         .collect();
     let parts = descriptions.into_iter().zip(bits).zip(texts).zip(encodings);
     Ok(parts
-        .map(|((((scene, description), bits), text), encoding)| Caption {
-            scene,
-            description,
-            bits,
-            text,
-            encoding,
-        })
+        .map(
+            |((((scene, description), bits), text), encoding)| EncodedCaption {
+                scene,
+                description,
+                bits,
+                text,
+                encoding,
+            },
+        )
         .collect())
 }
 
@@ -273,15 +277,15 @@ enum Score {
     Likelihood(Family),
 }
 
-/// A caption with what its scores need, computed once.
-struct Judge<'a> {
+/// Scores pictures under one caption; what all of them need is computed once.
+struct Scorer<'a> {
     encoding: &'a TextEncoding,
     score: Score,
     concentration: f64,
     log_normalizer_ratio: f64,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> Scorer<'a> {
     fn new(encoding: &'a TextEncoding, score: Score) -> Self {
         let Score::Likelihood(family) = score else {
             return Self {
@@ -328,13 +332,13 @@ fn dot(a: &[f32], b: &[f32]) -> f64 {
         .sum()
 }
 
-fn judges<'a>(encodings: impl Iterator<Item = &'a TextEncoding>, score: Score) -> Vec<Judge<'a>> {
+fn scorers<'a>(encodings: impl Iterator<Item = &'a TextEncoding>, score: Score) -> Vec<Scorer<'a>> {
     encodings
-        .map(|encoding| Judge::new(encoding, score))
+        .map(|encoding| Scorer::new(encoding, score))
         .collect()
 }
 
-fn concentration(caption: &Caption, family: Family) -> f64 {
+fn concentration(caption: &EncodedCaption, family: Family) -> f64 {
     caption
         .encoding
         .laws
@@ -354,16 +358,16 @@ fn best(scores: impl Iterator<Item = f64>) -> usize {
 
 /// Recall@1 of one caption for each picture, over the pairs in `queries`.
 fn recall(
-    captions: &[Caption],
+    captions: &[EncodedCaption],
     gallery: &[ImageEncoding],
     score: Score,
     queries: &[usize],
 ) -> BothWays {
-    let judges = judges(captions.iter().map(|caption| &caption.encoding), score);
+    let scorers = scorers(captions.iter().map(|caption| &caption.encoding), score);
     let finds_image =
-        |i: usize| best(gallery.iter().map(|image| judges[i].of(image))) == captions[i].scene;
+        |i: usize| best(gallery.iter().map(|image| scorers[i].of(image))) == captions[i].scene;
     let finds_text =
-        |i: usize| captions[best(judges.iter().map(|judge| judge.of(&gallery[i])))].scene == i;
+        |i: usize| captions[best(scorers.iter().map(|scorer| scorer.of(&gallery[i])))].scene == i;
     let share = |hit: &(dyn Fn(usize) -> bool + Sync)| {
         queries.par_iter().filter(|&&i| hit(i)).count() as f64 / queries.len() as f64
     };
@@ -391,10 +395,10 @@ fn attribute_accuracy(session: &Session, seed: u64, score: Score) -> Result<BTre
     {
         let scenes: Vec<Scene> = (0..ATTRIBUTE_SCENES).map(|i| scenes(&mut rng, i)).collect();
         let texts = pollster::block_on(session.encode_text(&captions))?;
-        let judges = judges(texts.iter(), score);
+        let scorers = scorers(texts.iter(), score);
         let images = encode_scenes(session, &scenes)?;
         let is_right = |(scene, image): (&Scene, &ImageEncoding)| {
-            best(judges.iter().map(|judge| judge.of(image))) == label(scene)
+            best(scorers.iter().map(|scorer| scorer.of(image))) == label(scene)
         };
         let n_right = scenes
             .iter()

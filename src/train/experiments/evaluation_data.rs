@@ -2,28 +2,28 @@
 
 use anyhow::{Result, ensure};
 
-use super::cache::Cache;
-use super::disturbed::Disturbed;
+use super::corrupted::CorruptedSplit;
+use crate::train::reproduce::cache::Cache;
 
 /// Features to train on, and features to measure on.
 #[derive(Debug)]
-pub struct Given {
-    /// Trained on, and measured on.
+pub struct EvaluationData {
+    /// Features of the data set that is trained on, and measured on.
     pub own: Cache,
-    /// Measured on, of other data sets.
+    /// Features of other data sets, to measure on.
     pub others: Vec<Cache>,
-    /// The own test split disturbed, one side at a time.
-    pub disturbed: Vec<Disturbed>,
+    /// Features of the own test split corrupted, one side at a time.
+    pub corrupted: Vec<CorruptedSplit>,
 }
 
-impl Given {
+impl EvaluationData {
     /// Features of one data set.
     #[must_use]
     pub const fn alone(own: Cache) -> Self {
         Self {
             own,
             others: Vec::new(),
-            disturbed: Vec::new(),
+            corrupted: Vec::new(),
         }
     }
 
@@ -53,21 +53,20 @@ impl Given {
                 cache.config.dataset
             );
         }
-        let disturbed = Vec::new();
         Ok(Self {
             own,
             others,
-            disturbed,
+            corrupted: Vec::new(),
         })
     }
 
-    /// The same, to be measured on its own test split disturbed too.
+    /// The same, to be measured on its own test split corrupted too.
     #[must_use]
-    pub fn with_disturbed(self, disturbed: Vec<Disturbed>) -> Self {
-        Self { disturbed, ..self }
+    pub fn with_corrupted(self, corrupted: Vec<CorruptedSplit>) -> Self {
+        Self { corrupted, ..self }
     }
 
-    /// What is measured on, with its name in results.
+    /// The data sets that are measured on, with their names in results; the own one first.
     pub(super) fn measured(&self) -> Vec<(String, &Cache)> {
         let own = &self.own.config.dataset;
         let others = self.others.iter().map(|cache| {

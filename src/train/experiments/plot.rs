@@ -31,26 +31,26 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// A line, with a band around it where the spread is known.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub(super) struct Line {
     /// In the legend.
-    pub name: String,
+    pub(super) name: String,
     /// x and y, by x.
-    pub points: Vec<(f64, f64)>,
+    pub(super) points: Vec<(f64, f64)>,
     /// x, low and high, by x.
-    pub band: Vec<(f64, f64, f64)>,
+    pub(super) band: Vec<(f64, f64, f64)>,
 }
 
 /// Axes with lines.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Panel {
+pub(super) struct Panel {
     /// Above.
-    pub title: String,
+    pub(super) title: String,
     /// Below.
-    pub x_label: String,
+    pub(super) x_label: String,
     /// Left.
-    pub y_label: String,
+    pub(super) y_label: String,
     /// The lines.
-    pub lines: Vec<Line>,
+    pub(super) lines: Vec<Line>,
 }
 
 impl Panel {
@@ -73,11 +73,7 @@ impl Panel {
 }
 
 /// Writes panels side by side, with one legend below them.
-///
-/// # Errors
-///
-/// There is nothing to draw, or the file cannot be written.
-pub fn draw(panels: &[Panel], path: &Path) -> Result<()> {
+pub(super) fn draw(panels: &[Panel], path: &Path) -> Result<()> {
     let drawn: Vec<&Panel> = panels.iter().filter(|p| p.ranges().is_some()).collect();
     ensure!(!drawn.is_empty(), "{}: nothing to draw", path.display());
     let names = names(&drawn);

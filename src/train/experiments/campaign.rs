@@ -8,17 +8,18 @@ use anyhow::{Context as _, Result, ensure};
 use burn::tensor::Device;
 use serde::Serialize;
 
-use super::cache::CacheConfig;
-use super::disturbed::Disturbance;
-use super::given::Given;
+use super::corrupted::CorruptionName;
+use super::evaluation_data::EvaluationData;
 use super::measure::Numbers;
-use super::results::{DIVERGED_AT_STEP, Results};
-use super::run::{Bench, FitRequest, Measured, Plan};
+use super::results::Results;
+use super::run::{Evaluator, FitRequest, Measured, Plan};
 use super::{figures, report};
+use crate::report::{Impacted, Metric, SHOWN_ON_THE_PAGE, Shift};
 use crate::train::files;
 use crate::train::fit::Diverged;
 use crate::train::methods::{Follow, MethodName, UncertaintyOf};
 use crate::train::progress::Interrupt;
+use crate::train::reproduce::cache::CacheConfig;
 
 /// What to fit and measure, and where the results go.
 #[derive(Debug)]
@@ -31,16 +32,16 @@ pub struct Campaign<'a> {
     pub n_jobs: usize,
     /// How to fit.
     pub plan: &'a Plan,
-    /// On what.
-    pub given: &'a Given,
+    /// Features to train and to measure on.
+    pub data: &'a EvaluationData,
     /// Folder of the results.
     pub folder: &'a Path,
     /// The device, and what the command line calls it.
     pub device: (&'a str, &'a Device),
 }
 
-/// What is left to do, and what is known.
-struct Desk {
+/// What the workers share: the fits that are left, and the results so far.
+struct Progress {
     left: VecDeque<FitRequest>,
     results: Results,
 }
@@ -57,14 +58,16 @@ impl Campaign<'_> {
             .with_context(|| format!("creating {}", self.folder.display()))?;
         self.claim()?;
         let results = Results::read(&self.results_path())?;
-        let desk = Mutex::new(Desk {
+        let progress = Mutex::new(Progress {
             left: self.left(&results),
             results,
         });
-        self.work_side_by_side(&desk)?;
+        self.work_side_by_side(&progress)?;
         // Empty by now; it may also never have been made.
         std::fs::remove_dir(self.folder.join("unfinished")).ok();
-        let results = desk.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let results = progress
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         self.write_report(&results.results)
     }
 
@@ -73,7 +76,7 @@ impl Campaign<'_> {
     }
 
     fn dataset(&self) -> &str {
-        &self.given.own.config.dataset
+        &self.data.own.config.dataset
     }
 
     /// What is not in the results, seed by seed.
@@ -91,20 +94,21 @@ impl Campaign<'_> {
         all.filter(is_left).collect()
     }
 
-    /// Whether all was measured that is to be: what was measured before there were disturbances is measured anew.
+    /// Whether all was measured that is to be: what was measured before there were corruptions is measured anew.
     fn is_done(&self, results: &Results, FitRequest { name, seed }: FitRequest) -> bool {
-        let has = |metric| results.has_number(name, self.dataset(), seed, metric);
-        if self.given.disturbed.is_empty() {
+        let has = |metric| results.has_number(name, self.dataset(), seed, &metric);
+        if self.data.corrupted.is_empty() {
             return results.has(name, self.dataset(), seed);
         }
-        has("disturbed_rsum") || has(DIVERGED_AT_STEP)
+        let corrupted = Metric::Shifted(Impacted::RecallSum, Shift::Corrupted);
+        has(corrupted) || has(Metric::DivergedAtStep)
     }
 
-    fn work_side_by_side(&self, desk: &Mutex<Desk>) -> Result<()> {
-        let bench = Bench::new(self.given, self.device.1);
+    fn work_side_by_side(&self, progress: &Mutex<Progress>) -> Result<()> {
+        let evaluator = Evaluator::new(self.data, self.device.1);
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.n_jobs.max(1))
-                .map(|_| scope.spawn(|| self.work(&bench, desk)))
+                .map(|_| scope.spawn(|| self.work(&evaluator, progress)))
                 .collect();
             let outcomes = workers.into_iter().map(|worker| match worker.join() {
                 Ok(outcome) => outcome,
@@ -116,45 +120,46 @@ impl Campaign<'_> {
         })
     }
 
-    /// Takes one fit after the other from the desk, until none is left or one fails.
-    fn work(&self, bench: &Bench<'_>, desk: &Mutex<Desk>) -> Result<()> {
+    /// Takes one fit after the other from the list, until none is left or one fails.
+    fn work(&self, evaluator: &Evaluator<'_>, progress: &Mutex<Progress>) -> Result<()> {
         let interrupt = Interrupt::install();
         loop {
-            let Some(request) = sit_at(desk).left.pop_front() else {
+            let Some(request) = locked(progress).left.pop_front() else {
                 return Ok(());
             };
             ensure!(
                 !interrupt.is_set(),
                 "interrupted; the same command goes on from there"
             );
-            let done = self.fit(bench, request).and_then(|measured| {
-                let mut desk = sit_at(desk);
+            let done = self.fit(evaluator, request).and_then(|measured| {
+                let mut progress = locked(progress);
                 for (dataset, numbers) in measured {
-                    desk.results
+                    progress
+                        .results
                         .put(request.name, &dataset, request.seed, numbers);
                 }
-                desk.results.write(&self.results_path())
+                progress.results.write(&self.results_path())
             });
             if done.is_err() {
-                sit_at(desk).left.clear();
+                locked(progress).left.clear();
                 return done;
             }
         }
     }
 
     /// One fit; its checkpoint lies in a folder of its own until it is done.
-    fn fit(&self, bench: &Bench<'_>, request: FitRequest) -> Result<Measured> {
+    fn fit(&self, evaluator: &Evaluator<'_>, request: FitRequest) -> Result<Measured> {
         let FitRequest { name, seed } = request;
         let unfinished = self
             .folder
             .join("unfinished")
             .join(format!("{}-{seed}", name.slug()));
-        let measured = bench
+        let measured = evaluator
             .fit(request, self.plan, Some(&unfinished))
             .or_else(|error| {
                 // That a recipe diverges is a result.
                 let diverged = error.downcast::<Diverged>()?;
-                let numbers = Numbers::from([(DIVERGED_AT_STEP.to_owned(), diverged.step as f64)]);
+                let numbers = Numbers::from([(Metric::DivergedAtStep, diverged.step as f64)]);
                 Ok(vec![(self.dataset().to_owned(), numbers)])
             })
             .map_err(|error: anyhow::Error| {
@@ -175,9 +180,7 @@ impl Campaign<'_> {
         }
         let environment = read_environment(self.folder)?.unwrap_or_default();
         let text = report::markdown(results, &environment, &drawn);
-        let summary = results
-            .on(self.dataset())
-            .summaries(&report::SHOWN_ON_THE_PAGE);
+        let summary = results.on(self.dataset()).summaries(&SHOWN_ON_THE_PAGE);
         let summary = serde_json::to_string_pretty(&summary)?;
         for (name, text) in [("report.md", text), ("summary.json", summary)] {
             files::put(&self.folder.join(name), text)?;
@@ -201,12 +204,12 @@ impl Campaign<'_> {
                 now[key]
             );
         }
-        self.claim_disturbances(there, now)
+        self.claim_corruptions(there, now)
     }
 
-    /// Adds what disturbs to the environment of results from before there were disturbances, or checks that it is what
-    /// those that are there were measured under.
-    fn claim_disturbances(
+    /// Adds the corruptions to the environment of results from before there were any, or checks that they are those that
+    /// the results were measured under.
+    fn claim_corruptions(
         &self,
         mut there: serde_json::Value,
         now: serde_json::Value,
@@ -218,7 +221,7 @@ impl Campaign<'_> {
         }
         ensure!(
             is_none(&there[KEY]),
-            "{} holds results with the disturbances {}, not {}; choose another folder",
+            "{} holds results with the corruptions {}, not {}; choose another folder",
             self.folder.display(),
             there[KEY],
             now[KEY]
@@ -229,8 +232,8 @@ impl Campaign<'_> {
     }
 
     fn environment(&self) -> Environment<'_> {
-        let (plan, config) = (self.plan, &self.given.own.config);
-        let disturbed = self.given.disturbed.iter();
+        let (plan, config) = (self.plan, &self.data.own.config);
+        let corrupted = self.data.corrupted.iter();
         Environment {
             command: &plan.command,
             version: env!("CARGO_PKG_VERSION"),
@@ -247,14 +250,14 @@ impl Campaign<'_> {
             deterministic_scale: plan.deterministic_scale,
             hidden_width: plan.sizes(config.embed_dim).hidden_width,
             features: config,
-            also_measured_on: self.given.others.iter().map(|c| &c.config).collect(),
-            disturbances: disturbed.map(|d| &d.disturbance).collect(),
+            also_measured_on: self.data.others.iter().map(|c| &c.config).collect(),
+            corruptions: corrupted.map(|split| &split.corruption).collect(),
         }
     }
 }
 
-fn sit_at(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What else a reader has to know to repeat the numbers.
@@ -276,7 +279,8 @@ struct Environment<'a> {
     hidden_width: usize,
     features: &'a CacheConfig,
     also_measured_on: Vec<&'a CacheConfig>,
-    disturbances: Vec<&'a Disturbance>,
+    #[serde(rename = "disturbances")]
+    corruptions: Vec<&'a CorruptionName>,
 }
 
 /// What must be the same for all results of a folder.
