@@ -50,10 +50,10 @@ pub fn start() {
 fn App(opening: Opening) -> impl IntoView {
     let page = PageState::new();
     provide_context(page);
-    upkeep::open(page, opening);
+    effects::open(page, opening);
     locks::keep(page);
     lessons::keep(page);
-    intake::accept_gifts(page);
+    file_input::accept_gifts(page);
     let place = NodeRef::<Main>::new();
     keep_view(page, place);
     view! {

@@ -163,7 +163,7 @@ fn keep_asking_about_made(page: PageState) {
         }
         let pictures = page
             .harmed
-            .with(|harmed| harmed::files(&wanted.of, harmed.as_ref()));
+            .with(|harmed| corrupted::files(&wanted.of, harmed.as_ref()));
         let Some(pictures) = pictures else { return };
         let question = Question {
             captions: wanted.captions.clone(),

@@ -89,7 +89,7 @@ pub(crate) fn AddPicture() -> impl IntoView {
     let page = expect_context::<PageState>();
     view! {
         <label class="add-picture">
-            <input type="file" accept="image/*" multiple=true class="over" aria-label="Add pictures: choose files, drop or paste" on:change=move |event| intake::accept_choice(page, &event)/>
+            <input type="file" accept="image/*" multiple=true class="over" aria-label="Add pictures: choose files, drop or paste" on:change=move |event| file_input::accept_choice(page, &event)/>
             <span aria-hidden="true">"+ picture"<small>"choose, drop or paste"</small></span>
         </label>
     }

@@ -20,7 +20,7 @@ use crate::ui::views::number::Number;
 #[component]
 pub(crate) fn Disturb() -> impl IntoView {
     let page = expect_context::<PageState>();
-    harmed::keep(page);
+    corrupted::keep(page);
     let key = chosen_key(page);
     let text = Memo::new(move |_| {
         page.state.with(|state| {
@@ -134,7 +134,7 @@ fn HarmedPicture(severity: usize) -> impl IntoView {
                 .as_ref()
                 .and_then(|harmed| harmed.pictures.get(severity));
             if let Some(pixels) = pixels {
-                canvas::paint(&surface, pixels, harmed::SIDE);
+                canvas::paint(&surface, pixels, corrupted::SIDE);
             }
         });
     });
