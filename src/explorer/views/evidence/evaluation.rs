@@ -347,7 +347,7 @@ mod tests {
     use super::*;
 
     fn shipped() -> Evidence {
-        let text = include_str!("../../public/models/scenes/evaluation.json");
+        let text = include_str!("../../../../public/models/scenes/evaluation.json");
         serde_json::from_str(text).expect("it is what train evaluate writes")
     }
 
