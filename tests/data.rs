@@ -70,7 +70,7 @@ fn sources(folder: &Folder) -> Sources {
         tasks: vec![image_folder::labelled(&folder.0.path().join("classes")).expect("classes")],
         templates: vec!["a picture of {}".to_owned(), "{}".to_owned()],
         dummies: vec!["something".to_owned()],
-        noise: Noise::default(),
+        noise: Corruptions::default(),
         seed: 0,
     }
 }

@@ -91,6 +91,18 @@ impl ImageCorruption {
         &Self::ALL[..9]
     }
 
+    /// A picture of `side` × `side` pixels of three bytes, then the same at each severity.
+    pub fn ladder<'a>(
+        self,
+        pixels: &'a [u8],
+        side: usize,
+        id: &'a str,
+    ) -> impl Iterator<Item = Corrupted> + 'a {
+        let at = move |severity| Corruption::new(self, severity).apply(pixels, side, id);
+        let original = std::iter::once(Corrupted::Pixels(pixels.to_vec()));
+        original.chain((1..=Self::MAX_SEVERITY).map(at))
+    }
+
     /// The kind in a visitor's words.
     #[must_use]
     pub fn title(self) -> &'static str {

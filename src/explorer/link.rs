@@ -5,11 +5,11 @@
 
 use std::fmt::Write as _;
 
+use crate::corruption::{CorruptionKind as _, ImageCorruption, Misspelling};
 use crate::explorer::locks::Access;
 use crate::explorer::state::{Beside, ExplorerState, Measure, ModelChoice};
 use crate::explorer::view::View;
-use crate::explorer::views::corruption::disturb::Harm;
-use crate::explorer::views::corruption::misspell::Slip;
+use crate::explorer::views::corruption::image_corruption_of_link;
 use crate::explorer::views::geometry::{MAX_DIMENSION, MIN_DIMENSION};
 use crate::explorer::views::ladder::Ladder;
 use crate::explorer::views::none_of_these::Classes;
@@ -86,11 +86,11 @@ fn encode_views(state: &ExplorerState) -> Vec<String> {
         let rungs = state.ladder.rungs.iter();
         parts.extend(rungs.map(|rung| format!("l={}", escape(&rung.text))));
     }
-    if state.harm != Harm::default() {
-        parts.push(format!("harm={}", state.harm.name()));
+    if state.image_corruption != ImageCorruption::default() {
+        parts.push(format!("harm={}", state.image_corruption.name()));
     }
-    if state.slip != Slip::default() {
-        parts.push(format!("slip={}", state.slip.name()));
+    if state.misspelling != Misspelling::default() {
+        parts.push(format!("slip={}", state.misspelling.name()));
     }
     if state.drawing != Drawing::default() {
         parts.push(format!("scene={}", state.drawing.encode()));
@@ -148,12 +148,11 @@ fn decode_view(state: &mut ExplorerState, name: &str, value: String) {
             state.ladder.add(&value);
         }
         "harm" => {
-            let named = Harm::ALL.into_iter().find(|harm| harm.name() == value);
-            state.harm = named.unwrap_or(state.harm);
+            let named = image_corruption_of_link(&value);
+            state.image_corruption = named.unwrap_or(state.image_corruption);
         }
         "slip" => {
-            let named = Slip::ALL.into_iter().find(|slip| slip.name() == value);
-            state.slip = named.unwrap_or(state.slip);
+            state.misspelling = Misspelling::named(&value).unwrap_or(state.misspelling);
         }
         "scene" => {
             if let Some(drawing) = Drawing::decode(&value) {
@@ -255,8 +254,8 @@ mod tests {
             rungs in prop::option::of(prop::collection::vec(".*", 0..6)),
             texts in prop::option::of([".*", ".*", ".*"]),
             limits in (0..=MAX_LIMIT, 0..=MAX_LIMIT),
-            harm in prop::sample::select(Harm::ALL.to_vec()),
-            slip in prop::sample::select(Slip::ALL.to_vec()),
+            image_corruption in prop::sample::select(ImageCorruption::ALL.to_vec()),
+            misspelling in prop::sample::select(Misspelling::ALL.to_vec()),
             drawn in prop::option::of((0..4_usize, -400..400_i16, -400..400_i16)),
             locked in prop::collection::vec((prop::sample::select(Control::ALL.to_vec()), prop::sample::select(vec![Access::Locked, Access::Hidden])), 0..5),
             tour_step in prop::option::of(0..20_usize),
@@ -277,7 +276,7 @@ mod tests {
                 let (threshold, margin) = limits;
                 state.classes = Classes { names, template, dummy, threshold, margin };
             }
-            (state.harm, state.slip) = (harm, slip);
+            (state.image_corruption, state.misspelling) = (image_corruption, misspelling);
             if let Some((i, dx, dy)) = drawn {
                 state.drawing.add();
                 state.drawing.shift(i, dx, dy);

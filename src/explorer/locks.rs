@@ -25,8 +25,8 @@ pub enum Control {
     Dimension,
     /// The names that pictures are given.
     Classes,
-    /// What harms pictures and captions.
-    Harm,
+    /// The kinds of corruption.
+    Corruption,
     /// All numbers, bars and marks.
     Numbers,
     /// The explanations.
@@ -49,7 +49,7 @@ impl Control {
         Self::Studio,
         Self::Dimension,
         Self::Classes,
-        Self::Harm,
+        Self::Corruption,
         Self::Numbers,
         Self::Prose,
         Self::Export,
@@ -69,7 +69,7 @@ impl Control {
             Self::Studio => "studio",
             Self::Dimension => "dimension",
             Self::Classes => "classes",
-            Self::Harm => "harm",
+            Self::Corruption => "harm",
             Self::Numbers => "numbers",
             Self::Prose => "prose",
             Self::Export => "export",
@@ -90,7 +90,7 @@ impl Control {
             Self::Studio => "The scene in the studio",
             Self::Dimension => "The dimension",
             Self::Classes => "The class names",
-            Self::Harm => "What disturbs",
+            Self::Corruption => "Kinds of corruption",
             Self::Numbers => "All numbers, bars and marks",
             Self::Prose => "The explanations",
             Self::Export => "What can be taken away",

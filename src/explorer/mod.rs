@@ -29,7 +29,6 @@ pub use readings::cache::{AnswerSource, ReadingCache};
 pub use readings::cosines::{Compared, CosineView, Cosines};
 pub use readings::generated::{
     DRAWING, GENERATED_SIDE, GeneratedAnswers, GeneratedPictures, GeneratedRequest, drawing_file,
-    harmed_name,
 };
 pub use readings::pair::{CaptionView, PairView, Readings, Snapshot, of_family, softmax};
 pub use readings::request::ReadingRequest;
@@ -43,10 +42,12 @@ pub use text::{
 };
 pub use transfer_rate::TransferRate;
 pub use view::View;
-pub use views::corruption::disturb::{Change, Harm, N_SEVERITIES};
-pub use views::corruption::misspell::Slip;
-pub use views::evidence::evaluation::{Evidence, EvidenceTable, Measured, OTHER_SEEDS};
-pub use views::evidence::suite::Suite;
+pub use views::corruption::{corrupted_name, image_corruption_of_link, severity_text};
+pub use views::evidence::evaluation::{
+    EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
+    out_of_distribution_text, scatter,
+};
+pub use views::evidence::summary::summary_tables;
 pub use views::geometry::{
     CaptionGeometry, Curve, MAX_DIMENSION, MIN_DIMENSION, PictureTick, Spread, SpreadView,
     ball_text, caption_geometry, density_formula, density_formula_with_numbers, dimensions,

@@ -2,10 +2,9 @@
 
 use std::cmp::Ordering;
 
+use crate::corruption::{ImageCorruption, Misspelling};
 use crate::explorer::locks::Locks;
 use crate::explorer::view::View;
-use crate::explorer::views::corruption::disturb::Harm;
-use crate::explorer::views::corruption::misspell::Slip;
 use crate::explorer::views::ladder::Ladder;
 use crate::explorer::views::none_of_these::Classes;
 use crate::explorer::views::studio::drawing::Drawing;
@@ -55,9 +54,9 @@ pub struct ExplorerState {
     /// The classes that pictures are named with.
     pub classes: Classes,
     /// What is done to pictures.
-    pub harm: Harm,
+    pub image_corruption: ImageCorruption,
     /// What is done to captions.
-    pub slip: Slip,
+    pub misspelling: Misspelling,
     /// The scene in the studio.
     pub drawing: Drawing,
     /// What of the page is locked or hidden.
@@ -145,8 +144,8 @@ impl ExplorerState {
             dimension: None,
             ladder: Ladder::default(),
             classes: Classes::default(),
-            harm: Harm::default(),
-            slip: Slip::default(),
+            image_corruption: ImageCorruption::default(),
+            misspelling: Misspelling::default(),
             drawing: Drawing::default(),
             locks: Locks::default(),
             tour_step: None,

@@ -1,9 +1,9 @@
-//! Pictures that the page itself makes: the scene in the studio, and a picture harmed by degrees.
+//! Pictures that the page itself makes: the scene in the studio, and a picture at each severity of a corruption.
 
+use crate::corruption::ImageCorruption;
 use crate::explorer::readings::cache::AnswerSource;
 use crate::explorer::state::ExplorerState;
 use crate::explorer::view::View;
-use crate::explorer::views::corruption::disturb::Harm;
 use crate::explorer::views::studio::drawing::{Drawing, bmp};
 use crate::scenes::render;
 
@@ -11,11 +11,6 @@ use crate::scenes::render;
 pub const DRAWING: &str = "drawing";
 /// Pixels along the side of made pictures, as of those that the built-in model learned from.
 pub const GENERATED_SIDE: usize = 128;
-
-/// The page's name for a picture that was harmed to a degree.
-pub fn harmed_name(severity: usize) -> String {
-    format!("harmed-{severity}")
-}
 
 /// A drawing as a file.
 pub fn drawing_file(drawing: &Drawing) -> Vec<u8> {
@@ -27,8 +22,8 @@ pub fn drawing_file(drawing: &Drawing) -> Vec<u8> {
 pub enum GeneratedPictures {
     /// A scene.
     Drawing(Drawing),
-    /// A picture of the page, by name, harmed to each degree.
-    Harmed(String, Harm),
+    /// A picture of the page, by name, at each severity of a corruption.
+    Corrupted(String, ImageCorruption),
 }
 
 /// Made pictures and the captions that are compared with them.
@@ -45,7 +40,9 @@ impl GeneratedRequest {
     pub fn of_view(state: &ExplorerState) -> Option<Self> {
         let of = match state.view {
             View::Studio => GeneratedPictures::Drawing(state.drawing.clone()),
-            View::Disturb => GeneratedPictures::Harmed(state.picture.clone()?, state.harm),
+            View::Corruption => {
+                GeneratedPictures::Corrupted(state.picture.clone()?, state.image_corruption)
+            }
             _ => return None,
         };
         let (_, captions) = state.askable();
@@ -57,7 +54,7 @@ impl GeneratedRequest {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GeneratedAnswers {
     drawing: Option<(GeneratedRequest, AnswerSource)>,
-    harmed: Option<(GeneratedRequest, AnswerSource)>,
+    corrupted: Option<(GeneratedRequest, AnswerSource)>,
 }
 
 impl GeneratedAnswers {
@@ -65,14 +62,17 @@ impl GeneratedAnswers {
     pub fn learn(&mut self, made: GeneratedRequest, source: AnswerSource) {
         let place = match made.of {
             GeneratedPictures::Drawing(_) => &mut self.drawing,
-            GeneratedPictures::Harmed(..) => &mut self.harmed,
+            GeneratedPictures::Corrupted(..) => &mut self.corrupted,
         };
         *place = Some((made, source));
     }
 
     /// Takes note that another engine answers from now on.
     pub fn outdate(&mut self) {
-        for (_, source) in [&mut self.drawing, &mut self.harmed].into_iter().flatten() {
+        for (_, source) in [&mut self.drawing, &mut self.corrupted]
+            .into_iter()
+            .flatten()
+        {
             *source = AnswerSource::Past;
         }
     }
@@ -93,7 +93,7 @@ impl GeneratedAnswers {
     fn last(&self, wanted: &GeneratedRequest) -> Option<&(GeneratedRequest, AnswerSource)> {
         match wanted.of {
             GeneratedPictures::Drawing(_) => self.drawing.as_ref(),
-            GeneratedPictures::Harmed(..) => self.harmed.as_ref(),
+            GeneratedPictures::Corrupted(..) => self.corrupted.as_ref(),
         }
     }
 }
@@ -109,10 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn only_the_studio_and_the_harm_make_pictures() {
+    fn only_the_studio_and_the_corruption_make_pictures() {
         assert_eq!(
-            made(View::Disturb).of,
-            GeneratedPictures::Harmed("x".into(), Harm::default()),
+            made(View::Corruption).of,
+            GeneratedPictures::Corrupted("x".into(), ImageCorruption::default()),
             "the chosen picture"
         );
         assert_eq!(made(View::Studio).captions, ["a star"], "what has words");
@@ -134,7 +134,7 @@ mod tests {
             drawing.shift(0, 10, 0);
         }
         assert!(!answered.may_show(&other), "no longer what was recorded");
-        assert!(!answered.may_show(&made(View::Disturb)), "another kind");
+        assert!(!answered.may_show(&made(View::Corruption)), "another kind");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use crate::explorer::state::ExplorerState;
 use crate::explorer::view::View;
-use crate::explorer::views::corruption::disturb::N_SEVERITIES;
 use crate::explorer::views::traverse::pool;
 use crate::explorer::views::word_variants::variant_captions;
 
@@ -44,11 +43,9 @@ impl ReadingRequest {
                 let caption = state.chosen_caption().and_then(|key| state.text(key));
                 Self::of(variant_captions(caption.unwrap_or_default()), Vec::new())
             }
-            View::Disturb => {
+            View::Corruption => {
                 let caption = state.chosen_caption().and_then(|key| state.text(key));
-                let texts = state
-                    .slip
-                    .ladder(caption.unwrap_or_default(), N_SEVERITIES - 1);
+                let texts = state.misspelling.ladder(caption.unwrap_or_default());
                 Self::of(texts, images)
             }
             View::Learn | View::Teach => Self::of(elsewhere, Vec::new()),

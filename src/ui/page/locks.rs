@@ -28,7 +28,7 @@ fn parts(control: Control) -> &'static str {
         Control::Studio => ".stage, .studio-tools, .others",
         Control::Dimension => ".slider:has(#dimension)",
         Control::Classes => ".class-controls",
-        Control::Harm => ".harm fieldset",
+        Control::Corruption => ".corruption fieldset",
         Control::Numbers => {
             ".numbers, .number, .finding, .halo, .bar, .track, .pair > *, .marginal, .dispute, .step, .place"
         }
