@@ -101,7 +101,7 @@ pub fn bare_card(
     BareCard {
         name: manifest.name.clone(),
         title: manifest.title.clone(),
-        embed_dim: manifest.clip.embed_dim,
+        embed_dim: manifest.encoder.embed_dim(),
         provenance: origin.unwrap_or_else(|| made.command.clone()),
         license: manifest.license.clone(),
         engine: engine.name,
@@ -169,7 +169,7 @@ pub fn model_card(
     Ok(ModelCard {
         name: manifest.name.clone(),
         title: manifest.title.clone(),
-        embed_dim: manifest.clip.embed_dim,
+        embed_dim: manifest.encoder.embed_dim(),
         logit_scale: PerFamily {
             vmf: logit_scale.vmf,
             power_spherical: logit_scale.power_spherical,
