@@ -58,10 +58,6 @@ pub enum TextEncoder {
 
 /// Pictures → features.
 #[derive(Module, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a model has one, whose size is that of its tensors"
-)]
 pub enum ImageEncoder {
     /// CLIP's or `SigLIP`'s.
     Clip(VisionTower),

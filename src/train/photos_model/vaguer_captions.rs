@@ -35,7 +35,7 @@ const NO_THINGS: &str = "group pair couple bunch crowd number lot lots set team 
 /// Boundaries before which a sentence does not end: what comes before them is no truth without what follows.
 const NO_CUTS: &str = "of his her its their that which who whose it they he she him them";
 
-/// Classes that people speak of, by the first word of their synset in WordNet.
+/// Classes that people speak of, by the first word of their synset in `WordNet`.
 const CLASSES: &str = "animal bird fish insect dog cat horse person child athlete performer vehicle car boat ship \
     aircraft bicycle motorcycle clothing footwear headdress food fruit vegetable beverage furniture seat table plant \
     tree flower building house equipment tool machine computer weapon plaything sport game road toy \

@@ -1,6 +1,6 @@
-//! WordNet's database files: which class a noun's first sense belongs to, and whether a word is rather a verb.
+//! `WordNet`'s database files: which class a noun's first sense belongs to, and whether a word is rather a verb.
 //!
-//! Fellbaum 1998, *WordNet: An Electronic Lexical Database*; the formats are `wndb(5WN)` and `senseidx(5WN)`.
+//! Fellbaum 1998, *`WordNet`: An Electronic Lexical Database*; the formats are `wndb(5WN)` and `senseidx(5WN)`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -249,7 +249,7 @@ fn stems(word: &str) -> impl Iterator<Item = String> {
 pub(super) mod tests {
     use super::*;
 
-    /// A few lines of WordNet 3.1.
+    /// A few lines of `WordNet` 3.1.
     pub(in crate::train::photos_model) fn excerpt() -> WordNet {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/wordnet");
         WordNet::read(&folder).expect("the fixture")
