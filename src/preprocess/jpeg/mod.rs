@@ -1,9 +1,13 @@
 //! A JPEG decoder whose pixels equal libjpeg-turbo's bit for bit, and so Pillow's.
 //!
-//! The standard leaves the rounding of the inverse transform and the way of enlarging colour planes to the decoder;
-//! other decoders written in Rust differ from libjpeg by up to 7 of 255 levels on photographs. This one follows libjpeg's
-//! defaults: the accurate integer transform (`jidctint.c`), "fancy" enlargement (`jdsample.c`) and fixed-point colour
-//! (`jdcolor.c`). It reads sequential and progressive pictures of 8 bits with Huffman coding; metadata is read elsewhere.
+//! The standard leaves the rounding of the inverse transform and the way of enlarging colour planes to the decoder. The
+//! `image` crate's decoder (zune-jpeg 0.5.15) differs from libjpeg by at most 7 of 255 levels, 0.22 on average, on 248
+//! photographs of COCO, and by up to 21 levels beside hard edges of colour. Measured on embeddings of those photographs,
+//! that changes cosines between two of them by up to 0.011 (EfficientNet-Lite0) and 0.023 (the scenes model), and the
+//! nearest neighbour of 11 and 14 of the 248; it also shows a truncated file as if it were whole. Hence a decoder of our
+//! own, which follows libjpeg's defaults: the accurate integer transform (`jidctint.c`), "fancy" enlargement
+//! (`jdsample.c`) and fixed-point colour (`jdcolor.c`). It reads sequential and progressive pictures of 8 bits with
+//! Huffman coding; size and orientation are read by the `image` crate, which decodes no pixels.
 
 mod bits;
 mod colour;
