@@ -331,3 +331,34 @@ fn from_base64(text: &str) -> Vec<u8> {
     };
     sextets.chunks(4).flat_map(group).collect()
 }
+
+mod built_page {
+    use super::Browser;
+    use crate::harness::Server;
+    use serde_json::json;
+
+    #[test]
+    #[ignore = "needs a browser: cargo xtask test"]
+    fn a_browser_knows_nothing_of_the_test_before() {
+        let seen = || {
+            let page = ("/empty.html".to_owned(), b"<p>empty</p>".to_vec());
+            let (server, browser) = (Server::replacing([page].into()), Browser::start());
+            browser.open(&server.address("empty.html"));
+            let state = "const isDark = matchMedia('(prefers-color-scheme: dark)').matches,
+                    seen = [innerWidth, window.mark ?? 0, localStorage.length, history.length, isDark];
+                localStorage.setItem('a', 'b');
+                return seen";
+            let seen = browser.run(state, &[]);
+            browser.run_before_pages("window.mark = 1");
+            browser.resize(390, 844);
+            browser.prefer_colours("dark");
+            browser.reload();
+            let changed = browser.run(state, &[]);
+            for i in [0, 1, 2, 4] {
+                assert_ne!(changed[i], seen[i], "{i} of {seen} was changed");
+            }
+            seen
+        };
+        assert_eq!(seen(), seen(), "the same in the next test");
+    }
+}
