@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of the encoder that made the features.
 
+mod config;
 mod evidential;
 mod gamma;
 mod gaussian;
@@ -19,6 +20,7 @@ use crate::error::Result;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 pub use crate::numerics::Family;
+pub use config::AdapterConfig;
 pub use evidential::{concentration_parameters, evidential_loss};
 pub use gaussian::{
     cosine, diagonal_log_density, expected_squared_distance, halved_information_bottleneck,
@@ -54,17 +56,6 @@ impl<T> PerFamily<T> {
             power_spherical: f(self.power_spherical),
         }
     }
-}
-
-/// Sizes of an [`Adapter`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AdapterConfig {
-    /// Dimension of features and of η.
-    pub embed_dim: usize,
-    /// Width of the hidden layers; 1024 in the paper's code.
-    pub hidden_width: usize,
-    /// Hidden layers; 3 in the paper's code, whose text counts them without the last linear layer.
-    pub hidden_layers: usize,
 }
 
 /// `Linear → ReLU` for each hidden layer, then `Linear` without activation, and the factor on the log-likelihoods.

@@ -335,7 +335,6 @@ fn from_base64(text: &str) -> Vec<u8> {
 mod built_page {
     use super::Browser;
     use crate::harness::Server;
-    use serde_json::json;
 
     #[test]
     #[ignore = "needs a browser: cargo xtask test"]
