@@ -94,7 +94,7 @@ pub fn bare_card(
     BareCard {
         name: manifest.name.clone(),
         title: manifest.title.clone(),
-        embed_dim: manifest.clip.embed_dim,
+        embed_dim: manifest.encoder.embed_dim(),
         provenance: origin.unwrap_or_else(|| made.command.clone()),
         license: manifest.license.clone(),
         engine: engine.name,
@@ -155,7 +155,7 @@ pub fn model_card(session: &Session, self_test: SelfTest, engine: Engine) -> Res
     Ok(ModelCard {
         name: manifest.name.clone(),
         title: manifest.title.clone(),
-        embed_dim: manifest.clip.embed_dim,
+        embed_dim: manifest.encoder.embed_dim(),
         logit_scale,
         reference_uncertainty: reference,
         provenance: format!(

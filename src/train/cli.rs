@@ -17,6 +17,7 @@ use super::experiments::command::{
 use super::experiments::corrupt_command::{DisturbArgs, run_disturb};
 use super::experiments::{evaluate, evaluation_table};
 use super::export_fits::{ExportFits, export_fits};
+use super::import::towers::import_towers;
 use super::import::{self, Dtype, Import, Source};
 use super::reproduce::embed_cli::{EmbedArgs, MergeArgs, run_embed, run_merge};
 use super::scenes::{self, Preset, ScenesRecipe};
@@ -67,7 +68,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32\n  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8\n  train import --random 1 --out /tmp/random-clip"
+    after_help = "Examples:\n  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32\n  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8\n  train import sentence-transformers/all-MiniLM-L6-v2 --image-tower timm/tf_efficientnet_lite0.in1k --out runs/towers\n  train import --random 1 --out /tmp/random-clip"
 )]
 struct ImportArgs {
     /// A checkpoint, a folder that holds one, or an id at the model hub.
@@ -76,6 +77,9 @@ struct ImportArgs {
     /// Model folder to make.
     #[arg(long)]
     out: PathBuf,
+    /// The image tower, where the source is a text tower alone: a file, a folder, or an id at the model hub.
+    #[arg(long, conflicts_with = "random", requires = "source")]
+    image_tower: Option<String>,
     /// How weights are stored.
     #[arg(long, value_enum, default_value = "f16")]
     dtype: Dtype,
@@ -360,6 +364,11 @@ pub(super) fn command_line() -> String {
 }
 
 fn import_model(args: &ImportArgs) -> Result<()> {
+    if let Some(image) = &args.image_tower {
+        let manifest = import_towers(&args.job()?, &Source::parse(image, None)?)?;
+        println!("{}: {}", args.out.display(), manifest.title);
+        return Ok(());
+    }
     let imported = import::import(&args.job()?)?;
     let manifest = &imported.manifest;
     for shard in &manifest.shards {

@@ -22,6 +22,7 @@ pub mod inspect;
 pub mod methods;
 pub mod npy;
 pub mod outside;
+pub mod photos_model;
 pub mod progress;
 pub mod record;
 pub mod reproduce;
