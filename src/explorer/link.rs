@@ -11,12 +11,12 @@ use super::locks::Access;
 use super::measure::{Measure, SecondNumber};
 use super::state::{ExplorerState, ModelChoice};
 use super::views::View;
-use super::views::corruption::disturb::Harm;
-use super::views::corruption::misspell::Slip;
+use super::views::corruption::image_corruption_of_link;
 use super::views::geometry::{MAX_DIMENSION, MIN_DIMENSION};
 use super::views::ladder::Ladder;
 use super::views::none_of_these::Classes;
 use super::views::studio::drawing::Drawing;
+use crate::corruption::{CorruptionKind as _, Misspelling};
 use crate::numerics::Family;
 
 /// Starts the names of the visitor's own pictures, which stay on the machine and so in no link.
@@ -84,19 +84,13 @@ macro_rules! choice {
     };
 }
 
-/// A field with a variant of an enum, by the method that names it.
+/// A field with a value that has a name, by what names it and what reads the name.
 macro_rules! variant {
-    ($name:literal, $place:ident, $type:ident::$slug:ident) => {
+    ($name:literal, $place:ident, $slug:ident, $read:expr) => {
         (
             $name,
-            |state| list((state.$place != $type::default()).then(|| state.$place.$slug())),
-            |draft, value| {
-                let mut all = $type::ALL.into_iter();
-                replace(
-                    &mut draft.state.$place,
-                    all.find(|known| known.$slug() == value),
-                );
-            },
+            |state| list((state.$place != Default::default()).then(|| state.$place.$slug())),
+            |draft, value| replace(&mut draft.state.$place, $read(value)),
         )
     };
 }
@@ -165,7 +159,7 @@ const FIELDS: &[Field] = &[
         |state| list(state.caption.and_then(|key| state.captions.index(key))),
         |draft, value| draft.row = value.parse().ok(),
     ),
-    variant!("view", view, View::slug),
+    variant!("view", view, slug, View::from_slug),
     (
         "d",
         |state| list(state.dimension),
@@ -184,8 +178,8 @@ const FIELDS: &[Field] = &[
         },
         |draft, value| _ = draft.state.ladder.add(value),
     ),
-    variant!("harm", harm, Harm::name),
-    variant!("slip", slip, Slip::name),
+    variant!("harm", image_corruption, name, image_corruption_of_link),
+    variant!("slip", misspelling, name, Misspelling::named),
     (
         "scene",
         |state| list((state.drawing != Drawing::default()).then(|| state.drawing.encode())),
@@ -306,6 +300,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::corruption::ImageCorruption;
     use crate::explorer::locks::PageControl;
 
     proptest! {
@@ -324,8 +319,8 @@ mod tests {
             rungs in prop::option::of(prop::collection::vec(".*", 0..6)),
             texts in prop::option::of([".*", ".*", ".*"]),
             limits in (0..=MAX_LIMIT, 0..=MAX_LIMIT),
-            harm in prop::sample::select(Harm::ALL.to_vec()),
-            slip in prop::sample::select(Slip::ALL.to_vec()),
+            image_corruption in prop::sample::select(ImageCorruption::ALL.to_vec()),
+            misspelling in prop::sample::select(Misspelling::ALL.to_vec()),
             drawn in prop::option::of((0..4_usize, -400..400_i16, -400..400_i16)),
             locked in prop::collection::vec((prop::sample::select(PageControl::ALL.to_vec()), prop::sample::select(vec![Access::Locked, Access::Hidden])), 0..5),
             tour_step in prop::option::of(0..20_usize),
@@ -346,7 +341,7 @@ mod tests {
                 let (threshold, margin) = limits;
                 state.classes = Classes { names, template, dummy, threshold, margin };
             }
-            (state.harm, state.slip) = (harm, slip);
+            (state.image_corruption, state.misspelling) = (image_corruption, misspelling);
             if let Some((i, dx, dy)) = drawn {
                 state.drawing.add();
                 state.drawing.shift(i, dx, dy);

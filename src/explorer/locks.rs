@@ -46,8 +46,8 @@ controls! {
     Dimension = "dimension", "The dimension";
     /// Names that pictures are given.
     Classes = "classes", "The class names";
-    /// Corruption of pictures and captions.
-    Corruption = "harm", "The corruption";
+    /// Choice of the kinds of corruption.
+    Corruption = "harm", "Kinds of corruption";
     /// All numbers, bars and halos.
     Numbers = "numbers", "All numbers, bars and marks";
     /// The explanations.

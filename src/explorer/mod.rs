@@ -34,7 +34,6 @@ pub use readings::caption_view::{CaptionView, of_family};
 pub use readings::cosines::{Compared, CosineView, Cosines};
 pub use readings::generated::{
     DRAWING, GENERATED_SIDE, GeneratedAnswers, GeneratedPictures, GeneratedRequest, drawing_file,
-    harmed_name,
 };
 pub use readings::matrix::Readings;
 pub use readings::pair_view::PairView;
@@ -47,10 +46,12 @@ pub use text::{
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;
-pub use views::corruption::disturb::{Change, Harm, N_SEVERITIES};
-pub use views::corruption::misspell::Slip;
-pub use views::evidence::evaluation::{Evidence, EvidenceTable, Measured, OTHER_SEEDS};
-pub use views::evidence::suite::Suite;
+pub use views::corruption::{corrupted_name, image_corruption_of_link, severity_text};
+pub use views::evidence::evaluation::{
+    EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
+    out_of_distribution_text, scatter,
+};
+pub use views::evidence::summary::summary_tables;
 pub use views::geometry::{
     CaptionGeometry, CosineDistribution, Curve, PictureTick, ball_text, caption_geometry,
     density_formula, density_formula_with_numbers, dimensions,

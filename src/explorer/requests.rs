@@ -37,17 +37,17 @@ fn inputs(state: &ExplorerState, images: Vec<String>, elsewhere: Vec<String>) ->
         ladder: &state.ladder,
         classes: &state.classes,
         drawing: &state.drawing,
-        harm: state.harm,
-        slip: state.slip,
+        image_corruption: state.image_corruption,
+        misspelling: state.misspelling,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corruption::ImageCorruption;
     use crate::explorer::readings::generated::GeneratedPictures;
     use crate::explorer::views::View;
-    use crate::explorer::views::corruption::disturb::Harm;
 
     fn page(view: View) -> ExplorerState {
         let mut state = ExplorerState::new(["a star", ""], ["x"]);
@@ -101,8 +101,8 @@ mod tests {
     #[test]
     fn only_the_studio_and_the_corruption_generate_pictures() {
         let generated = |view: View| GeneratedRequest::of_view(&page(view));
-        let corrupted = GeneratedPictures::Harmed("x".into(), Harm::default());
-        let of = generated(View::Disturb).map(|request| request.of);
+        let corrupted = GeneratedPictures::Corrupted("x".into(), ImageCorruption::default());
+        let of = generated(View::Corruption).map(|request| request.of);
         assert_eq!(of, Some(corrupted), "the chosen picture");
         let captions = generated(View::Studio).map(|request| request.captions);
         assert_eq!(captions, Some(vec!["a star".to_owned()]), "with words");

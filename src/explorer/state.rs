@@ -4,11 +4,10 @@ use super::captions::{CaptionList, START_CAPTIONS, sort_or_reverse};
 use super::locks::Locks;
 use super::measure::{Measure, SecondNumber};
 use super::views::View;
-use super::views::corruption::disturb::Harm;
-use super::views::corruption::misspell::Slip;
 use super::views::ladder::Ladder;
 use super::views::none_of_these::Classes;
 use super::views::studio::drawing::Drawing;
+use crate::corruption::{ImageCorruption, Misspelling};
 use crate::numerics::Family;
 
 /// Captions on the page at most: beyond it rows no longer fit a screen, and a link no longer fits a message.
@@ -46,9 +45,9 @@ pub struct ExplorerState {
     /// Classes that pictures are named with.
     pub classes: Classes,
     /// Corruption of pictures.
-    pub harm: Harm,
+    pub image_corruption: ImageCorruption,
     /// Misspelling of captions.
-    pub slip: Slip,
+    pub misspelling: Misspelling,
     /// Scene in the studio.
     pub drawing: Drawing,
     /// Controls that are locked or hidden.
@@ -95,8 +94,8 @@ impl ExplorerState {
             dimension: None,
             ladder: Ladder::default(),
             classes: Classes::default(),
-            harm: Harm::default(),
-            slip: Slip::default(),
+            image_corruption: ImageCorruption::default(),
+            misspelling: Misspelling::default(),
             drawing: Drawing::default(),
             locks: Locks::default(),
             tour_step: None,

@@ -323,8 +323,8 @@ mod built_page {
             ("ladder", "rung-kappa"),
             ("words", "prefix-kappa"),
             ("none-of-these", "class-nats"),
-            ("disturb", "slip-kappa"),
-            ("disturb", "harmed-nats"),
+            ("disturb", "misspelt-kappa"),
+            ("disturb", "corrupted-nats"),
             ("studio", "drawn-nats"),
             ("traverse", "met-nats"),
         ] {

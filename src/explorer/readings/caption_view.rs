@@ -32,11 +32,7 @@ impl CaptionView {
     ) -> Self {
         let concentration = of_family(reading.concentration, family);
         let uncertainty = 1.0 / concentration;
-        let references = &card.reference_uncertainty;
-        let references = match family {
-            Family::VonMisesFisher => &references.vmf,
-            Family::PowerSpherical => &references.power_spherical,
-        };
+        let references = card.reference_uncertainty.get(family);
         Self {
             caption: reading.caption.clone(),
             concentration,
@@ -51,8 +47,5 @@ impl CaptionView {
 
 /// The value of one family.
 pub fn of_family(values: PerFamily<f64>, family: Family) -> f64 {
-    match family {
-        Family::VonMisesFisher => values.vmf,
-        Family::PowerSpherical => values.power_spherical,
-    }
+    *values.get(family)
 }

@@ -1,7 +1,7 @@
-//! Pictures that the page generates: the scene in the studio, and a picture corrupted by degrees.
+//! Pictures that the page generates: the scene in the studio, and a picture at each severity of a corruption.
 
 use super::cache::AnswerSource;
-use crate::explorer::views::corruption::disturb::Harm;
+use crate::corruption::ImageCorruption;
 use crate::explorer::views::studio::drawing::{Drawing, bmp};
 use crate::scenes::render;
 
@@ -9,11 +9,6 @@ use crate::scenes::render;
 pub const DRAWING: &str = "drawing";
 /// Side of generated pictures in pixels, as of those that the built-in model learned from.
 pub const GENERATED_SIDE: usize = 128;
-
-/// The page's name for a picture that is corrupted to a severity.
-pub fn harmed_name(severity: usize) -> String {
-    format!("harmed-{severity}")
-}
 
 /// A drawing as a file.
 pub fn drawing_file(drawing: &Drawing) -> Vec<u8> {
@@ -25,8 +20,8 @@ pub fn drawing_file(drawing: &Drawing) -> Vec<u8> {
 pub enum GeneratedPictures {
     /// A scene.
     Drawing(Drawing),
-    /// A picture of the page, by name, corrupted to each severity.
-    Harmed(String, Harm),
+    /// A picture of the page, by name, at each severity of a corruption.
+    Corrupted(String, ImageCorruption),
 }
 
 /// Generated pictures and the captions that are compared with them.
@@ -42,7 +37,7 @@ pub struct GeneratedRequest {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GeneratedAnswers {
     drawing: Option<(GeneratedRequest, AnswerSource)>,
-    harmed: Option<(GeneratedRequest, AnswerSource)>,
+    corrupted: Option<(GeneratedRequest, AnswerSource)>,
 }
 
 impl GeneratedAnswers {
@@ -50,14 +45,17 @@ impl GeneratedAnswers {
     pub fn learn(&mut self, request: GeneratedRequest, source: AnswerSource) {
         let place = match request.of {
             GeneratedPictures::Drawing(_) => &mut self.drawing,
-            GeneratedPictures::Harmed(..) => &mut self.harmed,
+            GeneratedPictures::Corrupted(..) => &mut self.corrupted,
         };
         *place = Some((request, source));
     }
 
     /// Marks all answers as past: another engine answers from now on.
     pub fn outdate(&mut self) {
-        for (_, source) in [&mut self.drawing, &mut self.harmed].into_iter().flatten() {
+        for (_, source) in [&mut self.drawing, &mut self.corrupted]
+            .into_iter()
+            .flatten()
+        {
             *source = AnswerSource::Past;
         }
     }
@@ -78,7 +76,7 @@ impl GeneratedAnswers {
     fn last(&self, request: &GeneratedRequest) -> Option<&(GeneratedRequest, AnswerSource)> {
         match request.of {
             GeneratedPictures::Drawing(_) => self.drawing.as_ref(),
-            GeneratedPictures::Harmed(..) => self.harmed.as_ref(),
+            GeneratedPictures::Corrupted(..) => self.corrupted.as_ref(),
         }
     }
 }
@@ -109,7 +107,10 @@ mod tests {
         assert!(answers.may_show(&first), "its own drawing");
         assert!(!answers.has(&first), "the engine has not answered");
         assert!(!answers.may_show(&other), "no longer what was recorded");
-        let corrupted = request(GeneratedPictures::Harmed("x".into(), Harm::default()));
+        let corrupted = request(GeneratedPictures::Corrupted(
+            "x".into(),
+            ImageCorruption::default(),
+        ));
         assert!(!answers.may_show(&corrupted), "another kind");
     }
 

@@ -14,8 +14,7 @@ pub(super) mod word_variants;
 
 use super::readings::generated::GeneratedPictures;
 use super::readings::request::ReadingRequest;
-use corruption::disturb::{Harm, N_SEVERITIES};
-use corruption::misspell::Slip;
+use crate::corruption::{ImageCorruption, Misspelling};
 use ladder::Ladder;
 use none_of_these::Classes;
 use studio::drawing::Drawing;
@@ -36,8 +35,8 @@ pub(super) struct RequestInputs<'a> {
     pub(super) ladder: &'a Ladder,
     pub(super) classes: &'a Classes,
     pub(super) drawing: &'a Drawing,
-    pub(super) harm: Harm,
-    pub(super) slip: Slip,
+    pub(super) image_corruption: ImageCorruption,
+    pub(super) misspelling: Misspelling,
 }
 
 /// A row of the table.
@@ -113,10 +112,13 @@ views! {
     /// Naming pictures, and refusing to.
     NoneOfThese = Row::new("none-of-these", "None of these", "Understand")
         .reads(|page| ReadingRequest::of(page.classes.captions(), page.images));
-    /// Pictures and captions corrupted by degrees.
-    Disturb = Row::new("disturb", "Disturb", "Understand")
-        .reads(|page| ReadingRequest::of(page.slip.ladder(page.caption, N_SEVERITIES - 1), page.images))
-        .generates(|page| Some(GeneratedPictures::Harmed(page.picture?.to_owned(), page.harm)));
+    /// Pictures and captions corrupted, severity by severity.
+    Corruption = Row::new("disturb", "Disturb", "Understand")
+        .reads(|page| ReadingRequest::of(page.misspelling.ladder(page.caption), page.images))
+        .generates(|page| {
+            let picture = page.picture?.to_owned();
+            Some(GeneratedPictures::Corrupted(picture, page.image_corruption))
+        });
     /// From a picture's best caption towards the vaguest.
     Traverse = Row::new("traverse", "Traverse", "Understand").reads(|page| ReadingRequest {
         captions: traverse::pool(&page.captions, &page.elsewhere),

@@ -28,7 +28,7 @@ fn parts(control: PageControl) -> &'static str {
         PageControl::Studio => ".stage, .studio-tools, .others",
         PageControl::Dimension => ".slider:has(#dimension)",
         PageControl::Classes => ".class-controls",
-        PageControl::Corruption => ".harm fieldset",
+        PageControl::Corruption => ".corruption fieldset",
         PageControl::Numbers => {
             ".numbers, .number, .finding, .halo, .bar, .track, .pair > *, .marginal, .dispute, .step, .place"
         }

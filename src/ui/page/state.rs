@@ -18,7 +18,7 @@ use crate::ui::engine;
 use crate::ui::engine::Kind;
 use crate::ui::event::Question;
 use crate::ui::model_panel::Shelf;
-use crate::ui::page::corrupted::Harmed;
+use crate::ui::page::corrupted::CorruptedPictures;
 use crate::ui::page::lessons;
 use crate::ui::page::lessons::LessonTexts;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, read_pictures, written_captions};
@@ -67,8 +67,8 @@ pub(crate) struct PageState {
     pub(crate) wanted_pictures: Memo<Option<GeneratedRequest>>,
     /// What was made and answered last.
     pub(crate) made: RwSignal<GeneratedAnswers>,
-    /// The picture that was harmed last.
-    pub(crate) harmed: RwSignal<Option<Harmed>>,
+    /// The picture that was corrupted last.
+    pub(crate) corrupted: RwSignal<Option<CorruptedPictures>>,
     /// The texts of tour and lessons, once they were wanted.
     pub(crate) told: RwSignal<LessonTexts>,
     /// The page whose place the tour takes.
@@ -219,7 +219,7 @@ impl PageState {
             failed_aside: RwSignal::new(false),
             wanted_pictures,
             made: RwSignal::default(),
-            harmed: RwSignal::new(None),
+            corrupted: RwSignal::new(None),
             told,
             before_tour: RwSignal::new(None),
             prepared: RwSignal::default(),
