@@ -283,17 +283,6 @@ const CYCLES: &[&[&str]] = &[
         "explorer::variants",
         "explorer::want",
     ],
-    &[
-        "train::cli",
-        "train::reproduce::cli",
-        "train::reproduce::embed_cli",
-    ],
-    &[
-        "train::data::distort",
-        "train::data::distort::blur",
-        "train::data::distort::noise",
-        "train::data::distort::snow",
-    ],
     &["train::export", "train::gallery", "train::outside"],
     &[
         "train::import::checkpoint",

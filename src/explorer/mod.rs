@@ -46,7 +46,9 @@ pub use text::{
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;
-pub use views::corruption::{corrupted_name, image_corruption_of_link, severity_text};
+pub use views::corruption::{
+    CorruptedPictures, corrupted_name, image_corruption_of_link, severity_text,
+};
 pub use views::evidence::evaluation::{
     EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
     out_of_distribution_text, scatter,

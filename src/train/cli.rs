@@ -11,14 +11,14 @@ use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 
 use super::dtypes::{self, Pairs};
-use super::experiments::command::{
-    FitArgs, ReproduceArgs, refuse_to_overwrite, run_fit, run_reproduce,
-};
+use super::experiments::command::{FitArgs, ReproduceArgs, run_fit, run_reproduce};
 use super::experiments::corrupt_command::{DisturbArgs, run_disturb};
 use super::experiments::{evaluate, evaluation_table};
 use super::export_fits::{ExportFits, export_fits};
+use super::files::refuse_to_overwrite;
 use super::import::towers::import_towers;
 use super::import::{self, Dtype, Import, Source};
+use super::provenance::command_line;
 use super::reproduce::embed_cli::{EmbedArgs, MergeArgs, run_embed, run_merge};
 use super::scenes::{self, Preset, ScenesRecipe};
 use super::{bundle, export, files, gallery, inspect, record, score};
@@ -355,12 +355,6 @@ fn train_scenes(args: &ScenesArgs) -> Result<()> {
         return Ok(());
     };
     export::export(&recipe, &trained, &command_line(), out)
-}
-
-/// What was typed, for a manifest.
-pub(super) fn command_line() -> String {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    format!("train {}", arguments.join(" "))
 }
 
 fn import_model(args: &ImportArgs) -> Result<()> {

@@ -24,6 +24,7 @@ pub mod npy;
 pub mod outside;
 pub mod photos_model;
 pub mod progress;
+pub mod provenance;
 pub mod record;
 pub mod reproduce;
 pub mod scenes;

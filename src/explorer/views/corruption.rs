@@ -1,6 +1,19 @@
 //! The view of corruptions: its rows, and the kinds of corruption by the names that links use.
 
+use std::sync::Arc;
+
 use crate::corruption::{CorruptionKind as _, ImageCorruption};
+
+/// A picture of the page at each severity of a corruption.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CorruptedPictures {
+    /// The page's name for the picture.
+    pub image: String,
+    /// The corruption.
+    pub corruption: ImageCorruption,
+    /// Pixels of three bytes, the picture itself first.
+    pub pictures: Vec<Arc<Vec<u8>>>,
+}
 
 /// The page's name for the chosen picture at a severity, 0 being the picture itself.
 pub fn corrupted_name(severity: usize) -> String {

@@ -6,7 +6,7 @@
 )]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
@@ -16,8 +16,9 @@ use super::corrupted::CorruptedSplit;
 use super::evaluation_data::EvaluationData;
 use super::run::{Evaluator, FitRequest, Plan};
 use crate::device;
-use crate::train::cli::command_line;
+use crate::train::files::refuse_to_overwrite;
 use crate::train::methods::{Follow, MethodName, UncertaintyOf};
+use crate::train::provenance::command_line;
 use crate::train::reproduce::cache::Cache;
 use crate::train::reproduce::world::World;
 
@@ -135,15 +136,6 @@ impl PlanArgs {
         let data = EvaluationData::new(own, others.collect::<Result<_>>()?)?;
         Ok(data.with_corrupted(corrupted))
     }
-}
-
-pub(in crate::train) fn refuse_to_overwrite(path: &Path, force: bool) -> Result<()> {
-    ensure!(
-        force || !path.exists(),
-        "{} is there already; choose another folder, or --force to write over it",
-        path.display()
-    );
-    Ok(())
 }
 
 /// Runs `train fit`.

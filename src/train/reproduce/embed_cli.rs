@@ -19,9 +19,9 @@ use super::pieces::Sources;
 use super::world::{Choice, FlickrSplit, World, task};
 use crate::corruption::Corruption;
 use crate::device;
-use crate::train::cli::command_line;
 use crate::train::data::corruption::Corruptions;
-use crate::train::experiments::command::refuse_to_overwrite;
+use crate::train::files::refuse_to_overwrite;
+use crate::train::provenance::command_line;
 use crate::weights::shard::Precision;
 
 /// `train embed`.

@@ -6,9 +6,9 @@ use std::rc::Rc;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    AnswerSource, Compared, Cosines, Direction, ExplorerState, Extent, GeneratedAnswers,
-    GeneratedRequest, Locks, MAX_CAPTIONS, Measure, ModelChoice, OWN, PairView, ReadingCache,
-    ReadingRequest, Readings, Snapshot, View,
+    AnswerSource, Compared, CorruptedPictures, Cosines, Direction, ExplorerState, Extent,
+    GeneratedAnswers, GeneratedRequest, Locks, MAX_CAPTIONS, Measure, ModelChoice, OWN, PairView,
+    ReadingCache, ReadingRequest, Readings, Snapshot, View,
 };
 use crate::protocol::{Progress, Recorded};
 use crate::ui::card::Card;
@@ -18,7 +18,6 @@ use crate::ui::engine;
 use crate::ui::engine::Kind;
 use crate::ui::event::Question;
 use crate::ui::model_panel::Shelf;
-use crate::ui::page::corrupted::CorruptedPictures;
 use crate::ui::page::lessons;
 use crate::ui::page::lessons::LessonTexts;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, read_pictures, written_captions};
