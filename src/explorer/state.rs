@@ -70,7 +70,7 @@ pub struct ExplorerState {
 }
 
 /// A caption with a name that survives editing and moving.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Caption {
     /// Never used twice on one page.
     pub key: u64,

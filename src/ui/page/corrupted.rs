@@ -11,19 +11,12 @@ use crate::explorer::{
     harmed_name,
 };
 use crate::ui::dom::canvas;
+use crate::ui::page::pictures::Harmed;
 use crate::ui::page::state::PageState;
 
 /// Pixels along the side, as the canvas counts them.
 #[expect(clippy::cast_possible_truncation, reason = "a small number")]
 pub(crate) const SIDE: u32 = GENERATED_SIDE as u32;
-
-/// A picture of the page harmed to each degree, three bytes a pixel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Harmed {
-    pub(crate) image: String,
-    pub(crate) harm: Harm,
-    pub(crate) pictures: Vec<Arc<Vec<u8>>>,
-}
 
 /// Made pictures as files, each under its name; `None` where they are still being made.
 pub(crate) fn files(

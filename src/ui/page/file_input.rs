@@ -28,9 +28,8 @@ pub(crate) fn accept_choice(page: PageState, event: &Event) {
     input.set_value("");
 }
 
-/// Takes what is dropped or pasted anywhere on the page: a browser would open a file that nothing takes, in the page's
-/// place.
-pub(crate) fn accept_gifts(page: PageState) {
+/// Takes files that are dropped or pasted anywhere: a browser would open one that nothing takes in the page's place.
+pub(crate) fn accept_dropped(page: PageState) {
     // They listen as long as the page lives.
     window_event_listener(ev::dragover, |event| event.prevent_default());
     window_event_listener(ev::drop, move |event| accept_drop(page, &event));
@@ -80,7 +79,7 @@ fn accept(page: PageState, files: Option<FileList>) {
     }
 }
 
-/// That the page is full.
+/// Says that the page is full.
 pub(crate) fn too_many(n_left_out: usize) -> String {
     let were = if n_left_out == 1 {
         "picture was"
@@ -97,7 +96,9 @@ async fn read(page: PageState, file: File) {
     if file.size() > MAX_FILE_BYTES {
         let [size, limit] =
             [file.size(), MAX_FILE_BYTES].map(|bytes| format!("{:.0} MB", bytes / 1e6));
-        return page.tell(format!("“{name}” was not added: it has {size}, and {limit} is the limit. Everything else is as it was."));
+        return page.tell(format!(
+            "“{name}” was not added: it has {size}, and {limit} is the limit. Everything else is as it was."
+        ));
     }
     let Ok(buffer) = JsFuture::from(file.array_buffer()).await else {
         return page.tell(format!(

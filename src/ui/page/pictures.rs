@@ -1,4 +1,4 @@
-//! What the page knows of a picture: where it lies, what it is called, and how far it has come.
+//! A picture of the page: its file, its description, and whether an engine has read it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use leptos::web_sys;
 use serde::Deserialize;
 use web_sys::Url;
 
-use crate::explorer::ExplorerState;
+use crate::explorer::{ExplorerState, Harm};
 use crate::protocol::ImageReading;
 use crate::ui::dom::browser;
 
@@ -36,26 +36,31 @@ pub(crate) struct PictureFile {
     pub(crate) state: PictureState,
 }
 
-/// How far a picture has come.
+/// Whether a picture has been read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PictureState {
-    /// From the gallery and known to be sound; no engine has read it yet.
+    /// From the gallery, so known to be sound; no engine has read it yet.
     Shown,
-    /// The visitor's own; nobody knows yet what it holds.
+    /// The visitor's own, not known to be sound; no engine has read it yet.
     Unread,
     /// An engine has read it.
     Read(ImageReading),
 }
 
 impl PictureFile {
-    /// Whether an engine found it outside the model's world.
-    pub(crate) fn is_outside(&self) -> bool {
+    /// Whether an engine found it unlike all that the model learned from.
+    pub(crate) fn is_out_of_distribution(&self) -> bool {
         match &self.state {
             PictureState::Read(reading) => reading
                 .familiarity
                 .is_some_and(|familiarity| familiarity.outside),
             _ => false,
         }
+    }
+
+    /// Its address, once it may be drawn: a visitor's own file only after an engine has found it sound.
+    pub(crate) fn sound_url(&self) -> Option<String> {
+        (self.state != PictureState::Unread).then(|| self.url.clone())
     }
 
     /// Gives back what the browser keeps for a visitor's own picture.
@@ -65,6 +70,14 @@ impl PictureFile {
             Url::revoke_object_url(&self.url).ok();
         }
     }
+}
+
+/// A picture of the page harmed to each degree, three bytes a pixel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Harmed {
+    pub(crate) image: String,
+    pub(crate) harm: Harm,
+    pub(crate) pictures: Vec<Arc<Vec<u8>>>,
 }
 
 /// The page's pictures that an engine has read, in order.

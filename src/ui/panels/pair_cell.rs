@@ -161,9 +161,13 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
     // One line has room for one of the two.
     let best_of = move || Some(pair.best()).filter(|_| pair.moved().is_empty());
     view! {
-        <td role="gridcell" class="pair" class:chosen=move || pair.is_in_chosen_column() class:touched=move || pair.is_touched.get() class:best=move || !pair.best().is_empty() class:pointed=move || is_pointed.get()
+        <td
+            role="gridcell" class="pair"
+            class:chosen=move || pair.is_in_chosen_column() class:touched=move || pair.is_touched.get()
+            class:best=move || !pair.best().is_empty() class:pointed=move || is_pointed.get()
             tabindex=move || if pair.is_touched.get() { "0" } else { "-1" }
-            data-field=field data-image=image data-caption=move || text.get() data-value=move || pair.exact() title=move || pair.exact()
+            data-field=field data-image=image data-caption=move || text.get()
+            data-value=move || pair.exact() title=move || pair.exact()
             on:click=move |_| pair.touch() on:focus=move |_| pair.touch() on:keydown=walk
             on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >

@@ -1,14 +1,35 @@
-//! What the numbers are, and what they are not.
+//! Short texts about what the numbers are, and what they are not.
 
 use leptos::prelude::*;
 
 use crate::explorer::ModelChoice;
 use crate::ui::page::state::PageState;
 
-const SCENES: &str = "It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and the page says that it is outside what the model knows.";
-const PHOTOGRAPHS: &str = "OpenAI’s CLIP learned from four hundred million pictures of the web with the words beside them. Nobody has counted how many pictures fit a caption there, so its numbers can be compared with one another, but with no truth.";
+/// A title with its paragraphs.
+pub(crate) type Section = (&'static str, &'static [&'static str]);
 
-/// Three short texts below what they explain.
+const SCENES: &str = "It learned from drawings of one to four shapes that this project generates. It knows no \
+    photographs: add one, and the page says that it is outside what the model knows.";
+const PHOTOGRAPHS: &str = "OpenAI’s CLIP learned from four hundred million pictures of the web with the words beside \
+    them. Nobody has counted how many pictures fit a caption there, so its numbers can be compared with one another, \
+    but with no truth.";
+const SEEN: [&str; 2] = [
+    "Words that fit many pictures leave much open. The model gives each caption not one point but a spread of \
+        directions on a sphere. *κ*, the *concentration*, says how tight it is: a specific caption stands as a sharp \
+        point of light, a vague one lies out of focus.",
+    "A bar says how much better the caption predicts the picture than knowing nothing would, in *nats*. Zero is no \
+        better. One nat more makes the picture 2.7 times as likely.",
+];
+const NOT: [&str; 2] = [
+    "*κ* is not the model’s confidence, and not whether the caption is true. It measures what the words leave open, \
+        as far as this model’s eyes can tell pictures apart.",
+    "Differences between captions mean something; the zero of the nats is set by training only within about one nat.",
+];
+const KEPT: &str = "Your captions and pictures stay on this machine. Captions are kept in the address after the “#”, \
+    which is never sent, so a link or a reload brings this page back. Alt with ↑ or ↓ moves a caption; arrow keys \
+    walk through the cells.";
+
+/// Three short texts below the matrix.
 #[component]
 pub(crate) fn Prose() -> impl IntoView {
     let page = expect_context::<PageState>();
@@ -18,26 +39,36 @@ pub(crate) fn Prose() -> impl IntoView {
     };
     view! {
         <footer class="prose">
-            <section>
-                <h2>"What you see"</h2>
-                <p>"Words that fit many pictures leave much open. The model gives each caption not one point but a spread of "
-                    "directions on a sphere. "<i>"κ"</i>", the "<i>"concentration"</i>", says how tight it is: a specific caption "
-                    "stands as a sharp point of light, a vague one lies out of focus."</p>
-                <p>"A bar says how much better the caption predicts the picture than knowing nothing would, in "<i>"nats"</i>
-                    ". Zero is no better. One nat more makes the picture 2.7 times as likely."</p>
-            </section>
-            <section>
-                <h2>"What it is not"</h2>
-                <p><i>"κ"</i>" is not the model’s confidence, and not whether the caption is true. It measures what the words leave open, "
-                    "as far as this model’s eyes can tell pictures apart."</p>
-                <p>"Differences between captions mean something; the zero of the nats is set by training only within about one nat."</p>
-            </section>
-            <section>
-                <h2>"This model’s world"</h2>
-                <p>{world}</p>
-                <p>"Your captions and pictures stay on this machine. Captions are kept in the address after the “#”, which is never sent, "
-                    "so a link or a reload brings this page back. Alt with ↑ or ↓ moves a caption; arrow keys walk through the cells."</p>
-            </section>
+            <section><h2>"What you see"</h2>{paragraphs(&SEEN)}</section>
+            <section><h2>"What it is not"</h2>{paragraphs(&NOT)}</section>
+            <section><h2>"This model’s world"</h2><p>{world}</p>{paragraphs(&[KEPT])}</section>
         </footer>
     }
+}
+
+/// Texts about a view, below it.
+pub(crate) fn about(sections: &'static [Section]) -> AnyView {
+    let section = |(title, texts): &Section| view! { <section><h3>{*title}</h3>{paragraphs(texts)}</section> };
+    view! { <div class="prose">{sections.iter().map(section).collect_view()}</div> }.into_any()
+}
+
+fn paragraphs(texts: &[&'static str]) -> AnyView {
+    texts
+        .iter()
+        .map(|text| view! { <p>{emphasized(text)}</p> })
+        .collect_view()
+        .into_any()
+}
+
+/// A text in which what stands between asterisks is emphasized.
+fn emphasized(text: &'static str) -> AnyView {
+    let part = |(i, part): (usize, &'static str)| match i % 2 {
+        0 => part.into_any(),
+        _ => view! { <i>{part}</i> }.into_any(),
+    };
+    text.split('*')
+        .enumerate()
+        .map(part)
+        .collect_view()
+        .into_any()
 }

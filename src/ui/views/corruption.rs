@@ -10,11 +10,11 @@ use crate::explorer::{
 use crate::ui::dom::canvas;
 use crate::ui::page::corrupted;
 use crate::ui::page::state::PageState;
-use crate::ui::panels::{Choice, FamilyChoice};
+use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_key};
+use crate::ui::panels::chosen_picture::{PictureStrip, alt};
+use crate::ui::panels::controls::{FamilyChoice, choices};
+use crate::ui::panels::measures::Number;
 use crate::ui::plot;
-use crate::ui::views::chosen_caption::{ChosenCaption, chosen_key};
-use crate::ui::views::chosen_picture::{PictureStrip, alt};
-use crate::ui::views::number::Number;
 
 /// The view: a caption and a picture, and each of them harmed.
 #[component]
@@ -56,13 +56,9 @@ pub(crate) fn Disturb() -> impl IntoView {
 #[component]
 fn HarmedPictures(text: Memo<String>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let harm = move |harm: Harm| {
-        let is_chosen = move || page.state.with(|state| state.harm == harm);
-        let choose = move |()| page.state.update(|state| state.harm = harm);
-        view! { <Choice group="harm" name=harm.name() is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
-    };
+    let harms = Harm::ALL.map(|harm| (harm, harm.name()));
     let nats = move |text: &str, severity: usize| {
-        let pair = page.made_pair(text, &harmed_name(severity));
+        let pair = page.generated_pair(text, &harmed_name(severity));
         pair.map(|pair| pair.nats)
     };
     let shown = Memo::new(move |_| -> Vec<Option<f64>> {
@@ -102,7 +98,7 @@ fn HarmedPictures(text: Memo<String>) -> impl IntoView {
         <div class="harm">
             <h3>"The picture, harmed"</h3>
             <p class="aside">{title}</p>
-            <fieldset class="law"><legend>"Harm"</legend>{Harm::ALL.map(harm).collect_view()}</fieldset>
+            {choices("harm", "Harm", harms, |state| &mut state.harm)}
             <table class="measures harm-table">
                 <caption class="hidden">"Nats of the caption for the picture, by degree of harm"</caption>
                 <thead><tr><th scope="col">"degree"</th><th scope="col">"picture"</th><th scope="col" class="plotted">"nats above uniform"</th><th scope="col">"nats"</th><th scope="col">"place among the captions"</th></tr></thead>
@@ -144,11 +140,7 @@ fn HarmedPicture(severity: usize) -> impl IntoView {
 #[component]
 fn HarmedCaptions(text: Memo<String>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let slip = move |slip: Slip| {
-        let is_chosen = move || page.state.with(|state| state.slip == slip);
-        let choose = move |()| page.state.update(|state| state.slip = slip);
-        view! { <Choice group="slip" name=slip.name() is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
-    };
+    let slips = Slip::ALL.map(|slip| (slip, slip.name()));
     let texts = Memo::new(move |_| {
         let slip = page.state.with(|state| state.slip);
         text.with(|text| slip.ladder(text, N_SEVERITIES - 1))
@@ -195,7 +187,7 @@ fn HarmedCaptions(text: Memo<String>) -> impl IntoView {
     view! {
         <div class="harm">
             <h3>"The caption, misspelt"</h3>
-            <fieldset class="law"><legend>"Errors"</legend>{Slip::ALL.map(slip).collect_view()}</fieldset>
+            {choices("slip", "Errors", slips, |state| &mut state.slip)}
             <table class="measures slip-table">
                 <caption class="hidden">"κ of the caption by number of errors, and its nats for the chosen picture"</caption>
                 <thead><tr><th scope="col">"none to five errors"</th><th scope="col" class="plotted">"how specific to the model"</th><th scope="col"><i>"κ"</i></th><th scope="col">"nats"</th><th scope="col">"words"</th></tr></thead>

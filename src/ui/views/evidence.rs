@@ -6,7 +6,7 @@ use wasm_bindgen_futures::spawn_local;
 use crate::explorer::{Evidence as OfModel, EvidenceTable, Extent, Measured, OTHER_SEEDS, Suite};
 use crate::ui::page::gallery::fetch_json;
 use crate::ui::page::state::PageState;
-use crate::ui::panels::FamilyChoice;
+use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::plot;
 
 const EVALUATIONS: &str = "./models/scenes";

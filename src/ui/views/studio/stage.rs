@@ -7,11 +7,10 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::Element;
 
-use crate::explorer::{Drawing, ground_name, light_name};
+use crate::explorer::{Drawing, Piece, ground_name, light_name};
 use crate::scenes::render;
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
-use crate::ui::views::studio::view::drawing;
 
 /// Pixels of the canvas, which the browser enlarges.
 const SIDE: u32 = 256;
@@ -22,7 +21,7 @@ const STEP: i16 = 10;
 #[component]
 pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let drawing = drawing(page);
+    let drawing = page.drawing();
     let (stage, surface) = (NodeRef::<Div>::new(), NodeRef::<Canvas>::new());
     Effect::new(move |_| {
         if let Some(surface) = surface.get() {
@@ -33,15 +32,19 @@ pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
     let n_pieces = Memo::new(move |_| drawing.with(|drawing| drawing.pieces.len()));
     view! {
         <div class="stage" node_ref=stage>
-            <canvas node_ref=surface role="img" aria-label=move || drawing.with(words) width="256" height="256"></canvas>
-            <For each=move || 0..n_pieces.get() key=|i| *i let:i><Handle i=i drawing=drawing chosen=chosen stage=stage/></For>
+            <canvas
+                node_ref=surface role="img" aria-label=move || drawing.with(drawing_text) width="256" height="256"
+            ></canvas>
+            <For each=move || 0..n_pieces.get() key=|i| *i let:i>
+                <Handle i=i drawing=drawing chosen=chosen stage=stage/>
+            </For>
         </div>
         <p class="aside">"Drag a shape, or choose it and use the arrow keys, with Shift for larger steps."</p>
     }
 }
 
 /// The drawing in words.
-fn words(drawing: &Drawing) -> String {
+fn drawing_text(drawing: &Drawing) -> String {
     let pieces: Vec<String> = drawing.pieces.iter().map(|piece| piece.words()).collect();
     format!(
         "{} on a {} ground in {} light",
@@ -62,7 +65,6 @@ fn Handle(
     let page = expect_context::<PageState>();
     let is_dragged = RwSignal::new(false);
     let piece = move || drawing.with(|drawing| drawing.pieces.get(i).copied());
-    let share = |thousandths: u16| format!("{:.1}%", f64::from(thousandths) / 10.0);
     let label = move || {
         let n = drawing.with(|drawing| drawing.pieces.len());
         piece().map(|piece| format!("{}, shape {} of {n}", piece.words(), i + 1))
@@ -70,10 +72,10 @@ fn Handle(
     let grab = move |event: PointerEvent| {
         chosen.set(i);
         is_dragged.set(true);
-        if let Some(handle) = event
+        let handle = event
             .target()
-            .and_then(|target| target.dyn_into::<Element>().ok())
-        {
+            .and_then(|target| target.dyn_into::<Element>().ok());
+        if let Some(handle) = handle {
             // Without capture the drag ends at the handle's edge.
             handle.set_pointer_capture(event.pointer_id()).ok();
         }
@@ -99,15 +101,20 @@ fn Handle(
         event.prevent_default();
         page.state.update(|state| state.drawing.shift(i, dx, dy));
     };
-    let size = move || piece().map(|piece| share_of(2.0 * f64::from(piece.size.radius())));
+    let placed = move |part: fn(Piece) -> f64| {
+        move || piece().map(|piece| format!("{:.1}%", 100.0 * part(piece)))
+    };
+    let left = placed(|piece| f64::from(piece.x) / 1000.0);
+    let top = placed(|piece| f64::from(piece.y) / 1000.0);
+    let width = placed(|piece| 2.0 * f64::from(piece.size.radius()));
+    let is_chosen = move || chosen.get() == i;
     view! {
-        <button type="button" class="handle" class:chosen=move || chosen.get() == i aria-label=label aria-pressed=move || (chosen.get() == i).to_string()
-            style:left=move || piece().map(|piece| share(piece.x)) style:top=move || piece().map(|piece| share(piece.y)) style:width=size
-            on:focus=move |_| chosen.set(i) on:pointerdown=grab on:pointermove=drag on:pointerup=move |_| is_dragged.set(false)
-            on:pointercancel=move |_| is_dragged.set(false) on:keydown=on_key></button>
+        <button
+            type="button" class="handle" class:chosen=is_chosen aria-label=label
+            aria-pressed=move || is_chosen().to_string() style:left=left style:top=top style:width=width
+            on:focus=move |_| chosen.set(i) on:keydown=on_key
+            on:pointerdown=grab on:pointermove=drag
+            on:pointerup=move |_| is_dragged.set(false) on:pointercancel=move |_| is_dragged.set(false)
+        ></button>
     }
-}
-
-fn share_of(share: f64) -> String {
-    format!("{:.1}%", 100.0 * share)
 }

@@ -7,14 +7,13 @@ use crate::explorer::{
 };
 use crate::scenes::scene::{Colour, Ground, Light, MAX_OBJECTS, Shape, Size, Texture};
 use crate::ui::page::state::PageState;
-use crate::ui::views::select::Select;
-use crate::ui::views::studio::view::drawing;
+use crate::ui::panels::select::Select;
 
 /// The tools under the drawing.
 #[component]
 pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let drawing = drawing(page);
+    let drawing = page.drawing();
     let n_pieces = move || drawing.with(|drawing| drawing.pieces.len());
     let is_full = move || n_pieces() >= MAX_OBJECTS;
     let is_single = move || n_pieces() < 2;
@@ -37,9 +36,8 @@ pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
     let change = move |write: fn(&mut Piece, usize)| {
         Callback::new(move |value: usize| {
             page.state.update(|state| {
-                if let Some(piece) = state.drawing.pieces.get_mut(chosen.get_untracked()) {
-                    write(piece, value);
-                }
+                let piece = state.drawing.pieces.get_mut(chosen.get_untracked());
+                piece.into_iter().for_each(|piece| write(piece, value));
             });
         })
     };
@@ -49,23 +47,49 @@ pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
             page.state.update(|state| write(&mut state.drawing, value));
         })
     };
+    let (shapes, colours) = (
+        names(Shape::ALL, shape_name),
+        names(Colour::ALL, colour_name),
+    );
+    let (sizes, textures) = (
+        names(Size::ALL, size_name),
+        names(Texture::ALL, texture_name),
+    );
+    let (grounds, lights) = (
+        names(Ground::ALL, ground_name),
+        names(Light::ALL, light_name),
+    );
     view! {
         <div class="studio-tools">
-            <Select id="piece-shape" label="Shape" names=names(Shape::ALL, shape_name) value=of_piece(|piece| piece.shape.index())
-                on_choose=change(|piece, i| piece.shape = at(Shape::ALL, i))/>
-            <Select id="piece-colour" label="Colour" names=names(Colour::ALL, colour_name) value=of_piece(|piece| piece.colour.index())
-                on_choose=change(|piece, i| piece.colour = at(Colour::ALL, i))/>
-            <Select id="piece-size" label="Size" names=names(Size::ALL, size_name) value=of_piece(|piece| piece.size.index())
-                on_choose=change(|piece, i| piece.size = at(Size::ALL, i))/>
-            <Select id="piece-texture" label="Fill" names=names(Texture::ALL, texture_name) value=of_piece(|piece| piece.texture.index())
-                on_choose=change(|piece, i| piece.texture = at(Texture::ALL, i))/>
-            <Select id="ground" label="Ground" names=names(Ground::ALL, ground_name) value=of_all(|drawing| drawing.ground.index())
-                on_choose=change_all(|drawing, i| drawing.ground = at(Ground::ALL, i))/>
-            <Select id="light" label="Light" names=names(Light::ALL, light_name) value=of_all(|drawing| drawing.light.index())
-                on_choose=change_all(|drawing, i| drawing.light = at(Light::ALL, i))/>
+            <Select
+                id="piece-shape" label="Shape" names=shapes value=of_piece(|piece| piece.shape.index())
+                on_choose=change(|piece, i| piece.shape = at(Shape::ALL, i))
+            />
+            <Select
+                id="piece-colour" label="Colour" names=colours value=of_piece(|piece| piece.colour.index())
+                on_choose=change(|piece, i| piece.colour = at(Colour::ALL, i))
+            />
+            <Select
+                id="piece-size" label="Size" names=sizes value=of_piece(|piece| piece.size.index())
+                on_choose=change(|piece, i| piece.size = at(Size::ALL, i))
+            />
+            <Select
+                id="piece-texture" label="Fill" names=textures value=of_piece(|piece| piece.texture.index())
+                on_choose=change(|piece, i| piece.texture = at(Texture::ALL, i))
+            />
+            <Select
+                id="ground" label="Ground" names=grounds value=of_all(|drawing| drawing.ground.index())
+                on_choose=change_all(|drawing, i| drawing.ground = at(Ground::ALL, i))
+            />
+            <Select
+                id="light" label="Light" names=lights value=of_all(|drawing| drawing.light.index())
+                on_choose=change_all(|drawing, i| drawing.light = at(Light::ALL, i))
+            />
             <p class="view-controls">
                 <button type="button" class="quiet" disabled=is_full on:click=add>"+ shape"</button>
-                <button type="button" class="quiet" disabled=is_single on:click=remove>"remove the chosen shape"</button>
+                <button type="button" class="quiet" disabled=is_single on:click=remove>
+                    "remove the chosen shape"
+                </button>
             </p>
         </div>
     }
