@@ -3,42 +3,27 @@
 use leptos::prelude::*;
 
 use crate::explorer::Extent;
+use crate::ui::panels::prose::emphasized;
 use crate::ui::plot;
 
-/// A column, with what its head says.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Column {
-    Words(&'static str),
-    /// Bars on one scale.
-    Bars(&'static str),
-    /// κ, with words after it.
-    Kappa(&'static str),
-}
-
-/// The head of a table with these columns.
-pub(crate) fn head(columns: &'static [Column]) -> AnyView {
-    let cell = |column: &Column| match *column {
-        Column::Words(words) => view! { <th scope="col">{words}</th> }.into_any(),
-        Column::Bars(words) => view! { <th scope="col" class="plotted">{words}</th> }.into_any(),
-        Column::Kappa(words) => view! { <th scope="col"><i>"κ"</i>{words}</th> }.into_any(),
+/// The head of a table: its columns with `|` between them, those of bars after a `~`, and words between `*` emphasized.
+pub(crate) fn head(columns: &'static str) -> AnyView {
+    let cell = |column: &'static str| {
+        let (is_plotted, words) = (column.starts_with('~'), column.trim_start_matches('~'));
+        view! { <th scope="col" class:plotted=is_plotted>{emphasized(words)}</th> }
     };
-    view! { <thead><tr>{columns.iter().map(cell).collect_view()}</tr></thead> }.into_any()
+    view! { <thead><tr>{columns.split('|').map(cell).collect_view()}</tr></thead> }.into_any()
 }
 
 /// The scales under the columns of bars, in their order.
-pub(crate) fn foot<const N: usize>(
-    columns: &'static [Column],
-    scales: [Memo<Extent>; N],
-) -> AnyView {
+pub(crate) fn foot<const N: usize>(columns: &'static str, scales: [Memo<Extent>; N]) -> AnyView {
     let mut scales = scales.into_iter();
-    let cell = |column: &Column| match column {
-        Column::Bars(_) => {
-            let axis = scales.next().map(|scale| plot::axis(move || scale.get()));
-            view! { <td class="plotted">{axis}</td> }.into_any()
-        }
-        Column::Words(_) | Column::Kappa(_) => view! { <td></td> }.into_any(),
+    let mut cell = |column: &'static str| {
+        let scale = column.starts_with('~').then(|| scales.next()).flatten();
+        let axis = scale.map(|scale| plot::axis(move || scale.get()));
+        view! { <td class:plotted=axis.is_some()>{axis}</td> }
     };
-    let cells: Vec<AnyView> = columns.iter().map(cell).collect();
+    let cells: Vec<_> = columns.split('|').map(&mut cell).collect();
     view! { <tfoot aria-hidden="true"><tr>{cells}</tr></tfoot> }.into_any()
 }
 

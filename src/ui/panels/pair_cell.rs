@@ -1,4 +1,4 @@
-//! What one caption says of one picture.
+//! The numbers of one caption and one picture.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -7,24 +7,24 @@ use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
 use crate::explorer::{
-    CosineView, Cosines, ExplorerState, Measure, PairView, Readings, beside_text, best_of_text,
-    best_text, rank_text, three_significant,
+    CosineView, Cosines, Measure, PairView, Readings, beside_text, best_of_text, best_text,
+    rank_text, three_significant,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
-/// What is known of a caption and a picture, and how the page marks them.
+/// The numbers of a caption and a picture, and how the page marks them.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     page: PageState,
     caption: u64,
     image: StoredValue<String>,
-    /// By a model with adapters.
+    /// The numbers of a model with adapters.
     view: Memo<Option<PairView>>,
-    /// By a model without.
+    /// The cosine of a model without.
     cosine: Memo<Option<CosineView>>,
     measure: Memo<Measure>,
-    /// Whether what is known is of the text that stands there now.
+    /// Whether the numbers are those of the text that stands there now.
     is_current: Memo<bool>,
     is_touched: Memo<bool>,
 }
@@ -113,11 +113,7 @@ impl Pair {
     }
 
     fn is_in_chosen_column(self) -> bool {
-        let is_chosen = |state: &ExplorerState| {
-            self.image
-                .with_value(|id| state.picture.as_ref() == Some(id))
-        };
-        self.page.state.with(is_chosen)
+        self.image.with_value(|id| self.page.is_chosen(id))
     }
 
     fn touch(self) {

@@ -13,36 +13,21 @@ use crate::ui::dom::cursor::Cursor;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::panels::line_field::LineField;
-use crate::ui::panels::measures::{Column, Number, foot, head};
-use crate::ui::panels::prose::{Section, about};
+use crate::ui::panels::measures::{Number, foot, head};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
-const COLUMNS: [Column; 7] = [
-    Column::Words("Rung, the most general first"),
-    Column::Bars("how specific to the model"),
-    Column::Kappa(""),
-    Column::Words("change"),
-    Column::Bars("what the words say"),
-    Column::Words("bits"),
-    Column::Words("step"),
-];
-const ABOUT: [Section; 2] = [
-    (
-        "Two measures of the same words",
-        &[
-            "*κ* is what the model makes of a caption. *Bits* are what the words say about the built-in world, whose \
-                rules are known: each bit halves the scenes that fit. A rung that has more bits and no higher *κ* is \
-                marked: the model did not see what the words added.",
-        ],
-    ),
-    (
-        "What it is not",
-        &[
-            "Bits are known only for sentences of the built-in world. A ladder about photographs asks this model \
-                about words it never met, and its numbers then say so little that a rise proves nothing either.",
-        ],
-    ),
-];
+const COLUMNS: &str = "Rung, the most general first|~how specific to the model|*κ*|\
+    change|~what the words say|bits|step";
+const ABOUT: &str = "
+# Two measures of the same words
+*κ* is what the model makes of a caption. *Bits* are what the words say about the built-in world, whose rules are
+known: each bit halves the scenes that fit. A rung that has more bits and no higher *κ* is marked: the model did not
+see what the words added.
+
+# What it is not
+Bits are known only for sentences of the built-in world. A ladder about photographs asks this model about words it
+never met, and its numbers then say so little that a rise proves nothing either.";
 
 /// The view: a choice of ladders, and the rungs of one.
 #[component]
@@ -65,7 +50,7 @@ pub(crate) fn Ladder() -> impl IntoView {
             <p class="finding">{move || rungs.with(|rungs| ladder_text(rungs))}</p>
             <RungTable rungs=rungs/>
             <NewRung/>
-            {about(&ABOUT)}
+            {about(ABOUT)}
         </section>
     }
 }
@@ -135,13 +120,13 @@ fn RungTable(rungs: Memo<Vec<RungView>>) -> impl IntoView {
     view! {
         <table class="measures rungs">
             <caption class="hidden">"The rungs with κ, its change, and the information of the words"</caption>
-            {head(&COLUMNS)}
+            {head(COLUMNS)}
             <tbody>
                 <For each=move || keys.get() key=|key| *key let:key>
                     <Rung key=key rungs=rungs kappas=kappas bits=bits/>
                 </For>
             </tbody>
-            {foot(&COLUMNS, [kappas, bits])}
+            {foot(COLUMNS, [kappas, bits])}
         </table>
     }
 }

@@ -11,22 +11,11 @@ use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
-use crate::ui::panels::measures::{Column, Number, caption_head, head};
+use crate::ui::panels::measures::{Number, caption_head, head};
 use crate::ui::plot;
 
-const ANSWER_COLUMNS: [Column; 5] = [
-    Column::Words("the vaguest first"),
-    Column::Bars("how specific to the model"),
-    Column::Kappa(""),
-    Column::Words("bits"),
-    Column::Words("yours"),
-];
-const FAILURE_COLUMNS: [Column; 4] = [
-    Column::Words("caption"),
-    Column::Bars("how specific to the model"),
-    Column::Kappa(""),
-    Column::Words("bits"),
-];
+const ANSWER_COLUMNS: &str = "the vaguest first|~how specific to the model|*κ*|bits|yours";
+const FAILURE_COLUMNS: &str = "caption|~how specific to the model|*κ*|bits";
 
 /// Right neighbours by lesson and question, as far as they were judged.
 type Scores = RwSignal<BTreeMap<(usize, usize), u32>>;
@@ -287,7 +276,7 @@ fn Shown(question: StoredValue<Question>, guess: RwSignal<Vec<String>>) -> impl 
     };
     view! {
         <table class="measures shown">
-            {head(&ANSWER_COLUMNS)}
+            {head(ANSWER_COLUMNS)}
             <tbody>{rows}</tbody>
         </table>
     }
@@ -301,7 +290,7 @@ fn failure(failure: Failure) -> AnyView {
         <section data-failure=failure.name>
             <h3>{failure.name.clone()}</h3>
             <table class="measures shown">
-                {head(&FAILURE_COLUMNS)}
+                {head(FAILURE_COLUMNS)}
                 <tbody>{move || measured(page, captions.clone(), None)}</tbody>
             </table>
             <p>{failure.why}</p>

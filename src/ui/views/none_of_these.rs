@@ -10,47 +10,24 @@ use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::{PictureButton, chosen_alt};
 use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::panels::gallery_strip::GalleryStrip;
-use crate::ui::panels::measures::{Column, Number, foot, head};
+use crate::ui::panels::measures::{Number, foot, head};
 use crate::ui::panels::picture_headers::AddPicture;
-use crate::ui::panels::prose::{Section, about};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
-const ANSWER_COLUMNS: [Column; 8] = [
-    Column::Words("Picture"),
-    Column::Words("by likelihood"),
-    Column::Words("best nats"),
-    Column::Words("nats of none"),
-    Column::Words("by cosine, threshold"),
-    Column::Words("best cosine"),
-    Column::Words("by cosine, margin"),
-    Column::Words("lead"),
-];
-const CLASS_COLUMNS: [Column; 6] = [
-    Column::Words("Class"),
-    Column::Bars("nats above uniform"),
-    Column::Words("nats"),
-    Column::Words("share"),
-    Column::Bars("CLIP’s cosine"),
-    Column::Words("cosine"),
-];
-const ABOUT: [Section; 2] = [
-    (
-        "Three ways to say none",
-        &[
-            "CLIP gives each class a cosine, and the largest always wins. To refuse, one needs a number from outside: \
-                a threshold that the best must reach, or a margin by which it must lead. With likelihoods a vague \
-                caption can stand for everything else: where “a picture” is likelier than every class, no class fits.",
-        ],
-    ),
-    (
-        "What it is not",
-        &[
-            "A vague caption wins against classes that are wrong, and not against everything strange: a picture from \
-                outside this model’s world can still look red to it. And the nats of the vaguest captions are set by \
-                training only within about one.",
-        ],
-    ),
-];
+const ANSWER_COLUMNS: &str = "Picture|by likelihood|best nats|nats of none|by cosine, threshold|\
+    best cosine|by cosine, margin|lead";
+const CLASS_COLUMNS: &str = "Class|~nats above uniform|nats|share|~CLIP’s cosine|cosine";
+const ABOUT: &str = "
+# Three ways to say none
+CLIP gives each class a cosine, and the largest always wins. To refuse, one needs a number from outside: a threshold
+that the best must reach, or a margin by which it must lead. With likelihoods a vague caption can stand for
+everything else: where “a picture” is likelier than every class, no class fits.
+
+# What it is not
+A vague caption wins against classes that are wrong, and not against everything strange: a picture from outside this
+model’s world can still look red to it. And the nats of the vaguest captions are set by training only within about
+one.";
 
 /// The view: the classes, the answers for every picture, and the chosen picture in full.
 #[component]
@@ -66,7 +43,7 @@ pub(crate) fn NoneOfThese() -> impl IntoView {
             <Answers classes=classes names=names/>
             <div class="more-pictures"><GalleryStrip/><AddPicture/></div>
             <ChosenAnswer classes=classes names=names/>
-            {about(&ABOUT)}
+            {about(ABOUT)}
         </section>
     }
 }
@@ -152,7 +129,7 @@ fn Answers(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoView {
         <div class="scroll" tabindex="0" role="region" aria-label="Answers for every picture">
             <table class="measures answers">
                 <caption class="hidden">"What each picture is called, in three ways"</caption>
-                {head(&ANSWER_COLUMNS)}
+                {head(ANSWER_COLUMNS)}
                 <tbody>
                     <For each=move || ids.get() key=Clone::clone let:id>
                         <AnswerRow id=id classes=classes names=names/>
@@ -238,13 +215,13 @@ fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoVi
         <p class="finding" aria-live="polite">{sentence}</p>
         <table class="measures classes-table">
             <caption class="hidden">"Every class for the chosen picture"</caption>
-            {head(&CLASS_COLUMNS)}
+            {head(CLASS_COLUMNS)}
             <tbody>
                 <For each=rows key=Clone::clone let:row>
                     <ClassRow i=row.0 name=row.1 judgement=judgement nats=nats cosines=cosines/>
                 </For>
             </tbody>
-            {foot(&CLASS_COLUMNS, [nats, cosines])}
+            {foot(CLASS_COLUMNS, [nats, cosines])}
         </table>
     }
 }

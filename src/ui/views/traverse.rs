@@ -6,40 +6,26 @@ use crate::explorer::{Inclusion, Met, Traversal, agreement, percent, pool, three
 use crate::ui::page::pictures::written_captions;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::{PictureStrip, chosen_alt};
-use crate::ui::panels::measures::{Column, Number, caption_head, head};
-use crate::ui::panels::prose::{Section, about};
+use crate::ui::panels::measures::{Number, caption_head, head};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
 /// Captions whose inclusion in one another is tabled at most.
 const MAX_TABLED: usize = 8;
 
-const COLUMNS: [Column; 4] = [
-    Column::Words("met at"),
-    Column::Words("caption"),
-    Column::Kappa(""),
-    Column::Words("nats"),
-];
-const ABOUT: [Section; 2] = [
-    (
-        "Two ways up",
-        &[
-            "Fifty equal steps lead from the picture’s likeliest caption to a root; at each the nearest caption is \
-                noted. Without spread, captions are points, near is a great cosine, and the root is the embedding of \
-                no words, as *ProLIP* does for models that know no spread. With spread, the way leads from \
-                distribution to distribution: near is a small *divergence* to the distribution at that step, and the \
-                root is the vaguest caption that holds the first.",
-            "Both use the von Mises–Fisher distribution; for the power spherical one these integrals have no closed \
-                form.",
-        ],
-    ),
-    (
-        "What it is not",
-        &[
-            "Only captions on the page and those that were written for its pictures can be met. Holding is a relation \
-                of the model’s spreads, not of words: a caption may hold another that it does not follow from.",
-        ],
-    ),
-];
+const COLUMNS: &str = "met at|caption|*κ*|nats";
+const ABOUT: &str = "
+# Two ways up
+Fifty equal steps lead from the picture’s likeliest caption to a root; at each the nearest caption is noted. Without
+spread, captions are points, near is a great cosine, and the root is the embedding of no words, as *ProLIP* does for
+models that know no spread. With spread, the way leads from distribution to distribution: near is a small
+*divergence* to the distribution at that step, and the root is the vaguest caption that holds the first.
+
+Both use the von Mises–Fisher distribution; for the power spherical one these integrals have no closed form.
+
+# What it is not
+Only captions on the page and those that were written for its pictures can be met. Holding is a relation of the
+model’s spreads, not of words: a caption may hold another that it does not follow from.";
 
 /// What is known of the ways from one picture.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -103,7 +89,7 @@ pub(crate) fn Traverse() -> impl IntoView {
                 <Way name="distributions" title="With spread" way=way(|ways| &ways.distributions)/>
             </div>
             {move || ways.with(|ways| inclusions(page, &ways.met()))}
-            {about(&ABOUT)}
+            {about(ABOUT)}
         </section>
     }
 }
@@ -140,7 +126,7 @@ fn Way(
             <h3>{title}</h3>
             <p class="aside">{root}</p>
             <table class="measures way">
-                {head(&COLUMNS)}
+                {head(COLUMNS)}
                 <tbody>{rows}</tbody>
             </table>
             <p class="aside">{words}</p>

@@ -8,36 +8,20 @@ use crate::explorer::{
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_text};
 use crate::ui::panels::controls::FamilyChoice;
-use crate::ui::panels::measures::{Column, Number, caption_head, foot, head};
-use crate::ui::panels::prose::{Section, about};
+use crate::ui::panels::measures::{Number, caption_head, foot, head};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
-const COLUMNS: [Column; 7] = [
-    Column::Words("Word"),
-    Column::Bars("up to this word"),
-    Column::Kappa(""),
-    Column::Words("change"),
-    Column::Bars("what it is worth"),
-    Column::Words("worth"),
-    Column::Kappa(" without it"),
-];
-const ABOUT: [Section; 2] = [
-    (
-        "Two ways to ask",
-        &[
-            "On the left the caption grows word by word, as it is read. On the right it is whole but for one word, \
-                and the bar says how much *κ* loses without it. The two differ because words share what they say: \
-                after “red”, “crimson” buys nothing.",
-        ],
-    ),
-    (
-        "What it is not",
-        &[
-            "Half a sentence is a caption too, but one the model met seldom or never. A word’s worth is what it does \
-                in this caption, to this model; it is no property of the word.",
-        ],
-    ),
-];
+const COLUMNS: &str = "Word|~up to this word|*κ*|change|~what it is worth|worth|*κ* without it";
+const ABOUT: &str = "
+# Two ways to ask
+On the left the caption grows word by word, as it is read. On the right it is whole but for one word, and the bar
+says how much *κ* loses without it. The two differ because words share what they say: after “red”, “crimson” buys
+nothing.
+
+# What it is not
+Half a sentence is a caption too, but one the model met seldom or never. A word’s worth is what it does in this
+caption, to this model; it is no property of the word.";
 
 /// The view: a caption and a row for each of its words.
 #[component]
@@ -60,7 +44,7 @@ pub(crate) fn Words() -> impl IntoView {
             <FamilyChoice/>
             <p class="finding">{move || words.with(|words| worth_text(words))}" "{cut}</p>
             <WordTable words=words/>
-            {about(&ABOUT)}
+            {about(ABOUT)}
         </section>
     }
 }
@@ -80,13 +64,13 @@ fn WordTable(words: Memo<Vec<WordView>>) -> impl IntoView {
     view! {
         <table class="measures words-table">
             <caption class="hidden">"κ of the caption as it grows word by word, and without each word"</caption>
-            {head(&COLUMNS)}
+            {head(COLUMNS)}
             <tbody>
                 <For each=move || 0..n_words.get() key=|i| *i let:i>
                     <WordRow i=i words=words kappas=kappas worth=worth/>
                 </For>
             </tbody>
-            {foot(&COLUMNS, [kappas, worth])}
+            {foot(COLUMNS, [kappas, worth])}
         </table>
     }
 }

@@ -9,24 +9,12 @@ use crate::explorer::{
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::alt;
-use crate::ui::panels::measures::{Column, head};
+use crate::ui::panels::measures::head;
 use crate::ui::views::geometry::spreads::{Concentration, spreads};
 
-const SPREAD_COLUMNS: [Column; 6] = [
-    Column::Words("Distribution"),
-    Column::Words("concentration"),
-    Column::Words("mean cosine"),
-    Column::Words("standard deviation"),
-    Column::Words("angle of the mean cosine"),
-    Column::Words("nats from uniform"),
-];
-const PICTURE_COLUMNS: [Column; 5] = [
-    Column::Words("Picture"),
-    Column::Words("cosine, von Mises–Fisher"),
-    Column::Words("nats"),
-    Column::Words("cosine, power spherical"),
-    Column::Words("nats"),
-];
+const SPREAD_COLUMNS: &str = "Distribution|concentration|mean cosine|standard deviation|\
+    angle of the mean cosine|nats from uniform";
+const PICTURE_COLUMNS: &str = "Picture|cosine, von Mises–Fisher|nats|cosine, power spherical|nats";
 
 /// The same numbers as tables.
 #[component]
@@ -51,12 +39,12 @@ pub(crate) fn GeometryTables(
             <div class="scroll" tabindex="0" role="region" aria-label="Numbers of the curves and pictures">
                 <table>
                     <caption>"Spreads in "{move || shown.get()}" dimensions"</caption>
-                    {head(&SPREAD_COLUMNS)}
+                    {head(SPREAD_COLUMNS)}
                     <tbody>{spreads}</tbody>
                 </table>
                 <table>
                     <caption>"Pictures, in the model’s own dimension"</caption>
-                    {head(&PICTURE_COLUMNS)}
+                    {head(PICTURE_COLUMNS)}
                     <tbody>{pictures}</tbody>
                 </table>
             </div>

@@ -10,7 +10,7 @@ use crate::numerics::Family;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_key};
 use crate::ui::panels::chosen_picture::{PictureStrip, alt};
-use crate::ui::panels::prose::{Section, about};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
 use crate::ui::plot::{Bands, Line, Panel, Tick};
 use crate::ui::views::geometry::spreads::{Concentration, Labelled, concentration, spreads};
@@ -27,24 +27,16 @@ const EXACT: &str = "Curves are exact densities of the cosine between the captio
     Ticks are the pictures on the page; each distribution has a mean direction of its own.";
 const ELSEWHERE: &str =
     "The pictures live in the model’s own dimension, so their ticks are shown only there.";
-const ABOUT: [Section; 2] = [
-    (
-        "Why no ball",
-        &[
-            "A spread on a sphere is often drawn as a cap on a ball. In many dimensions almost all of the sphere lies \
-                near the equator of any direction, so the same *κ* that means a tight cap on a ball means next to \
-                nothing there. Move the slider and watch the curve walk to the middle.",
-        ],
-    ),
-    (
-        "κ and τκ",
-        &[
-            "Training compares likelihoods after multiplying them by *τ*, so pictures only fix the two together. *τκ* \
-                is the spread that fits how far pictures really stand; it is a picture of scale and no evidence, and \
-                all nats on this page use *κ* alone.",
-        ],
-    ),
-];
+const ABOUT: &str = "
+# Why no ball
+A spread on a sphere is often drawn as a cap on a ball. In many dimensions almost all of the sphere lies near the
+equator of any direction, so the same *κ* that means a tight cap on a ball means next to nothing there. Move the
+slider and watch the curve walk to the middle.
+
+# κ and τκ
+Training compares likelihoods after multiplying them by *τ*, so pictures only fix the two together. *τκ* is the
+spread that fits how far pictures really stand; it is a picture of scale and no evidence, and all nats on this page
+use *κ* alone.";
 
 /// The view: a caption, its spreads, the dimension, and what they say.
 #[component]
@@ -74,7 +66,7 @@ pub(crate) fn Geometry() -> impl IntoView {
                 <Spreads geometry=geometry shown=shown/>
                 <GeometryTables geometry=geometry shown=shown/>
             </Show>
-            {about(&ABOUT)}
+            {about(ABOUT)}
         </section>
     }
 }

@@ -14,7 +14,7 @@ use crate::ui::page::state::PageState;
 
 /// Pixels of the canvas, which the browser enlarges.
 const SIDE: u32 = 256;
-/// How far an arrow key moves an object, in thousandths of the side; ten times as far with Shift.
+/// Thousandths of the side that an arrow key moves an object; ten times as many with Shift.
 const STEP: i16 = 10;
 
 /// The canvas and its handles.
@@ -90,16 +90,10 @@ fn Handle(
         page.state.update(|state| state.drawing.place(i, x, y));
     };
     let on_key = move |event: KeyboardEvent| {
-        let step = if event.shift_key() { 10 * STEP } else { STEP };
-        let (dx, dy) = match event.key().as_str() {
-            "ArrowLeft" => (-step, 0),
-            "ArrowRight" => (step, 0),
-            "ArrowUp" => (0, -step),
-            "ArrowDown" => (0, step),
-            _ => return,
-        };
-        event.prevent_default();
-        page.state.update(|state| state.drawing.shift(i, dx, dy));
+        if let Some((dx, dy)) = step(&event) {
+            event.prevent_default();
+            page.state.update(|state| state.drawing.shift(i, dx, dy));
+        }
     };
     let placed = move |part: fn(Piece) -> f64| {
         move || piece().map(|piece| format!("{:.1}%", 100.0 * part(piece)))
@@ -116,5 +110,17 @@ fn Handle(
             on:pointerdown=grab on:pointermove=drag
             on:pointerup=move |_| is_dragged.set(false) on:pointercancel=move |_| is_dragged.set(false)
         ></button>
+    }
+}
+
+/// How far an arrow key moves an object, in thousandths of the side; `None` for another key.
+fn step(event: &KeyboardEvent) -> Option<(i16, i16)> {
+    let step = if event.shift_key() { 10 * STEP } else { STEP };
+    match event.key().as_str() {
+        "ArrowLeft" => Some((-step, 0)),
+        "ArrowRight" => Some((step, 0)),
+        "ArrowUp" => Some((0, -step)),
+        "ArrowDown" => Some((0, step)),
+        _ => None,
     }
 }

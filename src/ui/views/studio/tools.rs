@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    Drawing, Piece, colour_name, ground_name, light_name, shape_name, size_name, texture_name,
+    Drawing, colour_name, ground_name, light_name, shape_name, size_name, texture_name,
 };
 use crate::scenes::scene::{Colour, Ground, Light, MAX_OBJECTS, Shape, Size, Texture};
 use crate::ui::page::state::PageState;
@@ -28,63 +28,28 @@ pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
             .update(|state| _ = state.drawing.remove(chosen.get_untracked()));
         chosen.set(chosen.get_untracked().min(n_pieces() - 1));
     };
-    let of_piece = move |read: fn(&Piece) -> usize| {
-        Signal::derive(move || {
-            drawing.with(|drawing| drawing.pieces.get(chosen.get()).map_or(0, read))
-        })
-    };
-    let change = move |write: fn(&mut Piece, usize)| {
-        Callback::new(move |value: usize| {
-            page.state.update(|state| {
-                let piece = state.drawing.pieces.get_mut(chosen.get_untracked());
-                piece.into_iter().for_each(|piece| write(piece, value));
-            });
-        })
-    };
-    let of_all = move |read: fn(&Drawing) -> usize| Signal::derive(move || drawing.with(read));
-    let change_all = move |write: fn(&mut Drawing, usize)| {
-        Callback::new(move |value: usize| {
-            page.state.update(|state| write(&mut state.drawing, value));
-        })
-    };
-    let (shapes, colours) = (
-        names(Shape::ALL, shape_name),
-        names(Colour::ALL, colour_name),
-    );
-    let (sizes, textures) = (
-        names(Size::ALL, size_name),
-        names(Texture::ALL, texture_name),
-    );
-    let (grounds, lights) = (
-        names(Ground::ALL, ground_name),
-        names(Light::ALL, light_name),
-    );
+    let shape = property(chosen, Shape::ALL, |drawing, i| {
+        Some(&mut drawing.pieces.get_mut(i)?.shape)
+    });
+    let colour = property(chosen, Colour::ALL, |drawing, i| {
+        Some(&mut drawing.pieces.get_mut(i)?.colour)
+    });
+    let size = property(chosen, Size::ALL, |drawing, i| {
+        Some(&mut drawing.pieces.get_mut(i)?.size)
+    });
+    let texture = property(chosen, Texture::ALL, |drawing, i| {
+        Some(&mut drawing.pieces.get_mut(i)?.texture)
+    });
+    let ground = property(chosen, Ground::ALL, |drawing, _| Some(&mut drawing.ground));
+    let light = property(chosen, Light::ALL, |drawing, _| Some(&mut drawing.light));
     view! {
         <div class="studio-tools">
-            <Select
-                id="piece-shape" label="Shape" names=shapes value=of_piece(|piece| piece.shape.index())
-                on_choose=change(|piece, i| piece.shape = at(Shape::ALL, i))
-            />
-            <Select
-                id="piece-colour" label="Colour" names=colours value=of_piece(|piece| piece.colour.index())
-                on_choose=change(|piece, i| piece.colour = at(Colour::ALL, i))
-            />
-            <Select
-                id="piece-size" label="Size" names=sizes value=of_piece(|piece| piece.size.index())
-                on_choose=change(|piece, i| piece.size = at(Size::ALL, i))
-            />
-            <Select
-                id="piece-texture" label="Fill" names=textures value=of_piece(|piece| piece.texture.index())
-                on_choose=change(|piece, i| piece.texture = at(Texture::ALL, i))
-            />
-            <Select
-                id="ground" label="Ground" names=grounds value=of_all(|drawing| drawing.ground.index())
-                on_choose=change_all(|drawing, i| drawing.ground = at(Ground::ALL, i))
-            />
-            <Select
-                id="light" label="Light" names=lights value=of_all(|drawing| drawing.light.index())
-                on_choose=change_all(|drawing, i| drawing.light = at(Light::ALL, i))
-            />
+            {shape("piece-shape", "Shape", shape_name)}
+            {colour("piece-colour", "Colour", colour_name)}
+            {size("piece-size", "Size", size_name)}
+            {texture("piece-texture", "Fill", texture_name)}
+            {ground("ground", "Ground", ground_name)}
+            {light("light", "Light", light_name)}
             <p class="view-controls">
                 <button type="button" class="quiet" disabled=is_full on:click=add>"+ shape"</button>
                 <button type="button" class="quiet" disabled=is_single on:click=remove>
@@ -95,11 +60,30 @@ pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
     }
 }
 
-fn names<T: Copy>(all: &[T], name: fn(T) -> &'static str) -> Vec<&'static str> {
-    all.iter().map(|value| name(*value)).collect()
-}
-
-/// The value at an index that a list of the same values offered.
-fn at<T: Copy>(all: &[T], i: usize) -> T {
-    all[i.min(all.len() - 1)]
+/// A choice among all values of a property of the drawing or its chosen object, given an id, a label and names.
+fn property<T: Copy + PartialEq + Send + Sync + 'static>(
+    chosen: RwSignal<usize>,
+    all: &'static [T],
+    field: fn(&mut Drawing, usize) -> Option<&mut T>,
+) -> impl Fn(&'static str, &'static str, fn(T) -> &'static str) -> AnyView {
+    let page = expect_context::<PageState>();
+    let value = Signal::derive(move || {
+        let mut drawing = page.state.with(|state| state.drawing.clone());
+        let value = field(&mut drawing, chosen.get()).copied();
+        all.iter()
+            .position(|known| Some(*known) == value)
+            .unwrap_or(0)
+    });
+    let choose = Callback::new(move |i: usize| {
+        page.state.update(|state| {
+            let field = field(&mut state.drawing, chosen.get_untracked());
+            if let (Some(field), Some(value)) = (field, all.get(i)) {
+                *field = *value;
+            }
+        });
+    });
+    move |id, label, name| {
+        let names = all.iter().map(|value| name(*value)).collect();
+        view! { <Select id=id label=label names=names value=value on_choose=choose/> }.into_any()
+    }
 }

@@ -6,36 +6,22 @@ use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView, signed};
 use crate::scenes::parse;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
-use crate::ui::panels::measures::{Column, Number, caption_head, foot, head};
-use crate::ui::panels::prose::{Section, about};
+use crate::ui::panels::measures::{Number, caption_head, foot, head};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
 use crate::ui::views::studio::others::Others;
 use crate::ui::views::studio::stage::Stage;
 use crate::ui::views::studio::tools::Tools;
 
-const COLUMNS: [Column; 4] = [
-    Column::Words("Caption"),
-    Column::Bars("nats above uniform"),
-    Column::Words("nats"),
-    Column::Words("truly"),
-];
-const ABOUT: [Section; 2] = [
-    (
-        "Two judges",
-        &[
-            "“Fits” is the truth: this world’s rules are known, so whether a caption is true of a drawing can be \
-                looked up. The nats are what the model makes of the same pair. A model that sees gives a caption more \
-                nats while it is true.",
-        ],
-    ),
-    (
-        "What it is not",
-        &[
-            "The model learned from shapes that stand apart, in nine places. Shapes that overlap or reach over the \
-                edge are outside what it met, and its nats then say little.",
-        ],
-    ),
-];
+const COLUMNS: &str = "Caption|~nats above uniform|nats|truly";
+const ABOUT: &str = "
+# Two judges
+“Fits” is the truth: this world’s rules are known, so whether a caption is true of a drawing can be looked up. The
+nats are what the model makes of the same pair. A model that sees gives a caption more nats while it is true.
+
+# What it is not
+The model learned from shapes that stand apart, in nine places. Shapes that overlap or reach over the edge are
+outside what it met, and its nats then say little.";
 
 /// The view: the drawing with its tools, the captions beside it, and other scenes that fit one of them.
 #[component]
@@ -57,7 +43,7 @@ pub(crate) fn Studio() -> impl IntoView {
                 <div><FamilyChoice/><Captions/></div>
             </div>
             <Others/>
-            {about(&ABOUT)}
+            {about(ABOUT)}
         </section>
     }
 }
@@ -88,13 +74,13 @@ fn Captions() -> impl IntoView {
     view! {
         <table class="measures studio-captions">
             <caption class="hidden">"Each caption of the page for the drawing"</caption>
-            {head(&COLUMNS)}
+            {head(COLUMNS)}
             <tbody>
                 <For each=move || texts.get() key=Clone::clone let:text>
                     <CaptionOfDrawing text=text extent=extent best=best/>
                 </For>
             </tbody>
-            {foot(&COLUMNS, [extent])}
+            {foot(COLUMNS, [extent])}
         </table>
         <p class="aside">"These are the captions of the page; change them in Explore."</p>
     }
