@@ -30,7 +30,7 @@ impl PageState {
     pub(crate) fn add_caption(self, text: &str) {
         let key = self
             .state
-            .try_update(|state| state.add_caption(text))
+            .try_update(|state| state.captions.add(text))
             .flatten();
         match key {
             Some(key) => self.cursor.send(key),
@@ -43,14 +43,14 @@ impl PageState {
     /// Changes a caption's words.
     pub(crate) fn edit_caption(self, key: u64, text: String) {
         self.edited.set(Some(key));
-        self.state.update(|state| state.edit_caption(key, text));
+        self.state.update(|state| state.captions.edit(key, text));
     }
 
     /// Moves a caption by one row.
     pub(crate) fn move_caption(self, key: u64, direction: Direction) {
         let moved = self
             .state
-            .try_update(|state| state.move_caption(key, direction));
+            .try_update(|state| state.captions.move_by_one(key, direction));
         if moved == Some(true) {
             let row = self.state.with_untracked(|state| {
                 state.captions.iter().position(|caption| caption.key == key)
@@ -66,7 +66,7 @@ impl PageState {
         let readings = self.readings.get_untracked();
         let measured = self.measured();
         self.state.update(|state| {
-            state.sort_captions(|caption| match image {
+            state.captions.sort(|caption| match image {
                 Some(image) => measured(caption.key, image),
                 None => Some(readings.caption(caption.key)?.concentration),
             });

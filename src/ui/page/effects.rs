@@ -164,8 +164,8 @@ fn keep_asking_about_generated(page: PageState) {
             return;
         }
         let pictures = page
-            .harmed
-            .with(|harmed| corrupted::files(&request.of, harmed.as_ref()));
+            .corrupted
+            .with(|known| corrupted::files(&request.of, known.as_ref()));
         let Some(pictures) = pictures else { return };
         let question = Question {
             captions: request.captions.clone(),

@@ -7,7 +7,8 @@ use leptos::web_sys;
 use serde::Deserialize;
 use web_sys::Url;
 
-use crate::explorer::{ExplorerState, Harm};
+use crate::corruption::ImageCorruption;
+use crate::explorer::ExplorerState;
 use crate::protocol::ImageReading;
 use crate::ui::dom::browser;
 
@@ -72,11 +73,11 @@ impl PictureFile {
     }
 }
 
-/// A picture of the page harmed to each degree, three bytes a pixel.
+/// A picture of the page at each severity of a corruption, three bytes a pixel, the picture itself first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Harmed {
+pub(crate) struct CorruptedPictures {
     pub(crate) image: String,
-    pub(crate) harm: Harm,
+    pub(crate) corruption: ImageCorruption,
     pub(crate) pictures: Vec<Arc<Vec<u8>>>,
 }
 

@@ -6,9 +6,9 @@ use std::rc::Rc;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    Caption, CaptionView, Compared, Cosines, Drawing, ExplorerState, Extent, GeneratedAnswers,
-    GeneratedRequest, Locks, Measure, PairView, ReadingCache, ReadingRequest, Readings, Snapshot,
-    View,
+    CaptionView, Compared, Cosines, Drawing, ExplorerState, Extent, GeneratedAnswers,
+    GeneratedRequest, KeyedCaption, Locks, Measure, PairView, ReadingCache, ReadingRequest,
+    Readings, Snapshot, View,
 };
 use crate::numerics::Family;
 use crate::protocol::Progress;
@@ -21,7 +21,7 @@ use crate::ui::page::lesson_texts;
 use crate::ui::page::lesson_texts::LessonTexts;
 use crate::ui::page::notices::Notices;
 use crate::ui::page::pictures::{
-    GalleryPicture, Harmed, PictureFile, read_pictures, written_captions,
+    CorruptedPictures, GalleryPicture, PictureFile, read_pictures, written_captions,
 };
 
 /// Everything the page's parts share; copied freely, since it holds only handles.
@@ -70,7 +70,7 @@ pub(crate) struct PageState {
     /// The generated pictures that were answered last.
     pub(crate) generated: RwSignal<GeneratedAnswers>,
     /// The corrupted copies of the picture that was corrupted last.
-    pub(crate) harmed: RwSignal<Option<Harmed>>,
+    pub(crate) corrupted: RwSignal<Option<CorruptedPictures>>,
     /// The texts of tour and lessons, once a view has asked for them.
     pub(crate) lesson_texts: RwSignal<LessonTexts>,
     /// The page from which the tour was started.
@@ -136,7 +136,7 @@ impl PageState {
             failed_aside: RwSignal::new(false),
             generated_request: generated_request(state, is_bare),
             generated: RwSignal::default(),
-            harmed: RwSignal::new(None),
+            corrupted: RwSignal::new(None),
             lesson_texts,
             before_tour: RwSignal::new(None),
             prepared: RwSignal::default(),
@@ -173,8 +173,8 @@ impl PageState {
     }
 
     /// The captions with words, in order.
-    pub(crate) fn captions_with_words(self) -> Vec<Caption> {
-        let has_words = |caption: &&Caption| !caption.text.trim().is_empty();
+    pub(crate) fn captions_with_words(self) -> Vec<KeyedCaption> {
+        let has_words = |caption: &&KeyedCaption| !caption.text.trim().is_empty();
         self.state
             .with(|state| state.captions.iter().filter(has_words).cloned().collect())
     }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, HaloShape, ModelChoice, caption_note, percent,
+    CaptionView, Direction, ExplorerState, ModelChoice, caption_note, halo_text, percent,
     three_significant, tokens_note,
 };
 use crate::ui::page::state::PageState;
@@ -17,7 +17,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     let page = expect_context::<PageState>();
     let text = Memo::new(move |_| {
         page.state
-            .with(|state| state.text(key).unwrap_or_default().to_owned())
+            .with(|state| state.captions.text(key).unwrap_or_default().to_owned())
     });
     let view = Memo::new(move |_| page.caption_view(key));
     let tokens = Memo::new(move |_| page.cosines.with(|cosines| cosines.caption(key).cloned()));
@@ -126,7 +126,7 @@ fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl Into
             <span class="vaguer">
                 "vaguer than "{number("percentile", |view| view.percentile, |value| percent(value / 100.0))}
             </span>
-            <span class="hidden">{move || percentile().map(HaloShape::words)}</span>
+            <span class="hidden">{move || percentile().map(halo_text)}</span>
         </td>
     }
 }

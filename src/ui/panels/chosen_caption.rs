@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Caption, ExplorerState, caption_note, three_significant};
+use crate::explorer::{ExplorerState, KeyedCaption, caption_note, three_significant};
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
@@ -16,7 +16,7 @@ pub(crate) fn chosen_text(page: PageState) -> Memo<String> {
     let key = chosen_key(page);
     Memo::new(move |_| {
         page.state.with(|state| {
-            let text = key.get().and_then(|key| state.text(key));
+            let text = key.get().and_then(|key| state.captions.text(key));
             text.unwrap_or_default().to_owned()
         })
     })
@@ -66,7 +66,7 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
 }
 
 #[component]
-fn CaptionChoice(caption: Caption, chosen: Memo<Option<u64>>) -> impl IntoView {
+fn CaptionChoice(caption: KeyedCaption, chosen: Memo<Option<u64>>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let key = caption.key;
     let percentile = move || page.caption_view(key).map(|view| view.percentile);

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Beside, ExplorerState, Measure, family_name};
+use crate::explorer::{ExplorerState, Measure, SecondNumber, family_name};
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
 
@@ -10,10 +10,10 @@ const MEASURES: [(Measure, &str); 2] = [
     (Measure::Likelihood, "likelihood"),
     (Measure::Cosine, "CLIP’s cosine"),
 ];
-const BESIDE: [(Beside, &str); 3] = [
-    (Beside::Posterior, "share"),
-    (Beside::Cosine, "CLIP cosine"),
-    (Beside::LogDensity, "log-density"),
+const BESIDE: [(SecondNumber, &str); 3] = [
+    (SecondNumber::Posterior, "share"),
+    (SecondNumber::Cosine, "CLIP cosine"),
+    (SecondNumber::LogDensity, "log-density"),
 ];
 
 /// The invitation, and the choices.

@@ -21,7 +21,8 @@ pub(crate) fn foot<const N: usize>(columns: &'static str, scales: [Memo<Extent>;
     let mut cell = |column: &'static str| {
         let scale = column.starts_with('~').then(|| scales.next()).flatten();
         let axis = scale.map(|scale| plot::axis(move || scale.get()));
-        view! { <td class:plotted=axis.is_some()>{axis}</td> }
+        let is_plotted = axis.is_some();
+        view! { <td class:plotted=is_plotted>{axis}</td> }
     };
     let cells: Vec<_> = columns.split('|').map(&mut cell).collect();
     view! { <tfoot aria-hidden="true"><tr>{cells}</tr></tfoot> }.into_any()

@@ -1,75 +1,73 @@
-//! Harm done to a picture and to a caption by degrees, and what is left of their numbers.
+//! A picture and a caption corrupted, severity by severity, and what is left of their numbers.
 
 use leptos::html::Canvas;
 use leptos::prelude::*;
 
+use crate::corruption::{CorruptionKind as _, ImageCorruption, Misspelling};
 use crate::explorer::{
-    CaptionView, ExplorerState, Extent, Harm, N_SEVERITIES, Slip, harmed_name, ordinal, signed,
+    CaptionView, ExplorerState, Extent, corrupted_name, ordinal, severity_text, signed,
     three_significant,
 };
 use crate::ui::dom::canvas;
 use crate::ui::page::corrupted;
 use crate::ui::page::state::PageState;
-use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_key};
-use crate::ui::panels::chosen_picture::{PictureStrip, alt};
+use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_text};
+use crate::ui::panels::chosen_picture::{PictureStrip, chosen_alt};
 use crate::ui::panels::controls::{FamilyChoice, choices};
-use crate::ui::panels::measures::Number;
+use crate::ui::panels::measures::{Number, caption_head, foot, head};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
-/// The view: a caption and a picture, and each of them harmed.
+const PICTURE_COLUMNS: &str = "severity|picture|~nats above uniform|nats|place among the captions";
+const CAPTION_COLUMNS: &str =
+    "each word hit with 0 to 35 %|~how specific to the model|*κ*|nats|words";
+const ABOUT: &str = "
+# Two different losses
+A corrupted picture leaves *κ* as it is, for *κ* is the caption’s own; only the nats change. A misspelt caption
+loses *κ* too where the model no longer knows its words.
+
+# What it is not
+A high *κ* for a misspelt caption is no sign that it was understood: words that the model never met still give some
+number. And this model never met noise or blur: a picture that corruption carries out of its world may gain nats by
+chance.";
+
+/// The view: a caption and a picture, and each of them corrupted.
 #[component]
-pub(crate) fn Disturb() -> impl IntoView {
+pub(crate) fn Corruption() -> impl IntoView {
     let page = expect_context::<PageState>();
     corrupted::keep(page);
-    let key = chosen_key(page);
-    let text = Memo::new(move |_| {
-        page.state.with(|state| {
-            let text = key.get().and_then(|key| state.text(key));
-            text.unwrap_or_default().to_owned()
-        })
-    });
+    let text = chosen_text(page);
     view! {
-        <section class="view" aria-labelledby="disturb-title">
-            <h2 id="disturb-title">"How much harm can they take?"</h2>
+        <section class="view" aria-labelledby="corruption-title">
+            <h2 id="corruption-title">"How much corruption can they take?"</h2>
             <ChosenCaption/>
             <PictureStrip/>
             <FamilyChoice/>
-            <HarmedPictures text=text/>
-            <HarmedCaptions text=text/>
-            <div class="prose">
-                <section>
-                    <h3>"Two different losses"</h3>
-                    <p>"A harmed picture leaves "<i>"κ"</i>" as it is, for "<i>"κ"</i>" is the caption’s own; only the nats change. A harmed "
-                        "caption loses "<i>"κ"</i>" too where the model no longer knows its words."</p>
-                </section>
-                <section>
-                    <h3>"What it is not"</h3>
-                    <p>"A high "<i>"κ"</i>" for a misspelt caption is no sign that it was understood: words that the model never met still "
-                        "give some number. And this model never met noise or blur: a picture that harm carries out of its world may gain "
-                        "nats by chance."</p>
-                </section>
-            </div>
+            <CorruptedPictures text=text/>
+            <MisspeltCaptions text=text/>
+            {about(ABOUT)}
         </section>
     }
 }
 
 #[component]
-fn HarmedPictures(text: Memo<String>) -> impl IntoView {
+fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let harms = Harm::ALL.map(|harm| (harm, harm.name()));
+    let kinds = ImageCorruption::ALL
+        .iter()
+        .map(|kind| (*kind, kind.title()));
+    let severities = 0..=usize::from(ImageCorruption::MAX_SEVERITY);
     let nats = move |text: &str, severity: usize| {
-        let pair = page.generated_pair(text, &harmed_name(severity));
-        pair.map(|pair| pair.nats)
+        Some(page.generated_pair(text, &corrupted_name(severity))?.nats)
     };
+    let rows = severities.clone();
     let shown = Memo::new(move |_| -> Vec<Option<f64>> {
-        text.with(|text| {
-            (0..N_SEVERITIES)
-                .map(|severity| nats(text, severity))
-                .collect()
-        })
+        let severities = severities.clone();
+        text.with(|text| severities.map(|severity| nats(text, severity)).collect())
     });
+    let own = move |severity: usize| shown.with(|shown| shown.get(severity).copied().flatten());
     let place = move |severity: usize| {
-        let own = shown.with(|shown| shown.get(severity).copied().flatten())?;
+        let own = own(severity)?;
         let (_, captions) = page.state.with(ExplorerState::askable);
         let others = captions.iter().filter_map(|other| nats(other, severity));
         let n_better = others.filter(|other| *other > own).count();
@@ -78,121 +76,109 @@ fn HarmedPictures(text: Memo<String>) -> impl IntoView {
     let extent =
         Memo::new(move |_| shown.with(|shown| Extent::of(shown.iter().copied().flatten())));
     let row = move |severity: usize| {
-        let value =
-            Signal::derive(move || shown.with(|shown| shown.get(severity).copied().flatten()));
         view! {
             <tr data-severity=severity.to_string()>
-                <th scope="row">{degree(severity)}</th>
-                <td class="harmed"><HarmedPicture severity=severity/></td>
-                <td class="plotted">{plot::bar(move || value.get(), move || extent.get())}</td>
-                <Number field="harmed-nats" value=value show=signed/>
-                <td class="place" data-field="harmed-place">{move || place(severity)}</td>
+                <th scope="row">{severity_text(severity)}</th>
+                <td class="corrupted"><CorruptedPicture severity=severity/></td>
+                <td class="plotted">{plot::bar(move || own(severity), move || extent.get())}</td>
+                <Number field="corrupted-nats" value=Signal::derive(move || own(severity)) show=signed/>
+                <td class="place" data-field="corrupted-place">{move || place(severity)}</td>
             </tr>
         }
     };
-    let title = move || {
-        let id = page.state.with(|state| state.picture.clone());
-        id.map(|id| alt(page, &id))
-    };
     view! {
-        <div class="harm">
-            <h3>"The picture, harmed"</h3>
-            <p class="aside">{title}</p>
-            {choices("harm", "Harm", harms, |state| &mut state.harm)}
-            <table class="measures harm-table">
-                <caption class="hidden">"Nats of the caption for the picture, by degree of harm"</caption>
-                <thead><tr><th scope="col">"degree"</th><th scope="col">"picture"</th><th scope="col" class="plotted">"nats above uniform"</th><th scope="col">"nats"</th><th scope="col">"place among the captions"</th></tr></thead>
-                <tbody>{(0..N_SEVERITIES).map(row).collect_view()}</tbody>
-                <tfoot aria-hidden="true"><tr><td></td><td></td><td class="plotted">{plot::axis(move || extent.get())}</td><td></td><td></td></tr></tfoot>
+        <div class="corruption">
+            <h3>"The picture, corrupted"</h3>
+            <p class="aside">{move || chosen_alt(page)}</p>
+            {choices("image-corruption", "Corruption", kinds, |state| &mut state.image_corruption)}
+            <table class="measures corruption-table">
+                <caption class="hidden">"Nats of the caption for the picture, by severity of the corruption"</caption>
+                {head(PICTURE_COLUMNS)}
+                <tbody>{rows.map(row).collect_view()}</tbody>
+                {foot(PICTURE_COLUMNS, [extent])}
             </table>
         </div>
     }
 }
 
-/// A degree of harm in words.
-fn degree(severity: usize) -> String {
-    match severity {
-        0 => "none".into(),
-        degree => degree.to_string(),
-    }
-}
-
 #[component]
-fn HarmedPicture(severity: usize) -> impl IntoView {
+fn CorruptedPicture(severity: usize) -> impl IntoView {
     let page = expect_context::<PageState>();
     let surface = NodeRef::<Canvas>::new();
     Effect::new(move |_| {
         let Some(surface) = surface.get() else {
             return;
         };
-        page.harmed.with(|harmed| {
-            let pixels = harmed
+        page.corrupted.with(|known| {
+            let pixels = known
                 .as_ref()
-                .and_then(|harmed| harmed.pictures.get(severity));
+                .and_then(|known| known.pictures.get(severity));
             if let Some(pixels) = pixels {
                 canvas::paint(&surface, pixels, corrupted::SIDE);
             }
         });
     });
-    view! { <canvas node_ref=surface role="img" aria-label=format!("degree {severity}") width="128" height="128"></canvas> }
+    let label = format!("severity {severity}");
+    view! { <canvas node_ref=surface role="img" aria-label=label width="128" height="128"></canvas> }
 }
 
 #[component]
-fn HarmedCaptions(text: Memo<String>) -> impl IntoView {
+fn MisspeltCaptions(text: Memo<String>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let slips = Slip::ALL.map(|slip| (slip, slip.name()));
+    let kinds = Misspelling::ALL.iter().map(|kind| (*kind, kind.name()));
     let texts = Memo::new(move |_| {
-        let slip = page.state.with(|state| state.slip);
-        text.with(|text| slip.ladder(text, N_SEVERITIES - 1))
+        let kind = page.state.with(|state| state.misspelling);
+        text.with(|text| kind.ladder(text))
     });
     let views = Memo::new(move |_| -> Vec<Option<CaptionView>> {
-        let family = page.state.with(|state| state.family);
+        let family = page.family();
         let view = |text: &String| page.cache.with(|cache| cache.caption(text, family));
         texts.with(|texts| texts.iter().map(view).collect())
     });
     let view = move |i: usize| views.with(|views| views.get(i).cloned().flatten());
     let nats = move |i: usize| {
-        let (family, image) = page
-            .state
-            .with(|state| (state.family, state.picture.clone()));
+        let (family, image) = (page.family(), page.picture()?);
         let text = texts.with(|texts| texts.get(i).cloned())?;
-        let pair = page.cache.with(|cache| cache.pair(&text, &image?, family));
-        pair.map(|pair| pair.nats)
+        Some(
+            page.cache
+                .with(|cache| cache.pair(&text, &image, family))?
+                .nats,
+        )
     };
     let extent = Memo::new(move |_| {
         views.with(|views| Extent::of(views.iter().flatten().map(|view| view.concentration)))
     });
     let row = move |i: usize| {
         let percentile = move || view(i).map(|view| view.percentile);
-        let certainty =
-            move || percentile().map(|percentile| format!("{:.1}%", 100.0 - percentile));
-        let kappa = Signal::derive(move || view(i).map(|view| view.concentration));
+        let kappa = move || view(i).map(|view| view.concentration);
         let words = move || texts.with(|texts| texts.get(i).cloned());
-        let unknown = move || {
+        let n_unknown = move || {
             view(i)
                 .map(|view| view.unknown_words.len())
                 .filter(|n| *n > 0)
         };
-        let note = move || unknown().map(|n| format!("{n} unknown"));
         view! {
-            <tr style:--certainty=certainty data-slips=i.to_string()>
-                <th scope="row">{plot::halo(percentile, plot::Size::Small)}<span class="words">{words}</span></th>
-                <td class="plotted">{plot::bar(move || kappa.get(), move || extent.get())}</td>
-                <Number field="slip-kappa" value=kappa show=three_significant/>
-                <Number field="slip-nats" value=Signal::derive(move || nats(i)) show=signed/>
-                <td class="place">{note}</td>
+            <tr style:--certainty=move || plot::certainty(percentile()) data-misspelling=i.to_string()>
+                {caption_head(percentile, words)}
+                <td class="plotted">{plot::bar(kappa, move || extent.get())}</td>
+                <Number field="misspelt-kappa" value=Signal::derive(kappa) show=three_significant/>
+                <Number field="misspelt-nats" value=Signal::derive(move || nats(i)) show=signed/>
+                <td class="place">{move || n_unknown().map(|n| format!("{n} unknown"))}</td>
             </tr>
         }
     };
+    let severities = 0..=usize::from(Misspelling::MAX_SEVERITY);
     view! {
-        <div class="harm">
+        <div class="corruption">
             <h3>"The caption, misspelt"</h3>
-            {choices("slip", "Errors", slips, |state| &mut state.slip)}
-            <table class="measures slip-table">
-                <caption class="hidden">"κ of the caption by number of errors, and its nats for the chosen picture"</caption>
-                <thead><tr><th scope="col">"none to five errors"</th><th scope="col" class="plotted">"how specific to the model"</th><th scope="col"><i>"κ"</i></th><th scope="col">"nats"</th><th scope="col">"words"</th></tr></thead>
-                <tbody>{(0..N_SEVERITIES).map(row).collect_view()}</tbody>
-                <tfoot aria-hidden="true"><tr><td></td><td class="plotted">{plot::axis(move || extent.get())}</td><td></td><td></td><td></td></tr></tfoot>
+            {choices("misspelling", "Errors", kinds, |state| &mut state.misspelling)}
+            <table class="measures cards misspelling-table">
+                <caption class="hidden">
+                    "κ of the caption by share of misspelt words, and its nats for the chosen picture"
+                </caption>
+                {head(CAPTION_COLUMNS)}
+                <tbody>{severities.map(row).collect_view()}</tbody>
+                {foot(CAPTION_COLUMNS, [extent])}
             </table>
         </div>
     }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Caption, Measure, ModelChoice, Readings, dispute_text};
+use crate::explorer::{KeyedCaption, Measure, ModelChoice, Readings, dispute_text};
 use crate::ui::model_panel::{NeedsAdapter, PhotographSets};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::caption_row::{CaptionRow, NewCaption};
@@ -41,7 +41,7 @@ pub(crate) fn Explore() -> impl IntoView {
 #[component]
 fn Matrix() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let key = |caption: &Caption| caption.key;
+    let key = |caption: &KeyedCaption| caption.key;
     let keys = Memo::new(move |_| {
         page.state
             .with(|state| state.captions.iter().map(key).collect::<Vec<_>>())

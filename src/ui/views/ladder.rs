@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    BUILT_IN_LADDERS, Direction, Extent, Ladder as Rungs, MAX_RUNGS, RungView, Step, bits_of,
-    ladder_text, rung_text, rung_views, signed, step_text, three_significant,
+    BUILT_IN_LADDERS, Direction, Extent, Ladder as Rungs, MAX_RUNGS, RungStep, RungView, bits_of,
+    built_in_ladder, ladder_text, rung_text, rung_views, signed, step_text, three_significant,
 };
 use crate::ui::dom::browser;
 use crate::ui::dom::cursor::Cursor;
@@ -37,7 +37,10 @@ pub(crate) fn Ladder() -> impl IntoView {
     // Sampling the information of a long caption takes milliseconds; each is worked out once.
     let known_bits = StoredValue::new(HashMap::new());
     let rungs = Memo::new(move |_| {
-        let (texts, family) = (page.state.with(|state| state.ladder.texts()), page.family());
+        let texts: Vec<String> = page
+            .state
+            .with(|state| state.ladder.texts().map(str::to_owned).collect());
+        let family = page.family();
         let bits: Vec<Option<f64>> = texts.iter().map(|text| bits(known_bits, text)).collect();
         page.cache
             .with(|cache| rung_views(&texts, &bits, cache, family))
@@ -69,7 +72,7 @@ fn bits(known: StoredValue<HashMap<String, Option<f64>>>, text: &str) -> Option<
 #[component]
 fn LadderChoice() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let chosen = Memo::new(move |_| page.state.with(|state| state.ladder.built_in()));
+    let chosen = Memo::new(move |_| page.state.with(|state| built_in_ladder(&state.ladder)));
     let choose = move |value: String| {
         let at: Option<usize> = value.parse().ok();
         if let Some(built_in) = at.and_then(|i| BUILT_IN_LADDERS.get(i)) {
@@ -111,14 +114,14 @@ fn LadderChoice() -> impl IntoView {
 #[component]
 fn RungTable(rungs: Memo<Vec<RungView>>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let of = |ladder: &Rungs| ladder.rungs.iter().map(|rung| rung.key).collect::<Vec<_>>();
+    let of = |ladder: &Rungs| ladder.iter().map(|rung| rung.key).collect::<Vec<_>>();
     let keys = Memo::new(move |_| page.state.with(|state| of(&state.ladder)));
     let extent = move |read: fn(&RungView) -> Option<f64>| {
         Memo::new(move |_| rungs.with(|rungs| Extent::of(rungs.iter().filter_map(read))))
     };
     let (kappas, bits) = (extent(kappa), extent(|rung| rung.bits));
     view! {
-        <table class="measures rungs">
+        <table class="measures cards rungs">
             <caption class="hidden">"The rungs with κ, its change, and the information of the words"</caption>
             {head(COLUMNS)}
             <tbody>
@@ -146,7 +149,7 @@ fn Rung(
     let page = expect_context::<PageState>();
     let place = Memo::new(move |_| {
         page.state
-            .with(|state| state.ladder.rungs.iter().position(|rung| rung.key == key))
+            .with(|state| state.ladder.iter().position(|rung| rung.key == key))
     });
     let rung = Memo::new(move |_| rungs.with(|rungs| rungs.get(place.get()?).cloned()));
     let read =
@@ -158,7 +161,7 @@ fn Rung(
     let violates = move || {
         rung.with(|rung| {
             rung.as_ref()
-                .is_some_and(|rung| rung.step == Step::Violates)
+                .is_some_and(|rung| rung.step == RungStep::Violates)
         })
     };
     view! {
@@ -195,7 +198,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
     let shift = move |direction| {
         let moved = page
             .state
-            .try_update(|state| state.ladder.move_rung(key, direction));
+            .try_update(|state| state.ladder.move_by_one(key, direction));
         if moved == Some(true) {
             page.spoken
                 .set(format!("moved to rung {}", untrack(number)));

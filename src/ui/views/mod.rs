@@ -32,7 +32,7 @@ pub(super) fn mount(view: Option<View>, place: HtmlElement) -> Box<dyn Any> {
         View::Studio => Box::new(mount_to(place, || view! { <studio::Studio/> })),
         View::Geometry => Box::new(mount_to(place, || view! { <geometry::Geometry/> })),
         View::NoneOfThese => Box::new(mount_to(place, || view! { <none_of_these::NoneOfThese/> })),
-        View::Disturb => Box::new(mount_to(place, || view! { <corruption::Disturb/> })),
+        View::Corruption => Box::new(mount_to(place, || view! { <corruption::Corruption/> })),
         View::Traverse => Box::new(mount_to(place, || view! { <traverse::Traverse/> })),
         View::Evidence => Box::new(mount_to(place, || view! { <evidence::Evidence/> })),
         View::Learn => Box::new(mount_to(place, || view! { <learn::Learn/> })),

@@ -213,7 +213,7 @@ fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoVi
     view! {
         <h3 class="chosen-title">{move || chosen_alt(page)}</h3>
         <p class="finding" aria-live="polite">{sentence}</p>
-        <table class="measures classes-table">
+        <table class="measures cards classes-table">
             <caption class="hidden">"Every class for the chosen picture"</caption>
             {head(CLASS_COLUMNS)}
             <tbody>

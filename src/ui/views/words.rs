@@ -62,7 +62,7 @@ fn WordTable(words: Memo<Vec<WordView>>) -> impl IntoView {
         words.with(|words| Extent::of(words.iter().filter_map(|word| word.worth)))
     });
     view! {
-        <table class="measures words-table">
+        <table class="measures cards words-table">
             <caption class="hidden">"κ of the caption as it grows word by word, and without each word"</caption>
             {head(COLUMNS)}
             <tbody>

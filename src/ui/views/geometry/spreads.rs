@@ -1,6 +1,6 @@
 //! The spreads that are drawn: knowing nothing, and both distributions of a caption.
 
-use crate::explorer::{CaptionGeometry, Spread, family_name};
+use crate::explorer::{CaptionGeometry, CosineDistribution, family_name};
 use crate::numerics::Family;
 use crate::protocol::PerFamily;
 
@@ -14,14 +14,20 @@ pub(crate) enum Concentration {
 }
 
 /// A spread with its label and its class in the style sheet.
-pub(super) type Labelled = (Spread, &'static str, &'static str);
+pub(super) type Labelled = (CosineDistribution, &'static str, &'static str);
 
 /// The uniform distribution and those of both families.
 pub(super) fn spreads(known: &CaptionGeometry, which: Concentration) -> [Labelled; 3] {
     let values = concentration(known, which);
-    let labelled = |family, value, class| (Spread::Law(family, value), family_name(family), class);
+    let labelled = |family, value, class| {
+        (
+            CosineDistribution::OfFamily(family, value),
+            family_name(family),
+            class,
+        )
+    };
     [
-        (Spread::Uniform, "knowing nothing", "uniform"),
+        (CosineDistribution::Uniform, "knowing nothing", "uniform"),
         labelled(Family::VonMisesFisher, values.vmf, "vmf"),
         labelled(
             Family::PowerSpherical,

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionGeometry, PictureTick, Spread, ball_text, caption_geometry, dimensions, family_name,
-    of_family, three_significant,
+    CaptionGeometry, CosineDistribution, PictureTick, ball_text, caption_geometry, dimensions,
+    family_name, of_family, three_significant,
 };
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
@@ -47,7 +47,7 @@ pub(crate) fn Geometry() -> impl IntoView {
         page.snapshot.with(|snapshot| {
             let (snapshot, key) = (snapshot.as_ref()?, key.get()?);
             page.state
-                .with(|state| caption_geometry(snapshot, state, key))
+                .with(|state| caption_geometry(snapshot, &state.pictures, key))
         })
     });
     let is_known = Memo::new(move |_| geometry.with(Option::is_some));
@@ -130,9 +130,10 @@ fn Ball(
     let kappa =
         move || geometry.with(|geometry| geometry.as_ref().map(|known| known.concentration.vmf));
     let bands = Memo::new(move |_| {
-        let spread = Spread::Law(Family::VonMisesFisher, kappa().unwrap_or_default());
-        let [uniform, spread] =
-            [Spread::Uniform, spread].map(|spread| spread.curve(shown.get()).middle(BAND));
+        let spread =
+            CosineDistribution::OfFamily(Family::VonMisesFisher, kappa().unwrap_or_default());
+        let [uniform, spread] = [CosineDistribution::Uniform, spread]
+            .map(|spread| spread.curve(shown.get()).middle(BAND));
         Bands { uniform, spread }
     });
     let finding = move || kappa().map(|kappa| ball_text(kappa, own.get(), shown.get()));

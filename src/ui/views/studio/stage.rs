@@ -7,7 +7,7 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::Element;
 
-use crate::explorer::{Drawing, Piece, ground_name, light_name};
+use crate::explorer::{Drawing, DrawnObject, value_name};
 use crate::scenes::render;
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
@@ -29,13 +29,13 @@ pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
             canvas::paint(&surface, &pixels, SIDE);
         }
     });
-    let n_pieces = Memo::new(move |_| drawing.with(|drawing| drawing.pieces.len()));
+    let n_objects = Memo::new(move |_| drawing.with(|drawing| drawing.objects.len()));
     view! {
         <div class="stage" node_ref=stage>
             <canvas
                 node_ref=surface role="img" aria-label=move || drawing.with(drawing_text) width="256" height="256"
             ></canvas>
-            <For each=move || 0..n_pieces.get() key=|i| *i let:i>
+            <For each=move || 0..n_objects.get() key=|i| *i let:i>
                 <Handle i=i drawing=drawing chosen=chosen stage=stage/>
             </For>
         </div>
@@ -45,12 +45,12 @@ pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
 
 /// The drawing in words.
 fn drawing_text(drawing: &Drawing) -> String {
-    let pieces: Vec<String> = drawing.pieces.iter().map(|piece| piece.words()).collect();
+    let objects: Vec<String> = drawing.objects.iter().map(|object| object.text()).collect();
     format!(
         "{} on a {} ground in {} light",
-        pieces.join(", "),
-        ground_name(drawing.ground),
-        light_name(drawing.light)
+        objects.join(", "),
+        value_name(drawing.ground),
+        value_name(drawing.light)
     )
 }
 
@@ -64,10 +64,10 @@ fn Handle(
 ) -> impl IntoView {
     let page = expect_context::<PageState>();
     let is_dragged = RwSignal::new(false);
-    let piece = move || drawing.with(|drawing| drawing.pieces.get(i).copied());
+    let object = move || drawing.with(|drawing| drawing.objects.get(i).copied());
     let label = move || {
-        let n = drawing.with(|drawing| drawing.pieces.len());
-        piece().map(|piece| format!("{}, shape {} of {n}", piece.words(), i + 1))
+        let n = drawing.with(|drawing| drawing.objects.len());
+        object().map(|object| format!("{}, shape {} of {n}", object.text(), i + 1))
     };
     let grab = move |event: PointerEvent| {
         chosen.set(i);
@@ -95,12 +95,12 @@ fn Handle(
             page.state.update(|state| state.drawing.shift(i, dx, dy));
         }
     };
-    let placed = move |part: fn(Piece) -> f64| {
-        move || piece().map(|piece| format!("{:.1}%", 100.0 * part(piece)))
+    let placed = move |part: fn(DrawnObject) -> f64| {
+        move || object().map(|object| format!("{:.1}%", 100.0 * part(object)))
     };
-    let left = placed(|piece| f64::from(piece.x) / 1000.0);
-    let top = placed(|piece| f64::from(piece.y) / 1000.0);
-    let width = placed(|piece| 2.0 * f64::from(piece.size.radius()));
+    let left = placed(|object| f64::from(object.x) / 1000.0);
+    let top = placed(|object| f64::from(object.y) / 1000.0);
+    let width = placed(|object| 2.0 * f64::from(object.size.radius()));
     let is_chosen = move || chosen.get() == i;
     view! {
         <button

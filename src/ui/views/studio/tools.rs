@@ -2,9 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{
-    Drawing, colour_name, ground_name, light_name, shape_name, size_name, texture_name,
-};
+use crate::explorer::{Drawing, value_name};
 use crate::scenes::scene::{Colour, Ground, Light, MAX_OBJECTS, Shape, Size, Texture};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::select::Select;
@@ -14,9 +12,9 @@ use crate::ui::panels::select::Select;
 pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let drawing = page.drawing();
-    let n_pieces = move || drawing.with(|drawing| drawing.pieces.len());
-    let is_full = move || n_pieces() >= MAX_OBJECTS;
-    let is_single = move || n_pieces() < 2;
+    let n_objects = move || drawing.with(|drawing| drawing.objects.len());
+    let is_full = move || n_objects() >= MAX_OBJECTS;
+    let is_single = move || n_objects() < 2;
     let add = move |_| {
         let added = page.state.try_update(|state| state.drawing.add());
         if let Some(Some(i)) = added {
@@ -26,30 +24,30 @@ pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
     let remove = move |_| {
         page.state
             .update(|state| _ = state.drawing.remove(chosen.get_untracked()));
-        chosen.set(chosen.get_untracked().min(n_pieces() - 1));
+        chosen.set(chosen.get_untracked().min(n_objects() - 1));
     };
     let shape = property(chosen, Shape::ALL, |drawing, i| {
-        Some(&mut drawing.pieces.get_mut(i)?.shape)
+        Some(&mut drawing.objects.get_mut(i)?.shape)
     });
     let colour = property(chosen, Colour::ALL, |drawing, i| {
-        Some(&mut drawing.pieces.get_mut(i)?.colour)
+        Some(&mut drawing.objects.get_mut(i)?.colour)
     });
     let size = property(chosen, Size::ALL, |drawing, i| {
-        Some(&mut drawing.pieces.get_mut(i)?.size)
+        Some(&mut drawing.objects.get_mut(i)?.size)
     });
     let texture = property(chosen, Texture::ALL, |drawing, i| {
-        Some(&mut drawing.pieces.get_mut(i)?.texture)
+        Some(&mut drawing.objects.get_mut(i)?.texture)
     });
     let ground = property(chosen, Ground::ALL, |drawing, _| Some(&mut drawing.ground));
     let light = property(chosen, Light::ALL, |drawing, _| Some(&mut drawing.light));
     view! {
         <div class="studio-tools">
-            {shape("piece-shape", "Shape", shape_name)}
-            {colour("piece-colour", "Colour", colour_name)}
-            {size("piece-size", "Size", size_name)}
-            {texture("piece-texture", "Fill", texture_name)}
-            {ground("ground", "Ground", ground_name)}
-            {light("light", "Light", light_name)}
+            {shape("piece-shape", "Shape")}
+            {colour("piece-colour", "Colour")}
+            {size("piece-size", "Size")}
+            {texture("piece-texture", "Fill")}
+            {ground("ground", "Ground")}
+            {light("light", "Light")}
             <p class="view-controls">
                 <button type="button" class="quiet" disabled=is_full on:click=add>"+ shape"</button>
                 <button type="button" class="quiet" disabled=is_single on:click=remove>
@@ -60,12 +58,12 @@ pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
     }
 }
 
-/// A choice among all values of a property of the drawing or its chosen object, given an id, a label and names.
-fn property<T: Copy + PartialEq + Send + Sync + 'static>(
+/// A choice among all values of a property of the drawing or its chosen object, given an id and a label.
+fn property<T: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static>(
     chosen: RwSignal<usize>,
     all: &'static [T],
     field: fn(&mut Drawing, usize) -> Option<&mut T>,
-) -> impl Fn(&'static str, &'static str, fn(T) -> &'static str) -> AnyView {
+) -> impl Fn(&'static str, &'static str) -> AnyView {
     let page = expect_context::<PageState>();
     let value = Signal::derive(move || {
         let mut drawing = page.state.with(|state| state.drawing.clone());
@@ -82,8 +80,8 @@ fn property<T: Copy + PartialEq + Send + Sync + 'static>(
             }
         });
     });
-    move |id, label, name| {
-        let names = all.iter().map(|value| name(*value)).collect();
+    move |id, label| {
+        let names = all.iter().map(value_name).collect();
         view! { <Select id=id label=label names=names value=value on_choose=choose/> }.into_any()
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn Studio() -> impl IntoView {
     let chosen = RwSignal::new(0_usize);
     let drawing = page.drawing();
     Effect::new(move |_| {
-        let last = drawing.with(|drawing| drawing.pieces.len() - 1);
+        let last = drawing.with(|drawing| drawing.objects.len() - 1);
         if chosen.get_untracked() > last {
             chosen.set(last);
         }
@@ -72,7 +72,7 @@ fn Captions() -> impl IntoView {
         })
     });
     view! {
-        <table class="measures studio-captions">
+        <table class="measures cards studio-captions">
             <caption class="hidden">"Each caption of the page for the drawing"</caption>
             {head(COLUMNS)}
             <tbody>
