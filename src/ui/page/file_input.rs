@@ -9,7 +9,7 @@ use web_sys::{ClipboardEvent, DragEvent, Event, File, FileList, HtmlInputElement
 
 use crate::explorer::MAX_PICTURES;
 use crate::ui::model_panel::accept_weights;
-use crate::ui::page::pictures::{PictureFile, PictureState};
+use crate::ui::page::pictures::{PictureFile, PictureState, too_many};
 use crate::ui::page::state::{EngineState, PageState};
 
 /// A file above this is not read: no photograph is as large, and the page's memory is the visitor's.
@@ -77,18 +77,6 @@ fn accept(page: PageState, files: Option<FileList>) {
     if n_left_out > 0 {
         page.tell(too_many(n_left_out));
     }
-}
-
-/// Says that the page is full.
-pub(crate) fn too_many(n_left_out: usize) -> String {
-    let were = if n_left_out == 1 {
-        "picture was"
-    } else {
-        "pictures were"
-    };
-    format!(
-        "{MAX_PICTURES} pictures are as many as fit, so {n_left_out} {were} left out. Remove some to add others."
-    )
 }
 
 async fn read(page: PageState, file: File) {

@@ -10,8 +10,7 @@ use wasm_bindgen_futures::spawn_local;
 use crate::explorer::{AnswerSource, ModelChoice, Snapshot};
 use crate::protocol::{Answer, CaptionReading, Recorded};
 use crate::ui::dom::browser;
-use crate::ui::page::file_input::too_many;
-use crate::ui::page::pictures::{GALLERY, GalleryPicture, PictureFile, PictureState};
+use crate::ui::page::pictures::{GALLERY, GalleryPicture, PictureFile, PictureState, too_many};
 use crate::ui::page::state::PageState;
 
 const RECORDED: &str = "./examples/start.json";

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use web_sys::Url;
 
 use crate::corruption::ImageCorruption;
-use crate::explorer::ExplorerState;
+use crate::explorer::{ExplorerState, MAX_PICTURES};
 use crate::protocol::ImageReading;
 use crate::ui::dom::browser;
 
@@ -108,4 +108,16 @@ impl GalleryPicture {
     pub(crate) fn url(&self) -> String {
         browser::beside_page(&format!("{GALLERY}{}", self.file))
     }
+}
+
+/// Says that the page is full.
+pub(crate) fn too_many(n_left_out: usize) -> String {
+    let were = if n_left_out == 1 {
+        "picture was"
+    } else {
+        "pictures were"
+    };
+    format!(
+        "{MAX_PICTURES} pictures are as many as fit, so {n_left_out} {were} left out. Remove some to add others."
+    )
 }
