@@ -22,7 +22,7 @@ pub(crate) async fn pixels(url: &str, side: u32) -> Option<Vec<u8>> {
     read(url, side).await.ok()
 }
 
-/// What a JPEG of some quality leaves of `side` × `side` pixels; `None` where the browser cannot write one.
+/// `side` × `side` pixels after a JPEG of some quality; `None` where the browser cannot write one.
 pub(crate) async fn through_jpeg(pixels: &[u8], side: u32, quality: f64) -> Option<Vec<u8>> {
     let url = jpeg(pixels, side, quality).ok()?;
     read(&url, side).await.ok()
@@ -41,7 +41,7 @@ pub(crate) fn data_address(element: &Element) -> Option<String> {
         .ok()
 }
 
-/// What an address shows, drawn at a size, as an address that holds a PNG; `None` where it cannot be drawn.
+/// The picture at an address, drawn at a size, as an address that holds a PNG; `None` where it cannot be drawn.
 pub(crate) async fn png(url: &str, size: [u32; 2]) -> Option<String> {
     let image = decoded(url).await.ok()?;
     let natural = [image.natural_width(), image.natural_height()].map(f64::from);

@@ -325,7 +325,7 @@ fn property(window: &Window, element: &Element, name: &str) -> Option<String> {
     computed(window, element)?.get_property_value(name).ok()
 }
 
-/// What the browser has worked out for these properties.
+/// An element's computed values of these properties, as a style attribute.
 fn styles(window: &Window, element: &Element, names: &[&str]) -> String {
     let Some(computed) = computed(window, element) else {
         return String::new();

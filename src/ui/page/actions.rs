@@ -1,4 +1,4 @@
-//! What a visitor does to the page: captions, pictures, order, and the pair that is chosen.
+//! A visitor's actions: on captions, on pictures, on their order, and on the pair that is chosen.
 
 use leptos::prelude::*;
 

@@ -73,7 +73,7 @@ fn invite(page: PageState) {
     }
 }
 
-/// Follows the address, and tells when the network goes.
+/// Follows the address, and says when the network is lost.
 fn keep_listening(page: PageState) {
     browser::listen("hashchange", move || follow_address(page));
     browser::listen("offline", move || {

@@ -18,7 +18,7 @@ const RECORDED_VIEWS: &str = "./examples/views.json";
 /// Pictures of the gallery that a visitor starts from.
 const N_START_PICTURES: usize = 6;
 
-/// What the page needs before it is first drawn, so that nothing moves afterwards.
+/// Files that the page needs before it is first drawn, so that nothing moves afterwards.
 #[derive(Debug, Clone)]
 pub struct Opening {
     gallery: Result<Vec<GalleryPicture>, String>,

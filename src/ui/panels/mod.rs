@@ -1,4 +1,4 @@
-//! The parts that views are made of, one idea a file.
+//! The parts that views share, one idea a file.
 
 pub(super) mod caption_row;
 pub(super) mod chosen_caption;

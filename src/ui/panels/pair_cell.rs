@@ -68,7 +68,7 @@ impl Pair {
         self.cosine.get().map(|view| view.cosine)
     }
 
-    /// What the bars show.
+    /// The value that the bar shows.
     fn measured(self) -> Option<f64> {
         let measure = self.measure.get();
         let of_view = self

@@ -15,7 +15,7 @@ const TICK_ROW: f64 = 20.0;
 /// Room for the axis and its names.
 const AXIS: f64 = 42.0;
 
-/// What is drawn over one axis.
+/// Curves and rows of ticks over one axis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::ui) struct Panel {
     /// The curves, each with its label.
@@ -29,7 +29,7 @@ pub(in crate::ui) struct Panel {
 /// A curve with its label.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ui) struct Line {
-    /// What it is.
+    /// Its name, written above its peak.
     pub(in crate::ui) label: &'static str,
     /// How it is drawn, named as in the style sheet.
     pub(in crate::ui) class: &'static str,
@@ -42,7 +42,7 @@ pub(in crate::ui) struct Line {
 pub(in crate::ui) struct Tick {
     /// The cosine.
     pub(in crate::ui) cosine: f64,
-    /// What stands there.
+    /// Its name, shown on hover.
     pub(in crate::ui) label: String,
     /// Whether it is the one that is touched.
     pub(in crate::ui) is_touched: bool,

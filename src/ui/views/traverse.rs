@@ -29,7 +29,7 @@ Both use the von Mises–Fisher distribution; for the power spherical one these 
 Only captions on the page and those that were written for its pictures can be met. Holding is a relation of the
 model’s spreads, not of words: a caption may hold another that it does not follow from.";
 
-/// What is known of the ways from one picture.
+/// Both ways from one picture to a root, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Ways {
     points: Option<Traversal>,

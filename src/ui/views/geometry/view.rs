@@ -187,7 +187,7 @@ fn Spreads(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl 
     }
 }
 
-/// What the panels of κ and of τκ show, on one scale.
+/// The curves and ticks of κ and of τκ, on one scale.
 fn panels(
     page: PageState,
     known: &CaptionGeometry,

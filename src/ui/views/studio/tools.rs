@@ -1,4 +1,4 @@
-//! What the chosen object is made of, what all of them lie on, and one more or one less.
+//! Tools for the drawing: properties of the chosen object, ground and light, and adding or removing an object.
 
 use leptos::prelude::*;
 
