@@ -7,13 +7,10 @@ mod built_page {
     use kappascope::numerics::VonMisesFisher;
     use serde_json::{Value, json};
 
-    use crate::explorer::{
-        ANSWERING, assert_near, native_kappas, native_table, open_ready, rows, wait_until_it_says,
-        wait_until_ready,
+    use crate::harness::{
+        ANSWERING, Browser, Server, assert_near, dist, native_kappas, native_table, open_ready,
+        rows, wait_until_it_says, wait_until_ready,
     };
-    use crate::server::{Server, dist};
-    use crate::webdriver::Browser;
-
     /// The same f32 arithmetic, compiled for another machine.
     const TOLERANCE: f64 = 1e-4;
     /// The same f64 arithmetic, printed and read again.
