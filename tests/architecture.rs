@@ -293,22 +293,6 @@ const CYCLES: &[&[&str]] = &[
     ],
     &["train::import::golden", "train::import::job"],
     &["train::import::hub", "train::import::source"],
-    &[
-        "ui::exhibit",
-        "ui::gallery",
-        "ui::harmed",
-        "ui::intake",
-        "ui::lessons",
-        "ui::model_panel::actions",
-        "ui::model_panel::adapter",
-        "ui::model_panel::sources",
-    ],
-    &["ui::views::geometry", "ui::views::geometry_tables"],
-    &[
-        "ui::views::studio",
-        "ui::views::studio_stage",
-        "ui::views::studio_tools",
-    ],
     &["worker", "worker::model", "worker::trust"],
     &["worker::files", "worker::scope"],
 ];
