@@ -1,19 +1,6 @@
 //! The view of corruptions: its rows, and the kinds of corruption by the names that links use.
 
-use std::sync::Arc;
-
 use crate::corruption::{CorruptionKind as _, ImageCorruption};
-
-/// A picture of the page at each severity of a corruption.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CorruptedPictures {
-    /// The page's name for the picture.
-    pub image: String,
-    /// The corruption.
-    pub corruption: ImageCorruption,
-    /// Pixels of three bytes, the picture itself first.
-    pub pictures: Vec<Arc<Vec<u8>>>,
-}
 
 /// The page's name for the chosen picture at a severity, 0 being the picture itself.
 pub fn corrupted_name(severity: usize) -> String {
@@ -29,7 +16,7 @@ pub fn severity_text(severity: usize) -> String {
 }
 
 /// The corruption of pictures that a link names; links from before the published severities have names of their own.
-pub fn image_corruption_of_link(name: &str) -> Option<ImageCorruption> {
+pub(in crate::explorer) fn image_corruption_of_link(name: &str) -> Option<ImageCorruption> {
     ImageCorruption::named(match name {
         "noise" => "gaussian",
         "blur" => "defocus",

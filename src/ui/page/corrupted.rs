@@ -8,10 +8,10 @@ use wasm_bindgen_futures::spawn_local;
 
 use crate::corruption::{Corrupted, ImageCorruption};
 use crate::explorer::{
-    CorruptedPictures, DRAWING, GENERATED_SIDE, GeneratedPictures, bmp, corrupted_name,
-    drawing_file,
+    DRAWING, GENERATED_SIDE, GeneratedPictures, bmp, corrupted_name, drawing_file,
 };
 use crate::ui::dom::canvas;
+use crate::ui::page::pictures::CorruptedPictures;
 use crate::ui::page::state::PageState;
 
 /// Pixels along the side, as the canvas counts them.

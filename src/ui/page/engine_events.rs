@@ -29,7 +29,7 @@ impl PageState {
         for answer in answers {
             self.learn(&card, answer, AnswerSource::Past);
         }
-        self.made.update(|known| {
+        self.generated.update(|known| {
             for made in made {
                 known.learn(made, AnswerSource::Past);
             }
@@ -72,7 +72,7 @@ impl PageState {
                 self.failed_aside.set(false);
                 self.learn(&answered.card, &answered.answer, AnswerSource::Engine);
                 if let Some(made) = answered.question.made {
-                    self.made
+                    self.generated
                         .update(|known| known.learn(made, AnswerSource::Engine));
                 }
             }
@@ -124,7 +124,7 @@ impl PageState {
             ModelChoice::Clip
         });
         self.cache.update(ReadingCache::outdate);
-        self.made.update(GeneratedAnswers::outdate);
+        self.generated.update(GeneratedAnswers::outdate);
         match card {
             Card::Whole(_) => self.compared.set(None),
             Card::Bare(_) => self.snapshot.set(None),
@@ -151,7 +151,7 @@ impl PageState {
         self.snapshot.set(None);
         self.compared.set(None);
         self.cache.set(ReadingCache::default());
-        self.made.set(GeneratedAnswers::default());
+        self.generated.set(GeneratedAnswers::default());
         self.choice.set(String::new());
         self.files.update(|files| {
             for file in files.values_mut() {

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::file_size;
+use crate::explorer::{Snapshot, file_size};
 use crate::protocol::Progress;
 use crate::ui::card::Card;
 use crate::ui::model_panel::{ModelButton, ModelPanel};
@@ -20,27 +20,31 @@ pub(crate) fn Masthead() -> impl IntoView {
             <p class="engine" role="status">
                 // First, so that it stays where it is while the words beside it grow.
                 <ModelButton/>
-                <span>{move || engine_words(page)}</span>
-                <Show when=is_safe><button type="button" class="quiet" on:click=move |_| page.leave_safe_mode()>"Load the model anyway"</button></Show>
+                <span>{move || engine_text(page)}</span>
+                <Show when=is_safe>
+                    <button type="button" class="quiet" on:click=move |_| page.leave_safe_mode()>
+                        "Load the model anyway"
+                    </button>
+                </Show>
             </p>
         </header>
         <ModelPanel/>
     }
 }
 
-fn engine_words(page: PageState) -> String {
-    let has_recorded = page
+fn engine_text(page: PageState) -> String {
+    let is_recorded = |snapshot: &Snapshot| snapshot.recorded;
+    let shown = match page
         .snapshot
-        .with(|snapshot| snapshot.as_ref().is_some_and(|snapshot| snapshot.recorded));
-    let shown = if has_recorded {
-        "Recorded answers · "
-    } else {
-        ""
+        .with(|snapshot| snapshot.as_ref().is_some_and(is_recorded))
+    {
+        true => "Recorded answers · ",
+        false => "",
     };
     page.engine.with(|engine| match engine {
         EngineState::Starting => format!("{shown}the model is being loaded"),
-        EngineState::Loading(progress) => format!("{shown}{}", progress_words(progress)),
-        EngineState::Ready(card) => card_words(card, &page.choice.get()),
+        EngineState::Loading(progress) => format!("{shown}{}", progress_text(progress)),
+        EngineState::Ready(card) => card_text(card, &page.choice.get()),
         EngineState::Stopped(_) => format!("{shown}no engine runs"),
         EngineState::Safe => {
             format!("{shown}loading the model stopped this page before, so it waits")
@@ -48,21 +52,12 @@ fn engine_words(page: PageState) -> String {
     })
 }
 
-fn progress_words(progress: &Progress) -> String {
-    let Progress {
-        stage,
-        loaded_bytes,
-        total_bytes,
-        ..
-    } = progress;
-    format!(
-        "loading the {stage}, {} of {}",
-        file_size(*loaded_bytes),
-        file_size(*total_bytes)
-    )
+fn progress_text(progress: &Progress) -> String {
+    let [loaded, total] = [progress.loaded_bytes, progress.total_bytes].map(file_size);
+    format!("loading the {}, {loaded} of {total}", progress.stage)
 }
 
-fn card_words(card: &Card, choice: &str) -> String {
+fn card_text(card: &Card, choice: &str) -> String {
     let engine = if card.engine() == "gpu" { "GPU" } else { "CPU" };
     let why = if choice.is_empty() {
         String::new()
