@@ -249,25 +249,15 @@ const CYCLES: &[&[&str]] = &[
         "train::data::distort::noise",
         "train::data::distort::snow",
     ],
-    &[
-        "train::export",
-        "train::gallery",
-        "train::outside",
-    ],
+    &["train::export", "train::gallery", "train::outside"],
     &[
         "train::import::checkpoint",
         "train::import::random",
         "train::import::safetensors",
         "train::import::torch",
     ],
-    &[
-        "train::import::golden",
-        "train::import::job",
-    ],
-    &[
-        "train::import::hub",
-        "train::import::source",
-    ],
+    &["train::import::golden", "train::import::job"],
+    &["train::import::hub", "train::import::source"],
     &[
         "ui::exhibit",
         "ui::gallery",
@@ -278,24 +268,14 @@ const CYCLES: &[&[&str]] = &[
         "ui::model_panel::adapter",
         "ui::model_panel::sources",
     ],
-    &[
-        "ui::views::geometry",
-        "ui::views::geometry_tables",
-    ],
+    &["ui::views::geometry", "ui::views::geometry_tables"],
     &[
         "ui::views::studio",
         "ui::views::studio_stage",
         "ui::views::studio_tools",
     ],
-    &[
-        "worker",
-        "worker::model",
-        "worker::trust",
-    ],
-    &[
-        "worker::files",
-        "worker::scope",
-    ],
+    &["worker", "worker::model", "worker::trust"],
+    &["worker::files", "worker::scope"],
 ];
 
 fn row(source: &Source) -> Option<&'static Module> {

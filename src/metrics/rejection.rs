@@ -15,6 +15,13 @@ pub struct Choice {
 
 impl Choice {
     /// The best of these scores; `None` without scores.
+    ///
+    /// # Examples
+    /// ```
+    /// use kappascope::metrics::rejection::Choice;
+    /// assert!(Choice::of(&[0.2, 0.7, 0.1]).is_some());
+    /// assert!(Choice::of(&[]).is_none(), "nothing to choose from");
+    /// ```
     #[must_use]
     pub fn of(scores: &[f64]) -> Option<Self> {
         let (mut class, mut second) = (0, f64::NEG_INFINITY);
