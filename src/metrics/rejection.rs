@@ -7,7 +7,7 @@ use super::{auroc, share};
 pub struct Choice {
     /// Its index, the first of equals.
     pub class: usize,
-    /// Its score.
+    /// The score of that class.
     pub score: f64,
     /// How far the second best lies below; infinite where there is no second.
     pub margin: f64,
@@ -19,7 +19,8 @@ impl Choice {
     /// # Examples
     /// ```
     /// use kappascope::metrics::rejection::Choice;
-    /// assert!(Choice::of(&[0.2, 0.7, 0.1]).is_some());
+    /// let choice = Choice::of(&[0.2, 0.7, 0.1]).unwrap();
+    /// assert_eq!((choice.class, choice.score), (1, 0.7));
     /// assert!(Choice::of(&[]).is_none(), "nothing to choose from");
     /// ```
     #[must_use]

@@ -52,7 +52,7 @@ const GAUSS_LEGENDRE: [(f64, f64); 5] = [
 /// use kappascope::numerics::PowerSpherical;
 /// // Golden values of mpmath; at κ = 1 the normaliser is that of the uniform distribution.
 /// assert!((PowerSpherical::new(512, 200.0).log_normalizer_ratio() - -28.38858984).abs() < 1e-8);
-/// assert_eq!(PowerSpherical::new(512, 1.0).log_normalizer_ratio(), 0.0);
+/// assert!(PowerSpherical::new(512, 1.0).log_normalizer_ratio().abs() < 1e-14);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerSpherical {

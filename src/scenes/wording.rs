@@ -26,13 +26,13 @@ pub enum Wording {
 ///
 /// # Examples
 /// ```
-/// use kappascope::scenes::{Wording, parse, say};
+/// use kappascope::scenes::{Wording, information, parse, say};
 /// use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 /// let mut rng = ChaCha8Rng::seed_from_u64(1);
 /// let description = parse("a red star").unwrap();
-/// // However it is said, it is understood.
-/// let said = say(&description, Wording::Varied, &mut rng);
-/// assert_eq!(parse(&said), Some(description), "{said}");
+/// // However it is said, it says as much.
+/// let said = parse(&say(&description, Wording::Varied, &mut rng)).unwrap();
+/// assert_eq!(information(&said).bits, information(&description).bits);
 /// ```
 pub fn say<R: Rng + ?Sized>(description: &Description, wording: Wording, rng: &mut R) -> String {
     let mut speaker = Speaker { wording, rng };

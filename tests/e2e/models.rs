@@ -1,6 +1,5 @@
 //! Another model through the page's own controls: where its weights come from, what can go wrong on the way, and κ.
 
-/// `cargo test` without a built page passes these by.
 mod built_page {
     use std::collections::HashMap;
     use std::fs;
@@ -113,7 +112,7 @@ mod built_page {
         let device = cpu();
         device.seed(5);
         let sizes = AdapterConfig {
-            embed_dim: session.manifest().clip.embed_dim,
+            embed_dim: session.manifest().encoder.embed_dim(),
             hidden_width: 16,
             hidden_layers: 1,
         };

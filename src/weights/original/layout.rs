@@ -87,7 +87,7 @@ impl Mapping {
         })
     }
 
-    /// Who named the tensors.
+    /// The program whose names the tensors have.
     #[must_use]
     pub fn layout(&self) -> CheckpointLayout {
         self.layout
