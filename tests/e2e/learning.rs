@@ -203,7 +203,7 @@ mod built_page {
         let (server, browser) = (Server::start(), Browser::start());
         let address = "?backend=cpu#v=1&c=a%20red%20star&g=lone-red-star&lock=captions.law&hide=views.prose.models.order";
         open_ready(&browser, &server.address(address));
-        wait_until_it_says(&browser, "locked: the captions’ words, the law");
+        wait_until_it_says(&browser, "locked: the captions’ words, the distribution");
         let hidden = "return ['nav.views', '.prose', '[data-act=models]', '.sort'].map(part => getComputedStyle(document.querySelector(part)).display)";
         assert_eq!(
             browser.run(hidden, &[]),

@@ -14,7 +14,6 @@ mod perceptron;
 use burn::module::{Module, Param};
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
