@@ -21,7 +21,7 @@ pub const LENGTH_BYTES: u64 = 8;
 /// What a safetensors file holds, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {
-    /// TensorDtype and shape of each tensor.
+    /// Type and shape of each tensor.
     pub entries: BTreeMap<String, Entry>,
     /// Bytes of the file that hold each tensor's values.
     pub ranges: BTreeMap<String, Range<u64>>,
