@@ -15,10 +15,9 @@ use super::transfer::{Fetched, Transfer, fetch_small};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
-use crate::model::encoder::EncoderConfig;
 use crate::protocol::{Hub, Progress, Response, Weighed};
 use crate::weights::f16_stream::{StoragePrecision, check_held};
-use crate::weights::manifest::{FORMAT, FileEntry, Manifest, Provenance};
+use crate::weights::manifest::{EncoderConfig, FORMAT, FileEntry, Manifest, Provenance};
 use crate::weights::original::{
     CheckpointDescription, CompanionFiles, Index, LENGTH_BYTES, Mapping, Shapes, TensorDtype,
     Towers, describe, header_range, is_text, license,
