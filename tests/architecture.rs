@@ -275,18 +275,13 @@ const LONG_FUNCTIONS: &[&str] = &[
 const CYCLES: &[&[&str]] = &[
     &[
         "train::cli",
-        "train::reproduce::cli",
+        "train::experiments::command",
         "train::reproduce::embed_cli",
-    ],
-    &[
-        "train::data::distort",
-        "train::data::distort::blur",
-        "train::data::distort::noise",
-        "train::data::distort::snow",
     ],
     &["train::export", "train::gallery", "train::outside"],
     &[
         "train::import::checkpoint",
+        "train::import::legacy",
         "train::import::random",
         "train::import::safetensors",
         "train::import::torch",
