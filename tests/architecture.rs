@@ -276,12 +276,18 @@ const CYCLES: &[&[&str]] = &[
     &["train::export", "train::gallery", "train::outside"],
     &[
         "train::import::checkpoint",
+        "train::import::legacy",
         "train::import::random",
         "train::import::safetensors",
         "train::import::torch",
     ],
     &["train::import::golden", "train::import::job"],
     &["train::import::hub", "train::import::source"],
+    &[
+        "train::import::towers",
+        "train::import::towers::bert",
+        "train::import::towers::efficientnet",
+    ],
     &["worker", "worker::model", "worker::trust"],
     &["worker::files", "worker::scope"],
 ];

@@ -17,7 +17,9 @@ use super::trust::{held, trusted};
 use super::{Engine, Given};
 use crate::answer::{self, caption_tokens};
 use crate::error::{Error, Result};
-use crate::inference::{Held, ImageEncoding, SelfTest, Session, Source as _, TextEncoding};
+use crate::inference::{
+    ImageEncoding, SelfTest, Session, Source as _, TextEncoding, WeightPrecision,
+};
 use crate::preprocess::decode;
 use crate::protocol::{Answer, Comparison, Hub, ImageReading, Probes, Request, Response};
 use crate::weights::adapter_file::AdapterFile;
@@ -147,9 +149,9 @@ impl Model {
         let device = &self.loaded.device_words;
         let card = answer::Engine {
             name: self.loaded.name.to_owned(),
-            device: match session.held() {
-                Held::Floats => device.clone(),
-                Held::Int8 => format!("{device}, weights in eight bits"),
+            device: match session.precision() {
+                WeightPrecision::Float => device.clone(),
+                WeightPrecision::Int8 => format!("{device}, weights in eight bits"),
             },
             weights_bytes: self.origin.weights_bytes(session.manifest()),
             from_cache: self.origin.was_cached(),

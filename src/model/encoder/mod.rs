@@ -35,11 +35,11 @@ pub struct TowersConfig {
     pub embed_dim: usize,
     /// The text tower.
     pub text: TextTowerConfig,
-    /// Its head.
+    /// The projection from its features into the common space.
     pub text_head: HeadConfig,
     /// The image tower.
     pub image: ImageTowerConfig,
-    /// Its head.
+    /// The projection from its features into the common space.
     pub image_head: HeadConfig,
 }
 
