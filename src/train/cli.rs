@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::dtypes::{self, Pairs};
 use super::export_fits::{ExportFits, export_fits};
-use super::import::towers::import_towers;
+use super::import::towers::{Vocabulary, import_towers};
 use super::import::{self, Dtype, Import, Source};
 use super::report::{self, Report};
 use super::reproduce::cli::{FitArgs, ReproduceArgs, refuse_to_overwrite, run_fit, run_reproduce};
@@ -77,6 +77,12 @@ struct ImportArgs {
     /// The image tower, where the source is a text tower alone: a file, a folder, or an id at the model hub.
     #[arg(long, conflicts_with = "random", requires = "source")]
     image_tower: Option<String>,
+    /// A file of texts, one a line: of a text tower's wordpieces those that these need stay. May be given several times.
+    #[arg(long, value_name = "FILE", requires = "image_tower")]
+    typed: Vec<PathBuf>,
+    /// Wordpieces that stay with `--typed`.
+    #[arg(long, default_value_t = 16_000)]
+    pieces: usize,
     /// How weights are stored.
     #[arg(long, value_enum, default_value = "f16")]
     dtype: Dtype,
@@ -362,7 +368,12 @@ pub(super) fn command_line() -> String {
 
 fn import_model(args: &ImportArgs) -> Result<()> {
     if let Some(image) = &args.image_tower {
-        let manifest = import_towers(&args.job()?, &Source::parse(image, None)?)?;
+        let vocabulary = (!args.typed.is_empty()).then(|| Vocabulary {
+            typed: args.typed.clone(),
+            n_pieces: args.pieces,
+        });
+        let image = Source::parse(image, None)?;
+        let manifest = import_towers(&args.job()?, &image, vocabulary.as_ref())?;
         println!("{}: {}", args.out.display(), manifest.title);
         return Ok(());
     }

@@ -139,7 +139,8 @@ mod tests {
     use crate::explorer::view::View;
 
     fn shipped() -> Lessons {
-        serde_json::from_str(include_str!("../../../public/lessons.json")).expect("the file is ours")
+        serde_json::from_str(include_str!("../../../public/lessons.json"))
+            .expect("the file is ours")
     }
 
     fn question(captions: &[&str]) -> Question {

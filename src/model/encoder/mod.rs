@@ -15,8 +15,12 @@ use super::clip::{Architecture, ClipConfig, TextTower, VisionTower};
 use super::parameters::{ParameterVisitor, Parameters};
 use crate::error::Result;
 
-pub use head::{Head, HeadConfig};
+pub use head::{Head, HeadConfig, NamedHead};
 pub use towers::{ImageTower, ImageTowerConfig, TextTower as LockedTextTower, TextTowerConfig};
+
+/// What stands before the names of a head's tensors.
+const TEXT_HEAD: &str = "text_head";
+const IMAGE_HEAD: &str = "visual_head";
 
 /// What a manifest says of its encoder; the name of the variant is the manifest's key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -168,9 +172,7 @@ impl EncoderConfig {
             Self::Clip(clip) => TextEncoder::Clip(clip.init_text(device)),
             Self::Towers(towers) => TextEncoder::Tower(HeadedText {
                 tower: towers.text.init(device),
-                head: towers
-                    .text_head
-                    .init(towers.text.width(), towers.embed_dim, device),
+                head: towers.init_text_head(device).head,
             }),
         }
     }
@@ -182,9 +184,7 @@ impl EncoderConfig {
             Self::Clip(clip) => ImageEncoder::Clip(clip.init_vision(device)),
             Self::Towers(towers) => ImageEncoder::Tower(HeadedImage {
                 tower: towers.image.init(device),
-                head: towers
-                    .image_head
-                    .init(towers.image.width(), towers.embed_dim, device),
+                head: towers.init_image_head(device).head,
             }),
         }
     }
@@ -195,6 +195,28 @@ impl EncoderConfig {
         match self {
             Self::Clip(clip) => Some(clip),
             Self::Towers(_) => None,
+        }
+    }
+}
+
+impl TowersConfig {
+    /// A new head of the text tower.
+    #[must_use]
+    pub fn init_text_head(&self, device: &Device) -> NamedHead {
+        let head = self.text_head;
+        NamedHead {
+            head: head.init(self.text.width(), self.embed_dim, device),
+            name: TEXT_HEAD,
+        }
+    }
+
+    /// A new head of the image tower.
+    #[must_use]
+    pub fn init_image_head(&self, device: &Device) -> NamedHead {
+        let head = self.image_head;
+        NamedHead {
+            head: head.init(self.image.width(), self.embed_dim, device),
+            name: IMAGE_HEAD,
         }
     }
 }
@@ -278,7 +300,7 @@ impl Parameters for TextEncoder {
             Self::Clip(clip) => clip.visit_parameters(visitor),
             Self::Tower(text) => {
                 text.tower.visit_parameters(visitor)?;
-                text.head.visit_as("text_head", visitor)
+                text.head.visit_as(TEXT_HEAD, visitor)
             }
         }
     }
@@ -290,7 +312,7 @@ impl Parameters for ImageEncoder {
             Self::Clip(clip) => clip.visit_parameters(visitor),
             Self::Tower(image) => {
                 image.tower.visit_parameters(visitor)?;
-                image.head.visit_as("visual_head", visitor)
+                image.head.visit_as(IMAGE_HEAD, visitor)
             }
         }
     }

@@ -7,7 +7,7 @@ mod bert;
 mod efficientnet;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -20,10 +20,11 @@ use crate::device;
 use crate::error::Error;
 use crate::inference::Session;
 use crate::model::encoder::{EncoderConfig, ImageTowerConfig, TextTowerConfig, TowersConfig};
-use crate::model::parameters::{Parameters, TensorRecord};
-use crate::preprocess::ImagePreprocess;
+use crate::model::parameters::TensorRecord;
+use crate::preprocess::{ImagePreprocess, TextPreprocess};
 use crate::train::bundle::records;
 use crate::train::export::here_and_now;
+use crate::train::photos_model::vocabulary::prune;
 use crate::weights::manifest::{FORMAT, Manifest, Origin, Part, Provenance, Shard};
 use crate::weights::shard::file_entry;
 
@@ -99,15 +100,63 @@ pub fn read_image(source: &Source) -> Result<ReadImage> {
     })
 }
 
+/// Which wordpieces a model keeps.
+#[derive(Debug, Clone)]
+pub struct Vocabulary {
+    /// Files of what people type, a text a line.
+    pub typed: Vec<PathBuf>,
+    /// Wordpieces to keep.
+    pub n_pieces: usize,
+}
+
+impl ReadText {
+    /// The tower without the wordpieces that a vocabulary leaves out.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or a tokenizer of another kind.
+    pub fn prune(self, vocabulary: &Vocabulary) -> Result<Self> {
+        let files = vocabulary
+            .typed
+            .iter()
+            .map(|path| std::fs::read_to_string(path).with_context(|| path.display().to_string()));
+        let typed = files.collect::<Result<Vec<_>>>()?;
+        let lines = typed.iter().flat_map(|text| text.lines());
+        let pruned = prune(&self.tokenizer, lines, vocabulary.n_pieces)?;
+        let TextTowerConfig::Bert(mut bert) = self.config;
+        let ids = TextPreprocess::from_tokenizer_json(&pruned.tokenizer, bert.context_length)?;
+        bert.vocab_size = pruned.kept.len();
+        bert.start_token_id = ids.start_token_id().unwrap_or_default();
+        bert.end_token_id = ids.end_token_id();
+        let tensors = self.tensors.into_iter().map(|tensor| match &*tensor.name {
+            TOKEN_TABLE => pruned.table(tensor),
+            _ => Ok(tensor),
+        });
+        Ok(Self {
+            config: TextTowerConfig::Bert(bert),
+            tensors: tensors.collect::<Result<_>>()?,
+            tokenizer: pruned.tokenizer.clone(),
+            origin: self.origin,
+        })
+    }
+}
+
 /// Makes a model folder of a text tower and an image tower, with heads of random weights.
 ///
 /// # Errors
 ///
 /// A source that cannot be found or is no tower of a known kind, or an output that is there already.
-pub fn import_towers(job: &Import, image: &Source) -> Result<Manifest> {
+pub fn import_towers(
+    job: &Import,
+    image: &Source,
+    vocabulary: Option<&Vocabulary>,
+) -> Result<Manifest> {
     let existing = existing(job);
     staging::check(&job.out, existing)?;
-    let (text, image) = (read_text(&job.source)?, read_image(image)?);
+    let (mut text, image) = (read_text(&job.source)?, read_image(image)?);
+    if let Some(vocabulary) = vocabulary {
+        text = text.prune(vocabulary)?;
+    }
     let staging = Staging::new(&job.out, existing)?;
     let (manifest, _) = write(job, text, image, staging.folder())?;
     staging.finish()?;
@@ -121,11 +170,12 @@ fn write(
     folder: &Path,
 ) -> Result<(Manifest, Session)> {
     let towers = TowersConfig::of(text.config, image.config);
-    let encoder = EncoderConfig::Towers(towers);
     let device = device::cpu();
     device.seed(HEAD_SEED);
-    let text_tensors = with_new_head(&encoder.init_text(&device), text.tensors)?;
-    let image_tensors = with_new_head(&encoder.init_vision(&device), image.tensors)?;
+    let text_head = records(&towers.init_text_head(&device))?;
+    let image_head = records(&towers.init_image_head(&device))?;
+    let text_tensors = [text.tensors, text_head].concat();
+    let image_tensors = [image.tensors, image_head].concat();
     let shards = write_shards(job, folder, text_tensors, image_tensors)?;
     std::fs::write(folder.join("tokenizer.json"), &text.tokenizer)?;
     let name = job.out.file_name().unwrap_or_default().to_string_lossy();
@@ -137,7 +187,7 @@ fn write(
             text.origin.source, image.origin.source
         ),
         license: format!("see {} and {}", text.origin.source, image.origin.source),
-        encoder,
+        encoder: EncoderConfig::Towers(towers),
         preprocess: image.preprocess,
         tokenizer: file_entry("tokenizer.json", &text.tokenizer),
         shards,
@@ -154,13 +204,6 @@ fn write(
         },
     };
     complete(manifest, folder)
-}
-
-/// A tower's tensors, then those of its new head.
-fn with_new_head(encoder: &impl Parameters, tower: Vec<TensorRecord>) -> Result<Vec<TensorRecord>> {
-    let is_new = |record: &TensorRecord| tower.iter().all(|known| known.name != record.name);
-    let head: Vec<_> = records(encoder)?.into_iter().filter(is_new).collect();
-    Ok([tower, head].concat())
 }
 
 fn write_shards(
