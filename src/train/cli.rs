@@ -11,17 +11,20 @@ use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 
 use super::dtypes::{self, Pairs};
+use super::experiments::command::{
+    FitArgs, ReproduceArgs, refuse_to_overwrite, run_fit, run_reproduce,
+};
+use super::experiments::corrupt_command::{DisturbArgs, run_disturb};
+use super::experiments::{evaluate, evaluation_table};
 use super::export_fits::{ExportFits, export_fits};
 use super::import::towers::{Vocabulary, import_towers};
 use super::import::{self, Dtype, Import, Source};
-use super::report::{self, Report};
-use super::reproduce::cli::{FitArgs, ReproduceArgs, refuse_to_overwrite, run_fit, run_reproduce};
-use super::reproduce::disturb_cli::{DisturbArgs, run_disturb};
 use super::reproduce::embed_cli::{EmbedArgs, MergeArgs, run_embed, run_merge};
 use super::scenes::{self, Preset, ScenesRecipe};
-use super::{bundle, evaluate, export, files, gallery, inspect, record, score};
+use super::{bundle, export, files, gallery, inspect, record, score};
 use crate::device;
-use crate::model::adapter::{Family, PerFamily};
+use crate::family::{Family, PerFamily};
+use crate::report::Evaluation;
 
 /// Trains, evaluates and runs Kappascope's models.
 #[derive(Debug, Parser)]
@@ -427,19 +430,19 @@ fn evaluate_model(args: &EvaluateArgs) -> Result<()> {
     let out = out.unwrap_or_else(|| args.model.join("evaluation.json"));
     refuse_to_overwrite(&out, args.force)?;
     let session = bundle::open(&args.model, &device::cpu())?;
-    let report = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
-    std::fs::write(&out, serde_json::to_string_pretty(&report)?)
+    let evaluation = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
+    std::fs::write(&out, serde_json::to_string_pretty(&evaluation)?)
         .with_context(|| format!("writing {}", out.display()))?;
-    print!("{}", report::markdown(&[report]));
+    print!("{}", evaluation_table::markdown(&[evaluation]));
     Ok(())
 }
 
 fn print_table(args: &TableArgs) -> Result<()> {
     let paths = args.reports.iter();
-    let reports: Vec<Report> = paths
+    let evaluations: Vec<Evaluation> = paths
         .map(|path| files::read_json(path))
         .collect::<Result<_>>()?;
-    print!("{}", report::markdown(&reports));
+    print!("{}", evaluation_table::markdown(&evaluations));
     Ok(())
 }
 

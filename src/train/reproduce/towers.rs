@@ -11,7 +11,7 @@ use crate::model::encoder::{ImageEncoder, TextEncoder};
 use crate::model::parameters::{Parameters as _, TensorRecord};
 use crate::preprocess::{ImagePreprocess, RgbPixels, TextPreprocess, Tokens};
 use crate::train::batch::TokenBatch;
-use crate::train::data::distort::Noise;
+use crate::train::data::corruption::Corruptions;
 use crate::weights::manifest::{Manifest, Part};
 use crate::weights::shard::{join, read, verify};
 
@@ -31,9 +31,9 @@ pub(super) struct Towers {
 
 /// Features, and what the projection was fed to make them.
 #[derive(Debug, Clone)]
-pub(super) struct Embedded {
-    pub(super) features: Rows,
-    pub(super) activations: Rows,
+pub(in crate::train) struct Embedded {
+    pub(in crate::train) features: Rows,
+    pub(in crate::train) activations: Rows,
 }
 
 impl Embedded {
@@ -145,13 +145,10 @@ impl Towers {
         Ok(tokens?)
     }
 
-    /// A picture as the vision tower reads it, with the noise that is asked for.
-    pub(super) fn pixels(&self, rgb: &RgbPixels, id: &str, noise: Noise) -> Vec<f32> {
-        let Some(distortion) = noise.pictures else {
-            return self.preprocess.apply(rgb);
-        };
+    /// A picture as the vision tower reads it, corrupted if that is asked for.
+    pub(super) fn pixels(&self, rgb: &RgbPixels, id: &str, noise: Corruptions) -> Vec<f32> {
         let square = self.preprocess.resize(rgb);
-        self.preprocess.normalise(&distortion.apply(&square, id))
+        self.preprocess.normalise(&noise.picture(square, id))
     }
 
     /// Preprocessed pictures through the vision tower, in one pass.
