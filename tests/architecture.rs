@@ -295,12 +295,6 @@ const CYCLES: &[&[&str]] = &[
         "train::data::distort::snow",
     ],
     &["train::export", "train::gallery", "train::outside"],
-    &[
-        "train::import::checkpoint",
-        "train::import::random",
-        "train::import::safetensors",
-        "train::import::torch",
-    ],
     &["train::import::golden", "train::import::job"],
     &["train::import::hub", "train::import::source"],
     &[

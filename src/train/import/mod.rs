@@ -10,6 +10,7 @@ mod job;
 mod legacy;
 mod pickle;
 mod random;
+mod reader;
 mod safetensors;
 mod shards;
 mod source;

@@ -163,7 +163,7 @@ pub fn train_heads(
             train.captions.rows(&captions, &autodiff),
         );
         let gradients = GradientsParams::from_grads(loss.backward(), &learner);
-        learner = optimizer.step(recipe.learning_rate_at(step).into(), learner, gradients);
+        learner = optimizer.step(recipe.learning_rate_at(step), learner, gradients);
         if (step + 1).is_multiple_of(recipe.measure_every) || step + 1 == recipe.steps {
             let state = learner.valid();
             let found = state.retrieval(unseen, device)?;

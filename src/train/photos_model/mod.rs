@@ -4,5 +4,4 @@
 
 pub mod heads;
 pub mod vaguer_captions;
-pub mod vocabulary;
 pub mod wordnet;
