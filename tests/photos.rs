@@ -234,7 +234,8 @@ fn two_towers_become_one_model_that_answers() {
     let image = Source::Local(References::small().image);
     for (name, dtype) in [("f32", Dtype::F32), ("int8", Dtype::Int8)] {
         let out = scratch.path().join(name);
-        let manifest = import_towers(&job(&out, dtype), &image, None).expect("two towers");
+        let manifest =
+            import_towers(&job(&out, dtype), &image, &Vocabulary::default()).expect("two towers");
         let json = std::fs::read(out.join("manifest.json")).expect("a manifest");
         assert_eq!(
             Manifest::from_json(&json).as_ref(),
@@ -260,12 +261,12 @@ fn wordpieces_that_nobody_types_are_left_out() {
     std::fs::write(&typed, "the cat running\na photo of two dogs\n").expect("written");
     let vocabulary = Vocabulary {
         typed: vec![typed],
-        n_pieces: 75,
+        pieces: 75,
     };
     let image = Source::Local(References::small().image);
-    let answers = [None, Some(&vocabulary)].map(|vocabulary| {
-        let out = scratch.path().join(format!("{}", vocabulary.is_some()));
-        let manifest = import_towers(&job(&out, Dtype::F32), &image, vocabulary);
+    let answers = [Vocabulary::default(), vocabulary].map(|vocabulary| {
+        let out = scratch.path().join(vocabulary.pieces.to_string());
+        let manifest = import_towers(&job(&out, Dtype::F32), &image, &vocabulary);
         let manifest = manifest.expect("two towers");
         let (session, _) = bundle::open_tested(&out, &cpu()).expect("meets its golden values");
         let captions = ["the cat".to_owned(), "a photo of dogs".to_owned()];

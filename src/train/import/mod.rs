@@ -4,6 +4,7 @@
 //! with a manifest, opened again and held to what is known of them. Knows nothing of training.
 
 pub mod checkpoint;
+pub mod command;
 pub mod golden;
 mod hub;
 mod job;

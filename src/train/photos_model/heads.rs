@@ -1,4 +1,4 @@
-//! Heads of two locked towers, trained by InfoNCE on features that the towers gave once.
+//! Heads of two locked towers, trained by `InfoNCE` on features that the towers gave once.
 //!
 //! Six thousand pictures are few: without dropout of the input, heads memorise them within a hundred steps. What is
 //! kept is the state that retrieves best on pictures that no step has seen.

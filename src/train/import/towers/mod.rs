@@ -101,12 +101,15 @@ pub fn read_image(source: &Source) -> Result<ReadImage> {
 }
 
 /// Which wordpieces a model keeps.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct Vocabulary {
-    /// Files of what people type, a text a line.
+    /// A file of texts, one a line: of a text tower's wordpieces those that these need stay. May be given several times;
+    /// without one, all stay.
+    #[arg(long, value_name = "FILE", requires = "image_tower")]
     pub typed: Vec<PathBuf>,
-    /// Wordpieces to keep.
-    pub n_pieces: usize,
+    /// Wordpieces that stay with `--typed`.
+    #[arg(long, default_value_t = 16_000)]
+    pub pieces: usize,
 }
 
 impl ReadText {
@@ -122,7 +125,7 @@ impl ReadText {
             .map(|path| std::fs::read_to_string(path).with_context(|| path.display().to_string()));
         let typed = files.collect::<Result<Vec<_>>>()?;
         let lines = typed.iter().flat_map(|text| text.lines());
-        let pruned = prune(&self.tokenizer, lines, vocabulary.n_pieces)?;
+        let pruned = prune(&self.tokenizer, lines, vocabulary.pieces)?;
         let TextTowerConfig::Bert(mut bert) = self.config;
         let ids = TextPreprocess::from_tokenizer_json(&pruned.tokenizer, bert.context_length)?;
         bert.vocab_size = pruned.kept.len();
@@ -146,15 +149,11 @@ impl ReadText {
 /// # Errors
 ///
 /// A source that cannot be found or is no tower of a known kind, or an output that is there already.
-pub fn import_towers(
-    job: &Import,
-    image: &Source,
-    vocabulary: Option<&Vocabulary>,
-) -> Result<Manifest> {
+pub fn import_towers(job: &Import, image: &Source, vocabulary: &Vocabulary) -> Result<Manifest> {
     let existing = existing(job);
     staging::check(&job.out, existing)?;
     let (mut text, image) = (read_text(&job.source)?, read_image(image)?);
-    if let Some(vocabulary) = vocabulary {
+    if !vocabulary.typed.is_empty() {
         text = text.prune(vocabulary)?;
     }
     let staging = Staging::new(&job.out, existing)?;
