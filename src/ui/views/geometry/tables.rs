@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::explorer::{
     CaptionGeometry, CosineDistribution, density_formula, density_formula_with_numbers,
-    family_name, of_family, three_significant,
+    family_name, three_significant,
 };
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
@@ -53,7 +53,7 @@ fn Formulas(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl
     let formula = move |family: Family| {
         let numbers = move || {
             geometry.with(|geometry| {
-                let kappa = of_family(geometry.as_ref()?.concentration, family);
+                let kappa = *geometry.as_ref()?.concentration.get(family);
                 Some(density_formula_with_numbers(family, kappa, shown.get()))
             })
         };

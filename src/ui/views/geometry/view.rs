@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::explorer::{
     CaptionGeometry, CosineDistribution, PictureTick, ball_text, caption_geometry, dimensions,
-    family_name, of_family, three_significant,
+    family_name, three_significant,
 };
 use crate::numerics::Family;
 use crate::protocol::PerFamily;
@@ -236,7 +236,7 @@ fn ticks(
         return Vec::new();
     }
     let tick = |picture: &PictureTick| Tick {
-        cosine: of_family(picture.cosine, family),
+        cosine: *picture.cosine.get(family),
         label: alt(page, &picture.image),
         is_touched: touched == Some(&picture.image),
     };
