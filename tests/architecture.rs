@@ -279,13 +279,6 @@ const CYCLES: &[&[&str]] = &[
         "train::reproduce::embed_cli",
     ],
     &["train::export", "train::gallery", "train::outside"],
-    &[
-        "train::import::checkpoint",
-        "train::import::legacy",
-        "train::import::random",
-        "train::import::safetensors",
-        "train::import::torch",
-    ],
     &["train::import::golden", "train::import::job"],
     &["train::import::hub", "train::import::source"],
     &["worker", "worker::model", "worker::trust"],
