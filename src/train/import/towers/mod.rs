@@ -108,7 +108,7 @@ pub struct Vocabulary {
     #[arg(long, value_name = "FILE", requires = "image_tower")]
     pub typed: Vec<PathBuf>,
     /// Wordpieces that stay with `--typed`.
-    #[arg(long, default_value_t = 16_000)]
+    #[arg(long, default_value_t = 15_000)]
     pub pieces: usize,
 }
 
