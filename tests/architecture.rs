@@ -274,13 +274,6 @@ const LONG_FUNCTIONS: &[&str] = &[
 /// Files that use each other in a circle today. The list may only become shorter.
 const CYCLES: &[&[&str]] = &[
     &["train::export", "train::gallery", "train::outside"],
-    &[
-        "train::import::checkpoint",
-        "train::import::legacy",
-        "train::import::random",
-        "train::import::safetensors",
-        "train::import::torch",
-    ],
     &["train::import::golden", "train::import::job"],
     &["train::import::hub", "train::import::source"],
     &[

@@ -153,7 +153,7 @@ impl Original {
             name: name.to_owned(),
             title: self.description.title(),
             license: license.map_or_else(|| "not known".to_owned(), str::to_owned),
-            encoder: EncoderConfig::Clip(self.description.clip.clone()),
+            encoder: self.description.encoder(),
             preprocess: self.description.preprocess.clone(),
             tokenizer: file_entry("tokenizer.json", &self.description.tokenizer),
             shards: Vec::new(),

@@ -14,7 +14,6 @@ use super::tokenizer::byte_level_json;
 use crate::device;
 use crate::inference::Session;
 use crate::model::clip::ClipConfig;
-use crate::model::encoder::EncoderConfig;
 use crate::model::parameters::Parameters as _;
 use crate::preprocess::ImagePreprocess;
 use crate::scenes::render;
@@ -232,7 +231,7 @@ fn write_manifest(
             None => format!("{} with random weights", description.title()),
         },
         license: license(prepared.origin.as_ref()),
-        encoder: EncoderConfig::Clip(description.clip.clone()),
+        encoder: description.encoder(),
         preprocess: description.preprocess.clone(),
         tokenizer: file_entry("tokenizer.json", &description.tokenizer),
         shards,

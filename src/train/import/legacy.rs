@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::{Checkpoint, unreadable};
 use super::pickle::{self, Leaves};
+use super::reader::{Checkpoint, unreadable};
 use super::torch::{check_extent, gather};
 use crate::error::{Error, Result};
 use crate::weights::original::{Entry, TensorDtype};

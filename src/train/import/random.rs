@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
-use super::checkpoint::Checkpoint;
+use super::reader::Checkpoint;
 use crate::error::{Error, Result};
 use crate::weights::original::{Entry, TensorDtype, n_values};
 

@@ -8,6 +8,7 @@ use super::tokenizer::from_vocab_and_merges;
 use super::{hf, open_clip, openai, sentence_piece};
 use crate::error::{Error, Result};
 use crate::model::clip::{Architecture, ClipConfig};
+use crate::model::encoder::EncoderConfig;
 use crate::preprocess::{ImagePreprocess, TextPreprocess};
 
 const CONFIG: &str = "config.json";
@@ -42,6 +43,12 @@ pub struct CheckpointDescription {
 }
 
 impl CheckpointDescription {
+    /// The encoder as a manifest has it.
+    #[must_use]
+    pub fn encoder(&self) -> EncoderConfig {
+        EncoderConfig::Clip(self.clip.clone())
+    }
+
     /// `CLIP ViT-B/32` or `SigLIP ViT-B/16`, after the width of the image tower as in the paper.
     #[must_use]
     pub fn title(&self) -> String {
