@@ -7,10 +7,10 @@ use anyhow::{Context as _, Result};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use rayon::prelude::*;
 
-use super::attributes::{Task, tasks};
-use super::export::picture;
-use super::outside::OutsideReport;
+use super::export::out_of_distribution::OutsideReport;
+use super::gallery::png::picture;
 use super::report::{AgainstBits, BothWays, FamilyReport, Report};
+use super::scenes_model::attributes::{AttributeTask, tasks};
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::{mean, recall_by_level, spearman};
 use crate::model::adapter::Family;
@@ -382,7 +382,7 @@ fn level_correlation(uncertainty: &[f64], is_correct: &[bool]) -> Result<f64> {
 fn attribute_accuracy(session: &Session, seed: u64, score: Score) -> Result<BTreeMap<String, f64>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed + 1);
     let mut accuracy = BTreeMap::new();
-    for Task {
+    for AttributeTask {
         name,
         captions,
         label,

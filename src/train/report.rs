@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::outside::OutsideReport;
+use super::export::out_of_distribution::OutsideReport;
 use crate::metrics::mean;
 
 /// A number in both directions of retrieval.

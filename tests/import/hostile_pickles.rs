@@ -3,9 +3,8 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use kappascope::train::import::Dtype;
 use kappascope::train::import::checkpoint;
-use kappascope::weights::shard::read;
+use kappascope::weights::shard::{Precision, read};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -293,7 +292,7 @@ fn a_damaged_storage_is_refused_by_the_tensors_name() {
     let start = bytes.windows(64).position(|window| window == &table[..64]);
     bytes[start.expect("the table lies in the archive as it is")] ^= 1;
     put(&source, "pytorch_model.bin", &bytes);
-    let error = import_into(&source, &scratch.path("out"), Dtype::F16).expect_err("one bit");
+    let error = import_into(&source, &scratch.path("out"), Precision::F16).expect_err("one bit");
     let message = error.to_string();
     assert!(
         message.contains("text_model.embeddings.token_embedding.weight: ")

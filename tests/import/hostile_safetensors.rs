@@ -1,7 +1,6 @@
 //! Safetensors files that are cut short, contradict themselves, or hold another model.
 
 use kappascope::model::parameters::TensorRecord;
-use kappascope::train::import::Dtype;
 use kappascope::train::import::checkpoint;
 use kappascope::weights::shard::{Precision, read, write};
 
@@ -19,7 +18,7 @@ fn error(scratch: &Scratch, bytes: &[u8]) -> String {
     let config = std::fs::read(fixture("config.json")).expect("the fixture");
     put(&source, "config.json", &config);
     put_tokenizer(&source);
-    let error = import_into(&source, &scratch.path("out"), Dtype::F16);
+    let error = import_into(&source, &scratch.path("out"), Precision::F16);
     let error = error.expect_err("no such file may be imported");
     assert_eq!(scratch.names("."), ["source"], "nothing half-written");
     error.root_cause().to_string()

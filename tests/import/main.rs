@@ -16,5 +16,6 @@ mod hostile_pickles;
 mod hostile_safetensors;
 mod hub;
 mod layouts;
+mod npy;
 mod published;
 mod siglip;

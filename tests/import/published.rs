@@ -3,9 +3,9 @@
 use kappascope::metrics::{first_hit_rank, recall_at_k};
 use kappascope::preprocess::TextPreprocess;
 use kappascope::train::import::tokenizer::from_vocab_and_merges;
-use kappascope::train::npy;
 
 use crate::checkpoints::shared;
+use crate::npy;
 
 /// `ranks[i]`: where the partner of query `i` stands among the gallery, sorted by cosine.
 fn ranks(queries: &[&[f32]], gallery: &[&[f32]]) -> Vec<usize> {

@@ -1,12 +1,13 @@
 //! Public data sets in the formats they are published in, one a file.
 //!
 //! Every format becomes the same lists: pictures that stay where they lie, what is said of them, and what was left out
-//! and why. Nothing here knows models or tensors; `reproduce` embeds what is listed.
+//! and why. Nothing here knows models or tensors; `features` embeds what is listed.
 
 pub mod captions_csv;
 pub mod cifar;
 pub mod coco;
 pub mod conceptual;
+pub mod dataset;
 pub mod distort;
 pub mod flickr;
 pub mod hierarcaps;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::job::Dtype;
 use crate::inference::{Published, Session, Tolerance};
 use crate::preprocess::decode;
 use crate::weights::manifest::Origin;
+use crate::weights::shard::Precision;
 use anyhow::{Context as _, Result, bail};
 
 /// Ids at the hub and SHA-256 of files that hold `OpenAI`'s ViT-B/32: the pinned `pytorch_model.bin`, and `ViT-B-32.pt`,
@@ -37,7 +37,7 @@ pub enum Verdict {
 /// A model that says it is genuine and answers differently, or a golden picture that cannot be read.
 pub fn judge(
     session: &Session,
-    dtype: Dtype,
+    precision: Precision,
     origin: Option<&Origin>,
     picture: Option<&Path>,
 ) -> Result<Verdict> {
@@ -53,9 +53,9 @@ pub fn judge(
         }
         None => None,
     };
-    let tolerance = match dtype {
-        Dtype::F32 | Dtype::F16 => Tolerance::ORIGINAL,
-        Dtype::Int8 => Tolerance::INT8,
+    let tolerance = match precision {
+        Precision::F32 | Precision::F16 => Tolerance::ORIGINAL,
+        Precision::Int8 => Tolerance::INT8,
     };
     let worst = published.worst(tolerance, &texts, picture.as_ref());
     let without_picture = picture.is_none();
@@ -66,7 +66,7 @@ pub fn judge(
         }),
         (false, false) => Ok(Verdict::Unknown),
         (false, true) => bail!(
-            "the source is OpenAI's ViT-B/32, but the answers to {:?} miss the published ones by {worst:.1} times what {dtype:?} allows",
+            "the source is OpenAI's ViT-B/32, but the answers to {:?} miss the published ones by {worst:.1} times what {precision:?} allows",
             published.captions
         ),
     }

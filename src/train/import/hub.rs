@@ -26,7 +26,7 @@ const MAX_RETRIES: usize = 5;
 
 /// A downloaded checkpoint; configuration and tokenizer lie beside it.
 #[derive(Debug)]
-pub(super) struct Fetched {
+pub(super) struct Download {
     pub(super) weights: PathBuf,
     /// The commit.
     pub(super) revision: String,
@@ -37,7 +37,7 @@ pub(super) struct Fetched {
 /// # Errors
 ///
 /// No such model or revision, no checkpoint that can be read, or a connection that fails.
-pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Fetched> {
+pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Download> {
     let pinned = PINNED.iter().find(|(known, _)| *known == id);
     let revision = revision
         .or(pinned.map(|(_, revision)| *revision))
@@ -62,7 +62,7 @@ pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Fetched> {
     };
     verify(&weights)?;
     let revision = commit(&weights).unwrap_or(revision).to_owned();
-    Ok(Fetched { weights, revision })
+    Ok(Download { weights, revision })
 }
 
 fn first_of(repo: &ApiRepo, files: &[&str]) -> Result<PathBuf> {

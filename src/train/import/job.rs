@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::Source;
 use super::checkpoint::{self, Checkpoint};
 use super::golden::{self, Verdict, picture_at_hand};
 use super::shards::ShardWriter;
-use super::source::Found;
+use super::source::{CheckpointFiles, CheckpointSource};
 use super::staging::{self, Existing, Staging};
 use super::tokenizer::byte_level_json;
 use crate::device;
@@ -17,10 +16,11 @@ use crate::model::clip::ClipConfig;
 use crate::model::parameters::Parameters as _;
 use crate::preprocess::ImagePreprocess;
 use crate::scenes::render;
-use crate::train::bundle::open_untested;
-use crate::train::export::{PICTURE_SIDE, here_and_now, png};
-use crate::train::gallery::golden_scene;
+use crate::train::export::bundle::open_untested;
+use crate::train::gallery::pictures::golden_scene;
+use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::progress::{Interrupt, Meter};
+use crate::train::provenance::commit_and_date;
 use crate::weights::manifest::{FORMAT, Manifest, Origin, Part, Provenance, Shard};
 use crate::weights::original::{self, Description, Mapping, describe};
 use crate::weights::shard::{Precision, file_entry};
@@ -37,36 +37,15 @@ const GOLDEN_CAPTIONS: [&str; 4] = [
 /// rows one by one.
 const TOKEN_TABLE: &str = "text_model.embeddings.token_embedding.weight";
 
-/// How weights are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Dtype {
-    /// Half precision: half of f32's bytes.
-    F16,
-    /// As the checkpoint has them.
-    F32,
-    /// Matrices in one byte a value, with a scale for each row.
-    Int8,
-}
-
-impl From<Dtype> for Precision {
-    fn from(dtype: Dtype) -> Self {
-        match dtype {
-            Dtype::F16 => Self::F16,
-            Dtype::F32 => Self::F32,
-            Dtype::Int8 => Self::Int8,
-        }
-    }
-}
-
 /// What to import and how.
 #[derive(Debug, Clone)]
 pub struct Import {
     /// The checkpoint.
-    pub source: Source,
+    pub source: CheckpointSource,
     /// The folder to make.
     pub out: PathBuf,
     /// How its weights are stored.
-    pub dtype: Dtype,
+    pub precision: Precision,
     /// A `tokenizer.json`, where none lies beside the checkpoint.
     pub tokenizer: Option<PathBuf>,
     /// `CLIP.png` of `OpenAI`'s repository, for the golden check.
@@ -113,12 +92,12 @@ pub fn import(job: &Import) -> Result<Imported> {
     let interrupt = Interrupt::install();
     let staging = Staging::new(&job.out, existing)?;
     let folder = staging.folder();
-    let shards = write_shards(&mut prepared, job.dtype.into(), folder, interrupt)?;
+    let shards = write_shards(&mut prepared, job.precision, folder, interrupt)?;
     let (manifest, session) = write_manifest(&prepared, shards, job, folder)?;
     let picture = job.golden_picture.clone().or_else(picture_at_hand);
     let verdict = golden::judge(
         &session,
-        job.dtype,
+        job.precision,
         prepared.origin.as_ref(),
         picture.as_deref(),
     )?;
@@ -128,9 +107,9 @@ pub fn import(job: &Import) -> Result<Imported> {
 
 fn prepare(job: &Import) -> Result<Prepared> {
     let found = match &job.source {
-        Source::Hub { id, revision } => Found::at_hub(id, revision.as_deref())?,
-        Source::Local(path) => Found::at(path)?,
-        Source::Random { seed } => return prepare_random(job, *seed),
+        CheckpointSource::Hub { id, revision } => CheckpointFiles::at_hub(id, revision.as_deref())?,
+        CheckpointSource::Local(path) => CheckpointFiles::at(path)?,
+        CheckpointSource::Random { seed } => return prepare_random(job, *seed),
     };
     let in_file = || found.weights.display().to_string();
     let checkpoint = checkpoint::open(&found.weights)?;
@@ -242,7 +221,7 @@ fn write_manifest(
             command: job.command.clone(),
             seed: prepared.seed,
             origin: prepared.origin.clone(),
-            ..here_and_now()
+            ..commit_and_date()
         },
     };
     let session = open_untested(manifest.clone(), folder, &device::cpu())?;

@@ -16,5 +16,5 @@ mod staging;
 mod torch;
 
 pub use crate::weights::original::tokenizer;
-pub use job::{Dtype, Import, Imported, import};
-pub use source::Source;
+pub use job::{Import, Imported, import};
+pub use source::CheckpointSource;

@@ -26,7 +26,7 @@ const HASH_CHUNK: usize = 1 << 20;
 
 /// Where a checkpoint comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum CheckpointSource {
     /// The model hub.
     Hub {
         /// Owner and name.
@@ -45,13 +45,13 @@ pub enum Source {
 
 /// A checkpoint and what lies beside it, as far as it is there.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct CheckpointFiles {
     pub(super) weights: PathBuf,
     pub(super) origin: Origin,
     pub(super) beside: Beside,
 }
 
-impl Source {
+impl CheckpointSource {
     /// A path where there is one, else an id at the hub.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Source {
     }
 }
 
-impl Found {
+impl CheckpointFiles {
     /// Downloads a checkpoint from the hub.
     pub(super) fn at_hub(id: &str, revision: Option<&str>) -> Result<Self> {
         let fetched = hub::fetch(id, revision)?;

@@ -8,16 +8,16 @@ use anyhow::{Context as _, Result, ensure};
 use burn::tensor::Device;
 use serde::Serialize;
 
-use super::cache::CacheConfig;
 use super::disturbed::Disturbance;
 use super::given::Given;
 use super::measure::Numbers;
 use super::results::{DIVERGED_AT_STEP, Results};
 use super::run::{Bench, FitRequest, Measured, Plan};
 use super::{figures, report};
+use crate::train::features::cache::CacheConfig;
 use crate::train::files;
-use crate::train::fit::Diverged;
-use crate::train::methods::{Follow, MethodName, UncertaintyOf};
+use crate::train::methods::{MethodName, UncertaintyOf, Variant};
+use crate::train::optimize::Diverged;
 use crate::train::progress::Interrupt;
 
 /// What to fit and measure, and where the results go.
@@ -270,7 +270,7 @@ struct Environment<'a> {
     batch: usize,
     epochs: usize,
     rate_factor: f64,
-    follow: Follow,
+    follow: Variant,
     probvlm_uncertainty: UncertaintyOf,
     deterministic_scale: Option<f32>,
     hidden_width: usize,

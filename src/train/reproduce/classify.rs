@@ -2,11 +2,11 @@
 
 use anyhow::{Context as _, Result};
 
-use super::cache::TaskIds;
 use super::measure::{Encoded, Numbers};
 use crate::metrics::rejection::{
     Accuracy, Candidate, Choice, nearest_point, rejection_auroc, rejection_curve, with_dummy,
 };
+use crate::train::features::cache::TaskIds;
 use crate::train::methods::Method;
 
 /// Points of a rejection curve that are kept, at equal steps of the share of all pictures that are refused.

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use super::cache::Cache;
 use super::disturbed::{Disturbance, Disturbed, DisturbedSide, FOLDER, listed};
-use super::embed_scenes::TestScenes;
-use super::world::World;
 use crate::device;
+use crate::train::data::dataset::Dataset;
 use crate::train::data::distort::{Distortion, LEVELS, Misspelling, SEVERITIES};
+use crate::train::features::cache::Cache;
 use crate::train::progress::Interrupt;
+use crate::train::scenes_model::embed::TestScenes;
 use crate::weights::shard::Precision;
 
 /// `train disturb`.
@@ -53,7 +53,7 @@ pub struct DisturbArgs {
 pub fn run_disturb(args: &DisturbArgs) -> Result<()> {
     let clean = Cache::read(&args.features)?;
     ensure!(
-        clean.config.dataset == World::Scenes.slug(),
+        clean.config.dataset == Dataset::Scenes.slug(),
         "{} holds features of {}, whose pictures are not drawn but read: `train embed --distort` embeds them",
         args.features.display(),
         clean.config.dataset

@@ -7,10 +7,11 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::cache::{Cache, Rows, Tensors};
 use super::measure::Numbers;
 use crate::metrics::mean;
 use crate::metrics::retrieval::mean_impact;
+use crate::train::features::cache::{Cache, Tensors};
+use crate::train::features::rows::Rows;
 use crate::train::files;
 use crate::weights::shard::{Precision, write};
 

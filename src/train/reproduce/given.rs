@@ -2,8 +2,8 @@
 
 use anyhow::{Result, ensure};
 
-use super::cache::Cache;
 use super::disturbed::Disturbed;
+use crate::train::features::cache::Cache;
 
 /// Features to train on, and features to measure on.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use anyhow::Result;
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 
-use super::cache::{CaptionRow, IdMap};
 use super::relevance::Relevance;
 use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls};
 use crate::metrics::{mean, quantile, spearman};
+use crate::train::features::cache::{CaptionRow, IdMap};
 use crate::train::methods::{Method, Side};
 
 /// Groups of equal size, from the most certain queries to the most uncertain.
@@ -390,10 +390,10 @@ fn adjacent_levels_ordered(uncertainty: &[f64], captions: &[CaptionRow]) -> Opti
 mod tests {
     use burn::tensor::Int;
 
-    use super::super::cache::Truths;
     use super::*;
     use crate::device::cpu;
-    use crate::train::methods::Clip;
+    use crate::train::features::cache::Truths;
+    use crate::train::methods::ZeroShot;
 
     /// Two captions of each of two pictures, of two levels.
     fn captions() -> Vec<CaptionRow> {
@@ -430,7 +430,7 @@ mod tests {
             ],
             &device,
         );
-        let clip = Clip::new(&device);
+        let clip = ZeroShot::new(&device);
         let numbers = retrieval(&Encoded::new(&clip, images, texts), &ids).expect("a device");
         assert_eq!(
             numbers["t2i_recall_at_1"], 0.75,
@@ -470,7 +470,7 @@ mod tests {
             ],
             &device,
         );
-        let clip = Clip::new(&device);
+        let clip = ZeroShot::new(&device);
         let encoded = Encoded::new(&clip, images, texts);
         let strict = retrieval(&encoded, &ids).expect("a device");
         assert_eq!(strict["i2t_recall_at_1"], 0.0, "own captions alone");

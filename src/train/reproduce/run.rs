@@ -7,7 +7,6 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use burn::tensor::{Device, Tensor};
 
-use super::cache::{Cache, Task};
 use super::classify::Classified;
 use super::disturbed::{Disturbed, DisturbedSide, impact};
 use super::given::Given;
@@ -15,9 +14,12 @@ use super::measure::{Encoded, Numbers, recall, retrieval};
 use super::relevance::Relevance;
 use crate::metrics::retrieval::mean_impact;
 use crate::model::adapter::AdapterConfig;
-use crate::train::bundle::records;
-use crate::train::fit::{Features, Training, train};
-use crate::train::methods::{Follow, Job, Laplace, Method, MethodName, Options, UncertaintyOf};
+use crate::train::export::bundle::records;
+use crate::train::features::cache::{Cache, Task};
+use crate::train::methods::{Features, Training, train};
+use crate::train::methods::{
+    Laplace, Method, MethodName, MethodOptions, MethodVisitor, UncertaintyOf, Variant,
+};
 use crate::weights::shard::{Precision, write};
 
 /// The paper's hidden width, and how much wider than the features it is at their 512 dimensions.
@@ -36,7 +38,7 @@ pub struct Plan {
     /// Factor on each method's published learning rate.
     pub rate_factor: f64,
     /// Paper or code, where they differ.
-    pub follow: Follow,
+    pub follow: Variant,
     /// What `ProbVLM` calls uncertainty.
     pub probvlm_uncertainty: UncertaintyOf,
     /// Where τ starts in deterministic fine-tuning; 1 if not given.
@@ -59,9 +61,9 @@ impl Plan {
         }
     }
 
-    fn options(&self, embed_dim: usize) -> Options {
-        Options {
-            follow: self.follow,
+    fn options(&self, embed_dim: usize) -> MethodOptions {
+        MethodOptions {
+            variant: self.follow,
             sizes: self.sizes(embed_dim),
             batch: self.batch,
             deterministic_scale: self.deterministic_scale,
@@ -140,13 +142,13 @@ impl<'a> Data<'a> {
 
     /// Captions and pictures of a task.
     fn task(&self, task: &Task) -> (Tensor<2>, Tensor<2>) {
-        let of = |rows: &super::cache::Rows| rows.to_device(self.bench.device);
-        let (texts, images) = (of(&task.texts), of(&task.images));
+        let of = |rows: &crate::train::features::rows::Rows| rows.to_device(self.bench.device);
+        let (texts, images) = (of(&task.texts.features), of(&task.images.features));
         match &self.posteriors {
             None => (texts, images),
             Some((text, image)) => (
-                text.with_variance(texts, of(&task.text_activations)),
-                image.with_variance(images, of(&task.image_activations)),
+                text.with_variance(texts, of(&task.texts.activations)),
+                image.with_variance(images, of(&task.images.activations)),
             ),
         }
     }
@@ -264,10 +266,10 @@ struct FitAndMeasure<'a> {
     folder: Option<&'a Path>,
 }
 
-impl Job for FitAndMeasure<'_> {
+impl MethodVisitor for FitAndMeasure<'_> {
     type Output = Result<Measured>;
 
-    fn run<M: Method>(self, method: M) -> Result<Measured> {
+    fn visit<M: Method>(self, method: M) -> Result<Measured> {
         let FitRequest { name, seed } = self.request;
         let method = drawn(method, seed);
         let started = Instant::now();
@@ -333,7 +335,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     ///
-    /// The user interrupted, the training left the numbers, or a file cannot be written.
+    /// The user interrupted, the training diverged, or a file cannot be written.
     pub fn fit(&self, request: FitRequest, plan: &Plan, folder: Option<&Path>) -> Result<Measured> {
         if let Some(folder) = folder {
             std::fs::create_dir_all(folder)
@@ -347,6 +349,6 @@ impl<'a> Bench<'a> {
             folder,
         };
         let autodiff = self.device.clone().autodiff();
-        request.name.with(&options, &autodiff, job)
+        request.name.visit(&options, &autodiff, job)
     }
 }

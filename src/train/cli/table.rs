@@ -1,0 +1,33 @@
+//! `train table`.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line answers on standard output"
+)]
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::train::files;
+use crate::train::report::{self, Report};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train table runs/seed-0/evaluation.json runs/seed-1/evaluation.json"
+)]
+pub(super) struct TableArgs {
+    /// Files that `evaluate` wrote.
+    #[arg(required = true)]
+    reports: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &TableArgs) -> Result<()> {
+    let paths = args.reports.iter();
+    let reports: Vec<Report> = paths
+        .map(|path| files::read_json(path))
+        .collect::<Result<_>>()?;
+    print!("{}", report::markdown(&reports));
+    Ok(())
+}
