@@ -149,12 +149,6 @@ impl Pairs {
     pub(crate) fn len(&self) -> usize {
         self.captions.len()
     }
-
-    /// Whether there are none.
-    #[must_use]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.captions.is_empty()
-    }
 }
 
 /// Measures every precision on a model folder.
@@ -163,7 +157,7 @@ impl Pairs {
 ///
 /// The folder holds no model, or there are no pairs.
 pub(crate) fn measure(folder: &Path, pairs: &Pairs) -> Result<Vec<Row>> {
-    ensure!(!pairs.is_empty(), "no pictures to compare on");
+    ensure!(pairs.len() > 0, "no pictures to compare on");
     let json = std::fs::read(folder.join("manifest.json"))
         .with_context(|| format!("{}: a model folder was expected", folder.display()))?;
     let manifest = Manifest::from_json(&json)?;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use rayon::prelude::*;
 
-use super::export::out_of_distribution::OutsideReport;
+use super::export::out_of_distribution::OutOfDistributionReport;
 use super::gallery::png::picture;
 use super::report::{AgainstBits, BothWays, FamilyReport, Report};
 use super::scenes_model::attributes::{AttributeTask, tasks};
@@ -63,11 +63,11 @@ pub fn evaluate(
     photos: Option<&Path>,
 ) -> Result<Report> {
     let set = TestSet::draw(session, n_scenes, seed)?;
-    let world = session.manifest().outside.as_ref();
+    let world = session.manifest().out_of_distribution.as_ref();
     Ok(Report {
         n_scenes,
         seed,
-        outside: OutsideReport::measure(world, &set.scenes, photos)?,
+        outside: OutOfDistributionReport::measure(world, &set.scenes, photos)?,
         vmf: set.report(session, seed, Family::VonMisesFisher)?,
         power_spherical: set.report(session, seed, Family::PowerSpherical)?,
     })

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::export::out_of_distribution::OutsideReport;
+use super::export::out_of_distribution::OutOfDistributionReport;
 use crate::metrics::mean;
 
 /// A number in both directions of retrieval.
@@ -67,7 +67,7 @@ pub struct Report {
     /// Their seed.
     pub seed: u64,
     /// Whether pictures from elsewhere are noticed.
-    pub outside: OutsideReport,
+    pub outside: OutOfDistributionReport,
     /// Under von Mises–Fisher.
     pub vmf: FamilyReport,
     /// Under power spherical.

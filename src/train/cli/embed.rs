@@ -24,7 +24,7 @@ use crate::weights::shard::Precision;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  train embed --out runs/features\n  train embed --world coco --root data/coco --model runs/clip --device cuda --f16 --out runs/coco\n  train embed --world captions --root photos --model runs/clip --out runs/photos\n  train embed --world cc --root data/cc3m --limit 200000 --model runs/clip --shard auto --out runs/cc\n  train merge runs/cc\n  train embed --train-scenes 1 --distort shot:5 --misspell keyboard:5 --out runs/noisy\n\nWhat is embedded already is not embedded again: an interrupted run goes on. With --shard several processes share\nthe work, also as a job array of Slurm (--shard auto) or Kubernetes (--shard auto/8); `train merge` ends it."
+    after_help = "Examples:\n  train embed --out runs/features\n  train embed --world coco --root data/coco --model runs/clip --device cuda --f16 --out runs/coco\n  train embed --world captions --root photos --model runs/clip --out runs/photos\n  train embed --world cc --root data/cc3m --limit 200000 --model runs/clip --shard auto --out runs/cc\n  train merge runs/cc\n  train embed --train-scenes 1 --distort shot:5 --misspell keyboard:5 --out runs/noisy\n\nWhat is embedded already is not embedded again: an interrupted run is resumed. With --shard several processes share\nthe work, also as a job array of Slurm (--shard auto) or Kubernetes (--shard auto/8); `train merge` ends it."
 )]
 pub(super) struct EmbedArgs {
     /// Where pictures and captions come from.

@@ -144,7 +144,7 @@ fn pieces(folder: &Path, plan: &Value) -> String {
     let next = if n_done == names.len() {
         "`train merge` puts them together"
     } else {
-        "the same `train embed` goes on"
+        "the same `train embed` resumes"
     };
     format!(
         "embedding of {} under way, {n_done} of {} pieces; {next}",
@@ -202,7 +202,7 @@ fn fit(_: &Path, fit: &Value) -> String {
 
 fn unfinished_fit(_: &Path, checkpoint: &Value) -> String {
     let mut text = format!(
-        "a fit that was interrupted after step {}; the same `train fit` goes on",
+        "a fit that was interrupted after step {}; the same `train fit` resumes it",
         plain(&checkpoint["step"])
     );
     let training = &checkpoint["training"];
@@ -215,7 +215,7 @@ fn unfinished_fit(_: &Path, checkpoint: &Value) -> String {
 fn encoder(folder: &Path, position: &Value) -> String {
     let config: Value = read_json(&folder.join("config.json")).unwrap_or_default();
     let mut text = format!(
-        "a training of the scenes model, {} of {} steps; the same `train scenes` goes on",
+        "a training of the scenes model, {} of {} steps; the same `train scenes` resumes it",
         plain(&position["step"]),
         plain(&config["clip"]["steps"])
     );

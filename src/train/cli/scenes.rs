@@ -14,10 +14,10 @@ use crate::train::scenes_model::training;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  train scenes --preset small --out runs/small --export runs/small/model\n\nCtrl-C leaves a checkpoint; the same command goes on from there."
+    after_help = "Example:\n  train scenes --preset small --out runs/small --export runs/small/model\n\nCtrl-C leaves a checkpoint; the same command resumes from there."
 )]
 pub(super) struct ScenesArgs {
-    /// Folder of the run; a run that was interrupted goes on there.
+    /// Folder of the run; an interrupted run is resumed there.
     #[arg(long, default_value = "runs/scenes")]
     out: PathBuf,
     /// How much work to put in.

@@ -22,6 +22,6 @@ mod picture;
 mod place;
 
 pub use holdout::{hold_out, take};
-pub use listing::{Caption, Item, Labelled, Listing, Skipped, Splits};
+pub use listing::{Item, ItemCaption, Labelled, Listing, Skipped, Splits};
 pub use picture::{Picture, PlaneOrder};
 pub use place::first_of;

@@ -18,7 +18,7 @@ use crate::weights::adapter_file::{self, About, AdapterFile};
 use crate::weights::manifest::{Manifest, Part, Shard};
 use crate::weights::shard::{read, verify};
 
-/// What to put together.
+/// An encoder and two fits, and the model folder that is made of them.
 #[derive(Debug, Clone)]
 pub struct ExportFits {
     /// The encoder's model folder.
@@ -33,7 +33,7 @@ pub struct ExportFits {
     pub command: String,
 }
 
-/// What `train fit` writes beside the weights.
+/// `numbers.json`, which `train fit` writes beside the weights.
 #[derive(Debug, Deserialize)]
 struct Fit {
     method: MethodName,
@@ -137,7 +137,7 @@ pub fn export_fits(job: &ExportFits) -> Result<()> {
     Ok(())
 }
 
-/// Copies what the adapters do not change, and forgets the adapters that were there.
+/// Copies the encoder's files, and removes the adapters that the manifest listed.
 fn copy_encoder(job: &ExportFits, manifest: &mut Manifest) -> Result<()> {
     manifest
         .shards

@@ -1,4 +1,4 @@
-//! Does a picture belong to the model's world? The share of it that has the colour of one of the world's grounds decides.
+//! Detects pictures that are out of the distribution of the scenes: too little of them has the colour of a ground.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::preprocess::{RgbPixels, decode};
 use crate::scenes::{Compositions, Scene, ground_colours};
-use crate::train::gallery::pictures::foreign_pictures;
+use crate::train::gallery::pictures::out_of_distribution_pictures;
 use crate::train::gallery::png::picture;
-use crate::weights::manifest::Outside;
+use crate::weights::manifest::OutOfDistribution;
 
 /// Scenes from which the threshold is taken; as many others count the false alarms.
 const N_CALIBRATION: usize = 1000;
@@ -21,8 +21,8 @@ const MARGIN: f64 = 0.9;
 /// Difference of a channel that compressing and resizing a picture may make.
 const TOLERANCE: u8 = 8;
 
-/// Takes the threshold from the world's own scenes and measures it on foreign pictures.
-pub(super) fn calibrate() -> Outside {
+/// Takes the threshold from drawn scenes and measures it on pictures that are out of distribution.
+pub(super) fn calibrate() -> OutOfDistribution {
     let mut rng = ChaCha8Rng::seed_from_u64(CALIBRATION_SEED);
     let mut own = || -> Vec<RgbPixels> {
         (0..N_CALIBRATION)
@@ -34,32 +34,32 @@ pub(super) fn calibrate() -> Outside {
     let shares = first
         .iter()
         .map(|picture| picture.plain_share(&grounds, TOLERANCE));
-    let mut outside = Outside {
+    let mut detector = OutOfDistribution {
         threshold: MARGIN * shares.fold(1.0, f64::min),
         grounds,
         tolerance: TOLERANCE,
         false_alarms: 0.0,
         detected: Vec::new(),
     };
-    outside.false_alarms = share_outside(&outside, &second);
-    for (kind, pictures) in foreign_pictures(&mut rng) {
-        let share = share_outside(&outside, &pictures);
-        outside.detected.push((kind.to_owned(), share));
+    detector.false_alarms = share_detected(&detector, &second);
+    for (kind, pictures) in out_of_distribution_pictures(&mut rng) {
+        let share = share_detected(&detector, &pictures);
+        detector.detected.push((kind.to_owned(), share));
     }
-    outside
+    detector
 }
 
-/// Share of pictures that are called foreign.
-fn share_outside(outside: &Outside, pictures: &[RgbPixels]) -> f64 {
-    let is_outside = |picture: &&RgbPixels| {
-        picture.plain_share(&outside.grounds, outside.tolerance) < outside.threshold
+/// Share of pictures that are detected as out of distribution.
+fn share_detected(detector: &OutOfDistribution, pictures: &[RgbPixels]) -> f64 {
+    let is_detected = |picture: &&RgbPixels| {
+        picture.plain_share(&detector.grounds, detector.tolerance) < detector.threshold
     };
-    pictures.iter().filter(is_outside).count() as f64 / pictures.len() as f64
+    pictures.iter().filter(is_detected).count() as f64 / pictures.len() as f64
 }
 
-/// How often a picture is called foreign to the model's world.
+/// How often a picture is detected as out of distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct OutsideReport {
+pub struct OutOfDistributionReport {
     /// Share of the test scenes: false alarms.
     pub scenes: f64,
     /// Share of the photographs that were given: hits.
@@ -68,24 +68,24 @@ pub struct OutsideReport {
     pub n_photos: usize,
 }
 
-impl OutsideReport {
+impl OutOfDistributionReport {
     /// Measures on scenes, and on a folder of photographs if there is one.
     ///
     /// # Errors
     ///
-    /// A photograph cannot be read, or the model does not know its world.
+    /// A photograph cannot be read, or the manifest has no threshold.
     pub(in crate::train) fn measure(
-        outside: Option<&Outside>,
+        detector: Option<&OutOfDistribution>,
         scenes: &[Scene],
         photos: Option<&Path>,
     ) -> Result<Self> {
-        let outside = outside.context("the model does not know its world")?;
+        let detector = detector.context("the manifest has no threshold")?;
         let scenes: Vec<RgbPixels> = scenes.iter().map(picture).collect();
         let photos = photos.map(read_photos).transpose()?;
         Ok(Self {
-            scenes: share_outside(outside, &scenes),
+            scenes: share_detected(detector, &scenes),
             n_photos: photos.as_ref().map_or(0, Vec::len),
-            photos: photos.map(|photos| share_outside(outside, &photos)),
+            photos: photos.map(|photos| share_detected(detector, &photos)),
         })
     }
 }

@@ -30,7 +30,7 @@ const N_QUANTILES: usize = 201;
 /// Seed of those captions; the test set of `evaluate` has another one.
 const REFERENCE_SEED: u64 = 3_000_000;
 
-/// What the golden values are taken of.
+/// Captions of the golden values.
 const GOLDEN_CAPTIONS: [&str; 5] = [
     "a picture",
     "something red",
@@ -39,7 +39,7 @@ const GOLDEN_CAPTIONS: [&str; 5] = [
     "a blorple thing",
 ];
 
-/// Writes a model folder. What it says of the model is computed on the CPU, whatever it was trained on.
+/// Writes a model folder. Its golden values are computed on the CPU, whatever the model was trained on.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
             power_spherical: recipe.adapter.clone(),
         }),
         reference_uncertainty: None,
-        outside: Some(calibrate()),
+        out_of_distribution: Some(calibrate()),
         golden: None,
         provenance: provenance(recipe, trained.metrics.clone(), command),
     };

@@ -1,5 +1,5 @@
 //! Embedded pictures and captions as a folder: `features.json`, and for each split a safetensors file of un-normalised
-//! features with a JSON file that says what each row is.
+//! features with a JSON file that names each row.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::train::files;
 use crate::train::methods::{Activations, Features};
 use crate::weights::shard::{Precision, read, write};
 
-/// What a cache was made of; `features.json`.
+/// Encoder, data set and command of a cache; `features.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheConfig {
     /// Data set, as results name it.
@@ -28,7 +28,7 @@ pub struct CacheConfig {
     pub squared_text_norm: f64,
     /// Squared Frobenius norm of the projection of pictures; 0 where there is none.
     pub squared_image_norm: f64,
-    /// What was done to the pictures and captions that are measured on; nothing if empty.
+    /// Corruption of the pictures and captions that are measured on; empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub noise: String,
     /// Seed of the data.
@@ -37,7 +37,7 @@ pub struct CacheConfig {
     pub command: String,
 }
 
-/// What a row of text features is.
+/// The caption of a row of text features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaptionRow {
     /// The caption.
@@ -54,7 +54,7 @@ pub struct CaptionRow {
     pub bits: Option<f64>,
 }
 
-/// What the rows of a split are.
+/// The pictures and captions of a split's rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct IdMap {
     /// Name of each picture, in order of its row.
@@ -75,10 +75,10 @@ pub struct Truths {
     pub pictures: Vec<Vec<usize>>,
 }
 
-/// Captions and pictures, with what their rows are.
+/// Embedded captions and pictures.
 #[derive(Debug, Clone)]
 pub struct EmbeddedSet<Ids> {
-    /// What the rows are.
+    /// What each row is.
     pub ids: Ids,
     /// Captions.
     pub texts: Embedded,
@@ -92,12 +92,12 @@ pub type Split = EmbeddedSet<IdMap>;
 /// Pictures to classify, and captions of the classes.
 pub type Task = EmbeddedSet<TaskIds>;
 
-/// What the rows of a task are.
+/// The classes, captions and pictures of a task's rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskIds {
     /// Name of the task.
     pub name: String,
-    /// What the classes are called.
+    /// Names of the classes.
     pub classes: Vec<String>,
     /// Captions of each class, one after the other, in order of the classes.
     #[serde(default = "one")]
@@ -113,7 +113,7 @@ const fn one() -> usize {
 }
 
 impl Split {
-    /// As the training loop takes it.
+    /// Features on a device, to train or to measure on.
     #[must_use]
     pub fn features(&self, device: &Device) -> Features {
         Features {
@@ -130,7 +130,7 @@ impl Split {
         captions.map(|caption| caption.image as i64).collect()
     }
 
-    /// What the projections were fed, captions first.
+    /// Activations before the projections on a device, captions first.
     #[must_use]
     pub fn activations(&self, config: &CacheConfig, device: &Device) -> (Activations, Activations) {
         let of = |rows: &Rows, squared_weight_norm| Activations {
@@ -193,13 +193,13 @@ fn check_rows(rows: &Rows, n: usize, width: usize, name: &str, side: &str) -> Re
 /// A folder of embedded data.
 #[derive(Debug, Clone)]
 pub struct Cache {
-    /// What it was made of.
+    /// Encoder, data set and command.
     pub config: CacheConfig,
-    /// To train on.
+    /// The training split.
     pub train: Split,
-    /// To measure on.
+    /// The test split.
     pub test: Split,
-    /// To classify.
+    /// Classification tasks.
     pub tasks: Vec<Task>,
 }
 

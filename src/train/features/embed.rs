@@ -45,7 +45,7 @@ pub fn embed_pieces(
     for piece in open {
         ensure!(
             !interrupt.is_set(),
-            "interrupted before {}; the same command goes on from there",
+            "interrupted before {}; the same command resumes from there",
             piece.name
         );
         let embedded = embed_piece(&encoder, &piece, |n| meter.update(n_done + n, &[]))?;
@@ -57,7 +57,7 @@ pub fn embed_pieces(
     Ok(())
 }
 
-/// What became of a piece.
+/// The features of a piece.
 struct EmbeddedPiece {
     ids: PieceIds,
     images: Embedded,
@@ -120,7 +120,7 @@ fn embed_piece(
     Ok(EmbeddedPiece { ids, images, texts })
 }
 
-/// What the vision tower is given of some pictures, or why one cannot be read.
+/// Input of the vision tower for each of some pictures, or why it cannot be read.
 type Pixels = Vec<Result<Vec<f32>>>;
 
 fn read_ahead(piece: &WorkPiece<'_>, encoder: &Encoder, sender: SyncSender<Pixels>) {

@@ -1,4 +1,4 @@
-//! A frozen encoder: pictures and captions in, features out, with what the projections were fed.
+//! A frozen encoder: pictures and captions in, features out, and the activations that the projections were fed.
 
 use std::path::Path;
 
@@ -95,7 +95,7 @@ impl Encoder {
         &self.device
     }
 
-    /// What a cache of this encoder's features says of them.
+    /// The configuration of a cache of this encoder's features.
     #[must_use]
     pub fn cache_config(
         &self,

@@ -1,4 +1,4 @@
-//! The pieces of `train embed` become one cache, if none is missing.
+//! Merges the pieces of `train embed` into one cache, if none is missing.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const MAX_NAMES: usize = 5;
 /// The task of which CIFAR-10's classes are asked and CIFAR-100's pictures are of none.
 const NONE_OF_THE_ABOVE: &str = "none_of_the_above";
 
-/// What was merged.
+/// A merged cache.
 #[derive(Debug)]
 pub struct Merged {
     /// The cache, which is written already.
@@ -26,7 +26,7 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// What was left out of each split and why, a line each.
+    /// A line for each reason for which entries of a split were left out.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let of_split = |(name, skipped): &(String, Vec<Skipped>)| {

@@ -1,5 +1,5 @@
 //! The work of embedding cut into pieces, each a file of its own, so that it can be interrupted, be shared among
-//! processes, and go on.
+//! processes, and resume.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::cache::{CacheConfig, CaptionRow};
 use super::encoder::Encoder;
 use crate::train::data::distort::Noise;
-use crate::train::data::{Caption, Item, Labelled, Listing, Skipped, Splits};
+use crate::train::data::{Item, ItemCaption, Labelled, Listing, Skipped, Splits};
 use crate::train::files;
 use crate::weights::shard::Precision;
 
@@ -19,7 +19,7 @@ const PICTURES_PER_PIECE: usize = 1024;
 /// The folder of the pieces, beside the finished cache.
 pub(super) const FOLDER: &str = "pieces";
 
-/// All that is to be embedded.
+/// Data to embed.
 #[derive(Debug)]
 pub struct Sources {
     /// Data set, as results name it.
@@ -32,20 +32,20 @@ pub struct Sources {
     pub templates: Vec<String>,
     /// Captions that stand for "none of them".
     pub dummies: Vec<String>,
-    /// What happens to the pictures and captions that are measured on.
+    /// Corruption of the pictures and captions that are measured on.
     pub noise: Noise,
     /// Seed of what was chosen.
     pub seed: u64,
 }
 
-/// What a task's captions are made of.
+/// A task's name and classes, of which its captions are made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TaskPlan {
     pub(super) name: String,
     pub(super) classes: Vec<String>,
 }
 
-/// What is shared by all who embed into a folder; `plan.json`.
+/// The plan that all processes share that embed into a folder; `plan.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct WorkPlan {
     pub(super) config: CacheConfig,
@@ -53,12 +53,12 @@ pub(super) struct WorkPlan {
     pub(super) f16: bool,
     /// Names of the pieces, in order.
     pub(super) pieces: Vec<String>,
-    /// Hash of everything that is to be embedded.
+    /// Hash of all names and captions.
     pub(super) fingerprint: String,
     pub(super) tasks: Vec<TaskPlan>,
     pub(super) templates: Vec<String>,
     pub(super) dummies: Vec<String>,
-    /// What was left out while listing, by split.
+    /// Entries that were left out while listing, by split.
     pub(super) skipped: Vec<(String, Vec<Skipped>)>,
 }
 
@@ -71,7 +71,7 @@ impl WorkPlan {
     }
 }
 
-/// What the rows of a piece are.
+/// The pictures and captions of a piece's rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PieceIds {
     pub(super) images: Vec<String>,
@@ -83,12 +83,12 @@ pub(super) struct PieceIds {
 }
 
 impl PieceIds {
-    /// Adds what is known of a picture whose features are there.
+    /// Adds a picture that was embedded, with its captions.
     pub(super) fn keep(&mut self, item: &Item, label: Option<usize>, noise: Noise) {
         let image = self.images.len();
         self.images.push(item.id.clone());
         self.labels.extend(label);
-        let row = |caption: &Caption| CaptionRow {
+        let row = |caption: &ItemCaption| CaptionRow {
             level: caption.level,
             ..row(&noise.said(&caption.text, &item.id), image)
         };
@@ -121,7 +121,7 @@ pub(super) struct WorkPiece<'a> {
     pub(super) labels: &'a [usize],
     /// Captions without a picture.
     pub(super) prompts: Vec<String>,
-    /// What happens to its pictures and captions.
+    /// Corruption of its pictures and captions.
     pub(super) noise: Noise,
 }
 

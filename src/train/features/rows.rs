@@ -75,7 +75,7 @@ impl Rows {
     }
 }
 
-/// Features of pictures or of captions, and what the last projection was fed to make them.
+/// Features of pictures or of captions, and the activations that the last projection made them of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
     /// `[n, embed_dim]`, not normalised.

@@ -1,4 +1,4 @@
-//! The pictures that the page hangs, and pictures from elsewhere to test it with.
+//! The pictures of the page's gallery, and pictures that are out of distribution.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ struct Entry {
 pub fn write(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
     let mut entries = Vec::new();
-    for ((id, scene), captions) in hung_scenes().into_iter().zip(captions()) {
+    for ((id, scene), captions) in gallery_scenes().into_iter().zip(captions()) {
         let file = format!("{id}.png");
         std::fs::write(
             folder.join(&file),
@@ -54,9 +54,9 @@ pub fn captions_of(n_pictures: usize) -> Vec<String> {
     captions().take(n_pictures).flatten().collect()
 }
 
-/// Captions of each picture from nothing to everything, each of which says all that the one before says, and more.
+/// Captions of each picture from the vaguest to the full description; each says all that the one before says, and more.
 fn captions() -> impl Iterator<Item = Vec<String>> {
-    (0..).zip(hung_scenes()).map(|(seed, (_, scene))| {
+    (0..).zip(gallery_scenes()).map(|(seed, (_, scene))| {
         let rng = &mut ChaCha8Rng::seed_from_u64(seed);
         let mut levels = hierarchy(&scene, rng);
         let order: Vec<usize> = (0..scene.objects.len()).collect();
@@ -93,145 +93,52 @@ pub fn golden_scene() -> Scene {
     }
 }
 
-/// Size, texture, colour, shape and grid cell of an object.
-type Traits = (Size, Texture, Colour, Shape, usize);
-
-/// A picture of the gallery: its name, ground and light, and what is on it.
-type Hung = (&'static str, Ground, Light, &'static [Traits]);
-
-/// What hangs, in this order; the page shows the first six at the start.
-const HUNG: [Hung; 12] = {
-    use {Colour as C, Ground as G, Light as L, Shape as S, Size as Z, Texture as T};
-    [
-        (
-            "star-above-circle",
-            G::White,
-            L::Bright,
-            &[
-                (Z::Small, T::Solid, C::Red, S::Star, 1),
-                (Z::Large, T::Solid, C::Blue, S::Circle, 7),
-            ],
-        ),
-        (
-            "lone-red-star",
-            G::Beige,
-            L::Bright,
-            &[(Z::Large, T::Solid, C::Red, S::Star, 4)],
-        ),
-        (
-            "orange-square-and-ring",
-            G::Grey,
-            L::Bright,
-            &[
-                (Z::Medium, T::Striped, C::Orange, S::Square, 3),
-                (Z::Medium, T::Solid, C::Yellow, S::Ring, 5),
-            ],
-        ),
-        (
-            "red-circles",
-            G::Mint,
-            L::Bright,
-            &[
-                (Z::Small, T::Solid, C::Red, S::Circle, 0),
-                (Z::Medium, T::Dotted, C::Red, S::Circle, 4),
-                (Z::Small, T::Striped, C::Red, S::Circle, 8),
-            ],
-        ),
-        (
-            "four-cool-shapes",
-            G::White,
-            L::Bright,
-            &[
-                (Z::Medium, T::Solid, C::Blue, S::Square, 0),
-                (Z::Small, T::Dotted, C::Green, S::Triangle, 2),
-                (Z::Large, T::Striped, C::Purple, S::Circle, 6),
-                (Z::Small, T::Solid, C::Green, S::Ring, 8),
-            ],
-        ),
-        (
-            "cross-in-the-dark",
-            G::Grey,
-            L::Dim,
-            &[(Z::Large, T::Solid, C::Pink, S::Cross, 4)],
-        ),
-        (
-            "black-triangle",
-            G::White,
-            L::Bright,
-            &[(Z::Small, T::Solid, C::Black, S::Triangle, 6)],
-        ),
-        (
-            "yellow-stars",
-            G::Mint,
-            L::Dim,
-            &[
-                (Z::Small, T::Solid, C::Yellow, S::Star, 1),
-                (Z::Medium, T::Striped, C::Yellow, S::Star, 5),
-            ],
-        ),
-        (
-            "ring-below-square",
-            G::Beige,
-            L::Bright,
-            &[
-                (Z::Large, T::Dotted, C::Black, S::Square, 1),
-                (Z::Medium, T::Solid, C::Orange, S::Ring, 7),
-            ],
-        ),
-        (
-            "blue-crosses",
-            G::Grey,
-            L::Bright,
-            &[
-                (Z::Small, T::Solid, C::Blue, S::Cross, 3),
-                (Z::Medium, T::Striped, C::Blue, S::Cross, 5),
-            ],
-        ),
-        (
-            "green-triangle-corner",
-            G::Beige,
-            L::Dim,
-            &[(Z::Medium, T::Dotted, C::Green, S::Triangle, 2)],
-        ),
-        (
-            "purple-and-pink",
-            G::White,
-            L::Bright,
-            &[
-                (Z::Large, T::Solid, C::Purple, S::Square, 3),
-                (Z::Small, T::Dotted, C::Pink, S::Circle, 5),
-                (Z::Small, T::Solid, C::Black, S::Star, 1),
-            ],
-        ),
-    ]
-};
-
-/// Scenes by name, in the order in which they hang.
-pub fn hung_scenes() -> Vec<(&'static str, Scene)> {
-    let scene = |&(name, ground, light, objects): &Hung| {
-        let objects = objects
-            .iter()
-            .map(|&(size, texture, colour, shape, cell)| object(size, texture, colour, shape, cell))
-            .collect();
-        (
-            name,
+/// The scenes of the gallery: name, ground and light; then size, texture, colour, shape and grid cell of each object.
+macro_rules! scenes {
+    ($($name:literal, $ground:ident $light:ident:
+        $($size:ident $texture:ident $colour:ident $shape:ident $cell:literal),+;)+) => {
+        vec![$((
+            $name,
             Scene {
-                objects,
-                ground,
-                light,
+                objects: vec![$(
+                    object(Size::$size, Texture::$texture, Colour::$colour, Shape::$shape, $cell)
+                ),+],
+                ground: Ground::$ground,
+                light: Light::$light,
             },
-        )
+        )),+]
     };
-    HUNG.iter().map(scene).collect()
 }
 
-/// Pictures made for each kind of foreign picture.
-const N_FOREIGN: usize = 200;
+/// Scenes of the gallery by name, in order; the page shows the first six at the start.
+#[must_use]
+pub fn gallery_scenes() -> Vec<(&'static str, Scene)> {
+    scenes! {
+        "star-above-circle", White Bright: Small Solid Red Star 1, Large Solid Blue Circle 7;
+        "lone-red-star", Beige Bright: Large Solid Red Star 4;
+        "orange-square-and-ring", Grey Bright: Medium Striped Orange Square 3, Medium Solid Yellow Ring 5;
+        "red-circles", Mint Bright: Small Solid Red Circle 0, Medium Dotted Red Circle 4, Small Striped Red Circle 8;
+        "four-cool-shapes", White Bright: Medium Solid Blue Square 0, Small Dotted Green Triangle 2,
+            Large Striped Purple Circle 6, Small Solid Green Ring 8;
+        "cross-in-the-dark", Grey Dim: Large Solid Pink Cross 4;
+        "black-triangle", White Bright: Small Solid Black Triangle 6;
+        "yellow-stars", Mint Dim: Small Solid Yellow Star 1, Medium Striped Yellow Star 5;
+        "ring-below-square", Beige Bright: Large Dotted Black Square 1, Medium Solid Orange Ring 7;
+        "blue-crosses", Grey Bright: Small Solid Blue Cross 3, Medium Striped Blue Cross 5;
+        "green-triangle-corner", Beige Dim: Medium Dotted Green Triangle 2;
+        "purple-and-pink", White Bright: Large Solid Purple Square 3, Small Dotted Pink Circle 5, Small Solid Black Star 1;
+    }
+}
 
-/// Pictures that no scene looks like: noise, gradients, one flat colour, and scenes turned on their heads in colour.
-pub fn foreign_pictures<R: Rng>(rng: &mut R) -> Vec<(&'static str, Vec<RgbPixels>)> {
+/// Number of pictures of each kind that is out of distribution.
+const N_OUT_OF_DISTRIBUTION: usize = 200;
+
+/// Pictures that are out of distribution: noise, gradients, one flat colour, and scenes in inverted colours.
+pub fn out_of_distribution_pictures<R: Rng>(rng: &mut R) -> Vec<(&'static str, Vec<RgbPixels>)> {
     let mut make = |paint: &dyn Fn(&mut R) -> RgbPixels| {
-        (0..N_FOREIGN).map(|_| paint(rng)).collect::<Vec<_>>()
+        (0..N_OUT_OF_DISTRIBUTION)
+            .map(|_| paint(rng))
+            .collect::<Vec<_>>()
     };
     vec![
         (
@@ -297,11 +204,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_hangs_has_names_of_its_own_and_objects_in_cells_of_their_own() {
-        let hung = hung_scenes();
-        let names: BTreeSet<&str> = hung.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names.len(), HUNG.len(), "names: {names:?}");
-        for (name, scene) in &hung {
+    fn scenes_have_names_and_their_objects_cells_of_their_own() {
+        let scenes = gallery_scenes();
+        let names: BTreeSet<&str> = scenes.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names.len(), scenes.len(), "names: {names:?}");
+        for (name, scene) in &scenes {
             let cells: BTreeSet<usize> = scene.objects.iter().map(Object::cell).collect();
             assert_eq!(cells.len(), scene.objects.len(), "cells of {name}");
         }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 
-use super::pictures::{captions_of, hung_scenes};
+use super::pictures::{captions_of, gallery_scenes};
 use super::png::picture;
 use crate::answer::{self, Engine, familiarity, model_card};
 use crate::explorer::{
@@ -18,7 +18,7 @@ use crate::preprocess::RgbPixels;
 use crate::protocol::{Answer, ImageReading, Recorded};
 use crate::scenes::render;
 
-/// Pictures that hang at the start.
+/// Pictures that the page shows at the start.
 const N_PICTURES: usize = 6;
 
 /// Writes `start.json` and `views.json`.
@@ -27,8 +27,8 @@ const N_PICTURES: usize = 6;
 ///
 /// The model has no adapters, the lessons cannot be read, or a file cannot be written.
 pub fn write(session: &Session, self_test: SelfTest, folder: &Path, lessons: &Path) -> Result<()> {
-    let hung = hung_scenes().into_iter().take(N_PICTURES);
-    let (names, pictures): (Vec<_>, Vec<_>) = hung
+    let scenes = gallery_scenes().into_iter().take(N_PICTURES);
+    let (names, pictures): (Vec<_>, Vec<_>) = scenes
         .map(|(id, scene)| (id.to_owned(), picture(&scene)))
         .unzip();
     let images = pollster::block_on(session.encode_images(&pictures))?;
@@ -100,8 +100,8 @@ fn made_pictures(of: &MadeOf) -> Result<Vec<(String, RgbPixels)>> {
         }
         MadeOf::Harmed(image, harm) => (image, harm),
     };
-    let hung = hung_scenes().into_iter().find(|(id, _)| id == image);
-    let (_, scene) = hung.with_context(|| format!("no picture {image} hangs"))?;
+    let named = gallery_scenes().into_iter().find(|(id, _)| id == image);
+    let (_, scene) = named.with_context(|| format!("the gallery has no picture {image}"))?;
     let pixels = render(&scene, MADE_SIDE);
     let harmed = |severity: usize| match harm.change(&pixels, MADE_SIDE, severity) {
         Change::Pixels(pixels) => Ok((harmed_name(severity), square(pixels))),

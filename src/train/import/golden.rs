@@ -1,10 +1,10 @@
-//! What is known of models from elsewhere: the answers that the original program gives with the genuine weights.
+//! Compares an imported model with the answers that the original program gives with the genuine weights.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::inference::{Published, Session, Tolerance};
 use crate::preprocess::decode;
-use crate::weights::manifest::Origin;
+use crate::weights::manifest::CheckpointOrigin;
 use crate::weights::shard::Precision;
 use anyhow::{Context as _, Result, bail};
 
@@ -16,21 +16,21 @@ const GENUINE: [&str; 3] = [
     "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af",
 ];
 
-/// How a model did on the published answers.
+/// Whether a model gives the published answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// These are the genuine weights; `without_picture` if only captions could be compared.
     Genuine {
         /// Greatest error, in units of what is allowed.
         worst: f64,
-        /// Whether no golden picture was at hand.
+        /// Whether no golden picture was given.
         without_picture: bool,
     },
     /// Some other model.
     Unknown,
 }
 
-/// Compares an imported model with what is known.
+/// Compares an imported model with the published answers.
 ///
 /// # Errors
 ///
@@ -38,7 +38,7 @@ pub enum Verdict {
 pub fn judge(
     session: &Session,
     precision: Precision,
-    origin: Option<&Origin>,
+    origin: Option<&CheckpointOrigin>,
     picture: Option<&Path>,
 ) -> Result<Verdict> {
     let published = Published::vit_b_32()?;
@@ -73,19 +73,9 @@ pub fn judge(
 }
 
 /// Whether a checkpoint is `OpenAI`'s ViT-B/32 by where it comes from or by its hash.
-pub(super) fn claims_to_be_genuine(origin: &Origin) -> bool {
+pub(super) fn claims_to_be_genuine(origin: &CheckpointOrigin) -> bool {
     let names = [&origin.source, &origin.checkpoint.sha256];
     names.into_iter().any(|name| GENUINE.contains(&&**name))
-}
-
-/// The golden picture, where this machine has it: CLIP's own drawing of its training, which is not this project's to
-/// give away.
-#[must_use]
-pub fn picture_at_hand() -> Option<PathBuf> {
-    let data = std::env::var_os("KAPPASCOPE_SHARED_DATA");
-    let data = data.map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
-    let picture = data.join("clip_reference/data/CLIP.png");
-    picture.is_file().then_some(picture)
 }
 
 impl std::fmt::Display for Verdict {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use hf_hub::api::sync::{ApiBuilder, ApiRepo};
 use hf_hub::{Cache, Repo, RepoType};
 
-use super::source::WEIGHTS;
+use super::weights_file::{WEIGHTS, file_entry_of};
 use crate::weights::original::Beside;
 
 /// The commit that is taken of a model where none is asked for.
@@ -21,7 +21,7 @@ const PINNED: &[(&str, &str)] = &[
     ),
 ];
 
-/// How often a download goes on after the connection broke.
+/// Number of times that a download is resumed after the connection broke.
 const MAX_RETRIES: usize = 5;
 
 /// A downloaded checkpoint; configuration and tokenizer lie beside it.
@@ -32,7 +32,7 @@ pub(super) struct Download {
     pub(super) revision: String,
 }
 
-/// Downloads what an import needs, or finds it in the cache. A download that was cut off goes on where it ended.
+/// Downloads the files that an import needs, or finds it in the cache. A download that was cut off is resumed.
 ///
 /// # Errors
 ///
@@ -91,7 +91,7 @@ fn verify(weights: &Path) -> Result<()> {
     let Some(expected) = name.filter(|name| name.len() == 64) else {
         return Ok(());
     };
-    let found = super::source::file_entry_of(&blob)?.sha256;
+    let found = file_entry_of(&blob)?.sha256;
     if found != expected {
         std::fs::remove_file(&blob)?;
     }

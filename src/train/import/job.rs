@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::checkpoint::{self, Checkpoint};
-use super::golden::{self, Verdict, picture_at_hand};
+use super::golden::{self, Verdict};
+use super::open;
 use super::shards::ShardWriter;
 use super::source::{CheckpointFiles, CheckpointSource};
 use super::staging::{self, Existing, Staging};
+use super::tensor_file::TensorFile;
 use super::tokenizer::byte_level_json;
 use crate::device;
 use crate::inference::Session;
@@ -21,11 +22,11 @@ use crate::train::gallery::pictures::golden_scene;
 use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::progress::{Interrupt, Meter};
 use crate::train::provenance::commit_and_date;
-use crate::weights::manifest::{FORMAT, Manifest, Origin, Part, Provenance, Shard};
+use crate::weights::manifest::{CheckpointOrigin, FORMAT, Manifest, Part, Provenance, Shard};
 use crate::weights::original::{self, Description, Mapping, describe};
 use crate::weights::shard::{Precision, file_entry};
 
-/// What the manifest's golden values are taken of.
+/// Captions of the golden values.
 const GOLDEN_CAPTIONS: [&str; 4] = [
     "a diagram",
     "a photo of a dog",
@@ -37,7 +38,7 @@ const GOLDEN_CAPTIONS: [&str; 4] = [
 /// rows one by one.
 const TOKEN_TABLE: &str = "text_model.embeddings.token_embedding.weight";
 
-/// What to import and how.
+/// An import: source, target and precision.
 #[derive(Debug, Clone)]
 pub struct Import {
     /// The checkpoint.
@@ -59,18 +60,18 @@ pub struct Import {
 /// A model that was imported.
 #[derive(Debug)]
 pub struct Imported {
-    /// What was written.
+    /// The manifest that was written.
     pub manifest: Manifest,
-    /// What is known of it.
+    /// Comparison with the published answers.
     pub verdict: Verdict,
 }
 
-/// A checkpoint with everything that is needed to write it.
+/// A checkpoint with its description.
 struct Prepared {
-    checkpoint: Box<dyn Checkpoint>,
+    checkpoint: Box<dyn TensorFile>,
     mapping: Mapping,
     description: Description,
-    origin: Option<Origin>,
+    origin: Option<CheckpointOrigin>,
     seed: u64,
 }
 
@@ -94,12 +95,11 @@ pub fn import(job: &Import) -> Result<Imported> {
     let folder = staging.folder();
     let shards = write_shards(&mut prepared, job.precision, folder, interrupt)?;
     let (manifest, session) = write_manifest(&prepared, shards, job, folder)?;
-    let picture = job.golden_picture.clone().or_else(picture_at_hand);
     let verdict = golden::judge(
         &session,
         job.precision,
         prepared.origin.as_ref(),
-        picture.as_deref(),
+        job.golden_picture.as_deref(),
     )?;
     staging.finish()?;
     Ok(Imported { manifest, verdict })
@@ -112,7 +112,7 @@ fn prepare(job: &Import) -> Result<Prepared> {
         CheckpointSource::Random { seed } => return prepare_random(job, *seed),
     };
     let in_file = || found.weights.display().to_string();
-    let checkpoint = checkpoint::open(&found.weights)?;
+    let checkpoint = open::open(&found.weights)?;
     let mapping = Mapping::of(checkpoint.entries()).with_context(in_file)?;
     let mut beside = found.beside.clone();
     if let Some(tokenizer) = read_tokenizer(job)? {
@@ -134,7 +134,7 @@ fn prepare_random(job: &Import, seed: u64) -> Result<Prepared> {
     let tokenizer = read_tokenizer(job)?
         .unwrap_or_else(|| byte_level_json(clip.text_cfg.end_token_id - 1).into_bytes());
     let shapes = clip.init(&device::cpu()).named_shapes();
-    let checkpoint = checkpoint::random(shapes, seed);
+    let checkpoint = open::random(shapes, seed);
     Ok(Prepared {
         mapping: Mapping::of(checkpoint.entries())?,
         checkpoint,
@@ -215,7 +215,7 @@ fn write_manifest(
         shards,
         adapters: None,
         reference_uncertainty: None,
-        outside: None,
+        out_of_distribution: None,
         golden: None,
         provenance: Provenance {
             command: job.command.clone(),
@@ -234,7 +234,7 @@ fn write_manifest(
     Ok((manifest, session))
 }
 
-fn license(origin: Option<&Origin>) -> String {
+fn license(origin: Option<&CheckpointOrigin>) -> String {
     let Some(origin) = origin else {
         return "MIT OR Apache-2.0".to_owned();
     };

@@ -3,17 +3,19 @@
 //! A source is found or downloaded, its tensors are read by our names whatever the file calls them, written as shards
 //! with a manifest, opened again and held to what is known of them. Knows nothing of training.
 
-pub mod checkpoint;
 pub mod golden;
 mod hub;
 mod job;
+pub mod open;
 mod pickle;
 mod random;
 mod safetensors;
 mod shards;
 mod source;
 mod staging;
+pub mod tensor_file;
 mod torch;
+mod weights_file;
 
 pub use crate::weights::original::tokenizer;
 pub use job::{Import, Imported, import};

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use super::checkpoint::{Checkpoint, unreadable};
 use super::pickle::{self, Leaves, PickledTensor};
+use super::tensor_file::{TensorFile, unreadable};
 use crate::error::{Error, Result};
 use crate::weights::original::{Entry, n_values};
 
@@ -90,7 +90,7 @@ impl TorchArchive {
     }
 }
 
-impl Checkpoint for TorchArchive {
+impl TensorFile for TorchArchive {
     fn entries(&self) -> &BTreeMap<String, Entry> {
         &self.entries
     }

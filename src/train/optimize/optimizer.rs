@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Optimizer {
     /// Stochastic gradient descent as in `PyTorch`: no dampening, the decay added to the gradient.
     Sgd {
-        /// At the start.
+        /// Learning rate at the start.
         learning_rate: f64,
         /// Share of the velocity that is kept.
         momentum: f64,
@@ -20,7 +20,7 @@ pub enum Optimizer {
     },
     /// `AdamW` as in `PyTorch`: β = (0.9, 0.999), ε = 1e-8.
     AdamW {
-        /// At the start.
+        /// Learning rate at the start.
         learning_rate: f64,
         /// Taken off the parameter itself, times the learning rate.
         weight_decay: f32,

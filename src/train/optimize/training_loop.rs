@@ -135,7 +135,7 @@ impl<M: Module, O: Objective<M>> Trainer<M, O> {
                 !stops,
                 "interrupted after step {} of {name}{}",
                 step + 1,
-                checkpoint.map_or("", |_| "; the same command goes on from there")
+                checkpoint.map_or("", |_| "; the same command resumes from there")
             );
         }
         meter.finish();

@@ -1,19 +1,17 @@
 //! `train embed --world scenes`: drawn scenes and their captions through a frozen encoder, as a cache of features.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
 use burn::tensor::Device;
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
-use rayon::prelude::*;
 
 use super::attributes;
+use super::drawn::{Captions, Drawn};
 use super::encode::{embed_images, embed_texts};
-use crate::scenes::grammar::{hierarchy, random_part, single_attribute};
-use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
+use crate::scenes::{Compositions, Scene};
 use crate::train::data::distort::{Distortion, Misspelling, Noise};
-use crate::train::features::cache::{Cache, CaptionRow, IdMap, Split, Task, TaskIds, Truths};
+use crate::train::features::cache::{Cache, Task, TaskIds};
 use crate::train::features::encoder::Encoder;
 use crate::train::features::rows::Embedded;
 
@@ -37,7 +35,7 @@ pub struct Amounts {
     pub noise: Noise,
 }
 
-/// Draws scenes, says captions of them, and embeds both.
+/// Draws scenes with captions and embeds both.
 ///
 /// # Errors
 ///
@@ -48,35 +46,30 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
         "no scenes to train on and none to measure on"
     );
     let encoder = Encoder::open(model, device)?;
-    let train = draw(
+    let rng = &mut ChaCha8Rng::seed_from_u64(amounts.seed);
+    let train = Drawn::new(
         amounts.train_scenes,
         Compositions::Seen,
-        amounts.seed,
         Captions::Train,
+        rng,
     );
-    let mut test = draw(
-        amounts.test_scenes,
-        Compositions::All,
-        TEST_SEED,
-        Captions::Test,
-    );
-    for caption in &mut test.captions {
-        caption.text = amounts
-            .noise
-            .said(&caption.text, &caption.image.to_string());
-    }
+    let mut test = test_scenes(amounts.test_scenes);
     let noise = amounts.noise;
+    for caption in &mut test.captions {
+        caption.text = noise.said(&caption.text, &caption.image.to_string());
+    }
+    let train_names = ["training scenes", "training captions"];
     Ok(Cache {
         config: encoder.cache_config("scenes", noise.to_string(), amounts.seed, command),
-        train: embed_split(
-            &encoder,
-            &train,
-            ["training scenes", "training captions"],
-            Noise::default(),
-        )?,
-        test: embed_split(&encoder, &test, ["test scenes", "test captions"], noise)?,
+        train: train.embed(&encoder, train_names, Noise::default())?,
+        test: test.embed(&encoder, ["test scenes", "test captions"], noise)?,
         tasks: tasks(&encoder, amounts.task_scenes)?,
     })
+}
+
+fn test_scenes(n_scenes: usize) -> Drawn {
+    let rng = &mut ChaCha8Rng::seed_from_u64(TEST_SEED);
+    Drawn::new(n_scenes, Compositions::All, Captions::Test, rng)
 }
 
 /// The test scenes of a cache, drawn again to be corrupted.
@@ -101,12 +94,7 @@ impl TestScenes {
             model.display()
         );
         let ids = &clean.test.ids;
-        let drawn = draw(
-            ids.images.len(),
-            Compositions::All,
-            TEST_SEED,
-            Captions::Test,
-        );
+        let drawn = test_scenes(ids.images.len());
         let drawn_texts = drawn.captions.iter().map(|caption| &caption.text);
         ensure!(
             drawn_texts.eq(ids.captions.iter().map(|caption| &caption.text)),
@@ -144,115 +132,6 @@ impl TestScenes {
             &self.encoder.tokens(&said)?,
         )
     }
-}
-
-/// Which captions a scene gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Captions {
-    /// All levels, one attribute, a random part: as the shipped adapters were trained.
-    Train,
-    /// All levels and a random part, with their information and the scenes that they fit.
-    Test,
-}
-
-#[derive(Debug)]
-struct Drawn {
-    scenes: Vec<Scene>,
-    captions: Vec<DrawnCaption>,
-    which: Captions,
-}
-
-impl Drawn {
-    /// Which scenes each caption fits, its own and others.
-    fn truths(&self) -> Truths {
-        let mut known: HashMap<&Description, usize> = HashMap::new();
-        let mut different = Vec::new();
-        let meanings = self.captions.iter().map(|caption| {
-            *known.entry(&caption.description).or_insert_with(|| {
-                different.push(&caption.description);
-                different.len() - 1
-            })
-        });
-        let meanings = meanings.collect();
-        let fitting = |description: &&Description| {
-            let scenes = self.scenes.iter().enumerate();
-            let fitting = scenes.filter(|(_, scene)| description.fits(scene));
-            fitting.map(|(i, _)| i).collect()
-        };
-        Truths {
-            pictures: different.par_iter().map(fitting).collect(),
-            meanings,
-        }
-    }
-}
-
-#[derive(Debug)]
-struct DrawnCaption {
-    image: usize,
-    level: Option<usize>,
-    description: Description,
-    text: String,
-}
-
-fn draw(n: usize, compositions: Compositions, seed: u64, which: Captions) -> Drawn {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let scenes: Vec<Scene> = (0..n)
-        .map(|_| Scene::sample(compositions, &mut rng))
-        .collect();
-    let mut captions = Vec::new();
-    for (image, scene) in scenes.iter().enumerate() {
-        let levels = hierarchy(scene, &mut rng).into_iter().enumerate();
-        let mut said: Vec<_> = levels.map(|(level, d)| (Some(level), d)).collect();
-        if which == Captions::Train {
-            said.push((None, single_attribute(scene, &mut rng)));
-        }
-        said.push((None, random_part(scene, &mut rng)));
-        for (level, description) in said {
-            captions.push(DrawnCaption {
-                text: say(&description, Wording::Varied, &mut rng),
-                image,
-                level,
-                description,
-            });
-        }
-    }
-    Drawn {
-        scenes,
-        captions,
-        which,
-    }
-}
-
-fn embed_split(
-    encoder: &Encoder,
-    drawn: &Drawn,
-    names: [&'static str; 2],
-    noise: Noise,
-) -> Result<Split> {
-    let texts: Vec<String> = drawn.captions.iter().map(|c| c.text.clone()).collect();
-    let tokens = encoder.tokens(&texts)?;
-    let is_test = drawn.which == Captions::Test;
-    let rows = drawn.captions.par_iter().zip(&tokens);
-    let captions = rows
-        .map(|(caption, tokens)| CaptionRow {
-            text: caption.text.clone(),
-            image: caption.image,
-            n_tokens: tokens.n_tokens,
-            level: caption.level,
-            bits: is_test.then(|| information(&caption.description).bits),
-        })
-        .collect();
-    let images = embed_images(encoder, names[0], &drawn.scenes, noise)?;
-    let texts = embed_texts(encoder, names[1], &tokens)?;
-    Ok(Split {
-        ids: IdMap {
-            images: (0..drawn.scenes.len()).map(|i| i.to_string()).collect(),
-            captions,
-            truths: is_test.then(|| drawn.truths()),
-        },
-        texts,
-        images,
-    })
 }
 
 /// Each attribute by captions alone, and shapes of which half belong to no class.

@@ -3,6 +3,7 @@
 pub mod attributes;
 pub mod batch;
 pub mod clip;
+mod drawn;
 pub mod embed;
 mod encode;
 pub mod recipe;

@@ -12,14 +12,13 @@ use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use super::attributes::attribute_accuracy;
 use super::batch::Pool;
 use super::clip::{self, TrainingData};
-use super::encode::{embed_images, embed_texts};
+use super::drawn::{Captions, Drawn};
 use super::recipe::{ScenesRecipe, tokenizer_json};
 use crate::model::adapter::{Adapter, Family, PerFamily};
 use crate::model::clip::Clip;
 use crate::preprocess::image::ImagePreprocess;
 use crate::preprocess::text::TextPreprocess;
-use crate::scenes::grammar::{hierarchy, random_part, single_attribute};
-use crate::scenes::{Compositions, Scene, Wording, say};
+use crate::scenes::Compositions;
 use crate::train::data::distort::Noise;
 use crate::train::features::encoder::Encoder;
 use crate::train::files;
@@ -37,7 +36,7 @@ pub struct Trained {
     pub clip: Clip,
     /// The adapters.
     pub adapters: PerFamily<Adapter>,
-    /// What was measured on validation scenes.
+    /// Accuracy of each attribute on validation scenes.
     pub metrics: BTreeMap<String, f64>,
 }
 
@@ -150,35 +149,14 @@ fn fit_adapter(
     Ok(adapter)
 }
 
-/// Embeds fresh scenes with captions of all levels.
+/// Features of fresh scenes with captions of all levels.
 fn adapter_features(recipe: &ScenesRecipe, encoder: &Encoder) -> Result<Features> {
     let mut rng = ChaCha8Rng::seed_from_u64(recipe.fit.seed);
     rng.set_stream(u64::MAX);
-    let scenes: Vec<Scene> = (0..recipe.adapter_scenes)
-        .map(|_| Scene::sample(Compositions::Seen, &mut rng))
-        .collect();
-    let mut captions = Vec::new();
-    let mut image_of_text = Vec::new();
-    for (i, scene) in scenes.iter().enumerate() {
-        let mut descriptions = hierarchy(scene, &mut rng).to_vec();
-        descriptions.extend([
-            single_attribute(scene, &mut rng),
-            random_part(scene, &mut rng),
-        ]);
-        image_of_text.extend(std::iter::repeat_n(i as i64, descriptions.len()));
-        captions.extend(
-            descriptions
-                .iter()
-                .map(|description| say(description, Wording::Varied, &mut rng)),
-        );
-    }
-    let texts = embed_texts(encoder, "captions", &encoder.tokens(&captions)?)?;
-    let images = embed_images(encoder, "scenes", &scenes, Noise::default())?;
-    Ok(Features {
-        texts: texts.features.to_device(encoder.device()),
-        images: images.features.to_device(encoder.device()),
-        image_of_text,
-    })
+    let n_scenes = recipe.adapter_scenes;
+    let drawn = Drawn::new(n_scenes, Compositions::Seen, Captions::Train, &mut rng);
+    let split = drawn.embed(encoder, ["scenes", "captions"], Noise::default())?;
+    Ok(split.features(encoder.device()))
 }
 
 #[cfg(test)]
