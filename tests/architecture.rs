@@ -53,8 +53,33 @@ const MODULES: &[Module] = &[
         never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP],
     },
     Module {
-        name: "numerics",
+        name: "family",
         may_use: &[],
+        never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP, &["cfg"]],
+    },
+    Module {
+        name: "report",
+        may_use: &["family"],
+        never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP, &["cfg"]],
+    },
+    Module {
+        name: "corruption",
+        may_use: &["numerics"],
+        never: &[
+            BURN,
+            WEB,
+            LEPTOS,
+            FILES,
+            CLOCKS,
+            STDOUT,
+            CLAP,
+            SERDE,
+            &["cfg"],
+        ],
+    },
+    Module {
+        name: "numerics",
+        may_use: &["family"],
         never: &[
             BURN,
             WEB,
@@ -90,7 +115,7 @@ const MODULES: &[Module] = &[
     },
     Module {
         name: "protocol",
-        may_use: &[],
+        may_use: &["family"],
         never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP],
     },
     Module {
@@ -105,7 +130,7 @@ const MODULES: &[Module] = &[
     },
     Module {
         name: "model",
-        may_use: &["numerics", "error"],
+        may_use: &["family", "numerics", "error"],
         never: &[WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP, READ_BACK],
     },
     Module {
@@ -169,13 +194,30 @@ const MODULES: &[Module] = &[
     },
     Module {
         name: "explorer",
-        may_use: &["protocol", "numerics", "metrics", "scenes"],
+        may_use: &[
+            "family",
+            "protocol",
+            "numerics",
+            "metrics",
+            "scenes",
+            "report",
+            "corruption",
+        ],
         never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP],
     },
     Module {
         name: "ui",
         may_use: &[
-            "error", "explorer", "protocol", "wire", "numerics", "metrics", "scenes",
+            "error",
+            "family",
+            "explorer",
+            "protocol",
+            "wire",
+            "numerics",
+            "metrics",
+            "scenes",
+            "report",
+            "corruption",
         ],
         // A visitor's own picture is a `web_sys::File`.
         never: &[BURN, &["fs", "OpenOptions"], CLOCKS, STDOUT, CLAP],
@@ -185,6 +227,9 @@ const MODULES: &[Module] = &[
         may_use: &[
             "answer",
             "error",
+            "family",
+            "report",
+            "corruption",
             "numerics",
             "metrics",
             "scenes",

@@ -4,8 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
+use kappascope::corruption::{Corruption, ImageCorruption, Misspelling};
 use kappascope::device::cpu;
-use kappascope::train::data::distort::{Distortion, Misspelling, Noise};
+use kappascope::train::data::corruption::Corruptions;
 use kappascope::train::data::{captions_csv, cifar, coco, image_folder};
 use kappascope::train::features::cache::Cache;
 use kappascope::train::features::embed::embed_pieces;
@@ -69,7 +70,7 @@ fn sources(folder: &Folder) -> Sources {
         tasks: vec![image_folder::labelled(&folder.0.path().join("classes")).expect("classes")],
         templates: vec!["a picture of {}".to_owned(), "{}".to_owned()],
         dummies: vec!["something".to_owned()],
-        noise: Noise::default(),
+        noise: Corruptions::default(),
         seed: 0,
     }
 }
@@ -202,9 +203,9 @@ fn noise_touches_what_is_measured_on_alone() {
         merge(&out, String::new()).expect("complete").cache
     };
     let clean = embed(&sources, "clean");
-    sources.noise = Noise {
-        pictures: Some(Distortion::parse("gaussian:5").expect("known")),
-        captions: Some(Misspelling::parse("keyboard:7").expect("known")),
+    sources.noise = Corruptions {
+        pictures: Some(Corruption::new(ImageCorruption::Gaussian, 5)),
+        captions: Some(Corruption::new(Misspelling::Keyboard, 7)),
     };
     let noisy = embed(&sources, "noisy");
     assert_eq!(noisy.train.images, clean.train.images, "to train on");

@@ -16,8 +16,8 @@ pub enum View {
     Geometry,
     /// Naming pictures, and refusing to.
     NoneOfThese,
-    /// Pictures and captions harmed by degrees.
-    Disturb,
+    /// Pictures and captions corrupted, severity by severity.
+    Corruption,
     /// From a picture's best caption towards the one that says least.
     Traverse,
     /// What was measured of the model.
@@ -37,7 +37,7 @@ impl View {
         Self::Studio,
         Self::Geometry,
         Self::NoneOfThese,
-        Self::Disturb,
+        Self::Corruption,
         Self::Traverse,
         Self::Evidence,
         Self::Learn,
@@ -53,7 +53,7 @@ impl View {
             Self::Studio => "studio",
             Self::Geometry => "geometry",
             Self::NoneOfThese => "none-of-these",
-            Self::Disturb => "disturb",
+            Self::Corruption => "disturb",
             Self::Traverse => "traverse",
             Self::Evidence => "evidence",
             Self::Learn => "learn",
@@ -70,7 +70,7 @@ impl View {
             Self::Studio => "Studio",
             Self::Geometry => "Geometry",
             Self::NoneOfThese => "None of these",
-            Self::Disturb => "Disturb",
+            Self::Corruption => "Disturb",
             Self::Traverse => "Traverse",
             Self::Evidence => "Evidence",
             Self::Learn => "Learn",
@@ -82,7 +82,7 @@ impl View {
     pub fn group(self) -> &'static str {
         match self {
             Self::Explore | Self::Ladder | Self::Words | Self::Studio => "See",
-            Self::Geometry | Self::NoneOfThese | Self::Disturb | Self::Traverse => "Understand",
+            Self::Geometry | Self::NoneOfThese | Self::Corruption | Self::Traverse => "Understand",
             Self::Evidence | Self::Learn | Self::Teach => "Check",
         }
     }

@@ -3,13 +3,13 @@
 //! Only this module touches files, clocks and the terminal. Knows nothing of the browser.
 //!
 //! `data`, `optimize` and `gallery` use no other folder of this module; `methods` trains by `optimize`; `features` embeds
-//! `data` for `methods`; `scenes_model` and `reproduce` train on features; `export` and `import` write model folders;
+//! `data` for `methods`; `scenes_model` and `experiments` train on features; `export` and `import` write model folders;
 //! `cli` calls them all and is used by none.
 
 pub mod cli;
 pub mod data;
-pub mod evaluate;
 pub mod exit;
+pub mod experiments;
 pub mod export;
 pub mod features;
 pub mod files;
@@ -17,8 +17,7 @@ pub mod gallery;
 pub mod import;
 pub mod methods;
 pub mod optimize;
+pub mod photos_model;
 pub mod progress;
 pub mod provenance;
-pub mod report;
-pub mod reproduce;
 pub mod scenes_model;

@@ -2,17 +2,17 @@
 
 use std::rc::Rc;
 
-use super::card::Card;
-use super::client::{Client, Office};
-use super::desk::Desk;
-use super::engine::Kind;
-use super::event::Event;
-use super::origin::Origin;
 use crate::protocol::{Probes, Request, Response};
+use crate::ui::card::Card;
+use crate::ui::client::{Client, Office};
+use crate::ui::desk::Desk;
+use crate::ui::engine::Kind;
+use crate::ui::event::Event;
+use crate::ui::origin::Origin;
 
 impl Client {
     /// Has another model loaded; it answers as soon as it can.
-    pub(super) fn change_model(&self, origin: Origin) {
+    pub(crate) fn change_model(&self, origin: Origin) {
         self.0.borrow_mut().candidate = None;
         match self.open_desk(Kind::Cpu, origin) {
             Ok(desk) => self.0.borrow_mut().candidate = Some(desk),
@@ -21,17 +21,17 @@ impl Client {
     }
 
     /// Says which model the first engine is to load.
-    pub(super) fn begin_with(&self, origin: Origin) {
+    pub(crate) fn begin_with(&self, origin: Origin) {
         self.0.borrow_mut().origin = origin;
     }
 
     /// Whether the model that answers, or is the first to, is the one that comes with the page.
-    pub(super) fn has_scenes(&self) -> bool {
+    pub(crate) fn has_scenes(&self) -> bool {
         self.0.borrow().origin.is_scenes()
     }
 
     /// Ends the load that goes on.
-    pub(super) fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         if self.0.borrow().candidate.is_some() {
             return self.dismiss_candidate(None);
         }
@@ -39,7 +39,7 @@ impl Client {
     }
 
     /// Tells the load that goes on to wait or to go on.
-    pub(super) fn tell_load(&self, request: &Request) {
+    pub(crate) fn tell_load(&self, request: &Request) {
         self.send_to(
             |office| office.candidate.as_ref().or(office.desk.as_ref()),
             request,
@@ -47,7 +47,7 @@ impl Client {
     }
 
     /// Asks the engine at work something that is no question about captions.
-    pub(super) fn tell_engine(&self, request: &Request) {
+    pub(crate) fn tell_engine(&self, request: &Request) {
         self.send_to(|office| office.desk.as_ref(), request);
     }
 
@@ -59,13 +59,13 @@ impl Client {
     }
 
     /// Gives the model adapters.
-    pub(super) fn adapt(&self, bytes: Vec<u8>) {
+    pub(crate) fn adapt(&self, bytes: Vec<u8>) {
         self.0.borrow_mut().adapters = Some(Rc::new(bytes));
         self.0.borrow().adapt_again();
     }
 
     /// Takes note of what the engine with another model says.
-    pub(super) fn hear_candidate(&self, response: Response) {
+    pub(crate) fn hear_candidate(&self, response: Response) {
         match response {
             Response::Progress(progress) => self.report(Event::Progress(progress)),
             Response::Loaded(card) => self.promote_candidate(Card::Whole(card)),
@@ -113,7 +113,7 @@ impl Client {
     }
 
     /// Takes note that the engine with this number died; `false` if it was another one.
-    pub(super) fn bury_candidate(&self, serial: u64, message: &str) -> bool {
+    pub(crate) fn bury_candidate(&self, serial: u64, message: &str) -> bool {
         let is_it = {
             let office = self.0.borrow();
             let candidate = office.candidate.as_ref();
@@ -129,7 +129,7 @@ impl Client {
 
 impl Office {
     /// Gives the engine at work the adapters that the visitor gave another one before it.
-    pub(super) fn adapt_again(&self) {
+    pub(crate) fn adapt_again(&self) {
         let bare = self.desk.as_ref().filter(|desk| desk.card.is_some());
         if let (Some(desk), Some(adapters)) = (bare, &self.adapters) {
             let request = Request::Adapt {
@@ -141,7 +141,7 @@ impl Office {
     }
 
     /// Keeps what a second engine is held against where no golden values are known.
-    pub(super) fn note_probe(&mut self, card: &Card) {
+    pub(crate) fn note_probe(&mut self, card: &Card) {
         if let Card::Bare(card) = card {
             self.probes = Some(Probes {
                 caption: card.probe.clone(),

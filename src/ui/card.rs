@@ -4,7 +4,7 @@ use crate::protocol::{BareCard, ModelCard};
 
 /// A loaded model.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Card {
+pub(crate) enum Card {
     /// It knows how vague a caption is.
     Whole(Box<ModelCard>),
     /// It compares captions with pictures, and no more.
@@ -13,7 +13,7 @@ pub(super) enum Card {
 
 impl Card {
     /// A title for people.
-    pub(super) fn title(&self) -> &str {
+    pub(crate) fn title(&self) -> &str {
         match self {
             Self::Whole(card) => &card.title,
             Self::Bare(card) => &card.title,
@@ -21,7 +21,7 @@ impl Card {
     }
 
     /// `cpu` or `gpu`.
-    pub(super) fn engine(&self) -> &str {
+    pub(crate) fn engine(&self) -> &str {
         match self {
             Self::Whole(card) => &card.engine,
             Self::Bare(card) => &card.engine,
@@ -29,7 +29,7 @@ impl Card {
     }
 
     /// The device in words.
-    pub(super) fn device(&self) -> &str {
+    pub(crate) fn device(&self) -> &str {
         match self {
             Self::Whole(card) => &card.device,
             Self::Bare(card) => &card.device,
@@ -37,7 +37,7 @@ impl Card {
     }
 
     /// Milliseconds of a warm pass.
-    pub(super) fn warm_millis(&self) -> f64 {
+    pub(crate) fn warm_millis(&self) -> f64 {
         match self {
             Self::Whole(card) => card.warm_millis,
             Self::Bare(card) => card.warm_millis,
@@ -45,7 +45,7 @@ impl Card {
     }
 
     /// Whether its numbers were checked on this device.
-    pub(super) fn is_checked(&self) -> bool {
+    pub(crate) fn is_checked(&self) -> bool {
         match self {
             Self::Whole(card) => card.self_test.tolerance > 0.0,
             Self::Bare(card) => card.self_test.is_some() || card.is_vit_b_32,

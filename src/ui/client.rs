@@ -6,13 +6,14 @@ use std::rc::Rc;
 
 use wasm_bindgen_futures::spawn_local;
 
-use super::card::Card;
-use super::desk::Desk;
-use super::engine::{self, Kind};
-use super::event::{Aside, Event, Question};
-use super::origin::Origin;
 use crate::explorer::{Arrival, Compared, Lane, Newest, Snapshot};
 use crate::protocol::{Answer, Comparison, Probes, Request, Response};
+use crate::ui::card::Card;
+use crate::ui::desk::Desk;
+use crate::ui::engine;
+use crate::ui::engine::Kind;
+use crate::ui::event::{Aside, Event, Question};
+use crate::ui::origin::Origin;
 use crate::wire;
 
 /// Deaths without an answer between them after which the page stops trying.
@@ -22,7 +23,7 @@ const LAST_WORDS: &str = "the engine stopped";
 
 /// The page's one connection to whichever engine is at work.
 #[derive(Clone)]
-pub(super) struct Client(pub(super) Rc<RefCell<Office>>);
+pub(crate) struct Client(pub(crate) Rc<RefCell<Office>>);
 
 impl fmt::Debug for Client {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,32 +31,32 @@ impl fmt::Debug for Client {
     }
 }
 
-pub(super) struct Office {
-    pub(super) report: Rc<dyn Fn(Event)>,
+pub(crate) struct Office {
+    pub(crate) report: Rc<dyn Fn(Event)>,
     /// The model that answers, or is the first to.
-    pub(super) origin: Origin,
+    pub(crate) origin: Origin,
     /// Adapters that the visitor gave it.
-    pub(super) adapters: Option<Rc<Vec<u8>>>,
+    pub(crate) adapters: Option<Rc<Vec<u8>>>,
     /// What its first engine made of the caption and the picture by which engines are compared.
-    pub(super) probes: Option<Probes>,
-    pub(super) line: Newest<Question>,
-    pub(super) pictures: Vec<(String, Rc<Vec<u8>>)>,
-    pub(super) desk: Option<Desk>,
-    pub(super) rival: Option<Desk>,
+    pub(crate) probes: Option<Probes>,
+    pub(crate) line: Newest<Question>,
+    pub(crate) pictures: Vec<(String, Rc<Vec<u8>>)>,
+    pub(crate) desk: Option<Desk>,
+    pub(crate) rival: Option<Desk>,
     /// An engine that loads another model while the one at work answers.
-    pub(super) candidate: Option<Desk>,
+    pub(crate) candidate: Option<Desk>,
     /// Whether the GPU engine was given a chance with this model.
-    pub(super) invited: bool,
-    pub(super) last_serial: u64,
-    pub(super) restarts: u8,
+    pub(crate) invited: bool,
+    pub(crate) last_serial: u64,
+    pub(crate) restarts: u8,
     /// The picture that was being read when an engine died.
-    pub(super) suspect: Option<String>,
-    pub(super) last_words: Option<String>,
+    pub(crate) suspect: Option<String>,
+    pub(crate) last_words: Option<String>,
 }
 
 impl Client {
     /// A client of the model that comes with the page, without an engine yet.
-    pub(super) fn new(report: Rc<dyn Fn(Event)>) -> Self {
+    pub(crate) fn new(report: Rc<dyn Fn(Event)>) -> Self {
         Self(Rc::new(RefCell::new(Office {
             report,
             origin: Origin::Scenes,
@@ -75,7 +76,7 @@ impl Client {
     }
 
     /// Starts an engine and has it load the model.
-    pub(super) fn start(&self, kind: Kind) {
+    pub(crate) fn start(&self, kind: Kind) {
         engine::load_begins();
         let origin = self.0.borrow().origin.clone();
         let desk = self.open_desk(kind, origin);
@@ -86,7 +87,7 @@ impl Client {
     }
 
     /// Gives the engine a picture, now or as soon as there is one.
-    pub(super) fn add_picture(&self, image: &str, bytes: Vec<u8>) {
+    pub(crate) fn add_picture(&self, image: &str, bytes: Vec<u8>) {
         let (bytes, office) = (Rc::new(bytes), &mut *self.0.borrow_mut());
         for desk in [&mut office.desk, &mut office.rival]
             .into_iter()
@@ -99,7 +100,7 @@ impl Client {
     }
 
     /// Has the engine forget a picture.
-    pub(super) fn remove_picture(&self, image: &str) {
+    pub(crate) fn remove_picture(&self, image: &str) {
         let office = &mut *self.0.borrow_mut();
         office.pictures.retain(|(known, _)| known != image);
         for desk in [&office.desk, &office.rival].into_iter().flatten() {
@@ -112,29 +113,29 @@ impl Client {
     }
 
     /// Asks; a newer question takes the place of one that waits.
-    pub(super) fn ask(&self, question: Question) {
+    pub(crate) fn ask(&self, question: Question) {
         self.0.borrow_mut().line.ask(question);
         self.pump();
     }
 
     /// Asks when the matrix has no question; a newer one takes the place of one that waits.
-    pub(super) fn ask_aside(&self, question: Question) {
+    pub(crate) fn ask_aside(&self, question: Question) {
         self.0.borrow_mut().line.ask_aside(question);
         self.pump();
     }
 
     /// Asks about made pictures when nothing else waits; a newer question takes the place of one that waits.
-    pub(super) fn ask_made(&self, question: Question) {
+    pub(crate) fn ask_made(&self, question: Question) {
         self.0.borrow_mut().line.ask_made(question);
         self.pump();
     }
 
-    pub(super) fn report(&self, event: Event) {
+    pub(crate) fn report(&self, event: Event) {
         let report = Rc::clone(&self.0.borrow().report);
         report(event);
     }
 
-    pub(super) fn open_desk(&self, kind: Kind, origin: Origin) -> Result<Desk, String> {
+    pub(crate) fn open_desk(&self, kind: Kind, origin: Origin) -> Result<Desk, String> {
         let serial = {
             let mut office = self.0.borrow_mut();
             office.last_serial += 1;
@@ -154,7 +155,7 @@ impl Client {
     }
 
     /// Sends the next question, if the engine can answer one.
-    pub(super) fn pump(&self) {
+    pub(crate) fn pump(&self) {
         let mut office = self.0.borrow_mut();
         let office = &mut *office;
         let Some(desk) = office.desk.as_mut().filter(|desk| desk.card.is_some()) else {

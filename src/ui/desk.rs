@@ -7,28 +7,29 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{Event, MessageEvent, Worker};
 
-use super::card::Card;
-use super::engine::{self, Kind};
-use super::origin::Origin;
 use crate::protocol::Request;
+use crate::ui::card::Card;
+use crate::ui::engine;
+use crate::ui::engine::Kind;
+use crate::ui::origin::Origin;
 use crate::wire;
 
 /// An engine with what it has been given.
-pub(super) struct Desk {
-    pub(super) serial: u64,
-    pub(super) kind: Kind,
+pub(crate) struct Desk {
+    pub(crate) serial: u64,
+    pub(crate) kind: Kind,
     /// The model that it loads.
-    pub(super) origin: Origin,
+    pub(crate) origin: Origin,
     worker: Worker,
-    pub(super) card: Option<Card>,
-    pub(super) reading: VecDeque<String>,
+    pub(crate) card: Option<Card>,
+    pub(crate) reading: VecDeque<String>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(Event)>,
 }
 
 impl Desk {
     /// Starts a worker and listens to it. What is sent before it says that it listens too is lost.
-    pub(super) fn open(
+    pub(crate) fn open(
         kind: Kind,
         origin: Origin,
         serial: u64,
@@ -57,12 +58,12 @@ impl Desk {
     }
 
     /// Posts a request.
-    pub(super) fn send(&self, request: &Request) -> Result<(), String> {
+    pub(crate) fn send(&self, request: &Request) -> Result<(), String> {
         self.post(&wire::to_js(request).map_err(|error| error.to_string())?)
     }
 
     /// Has the worker load its model.
-    pub(super) fn load(&self) -> Result<(), String> {
+    pub(crate) fn load(&self) -> Result<(), String> {
         self.post(&self.origin.message()?)
     }
 
@@ -73,7 +74,7 @@ impl Desk {
     }
 
     /// Posts a picture, and notes that it is being read.
-    pub(super) fn give_picture(&mut self, image: &str, bytes: &[u8]) {
+    pub(crate) fn give_picture(&mut self, image: &str, bytes: &[u8]) {
         let request = Request::AddImage {
             image: image.to_owned(),
             bytes: bytes.to_vec(),

@@ -6,7 +6,7 @@ use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Worker, WorkerOptions, WorkerType};
 
-use super::browser;
+use crate::ui::dom::browser;
 
 /// Loads that began and did not end, kept from visit to visit.
 const UNFINISHED_LOADS: &str = "kappascope.unfinished-loads";
@@ -15,14 +15,14 @@ const SAFE_MODE_AT: u32 = 2;
 
 /// One of the two engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Cpu,
     Gpu,
 }
 
 impl Kind {
     /// The engine asked for by `?backend=`.
-    pub(super) fn asked_for() -> Option<Self> {
+    pub(crate) fn asked_for() -> Option<Self> {
         match browser::query("backend")?.as_str() {
             "cpu" => Some(Self::Cpu),
             "gpu" => Some(Self::Gpu),
@@ -38,7 +38,7 @@ impl Kind {
     }
 
     /// Starts the engine's worker.
-    pub(super) fn spawn(self) -> Result<Worker, String> {
+    pub(crate) fn spawn(self) -> Result<Worker, String> {
         let options = WorkerOptions::new();
         options.set_type(WorkerType::Module);
         Worker::new_with_options(&browser::beside_page(self.script()), &options)
@@ -47,24 +47,24 @@ impl Kind {
 }
 
 /// Notes that a load begins.
-pub(super) fn load_begins() {
+pub(crate) fn load_begins() {
     browser::remember(UNFINISHED_LOADS, browser::remembered(UNFINISHED_LOADS) + 1);
 }
 
 /// Notes that a load ended, well or with a stated reason.
-pub(super) fn load_ends() {
+pub(crate) fn load_ends() {
     browser::remember(UNFINISHED_LOADS, 0);
 }
 
 /// Whether the page crashed so often while loading that it should not load by itself.
-pub(super) fn is_safe_mode() -> bool {
+pub(crate) fn is_safe_mode() -> bool {
     browser::remembered(UNFINISHED_LOADS) >= SAFE_MODE_AT
 }
 
 /// The GPU's name, or why there is none worth asking.
 ///
 /// A software GPU is far slower than the CPU engine, so it does not count.
-pub(super) async fn real_gpu() -> Result<String, String> {
+pub(crate) async fn real_gpu() -> Result<String, String> {
     let navigator =
         browser::window().map_or(JsValue::UNDEFINED, |window| window.navigator().into());
     let gpu = property(&navigator, "gpu");
@@ -104,7 +104,7 @@ fn property(object: &JsValue, name: &str) -> JsValue {
 }
 
 /// What a JavaScript exception says.
-pub(super) fn reason(exception: &JsValue) -> String {
+pub(crate) fn reason(exception: &JsValue) -> String {
     property(exception, "message")
         .as_string()
         .unwrap_or_else(|| "no reason given".into())

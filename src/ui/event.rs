@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::card::Card;
-use crate::explorer::{Compared, Made, Snapshot};
+use crate::explorer::{Compared, GeneratedRequest, Snapshot};
 use crate::protocol::{Answer, ImageReading, ModelCard, Progress, Stored, Weighed};
+use crate::ui::card::Card;
 
 /// What the client tells the page.
 #[derive(Debug)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// A load goes on.
     Progress(Progress),
     /// This engine answers from now on.
@@ -47,22 +47,22 @@ pub(super) enum Event {
 
 /// What became of a question asked aside.
 #[derive(Debug)]
-pub(super) struct Aside {
-    pub(super) question: Question,
-    pub(super) card: ModelCard,
-    pub(super) answer: Answer,
+pub(crate) struct Aside {
+    pub(crate) question: Question,
+    pub(crate) card: ModelCard,
+    pub(crate) answer: Answer,
 }
 
 /// A question: captions with their keys, and pictures; one asked aside has no keys.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Question {
-    pub(super) keys: Vec<u64>,
-    pub(super) captions: Vec<String>,
-    pub(super) images: Vec<String>,
+pub(crate) struct Question {
+    pub(crate) keys: Vec<u64>,
+    pub(crate) captions: Vec<String>,
+    pub(crate) images: Vec<String>,
     /// Whether the captions are compared with each other, too.
-    pub(super) relates: bool,
+    pub(crate) relates: bool,
     /// What the pictures that are made for this question show.
-    pub(super) made: Option<Made>,
+    pub(crate) made: Option<GeneratedRequest>,
     /// Those pictures, each under its name; they replace the ones of that name.
-    pub(super) pictures: Vec<(String, Arc<Vec<u8>>)>,
+    pub(crate) pictures: Vec<(String, Arc<Vec<u8>>)>,
 }

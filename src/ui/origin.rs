@@ -5,18 +5,18 @@ use leptos::web_sys;
 use wasm_bindgen::JsValue;
 use web_sys::File;
 
-use super::browser;
 use crate::protocol::{Hub, Request};
+use crate::ui::dom::browser;
 use crate::wire;
 
 /// The property of a message that holds files; the protocol itself knows plain data only.
 const FILES: &str = "files";
 /// The model that comes with the page.
-pub(super) const SCENES: &str = "./models/scenes/manifest.json";
+pub(crate) const SCENES: &str = "./models/scenes/manifest.json";
 
 /// Where a model's weights come from.
 #[derive(Debug, Clone)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// The page brings it.
     Scenes,
     /// A manifest beside the page, by its path.
@@ -28,12 +28,12 @@ pub(super) enum Origin {
 }
 
 impl Origin {
-    pub(super) fn is_scenes(&self) -> bool {
+    pub(crate) fn is_scenes(&self) -> bool {
         matches!(self, Self::Scenes)
     }
 
     /// The message that has a worker load the model.
-    pub(super) fn message(&self) -> Result<JsValue, String> {
+    pub(crate) fn message(&self) -> Result<JsValue, String> {
         let request = match self {
             Self::Scenes => load(SCENES),
             Self::Beside(path) => load(path),
@@ -46,7 +46,7 @@ impl Origin {
         if let Self::Files(files) = self {
             let files: Array = files.iter().collect();
             Reflect::set(&message, &FILES.into(), &files)
-                .map_err(|error| super::engine::reason(&error))?;
+                .map_err(|error| crate::ui::engine::reason(&error))?;
         }
         Ok(message)
     }

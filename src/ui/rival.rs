@@ -2,17 +2,18 @@
 
 use wasm_bindgen_futures::spawn_local;
 
-use super::browser;
-use super::card::Card;
-use super::client::{Client, Office};
-use super::desk::Desk;
-use super::engine::{self, Kind};
-use super::event::Event;
 use crate::protocol::{ImageReading, Request, Response};
+use crate::ui::card::Card;
+use crate::ui::client::{Client, Office};
+use crate::ui::desk::Desk;
+use crate::ui::dom::browser;
+use crate::ui::engine;
+use crate::ui::engine::Kind;
+use crate::ui::event::Event;
 
 impl Client {
     /// Loads the GPU engine beside the CPU engine, once for each model, where there is a real GPU.
-    pub(super) fn invite_rival_soon(&self) {
+    pub(crate) fn invite_rival_soon(&self) {
         let is_done = {
             let office = &mut *self.0.borrow_mut();
             std::mem::replace(&mut office.invited, true) || office.restarts > 0
@@ -40,7 +41,7 @@ impl Client {
     }
 
     /// Starts the GPU engine beside the one at work.
-    pub(super) fn open_rival(&self) {
+    pub(crate) fn open_rival(&self) {
         let origin = self.0.borrow().origin.clone();
         match self.open_desk(Kind::Gpu, origin) {
             Ok(desk) => self.0.borrow_mut().rival = Some(desk),
@@ -49,7 +50,7 @@ impl Client {
     }
 
     /// Takes note of what the engine in the background says.
-    pub(super) fn hear_rival(&self, response: Response) {
+    pub(crate) fn hear_rival(&self, response: Response) {
         match response {
             Response::Loaded(card) => self.compare(Card::Whole(card)),
             Response::LoadedBare(card) => self.compare(Card::Bare(card)),
@@ -121,7 +122,7 @@ impl Client {
     }
 
     /// Ends the engine in the background, and says why.
-    pub(super) fn dismiss_rival(&self, reason: &str) {
+    pub(crate) fn dismiss_rival(&self, reason: &str) {
         self.0.borrow_mut().rival = None;
         self.report(Event::Choice(reason.to_owned()));
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::adapter::{AdapterConfig, PerFamily};
-use crate::model::clip::ClipConfig;
+use crate::model::encoder::EncoderConfig;
 use crate::preprocess::ImagePreprocess;
 
 /// The version of the format that this code reads and writes.
@@ -20,8 +20,9 @@ pub struct Manifest {
     pub title: String,
     /// Licence of the weights.
     pub license: String,
-    /// The dual encoder.
-    pub clip: ClipConfig,
+    /// The dual encoder, under the key `clip` or `towers`.
+    #[serde(flatten)]
+    pub encoder: EncoderConfig,
     /// How pictures become its input.
     pub preprocess: ImagePreprocess,
     /// The tokenizer's file.
@@ -34,7 +35,7 @@ pub struct Manifest {
     pub reference_uncertainty: Option<PerFamily<Vec<f64>>>,
     /// How to tell a picture that is out of the distribution of the model's training.
     #[serde(rename = "outside")]
-    pub out_of_distribution: Option<OutOfDistribution>,
+    pub out_of_distribution: Option<OutOfDistributionDetector>,
     /// What every engine must reproduce before it answers anything; unknown of another program's file.
     pub golden: Option<Golden>,
     /// Where the weights come from.
@@ -107,7 +108,7 @@ pub struct TensorEntry {
 ///
 /// The model's own likelihoods do not tell: they notice 15 % of photographs where they call 2 % of scenes foreign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OutOfDistribution {
+pub struct OutOfDistributionDetector {
     /// Colours that the world's grounds can have.
     pub grounds: Vec<[u8; 3]>,
     /// Greatest difference of a pixel's channel from its ground's.
@@ -154,6 +155,9 @@ pub struct Provenance {
     /// The file that the weights were imported from, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<CheckpointOrigin>,
+    /// The file of the image tower, where that was imported apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_origin: Option<CheckpointOrigin>,
 }
 
 /// The checkpoint that a model was imported from.

@@ -114,7 +114,7 @@ mod built_page {
         let device = cpu();
         device.seed(5);
         let sizes = AdapterConfig {
-            embed_dim: session.manifest().clip.embed_dim,
+            embed_dim: session.manifest().encoder.embed_dim(),
             hidden_width: 16,
             hidden_layers: 1,
         };

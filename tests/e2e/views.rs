@@ -3,7 +3,8 @@
 mod built_page {
     use std::fs;
 
-    use kappascope::explorer::{Drawing, Slip, drawing_file};
+    use kappascope::corruption::Misspelling;
+    use kappascope::explorer::{Drawing, drawing_file};
     use kappascope::numerics::Family;
     use kappascope::scenes::{information, parse};
     use serde_json::{Value, json};
@@ -325,38 +326,37 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
-    fn misspelt_captions_have_the_native_kappa_and_harm_costs_nats() {
+    fn misspelt_captions_have_the_native_kappa_and_corruption_costs_nats() {
         let (server, browser) = (Server::start(), Browser::start());
         let address = format!(
             "?backend=cpu#v=1&c={}&c=something&g=star-above-circle&view=disturb&harm=occlusion",
             escaped(CAPTION)
         );
         open_ready(&browser, &server.address(&address));
-        let answered =
-            "return document.querySelectorAll('[data-field=harmed-nats][data-value]').length === 6";
+        let answered = "return document.querySelectorAll('[data-field=corrupted-nats][data-value]').length === 6";
         browser.wait_for("nats of six pictures", ANSWERING, answered, &[]);
-        let texts = Slip::Keyboard.ladder(CAPTION, 5);
+        let texts = Misspelling::Keyboard.ladder(CAPTION);
         let asked: Vec<&str> = texts.iter().map(String::as_str).collect();
         let kappas = native_kappas(&asked);
-        let shown = rows(&browser, "tr[data-slips]", &["slip-kappa"]);
+        let shown = rows(&browser, "tr[data-misspelling]", &["misspelt-kappa"]);
         assert_eq!(shown.len(), texts.len(), "a row for each of {texts:?}");
         for (row, text) in shown.iter().zip(&texts) {
             assert_near(row[0], kappas[text], TOLERANCE, text);
         }
-        let harmed = rows(&browser, "tr[data-severity]", &["harmed-nats"]);
-        let nats = |severity: usize| harmed[severity][0].expect("it was answered");
+        let corrupted = rows(&browser, "tr[data-severity]", &["corrupted-nats"]);
+        let nats = |severity: usize| corrupted[severity][0].expect("it was answered");
         let file = dist().join("gallery/star-above-circle.png");
         let table = native_table([CAPTION], [file.as_path()]);
         let whole = table["pairs"][0]["nats"].as_f64().expect("a number");
         // The page shrinks the picture first, with the browser's own filter.
         assert!(
             (nats(0) - whole).abs() < 0.3,
-            "without harm {}, natively {whole}",
+            "without corruption {}, natively {whole}",
             nats(0)
         );
         assert!(
             nats(5) < nats(0) - 0.3,
-            "a picture three quarters hidden: {harmed:?}"
+            "a picture three quarters hidden: {corrupted:?}"
         );
     }
 

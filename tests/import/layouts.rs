@@ -46,8 +46,8 @@ fn features(folder: &Path, expected: &[TensorRecord]) -> (Vec<f32>, Vec<f32>) {
     let (manifest, text, image) = towers(folder);
     let device = cpu();
     let (mut text_tower, mut image_tower) = (
-        manifest.clip.init_text(&device),
-        manifest.clip.init_vision(&device),
+        manifest.encoder.init_text(&device),
+        manifest.encoder.init_vision(&device),
     );
     text_tower.load(text).expect("the text tower");
     image_tower.load(image).expect("the image tower");
@@ -193,7 +193,7 @@ fn the_four_layouts_hold_the_same_towers() {
         (&custom, "out-open_clip-custom"),
     ] {
         let (other, other_text, other_image) = import(source, name);
-        assert_eq!(other.clip, manifest.clip, "{name}: sizes");
+        assert_eq!(other.encoder, manifest.encoder, "{name}: sizes");
         assert_eq!(other_text, text, "{name}: text tower");
         assert_eq!(other_image, image, "{name}: image tower");
     }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
-pub use crate::numerics::Family;
+pub use crate::family::{Family, PerFamily};
 pub use evidential::{concentration_parameters, evidential_loss};
 pub use gaussian::{
     diagonal_log_density, expected_squared_distance, halved_information_bottleneck,
@@ -28,33 +28,6 @@ pub use generalized_gaussian::GeneralizedGaussian;
 pub use likelihood::{concentration, log_likelihood_ratio};
 pub use loss::{info_nce, sigmoid_loss};
 pub use perceptron::Perceptron;
-
-/// A value for each [`Family`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PerFamily<T> {
-    /// Of the von Mises–Fisher adapter.
-    pub vmf: T,
-    /// Of the power-spherical adapter.
-    pub power_spherical: T,
-}
-
-impl<T> PerFamily<T> {
-    /// The value of one family.
-    pub fn get(&self, family: Family) -> &T {
-        match family {
-            Family::VonMisesFisher => &self.vmf,
-            Family::PowerSpherical => &self.power_spherical,
-        }
-    }
-
-    /// Each value through `f`.
-    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> PerFamily<U> {
-        PerFamily {
-            vmf: f(self.vmf),
-            power_spherical: f(self.power_spherical),
-        }
-    }
-}
 
 /// Sizes of an [`Adapter`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,8 +13,8 @@ use super::merge::{self, MergeArgs};
 use super::scenes::{self, ScenesArgs};
 use super::score::{self, ScoreArgs};
 use super::table::{self, TableArgs};
-use crate::train::reproduce::cli::{FitArgs, ReproduceArgs, run_fit, run_reproduce};
-use crate::train::reproduce::disturb_cli::{DisturbArgs, run_disturb};
+use crate::train::experiments::command::{FitArgs, ReproduceArgs, run_fit, run_reproduce};
+use crate::train::experiments::corrupt_command::{DisturbArgs, run_disturb};
 
 /// Trains, evaluates and runs Kappascope's models.
 #[derive(Debug, Parser)]

@@ -11,9 +11,10 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use super::merge;
+use crate::corruption::Corruption;
 use crate::device;
+use crate::train::data::corruption::Corruptions;
 use crate::train::data::dataset::{Dataset, DatasetChoice, FlickrSplit, task};
-use crate::train::data::distort::{Distortion, Misspelling, Noise};
 use crate::train::features::embed::embed_pieces;
 use crate::train::features::part_of::PartOf;
 use crate::train::features::pieces::Sources;
@@ -103,16 +104,18 @@ impl EmbedArgs {
         }
     }
 
-    fn noise(&self) -> Result<Noise> {
+    fn noise(&self) -> Result<Corruptions> {
         let (pictures, captions) = (self.distort.as_deref(), self.misspell.as_deref());
-        Ok(Noise {
+        Ok(Corruptions {
             pictures: pictures
-                .map(Distortion::parse)
+                .map(Corruption::parse)
                 .transpose()
+                .map_err(anyhow::Error::msg)
                 .context("--distort")?,
             captions: captions
-                .map(Misspelling::parse)
+                .map(Corruption::parse)
                 .transpose()
+                .map_err(anyhow::Error::msg)
                 .context("--misspell")?,
         })
     }

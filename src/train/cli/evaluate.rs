@@ -11,9 +11,9 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 
 use crate::device;
+use crate::train::experiments::{evaluate, evaluation_table};
 use crate::train::export::bundle;
 use crate::train::files::refuse_to_overwrite;
-use crate::train::{evaluate, report};
 
 #[derive(Debug, Args)]
 #[command(
@@ -45,9 +45,9 @@ pub(super) fn run(args: &EvaluateArgs) -> Result<()> {
     let out = out.unwrap_or_else(|| args.model.join("evaluation.json"));
     refuse_to_overwrite(&out, args.force)?;
     let session = bundle::open(&args.model, &device::cpu())?;
-    let report = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
-    std::fs::write(&out, serde_json::to_string_pretty(&report)?)
+    let evaluation = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
+    std::fs::write(&out, serde_json::to_string_pretty(&evaluation)?)
         .with_context(|| format!("writing {}", out.display()))?;
-    print!("{}", report::markdown(&[report]));
+    print!("{}", evaluation_table::markdown(&[evaluation]));
     Ok(())
 }

@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::device;
-use crate::model::adapter::PerFamily;
+use crate::family::PerFamily;
 use crate::train::export::bundle;
 use crate::train::export::fits::{ExportFits, export_fits};
 use crate::train::files::refuse_to_overwrite;

@@ -11,13 +11,14 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
+use crate::train::import::towers::import_towers;
 use crate::train::import::{CheckpointSource, Import, import};
 use crate::train::provenance::command_line;
 use crate::weights::shard::Precision;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32\n  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8\n  train import --random 1 --out /tmp/random-clip"
+    after_help = "Examples:\n  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32\n  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8\n  train import sentence-transformers/all-MiniLM-L6-v2 --image-tower timm/tf_efficientnet_lite0.in1k --out runs/towers\n  train import --random 1 --out /tmp/random-clip"
 )]
 pub(super) struct ImportArgs {
     /// A checkpoint, a folder that holds one, or an id at the model hub.
@@ -26,6 +27,9 @@ pub(super) struct ImportArgs {
     /// Model folder to make.
     #[arg(long)]
     out: PathBuf,
+    /// The image tower, where the source is a text tower alone: a file, a folder, or an id at the model hub.
+    #[arg(long, conflicts_with = "random", requires = "source")]
+    image_tower: Option<String>,
     /// How weights are stored.
     #[arg(long, default_value = "f16", value_parser = PossibleValuesParser::new(["f16", "f32", "int8"]))]
     dtype: String,
@@ -71,6 +75,11 @@ impl ImportArgs {
 }
 
 pub(super) fn run(args: &ImportArgs) -> Result<()> {
+    if let Some(image) = &args.image_tower {
+        let manifest = import_towers(&args.import()?, &CheckpointSource::parse(image, None)?)?;
+        println!("{}: {}", args.out.display(), manifest.title);
+        return Ok(());
+    }
     let imported = import(&args.import()?)?;
     let manifest = &imported.manifest;
     for shard in &manifest.shards {

@@ -12,9 +12,9 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::device;
+use crate::family::Family;
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::percentile_of;
-use crate::model::adapter::Family;
 use crate::preprocess::decode;
 use crate::train::export::bundle;
 

@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
+use crate::report::Evaluation;
+use crate::train::experiments::evaluation_table;
 use crate::train::files;
-use crate::train::report::{self, Report};
 
 #[derive(Debug, Args)]
 #[command(
@@ -25,9 +26,9 @@ pub(super) struct TableArgs {
 
 pub(super) fn run(args: &TableArgs) -> Result<()> {
     let paths = args.reports.iter();
-    let reports: Vec<Report> = paths
+    let evaluations: Vec<Evaluation> = paths
         .map(|path| files::read_json(path))
         .collect::<Result<_>>()?;
-    print!("{}", report::markdown(&reports));
+    print!("{}", evaluation_table::markdown(&evaluations));
     Ok(())
 }

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
-use serde::{Deserialize, Serialize};
 
 use crate::preprocess::{RgbPixels, decode};
+use crate::report::OutOfDistribution;
 use crate::scenes::{Compositions, Scene, ground_colours};
 use crate::train::gallery::pictures::out_of_distribution_pictures;
 use crate::train::gallery::png::picture;
-use crate::weights::manifest::OutOfDistribution;
+use crate::weights::manifest::OutOfDistributionDetector;
 
 /// Scenes from which the threshold is taken; as many others count the false alarms.
 const N_CALIBRATION: usize = 1000;
@@ -22,7 +22,7 @@ const MARGIN: f64 = 0.9;
 const TOLERANCE: u8 = 8;
 
 /// Takes the threshold from drawn scenes and measures it on pictures that are out of distribution.
-pub(super) fn calibrate() -> OutOfDistribution {
+pub(super) fn calibrate() -> OutOfDistributionDetector {
     let mut rng = ChaCha8Rng::seed_from_u64(CALIBRATION_SEED);
     let mut own = || -> Vec<RgbPixels> {
         (0..N_CALIBRATION)
@@ -34,7 +34,7 @@ pub(super) fn calibrate() -> OutOfDistribution {
     let shares = first
         .iter()
         .map(|picture| picture.plain_share(&grounds, TOLERANCE));
-    let mut detector = OutOfDistribution {
+    let mut detector = OutOfDistributionDetector {
         threshold: MARGIN * shares.fold(1.0, f64::min),
         grounds,
         tolerance: TOLERANCE,
@@ -50,44 +50,31 @@ pub(super) fn calibrate() -> OutOfDistribution {
 }
 
 /// Share of pictures that are detected as out of distribution.
-fn share_detected(detector: &OutOfDistribution, pictures: &[RgbPixels]) -> f64 {
+fn share_detected(detector: &OutOfDistributionDetector, pictures: &[RgbPixels]) -> f64 {
     let is_detected = |picture: &&RgbPixels| {
         picture.plain_share(&detector.grounds, detector.tolerance) < detector.threshold
     };
     pictures.iter().filter(is_detected).count() as f64 / pictures.len() as f64
 }
 
-/// How often a picture is detected as out of distribution.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct OutOfDistributionReport {
-    /// Share of the test scenes: false alarms.
-    pub scenes: f64,
-    /// Share of the photographs that were given: hits.
-    pub photos: Option<f64>,
-    /// Photographs.
-    pub n_photos: usize,
-}
-
-impl OutOfDistributionReport {
-    /// Measures on scenes, and on a folder of photographs if there is one.
-    ///
-    /// # Errors
-    ///
-    /// A photograph cannot be read, or the manifest has no threshold.
-    pub(in crate::train) fn measure(
-        detector: Option<&OutOfDistribution>,
-        scenes: &[Scene],
-        photos: Option<&Path>,
-    ) -> Result<Self> {
-        let detector = detector.context("the manifest has no threshold")?;
-        let scenes: Vec<RgbPixels> = scenes.iter().map(picture).collect();
-        let photos = photos.map(read_photos).transpose()?;
-        Ok(Self {
-            scenes: share_detected(detector, &scenes),
-            n_photos: photos.as_ref().map_or(0, Vec::len),
-            photos: photos.map(|photos| share_detected(detector, &photos)),
-        })
-    }
+/// Measures how often pictures are detected as out of distribution: scenes, and a folder of photographs if there is one.
+///
+/// # Errors
+///
+/// A photograph cannot be read, or the manifest has no threshold.
+pub(in crate::train) fn measure(
+    detector: Option<&OutOfDistributionDetector>,
+    scenes: &[Scene],
+    photos: Option<&Path>,
+) -> Result<OutOfDistribution> {
+    let detector = detector.context("the manifest has no threshold")?;
+    let scenes: Vec<RgbPixels> = scenes.iter().map(picture).collect();
+    let photos = photos.map(read_photos).transpose()?;
+    Ok(OutOfDistribution {
+        scenes: share_detected(detector, &scenes),
+        n_photos: photos.as_ref().map_or(0, Vec::len),
+        photos: photos.map(|photos| share_detected(detector, &photos)),
+    })
 }
 
 /// Every file of a folder that is named like a picture, in the order of their names.

@@ -9,10 +9,11 @@ use rayon::prelude::*;
 use super::cache::CacheConfig;
 use super::rows::{Embedded, Rows};
 use super::tokens::TokenBatch;
-use crate::model::clip::{Clip, ClipConfig, TextTower, VisionTower};
+use crate::model::clip::{Clip, ClipConfig};
+use crate::model::encoder::{EncoderConfig, ImageEncoder, TextEncoder};
 use crate::model::parameters::{Parameters as _, TensorRecord};
 use crate::preprocess::{ImagePreprocess, RgbPixels, TextPreprocess, Tokens};
-use crate::train::data::distort::Noise;
+use crate::train::data::corruption::Corruptions;
 use crate::weights::manifest::{Manifest, Part};
 use crate::weights::shard::{join, read, verify};
 
@@ -22,9 +23,9 @@ pub const ROWS_PER_PASS: usize = 256;
 /// A frozen encoder with what turns words and pixels into its inputs.
 #[derive(Debug)]
 pub struct Encoder {
-    text: TextTower,
-    vision: VisionTower,
-    config: ClipConfig,
+    text: TextEncoder,
+    vision: ImageEncoder,
+    config: EncoderConfig,
     tokenizer: TextPreprocess,
     preprocess: ImagePreprocess,
     device: Device,
@@ -44,14 +45,14 @@ impl Encoder {
         let json = std::fs::read(&path)
             .with_context(|| format!("{}: a model folder was expected", path.display()))?;
         let manifest = Manifest::from_json(&json)?;
-        let mut text = manifest.clip.init_text(device);
+        let mut text = manifest.encoder.init_text(device);
         text.load(records(&manifest, Part::Text, folder)?)?;
-        let mut vision = manifest.clip.init_vision(device);
+        let mut vision = manifest.encoder.init_vision(device);
         vision.load(records(&manifest, Part::Image, folder)?)?;
         let path = folder.join(&manifest.tokenizer.file);
         let tokenizer = std::fs::read(&path).with_context(|| path.display().to_string())?;
         verify(&tokenizer, &manifest.tokenizer)?;
-        let context_length = manifest.clip.text_cfg.context_length;
+        let context_length = manifest.encoder.context_length();
         let shards = manifest.shards.iter();
         Ok(Self {
             text,
@@ -64,7 +65,7 @@ impl Encoder {
                 .map(|shard| shard.entry.sha256.clone())
                 .collect(),
             name: manifest.name,
-            config: manifest.clip,
+            config: manifest.encoder,
         })
     }
 
@@ -78,9 +79,9 @@ impl Encoder {
         device: &Device,
     ) -> Self {
         Self {
-            text: clip.text.clone(),
-            vision: clip.vision.clone(),
-            config: config.clone(),
+            text: TextEncoder::Clip(clip.text.clone()),
+            vision: ImageEncoder::Clip(clip.vision.clone()),
+            config: EncoderConfig::Clip(config.clone()),
             tokenizer,
             preprocess,
             device: device.clone(),
@@ -108,13 +109,14 @@ impl Encoder {
             let weights = weights.without_autodiff();
             f64::from((weights.clone() * weights).sum().into_scalar::<f32>())
         };
+        let of_texts = self.text.projection_weights().map(squared_norm);
         let of_images = self.vision.projection_weights().map(squared_norm);
         CacheConfig {
             dataset: dataset.to_owned(),
             model: self.name.clone(),
             weights: self.weights.clone(),
-            embed_dim: self.config.embed_dim,
-            squared_text_norm: squared_norm(self.text.projection_weights()),
+            embed_dim: self.config.embed_dim(),
+            squared_text_norm: of_texts.unwrap_or_default(),
             squared_image_norm: of_images.unwrap_or_default(),
             noise,
             seed,
@@ -125,13 +127,13 @@ impl Encoder {
     /// No captions yet.
     #[must_use]
     pub fn no_texts(&self) -> Embedded {
-        Embedded::empty(self.config.embed_dim, self.config.text_cfg.width)
+        Embedded::empty(self.config.embed_dim(), self.config.pooled_widths().0)
     }
 
     /// No pictures yet.
     #[must_use]
     pub fn no_images(&self) -> Embedded {
-        Embedded::empty(self.config.embed_dim, self.config.vision_cfg.width)
+        Embedded::empty(self.config.embed_dim(), self.config.pooled_widths().1)
     }
 
     /// Token ids of captions.
@@ -147,14 +149,11 @@ impl Encoder {
         Ok(tokens?)
     }
 
-    /// A picture as the vision tower reads it, with the noise that is asked for.
+    /// A picture as the vision tower reads it, corrupted if that is asked for.
     #[must_use]
-    pub fn pixels(&self, rgb: &RgbPixels, id: &str, noise: Noise) -> Vec<f32> {
-        let Some(distortion) = noise.pictures else {
-            return self.preprocess.apply(rgb);
-        };
+    pub fn pixels(&self, rgb: &RgbPixels, id: &str, noise: Corruptions) -> Vec<f32> {
         let square = self.preprocess.resize(rgb);
-        self.preprocess.normalise(&distortion.apply(&square, id))
+        self.preprocess.normalise(&noise.picture(square, id))
     }
 
     /// Preprocessed pictures through the vision tower, in one pass.
@@ -178,7 +177,7 @@ impl Encoder {
     ///
     /// The device fails.
     pub fn texts(&self, tokens: &[Tokens]) -> Result<Embedded> {
-        let context_length = self.config.text_cfg.context_length;
+        let context_length = self.config.context_length();
         let (ids, ends) = TokenBatch::new(tokens, context_length).to_device(&self.device);
         let pooled = self.text.pool(ids, ends);
         Ok(Embedded {

@@ -6,6 +6,7 @@
 pub mod golden;
 mod hub;
 mod job;
+mod legacy;
 pub mod open;
 mod pickle;
 mod random;
@@ -15,6 +16,7 @@ mod source;
 mod staging;
 pub mod tensor_file;
 mod torch;
+pub mod towers;
 mod weights_file;
 
 pub use crate::weights::original::tokenizer;

@@ -69,6 +69,19 @@ impl CheckpointSource {
 }
 
 impl CheckpointFiles {
+    /// Downloads a checkpoint or finds it on the disk.
+    ///
+    /// # Errors
+    ///
+    /// Random values, which are no tower's, or a checkpoint that cannot be had.
+    pub(super) fn of(source: &CheckpointSource) -> Result<Self> {
+        match source {
+            CheckpointSource::Hub { id, revision } => Self::at_hub(id, revision.as_deref()),
+            CheckpointSource::Local(path) => Self::at(path),
+            CheckpointSource::Random { .. } => bail!("random values are no checkpoint"),
+        }
+    }
+
     /// Downloads a checkpoint from the hub.
     pub(super) fn at_hub(id: &str, revision: Option<&str>) -> Result<Self> {
         let fetched = hub::fetch(id, revision)?;

@@ -10,7 +10,7 @@ use super::encode::{embed_images, embed_texts};
 use crate::model::clip::normalize;
 use crate::scenes::scene::{Compositions, MAX_OBJECTS, Scene};
 use crate::scenes::vocabulary::{Attribute, is_adjective, plural, terms};
-use crate::train::data::distort::Noise;
+use crate::train::data::corruption::Corruptions;
 use crate::train::features::encoder::Encoder;
 use crate::train::features::rows::Embedded;
 
@@ -40,7 +40,7 @@ pub fn attribute_accuracy(
         let scenes: Vec<Scene> = (0..n_scenes).map(|i| (task.scenes)(&mut rng, i)).collect();
         let tokens = encoder.tokens(&task.captions)?;
         let texts = embed_texts(encoder, "task captions", &tokens)?;
-        let images = embed_images(encoder, "task scenes", &scenes, Noise::default())?;
+        let images = embed_images(encoder, "task scenes", &scenes, Corruptions::default())?;
         let right = predictions(&images, &texts, encoder.device())?
             .iter()
             .zip(&scenes)

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::encode::{embed_images, embed_texts};
 use crate::scenes::grammar::{hierarchy, random_part, single_attribute};
 use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
-use crate::train::data::distort::Noise;
+use crate::train::data::corruption::Corruptions;
 use crate::train::features::cache::{CaptionRow, IdMap, Split, Truths};
 use crate::train::features::encoder::Encoder;
 
@@ -68,7 +68,7 @@ impl Drawn {
         &self,
         encoder: &Encoder,
         names: [&'static str; 2],
-        noise: Noise,
+        noise: Corruptions,
     ) -> Result<Split> {
         let texts: Vec<&str> = self.captions.iter().map(|c| c.text.as_str()).collect();
         let tokens = encoder.tokens(&texts)?;

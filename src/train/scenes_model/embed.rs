@@ -9,8 +9,9 @@ use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use super::attributes;
 use super::drawn::{Captions, Drawn};
 use super::encode::{embed_images, embed_texts};
+use crate::corruption::{Corruption, ImageCorruption, Misspelling};
 use crate::scenes::{Compositions, Scene};
-use crate::train::data::distort::{Distortion, Misspelling, Noise};
+use crate::train::data::corruption::Corruptions;
 use crate::train::features::cache::{Cache, Task, TaskIds};
 use crate::train::features::encoder::Encoder;
 use crate::train::features::rows::Embedded;
@@ -32,7 +33,7 @@ pub struct Amounts {
     /// Seed of the training scenes.
     pub seed: u64,
     /// What happens to the scenes and captions that are measured on.
-    pub noise: Noise,
+    pub noise: Corruptions,
 }
 
 /// Draws scenes with captions and embeds both.
@@ -56,12 +57,12 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
     let mut test = test_scenes(amounts.test_scenes);
     let noise = amounts.noise;
     for caption in &mut test.captions {
-        caption.text = noise.said(&caption.text, &caption.image.to_string());
+        caption.text = noise.caption(&caption.text, &caption.image.to_string());
     }
     let train_names = ["training scenes", "training captions"];
     Ok(Cache {
         config: encoder.cache_config("scenes", noise.to_string(), amounts.seed, command),
-        train: train.embed(&encoder, train_names, Noise::default())?,
+        train: train.embed(&encoder, train_names, Corruptions::default())?,
         test: test.embed(&encoder, ["test scenes", "test captions"], noise)?,
         tasks: tasks(&encoder, amounts.task_scenes)?,
     })
@@ -103,17 +104,17 @@ impl TestScenes {
         Ok(Self { encoder, drawn })
     }
 
-    /// The scenes with distorted pictures.
+    /// The scenes with corrupted pictures.
     ///
     /// # Errors
     ///
     /// The device fails.
-    pub fn pictures(&self, distortion: Distortion) -> Result<Embedded> {
-        let noise = Noise {
-            pictures: Some(distortion),
+    pub fn pictures(&self, corruption: Corruption<ImageCorruption>) -> Result<Embedded> {
+        let noise = Corruptions {
+            pictures: Some(corruption),
             captions: None,
         };
-        embed_images(&self.encoder, "distorted scenes", &self.drawn.scenes, noise)
+        embed_images(&self.encoder, "corrupted scenes", &self.drawn.scenes, noise)
     }
 
     /// The captions of the scenes, misspelt.
@@ -121,7 +122,7 @@ impl TestScenes {
     /// # Errors
     ///
     /// The tokenizer refuses a caption, or the device fails.
-    pub fn captions(&self, misspelling: Misspelling) -> Result<Embedded> {
+    pub fn captions(&self, misspelling: Corruption<Misspelling>) -> Result<Embedded> {
         let captions = self.drawn.captions.iter();
         let said: Vec<String> = captions
             .map(|caption| misspelling.apply(&caption.text, &caption.image.to_string()))
@@ -141,7 +142,7 @@ fn tasks(encoder: &Encoder, n_scenes: usize) -> Result<Vec<Task>> {
     for task in attributes::tasks() {
         let scenes: Vec<Scene> = (0..n_scenes).map(|i| (task.scenes)(&mut rng, i)).collect();
         let labels: Vec<usize> = scenes.iter().map(task.label).collect();
-        let images = embed_images(encoder, "task scenes", &scenes, Noise::default())?;
+        let images = embed_images(encoder, "task scenes", &scenes, Corruptions::default())?;
         let one = |name: &str, n_classes: usize, dummies: &[&str]| -> Result<Task> {
             let classes = task.captions[..n_classes].to_vec();
             let dummies: Vec<String> = dummies.iter().map(|&text| text.to_owned()).collect();

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::batch::rendered;
 use crate::preprocess::Tokens;
 use crate::scenes::Scene;
-use crate::train::data::distort::Noise;
+use crate::train::data::corruption::Corruptions;
 use crate::train::features::encoder::{Encoder, ROWS_PER_PASS};
 use crate::train::features::rows::Embedded;
 use crate::train::progress::Meter;
@@ -16,7 +16,7 @@ pub(super) fn embed_images(
     encoder: &Encoder,
     name: &'static str,
     scenes: &[Scene],
-    noise: Noise,
+    noise: Corruptions,
 ) -> Result<Embedded> {
     let mut meter = Meter::new(name, 0, scenes.len());
     let mut embedded = encoder.no_images();

@@ -19,7 +19,7 @@ use crate::model::clip::Clip;
 use crate::preprocess::image::ImagePreprocess;
 use crate::preprocess::text::TextPreprocess;
 use crate::scenes::Compositions;
-use crate::train::data::distort::Noise;
+use crate::train::data::corruption::Corruptions;
 use crate::train::features::encoder::Encoder;
 use crate::train::files;
 use crate::train::methods::{AsymVlm, ContrastiveLoss, Features, train};
@@ -155,7 +155,7 @@ fn adapter_features(recipe: &ScenesRecipe, encoder: &Encoder) -> Result<Features
     rng.set_stream(u64::MAX);
     let n_scenes = recipe.adapter_scenes;
     let drawn = Drawn::new(n_scenes, Compositions::Seen, Captions::Train, &mut rng);
-    let split = drawn.embed(encoder, ["scenes", "captions"], Noise::default())?;
+    let split = drawn.embed(encoder, ["scenes", "captions"], Corruptions::default())?;
     Ok(split.features(encoder.device()))
 }
 

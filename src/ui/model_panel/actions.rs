@@ -4,19 +4,19 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use wasm_bindgen_futures::spawn_local;
 
-use super::shelf::{Found, Load};
-use crate::explorer::{ModelChoice, OWN, PHOTOGRAPH_SETS, Pace, START_CAPTIONS};
+use crate::explorer::{ModelChoice, OWN, PHOTOGRAPH_SETS, START_CAPTIONS, TransferRate};
 use crate::protocol::{Hub, Request};
-use crate::ui::browser;
+use crate::ui::dom::browser;
 use crate::ui::engine;
-use crate::ui::exhibit::Exhibit;
-use crate::ui::gallery;
+use crate::ui::model_panel::shelf::{Found, Load};
 use crate::ui::origin::{Origin, SCENES};
+use crate::ui::page::gallery;
+use crate::ui::page::state::PageState;
 
 /// CLIP as `train import` writes it beside the page.
-pub(super) const CLIP: &str = "./models/clip-vit-b-32/manifest.json";
+pub(crate) const CLIP: &str = "./models/clip-vit-b-32/manifest.json";
 /// The same in eight bits.
-pub(super) const CLIP_INT8: &str = "./models/clip-vit-b-32-int8/manifest.json";
+pub(crate) const CLIP_INT8: &str = "./models/clip-vit-b-32-int8/manifest.json";
 
 /// Where the visitor had the weights of CLIP loaded from, kept from visit to visit.
 const SOURCE: &str = "kappascope.clip-source";
@@ -24,68 +24,65 @@ const SOURCE: &str = "kappascope.clip-source";
 const PAUSED: &str = "kappascope.clip-paused";
 
 /// Goes on with the model of the address where the visitor had it loaded before; else says how to have it.
-pub(crate) fn open(exhibit: Exhibit) {
+pub(crate) fn open(page: PageState) {
     if !browser::remembers() {
-        exhibit.tell("This browser keeps no settings for this page, so each visit begins with the built-in model. Everything else works.");
+        page.tell("This browser keeps no settings for this page, so each visit begins with the built-in model. Everything else works.");
     }
-    if exhibit.state.with_untracked(|state| state.model) != ModelChoice::Clip {
+    if page.state.with_untracked(|state| state.model) != ModelChoice::Clip {
         return;
     }
-    let shelf = exhibit.shelf;
+    let shelf = page.shelf;
     match remembered_origin() {
         Some(origin) if browser::remembered(PAUSED) == 0 && !engine::is_safe_mode() => {
             shelf.begin();
-            exhibit
-                .client
-                .with_value(|client| client.begin_with(origin));
+            page.client.with_value(|client| client.begin_with(origin));
         }
-        left => offer(exhibit, left),
+        left => offer(page, left),
     }
 }
 
 /// Has the model loaded that a link was made with, which is opened in the running page.
-pub(crate) fn follow_link(exhibit: Exhibit) {
-    let at_work = exhibit.shelf.at_work.get_untracked().unwrap_or_default();
-    let wanted = exhibit.state.with_untracked(|state| state.model);
+pub(crate) fn follow_link(page: PageState) {
+    let at_work = page.shelf.at_work.get_untracked().unwrap_or_default();
+    let wanted = page.state.with_untracked(|state| state.model);
     match (wanted, remembered_origin()) {
         _ if wanted == at_work => {}
-        (ModelChoice::Scenes, _) => load_scenes(exhibit),
-        (ModelChoice::Clip, Some(origin)) => load_clip(exhibit, origin),
-        (ModelChoice::Clip, None) => offer(exhibit, None),
+        (ModelChoice::Scenes, _) => load_scenes(page),
+        (ModelChoice::Clip, Some(origin)) => load_clip(page, origin),
+        (ModelChoice::Clip, None) => offer(page, None),
     }
 }
 
 /// Says how to have the model of the address; it may wait where the visitor left it.
-fn offer(exhibit: Exhibit, left: Option<Origin>) {
-    let shelf = exhibit.shelf;
+fn offer(page: PageState, left: Option<Origin>) {
+    let shelf = page.shelf;
     if left.is_none() {
         shelf.trouble.set(Some(
             "This page was made with CLIP ViT-B/32. Until that is loaded, the built-in model answers.".into(),
         ));
     }
     shelf.left.set(left);
-    look_around(exhibit);
+    look_around(page);
     shelf.is_open.set(true);
 }
 
 /// The model at the hub that the page offers: `OpenAI`'s, or the one that `?hub=` names.
-pub(super) fn hub() -> Hub {
+pub(crate) fn hub() -> Hub {
     let named = browser::query("hub").and_then(|address| Hub::parse(&address));
     named.unwrap_or_else(Hub::vit_b_32)
 }
 
 /// Opens or closes the panel.
-pub(super) fn toggle(exhibit: Exhibit) {
-    exhibit.shelf.is_open.update(|is_open| *is_open = !*is_open);
-    if exhibit.shelf.is_open.get_untracked() {
-        look_around(exhibit);
+pub(crate) fn toggle(page: PageState) {
+    page.shelf.is_open.update(|is_open| *is_open = !*is_open);
+    if page.shelf.is_open.get_untracked() {
+        look_around(page);
     }
 }
 
 /// Looks what lies beside the page and what the browser keeps.
-fn look_around(exhibit: Exhibit) {
-    exhibit
-        .client
+fn look_around(page: PageState) {
+    page.client
         .with_value(|client| client.tell_engine(&Request::ListStored));
     for path in [SCENES, CLIP, CLIP_INT8] {
         spawn_local(async move {
@@ -95,7 +92,7 @@ fn look_around(exhibit: Exhibit) {
                     path,
                     bytes: manifest.shards.iter().map(|shard| shard.bytes).sum(),
                 };
-                exhibit.shelf.found.update(|all| {
+                page.shelf.found.update(|all| {
                     all.retain(|known| known.path != path);
                     all.push(found);
                 });
@@ -116,67 +113,57 @@ struct Size {
 }
 
 /// Asks the hub what its model would cost.
-pub(super) fn weigh(exhibit: Exhibit) {
-    exhibit.shelf.weighed.set(None);
-    exhibit
-        .client
+pub(crate) fn weigh(page: PageState) {
+    page.shelf.weighed.set(None);
+    page.client
         .with_value(|client| client.tell_engine(&Request::WeighHub(hub())));
 }
 
 /// Has CLIP loaded from there.
-pub(super) fn load_clip(exhibit: Exhibit, origin: Origin) {
+pub(crate) fn load_clip(page: PageState, origin: Origin) {
     browser::remember(SOURCE, code(&origin));
     browser::remember(PAUSED, 0);
-    exhibit
-        .state
-        .update(|state| state.model = ModelChoice::Clip);
-    exhibit.shelf.begin();
-    exhibit
-        .client
-        .with_value(|client| client.change_model(origin));
+    page.state.update(|state| state.model = ModelChoice::Clip);
+    page.shelf.begin();
+    page.client.with_value(|client| client.change_model(origin));
 }
 
 /// Goes back to the model that comes with the page.
-pub(super) fn load_scenes(exhibit: Exhibit) {
-    exhibit
-        .state
-        .update(|state| state.model = ModelChoice::Scenes);
-    if exhibit.shelf.at_work.get_untracked() != Some(ModelChoice::Scenes) {
-        exhibit.shelf.begin();
-        exhibit
-            .client
+pub(crate) fn load_scenes(page: PageState) {
+    page.state.update(|state| state.model = ModelChoice::Scenes);
+    if page.shelf.at_work.get_untracked() != Some(ModelChoice::Scenes) {
+        page.shelf.begin();
+        page.client
             .with_value(|client| client.change_model(Origin::Scenes));
     }
 }
 
 /// Has the load wait, also over a reload.
-pub(super) fn pause(exhibit: Exhibit) {
+pub(crate) fn pause(page: PageState) {
     browser::remember(PAUSED, 1);
-    exhibit.shelf.is_paused.set(true);
-    exhibit.shelf.pace.update(Pace::rest);
-    exhibit
-        .client
+    page.shelf.is_paused.set(true);
+    page.shelf.pace.update(TransferRate::rest);
+    page.client
         .with_value(|client| client.tell_load(&Request::Pause));
 }
 
 /// Has the load go on.
-pub(super) fn resume(exhibit: Exhibit) {
+pub(crate) fn resume(page: PageState) {
     browser::remember(PAUSED, 0);
-    exhibit.shelf.is_paused.set(false);
-    exhibit
-        .client
+    page.shelf.is_paused.set(false);
+    page.client
         .with_value(|client| client.tell_load(&Request::Resume));
 }
 
 /// Ends the load; what has arrived is kept.
-pub(super) fn cancel(exhibit: Exhibit) {
-    exhibit.shelf.load.set(Load::None);
-    exhibit.client.with_value(|client| client.give_up());
+pub(crate) fn cancel(page: PageState) {
+    page.shelf.load.set(Load::None);
+    page.client.with_value(|client| client.give_up());
 }
 
 /// Takes note that a model does not come.
-pub(crate) fn given_up(exhibit: Exhibit, reason: Option<String>) {
-    let shelf = exhibit.shelf;
+pub(crate) fn given_up(page: PageState, reason: Option<String>) {
+    let shelf = page.shelf;
     shelf.load.set(Load::None);
     shelf.is_paused.set(false);
     match reason {
@@ -184,33 +171,30 @@ pub(crate) fn given_up(exhibit: Exhibit, reason: Option<String>) {
             shelf.trouble.set(Some(format!(
                 "That model could not be loaded: {reason}. What arrived is kept, and another try goes on there."
             )));
-            look_around(exhibit);
+            look_around(page);
             shelf.is_open.set(true);
         }
         None => {
             browser::remember(SOURCE, 0);
             browser::remember(PAUSED, 0);
-            if exhibit.client.with_value(|client| client.has_scenes()) {
-                exhibit
-                    .state
-                    .update(|state| state.model = ModelChoice::Scenes);
+            if page.client.with_value(|client| client.has_scenes()) {
+                page.state.update(|state| state.model = ModelChoice::Scenes);
             }
         }
     }
 }
 
 /// Deletes what the browser keeps of models.
-pub(super) fn delete_stored(exhibit: Exhibit) {
-    exhibit
-        .client
+pub(crate) fn delete_stored(page: PageState) {
+    page.client
         .with_value(|client| client.tell_engine(&Request::DeleteStored));
 }
 
 /// Puts captions on the page that the new model knows, where the visitor has typed none, and takes pictures off that it
 /// does not know.
-pub(crate) fn suit_the_model(exhibit: Exhibit) {
-    let is_clip = exhibit.shelf.at_work.get_untracked() == Some(ModelChoice::Clip);
-    let (from_photographs, from_scenes) = exhibit.state.with_untracked(|state| {
+pub(crate) fn suit_the_model(page: PageState) {
+    let is_clip = page.shelf.at_work.get_untracked() == Some(ModelChoice::Clip);
+    let (from_photographs, from_scenes) = page.state.with_untracked(|state| {
         let is_set = PHOTOGRAPH_SETS
             .iter()
             .any(|set| state.has_captions(&set.captions));
@@ -219,24 +203,18 @@ pub(crate) fn suit_the_model(exhibit: Exhibit) {
     if is_clip {
         if from_scenes {
             let captions = PHOTOGRAPH_SETS[0].captions;
-            exhibit
-                .state
-                .update(|state| state.replace_captions(captions));
+            page.state.update(|state| state.replace_captions(captions));
         }
-        let pictures = exhibit.state.with_untracked(|state| state.pictures.clone());
+        let pictures = page.state.with_untracked(|state| state.pictures.clone());
         let foreign = pictures.iter().filter(|id| !id.starts_with(OWN));
-        foreign.for_each(|id| exhibit.remove_picture(id));
+        foreign.for_each(|id| page.remove_picture(id));
     } else {
         if from_photographs {
-            exhibit
-                .state
+            page.state
                 .update(|state| state.replace_captions(START_CAPTIONS));
         }
-        if exhibit
-            .state
-            .with_untracked(|state| state.pictures.is_empty())
-        {
-            gallery::hang_start(exhibit);
+        if page.state.with_untracked(|state| state.pictures.is_empty()) {
+            gallery::hang_start(page);
         }
     }
 }

@@ -2,16 +2,16 @@
 
 use leptos::prelude::*;
 
-use super::actions;
-use super::shelf::Load;
 use crate::protocol::Progress;
-use crate::ui::exhibit::Exhibit;
+use crate::ui::model_panel::actions;
+use crate::ui::model_panel::shelf::Load;
+use crate::ui::page::state::PageState;
 
 /// The bar, with its numbers in words, and its buttons.
 #[component]
-pub(super) fn LoadBar() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let shelf = exhibit.shelf;
+pub(crate) fn LoadBar() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let shelf = page.shelf;
     let is_loading = move || shelf.load.with(|load| *load != Load::None);
     let read = move |read: fn(&Progress) -> u64| {
         shelf.load.with(|load| match load {
@@ -36,9 +36,9 @@ pub(super) fn LoadBar() -> impl IntoView {
     };
     let pause = move |_| {
         if shelf.is_paused.get_untracked() {
-            actions::resume(exhibit);
+            actions::resume(page);
         } else {
-            actions::pause(exhibit);
+            actions::pause(page);
         }
     };
     let pause_word = move || {
@@ -53,7 +53,7 @@ pub(super) fn LoadBar() -> impl IntoView {
             <progress aria-label="Bytes of this part of the model" value=move || read(|progress| progress.loaded_bytes) max=move || read(|progress| progress.stage_end_bytes)></progress>
             <p data-field="load-words">{words}</p>
             <button type="button" data-act="pause" on:click=pause>{pause_word}</button>
-            <button type="button" data-act="cancel" on:click=move |_| actions::cancel(exhibit)>"Cancel"</button>
+            <button type="button" data-act="cancel" on:click=move |_| actions::cancel(page)>"Cancel"</button>
         </div>
     }
 }

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{ModelChoice, Pace};
+use crate::explorer::{ModelChoice, TransferRate};
 use crate::protocol::{Progress, Stored, Weighed};
-use crate::ui::browser;
+use crate::ui::dom::browser;
 use crate::ui::origin::Origin;
 
 /// What is known of the models; copied freely, since it holds only handles.
@@ -15,7 +15,7 @@ pub(crate) struct Shelf {
     /// The model that answers.
     pub(crate) at_work: RwSignal<Option<ModelChoice>>,
     pub(crate) load: RwSignal<Load>,
-    pub(crate) pace: RwSignal<Pace>,
+    pub(crate) pace: RwSignal<TransferRate>,
     pub(crate) is_paused: RwSignal<bool>,
     /// A load that waits since an earlier visit.
     pub(crate) left: RwSignal<Option<Origin>, LocalStorage>,
@@ -69,7 +69,7 @@ impl Shelf {
         self.is_paused.set(false);
         self.left.set(None);
         self.trouble.set(None);
-        self.pace.update(Pace::rest);
+        self.pace.update(TransferRate::rest);
     }
 
     /// Takes note of how far a load is.

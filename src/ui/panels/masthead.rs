@@ -5,14 +5,14 @@ use leptos::prelude::*;
 use crate::explorer::file_size;
 use crate::protocol::Progress;
 use crate::ui::card::Card;
-use crate::ui::exhibit::{EngineState, Exhibit};
 use crate::ui::model_panel::{ModelButton, ModelPanel};
+use crate::ui::page::state::{EngineState, PageState};
 
 /// The top of the page.
 #[component]
 pub(crate) fn Masthead() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let is_safe = move || exhibit.engine.with(|engine| *engine == EngineState::Safe);
+    let page = expect_context::<PageState>();
+    let is_safe = move || page.engine.with(|engine| *engine == EngineState::Safe);
     view! {
         <header class="masthead">
             <p class="name">"Kappascope"</p>
@@ -20,16 +20,16 @@ pub(crate) fn Masthead() -> impl IntoView {
             <p class="engine" role="status">
                 // First, so that it stays where it is while the words beside it grow.
                 <ModelButton/>
-                <span>{move || engine_words(exhibit)}</span>
-                <Show when=is_safe><button type="button" class="quiet" on:click=move |_| exhibit.leave_safe_mode()>"Load the model anyway"</button></Show>
+                <span>{move || engine_words(page)}</span>
+                <Show when=is_safe><button type="button" class="quiet" on:click=move |_| page.leave_safe_mode()>"Load the model anyway"</button></Show>
             </p>
         </header>
         <ModelPanel/>
     }
 }
 
-fn engine_words(exhibit: Exhibit) -> String {
-    let has_recorded = exhibit
+fn engine_words(page: PageState) -> String {
+    let has_recorded = page
         .snapshot
         .with(|snapshot| snapshot.as_ref().is_some_and(|snapshot| snapshot.recorded));
     let shown = if has_recorded {
@@ -37,10 +37,10 @@ fn engine_words(exhibit: Exhibit) -> String {
     } else {
         ""
     };
-    exhibit.engine.with(|engine| match engine {
+    page.engine.with(|engine| match engine {
         EngineState::Starting => format!("{shown}the model is being loaded"),
         EngineState::Loading(progress) => format!("{shown}{}", progress_words(progress)),
-        EngineState::Ready(card) => card_words(card, &exhibit.choice.get()),
+        EngineState::Ready(card) => card_words(card, &page.choice.get()),
         EngineState::Stopped(_) => format!("{shown}no engine runs"),
         EngineState::Safe => {
             format!("{shown}loading the model stopped this page before, so it waits")

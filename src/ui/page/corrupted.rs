@@ -1,0 +1,105 @@
+//! The chosen picture at each severity of a corruption, and generated pictures as files.
+
+use std::sync::Arc;
+
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+use crate::corruption::{Corrupted, ImageCorruption};
+use crate::explorer::{
+    DRAWING, GENERATED_SIDE, GeneratedPictures, bmp, corrupted_name, drawing_file,
+};
+use crate::ui::dom::canvas;
+use crate::ui::page::state::PageState;
+
+/// Pixels along the side, as the canvas counts them.
+#[expect(clippy::cast_possible_truncation, reason = "a small number")]
+pub(crate) const SIDE: u32 = GENERATED_SIDE as u32;
+
+/// A picture of the page at each severity of a corruption, three bytes a pixel, the picture itself first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CorruptedPictures {
+    pub(crate) image: String,
+    pub(crate) corruption: ImageCorruption,
+    pub(crate) pictures: Vec<Arc<Vec<u8>>>,
+}
+
+/// Generated pictures as files, each under its name; `None` where they are still being made.
+pub(crate) fn files(
+    of: &GeneratedPictures,
+    corrupted: Option<&CorruptedPictures>,
+) -> Option<Vec<(String, Arc<Vec<u8>>)>> {
+    match of {
+        GeneratedPictures::Drawing(drawing) => {
+            Some(vec![(DRAWING.to_owned(), Arc::new(drawing_file(drawing)))])
+        }
+        GeneratedPictures::Corrupted(image, corruption) => {
+            let is_it = |known: &&CorruptedPictures| {
+                known.image == *image && known.corruption == *corruption
+            };
+            let files = corrupted.filter(is_it)?.pictures.iter().enumerate();
+            let file = |(severity, pixels): (usize, &Arc<Vec<u8>>)| {
+                let file = Arc::new(bmp(pixels, GENERATED_SIDE));
+                (corrupted_name(severity), file)
+            };
+            Some(files.map(file).collect())
+        }
+    }
+}
+
+/// Corrupts the chosen picture whenever it, or the corruption, is another one.
+pub(crate) fn keep(page: PageState) {
+    let chosen = Memo::new(move |_| {
+        let (image, corruption) = chosen(page)?;
+        let url = page
+            .files
+            .with(|files| files.get(&image).map(|file| file.url.clone()))?;
+        Some((image, url, corruption))
+    });
+    Effect::new(move |_| {
+        if let Some((image, url, corruption)) = chosen.get() {
+            spawn_local(async move {
+                if let Some(pictures) = corrupt(page, &image, &url, corruption).await {
+                    page.corrupted.set(Some(CorruptedPictures {
+                        image,
+                        corruption,
+                        pictures,
+                    }));
+                }
+            });
+        }
+    });
+}
+
+fn chosen(page: PageState) -> Option<(String, ImageCorruption)> {
+    page.state
+        .with(|state| Some((state.picture.clone()?, state.image_corruption)))
+}
+
+/// The picture at each severity; `None` where it cannot be drawn, or another one is chosen meanwhile.
+async fn corrupt(
+    page: PageState,
+    image: &str,
+    url: &str,
+    corruption: ImageCorruption,
+) -> Option<Vec<Arc<Vec<u8>>>> {
+    let pixels = canvas::pixels(url, SIDE).await?;
+    let mut pictures = Vec::new();
+    for corrupted in corruption.ladder(&pixels, GENERATED_SIDE, image) {
+        let pixels = match corrupted {
+            Corrupted::Pixels(pixels) => pixels,
+            Corrupted::Jpeg { quality } => {
+                canvas::through_jpeg(&pixels, SIDE, f64::from(quality) / 100.0).await?
+            }
+        };
+        pictures.push(Arc::new(pixels));
+        // Between two severities the page looks at what the visitor does.
+        TimeoutFuture::new(0).await;
+        let (now, of) = untrack(|| chosen(page))?;
+        if now != image || of != corruption {
+            return None;
+        }
+    }
+    Some(pictures)
+}
