@@ -36,11 +36,17 @@ impl CorruptionKind for Misspelling {
 }
 
 impl Misspelling {
-    /// A caption without errors and at each severity.
+    /// A caption without errors, then at each severity; each keeps the errors of those before.
     #[must_use]
     pub fn ladder(self, caption: &str) -> Vec<String> {
-        let misspelt = (1..=Self::MAX_SEVERITY)
-            .map(|severity| Corruption::new(self, severity).apply(caption, ""));
+        // Word by word, so that a word's errors do not depend on how many words before it are hit.
+        let misspelt = |severity| {
+            let words = caption.split(' ').enumerate();
+            let misspelt =
+                words.map(|(i, word)| Corruption::new(self, severity).apply(word, &i.to_string()));
+            misspelt.collect::<Vec<_>>().join(" ")
+        };
+        let misspelt = (1..=Self::MAX_SEVERITY).map(misspelt);
         std::iter::once(caption.to_owned())
             .chain(misspelt)
             .collect()
@@ -198,10 +204,23 @@ mod tests {
     }
 
     #[test]
-    fn a_ladder_starts_with_the_caption_itself() {
-        let ladder = Misspelling::Keyboard.ladder(CAPTION);
-        assert_eq!(ladder.len(), 8, "none and seven severities");
-        assert_eq!(ladder[0], CAPTION, "no errors");
-        assert_ne!(ladder[7], CAPTION, "a third of the words");
+    fn each_rung_of_a_ladder_keeps_the_errors_of_those_before() {
+        for kind in Misspelling::ALL {
+            let ladder = kind.ladder(CAPTION);
+            assert_eq!(ladder.len(), 8, "none and seven severities");
+            assert_eq!(ladder[0], CAPTION, "no errors");
+            assert_ne!(ladder[7], CAPTION, "a third of the words");
+            for (fewer, more) in ladder.iter().zip(&ladder[1..]) {
+                let words = CAPTION
+                    .split(' ')
+                    .zip(fewer.split(' ').zip(more.split(' ')));
+                for (word, (before, after)) in words {
+                    assert!(
+                        before == word || before == after,
+                        "{fewer:?}, then {more:?}"
+                    );
+                }
+            }
+        }
     }
 }

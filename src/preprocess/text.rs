@@ -5,13 +5,10 @@ use std::str::FromStr as _;
 use serde_json::json;
 use tokenizers::Tokenizer;
 
+pub use super::clean::{END_TOKEN, START_TOKEN};
 use super::clean::{canonicalize, clean};
 use crate::error::{Error, Result};
 
-/// The token before every caption.
-pub const START_TOKEN: &str = "<|startoftext|>";
-/// The token after every caption, at which the text tower is read.
-pub const END_TOKEN: &str = "<|endoftext|>";
 /// The token of a word that the model does not know; byte-level tokenizers have none.
 pub const UNKNOWN_TOKEN: &str = "<|unknown|>";
 

@@ -30,6 +30,8 @@ pub enum Metric {
     RecallSum,
     /// A statistic of Recall@1 over levels of uncertainty.
     Levels(Retrieval, LevelStatistic),
+    /// Recall@1 of the queries of one level of uncertainty, 0 the most certain.
+    LevelRecall(Retrieval, usize),
     /// Recall under noise or corruptions, or its loss.
     Shifted(Impacted, Shift),
     /// Spearman correlation of captions' uncertainty and bits of information.
@@ -42,8 +44,10 @@ pub enum Metric {
     Quantile(Grouped, usize, usize),
     /// Zero-shot accuracy on the classification task of this name.
     Accuracy(Name),
-    /// Accuracy on pictures of a class and of none.
+    /// Accuracy on pictures of a class or of none, where a rule refuses some.
     Rejection(RejectionRule, RejectionResult),
+    /// The same at a point of the curve over all thresholds.
+    RejectionCurve(RejectionRule, usize, RejectionResult),
     /// Captions that were measured on.
     CaptionCount,
     /// Pictures that were measured on.
@@ -78,6 +82,10 @@ macro_rules! named {
 
             const fn name(self) -> &'static str {
                 match self { $(Self::$case => $text),+ }
+            }
+
+            fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|case| case.name() == name)
             }
         }
     };
@@ -121,17 +129,16 @@ named! {
     }
 }
 
-/// A statistic of Recall@1 over levels of uncertainty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LevelStatistic {
-    /// Rank correlation S of level and recall; −1 is ideal.
-    Spearman,
-    /// R² of the straight line through recall over level.
-    RSquared,
-    /// Slope of that line.
-    Slope,
-    /// Recall of one level, 0 the most certain.
-    Recall(usize),
+named! {
+    /// A statistic of Recall@1 over levels of uncertainty.
+    LevelStatistic {
+        /// Rank correlation S of level and recall; −1 is ideal.
+        Spearman = "spearman",
+        /// R² of the straight line through recall over level.
+        RSquared = "r_squared",
+        /// Slope of that line.
+        Slope = "slope",
+    }
 }
 
 /// What the test split was measured under.
@@ -164,19 +171,16 @@ pub enum RejectionRule {
     Margin,
 }
 
-/// What a rule of rejection was found to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RejectionResult {
-    /// Accuracy on pictures of a class.
-    Positive,
-    /// Accuracy on pictures of no class.
-    Negative,
-    /// Area under the ROC curve.
-    Auroc,
-    /// Accuracy on pictures of a class at a point of the curve over all thresholds.
-    CurvePositive(usize),
-    /// Accuracy on pictures of no class at a point of that curve.
-    CurveNegative(usize),
+named! {
+    /// What a rule of rejection was found to do.
+    RejectionResult {
+        /// Accuracy on pictures of a class.
+        Positive = "positive",
+        /// Accuracy on pictures of no class.
+        Negative = "negative",
+        /// Area under the ROC curve.
+        Auroc = "auroc",
+    }
 }
 
 impl Retrieval {
@@ -204,20 +208,6 @@ impl Impacted {
 }
 
 impl Metric {
-    /// Metrics without a number or a name of their own.
-    const PLAIN: [Self; 10] = [
-        Self::FullCaptionRecall,
-        Self::RecallSum,
-        Self::UncertaintyVsBits,
-        Self::UncertaintyVsTokens,
-        Self::AdjacentLevelsOrdered,
-        Self::CaptionCount,
-        Self::PictureCount,
-        Self::FitSeconds,
-        Self::MeasureSeconds,
-        Self::DivergedAtStep,
-    ];
-
     /// Whether higher or lower numbers are better.
     #[must_use]
     pub const fn better(&self) -> Better {
@@ -237,104 +227,86 @@ impl Metric {
     pub const fn is_point_of_figure(&self) -> bool {
         matches!(
             self,
-            Self::Quantile(..)
-                | Self::Levels(_, LevelStatistic::Recall(_))
-                | Self::Rejection(
-                    _,
-                    RejectionResult::CurvePositive(_) | RejectionResult::CurveNegative(_)
-                )
+            Self::Quantile(..) | Self::LevelRecall(..) | Self::RejectionCurve(..)
         )
     }
 
-    fn quantile(name: &str) -> Option<Self> {
-        let mut of = with_prefix(Grouped::ALL, Grouped::name, name);
-        of.find_map(|(of, rest)| {
-            let (group, percent) = rest.split_once("_q")?;
-            Some(Self::Quantile(
-                of,
+    /// The metric of a name that is cut at its underscores.
+    fn of_words(words: &[&str]) -> Option<Self> {
+        let metric = match words {
+            ["rsum"] => Self::RecallSum,
+            ["t2i", "recall", "at", "1", "full"] => Self::FullCaptionRecall,
+            ["uncertainty", "vs", "bits"] => Self::UncertaintyVsBits,
+            ["uncertainty", "vs", "tokens"] => Self::UncertaintyVsTokens,
+            ["adjacent", "levels", "ordered"] => Self::AdjacentLevelsOrdered,
+            ["n", "captions"] => Self::CaptionCount,
+            ["n", "images"] => Self::PictureCount,
+            ["fit", "seconds"] => Self::FitSeconds,
+            ["measure", "seconds"] => Self::MeasureSeconds,
+            ["diverged", "at", "step"] => Self::DivergedAtStep,
+            ["accuracy", task @ ..] => Self::Accuracy(task.join("_").into()),
+            ["disturbed", rest @ ..] => Self::corrupted(rest)?,
+            [of @ .., "noisy", side @ ("pictures" | "captions")] => {
+                let shift = match *side {
+                    "pictures" => Shift::NoisyPictures,
+                    _ => Shift::NoisyCaptions,
+                };
+                Self::Shifted(Impacted::named(&of.join("_"))?, shift)
+            }
+            [of @ .., "mmi"] => Self::Shifted(Impacted::named(&of.join("_"))?, Shift::NoiseImpact),
+            ["dummy", number, result] => {
+                let rule = RejectionRule::Dummy(number.parse().ok()?);
+                Self::Rejection(rule, RejectionResult::named(result)?)
+            }
+            [rule, "curve", step, side] => {
+                let side = RejectionResult::named(side)?;
+                Self::RejectionCurve(RejectionRule::named(rule)?, step.parse().ok()?, side)
+            }
+            [rule @ ("threshold" | "margin"), result] => {
+                Self::Rejection(RejectionRule::named(rule)?, RejectionResult::named(result)?)
+            }
+            ["i2t", "own", rest @ ..] => Self::of_retrieval(Retrieval::ImageToOwnText, rest)?,
+            [of @ ("i2t" | "t2i"), rest @ ..] => Self::of_retrieval(Retrieval::named(of)?, rest)?,
+            [of @ .., group, percent] => Self::Quantile(
+                Grouped::named(&of.join("_"))?,
                 group.parse().ok()?,
-                percent.parse().ok()?,
-            ))
-        })
-    }
-
-    fn of_retrieval(name: &str) -> Option<Self> {
-        let mut of = with_prefix(Retrieval::ALL, Retrieval::name, name);
-        of.find_map(|(of, rest)| {
-            let statistic = match rest {
-                "spearman" => LevelStatistic::Spearman,
-                "r_squared" => LevelStatistic::RSquared,
-                "slope" => LevelStatistic::Slope,
-                _ => match rest.strip_prefix("recall_at_") {
-                    Some(k) => return Some(Self::Recall(of, k.parse().ok()?)),
-                    None => LevelStatistic::Recall(rest.strip_prefix("level_")?.parse().ok()?),
-                },
-            };
-            Some(Self::Levels(of, statistic))
-        })
-    }
-
-    fn shifted(name: &str) -> Option<Self> {
-        let (is_corrupted, name) = match name.strip_prefix("disturbed_") {
-            Some(rest) => (true, rest),
-            None => (false, name),
+                percent.strip_prefix('q')?.parse().ok()?,
+            ),
+            _ => return None,
         };
-        let with_end = format!("{name}_");
-        let mut of = with_prefix(Impacted::ALL, Impacted::name, &with_end);
-        of.find_map(|(of, rest)| {
-            let shift = match (is_corrupted, rest.trim_end_matches('_')) {
-                (true, "") => Shift::Corrupted,
-                (true, "mmi") => Shift::CorruptionImpact,
-                (true, kind) => match kind.rsplit_once('_') {
-                    Some((kind, severity)) => {
-                        Shift::AtSeverity(kind.to_owned().into(), severity.parse().ok()?)
-                    }
-                    None => Shift::Kind(kind.to_owned().into()),
-                },
-                (false, "mmi") => Shift::NoiseImpact,
-                (false, "noisy_pictures") => Shift::NoisyPictures,
-                (false, "noisy_captions") => Shift::NoisyCaptions,
-                (false, _) => return None,
-            };
-            Some(Self::Shifted(of, shift))
-        })
+        Some(metric)
     }
 
-    fn rejection(name: &str) -> Option<Self> {
-        let (rule, rest) = name.split_once('_')?;
-        let (rule, rest) = match rule {
-            "threshold" => (RejectionRule::Threshold, rest),
-            "margin" => (RejectionRule::Margin, rest),
-            "dummy" => {
-                let (number, rest) = rest.split_once('_')?;
-                (RejectionRule::Dummy(number.parse().ok()?), rest)
+    fn of_retrieval(of: Retrieval, words: &[&str]) -> Option<Self> {
+        match words {
+            ["recall", "at", k] => Some(Self::Recall(of, k.parse().ok()?)),
+            ["level", level] => Some(Self::LevelRecall(of, level.parse().ok()?)),
+            words => Some(Self::Levels(of, LevelStatistic::named(&words.join("_"))?)),
+        }
+    }
+
+    fn corrupted(words: &[&str]) -> Option<Self> {
+        let n_words = if words.first() == Some(&"rsum") { 1 } else { 4 };
+        let (of, rest) = words.split_at_checked(n_words)?;
+        let shift = match rest {
+            [] => Shift::Corrupted,
+            ["mmi"] => Shift::CorruptionImpact,
+            [kind] => Shift::Kind((*kind).to_owned().into()),
+            [kind, severity] => {
+                Shift::AtSeverity((*kind).to_owned().into(), severity.parse().ok()?)
             }
             _ => return None,
         };
-        let result = match rest {
-            "positive" => RejectionResult::Positive,
-            "negative" => RejectionResult::Negative,
-            "auroc" => RejectionResult::Auroc,
-            _ => match rest.strip_prefix("curve_")?.split_once('_')? {
-                (step, "positive") => RejectionResult::CurvePositive(step.parse().ok()?),
-                (step, "negative") => RejectionResult::CurveNegative(step.parse().ok()?),
-                _ => return None,
-            },
-        };
-        Some(Self::Rejection(rule, result))
+        Some(Self::Shifted(Impacted::named(&of.join("_"))?, shift))
     }
 }
 
-/// The cases whose name, and an underscore, a name begins with, with what follows.
-fn with_prefix<'a, T: Copy>(
-    cases: &'a [T],
-    name_of: impl Fn(T) -> &'static str + 'a,
-    name: &'a str,
-) -> impl Iterator<Item = (T, &'a str)> {
-    cases.iter().filter_map(move |&case| {
-        let rest = name.strip_prefix(name_of(case))?.strip_prefix('_')?;
-        Some((case, rest))
-    })
+impl RejectionRule {
+    fn named(name: &str) -> Option<Self> {
+        [Self::Threshold, Self::Margin]
+            .into_iter()
+            .find(|rule| rule.to_string() == name)
+    }
 }
 
 impl fmt::Display for Metric {
@@ -343,30 +315,23 @@ impl fmt::Display for Metric {
             Self::Recall(of, k) => write!(f, "{}_recall_at_{k}", of.name()),
             Self::FullCaptionRecall => f.write_str("t2i_recall_at_1_full"),
             Self::RecallSum => f.write_str("rsum"),
-            Self::Levels(of, statistic) => write!(f, "{}_{statistic}", of.name()),
+            Self::Levels(of, statistic) => write!(f, "{}_{}", of.name(), statistic.name()),
+            Self::LevelRecall(of, level) => write!(f, "{}_level_{level}", of.name()),
             Self::Shifted(of, shift) => shift.write(f, of.name()),
             Self::UncertaintyVsBits => f.write_str("uncertainty_vs_bits"),
             Self::UncertaintyVsTokens => f.write_str("uncertainty_vs_tokens"),
             Self::AdjacentLevelsOrdered => f.write_str("adjacent_levels_ordered"),
             Self::Quantile(of, group, percent) => write!(f, "{}_{group}_q{percent}", of.name()),
             Self::Accuracy(task) => write!(f, "accuracy_{task}"),
-            Self::Rejection(rule, result) => write!(f, "{rule}_{result}"),
+            Self::Rejection(rule, result) => write!(f, "{rule}_{}", result.name()),
+            Self::RejectionCurve(rule, step, side) => {
+                write!(f, "{rule}_curve_{step}_{}", side.name())
+            }
             Self::CaptionCount => f.write_str("n_captions"),
             Self::PictureCount => f.write_str("n_images"),
             Self::FitSeconds => f.write_str("fit_seconds"),
             Self::MeasureSeconds => f.write_str("measure_seconds"),
             Self::DivergedAtStep => f.write_str("diverged_at_step"),
-        }
-    }
-}
-
-impl fmt::Display for LevelStatistic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Spearman => f.write_str("spearman"),
-            Self::RSquared => f.write_str("r_squared"),
-            Self::Slope => f.write_str("slope"),
-            Self::Recall(level) => write!(f, "level_{level}"),
         }
     }
 }
@@ -395,34 +360,12 @@ impl fmt::Display for RejectionRule {
     }
 }
 
-impl fmt::Display for RejectionResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Positive => f.write_str("positive"),
-            Self::Negative => f.write_str("negative"),
-            Self::Auroc => f.write_str("auroc"),
-            Self::CurvePositive(step) => write!(f, "curve_{step}_positive"),
-            Self::CurveNegative(step) => write!(f, "curve_{step}_negative"),
-        }
-    }
-}
-
 impl FromStr for Metric {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let task = |task: &str| Self::Accuracy(task.to_owned().into());
-        Self::quantile(name)
-            .or_else(|| {
-                Self::PLAIN
-                    .into_iter()
-                    .find(|plain| plain.to_string() == name)
-            })
-            .or_else(|| Self::of_retrieval(name))
-            .or_else(|| Self::shifted(name))
-            .or_else(|| Self::rejection(name))
-            .or_else(|| name.strip_prefix("accuracy_").map(task))
-            .ok_or_else(|| format!("no metric is called {name:?}"))
+        let words: Vec<&str> = name.split('_').collect();
+        Self::of_words(&words).ok_or_else(|| format!("no metric is called {name:?}"))
     }
 }
 

@@ -9,13 +9,10 @@ mod built_page {
     use kappascope::scenes::{information, parse};
     use serde_json::{Value, json};
 
-    use crate::explorer::{
-        ANSWERING, WINDOWS, assert_near, assert_sound, axe, escaped, gallery_picture,
-        native_kappas, native_table, open_ready, rows, wait_until_ready,
+    use crate::harness::{
+        ANSWERING, Browser, Server, WINDOWS, assert_near, assert_sound, axe, dist, escaped,
+        gallery_picture, native_kappas, native_table, open_ready, rows, wait_until_ready,
     };
-    use crate::server::{Server, dist};
-    use crate::webdriver::Browser;
-
     /// The same f32 arithmetic, compiled for another machine.
     const TOLERANCE: f64 = 1e-4;
     /// The same f64 arithmetic, printed and read again.
@@ -189,21 +186,26 @@ mod built_page {
             )
         };
         assert_eq!(answers()[0], "none", "a purple cross is none of the three");
-        let lowered = "return document.querySelector('tr[data-image=\"cross-in-the-dark\"] [data-field=by-threshold]').innerText !== 'none'";
         browser.press("#class-threshold", HOME);
-        let best = shown[..3]
-            .iter()
-            .filter_map(|row| row[1])
-            .fold(f64::MIN, f64::max);
-        if best >= 0.0 {
-            browser.wait_for("an answer without a threshold", ANSWERING, lowered, &[]);
-        } else {
-            assert_eq!(
-                answers()[1],
-                "none",
-                "the best cosine, {best}, lies below zero"
-            );
-        }
+        let cosines = pairs[..3].iter().map(|pair| pair["cosine"].as_f64());
+        let (i_best, best) = cosines
+            .enumerate()
+            .max_by(|(_, a), (_, b)| a.partial_cmp(b).expect("numbers"))
+            .expect("three classes");
+        let nearest =
+            "return document.querySelectorAll('tr[data-class]')[arguments[0]].dataset.class";
+        let nearest = browser.run(nearest, &[json!(i_best)]);
+        assert!(
+            best >= Some(0.0),
+            "the threshold 0 refuses {nearest}: {best:?}"
+        );
+        let lowered = "return document.querySelector('tr[data-image=\"cross-in-the-dark\"] [data-field=by-threshold]').innerText === arguments[0]";
+        browser.wait_for(
+            "the nearest class without a threshold",
+            ANSWERING,
+            lowered,
+            &[nearest],
+        );
     }
 
     #[test]

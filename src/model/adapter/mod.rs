@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of the encoder that made the features.
 
+mod config;
 mod evidential;
 mod gamma;
 mod gaussian;
@@ -13,12 +14,12 @@ mod perceptron;
 use burn::module::{Module, Param};
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 pub use crate::family::{Family, PerFamily};
+pub use config::AdapterConfig;
 pub use evidential::{concentration_parameters, evidential_loss};
 pub use gaussian::{
     diagonal_log_density, expected_squared_distance, halved_information_bottleneck,
@@ -28,17 +29,6 @@ pub use generalized_gaussian::GeneralizedGaussian;
 pub use likelihood::{concentration, log_likelihood_ratio};
 pub use loss::{info_nce, sigmoid_loss};
 pub use perceptron::Perceptron;
-
-/// Sizes of an [`Adapter`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AdapterConfig {
-    /// Dimension of features and of η.
-    pub embed_dim: usize,
-    /// Width of the hidden layers; 1024 in the paper's code.
-    pub hidden_width: usize,
-    /// Hidden layers; 3 in the paper's code, whose text counts them without the last linear layer.
-    pub hidden_layers: usize,
-}
 
 /// `Linear → ReLU` for each hidden layer, then `Linear` without activation, and the factor on the log-likelihoods.
 #[derive(Module, Debug)]

@@ -6,18 +6,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
 use burn::tensor::Device;
-use serde::Serialize;
 
-use super::corrupted::CorruptionName;
 use super::evaluation_data::EvaluationData;
 use super::measure::Numbers;
 use super::results::Results;
 use super::run::{Evaluator, FitRequest, Measured, Plan};
 use super::{figures, report};
 use crate::report::{Impacted, Metric, SHOWN_ON_THE_PAGE, Shift};
-use crate::train::features::cache::CacheConfig;
 use crate::train::files;
-use crate::train::methods::{MethodName, UncertaintyOf, Variant};
+use crate::train::methods::MethodName;
 use crate::train::optimize::Diverged;
 use crate::train::progress::Interrupt;
 
@@ -190,7 +187,7 @@ impl Campaign<'_> {
 
     /// Writes `environment.json`, or checks that the run there was planned the same way.
     fn claim(&self) -> Result<()> {
-        let now = serde_json::to_value(self.environment())?;
+        let now = self.environment();
         let Some(there) = read_environment(self.folder)? else {
             let path = self.folder.join(ENVIRONMENT);
             return files::put(&path, serde_json::to_string_pretty(&now)?);
@@ -214,45 +211,46 @@ impl Campaign<'_> {
         mut there: serde_json::Value,
         now: serde_json::Value,
     ) -> Result<()> {
-        const KEY: &str = "disturbances";
         let is_none = |value: &serde_json::Value| value.as_array().is_none_or(Vec::is_empty);
-        if is_none(&now[KEY]) || there[KEY] == now[KEY] {
+        if is_none(&now[CORRUPTIONS]) || there[CORRUPTIONS] == now[CORRUPTIONS] {
             return Ok(());
         }
         ensure!(
-            is_none(&there[KEY]),
+            is_none(&there[CORRUPTIONS]),
             "{} holds results with the corruptions {}, not {}; choose another folder",
             self.folder.display(),
-            there[KEY],
-            now[KEY]
+            there[CORRUPTIONS],
+            now[CORRUPTIONS]
         );
-        there[KEY] = now[KEY].clone();
+        there[CORRUPTIONS] = now[CORRUPTIONS].clone();
         let path = self.folder.join(ENVIRONMENT);
         files::put(&path, serde_json::to_string_pretty(&there)?)
     }
 
-    fn environment(&self) -> Environment<'_> {
+    /// What else a reader has to know to repeat the numbers.
+    fn environment(&self) -> serde_json::Value {
         let (plan, config) = (self.plan, &self.data.own.config);
-        let corrupted = self.data.corrupted.iter();
-        Environment {
-            command: &plan.command,
-            version: env!("CARGO_PKG_VERSION"),
-            commit: commit(),
-            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            n_cores: std::thread::available_parallelism().map_or(1, usize::from),
-            device: self.device.0,
-            jobs: self.n_jobs,
-            batch: plan.batch,
-            epochs: plan.epochs,
-            rate_factor: plan.rate_factor,
-            follow: plan.follow,
-            probvlm_uncertainty: plan.probvlm_uncertainty,
-            deterministic_scale: plan.deterministic_scale,
-            hidden_width: plan.sizes(config.embed_dim).hidden_width,
-            features: config,
-            also_measured_on: self.data.others.iter().map(|c| &c.config).collect(),
-            corruptions: corrupted.map(|split| &split.corruption).collect(),
-        }
+        let others = self.data.others.iter().map(|cache| &cache.config);
+        let corruptions = self.data.corrupted.iter().map(|split| &split.corruption);
+        serde_json::json!({
+            "command": plan.command,
+            "version": env!("CARGO_PKG_VERSION"),
+            "commit": commit(),
+            "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            "n_cores": std::thread::available_parallelism().map_or(1, usize::from),
+            "device": self.device.0,
+            "jobs": self.n_jobs,
+            "batch": plan.batch,
+            "epochs": plan.epochs,
+            "rate_factor": plan.rate_factor,
+            "follow": plan.follow,
+            "probvlm_uncertainty": plan.probvlm_uncertainty,
+            "deterministic_scale": plan.deterministic_scale,
+            "hidden_width": plan.sizes(config.embed_dim).hidden_width,
+            "features": config,
+            "also_measured_on": others.collect::<Vec<_>>(),
+            CORRUPTIONS: corruptions.collect::<Vec<_>>(),
+        })
     }
 }
 
@@ -260,29 +258,8 @@ fn locked(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What else a reader has to know to repeat the numbers.
-#[derive(Serialize)]
-struct Environment<'a> {
-    command: &'a str,
-    version: &'static str,
-    commit: String,
-    system: String,
-    n_cores: usize,
-    device: &'a str,
-    jobs: usize,
-    batch: usize,
-    epochs: usize,
-    rate_factor: f64,
-    follow: Variant,
-    probvlm_uncertainty: UncertaintyOf,
-    deterministic_scale: Option<f32>,
-    hidden_width: usize,
-    features: &'a CacheConfig,
-    also_measured_on: Vec<&'a CacheConfig>,
-    #[serde(rename = "disturbances")]
-    corruptions: Vec<&'a CorruptionName>,
-}
-
+/// Key of the corruptions in `environment.json`.
+const CORRUPTIONS: &str = "disturbances";
 /// What must be the same for all results of a folder.
 const PLANNED: [&str; 9] = [
     "batch",

@@ -110,9 +110,8 @@ impl<'a> Classified<'a> {
                 confidence: confidence(choice),
                 label: label.map(|label| label == choice.class),
             });
-            let found = by_confidence(&candidates.collect::<Vec<_>>(), target);
-            let found = found.into_iter();
-            numbers.extend(found.map(|(result, value)| (Metric::Rejection(rule, result), value)));
+            let candidates: Vec<Candidate> = candidates.collect();
+            numbers.extend(by_confidence(rule, &candidates, target));
         }
         Ok(numbers)
     }
@@ -120,22 +119,23 @@ impl<'a> Classified<'a> {
 
 /// What refusing the least confident candidates does: at points of the curve over all thresholds, at the point nearest
 /// to a target, and as area under the ROC curve.
-fn by_confidence(candidates: &[Candidate], target: Accuracy) -> Vec<(RejectionResult, f64)> {
+fn by_confidence(rule: RejectionRule, candidates: &[Candidate], target: Accuracy) -> Numbers {
     let curve = rejection_curve(candidates);
-    let mut results = Vec::new();
+    let mut numbers = Numbers::new();
     for step in 0..=CURVE_STEPS {
-        let Accuracy { positive, negative } =
-            curve[step * (curve.len() - 1) / CURVE_STEPS].accuracy;
-        results.push((RejectionResult::CurvePositive(step), positive));
-        results.push((RejectionResult::CurveNegative(step), negative));
+        let found = curve[step * (curve.len() - 1) / CURVE_STEPS].accuracy;
+        let point = |side| Metric::RejectionCurve(rule, step, side);
+        numbers.insert(point(RejectionResult::Positive), found.positive);
+        numbers.insert(point(RejectionResult::Negative), found.negative);
     }
+    let of = |result| Metric::Rejection(rule, result);
     if let Some(point) = nearest_point(&curve, target) {
-        results.push((RejectionResult::Positive, point.accuracy.positive));
-        results.push((RejectionResult::Negative, point.accuracy.negative));
+        numbers.insert(of(RejectionResult::Positive), point.accuracy.positive);
+        numbers.insert(of(RejectionResult::Negative), point.accuracy.negative);
     }
     let area = rejection_auroc(candidates);
-    results.extend(area.map(|area| (RejectionResult::Auroc, area)));
-    results
+    numbers.extend(area.map(|area| (of(RejectionResult::Auroc), area)));
+    numbers
 }
 
 /// The mean score of each class over its captions, which for likelihoods is their geometric mean; dummies follow as

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::classify::CURVE_STEPS;
 use super::plot::{Line, Panel, draw};
 use super::results::Results;
-use crate::report::{Grouped, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval};
+use crate::report::{Grouped, Metric, RejectionResult, RejectionRule, Retrieval};
 use crate::train::methods::MethodName;
 
 /// The methods of the ablation.
@@ -83,7 +83,7 @@ fn recall_panels(results: &Results, methods: &[MethodName]) -> Vec<Panel> {
 /// Mean over seeds, with one standard deviation to each side.
 fn recall_line(results: &Results, method: MethodName, direction: Retrieval) -> Option<Line> {
     let levels = (0..).map_while(|level| {
-        let metric = Metric::Levels(direction, LevelStatistic::Recall(level));
+        let metric = Metric::LevelRecall(direction, level);
         Some((level as f64, results.summary(method, &metric)?))
     });
     let levels: Vec<_> = levels.collect();
@@ -135,23 +135,25 @@ fn bits_panel(results: &Results) -> Panel {
 
 /// CLIP's curves over all thresholds, and what each method does with each dummy.
 fn rejection_panel(results: &Results) -> Panel {
-    let at = |method, rule, result| {
-        let found = results.summary(method, &Metric::Rejection(rule, result))?;
-        Some(found.mean)
-    };
+    let at = |method, metric| Some(results.summary(method, &metric)?.mean);
     let curves = [RejectionRule::Threshold, RejectionRule::Margin];
     let curves = curves.into_iter().filter_map(|rule| {
         let points = (0..=CURVE_STEPS).filter_map(|step| {
-            let negative = at(MethodName::Clip, rule, RejectionResult::CurveNegative(step))?;
-            let positive = at(MethodName::Clip, rule, RejectionResult::CurvePositive(step))?;
-            Some((negative, positive))
+            let at = |side| at(MethodName::Clip, Metric::RejectionCurve(rule, step, side));
+            Some((
+                at(RejectionResult::Negative)?,
+                at(RejectionResult::Positive)?,
+            ))
         });
         line(format!("CLIP, {rule}"), points.collect())
     });
     let dummies = REJECTING.into_iter().filter_map(|method| {
         let points = (0..).map(RejectionRule::Dummy).map_while(|rule| {
-            let negative = at(method, rule, RejectionResult::Negative)?;
-            Some((negative, at(method, rule, RejectionResult::Positive)?))
+            let at = |side| at(method, Metric::Rejection(rule, side));
+            Some((
+                at(RejectionResult::Negative)?,
+                at(RejectionResult::Positive)?,
+            ))
         });
         line(format!("{}, dummies", method.title()), points.collect())
     });

@@ -285,18 +285,16 @@ fn level_numbers(found: &Found, side: Side, uncertainty: &[f64], ids: &IdMap) ->
     }
     for (direction, uncertainty, is_correct) in directions {
         let levels = Levels::of(uncertainty, &is_correct, LEVELS);
-        let of_level =
-            |(level, recall): (usize, &f64)| (LevelStatistic::Recall(level), Some(*recall));
         let line = levels.line;
-        let statistics = [
+        for (statistic, value) in [
             (LevelStatistic::Spearman, levels.spearman),
             (LevelStatistic::RSquared, line.map(|line| line.r_squared)),
             (LevelStatistic::Slope, line.map(|line| line.slope)),
-        ];
-        let of_levels = levels.recall.iter().enumerate().map(of_level);
-        for (statistic, value) in statistics.into_iter().chain(of_levels) {
+        ] {
             numbers.extend(value.map(|value| (Metric::Levels(direction, statistic), value)));
         }
+        let of_levels = levels.recall.iter().enumerate();
+        numbers.extend(of_levels.map(|(i, recall)| (Metric::LevelRecall(direction, i), *recall)));
     }
     numbers
 }
@@ -556,9 +554,7 @@ mod tests {
         for side in [Side::Text, Side::Image] {
             let numbers = level_numbers(&found, side, &uncertainty, &ids);
             for direction in [Retrieval::TextToImage, Retrieval::ImageToText] {
-                let recall = |level: usize| {
-                    numbers[&Metric::Levels(direction, LevelStatistic::Recall(level))]
-                };
+                let recall = |level: usize| numbers[&Metric::LevelRecall(direction, level)];
                 assert_eq!(
                     (recall(0), recall(9)),
                     (1.0, 0.0),

@@ -265,7 +265,7 @@ impl PageState {
     pub(crate) fn add_caption(self, text: &str) {
         let key = self
             .state
-            .try_update(|state| state.add_caption(text))
+            .try_update(|state| state.captions.add(text))
             .flatten();
         match key {
             Some(key) => self.cursor.send(key),
@@ -278,14 +278,14 @@ impl PageState {
     /// Changes a caption's words.
     pub(crate) fn edit_caption(self, key: u64, text: String) {
         self.edited.set(Some(key));
-        self.state.update(|state| state.edit_caption(key, text));
+        self.state.update(|state| state.captions.edit(key, text));
     }
 
     /// Moves a caption by one row.
     pub(crate) fn move_caption(self, key: u64, direction: Direction) {
         if self
             .state
-            .try_update(|state| state.move_caption(key, direction))
+            .try_update(|state| state.captions.move_by_one(key, direction))
             .unwrap_or(false)
         {
             let row = self.state.with_untracked(|state| {
@@ -321,7 +321,7 @@ impl PageState {
         let readings = self.readings.get_untracked();
         let measured = self.measured();
         self.state.update(|state| {
-            state.sort_captions(|caption| match image {
+            state.captions.sort(|caption| match image {
                 Some(image) => measured(caption.key, image),
                 None => Some(readings.caption(caption.key)?.concentration),
             });

@@ -25,7 +25,7 @@ pub(crate) fn Corruption() -> impl IntoView {
     let key = chosen_key(page);
     let text = Memo::new(move |_| {
         page.state.with(|state| {
-            let text = key.get().and_then(|key| state.text(key));
+            let text = key.get().and_then(|key| state.captions.text(key));
             text.unwrap_or_default().to_owned()
         })
     });

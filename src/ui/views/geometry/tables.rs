@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionGeometry, Spread, density_formula, density_formula_with_numbers, family_name, of_family,
-    three_significant,
+    CaptionGeometry, CosineDistribution, density_formula, density_formula_with_numbers,
+    family_name, three_significant,
 };
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
@@ -53,7 +53,7 @@ fn Formulas(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl
     let formula = move |family: Family| {
         let numbers = move || {
             geometry.with(|geometry| {
-                let kappa = of_family(geometry.as_ref()?.concentration, family);
+                let kappa = *geometry.as_ref()?.concentration.get(family);
                 Some(density_formula_with_numbers(family, kappa, shown.get()))
             })
         };
@@ -78,12 +78,12 @@ fn spread_rows(known: &CaptionGeometry, dimension: usize) -> impl IntoView + use
         let [_, vmf, power_spherical] = spreads(known, which);
         [vmf, power_spherical].map(|(spread, label, _)| (spread, format!("{label}, {symbol}")))
     });
-    let uniform = (Spread::Uniform, "knowing nothing".to_owned());
-    let row = |(spread, label): (Spread, String)| {
+    let uniform = (CosineDistribution::Uniform, "knowing nothing".to_owned());
+    let row = |(spread, label): (CosineDistribution, String)| {
         let numbers = spread.view(dimension);
         let concentration = match spread {
-            Spread::Uniform => 0.0,
-            Spread::Law(_, concentration) => concentration,
+            CosineDistribution::Uniform => 0.0,
+            CosineDistribution::OfFamily(_, concentration) => concentration,
         };
         view! {
             <tr>

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::server::dist;
-use crate::webdriver::Browser;
+use super::{Browser, dist};
 
 /// Loading an engine on a slow machine, the software GPU's included.
 const LOADING: Duration = Duration::from_secs(240);
@@ -252,6 +251,28 @@ pub fn native_kappas(captions: &[&str]) -> HashMap<String, f64> {
     };
     let rows = table["captions"].as_array().expect("captions");
     rows.iter().map(row).collect()
+}
+
+/// The folder of the model that the page brings.
+pub fn built_in_model() -> PathBuf {
+    dist().join("models/scenes")
+}
+
+/// The manifest of the model that the page brings.
+pub fn manifest() -> Value {
+    let text = fs::read_to_string(built_in_model().join("manifest.json"))
+        .expect("the page brings a model");
+    serde_json::from_str(&text).expect("the manifest is JSON")
+}
+
+/// The picture that the model is checked with.
+pub fn golden_picture() -> PathBuf {
+    let manifest = manifest();
+    built_in_model().join(Path::new(
+        manifest["golden"]["image"]["file"]
+            .as_str()
+            .expect("the manifest names a picture"),
+    ))
 }
 
 /// A picture of the gallery.

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,44 +15,37 @@ const DRIVER_ATTEMPTS: usize = 5;
 /// What tells Chromium that it has a mouse: hovering (2) by a fine pointer (4).
 const MOUSE: &str = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4";
 
-/// One browser with one window and an empty profile.
+/// Starts the driver, ends it when this program is gone however it went, and removes the browser's profile.
+const DRIVER_SCRIPT: &str = "\"$0\" --port=0 & read -r _; kill $!; wait; sleep 1; rm -rf \"$1\"";
+
+/// Browsers that no test uses; starting one takes a second.
+static IDLE: Mutex<Vec<Process>> = Mutex::new(Vec::new());
+
+/// A browser with one fresh tab. Servers have ports of their own, so that what a test stores is stored for its own
+/// origin; what it asked of the tab is gone with it.
 pub struct Browser {
-    driver: Child,
-    session: String,
-    agent: ureq::Agent,
+    /// None only while it is dropped.
+    process: Option<Process>,
+    /// Whether a later test may use the process.
+    is_shared: bool,
 }
 
 impl Browser {
-    /// Starts a browser with the flags of `webdriver.json`. It has no mouse, like a phone.
+    /// A browser with the flags of `webdriver.json`. It has no mouse, like a phone.
     pub fn start() -> Self {
-        Self::start_with(&[])
+        let idle = IDLE.lock().expect("no panic").pop();
+        Self {
+            process: Some(idle.unwrap_or_else(|| Process::start(&[]))),
+            is_shared: true,
+        }
     }
 
     /// Starts a browser that has a mouse, which may rest on things.
     pub fn with_mouse() -> Self {
-        Self::start_with(&[MOUSE])
-    }
-
-    fn start_with(flags: &[&str]) -> Self {
-        let (driver, port) = (0..DRIVER_ATTEMPTS)
-            .find_map(|_| started_driver())
-            .expect("chromedriver announces its port");
-        let config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .build();
-        let mut browser = Self {
-            driver,
-            session: format!("http://127.0.0.1:{port}/session"),
-            agent: config.into(),
-        };
-        let id = browser.post(
-            "",
-            &json!({ "capabilities": { "alwaysMatch": capabilities(flags) } }),
-        )["sessionId"]
-            .clone();
-        let id = id.as_str().expect("a session has an id").to_owned();
-        browser.session = format!("{}/{id}", browser.session);
-        browser
+        Self {
+            process: Some(Process::start(&[MOUSE])),
+            is_shared: false,
+        }
     }
 
     /// Opens an address and waits for its `load` event.
@@ -194,52 +188,118 @@ impl Browser {
     }
 
     fn post(&self, command: &str, body: &Value) -> Value {
-        let address = format!("{}{command}", self.session);
-        let mut response = self
-            .agent
-            .post(&address)
-            .send_json(body)
-            .unwrap_or_else(|e| panic!("{command}: {e}"));
-        let succeeded = response.status().is_success();
-        let config = response.body_mut().with_config().limit(64 << 20);
-        let answer: Value = config
-            .read_json()
-            .unwrap_or_else(|e| panic!("{command}: {e}"));
-        assert!(succeeded, "{command} {body}: {:#}", answer["value"]);
-        answer["value"].clone()
+        let process = self.process.as_ref().expect("it is not dropped yet");
+        let answer = process.post(command, body);
+        answer.unwrap_or_else(|reason| panic!("{command} {body}: {reason}"))
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        let process = self.process.take().filter(|_| self.is_shared);
+        let is_sound = |process: &Process| !thread::panicking() && process.renew().is_ok();
+        if let (Some(process), Ok(mut idle)) = (process.filter(is_sound), IDLE.lock()) {
+            idle.push(process);
+        }
+    }
+}
+
+/// A driver with its browser.
+struct Process {
+    driver: Child,
+    session: String,
+    agent: ureq::Agent,
+}
+
+impl Process {
+    fn start(flags: &[&str]) -> Self {
+        let (profile, driver, port) = (0..DRIVER_ATTEMPTS)
+            .find_map(|_| started_driver())
+            .expect("chromedriver announces its port");
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .build();
+        let mut process = Self {
+            driver,
+            session: format!("http://127.0.0.1:{port}/session"),
+            agent: config.into(),
+        };
+        let profile = format!("--user-data-dir={}", profile.display());
+        // Through a pipe the browser ends with its driver.
+        let own = [profile.as_str(), "--remote-debugging-pipe"];
+        let flags = [flags, &own].concat();
+        let wanted = json!({ "capabilities": { "alwaysMatch": capabilities(&flags) } });
+        let started = process.post("", &wanted).expect("a browser starts");
+        let id = started["sessionId"].as_str().expect("a session has an id");
+        process.session = format!("{}/{id}", process.session);
+        process
+    }
+
+    /// Leaves one fresh tab, whose log is empty.
+    fn renew(&self) -> Result<(), String> {
+        let tab = self.post("/window/new", &json!({ "type": "tab" }))?["handle"].clone();
+        self.answer(self.agent.delete(format!("{}/window", self.session)).call())?;
+        self.post("/window", &json!({ "handle": tab }))?;
+        self.post("/se/log", &json!({ "type": "browser" }))
+            .map(drop)
+    }
+
+    fn post(&self, command: &str, body: &Value) -> Result<Value, String> {
+        let address = format!("{}{command}", self.session);
+        self.answer(self.agent.post(&address).send_json(body))
+    }
+
+    /// The value of a driver's answer, or its complaint.
+    fn answer(
+        &self,
+        response: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Result<Value, String> {
+        let mut response = response.map_err(|error| error.to_string())?;
+        let config = response.body_mut().with_config().limit(64 << 20);
+        let answer: Value = config.read_json().map_err(|error| error.to_string())?;
+        if response.status().is_success() {
+            Ok(answer["value"].clone())
+        } else {
+            Err(format!("{:#}", answer["value"]))
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
         // The driver may be gone already; then so is the browser.
         self.agent.delete(&self.session).call().ok();
-        self.driver.kill().ok();
+        drop(self.driver.stdin.take());
         self.driver.wait().ok();
     }
 }
 
-/// A driver and its port. None if it ended at once: the port that it was given for one protocol was taken for the other.
-fn started_driver() -> Option<(Child, u16)> {
+/// The folder of a profile, a driver and its port. None if it ended at once: the port that it was given for one protocol
+/// was taken for the other.
+fn started_driver() -> Option<(PathBuf, Child, u16)> {
     let program = std::env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
-    let mut driver = Command::new(program)
-        .arg("--port=0")
+    let profile = tempfile::Builder::new().prefix("kappascope-").tempdir();
+    let profile = profile.expect("a folder for the profile").keep();
+    let mut driver = Command::new("sh")
+        .args(["-c", DRIVER_SCRIPT, &program])
+        .arg(&profile)
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .expect("chromedriver starts; set CHROMEDRIVER where it is not on the path");
+        .expect("a shell starts");
     let output = BufReader::new(driver.stdout.take().expect("its output is piped"));
     let line = output
         .lines()
         .map_while(Result::ok)
         .find(|line| line.contains("started successfully on port"));
     let Some(line) = line else {
-        driver.kill().ok();
+        drop(driver.stdin.take());
         driver.wait().ok();
         return None;
     };
     let digits: String = line.chars().filter(char::is_ascii_digit).collect();
-    Some((driver, digits.parse().expect("a port is a number")))
+    Some((profile, driver, digits.parse().expect("a port is a number")))
 }
 
 fn capabilities(flags: &[&str]) -> Value {
@@ -270,4 +330,34 @@ fn from_base64(text: &str) -> Vec<u8> {
         bits.to_be_bytes()[1..sextets.len()].to_vec()
     };
     sextets.chunks(4).flat_map(group).collect()
+}
+
+mod built_page {
+    use super::Browser;
+    use crate::harness::Server;
+
+    #[test]
+    #[ignore = "needs a browser: cargo xtask test"]
+    fn a_browser_knows_nothing_of_the_test_before() {
+        let seen = || {
+            let page = ("/empty.html".to_owned(), b"<p>empty</p>".to_vec());
+            let (server, browser) = (Server::replacing([page].into()), Browser::start());
+            browser.open(&server.address("empty.html"));
+            let state = "const isDark = matchMedia('(prefers-color-scheme: dark)').matches,
+                    seen = [innerWidth, window.mark ?? 0, localStorage.length, history.length, isDark];
+                localStorage.setItem('a', 'b');
+                return seen";
+            let seen = browser.run(state, &[]);
+            browser.run_before_pages("window.mark = 1");
+            browser.resize(390, 844);
+            browser.prefer_colours("dark");
+            browser.reload();
+            let changed = browser.run(state, &[]);
+            for i in [0, 1, 2, 4] {
+                assert_ne!(changed[i], seen[i], "{i} of {seen} was changed");
+            }
+            seen
+        };
+        assert_eq!(seen(), seen(), "the same in the next test");
+    }
 }
