@@ -274,26 +274,6 @@ const LONG_FUNCTIONS: &[&str] = &[
 /// Files that use each other in a circle today. The list may only become shorter.
 const CYCLES: &[&[&str]] = &[
     &[
-        "train::cli",
-        "train::reproduce::cli",
-        "train::reproduce::embed_cli",
-    ],
-    &[
-        "train::data::distort",
-        "train::data::distort::blur",
-        "train::data::distort::noise",
-        "train::data::distort::snow",
-    ],
-    &["train::export", "train::gallery", "train::outside"],
-    &[
-        "train::import::checkpoint",
-        "train::import::random",
-        "train::import::safetensors",
-        "train::import::torch",
-    ],
-    &["train::import::golden", "train::import::job"],
-    &["train::import::hub", "train::import::source"],
-    &[
         "ui::exhibit",
         "ui::gallery",
         "ui::harmed",

@@ -5,20 +5,18 @@
 
 mod bert;
 mod efficientnet;
+mod taking;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 
 use super::job::{Import, complete, existing};
 use super::open::open;
 use super::shards::ShardWriter;
 use super::source::{CheckpointFiles, CheckpointSource};
 use super::staging::{self, Staging};
-use super::tensor_file::TensorFile;
 use crate::device;
-use crate::error::Error;
 use crate::inference::Session;
 use crate::model::encoder::{EncoderConfig, ImageTowerConfig, TextTowerConfig, TowersConfig};
 use crate::model::parameters::{Parameters, TensorRecord};
@@ -184,64 +182,4 @@ fn write_shards(
         .into_iter()
         .try_for_each(|record| pictures.push(record))?;
     Ok([rest.finish()?, tokens.finish()?, pictures.finish()?].concat())
-}
-
-/// The tensors of a foreign file, each of which must be taken or be known not to matter.
-struct Taking<'a> {
-    checkpoint: &'a mut dyn TensorFile,
-    left: BTreeMap<String, Vec<usize>>,
-}
-
-impl<'a> Taking<'a> {
-    fn new(checkpoint: &'a mut dyn TensorFile) -> Self {
-        let entries = checkpoint.entries().iter();
-        let left = entries.map(|(name, entry)| (name.clone(), entry.shape.clone()));
-        Self {
-            left: left.collect(),
-            checkpoint,
-        }
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.left.contains_key(name)
-    }
-
-    /// The shape of a tensor that has so many sizes, none of them 0.
-    fn dims<const N: usize>(&self, name: &str) -> crate::error::Result<[usize; N]> {
-        let Some(shape) = self.left.get(name) else {
-            return Err(Error::Weights(format!("{name}: missing")));
-        };
-        match <[usize; N]>::try_from(&**shape) {
-            Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
-            _ => Err(Error::Weights(format!(
-                "{name}: shape is {shape:?}, expected {N} sizes above 0"
-            ))),
-        }
-    }
-
-    fn take(&mut self, name: &str) -> crate::error::Result<TensorRecord> {
-        let Some(shape) = self.left.remove(name) else {
-            return Err(Error::Weights(format!("{name}: missing")));
-        };
-        let values = self.checkpoint.read(name)?;
-        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-            return Err(Error::Weights(format!("{name}: holds {value}")));
-        }
-        Ok(TensorRecord {
-            name: name.to_owned(),
-            shape,
-            values,
-        })
-    }
-
-    /// Refuses a file that holds anything else but what `matters_not` knows.
-    fn finish(self, kind: &str, matters_not: impl Fn(&str) -> bool) -> Result<()> {
-        let left = self.left.keys().find(|name| !matters_not(name));
-        ensure!(
-            left.is_none(),
-            "{}: no part of {kind}",
-            left.map_or("", |name| name)
-        );
-        Ok(())
-    }
 }
