@@ -273,14 +273,6 @@ const LONG_FUNCTIONS: &[&str] = &[
 
 /// Files that use each other in a circle today. The list may only become shorter.
 const CYCLES: &[&[&str]] = &[
-    &[
-        "train::cli",
-        "train::experiments::command",
-        "train::reproduce::embed_cli",
-    ],
-    &["train::export", "train::gallery", "train::outside"],
-    &["train::import::golden", "train::import::job"],
-    &["train::import::hub", "train::import::source"],
     &["worker", "worker::model", "worker::trust"],
     &["worker::files", "worker::scope"],
 ];
