@@ -263,10 +263,10 @@ fn wordpieces_that_nobody_types_are_left_out() {
         typed: vec![typed],
         pieces: 75,
     };
-    let image = Source::Local(References::small().image);
+    let image = CheckpointSource::Local(References::small().image);
     let answers = [Vocabulary::default(), vocabulary].map(|vocabulary| {
         let out = scratch.path().join(vocabulary.pieces.to_string());
-        let manifest = import_towers(&job(&out, Dtype::F32), &image, &vocabulary);
+        let manifest = import_towers(&job(&out, Precision::F32), &image, &vocabulary);
         let manifest = manifest.expect("two towers");
         let (session, _) = bundle::open_tested(&out, &cpu()).expect("meets its golden values");
         let captions = ["the cat".to_owned(), "a photo of dogs".to_owned()];
