@@ -273,14 +273,6 @@ const LONG_FUNCTIONS: &[&str] = &[
 
 /// Files that use each other in a circle today. The list may only become shorter.
 const CYCLES: &[&[&str]] = &[
-    &["train::export", "train::gallery", "train::outside"],
-    &["train::import::golden", "train::import::job"],
-    &["train::import::hub", "train::import::source"],
-    &[
-        "train::import::towers",
-        "train::import::towers::bert",
-        "train::import::towers::efficientnet",
-    ],
     &["worker", "worker::model", "worker::trust"],
     &["worker::files", "worker::scope"],
 ];
