@@ -30,8 +30,8 @@ pub enum Request {
     },
     /// Load a model out of a checkpoint at the model hub, of which only the needed parts are fetched.
     LoadHub(Hub),
-    /// Tell what [`Request::LoadHub`] would fetch: [`Response::Weighed`].
-    WeighHub(Hub),
+    /// Tell what [`Request::LoadHub`] would fetch: [`Response::DownloadSize`].
+    QueryDownloadSize(Hub),
     /// Give the model adapters out of a file of `train export`, so that captions have a κ. Answered by
     /// [`Response::Loaded`] or [`Response::AdapterRefused`].
     Adapt {
@@ -39,10 +39,12 @@ pub enum Request {
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
     },
-    /// What another engine makes of the probes; an engine that is not trusted by itself is held against it when it
-    /// loads weights of which no golden values are known.
+    /// Delete the adapters that the browser keeps for the model.
+    ForgetAdapters,
+    /// Embeddings of the probes by another engine; an engine that is no reference is compared with them when it loads
+    /// weights of which no golden values are known.
     Expect(Probes),
-    /// Tell what becomes of the picture by which engines are compared: [`Response::PictureProbed`].
+    /// Embed the picture by which engines are compared: [`Response::PictureProbed`].
     ProbePicture,
     /// Have the load wait; what has arrived is kept.
     Pause,
@@ -148,6 +150,22 @@ impl Hub {
 pub enum Response {
     /// The worker script runs and listens.
     Started,
+    /// The engine computes and is alive; sent between passes of the model and steps of a load.
+    Heartbeat,
+    /// The engine panicked and answers nothing any more.
+    Crashed {
+        /// What the panic said.
+        message: String,
+    },
+    /// The engine lost its GPU and answers nothing any more.
+    Lost {
+        /// What the browser said.
+        message: String,
+    },
+    /// A picture waits for the image encoder, which is being loaded.
+    ImageEncoderLoads,
+    /// The image encoder is loaded.
+    ImageEncoderLoaded,
     /// How far a load has come.
     Progress(Progress),
     /// The model is loaded and has reproduced its golden values.
@@ -168,9 +186,9 @@ pub enum Response {
     /// The load ended because the page asked for that; what was loaded before stays.
     Cancelled,
     /// What a model at the hub would cost.
-    Weighed(Weighed),
+    DownloadSize(DownloadSize),
     /// The hub did not tell what a model would cost.
-    NotWeighed {
+    NoDownloadSize {
         /// Why, ready to be shown.
         message: String,
     },
@@ -211,14 +229,26 @@ pub enum Response {
 /// How far a load has come, in bytes counted from the manifest and never from headers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// What is being loaded: `text encoder`, `image encoder`, `adapters`.
-    pub stage: String,
+    /// What is being loaded.
+    pub stage: Stage,
     /// Bytes that have arrived.
     pub loaded_bytes: u64,
     /// Bytes that will have arrived at the end of this stage.
     pub stage_end_bytes: u64,
     /// Bytes in all.
     pub total_bytes: u64,
+}
+
+/// A part of a model, as it is loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stage {
+    /// Captions → embeddings, with the tokenizer.
+    #[default]
+    TextEncoder,
+    /// Pictures → embeddings.
+    ImageEncoder,
+    /// Text embeddings → distributions.
+    Adapters,
 }
 
 /// What a loaded model is.
@@ -289,7 +319,7 @@ pub struct BareCard {
 
 /// What a model at the hub would cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Weighed {
+pub struct DownloadSize {
     /// The model.
     pub hub: Hub,
     /// Bytes of the text encoder.

@@ -15,10 +15,10 @@ mod focus;
 mod fragment;
 mod geometry;
 mod ladder;
+mod latest_queue;
 mod lessons;
 mod made;
 mod misspell;
-mod newest;
 mod number;
 mod pace;
 mod photographs;
@@ -26,6 +26,7 @@ mod reading;
 mod scale;
 mod state;
 mod suite;
+mod supervisor;
 mod traverse;
 mod variants;
 mod view;
@@ -53,10 +54,10 @@ pub use ladder::{
     BUILT_IN_LADDERS, BuiltInLadder, Ladder, MAX_RUNGS, RungView, Step, bits_of, ladder_words,
     rung_views, rung_words, step_words,
 };
+pub use latest_queue::{LatestQueue, Out, Priority};
 pub use lessons::{Failure, Lesson, Lessons, Question, Station, answer_words};
 pub use made::{Answered, DRAWING, MADE_SIDE, Made, MadeOf, drawing_file, harmed_name};
 pub use misspell::Slip;
-pub use newest::{Arrival, Lane, Newest};
 pub use number::{file_size, percent, round_number, signed, three_significant};
 pub use pace::Pace;
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
@@ -67,6 +68,10 @@ pub use state::{
     START_CAPTIONS,
 };
 pub use suite::Suite;
+pub use supervisor::{
+    Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,
+    ModelSource, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
+};
 pub use traverse::{Inclusion, Met, Traversal, agreement, pool};
 pub use variants::{
     MAX_WORDS, Variant, WordView, is_cut, variant_captions, variants, whole, word_views,

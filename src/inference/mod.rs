@@ -14,5 +14,5 @@ pub use crate::model::parameters::{Held, TensorRecord};
 pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings, SelfTest};
 pub use published::{Published, Tolerance};
 pub use reading::{CaptionLaw, ImageEncoding, Pair, TextEncoding};
-pub use session::Session;
+pub use session::{CAPTIONS_PER_PASS, Session};
 pub use source::Source;

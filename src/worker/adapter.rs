@@ -4,7 +4,7 @@ use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-use super::scope::{property, reason, scope};
+use super::worker_scope::{property, reason, scope};
 use crate::error::{Error, Result};
 
 /// The adapter's name in words.

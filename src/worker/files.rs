@@ -8,7 +8,7 @@ use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::{JsCast as _, JsValue};
 use web_sys::Blob;
 
-use super::scope::property;
+use super::worker_scope::property;
 
 /// The property of a message that holds its files; the protocol itself knows plain data only.
 pub const FILES: &str = "files";

@@ -14,7 +14,7 @@ use web_sys::{
     StorageEstimate, StorageManager,
 };
 
-use super::scope::{property, reason, scope};
+use super::worker_scope::{property, reason, scope};
 
 const FOLDER: &str = "kappascope-weights";
 

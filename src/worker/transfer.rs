@@ -10,8 +10,8 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, Blob, ReadableStreamDefaultReader};
 
 use super::control::Control;
-use super::scope::{property, reason};
 use super::store::{Store, Writer, blob_of, whole};
+use super::worker_scope::{property, reason};
 use crate::error::{Error, Result};
 use crate::weights::halving::{Halving, Kept};
 use crate::weights::plan::Plan;

@@ -1,9 +1,9 @@
-//! Whether an engine's numbers are to be trusted: held against golden values, published ones, or another engine's.
+//! Self-test of an engine: its embeddings are compared with golden ones, published ones, or another engine's.
 
 use super::Engine;
 use super::model::{Model, left_out};
-use super::origin::Origin;
-use super::scope::memory_gigabytes;
+use super::weight_store::WeightStore;
+use super::worker_scope::memory_gigabytes;
 use crate::error::{Error, Result};
 use crate::inference::{Held, Published, SelfTest, Tolerance};
 use crate::preprocess::RgbPixels;
@@ -21,7 +21,7 @@ impl Model {
         text.map(|text| text.embedding).ok_or_else(left_out)
     }
 
-    /// What becomes of the picture by which engines are compared.
+    /// The embedding of the picture by which engines are compared.
     pub(super) async fn probe_picture(&self) -> Result<Vec<f32>> {
         Ok(self
             .session()
@@ -30,7 +30,7 @@ impl Model {
             .embedding)
     }
 
-    /// Holds an engine that is not trusted by itself against what another one makes of the picture.
+    /// Compares the picture's embedding with another engine's, unless this engine is the reference.
     pub(super) async fn test_picture(&self) -> Result<()> {
         if self.loaded.is_reference {
             return Ok(());
@@ -41,7 +41,7 @@ impl Model {
             .and_then(|expected| expected.picture.as_deref());
         let Some(expected) = expected else {
             return Err(Error::Engine(
-                "no other engine has told what it makes of a picture with these weights".to_owned(),
+                "no other engine has told its embedding of a picture with these weights".to_owned(),
             ));
         };
         self.hold_against(&self.probe_picture().await?, expected)?;
@@ -70,7 +70,7 @@ impl Model {
     ///
     /// A model that says it is that one and answers otherwise.
     pub(super) async fn is_vit_b_32(&self) -> Result<bool> {
-        let Origin::Original(_) = self.origin else {
+        let WeightStore::Original(_) = self.weights else {
             return Ok(false);
         };
         let session = self.session();
@@ -93,11 +93,11 @@ impl Model {
 }
 
 /// How an engine is to hold these weights. One that is held against another engine must have the same numbers.
-pub(super) fn held(engine: &Engine, manifest: &Manifest, origin: &Origin) -> Held {
+pub(super) fn held(engine: &Engine, manifest: &Manifest, weights: &WeightStore) -> Held {
     let tensors = || manifest.shards.iter().flat_map(|shard| &shard.tensors);
     let is_int8 = || tensors().any(|tensor| tensor.dtype == "I8");
     let is_short = || memory_gigabytes().is_some_and(|memory| memory < SHORT_MEMORY_GIGABYTES);
-    let is_original = matches!(origin, Origin::Original(_));
+    let is_original = matches!(weights, WeightStore::Original(_));
     if engine.is_reference && (is_int8() || (is_original && is_short())) {
         Held::Int8
     } else {

@@ -1,4 +1,4 @@
-//! The dedicated worker's global scope: answers to the page, the clock, and what a dying engine still says.
+//! The dedicated worker's global scope: messages to the page, the clock, and the last message of an engine that panics.
 
 use std::panic;
 
@@ -61,13 +61,23 @@ pub(super) fn listen(queue: Queue, control: Control, picked: Picked) {
     on_message.forget();
 }
 
-/// Tells the page why the engine dies; the page sees *that* it died by the worker's `error` event.
+/// Tells the page that the engine panicked.
 pub(super) fn report_panics() {
     panic::set_hook(Box::new(|info| {
         console_error_panic_hook::hook(info);
-        let message = format!("the engine stopped: {info}");
-        post(&Response::Failed { id: None, message });
+        let message = info.to_string();
+        post(&Response::Crashed { message });
     }));
+}
+
+/// Tells the page that the engine lost its GPU.
+pub fn report_lost_gpu(message: String) {
+    post(&Response::Lost { message });
+}
+
+/// Tells the page that the engine is alive.
+pub(super) fn heartbeat() {
+    post(&Response::Heartbeat);
 }
 
 /// Milliseconds since the worker began.
