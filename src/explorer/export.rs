@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::reading::Readings;
-use super::state::ExplorerState;
+use crate::explorer::readings::pair::Readings;
+use crate::explorer::state::ExplorerState;
 use crate::numerics::Family;
 
 /// One line for each caption and picture, after a line of names; numbers in full.
@@ -59,7 +59,7 @@ pub fn command(state: &ExplorerState, file: impl Fn(&str) -> String) -> String {
 pub fn data_address(kind: &str, text: &str) -> String {
     format!(
         "data:{kind};charset=utf-8,{}",
-        super::fragment::escape(text)
+        crate::explorer::link::escape(text)
     )
 }
 

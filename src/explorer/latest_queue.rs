@@ -33,13 +33,13 @@ pub enum Priority {
     Matrix,
     /// A view, about captions of its own.
     Captions,
-    /// A view, about pictures that it has made.
-    MadePictures,
+    /// A view, about pictures that it has generated.
+    GeneratedPictures,
 }
 
 impl Priority {
     /// All of them, the first one first.
-    pub const ALL: [Self; 3] = [Self::Matrix, Self::Captions, Self::MadePictures];
+    pub const ALL: [Self; 3] = [Self::Matrix, Self::Captions, Self::GeneratedPictures];
 }
 
 /// A request that gets no answer is sent once more.
@@ -158,7 +158,7 @@ impl<R: Clone + PartialEq> LatestQueue<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::Priority::{Captions, MadePictures, Matrix};
+    use super::Priority::{Captions, GeneratedPictures, Matrix};
     use super::*;
 
     fn send(queue: &mut LatestQueue<&'static str>) -> Option<(u64, &'static str)> {
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn views_wait_for_the_matrix_and_their_answers_are_never_outdated() {
         let mut queue = LatestQueue::default();
-        queue.ask(MadePictures, "pictures");
+        queue.ask(GeneratedPictures, "pictures");
         queue.ask(Captions, "captions");
         queue.ask(Matrix, "a");
         assert_eq!(send(&mut queue), Some((1, "a")), "the matrix goes first");

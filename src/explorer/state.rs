@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use super::access::Locks;
-use super::classes::Classes;
-use super::disturb::Harm;
-use super::drawing::Drawing;
-use super::ladder::Ladder;
-use super::misspell::Slip;
-use super::view::View;
+use crate::explorer::locks::Locks;
+use crate::explorer::view::View;
+use crate::explorer::views::corruption::disturb::Harm;
+use crate::explorer::views::corruption::misspell::Slip;
+use crate::explorer::views::ladder::Ladder;
+use crate::explorer::views::none_of_these::Classes;
+use crate::explorer::views::studio::drawing::Drawing;
 use crate::numerics::Family;
 
 /// The captions a visitor starts from, from the vaguest to the most specific.
@@ -63,7 +63,7 @@ pub struct ExplorerState {
     /// What of the page is locked or hidden.
     pub locks: Locks,
     /// The station of the tour, while it is taken.
-    pub station: Option<usize>,
+    pub tour_step: Option<usize>,
     /// The lesson that is open.
     pub lesson: usize,
     next_key: u64,
@@ -149,7 +149,7 @@ impl ExplorerState {
             slip: Slip::default(),
             drawing: Drawing::default(),
             locks: Locks::default(),
-            station: None,
+            tour_step: None,
             lesson: 0,
             next_key: 1,
         };
@@ -291,7 +291,7 @@ fn sort_or_reverse<T: Clone + PartialEq>(items: &mut Vec<T>, value: impl Fn(&T) 
 }
 
 /// Moves the caption with this key by one place; `false` where it already stands at the end.
-pub(super) fn move_by_one(captions: &mut [Caption], key: u64, direction: Direction) -> bool {
+pub(crate) fn move_by_one(captions: &mut [Caption], key: u64, direction: Direction) -> bool {
     let Some(from) = captions.iter().position(|caption| caption.key == key) else {
         return false;
     };

@@ -97,10 +97,10 @@ pub fn golden_scene() -> Scene {
 type Traits = (Size, Texture, Colour, Shape, usize);
 
 /// A picture of the gallery: its name, ground and light, and what is on it.
-type Hung = (&'static str, Ground, Light, &'static [Traits]);
+type Shown = (&'static str, Ground, Light, &'static [Traits]);
 
 /// What hangs, in this order; the page shows the first six at the start.
-const HUNG: [Hung; 12] = {
+const HUNG: [Shown; 12] = {
     use {Colour as C, Ground as G, Light as L, Shape as S, Size as Z, Texture as T};
     [
         (
@@ -208,7 +208,7 @@ const HUNG: [Hung; 12] = {
 
 /// Scenes by name, in the order in which they hang.
 pub fn hung_scenes() -> Vec<(&'static str, Scene)> {
-    let scene = |&(name, ground, light, objects): &Hung| {
+    let scene = |&(name, ground, light, objects): &Shown| {
         let objects = objects
             .iter()
             .map(|&(size, texture, colour, shape, cell)| object(size, texture, colour, shape, cell))

@@ -10,8 +10,8 @@ use super::export::picture;
 use super::gallery::{captions_of, hung_scenes};
 use crate::answer::{self, Engine, familiarity, model_card};
 use crate::explorer::{
-    Change, DRAWING, ExplorerState, Lessons, MADE_SIDE, Made, MadeOf, N_SEVERITIES, START_CAPTIONS,
-    View, Want, harmed_name,
+    Change, DRAWING, ExplorerState, GENERATED_SIDE, GeneratedPictures, GeneratedRequest, Lessons,
+    N_SEVERITIES, ReadingRequest, START_CAPTIONS, View, harmed_name,
 };
 use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;
@@ -32,7 +32,7 @@ pub fn write(session: &Session, self_test: SelfTest, folder: &Path, lessons: &Pa
         .map(|(id, scene)| (id.to_owned(), picture(&scene)))
         .unzip();
     let images = pollster::block_on(session.encode_images(&pictures))?;
-    let matrix = Want::of(START_CAPTIONS.map(str::to_owned), names.clone());
+    let matrix = ReadingRequest::of(START_CAPTIONS.map(str::to_owned), names.clone());
     let answer = ask(session, matrix, &images)?;
     let readings = names.iter().zip(&pictures);
     let readings = readings.map(|(image, picture)| ImageReading {
@@ -77,33 +77,37 @@ fn start(names: &[String], view: View) -> ExplorerState {
 fn made_answers(session: &Session, names: &[String]) -> Result<Vec<Answer>> {
     let made = View::ALL
         .into_iter()
-        .filter_map(|view| Made::of_view(&start(names, view)));
-    let answer = |made: Made| {
+        .filter_map(|view| GeneratedRequest::of_view(&start(names, view)));
+    let answer = |made: GeneratedRequest| {
         let (images, pictures): (Vec<_>, Vec<_>) = made_pictures(&made.of)?.into_iter().unzip();
         let encodings = pollster::block_on(session.encode_images(&pictures))?;
-        ask(session, Want::of(made.captions, images), &encodings)
+        ask(
+            session,
+            ReadingRequest::of(made.captions, images),
+            &encodings,
+        )
     };
     made.map(answer).collect()
 }
 
 /// Made pictures by name, as the page makes them.
-fn made_pictures(of: &MadeOf) -> Result<Vec<(String, RgbPixels)>> {
+fn made_pictures(of: &GeneratedPictures) -> Result<Vec<(String, RgbPixels)>> {
     let square = |pixels| RgbPixels {
-        width: MADE_SIDE,
-        height: MADE_SIDE,
+        width: GENERATED_SIDE,
+        height: GENERATED_SIDE,
         pixels,
     };
     let (image, harm) = match of {
-        MadeOf::Drawing(drawing) => {
-            let picture = square(render(&drawing.scene(), MADE_SIDE));
+        GeneratedPictures::Drawing(drawing) => {
+            let picture = square(render(&drawing.scene(), GENERATED_SIDE));
             return Ok(vec![(DRAWING.to_owned(), picture)]);
         }
-        MadeOf::Harmed(image, harm) => (image, harm),
+        GeneratedPictures::Harmed(image, harm) => (image, harm),
     };
     let hung = hung_scenes().into_iter().find(|(id, _)| id == image);
     let (_, scene) = hung.with_context(|| format!("no picture {image} hangs"))?;
-    let pixels = render(&scene, MADE_SIDE);
-    let harmed = |severity: usize| match harm.change(&pixels, MADE_SIDE, severity) {
+    let pixels = render(&scene, GENERATED_SIDE);
+    let harmed = |severity: usize| match harm.change(&pixels, GENERATED_SIDE, severity) {
         Change::Pixels(pixels) => Ok((harmed_name(severity), square(pixels))),
         Change::Jpeg { .. } => anyhow::bail!("only the page has the codec for JPEG"),
     };
@@ -111,7 +115,7 @@ fn made_pictures(of: &MadeOf) -> Result<Vec<(String, RgbPixels)>> {
 }
 
 /// What the views ask when they are opened on the page as it starts.
-fn wants(names: &[String], lessons: &Path) -> Result<Vec<Want>> {
+fn wants(names: &[String], lessons: &Path) -> Result<Vec<ReadingRequest>> {
     let text = std::fs::read_to_string(lessons)
         .with_context(|| format!("reading {}", lessons.display()))?;
     let lessons: Lessons = serde_json::from_str(&text)?;
@@ -122,14 +126,14 @@ fn wants(names: &[String], lessons: &Path) -> Result<Vec<Want>> {
             View::Learn => lessons.captions().collect(),
             _ => Vec::new(),
         };
-        Want::of_view(&start(names, view), names.to_vec(), elsewhere)
+        ReadingRequest::of_view(&start(names, view), names.to_vec(), elsewhere)
     };
     let asked = View::ALL.into_iter().map(want);
     Ok(asked.filter(|want| !want.captions.is_empty()).collect())
 }
 
 /// What an engine would answer; the images are those of the wish, or none where it names none.
-fn ask(session: &Session, want: Want, images: &[ImageEncoding]) -> Result<Answer> {
+fn ask(session: &Session, want: ReadingRequest, images: &[ImageEncoding]) -> Result<Answer> {
     let started = Instant::now();
     let texts = pollster::block_on(session.encode_text(&want.captions))?;
     let images: Vec<&ImageEncoding> = images.iter().take(want.images.len()).collect();

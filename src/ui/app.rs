@@ -1,29 +1,31 @@
 //! The page's frame and its start.
 
 use std::any::Any;
+use std::panic;
 
 use leptos::html::Main;
 use leptos::prelude::*;
 use leptos::web_sys::HtmlElement;
 use wasm_bindgen_futures::spawn_local;
 
-use super::browser;
-use super::exhibit::Exhibit;
-use super::gallery::Opening;
-use super::intake;
-use super::lessons;
-use super::locks::{self, Prepared};
-use super::model_panel::{NeedsAdapter, PhotographSets};
-use super::panels::{
+use crate::explorer::{Measure, ModelChoice, Readings, View, dispute_text};
+use crate::ui::dom::browser;
+use crate::ui::model_panel::{NeedsAdapter, PhotographSets};
+use crate::ui::page::effects;
+use crate::ui::page::file_input;
+use crate::ui::page::gallery::Opening;
+use crate::ui::page::lessons;
+use crate::ui::page::locks;
+use crate::ui::page::locks::Prepared;
+use crate::ui::page::state::PageState;
+use crate::ui::panels::{
     Axis, CaptionRow, Controls, Export, GalleryStrip, Masthead, Navigation, NewCaption, Notices,
     PictureHeaders, Prose, Save, TouchedPair, Tour,
 };
-use super::plot;
-use super::upkeep;
-use super::views::{
+use crate::ui::plot;
+use crate::ui::views::{
     Disturb, Evidence, Geometry, Ladder, Learn, NoneOfThese, Studio, Teach, Traverse, Words,
 };
-use crate::explorer::{Measure, ModelChoice, Readings, View, dispute_words};
 
 /// More pictures than this scroll beneath the captions.
 const MANY: usize = 7;
@@ -33,7 +35,10 @@ const MOVED: &str = "Bars now show cosines, which know no κ; “3rd → 1st” 
 
 /// Puts the page in place of what stood in its element before the program ran.
 pub fn start() {
-    console_error_panic_hook::set_once();
+    panic::set_hook(Box::new(|info| {
+        console_error_panic_hook::hook(info);
+        browser::announce("kappascope-crashed");
+    }));
     let Some(place) = browser::element("app") else {
         return;
     };
@@ -41,20 +46,21 @@ pub fn start() {
         let opening = Opening::fetch().await;
         place.set_inner_html("");
         mount_to(place, || view! { <App opening=opening/> }).forget();
+        browser::announce("kappascope-started");
     });
 }
 
 /// The whole page.
 #[component]
 fn App(opening: Opening) -> impl IntoView {
-    let exhibit = Exhibit::new();
-    provide_context(exhibit);
-    upkeep::open(exhibit, opening);
-    locks::keep(exhibit);
-    lessons::keep(exhibit);
-    intake::accept_gifts(exhibit);
+    let page = PageState::new();
+    provide_context(page);
+    effects::open(page, opening);
+    locks::keep(page);
+    lessons::keep(page);
+    file_input::accept_gifts(page);
     let place = NodeRef::<Main>::new();
-    keep_view(exhibit, place);
+    keep_view(page, place);
     view! {
         {plot::gradients()}
         <Masthead/>
@@ -64,18 +70,18 @@ fn App(opening: Opening) -> impl IntoView {
         <Save of=place/>
         <Tour/>
         <Notices/>
-        <p class="hidden" aria-live="polite" id="spoken">{move || exhibit.spoken.get()}</p>
+        <p class="hidden" aria-live="polite" id="spoken">{move || page.spoken.get()}</p>
     }
 }
 
 /// Keeps the open view in its place.
 ///
 /// A view is put there and taken away, never patched: a program without the code that patches whole views is smaller.
-fn keep_view(exhibit: Exhibit, place: NodeRef<Main>) {
+fn keep_view(page: PageState, place: NodeRef<Main>) {
     let open = Memo::new(move |_| {
-        let view = exhibit.state.with(|state| state.view);
+        let view = page.state.with(|state| state.view);
         let works_bare = matches!(view, View::Explore | View::Evidence);
-        (works_bare || !exhibit.is_bare.get()).then_some(view)
+        (works_bare || !page.is_bare.get()).then_some(view)
     });
     let shown = StoredValue::new_local(None::<Box<dyn Any>>);
     Effect::new(move |_| {
@@ -110,9 +116,9 @@ fn mount(view: Option<View>, place: HtmlElement) -> Box<dyn Any> {
 /// The view that the page opens with.
 #[component]
 fn Explore() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let is_bare = move || exhibit.is_bare.get();
-    let has_clip = move || exhibit.state.with(|state| state.model == ModelChoice::Clip);
+    let page = expect_context::<PageState>();
+    let is_bare = move || page.is_bare.get();
+    let has_clip = move || page.state.with(|state| state.model == ModelChoice::Clip);
     // What is hidden costs less than what is built anew.
     view! {
         <Work/>
@@ -128,14 +134,14 @@ fn Explore() -> impl IntoView {
 /// Where κ changes which caption is best, and how to see it.
 #[component]
 fn Dispute() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let dispute = move || {
-        let (n_disputed, n_pictures) = exhibit.readings.with(Readings::n_disputed);
-        let legend = match exhibit.state.with(|state| state.measure) {
+        let (n_disputed, n_pictures) = page.readings.with(Readings::n_disputed);
+        let legend = match page.state.with(|state| state.measure) {
             Measure::Likelihood => "",
             Measure::Cosine => MOVED,
         };
-        format!("{} {legend}", dispute_words(n_disputed, n_pictures))
+        format!("{} {legend}", dispute_text(n_disputed, n_pictures))
     };
     view! { <p class="aside dispute">{dispute}</p> }
 }
@@ -143,9 +149,9 @@ fn Dispute() -> impl IntoView {
 /// The work surface: captions as rows, pictures as columns, and the matrix between them.
 #[component]
 fn Work() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let keys = Memo::new(move |_| {
-        exhibit.state.with(|state| {
+        page.state.with(|state| {
             state
                 .captions
                 .iter()
@@ -153,7 +159,7 @@ fn Work() -> impl IntoView {
                 .collect::<Vec<_>>()
         })
     });
-    let n_pictures = Memo::new(move |_| exhibit.state.with(|state| state.pictures.len()));
+    let n_pictures = Memo::new(move |_| page.state.with(|state| state.pictures.len()));
     let is_many = move || n_pictures.get() > MANY;
     view! {
         <section class="work" aria-label="Captions and pictures" style:--n-pictures=move || n_pictures.get().to_string()>

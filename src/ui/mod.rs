@@ -7,30 +7,12 @@
 )]
 
 mod app;
-mod browser;
-mod candidate;
-mod canvas;
-mod card;
-mod client;
-mod desk;
+mod dom;
 mod engine;
-mod event;
-mod exhibit;
-mod gallery;
-mod happenings;
-mod harmed;
-mod intake;
-mod lessons;
-mod line_field;
-mod locks;
 mod model_panel;
-mod origin;
+mod page;
 mod panels;
-mod pictures;
 mod plot;
-mod portrait;
-mod rival;
-mod upkeep;
 mod views;
 
 pub use app::start;

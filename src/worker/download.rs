@@ -1,6 +1,6 @@
 //! The files beside a manifest: from the browser's disk or from the network, checked against the manifest either way.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 use sha2::{Digest as _, Sha256};
 use web_sys::{Blob, Url};
@@ -8,15 +8,16 @@ use web_sys::{Blob, Url};
 use super::control::Control;
 use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
-use super::worker_scope::{post, reason};
+use super::worker_scope::post;
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
-use crate::protocol::{Progress, Response};
+use crate::protocol::{Progress, Response, Stage};
 use crate::weights::halving::Kept;
 use crate::weights::manifest::{FileEntry, Manifest, Part, Shard};
 use crate::weights::original::{Index, LENGTH_BYTES, header_range};
 use crate::weights::plan::Plan;
 use crate::weights::shard::{record, scales_name, verify_hash};
+use crate::wire::reason;
 
 /// Bytes that are hashed at once.
 const HASH_BYTES: u64 = 4 << 20;

@@ -11,10 +11,10 @@ use web_sys::{AbortController, Blob, ReadableStreamDefaultReader};
 
 use super::control::Control;
 use super::store::{Store, Writer, blob_of, whole};
-use super::worker_scope::{property, reason};
 use crate::error::{Error, Result};
 use crate::weights::halving::{Halving, Kept};
 use crate::weights::plan::Plan;
+use crate::wire::{property, reason};
 
 /// Times that a broken connection is tried again before any byte arrived.
 const MAX_TRIES: u32 = 4;

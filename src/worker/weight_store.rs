@@ -46,7 +46,7 @@ impl Source for WeightStore {
 }
 
 impl WeightStore {
-    pub(super) fn progress(&self) -> impl FnMut(&str, u64, u64) {
+    pub(super) fn progress(&self) -> impl FnMut(Stage, u64, u64) {
         move |stage: Stage, loaded_bytes, _| {
             // A checkpoint of another program tells by itself how far it has come.
             if let Self::Beside(download) = self {

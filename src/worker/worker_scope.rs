@@ -2,7 +2,6 @@
 
 use std::panic;
 
-use js_sys::{Object, Reflect};
 use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
@@ -10,7 +9,7 @@ use super::control::{Control, Wish};
 use super::files::Picked;
 use super::queue::Queue;
 use crate::protocol::{Request, Response};
-use crate::wire;
+use crate::wire::{self, property, reason};
 
 /// The scope of the worker that this runs in.
 pub(super) fn scope() -> DedicatedWorkerGlobalScope {
@@ -83,17 +82,6 @@ pub(super) fn heartbeat() {
 /// Milliseconds since the worker began.
 pub(super) fn now_millis() -> f64 {
     scope().performance().map_or(0.0, |clock| clock.now())
-}
-
-/// A property of a JavaScript object; `undefined` where there is none.
-pub(super) fn property(object: &JsValue, name: &str) -> JsValue {
-    Reflect::get(object, &name.into()).unwrap_or(JsValue::UNDEFINED)
-}
-
-/// What a JavaScript exception says.
-pub(super) fn reason(exception: &JsValue) -> String {
-    let message = property(exception, "message").as_string();
-    message.unwrap_or_else(|| Object::from(exception.clone()).to_string().into())
 }
 
 /// A JavaScript exception as the library's error.

@@ -153,7 +153,7 @@ mod built_page {
         click(&browser, "a.ask");
         let n = lessons().tour.len();
         for station in 0..n {
-            wait_for(&browser, &format!(".tour[data-station='{station}']"));
+            wait_for(&browser, &format!(".tour[data-tour-step='{station}']"));
             let (state, _) = decode(&lessons().tour[station].link).expect("it is a page");
             let open = "return document.documentElement.dataset.view === arguments[0]";
             browser.wait_for(
@@ -168,9 +168,9 @@ mod built_page {
         }
         wait_until_ready(&browser, ANSWERING);
         browser.run("history.back()", &[]);
-        wait_for(&browser, &format!(".tour[data-station='{}']", n - 2));
+        wait_for(&browser, &format!(".tour[data-tour-step='{}']", n - 2));
         browser.run("history.forward()", &[]);
-        wait_for(&browser, &format!(".tour[data-station='{}']", n - 1));
+        wait_for(&browser, &format!(".tour[data-tour-step='{}']", n - 1));
         click(&browser, ".tour .quiet");
         let back = "return document.documentElement.dataset.view === 'learn' && document.querySelector('.tour') === null";
         browser.wait_for("the page of before", ANSWERING, back, &[]);

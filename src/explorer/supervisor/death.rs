@@ -90,7 +90,7 @@ impl Supervisor {
             Some(Job::Score) => self.score_died(&message, has_culprit && waiting.is_none()),
             Some(Job::Probe(caption)) if has_culprit => self.quarantine(caption, &message),
             Some(Job::Picture(image)) if has_culprit => self.blame_picture(&image, &message),
-            Some(Job::MadePicture(_)) => self.request_died(&message),
+            Some(Job::GeneratedPicture(_)) => self.request_died(&message),
             Some(Job::Adapters) if has_culprit => self.blame_adapters(&message),
             _ => {}
         }

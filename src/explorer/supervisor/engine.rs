@@ -36,7 +36,7 @@ pub(super) struct Engine {
     pub(super) has_read: BTreeSet<String>,
     pub(super) has_adapters: bool,
     /// Pictures of the request that is out which it was given.
-    pub(super) n_made: usize,
+    pub(super) n_generated: usize,
     /// When it was asked, and when it was last heard.
     pub(super) asked_at: f64,
     pub(super) heard_at: f64,
@@ -54,8 +54,8 @@ pub(super) enum Job {
     Picture(String),
     /// To read a picture that has left the page since.
     GonePicture(String),
-    /// To read a picture that was made for the request that is out.
-    MadePicture(String),
+    /// To read a picture that was generated for the request that is out.
+    GeneratedPicture(String),
     /// To use adapters.
     Adapters,
     /// The embedding of the picture by which engines are compared.
@@ -76,7 +76,7 @@ impl Engine {
             loads_images: false,
             has_read: BTreeSet::new(),
             has_adapters: false,
-            n_made: 0,
+            n_generated: 0,
             asked_at: now,
             heard_at: now,
             cancelled_at: None,

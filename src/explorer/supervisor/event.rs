@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::model::{EngineKind, LoadedModel, ModelSource};
 use super::strikes::{LoadNote, LoadNotes};
-use crate::explorer::cosines::Compared;
 use crate::explorer::latest_queue::Priority;
-use crate::explorer::made::Made;
-use crate::explorer::reading::Snapshot;
+use crate::explorer::readings::cosines::Compared;
+use crate::explorer::readings::generated::GeneratedRequest;
+use crate::explorer::readings::pair::Snapshot;
 use crate::protocol::{
     Answer, DownloadSize, ImageReading, ModelCard, Progress, Request, Response, Stored,
 };
@@ -23,8 +23,8 @@ pub struct ScoreRequest {
     pub images: Vec<String>,
     /// Whether the captions are compared with each other, too.
     pub relates: bool,
-    /// What the pictures that are made for this request show.
-    pub made: Option<Made>,
+    /// What the pictures that are generated for this request show.
+    pub generated: Option<GeneratedRequest>,
     /// Those pictures, each under its name; they replace the ones of that name.
     pub pictures: Vec<(String, Arc<Vec<u8>>)>,
 }

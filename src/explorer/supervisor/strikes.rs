@@ -88,6 +88,14 @@ pub struct Unended {
     pub age_millis: f64,
 }
 
+impl Unended {
+    /// Whether the page that began it is gone, which a load must have brought about.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.is_own || self.age_millis > STALE_MILLIS
+    }
+}
+
 /// The count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Strikes {
@@ -101,8 +109,7 @@ impl Strikes {
     pub(super) fn recall(&mut self, notes: LoadNotes) {
         self.counts = notes.strikes.into_iter().collect();
         for unended in notes.unended {
-            if unended.is_own || unended.age_millis > STALE_MILLIS {
-                self.notes.push(LoadNote::HasEnded(unended.load.clone()));
+            if unended.counts() {
                 self.count(unended.load);
             }
         }

@@ -7,9 +7,9 @@ use super::event::{EngineEvent, ScoreRequest, ViewAnswer};
 use super::model::LoadedModel;
 use super::strikes::LoadKind;
 use super::{Adapters, Picture, QUERY_MILLIS, Supervisor};
-use crate::explorer::cosines::Compared;
 use crate::explorer::latest_queue::{Out, Priority};
-use crate::explorer::reading::Snapshot;
+use crate::explorer::readings::cosines::Compared;
+use crate::explorer::readings::pair::Snapshot;
 use crate::protocol::{Answer, Comparison, ImageReading, Request, Response};
 
 impl Supervisor {
@@ -117,7 +117,7 @@ impl Supervisor {
                 && (engine.waiting_picture.is_none() || request.pictures.is_empty())
         };
         if next.is_some_and(is_readable) {
-            self.main.as_mut()?.n_made = 0;
+            self.main.as_mut()?.n_generated = 0;
             self.queue.send();
             return self.go_on_with_request();
         }
@@ -125,14 +125,14 @@ impl Supervisor {
         probes.then_some((Job::PictureProbe, Request::ProbePicture))
     }
 
-    /// The next step of the request that is out: one of the pictures made for it, or the captions.
+    /// The next step of the request that is out: one of the pictures generated for it, or the captions.
     fn go_on_with_request(&mut self) -> Option<(Job, Request)> {
         let Out { id, request, .. } = self.queue.out()?;
         let engine = self.main.as_mut()?;
-        if let Some((image, bytes)) = request.pictures.get(engine.n_made) {
-            engine.n_made += 1;
+        if let Some((image, bytes)) = request.pictures.get(engine.n_generated) {
+            engine.n_generated += 1;
             let (image, bytes) = (image.clone(), bytes.to_vec());
-            let job = Job::MadePicture(image.clone());
+            let job = Job::GeneratedPicture(image.clone());
             return Some((job, Request::AddImage { image, bytes }));
         }
         let score = Request::Score {
@@ -254,7 +254,7 @@ impl Supervisor {
 
     fn picture_read(&mut self, reading: ImageReading) {
         let image = reading.image.clone();
-        if self.is_done(&Job::MadePicture(image.clone()))
+        if self.is_done(&Job::GeneratedPicture(image.clone()))
             || self.is_done(&Job::GonePicture(image.clone()))
             || !self.picture_done(&image)
         {
@@ -275,7 +275,7 @@ impl Supervisor {
     }
 
     fn picture_refused(&mut self, image: String, message: String) {
-        if self.is_done(&Job::MadePicture(image.clone())) {
+        if self.is_done(&Job::GeneratedPicture(image.clone())) {
             let id = self.queue.out().map_or(0, |out| out.id);
             return self.request_failed(id, message);
         }
@@ -319,7 +319,7 @@ impl Supervisor {
                 answer,
                 recorded: false,
             })),
-            Priority::Captions | Priority::MadePictures => {
+            Priority::Captions | Priority::GeneratedPictures => {
                 EngineEvent::ViewAnswered(Box::new(ViewAnswer {
                     request: out.request,
                     card: *card,
@@ -372,7 +372,7 @@ impl Supervisor {
             return self.tell(EngineEvent::Trouble(message));
         };
         match job {
-            Job::Score | Job::MadePicture(_) => {
+            Job::Score | Job::GeneratedPicture(_) => {
                 let id = self.queue.out().map_or(0, |out| out.id);
                 self.request_failed(id, message);
             }
@@ -448,7 +448,7 @@ fn alone(caption: String) -> Request {
 
 impl ScoreRequest {
     /// Keeps the captions of which this is true, with their keys.
-    pub(super) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         let is_kept: Vec<bool> = self.captions.iter().map(|caption| keep(caption)).collect();
         let kept = |i: usize| is_kept.get(i).copied().unwrap_or(true);
         let mut places = 0..;

@@ -1,16 +1,17 @@
 //! What is missing where a model has no adapters, how to make them, and how to give them.
 
+use std::sync::Arc;
+
 use js_sys::Uint8Array;
 use leptos::prelude::*;
 use leptos::web_sys;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Event, File};
+use web_sys::File;
 
-use super::actions;
-use super::sources::chosen;
-use crate::explorer::ModelChoice;
-use crate::ui::exhibit::Exhibit;
-use crate::ui::origin::Origin;
+use crate::explorer::{Event, ModelChoice};
+use crate::ui::model_panel::actions;
+use crate::ui::model_panel::sources::chosen;
+use crate::ui::page::state::PageState;
 
 /// No adapter is as large; a larger file is a whole model.
 const MAX_ADAPTER_BYTES: f64 = 64e6;
@@ -26,10 +27,10 @@ train export --model runs/clip --vmf runs/vmf --ps runs/ps --out runs/clip-coco"
 /// That κ is not known, the commands that change this, and a place for the file they make.
 #[component]
 pub(crate) fn NeedsAdapter() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let accept = move |event: Event| {
+    let page = expect_context::<PageState>();
+    let accept = move |event: web_sys::Event| {
         if let Some(file) = chosen(&event).into_iter().next() {
-            give(exhibit, file);
+            give(page, file);
         }
     };
     view! {
@@ -45,28 +46,29 @@ pub(crate) fn NeedsAdapter() -> impl IntoView {
 }
 
 /// Takes dropped or pasted files that hold weights, and gives the others back: adapters where CLIP is at work, else a model.
-pub(crate) fn accept_weights(exhibit: Exhibit, files: Vec<File>) -> Vec<File> {
+pub(crate) fn accept_weights(page: PageState, files: Vec<File>) -> Vec<File> {
     let is_weights = |file: &File| file.name().ends_with(".safetensors");
     if !files.iter().any(is_weights) {
         return files;
     }
-    let has_clip = exhibit.shelf.at_work.get_untracked() == Some(ModelChoice::Clip);
+    let has_clip = page.models.at_work.get_untracked() == Some(ModelChoice::Clip);
     let mut weights = files.iter().filter(|file| is_weights(file));
     match weights.next() {
-        Some(file) if has_clip && file.size() <= MAX_ADAPTER_BYTES => give(exhibit, file.clone()),
-        _ => actions::load_clip(exhibit, Origin::Files(files)),
+        Some(file) if has_clip && file.size() <= MAX_ADAPTER_BYTES => give(page, file.clone()),
+        _ => actions::load_files(page, files),
     }
     Vec::new()
 }
 
 /// Gives a file to the model at work.
-fn give(exhibit: Exhibit, file: File) {
+fn give(page: PageState, file: File) {
     spawn_local(async move {
         match JsFuture::from(file.array_buffer()).await {
-            Ok(buffer) => exhibit
-                .client
-                .with_value(|client| client.adapt(Uint8Array::new(&buffer).to_vec())),
-            Err(_) => exhibit.tell(format!(
+            Ok(buffer) => {
+                let bytes = Arc::new(Uint8Array::new(&buffer).to_vec());
+                page.supervise(Event::GiveAdapters(file.name(), bytes));
+            }
+            Err(_) => page.tell(format!(
                 "“{}” could not be read by the browser. Everything else is as it was.",
                 file.name()
             )),

@@ -2,16 +2,16 @@
 
 use leptos::prelude::*;
 
-use super::actions;
 use crate::explorer::file_size;
 use crate::protocol::Stored;
-use crate::ui::exhibit::Exhibit;
+use crate::ui::model_panel::actions;
+use crate::ui::page::state::PageState;
 
 /// The size of what is kept, with a button that deletes it.
 #[component]
-pub(super) fn Kept() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let stored = exhibit.shelf.stored;
+pub(crate) fn Kept() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let stored = page.models.stored;
     let bytes =
         move || stored.with(|stored| stored.as_ref().map(|stored| stored.bytes.to_string()));
     let has_any =
@@ -19,7 +19,7 @@ pub(super) fn Kept() -> impl IntoView {
     view! {
         <p class="kept" data-field="kept" data-value=bytes>
             {move || stored.with(|stored| stored.as_ref().map(words))}
-            " "<button type="button" data-act="delete" hidden=move || !has_any() on:click=move |_| actions::delete_stored(exhibit)>"Delete what is kept"</button>
+            " "<button type="button" data-act="delete" hidden=move || !has_any() on:click=move |_| actions::delete_stored(page)>"Delete what is kept"</button>
         </p>
     }
 }

@@ -3,21 +3,16 @@
 use leptos::prelude::*;
 
 use crate::explorer::{PHOTOGRAPH_SETS, PhotographSet};
-use crate::ui::exhibit::Exhibit;
+use crate::ui::page::state::PageState;
 
 /// A button for each set of captions, and where pictures come from.
 #[component]
 pub(crate) fn PhotographSets() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let button = move |set: PhotographSet| {
-        let is_shown = move || {
-            exhibit
-                .state
-                .with(|state| state.has_captions(&set.captions))
-        };
+        let is_shown = move || page.state.with(|state| state.has_captions(&set.captions));
         let show = move |_| {
-            exhibit
-                .state
+            page.state
                 .update(|state| state.replace_captions(set.captions));
         };
         view! { <button type="button" aria-pressed=move || is_shown().to_string() on:click=show>{set.name}</button> }

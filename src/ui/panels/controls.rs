@@ -4,20 +4,20 @@ use leptos::prelude::*;
 
 use crate::explorer::{Beside, Measure, family_name};
 use crate::numerics::Family;
-use crate::ui::exhibit::Exhibit;
+use crate::ui::page::state::PageState;
 
 /// The invitation, and the two choices.
 #[component]
 pub(crate) fn Controls() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let beside = move |(reading, name)| {
-        let is_chosen = move || exhibit.state.with(|state| state.beside == reading);
-        let choose = move |_| exhibit.state.update(|state| state.beside = reading);
+        let is_chosen = move || page.state.with(|state| state.beside == reading);
+        let choose = move |_| page.state.update(|state| state.beside = reading);
         view! { <Choice group="beside" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
     };
     let measure = move |(measure, name)| {
-        let is_chosen = move || exhibit.state.with(|state| state.measure == measure);
-        let choose = move |_| exhibit.state.update(|state| state.measure = measure);
+        let is_chosen = move || page.state.with(|state| state.measure == measure);
+        let choose = move |_| page.state.update(|state| state.measure = measure);
         view! { <Choice group="measure" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
     };
     let measures = [
@@ -32,8 +32,8 @@ pub(crate) fn Controls() -> impl IntoView {
     view! {
         <div class="controls">
             <p class="invitation">"Change one word."</p>
-            <div class="readings" hidden=move || exhibit.is_bare.get()>
-                <LawChoice/>
+            <div class="readings" hidden=move || page.is_bare.get()>
+                <FamilyChoice/>
                 <fieldset><legend>"Bars show"</legend>{measures.map(measure).collect_view()}</fieldset>
                 <fieldset><legend>"Also show"</legend>{readings.map(beside).collect_view()}</fieldset>
             </div>
@@ -43,11 +43,11 @@ pub(crate) fn Controls() -> impl IntoView {
 
 /// The law whose numbers are shown, in every view.
 #[component]
-pub(crate) fn LawChoice() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+pub(crate) fn FamilyChoice() -> impl IntoView {
+    let page = expect_context::<PageState>();
     let law = move |family| {
-        let is_chosen = move || exhibit.state.with(|state| state.family == family);
-        let choose = move |_| exhibit.state.update(|state| state.family = family);
+        let is_chosen = move || page.state.with(|state| state.family == family);
+        let choose = move |_| page.state.update(|state| state.family = family);
         view! { <Choice group="law" name=family_name(family) is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
     };
     view! { <fieldset class="law"><legend>"Law"</legend>{Family::ALL.map(law).collect_view()}</fieldset> }

@@ -3,34 +3,34 @@
 use leptos::prelude::*;
 
 use crate::explorer::{ExplorerState, OWN, Readings, command, csv, data_address, json};
-use crate::ui::exhibit::Exhibit;
+use crate::ui::page::state::PageState;
 
 /// Two files and a command, worked out when they are asked for.
 #[component]
 pub(crate) fn Export() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let is_open = RwSignal::new(false);
     let file = move |kind: &'static str, write: fn(&ExplorerState, &Readings) -> String| {
         Signal::derive(move || {
             if !is_open.get() {
                 return String::new();
             }
-            let text = exhibit
+            let text = page
                 .readings
-                .with(|readings| exhibit.state.with(|state| write(state, readings)));
+                .with(|readings| page.state.with(|state| write(state, readings)));
             data_address(kind, &text)
         })
     };
     let (as_csv, as_json) = (file("text/csv", csv), file("application/json", json));
     let words = move || {
         let path = |image: &str| {
-            let known = exhibit.gallery.with(|gallery| {
+            let known = page.gallery.with(|gallery| {
                 let picture = gallery.iter().find(|picture| picture.id == image);
                 picture.map(|picture| format!("public/gallery/{}", picture.file))
             });
             known.unwrap_or_else(|| image.trim_start_matches(OWN).to_owned())
         };
-        exhibit.state.with(|state| command(state, path))
+        page.state.with(|state| command(state, path))
     };
     view! {
         <details class="twin export" on:toggle=move |_| is_open.update(|is_open| *is_open = !*is_open)>

@@ -2,17 +2,23 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::file_size;
+use crate::explorer::{Event, LoadedModel, file_size};
 use crate::protocol::Progress;
-use crate::ui::card::Card;
-use crate::ui::exhibit::{EngineState, Exhibit};
-use crate::ui::model_panel::{ModelButton, ModelPanel};
+use crate::ui::model_panel::{ModelButton, ModelPanel, stage_name};
+use crate::ui::page::state::{EngineState, PageState};
 
 /// The top of the page.
 #[component]
 pub(crate) fn Masthead() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let is_safe = move || exhibit.engine.with(|engine| *engine == EngineState::Safe);
+    let page = expect_context::<PageState>();
+    let retry_text = move || {
+        page.engine.with(|engine| match engine {
+            EngineState::Waits => Some("Load the model anyway"),
+            EngineState::Stopped(_) => Some("Try again"),
+            EngineState::Starting | EngineState::Loading(_) | EngineState::Ready(_) => None,
+        })
+    };
+    let cannot_retry = move || retry_text().is_none();
     view! {
         <header class="masthead">
             <p class="name">"Kappascope"</p>
@@ -20,16 +26,17 @@ pub(crate) fn Masthead() -> impl IntoView {
             <p class="engine" role="status">
                 // First, so that it stays where it is while the words beside it grow.
                 <ModelButton/>
-                <span>{move || engine_words(exhibit)}</span>
-                <Show when=is_safe><button type="button" class="quiet" on:click=move |_| exhibit.leave_safe_mode()>"Load the model anyway"</button></Show>
+                <span>{move || engine_words(page)}</span>
+                <button type="button" class="quiet" data-act="retry-engine" hidden=cannot_retry on:click=move |_| page.retry_engine()>{retry_text}</button>
+                <button type="button" class="quiet" data-act="stop-engine" hidden=move || !page.is_slow.get() on:click=move |_| page.supervise(Event::Stop)>"Stop waiting"</button>
             </p>
         </header>
         <ModelPanel/>
     }
 }
 
-fn engine_words(exhibit: Exhibit) -> String {
-    let has_recorded = exhibit
+fn engine_words(page: PageState) -> String {
+    let has_recorded = page
         .snapshot
         .with(|snapshot| snapshot.as_ref().is_some_and(|snapshot| snapshot.recorded));
     let shown = if has_recorded {
@@ -37,12 +44,12 @@ fn engine_words(exhibit: Exhibit) -> String {
     } else {
         ""
     };
-    exhibit.engine.with(|engine| match engine {
+    page.engine.with(|engine| match engine {
         EngineState::Starting => format!("{shown}the model is being loaded"),
         EngineState::Loading(progress) => format!("{shown}{}", progress_words(progress)),
-        EngineState::Ready(card) => card_words(card, &exhibit.choice.get()),
-        EngineState::Stopped(_) => format!("{shown}no engine runs"),
-        EngineState::Safe => {
+        EngineState::Ready(card) => card_words(card, &page.choice.get()),
+        EngineState::Stopped(reason) => format!("{shown}no engine runs: {reason}"),
+        EngineState::Waits => {
             format!("{shown}loading the model stopped this page before, so it waits")
         }
     })
@@ -56,13 +63,14 @@ fn progress_words(progress: &Progress) -> String {
         ..
     } = progress;
     format!(
-        "loading the {stage}, {} of {}",
+        "loading the {}, {} of {}",
+        stage_name(*stage),
         file_size(*loaded_bytes),
         file_size(*total_bytes)
     )
 }
 
-fn card_words(card: &Card, choice: &str) -> String {
+fn card_words(card: &LoadedModel, choice: &str) -> String {
     let engine = if card.engine() == "gpu" { "GPU" } else { "CPU" };
     let why = if choice.is_empty() {
         String::new()

@@ -4,6 +4,7 @@ mod caption_row;
 mod controls;
 mod export;
 mod gallery_strip;
+pub(super) mod line_field;
 mod masthead;
 mod navigation;
 mod notices;
@@ -15,7 +16,7 @@ mod touched_pair;
 mod tour;
 
 pub(super) use caption_row::{CaptionRow, NewCaption};
-pub(super) use controls::{Choice, Controls, LawChoice};
+pub(super) use controls::{Choice, Controls, FamilyChoice};
 pub(super) use export::Export;
 pub(super) use gallery_strip::GalleryStrip;
 pub(super) use masthead::Masthead;

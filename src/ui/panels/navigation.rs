@@ -4,8 +4,8 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use crate::explorer::{View, encode, encode_view};
-use crate::ui::browser;
-use crate::ui::exhibit::Exhibit;
+use crate::ui::dom::browser;
+use crate::ui::page::state::PageState;
 
 /// One link for each view, in their groups.
 #[component]
@@ -32,28 +32,28 @@ pub(crate) fn Navigation() -> impl IntoView {
 /// A link that carries the whole page; a plain click stays on it and keeps the visitor's own pictures.
 #[component]
 fn Link(to: View) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let href = Memo::new(move |_| exhibit.state.with(|state| encode_view(state, to)));
-    let current = move || (exhibit.state.with(|state| state.view) == to).then_some("page");
+    let page = expect_context::<PageState>();
+    let href = Memo::new(move |_| page.state.with(|state| encode_view(state, to)));
+    let current = move || (page.state.with(|state| state.view) == to).then_some("page");
     let follow = move |event: MouseEvent| {
         let opens_elsewhere =
             event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
         if !opens_elsewhere {
             event.prevent_default();
-            open(exhibit, to);
+            open(page, to);
         }
     };
     view! { <a data-to=to.slug() href=move || format!("#{}", href.get()) aria-current=current on:click=follow>{to.name()}</a> }
 }
 
 /// Opens a view as a new entry of the history; the present one is left as it stands.
-fn open(exhibit: Exhibit, view: View) {
-    let (now, then) = exhibit
+fn open(page: PageState, view: View) {
+    let (now, then) = page
         .state
         .with_untracked(|state| (encode(state), encode_view(state, view)));
     if now != then {
         browser::set_fragment(&now);
         browser::push_fragment(&then);
-        exhibit.state.update(|state| state.view = view);
+        page.state.update(|state| state.view = view);
     }
 }

@@ -2,20 +2,19 @@
 
 use leptos::prelude::*;
 
-use crate::ui::exhibit::Exhibit;
+use crate::ui::page::state::PageState;
 
 /// The messages, over the page's lower edge so that nothing moves when one comes.
 #[component]
 pub(crate) fn Notices() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let dismiss = move |key| {
-        exhibit
-            .notices
+        page.notices
             .update(|notices| notices.retain(|notice| notice.key != key));
     };
     view! {
         <div class="notices" role="alert" aria-label="Messages">
-            <For each=move || exhibit.notices.get() key=|notice| notice.key let:notice>
+            <For each=move || page.notices.get() key=|notice| notice.key let:notice>
                 <p class="notice">
                     <span>{notice.text}</span>
                     <button type="button" aria-label="Dismiss this message" on:click=move |_| dismiss(notice.key)>"×"</button>

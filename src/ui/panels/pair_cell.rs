@@ -7,16 +7,16 @@ use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
 use crate::explorer::{
-    CosineView, Cosines, ExplorerState, Measure, PairView, Readings, beside_words, best_of_words,
-    best_words, rank_words, three_significant,
+    CosineView, Cosines, ExplorerState, Measure, PairView, Readings, beside_text, best_of_text,
+    best_text, rank_text, three_significant,
 };
-use crate::ui::exhibit::Exhibit;
+use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
 /// What is known of a caption and a picture, and how the page marks them.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
-    exhibit: Exhibit,
+    page: PageState,
     caption: u64,
     image: StoredValue<String>,
     /// By a model with adapters.
@@ -30,33 +30,32 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(exhibit: Exhibit, caption: u64, text: Memo<String>, image: String) -> Self {
+    fn new(page: PageState, caption: u64, text: Memo<String>, image: String) -> Self {
         let image = StoredValue::new(image);
         let view = Memo::new(move |_| {
             let read =
                 |readings: &Readings| image.with_value(|id| readings.pair(caption, id).cloned());
-            exhibit.readings.with(read)
+            page.readings.with(read)
         });
         let cosine = Memo::new(move |_| {
             let read = |cosines: &Cosines| image.with_value(|id| cosines.pair(caption, id));
-            exhibit.cosines.with(read)
+            page.cosines.with(read)
         });
         let is_touched = Memo::new(move |_| {
             let is_it = |(key, touched): &(u64, String)| {
                 *key == caption && image.with_value(|id| id == touched)
             };
-            exhibit
-                .touched
+            page.touched
                 .with(|touched| touched.as_ref().is_some_and(is_it))
         });
         Self {
-            exhibit,
+            page,
             caption,
             image,
             view,
             cosine,
-            measure: Memo::new(move |_| exhibit.measure()),
-            is_current: Memo::new(move |_| is_current(exhibit, caption, text)),
+            measure: Memo::new(move |_| page.measure()),
+            is_current: Memo::new(move |_| is_current(page, caption, text)),
             is_touched,
         }
     }
@@ -92,14 +91,14 @@ impl Pair {
 
     fn beside(self) -> Option<String> {
         let beside =
-            |view: &PairView| beside_words(view, self.exhibit.state.with(|state| state.beside));
+            |view: &PairView| beside_text(view, self.page.state.with(|state| state.beside));
         self.view.with(|view| view.as_ref().map(beside))
     }
 
     fn best(self) -> &'static str {
         match self.cosine.get() {
-            Some(view) => best_of_words(view.is_best_caption, view.is_best_picture),
-            None => self.view.with(|view| view.as_ref().map_or("", best_words)),
+            Some(view) => best_of_text(view.is_best_caption, view.is_best_picture),
+            None => self.view.with(|view| view.as_ref().map_or("", best_text)),
         }
     }
 
@@ -109,7 +108,7 @@ impl Pair {
             Measure::Likelihood => String::new(),
             Measure::Cosine => self
                 .view
-                .with(|view| view.as_ref().map(rank_words).unwrap_or_default()),
+                .with(|view| view.as_ref().map(rank_text).unwrap_or_default()),
         }
     }
 
@@ -118,22 +117,22 @@ impl Pair {
             self.image
                 .with_value(|id| state.picture.as_ref() == Some(id))
         };
-        self.exhibit.state.with(is_chosen)
+        self.page.state.with(is_chosen)
     }
 
     fn touch(self) {
         self.image
-            .with_value(|id| self.exhibit.touch(self.caption, id));
+            .with_value(|id| self.page.touch(self.caption, id));
     }
 
     fn point(self) {
         self.image
-            .with_value(|id| self.exhibit.point(Some(self.caption), Some(id)));
+            .with_value(|id| self.page.point(Some(self.caption), Some(id)));
     }
 }
 
 /// Whether an answer is about the text that stands in a caption's field.
-fn is_current(exhibit: Exhibit, caption: u64, text: Memo<String>) -> bool {
+fn is_current(page: PageState, caption: u64, text: Memo<String>) -> bool {
     let is_typed = |known: &String| text.with(|text| known == text);
     let is_read = |readings: &Readings| {
         let view = readings.caption(caption);
@@ -143,21 +142,17 @@ fn is_current(exhibit: Exhibit, caption: u64, text: Memo<String>) -> bool {
         let tokens = cosines.caption(caption);
         tokens.is_some_and(|tokens| is_typed(&tokens.caption))
     };
-    exhibit.readings.with(is_read) || exhibit.cosines.with(is_compared)
+    page.readings.with(is_read) || page.cosines.with(is_compared)
 }
 
 /// A cell of the matrix. Arrow keys move between cells; a click or a focus chooses the pair.
 #[component]
 pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let pair = Pair::new(exhibit, caption, text, image.clone());
-    let is_pointed = Memo::new(move |_| pair.image.with_value(|id| exhibit.points_at_picture(id)));
+    let page = expect_context::<PageState>();
+    let pair = Pair::new(page, caption, text, image.clone());
+    let is_pointed = Memo::new(move |_| pair.image.with_value(|id| page.points_at_picture(id)));
     let field = move || {
-        if exhibit.is_bare.get() {
-            "cosine"
-        } else {
-            "nats"
-        }
+        if page.is_bare.get() { "cosine" } else { "nats" }
     };
     let unit = move || match pair.measure.get() {
         Measure::Likelihood => " nats",
@@ -170,10 +165,10 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             tabindex=move || if pair.is_touched.get() { "0" } else { "-1" }
             data-field=field data-image=image data-caption=move || text.get() data-value=move || pair.exact() title=move || pair.exact()
             on:click=move |_| pair.touch() on:focus=move |_| pair.touch() on:keydown=walk
-            on:pointerenter=move |_| pair.point() on:pointerleave=move |_| exhibit.point(None, None)
+            on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >
             <span class="nats">{move || pair.shown()}<span class="hidden">{unit}</span></span>
-            {plot::bar(move || pair.measured(), move || exhibit.extent())}
+            {plot::bar(move || pair.measured(), move || page.extent())}
             <span class="beside">{move || pair.beside()}</span>
             <span class="best-of">{best_of}<span class="moved" data-field="moved">{move || pair.moved()}</span></span>
         </td>

@@ -2,24 +2,24 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::measure_words;
-use crate::ui::exhibit::Exhibit;
-use crate::ui::intake;
-use crate::ui::pictures::{PictureFile, PictureState};
+use crate::explorer::measure_text;
+use crate::ui::page::file_input;
+use crate::ui::page::pictures::{PictureFile, PictureState};
+use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
 /// The head of the matrix: what its columns are.
 #[component]
 pub(crate) fn PictureHeaders() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let ids = Memo::new(move |_| exhibit.state.with(|state| state.pictures.clone()));
-    let is_bare = move || exhibit.is_bare.get();
+    let page = expect_context::<PageState>();
+    let ids = Memo::new(move |_| page.state.with(|state| state.pictures.clone()));
+    let is_bare = move || page.is_bare.get();
     view! {
         <tr role="row" class="heads">
             <th role="columnheader" class="caption"><span class="hidden">"Caption"</span></th>
             <th role="columnheader" class="numbers">
                 <i>"κ"</i><span hidden=is_bare>", how specific"<br/>"bar, how vague among reference captions"</span>
-                <button type="button" class="quiet sort" hidden=is_bare on:click=move |_| exhibit.sort_captions(None)>"sort by "<i>"κ"</i></button>
+                <button type="button" class="quiet sort" hidden=is_bare on:click=move |_| page.sort_captions(None)>"sort by "<i>"κ"</i></button>
             </th>
             <For each=move || ids.get() key=Clone::clone let:id><PictureHeader id=id/></For>
             <th role="columnheader" class="picture add"><AddPicture/></th>
@@ -30,11 +30,10 @@ pub(crate) fn PictureHeaders() -> impl IntoView {
 /// One picture, chosen by a click; its name is the column's name.
 #[component]
 fn PictureHeader(id: String) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let id = StoredValue::new(id);
     let file = Memo::new(move |_| {
-        exhibit
-            .files
+        page.files
             .with(|files| id.with_value(|id| files.get(id).cloned()))
     });
     let alt = move || {
@@ -44,13 +43,11 @@ fn PictureHeader(id: String) -> impl IntoView {
         })
     };
     let is_chosen = move || {
-        exhibit
-            .state
+        page.state
             .with(|state| id.with_value(|id| state.picture.as_ref() == Some(id)))
     };
     let choose = move |_| {
-        exhibit
-            .state
+        page.state
             .update(|state| state.picture = Some(id.get_value()));
     };
     // A visitor's own file is only drawn once an engine has found it sound and of sane size.
@@ -61,7 +58,7 @@ fn PictureHeader(id: String) -> impl IntoView {
                 .map(|file| file.url.clone())
         })
     };
-    let is_pointed = move || id.with_value(|id| exhibit.points_at_picture(id));
+    let is_pointed = move || id.with_value(|id| page.points_at_picture(id));
     let is_outside = move || file.with(|file| file.as_ref().is_some_and(PictureFile::is_outside));
     let notes = move || {
         file.with(|file| match file.as_ref().map(|file| &file.state) {
@@ -71,7 +68,7 @@ fn PictureHeader(id: String) -> impl IntoView {
     };
     view! {
         <th role="columnheader" class="picture" class:chosen=is_chosen class:pointed=is_pointed
-            on:pointerenter=move |_| id.with_value(|id| exhibit.point(None, Some(id))) on:pointerleave=move |_| exhibit.point(None, None)>
+            on:pointerenter=move |_| id.with_value(|id| page.point(None, Some(id))) on:pointerleave=move |_| page.point(None, None)>
             <button type="button" class="frame" aria-pressed=move || is_chosen().to_string() title=move || [alt(), notes()].join(" ").trim().to_owned() on:click=choose>
                 {move || match url() {
                     Some(url) => view! { <img src=url alt=alt() width="96" height="96" decoding="async"/> }.into_any(),
@@ -80,8 +77,8 @@ fn PictureHeader(id: String) -> impl IntoView {
             </button>
             <Show when=is_outside><span class="outside">"outside what it knows"</span></Show>
             <button type="button" class="sort-by" title="sort the captions by this column" aria-label=move || format!("Sort the captions by this picture: {}", alt())
-                on:click=move |_| id.with_value(|id| exhibit.sort_captions(Some(id)))>"⇅"</button>
-            <button type="button" class="remove" aria-label=move || format!("Remove the picture: {}", alt()) on:click=move |_| exhibit.remove_picture(&id.get_value())>"×"</button>
+                on:click=move |_| id.with_value(|id| page.sort_captions(Some(id)))>"⇅"</button>
+            <button type="button" class="remove" aria-label=move || format!("Remove the picture: {}", alt()) on:click=move |_| page.remove_picture(&id.get_value())>"×"</button>
         </th>
     }
 }
@@ -89,10 +86,10 @@ fn PictureHeader(id: String) -> impl IntoView {
 /// The file picker, which also says that pictures can be dropped and pasted.
 #[component]
 pub(crate) fn AddPicture() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     view! {
         <label class="add-picture">
-            <input type="file" accept="image/*" multiple=true class="over" aria-label="Add pictures: choose files, drop or paste" on:change=move |event| intake::accept_choice(exhibit, &event)/>
+            <input type="file" accept="image/*" multiple=true class="over" aria-label="Add pictures: choose files, drop or paste" on:change=move |event| file_input::accept_choice(page, &event)/>
             <span aria-hidden="true">"+ picture"<small>"choose, drop or paste"</small></span>
         </label>
     }
@@ -101,18 +98,14 @@ pub(crate) fn AddPicture() -> impl IntoView {
 /// The scale that all bars share, under each column.
 #[component]
 pub(crate) fn Axis() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let ids = Memo::new(move |_| exhibit.state.with(|state| state.pictures.clone()));
-    let extent = move || exhibit.extent();
-    let is_chosen = move |id: &String| {
-        exhibit
-            .state
-            .with(|state| state.picture.as_ref() == Some(id))
-    };
+    let page = expect_context::<PageState>();
+    let ids = Memo::new(move |_| page.state.with(|state| state.pictures.clone()));
+    let extent = move || page.extent();
+    let is_chosen = move |id: &String| page.state.with(|state| state.picture.as_ref() == Some(id));
     view! {
         <tr role="row" class="feet">
             <th role="rowheader" class="caption"><span class="hidden">"Scale"</span></th>
-            <td role="gridcell" class="numbers">{move || measure_words(exhibit.measure())}</td>
+            <td role="gridcell" class="numbers">{move || measure_text(page.measure())}</td>
             <For each=move || ids.get() key=Clone::clone let:id>
                 <td role="gridcell" class="pair" class:chosen=move || is_chosen(&id)>
                     {plot::axis(extent)}

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::explorer::ModelChoice;
-use crate::ui::exhibit::Exhibit;
+use crate::ui::page::state::PageState;
 
 const SCENES: &str = "It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and the page says that it is outside what the model knows.";
 const PHOTOGRAPHS: &str = "OpenAI’s CLIP learned from four hundred million pictures of the web with the words beside them. Nobody has counted how many pictures fit a caption there, so its numbers can be compared with one another, but with no truth.";
@@ -11,8 +11,8 @@ const PHOTOGRAPHS: &str = "OpenAI’s CLIP learned from four hundred million pic
 /// Three short texts below what they explain.
 #[component]
 pub(crate) fn Prose() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let world = move || match exhibit.shelf.at_work.get() {
+    let page = expect_context::<PageState>();
+    let world = move || match page.models.at_work.get() {
         Some(ModelChoice::Clip) => PHOTOGRAPHS,
         _ => SCENES,
     };

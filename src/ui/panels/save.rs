@@ -5,9 +5,10 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::data_address;
-use crate::ui::exhibit::Exhibit;
-use crate::ui::portrait::{self, Portrait};
-use crate::ui::{browser, canvas};
+use crate::ui::dom::portrait;
+use crate::ui::dom::portrait::Portrait;
+use crate::ui::dom::{browser, canvas};
+use crate::ui::page::state::PageState;
 
 /// Pixels of a PNG for each of the page, so that print stays sharp.
 const SHARPNESS: f64 = 2.0;
@@ -15,10 +16,10 @@ const SHARPNESS: f64 = 2.0;
 /// Two files, drawn when they are asked for.
 #[component]
 pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let drawn = move || of.get_untracked().and_then(|place| portrait::draw(&place));
     let name = move |ending: &str| {
-        let view = exhibit.state.with_untracked(|state| state.view);
+        let view = page.state.with_untracked(|state| state.view);
         format!("kappascope-{}.{ending}", view.slug())
     };
     let save_svg = move |_| {
@@ -35,7 +36,7 @@ pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
             let address = data_address("image/svg+xml", &svg);
             match canvas::png(&address, size.map(|side| SHARPNESS * side)).await {
                 Some(png) => browser::save(&name, &png),
-                None => exhibit
+                None => page
                     .tell("This browser could not draw the view as a PNG. The SVG holds the same."),
             }
         });

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::{Caption, Extent, formula, formula_with_numbers, percent, three_significant};
-use crate::ui::exhibit::Exhibit;
-use crate::ui::pictures::PictureState;
+use crate::ui::page::pictures::PictureState;
+use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
 const OUTSIDE: &str = "This picture is outside what this model knows, which is drawn scenes. It still gives numbers, but they say little.";
@@ -16,11 +16,11 @@ const WITH_NONE: &str = "“None of these” has 0 nats for every picture: it is
 /// The chosen picture, large, with each caption's share; and the numbers of the pair that was touched.
 #[component]
 pub(crate) fn TouchedPair() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let id = Memo::new(move |_| exhibit.state.with(|state| state.picture.clone()));
+    let page = expect_context::<PageState>();
+    let id = Memo::new(move |_| page.state.with(|state| state.picture.clone()));
     let file = Memo::new(move |_| {
         id.get()
-            .and_then(|id| exhibit.files.with(|files| files.get(&id).cloned()))
+            .and_then(|id| page.files.with(|files| files.get(&id).cloned()))
     });
     let sound = move || file.get().filter(|file| file.state != PictureState::Unread);
     view! {
@@ -40,9 +40,9 @@ pub(crate) fn TouchedPair() -> impl IntoView {
 /// The posterior over captions for the chosen picture.
 #[component]
 fn Shares(id: Memo<Option<String>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let captions = move || {
-        exhibit.state.with(|state| {
+        page.state.with(|state| {
             state
                 .captions
                 .iter()
@@ -51,10 +51,9 @@ fn Shares(id: Memo<Option<String>>) -> impl IntoView {
                 .collect::<Vec<_>>()
         })
     };
-    let counts_none = move || exhibit.state.with(|state| state.counts_none);
+    let counts_none = move || page.state.with(|state| state.counts_none);
     let toggle = move |_| {
-        exhibit
-            .state
+        page.state
             .update(|state| state.counts_none = !state.counts_none);
     };
     view! {
@@ -77,11 +76,10 @@ fn Shares(id: Memo<Option<String>>) -> impl IntoView {
 /// The share of knowing nothing.
 #[component]
 fn NoneShare(id: Memo<Option<String>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let share = move || {
         id.with(|id| {
-            exhibit
-                .readings
+            page.readings
                 .with(|readings| readings.none_share(id.as_ref()?))
         })
     };
@@ -97,24 +95,22 @@ fn NoneShare(id: Memo<Option<String>>) -> impl IntoView {
 
 #[component]
 fn Share(caption: Caption, id: Memo<Option<String>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let key = caption.key;
     let percentile = move || {
-        exhibit
-            .readings
+        page.readings
             .with(|readings| readings.caption(key).map(|view| view.percentile))
     };
     let share = move || {
         id.with(|id| {
-            exhibit
-                .readings
+            page.readings
                 .with(|readings| readings.pair(key, id.as_ref()?).map(|pair| pair.posterior))
         })
     };
     let exact = move || share().map(|share| share.to_string());
     view! {
-        <tr class:touched=move || exhibit.state.with(|state| state.caption == Some(key)) class:pointed=move || exhibit.points_at_caption(key)
-            on:pointerenter=move |_| exhibit.point(Some(key), None) on:pointerleave=move |_| exhibit.point(None, None)>
+        <tr class:touched=move || page.state.with(|state| state.caption == Some(key)) class:pointed=move || page.points_at_caption(key)
+            on:pointerenter=move |_| page.point(Some(key), None) on:pointerleave=move |_| page.point(None, None)>
             <th scope="row">{plot::halo(percentile, plot::Size::Small)}<span class="words">{caption.text}</span></th>
             <td>{plot::bar(share, || Extent { lowest: 0.0, highest: 1.0 })}</td>
             <td class="number" data-field="posterior" data-value=exact title=exact>{move || share().map_or_else(|| "–".to_owned(), percent)}</td>
@@ -125,26 +121,23 @@ fn Share(caption: Caption, id: Memo<Option<String>>) -> impl IntoView {
 /// Every number of the pair, and the formula on request.
 #[component]
 fn Details(id: Memo<Option<String>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let key = move || {
-        exhibit
-            .touched
+        page.touched
             .with(|touched| touched.as_ref().map(|(key, _)| *key))
     };
     let view = Memo::new(move |_| {
         key().and_then(|key| {
-            exhibit
-                .readings
+            page.readings
                 .with(|readings| readings.caption(key).cloned())
         })
     });
     let pair = Memo::new(move |_| {
         let (key, id) = (key()?, id.get()?);
-        exhibit
-            .readings
+        page.readings
             .with(|readings| readings.pair(key, &id).cloned())
     });
-    let family = move || exhibit.state.with(|state| state.family);
+    let family = move || page.state.with(|state| state.family);
     let numbers = move || match (view.get(), pair.get()) {
         (Some(view), Some(pair)) => Some((view, pair)),
         _ => None,

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::Focus;
+use crate::explorer::HaloShape;
 
 /// Half the mark's width, in units of its half height, for a wide mark; mist lies along the words.
 const WIDE_REACH: f64 = 3.0;
@@ -32,7 +32,7 @@ fn drawn(percentile: Signal<Option<f64>>, size: Size) -> AnyView {
     } else {
         SMALL_REACH
     };
-    let focus = move || Focus::at(percentile.get().unwrap_or(50.0), reach);
+    let focus = move || HaloShape::at(percentile.get().unwrap_or(50.0), reach);
     let class = if size == Size::Wide {
         "halo halo-wide"
     } else {

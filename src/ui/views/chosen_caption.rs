@@ -3,19 +3,19 @@
 use leptos::prelude::*;
 
 use crate::explorer::{Caption, CaptionView, ExplorerState, caption_note, three_significant};
-use crate::ui::exhibit::Exhibit;
+use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
 /// The key of the caption that views of a single caption show.
-pub(super) fn chosen_key(exhibit: Exhibit) -> Memo<Option<u64>> {
-    Memo::new(move |_| exhibit.state.with(ExplorerState::chosen_caption))
+pub(crate) fn chosen_key(page: PageState) -> Memo<Option<u64>> {
+    Memo::new(move |_| page.state.with(ExplorerState::chosen_caption))
 }
 
 /// The words of that caption.
-pub(super) fn chosen_text(exhibit: Exhibit) -> Memo<String> {
-    let key = chosen_key(exhibit);
+pub(crate) fn chosen_text(page: PageState) -> Memo<String> {
+    let key = chosen_key(page);
     Memo::new(move |_| {
-        exhibit.state.with(|state| {
+        page.state.with(|state| {
             let text = key.get().and_then(|key| state.text(key));
             text.unwrap_or_default().to_owned()
         })
@@ -23,29 +23,28 @@ pub(super) fn chosen_text(exhibit: Exhibit) -> Memo<String> {
 }
 
 /// A caption's numbers under the page's law, where they are known.
-fn numbers(exhibit: Exhibit, key: Option<u64>) -> Option<CaptionView> {
-    exhibit
-        .readings
+fn numbers(page: PageState, key: Option<u64>) -> Option<CaptionView> {
+    page.readings
         .with(|readings| readings.caption(key?).cloned())
 }
 
 /// The caption in large type on its halo, with κ; and the others to choose from.
 #[component]
-pub(super) fn ChosenCaption() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let key = chosen_key(exhibit);
-    let text = chosen_text(exhibit);
-    let view = Memo::new(move |_| numbers(exhibit, key.get()));
+pub(crate) fn ChosenCaption() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let key = chosen_key(page);
+    let text = chosen_text(page);
+    let view = Memo::new(move |_| numbers(page, key.get()));
     let percentile = move || view.with(|view| view.as_ref().map(|view| view.percentile));
     let kappa = move || view.with(|view| view.as_ref().map(|view| view.concentration));
     let edit = move |words: String| {
         if let Some(key) = key.get_untracked() {
             // What is edited is also what is shown, however short it becomes.
-            exhibit.state.update(|state| state.caption = Some(key));
-            exhibit.edit_caption(key, words.replace('\n', " "));
+            page.state.update(|state| state.caption = Some(key));
+            page.edit_caption(key, words.replace('\n', " "));
         }
     };
-    let captions = move || exhibit.state.with(said);
+    let captions = move || page.state.with(said);
     view! {
         <div class="chosen-caption">
             <div class="row">
@@ -74,10 +73,10 @@ fn said(state: &ExplorerState) -> Vec<Caption> {
 
 #[component]
 fn CaptionChoice(caption: Caption, chosen: Memo<Option<u64>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let key = caption.key;
-    let percentile = move || numbers(exhibit, Some(key)).map(|view| view.percentile);
-    let choose = move |_| exhibit.state.update(|state| state.caption = Some(key));
+    let percentile = move || numbers(page, Some(key)).map(|view| view.percentile);
+    let choose = move |_| page.state.update(|state| state.caption = Some(key));
     view! {
         <label class="choice">
             <input type="radio" name="chosen-caption" prop:checked=move || chosen.get() == Some(key) on:change=choose/>

@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::ui::exhibit::Exhibit;
-use crate::ui::pictures::PictureState;
+use crate::ui::page::pictures::PictureState;
+use crate::ui::page::state::PageState;
 
 /// A strip of the pictures on the page; a click chooses one in every view.
 #[component]
-pub(super) fn PictureStrip() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let ids = Memo::new(move |_| exhibit.state.with(|state| state.pictures.clone()));
+pub(crate) fn PictureStrip() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let ids = Memo::new(move |_| page.state.with(|state| state.pictures.clone()));
     view! {
         <div class="strip" role="group" aria-label="Pictures on the page">
             <For each=move || ids.get() key=Clone::clone let:id><PictureButton id=id/></For>
@@ -19,25 +19,23 @@ pub(super) fn PictureStrip() -> impl IntoView {
 
 /// One picture, small; pressed when it is the chosen one.
 #[component]
-pub(super) fn PictureButton(id: String) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+pub(crate) fn PictureButton(id: String) -> impl IntoView {
+    let page = expect_context::<PageState>();
     let id = StoredValue::new(id);
-    let alt = move || id.with_value(|id| alt(exhibit, id));
+    let alt = move || id.with_value(|id| alt(page, id));
     // A visitor's own file is only drawn once an engine has found it sound and of sane size.
     let url = move || {
-        exhibit.files.with(|files| {
+        page.files.with(|files| {
             let file = id.with_value(|id| files.get(id))?;
             (file.state != PictureState::Unread).then(|| file.url.clone())
         })
     };
     let is_chosen = move || {
-        exhibit
-            .state
+        page.state
             .with(|state| id.with_value(|id| state.picture.as_ref() == Some(id)))
     };
     let choose = move |_| {
-        exhibit
-            .state
+        page.state
             .update(|state| state.picture = Some(id.get_value()));
     };
     view! {
@@ -48,8 +46,8 @@ pub(super) fn PictureButton(id: String) -> impl IntoView {
 }
 
 /// A picture in words.
-pub(super) fn alt(exhibit: Exhibit, id: &str) -> String {
-    exhibit.files.with(|files| {
+pub(crate) fn alt(page: PageState, id: &str) -> String {
+    page.files.with(|files| {
         files
             .get(id)
             .map_or_else(|| id.to_owned(), |file| file.alt.clone())

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::{Evidence as OfModel, EvidenceTable, Extent, Measured, OTHER_SEEDS, Suite};
-use crate::ui::exhibit::Exhibit;
-use crate::ui::gallery::fetch_json;
-use crate::ui::panels::LawChoice;
+use crate::ui::page::gallery::fetch_json;
+use crate::ui::page::state::PageState;
+use crate::ui::panels::FamilyChoice;
 use crate::ui::plot;
 
 const EVALUATIONS: &str = "./models/scenes";
@@ -29,7 +29,7 @@ const FIGURES: [(&str, &str); 4] = [
 /// The view: one table a question, and the command that repeats them.
 #[component]
 pub(crate) fn Evidence() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let measured = RwSignal::new(None::<Result<OfModel, String>>);
     let others = RwSignal::new(Vec::<OfModel>::new());
     spawn_local(async move {
@@ -50,7 +50,7 @@ pub(crate) fn Evidence() -> impl IntoView {
         })
     };
     let tables = Memo::new(move |_| {
-        let family = exhibit.state.with(|state| state.family);
+        let family = page.state.with(|state| state.family);
         let known = |measured: &Result<OfModel, String>| {
             let measured = measured.as_ref().ok()?;
             let mut tables = measured.tables(family);
@@ -66,7 +66,7 @@ pub(crate) fn Evidence() -> impl IntoView {
     view! {
         <section class="view" aria-labelledby="evidence-title">
             <h2 id="evidence-title">"What was measured of this model?"</h2>
-            <LawChoice/>
+            <FamilyChoice/>
             <div class="evidence">{move || tables.get().into_iter().map(table).collect::<Vec<AnyView>>()}</div>
             <p class="aside">{message}" To measure it again: "<code>{command}</code></p>
             <div class="prose">

@@ -4,39 +4,38 @@ use std::collections::HashMap;
 
 use leptos::prelude::*;
 
-use super::number::Number;
 use crate::explorer::{
-    BUILT_IN_LADDERS, Direction, Extent, MAX_RUNGS, RungView, Step, bits_of, ladder_words,
-    rung_views, rung_words, signed, step_words, three_significant,
+    BUILT_IN_LADDERS, Direction, Extent, MAX_RUNGS, RungView, Step, bits_of, ladder_text,
+    rung_text, rung_views, signed, step_text, three_significant,
 };
-use crate::ui::browser;
-use crate::ui::exhibit::Exhibit;
-use crate::ui::line_field::{Cursor, LineField};
-use crate::ui::panels::LawChoice;
+use crate::ui::dom::browser;
+use crate::ui::page::state::PageState;
+use crate::ui::panels::FamilyChoice;
+use crate::ui::panels::line_field::{Cursor, LineField};
 use crate::ui::plot;
+use crate::ui::views::number::Number;
 
 /// The view: a choice of ladders, and the rungs of one.
 #[component]
 pub(crate) fn Ladder() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     provide_context(Cursor::default());
     // Sampling the information of a long caption takes milliseconds; each is worked out once.
     let known_bits = StoredValue::new(HashMap::new());
     let rungs = Memo::new(move |_| {
-        let (texts, family) = exhibit
+        let (texts, family) = page
             .state
             .with(|state| (state.ladder.texts(), state.family));
         let bits: Vec<Option<f64>> = texts.iter().map(|text| bits(known_bits, text)).collect();
-        exhibit
-            .book
-            .with(|book| rung_views(&texts, &bits, book, family))
+        page.cache
+            .with(|cache| rung_views(&texts, &bits, cache, family))
     });
     view! {
         <section class="view" aria-labelledby="ladder-title">
             <h2 id="ladder-title">"Does each rung say more than the one above?"</h2>
             <Choice/>
-            <LawChoice/>
-            <p class="finding">{move || rungs.with(|rungs| ladder_words(rungs))}</p>
+            <FamilyChoice/>
+            <p class="finding">{move || rungs.with(|rungs| ladder_text(rungs))}</p>
             <RungTable rungs=rungs/>
             <NewRung/>
             <div class="prose">
@@ -71,21 +70,21 @@ fn bits(known: StoredValue<HashMap<String, Option<f64>>>, text: &str) -> Option<
 /// The built-in ladders, and the page's own captions as one.
 #[component]
 fn Choice() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let chosen = Memo::new(move |_| exhibit.state.with(|state| state.ladder.built_in()));
+    let page = expect_context::<PageState>();
+    let chosen = Memo::new(move |_| page.state.with(|state| state.ladder.built_in()));
     let choose = move |value: String| {
         let built_in = value
             .parse()
             .ok()
             .and_then(|i: usize| BUILT_IN_LADDERS.get(i));
         if let Some(built_in) = built_in {
-            exhibit.state.update(|state| {
+            page.state.update(|state| {
                 state.ladder = crate::explorer::Ladder::new(built_in.rungs.iter().copied());
             });
         }
     };
     let take_captions = move |_| {
-        exhibit.state.update(|state| {
+        page.state.update(|state| {
             let (_, captions) = state.askable();
             state.ladder = crate::explorer::Ladder::new(captions.iter().map(String::as_str));
         });
@@ -114,9 +113,9 @@ fn Choice() -> impl IntoView {
 
 #[component]
 fn RungTable(rungs: Memo<Vec<RungView>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let keys = Memo::new(move |_| {
-        exhibit.state.with(|state| {
+        page.state.with(|state| {
             let rungs = state.ladder.rungs.iter();
             rungs.map(|rung| rung.key).collect::<Vec<_>>()
         })
@@ -155,10 +154,9 @@ fn Rung(
     kappas: Memo<Extent>,
     bits: Memo<Extent>,
 ) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let place = Memo::new(move |_| {
-        exhibit
-            .state
+        page.state
             .with(|state| state.ladder.rungs.iter().position(|rung| rung.key == key))
     });
     let rung = Memo::new(move |_| {
@@ -168,7 +166,7 @@ fn Rung(
         move |part: fn(&RungView) -> Option<f64>| rung.with(|rung| rung.as_ref().and_then(part));
     let percentile = move || read(|rung| Some(rung.view.as_ref()?.percentile));
     let certainty = move || percentile().map(|percentile| format!("{:.1}%", 100.0 - percentile));
-    let step = move || rung.with(|rung| rung.as_ref().map(step_words));
+    let step = move || rung.with(|rung| rung.as_ref().map(step_text));
     let violates = move || {
         rung.with(|rung| {
             rung.as_ref()
@@ -191,7 +189,7 @@ fn Rung(
 /// Where a rung is typed, with its buttons.
 #[component]
 fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let cursor = expect_context::<Cursor>();
     let text = Signal::derive(move || {
         rung.with(|rung| {
@@ -200,26 +198,26 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
         })
     });
     let shift = move |direction| {
-        let moved = exhibit
+        let moved = page
             .state
             .try_update(|state| state.ladder.move_rung(key, direction));
         if moved == Some(true) {
             let place = place.get_untracked().map_or(0, |place| place + 1);
-            exhibit.spoken.set(format!("moved to rung {place}"));
+            page.spoken.set(format!("moved to rung {place}"));
             browser::keep_focus();
         }
     };
     let speak = move |_| {
-        let words = rung.with_untracked(|rung| rung.as_ref().map(rung_words));
-        exhibit.spoken.set(words.unwrap_or_default());
+        let words = rung.with_untracked(|rung| rung.as_ref().map(rung_text));
+        page.spoken.set(words.unwrap_or_default());
     };
     let number = move || place.get().map_or(0, |place| place + 1);
     let named = move |verb: &str| format!("{verb} rung {}", number());
     view! {
         <LineField
             key=key cursor=cursor text=text
-            edit=move |text| exhibit.state.update(|state| state.ladder.edit(key, text))
-            add=move || add(exhibit, cursor)
+            edit=move |text| page.state.update(|state| state.ladder.edit(key, text))
+            add=move || add(page, cursor)
             shift=shift
             attr:class="words" attr:placeholder="say more than above" attr:aria-label=move || format!("Rung {}", number())
             on:change=speak
@@ -227,27 +225,27 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
         <span class="rung-tools">
             <button type="button" aria-label=move || named("Move up") on:click=move |_| shift(Direction::Up)>"↑"</button>
             <button type="button" aria-label=move || named("Move down") on:click=move |_| shift(Direction::Down)>"↓"</button>
-            <button type="button" aria-label=move || named("Remove") on:click=move |_| exhibit.state.update(|state| state.ladder.remove(key))>"×"</button>
+            <button type="button" aria-label=move || named("Remove") on:click=move |_| page.state.update(|state| state.ladder.remove(key))>"×"</button>
         </span>
     }
 }
 
 #[component]
 fn NewRung() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let cursor = expect_context::<Cursor>();
-    view! { <p class="view-controls"><button type="button" class="quiet" on:click=move |_| add(exhibit, cursor)>"+ rung"</button></p> }
+    view! { <p class="view-controls"><button type="button" class="quiet" on:click=move |_| add(page, cursor)>"+ rung"</button></p> }
 }
 
 /// Adds a rung below the last and puts the cursor into it.
-fn add(exhibit: Exhibit, cursor: Cursor) {
-    let key = exhibit
+fn add(page: PageState, cursor: Cursor) {
+    let key = page
         .state
         .try_update(|state| state.ladder.add(""))
         .flatten();
     match key {
         Some(key) => cursor.send(key),
-        None => exhibit.tell(format!(
+        None => page.tell(format!(
             "{MAX_RUNGS} rungs are as many as fit. Remove one to add another."
         )),
     }

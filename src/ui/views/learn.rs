@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 
-use super::number::Number;
 use crate::explorer::{
     CaptionView, Direction, Extent, Failure, Lesson, Question, bits_of, three_significant,
 };
-use crate::ui::exhibit::Exhibit;
-use crate::ui::panels::LawChoice;
-use crate::ui::{browser, lessons, plot};
+use crate::ui::dom::browser;
+use crate::ui::page::lessons;
+use crate::ui::page::state::PageState;
+use crate::ui::panels::FamilyChoice;
+use crate::ui::plot;
+use crate::ui::views::number::Number;
 
 /// Right neighbours by lesson and question, as far as they were judged.
 type Scores = RwSignal<BTreeMap<(usize, usize), u32>>;
@@ -21,20 +23,20 @@ type Said<'a> = Option<&'a dyn Fn(&str) -> Option<String>>;
 /// The view: the way into the tour, one lesson, and the failures.
 #[component]
 pub(crate) fn Learn() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let lesson = lessons::open_lesson(exhibit);
+    let page = expect_context::<PageState>();
+    let lesson = lessons::open_lesson(page);
     let scores: Scores = RwSignal::default();
     let asked = move || lesson.get().map(|(i, lesson)| asked(i, lesson, scores));
     let failures = move || {
-        let told = exhibit.told.get().and_then(Result::ok);
+        let told = page.told.get().and_then(Result::ok);
         told.map(|lessons| lessons.failures.iter().cloned().map(failure).collect_view())
     };
     view! {
         <section class="view" aria-labelledby="learn-title">
             <h2 id="learn-title">"What does "<i>"κ"</i>" say, and what not?"</h2>
             <Invitation/>
-            {lessons::blank(exhibit)}
-            <LawChoice/>
+            {lessons::blank(page)}
+            <FamilyChoice/>
             <LessonChoice/>
             {asked}
             <details class="misleads">
@@ -50,9 +52,9 @@ pub(crate) fn Learn() -> impl IntoView {
 /// The way into the tour.
 #[component]
 fn Invitation() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     move || {
-        let (first, n) = lessons::station(exhibit, 0)?;
+        let (first, n) = lessons::tour_step(page, 0)?;
         Some(view! {
             <p class="view-controls">
                 <a class="ask" href=format!("#{}", first.link)>"Take the tour"</a>
@@ -64,12 +66,12 @@ fn Invitation() -> impl IntoView {
 
 /// The lessons, of which one is open.
 #[component]
-pub(super) fn LessonChoice() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let titles = lessons::titles(exhibit);
+pub(crate) fn LessonChoice() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let titles = lessons::titles(page);
     let choice = move |(i, title): (usize, String)| {
-        let is_open = move || exhibit.state.with(|state| state.lesson == i);
-        let open = move |_| exhibit.state.update(|state| state.lesson = i);
+        let is_open = move || page.state.with(|state| state.lesson == i);
+        let open = move |_| page.state.update(|state| state.lesson = i);
         view! {
             <label class="choice">
                 <input type="radio" name="lesson" prop:checked=is_open on:change=open/><span class="words">{title}</span>
@@ -134,15 +136,15 @@ fn score_name(lesson: usize, question: usize) -> String {
 /// One question: asked, guessed, and then shown.
 #[component]
 fn Asked(place: (usize, usize), question: Question, scores: Scores) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let guess = RwSignal::new(question.captions.clone());
     let is_shown = RwSignal::new(false);
     let (ask, why) = (question.ask(), question.why.clone());
     let question = StoredValue::new(question);
     let judged = Memo::new(move |_| {
-        let family = exhibit.state.with(|state| state.family);
-        exhibit.book.with(|book| {
-            guess.with(|guess| question.with_value(|question| question.judge(guess, book, family)))
+        let family = page.state.with(|state| state.family);
+        page.cache.with(|cache| {
+            guess.with(|guess| question.with_value(|question| question.judge(guess, cache, family)))
         })
     });
     let show = Callback::new(move |()| {
@@ -208,7 +210,7 @@ fn Pair(
 /// Captions to be put in order.
 #[component]
 fn Order(guess: RwSignal<Vec<String>>, is_known: Memo<bool>, show: Callback<()>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let n = guess.with_untracked(Vec::len);
     let place = move |caption: &str| {
         guess.with_untracked(|guess| guess.iter().position(|known| known == caption))
@@ -221,7 +223,7 @@ fn Order(guess: RwSignal<Vec<String>>, is_known: Memo<bool>, show: Callback<()>)
         };
         if let Some(to) = to {
             guess.update(|guess| guess.swap(from, to));
-            exhibit.spoken.set(format!("moved to place {}", to + 1));
+            page.spoken.set(format!("moved to place {}", to + 1));
             browser::keep_focus();
         }
     };
@@ -243,18 +245,18 @@ fn Order(guess: RwSignal<Vec<String>>, is_known: Memo<bool>, show: Callback<()>)
 /// The answer: the captions as κ has them, each with its numbers and the place that was guessed for it.
 #[component]
 fn Shown(question: StoredValue<Question>, guess: RwSignal<Vec<String>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let place = move |caption: &str| {
         let place = guess.with(|guess| guess.iter().position(|known| known == caption));
         place.map(|place| (place + 1).to_string())
     };
     let rows = move || {
-        let family = exhibit.state.with(|state| state.family);
-        let answer = exhibit
-            .book
-            .with(|book| question.with_value(|question| question.answer(book, family)));
+        let family = page.state.with(|state| state.family);
+        let answer = page
+            .cache
+            .with(|cache| question.with_value(|question| question.answer(cache, family)));
         let captions = answer.into_iter().flatten().map(|(caption, _)| caption);
-        measured(exhibit, captions.collect(), Some(&place))
+        measured(page, captions.collect(), Some(&place))
     };
     view! {
         <table class="measures shown">
@@ -267,14 +269,14 @@ fn Shown(question: StoredValue<Question>, guess: RwSignal<Vec<String>>) -> impl 
 
 /// A kind of caption whose κ misleads, with the κ that the model gives.
 fn failure(failure: Failure) -> AnyView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let captions = failure.captions;
     view! {
         <section data-failure=failure.name>
             <h3>{failure.name.clone()}</h3>
             <table class="measures shown">
                 <thead><tr><th scope="col">"caption"</th><th scope="col" class="plotted">"how specific to the model"</th><th scope="col"><i>"κ"</i></th><th scope="col">"bits"</th></tr></thead>
-                <tbody>{move || measured(exhibit, captions.clone(), None)}</tbody>
+                <tbody>{move || measured(page, captions.clone(), None)}</tbody>
             </table>
             <p>{failure.why}</p>
         </section>
@@ -283,10 +285,12 @@ fn failure(failure: Failure) -> AnyView {
 }
 
 /// A row for each caption: its κ as a bar and as a number, its bits, and what else is said of it.
-fn measured(exhibit: Exhibit, captions: Vec<String>, further: Said<'_>) -> Vec<AnyView> {
-    let family = exhibit.state.with(|state| state.family);
-    let views = exhibit.book.with(|book| {
-        let views = captions.iter().map(|caption| book.caption(caption, family));
+fn measured(page: PageState, captions: Vec<String>, further: Said<'_>) -> Vec<AnyView> {
+    let family = page.state.with(|state| state.family);
+    let views = page.cache.with(|cache| {
+        let views = captions
+            .iter()
+            .map(|caption| cache.caption(caption, family));
         views.collect::<Vec<_>>()
     });
     let extent = Extent::of(views.iter().flatten().map(|view| view.concentration));

@@ -2,25 +2,20 @@
 
 mod chosen_caption;
 mod chosen_picture;
-mod disturb;
+mod corruption;
 mod evidence;
 mod geometry;
-mod geometry_tables;
 mod ladder;
 mod learn;
 mod none_of_these;
 mod number;
 mod select;
 mod studio;
-mod studio_others;
-mod studio_stage;
-mod studio_tools;
 mod teach;
 mod traverse;
 mod words;
-mod worksheet;
 
-pub(super) use disturb::Disturb;
+pub(super) use corruption::Disturb;
 pub(super) use evidence::Evidence;
 pub(super) use geometry::Geometry;
 pub(super) use ladder::Ladder;

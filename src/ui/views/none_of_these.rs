@@ -2,27 +2,27 @@
 
 use leptos::prelude::*;
 
-use super::chosen_picture::{PictureButton, alt};
-use super::number::Number;
 use crate::explorer::{
-    Classes, Extent, Judgement, is_disputed, judgement_words, percent, signed, thousandths,
+    Classes, Extent, Judgement, is_disputed, judgement_text, percent, signed, thousandths,
     three_significant,
 };
-use crate::ui::exhibit::Exhibit;
-use crate::ui::panels::{AddPicture, GalleryStrip, LawChoice};
+use crate::ui::page::state::PageState;
+use crate::ui::panels::{AddPicture, FamilyChoice, GalleryStrip};
 use crate::ui::plot;
+use crate::ui::views::chosen_picture::{PictureButton, alt};
+use crate::ui::views::number::Number;
 
 /// The view: the classes, the answers for every picture, and the chosen picture in full.
 #[component]
 pub(crate) fn NoneOfThese() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let classes = Memo::new(move |_| exhibit.state.with(|state| state.classes.clone()));
+    let page = expect_context::<PageState>();
+    let classes = Memo::new(move |_| page.state.with(|state| state.classes.clone()));
     let names = Memo::new(move |_| classes.with(Classes::list));
     view! {
         <section class="view" aria-labelledby="none-title">
             <h2 id="none-title">"What is in the picture, if it is any of these?"</h2>
             <ClassControls classes=classes/>
-            <LawChoice/>
+            <FamilyChoice/>
             <Answers classes=classes names=names/>
             <div class="more-pictures"><GalleryStrip/><AddPicture/></div>
             <ChosenAnswer classes=classes names=names/>
@@ -73,11 +73,9 @@ fn Text(
     read: fn(&Classes) -> &String,
     write: fn(&mut Classes) -> &mut String,
 ) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let edit = move |text: String| {
-        exhibit
-            .state
-            .update(|state| *write(&mut state.classes) = text);
+        page.state.update(|state| *write(&mut state.classes) = text);
     };
     view! {
         <p class="text-control">
@@ -97,12 +95,11 @@ fn Limit(
     read: fn(&Classes) -> u16,
     write: fn(&mut Classes) -> &mut u16,
 ) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let value = move || classes.with(read);
     let edit = move |text: String| {
         if let Ok(limit) = text.parse() {
-            exhibit
-                .state
+            page.state
                 .update(|state| *write(&mut state.classes) = limit);
         }
     };
@@ -120,8 +117,8 @@ fn Limit(
 /// The three answers for every picture on the page.
 #[component]
 fn Answers(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let ids = Memo::new(move |_| exhibit.state.with(|state| state.pictures.clone()));
+    let page = expect_context::<PageState>();
+    let ids = Memo::new(move |_| page.state.with(|state| state.pictures.clone()));
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="Answers for every picture">
             <table class="measures answers">
@@ -139,19 +136,18 @@ fn Answers(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoView {
 }
 
 /// What is said of a picture under the page's law.
-fn judged(exhibit: Exhibit, classes: Memo<Classes>, id: &str) -> Option<Judgement> {
-    let family = exhibit.state.with(|state| state.family);
-    exhibit
-        .book
-        .with(|book| classes.with(|classes| classes.judge(book, id, family)))
+fn judged(page: PageState, classes: Memo<Classes>, id: &str) -> Option<Judgement> {
+    let family = page.state.with(|state| state.family);
+    page.cache
+        .with(|cache| classes.with(|classes| classes.judge(cache, id, family)))
 }
 
 #[component]
 fn AnswerRow(id: String, classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let picture = id.clone();
     let stored = StoredValue::new(id.clone());
-    let judgement = Memo::new(move |_| stored.with_value(|id| judged(exhibit, classes, id)));
+    let judgement = Memo::new(move |_| stored.with_value(|id| judged(page, classes, id)));
     let answer = move |part: fn(&Judgement) -> Option<usize>| {
         judgement.with(|judgement| {
             let Some(judgement) = judgement else {
@@ -184,16 +180,16 @@ fn AnswerRow(id: String, classes: Memo<Classes>, names: Memo<Vec<String>>) -> im
 /// Every class for the chosen picture.
 #[component]
 fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let id = Memo::new(move |_| exhibit.state.with(|state| state.picture.clone()));
-    let judgement = Memo::new(move |_| id.with(|id| judged(exhibit, classes, id.as_deref()?)));
+    let page = expect_context::<PageState>();
+    let id = Memo::new(move |_| page.state.with(|state| state.picture.clone()));
+    let judgement = Memo::new(move |_| id.with(|id| judged(page, classes, id.as_deref()?)));
     let sentence = move || {
         judgement.with(|judgement| {
             let judgement = judgement.as_ref()?;
-            Some(names.with(|names| judgement_words(judgement, names)))
+            Some(names.with(|names| judgement_text(judgement, names)))
         })
     };
-    let title = move || id.with(|id| id.as_deref().map(|id| alt(exhibit, id)));
+    let title = move || id.with(|id| id.as_deref().map(|id| alt(page, id)));
     let rows = Memo::new(move |_| {
         let mut rows = names.get();
         rows.extend(

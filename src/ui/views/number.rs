@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 /// A number in its cell, in full on hover; a dash where there is none.
 #[component]
-pub(super) fn Number(
+pub(crate) fn Number(
     field: &'static str,
     value: Signal<Option<f64>>,
     show: fn(f64) -> String,

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 /// One of several names, chosen from a list.
 #[component]
-pub(super) fn Select(
+pub(crate) fn Select(
     id: &'static str,
     label: &'static str,
     names: Vec<&'static str>,

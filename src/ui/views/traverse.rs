@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use super::chosen_picture::{PictureStrip, alt};
 use crate::explorer::{Inclusion, Met, Traversal, agreement, percent, pool, three_significant};
-use crate::ui::exhibit::Exhibit;
-use crate::ui::pictures::written_captions;
+use crate::ui::page::pictures::written_captions;
+use crate::ui::page::state::PageState;
 use crate::ui::plot;
+use crate::ui::views::chosen_picture::{PictureStrip, alt};
 
 /// Captions whose inclusion in one another is tabled at most.
 const MAX_TABLED: usize = 8;
@@ -21,17 +21,17 @@ struct Ways {
 }
 
 impl Ways {
-    fn of(exhibit: Exhibit, image: &str) -> Self {
-        let (pool, written) = exhibit.gallery.with(|gallery| {
-            let pool = exhibit
+    fn of(page: PageState, image: &str) -> Self {
+        let (pool, written) = page.gallery.with(|gallery| {
+            let pool = page
                 .state
                 .with(|state| pool(state, &written_captions(state, gallery)));
             let picture = gallery.iter().find(|picture| picture.id == image);
             (pool, picture.map(|picture| picture.captions.clone()))
         });
-        exhibit.book.with(|book| Self {
-            points: Traversal::between_points(book, &pool, image),
-            laws: Traversal::between_laws(book, &pool, image),
+        page.cache.with(|cache| Self {
+            points: Traversal::between_points(cache, &pool, image),
+            laws: Traversal::between_laws(cache, &pool, image),
             written: written.unwrap_or_default(),
         })
     }
@@ -53,10 +53,10 @@ impl Ways {
 /// The view: a picture, the two ways, and which caption holds which.
 #[component]
 pub(crate) fn Traverse() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let ways = Memo::new(move |_| {
-        let image = exhibit.state.with(|state| state.picture.clone());
-        image.map_or_else(Ways::default, |image| Ways::of(exhibit, &image))
+        let image = page.state.with(|state| state.picture.clone());
+        image.map_or_else(Ways::default, |image| Ways::of(page, &image))
     });
     let way = move |read: fn(&Ways) -> &Option<Traversal>| {
         Signal::derive(move || {
@@ -64,8 +64,8 @@ pub(crate) fn Traverse() -> impl IntoView {
         })
     };
     let picture = move || {
-        let image = exhibit.state.with(|state| state.picture.clone());
-        image.map(|image| alt(exhibit, &image))
+        let image = page.state.with(|state| state.picture.clone());
+        image.map(|image| alt(page, &image))
     };
     view! {
         <section class="view" aria-labelledby="traverse-title">
@@ -76,7 +76,7 @@ pub(crate) fn Traverse() -> impl IntoView {
                 <Way name="points" title="Without spread" way=way(|ways| &ways.points)/>
                 <Way name="laws" title="With spread" way=way(|ways| &ways.laws)/>
             </div>
-            {move || ways.with(|ways| inclusions(exhibit, &ways.met()))}
+            {move || ways.with(|ways| inclusions(page, &ways.met()))}
             <Explanation/>
         </section>
     }
@@ -89,7 +89,7 @@ fn Way(
     title: &'static str,
     way: Signal<Option<(Traversal, Vec<String>)>>,
 ) -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
+    let page = expect_context::<PageState>();
     let root = move || {
         way.with(|way| {
             way.as_ref().map(|(way, _)| match way.root.as_str() {
@@ -104,7 +104,7 @@ fn Way(
         rows.collect::<Vec<AnyView>>()
     };
     let words = move || match way.get() {
-        None if exhibit.state.with(|state| state.picture.is_none()) => {
+        None if page.state.with(|state| state.picture.is_none()) => {
             "No picture hangs here; add one in Explore.".to_owned()
         }
         None => "Not yet: the captions have not been compared.".to_owned(),
@@ -153,12 +153,12 @@ fn agreement_words(way: &Traversal, written: &[String]) -> String {
 }
 
 /// Which caption holds which, as a table of the captions met.
-fn inclusions(exhibit: Exhibit, words: &[String]) -> Option<AnyView> {
+fn inclusions(page: PageState, words: &[String]) -> Option<AnyView> {
     if words.is_empty() {
         return None;
     }
     let cell = |inner: &String, outer: &String| {
-        let inclusion = exhibit.book.with(|book| Inclusion::of(book, inner, outer));
+        let inclusion = page.cache.with(|cache| Inclusion::of(cache, inner, outer));
         let holds = inclusion.is_some_and(|inclusion| inner != outer && inclusion.holds());
         let nats = inclusion.map(|inclusion| inclusion.nats);
         let test = inclusion.map(|inclusion| inclusion.test);

@@ -2,25 +2,24 @@
 
 use leptos::prelude::*;
 
-use super::chosen_caption::{ChosenCaption, chosen_text};
-use super::number::Number;
 use crate::explorer::{
-    Extent, MAX_WORDS, WordView, is_cut, signed, three_significant, word_views, worth_words,
+    Extent, MAX_WORDS, WordView, is_cut, signed, three_significant, word_views, worth_text,
 };
-use crate::ui::exhibit::Exhibit;
-use crate::ui::panels::LawChoice;
+use crate::ui::page::state::PageState;
+use crate::ui::panels::FamilyChoice;
 use crate::ui::plot;
+use crate::ui::views::chosen_caption::{ChosenCaption, chosen_text};
+use crate::ui::views::number::Number;
 
 /// The view: a caption and a row for each of its words.
 #[component]
 pub(crate) fn Words() -> impl IntoView {
-    let exhibit = expect_context::<Exhibit>();
-    let text = chosen_text(exhibit);
+    let page = expect_context::<PageState>();
+    let text = chosen_text(page);
     let words = Memo::new(move |_| {
-        let family = exhibit.state.with(|state| state.family);
-        exhibit
-            .book
-            .with(|book| text.with(|text| word_views(text, book, family)))
+        let family = page.state.with(|state| state.family);
+        page.cache
+            .with(|cache| text.with(|text| word_views(text, cache, family)))
     });
     let cut = move || {
         text.with(|text| is_cut(text))
@@ -30,8 +29,8 @@ pub(crate) fn Words() -> impl IntoView {
         <section class="view" aria-labelledby="words-title">
             <h2 id="words-title">"Which word bought certainty?"</h2>
             <ChosenCaption/>
-            <LawChoice/>
-            <p class="finding">{move || words.with(|words| worth_words(words))}" "{cut}</p>
+            <FamilyChoice/>
+            <p class="finding">{move || words.with(|words| worth_text(words))}" "{cut}</p>
             <WordTable words=words/>
             <div class="prose">
                 <section>

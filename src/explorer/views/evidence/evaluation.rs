@@ -1,0 +1,412 @@
+//! What was measured of the shipped model, as `train evaluate` wrote it down, in tables.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::explorer::extent::Extent;
+use crate::explorer::number::{percent, three_significant};
+use crate::numerics::Family;
+
+/// The files, beside that of the shipped model, of trainings that differ from it in their seed.
+pub const OTHER_SEEDS: &[&str] = &["evaluation-seed-0.json", "evaluation-seed-2.json"];
+
+/// The part of `evaluation.json` that the page shows.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Evidence {
+    /// Test scenes.
+    pub n_scenes: usize,
+    /// Their seed.
+    pub seed: u64,
+    outside: Outside,
+    vmf: OfFamily,
+    power_spherical: OfFamily,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct Outside {
+    scenes: f64,
+    photos: f64,
+    n_photos: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct OfFamily {
+    recall_at_1: BothWays,
+    recall_at_1_new_wording: BothWays,
+    recall_at_1_new_compositions: BothWays,
+    recall_at_1_cosine: BothWays,
+    spearman_levels: BothWays,
+    adjacent_levels_ordered: f64,
+    attribute_accuracy: BTreeMap<String, f64>,
+    attribute_accuracy_cosine: BTreeMap<String, f64>,
+    kappa_vs_bits: BTreeMap<String, AgainstBits>,
+    nats_by_level: Vec<f64>,
+    bits_by_level: Vec<f64>,
+    kappa_by_level: Vec<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+struct BothWays {
+    text_to_image: f64,
+    image_to_text: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+struct AgainstBits {
+    kappa: f64,
+    word_count: f64,
+    minus_feature_norm: f64,
+    n_captions: usize,
+}
+
+/// A measured number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The number, or its mean over several seeds.
+    pub value: f64,
+    /// As it is written, with its spread if there were several seeds.
+    pub words: String,
+}
+
+/// One question with its measured answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EvidenceTable {
+    /// The question.
+    pub title: &'static str,
+    /// What the numbers are.
+    pub about: String,
+    /// What each column holds.
+    pub columns: &'static [&'static str],
+    /// The rows with their names; a number that was not measured is `None`.
+    pub rows: Vec<(String, Vec<Option<Measured>>)>,
+    /// The scale of each column's bars.
+    pub scales: Vec<Extent>,
+}
+
+impl Evidence {
+    fn of(&self, family: Family) -> &OfFamily {
+        match family {
+            Family::VonMisesFisher => &self.vmf,
+            Family::PowerSpherical => &self.power_spherical,
+        }
+    }
+
+    /// How far this training and others, which differ in their seed, lie apart under a law.
+    pub fn scatter(&self, others: &[Self], family: Family) -> EvidenceTable {
+        let own = self.of(family).key_numbers();
+        let others: Vec<_> = others
+            .iter()
+            .map(|other| other.of(family).key_numbers())
+            .collect();
+        let row = |(i, (name, value)): (usize, &(&str, f64))| {
+            let all = || others.iter().map(|other| other[i].1).chain([*value]);
+            let (least, greatest) = (all().reduce(f64::min), all().reduce(f64::max));
+            Some(((*name).to_owned(), vec![*value, least?, greatest?]))
+        };
+        table(
+            "How far do trainings scatter?",
+            format!(
+                "The same numbers of {} trainings that differ in their seed.",
+                others.len() + 1
+            ),
+            &["this model", "least", "greatest"],
+            own.iter().enumerate().filter_map(row).collect(),
+            &[Some(UNIT); 3],
+        )
+    }
+
+    /// The tables under a law.
+    pub fn tables(&self, family: Family) -> Vec<EvidenceTable> {
+        let measured = self.of(family);
+        vec![
+            measured.against_bits(),
+            measured.by_level(),
+            measured.recall(self.n_scenes),
+            measured.attributes(),
+        ]
+    }
+
+    /// How well pictures from elsewhere are told, in one sentence.
+    pub fn outside_words(&self) -> String {
+        let Outside {
+            scenes,
+            photos,
+            n_photos,
+        } = self.outside;
+        format!(
+            "Of {n_photos} photographs {} were called foreign, and {} of the scenes.",
+            percent(photos),
+            percent(scenes)
+        )
+    }
+
+    /// The command that measures it again.
+    pub fn command(&self) -> String {
+        let Self { n_scenes, seed, .. } = self;
+        format!("cargo run --release -- evaluate --scenes {n_scenes} --seed {seed}")
+    }
+}
+
+impl OfFamily {
+    /// What a training is judged by.
+    fn key_numbers(&self) -> [(&'static str, f64); 8] {
+        let bits = |key: &str| {
+            self.kappa_vs_bits
+                .get(key)
+                .map_or(f64::NAN, |bits| bits.kappa)
+        };
+        let accuracies = self.attribute_accuracy.values().copied();
+        [
+            ("κ with the bits of all captions", bits("all")),
+            ("of one attribute", bits("one_attribute")),
+            ("of two or three attributes", bits("several_attributes")),
+            ("neighbouring levels in order", self.adjacent_levels_ordered),
+            (
+                "full captions find their picture",
+                self.recall_at_1.text_to_image,
+            ),
+            ("the attribute seen worst", accuracies.fold(1.0, f64::min)),
+            (
+                "recall with uncertainty, caption → picture",
+                self.spearman_levels.text_to_image,
+            ),
+            (
+                "the same, picture → caption",
+                self.spearman_levels.image_to_text,
+            ),
+        ]
+    }
+
+    fn against_bits(&self) -> EvidenceTable {
+        let names = [
+            ("all", "all captions"),
+            ("one_attribute", "one attribute"),
+            ("several_attributes", "two or three attributes"),
+        ];
+        let rows = names.into_iter().filter_map(|(key, name)| {
+            let AgainstBits {
+                kappa,
+                word_count,
+                minus_feature_norm,
+                n_captions,
+            } = *self.kappa_vs_bits.get(key)?;
+            Some((
+                format!("{name} ({n_captions})"),
+                vec![kappa, word_count, minus_feature_norm],
+            ))
+        });
+        table(
+            "Does κ follow the information of the words?",
+            "Rank correlation with the true bits of a caption; 1 is perfect. Beside κ stand two baselines that need no adapter.".into(),
+            &["κ", "number of words", "minus the feature’s norm"],
+            rows.collect(),
+            &[Some(UNIT); 3],
+        )
+    }
+
+    fn by_level(&self) -> EvidenceTable {
+        let names = [
+            "nothing said",
+            "one attribute",
+            "two or three",
+            "one shape in full, a part of the rest",
+            "everything",
+        ];
+        let columns = [
+            &self.bits_by_level,
+            &self.kappa_by_level,
+            &self.nats_by_level,
+        ];
+        let row = |(i, name): (usize, &str)| {
+            let values: Option<Vec<f64>> = columns
+                .iter()
+                .map(|column| column.get(i).copied())
+                .collect();
+            Some((format!("{}. {name}", i + 1), values?))
+        };
+        table(
+            "Do vaguer captions get a lower κ?",
+            format!(
+                "Means over captions of five levels. κ rises between {} of neighbouring levels.",
+                percent(self.adjacent_levels_ordered)
+            ),
+            &["bits", "κ", "nats for the true picture"],
+            names.into_iter().enumerate().filter_map(row).collect(),
+            &[None; 3],
+        )
+    }
+
+    fn recall(&self, n_scenes: usize) -> EvidenceTable {
+        let row = |name: &str, ways: BothWays| {
+            (
+                name.to_owned(),
+                vec![ways.text_to_image, ways.image_to_text],
+            )
+        };
+        table(
+            "Does a caption find its picture?",
+            format!(
+                "Share of full captions whose picture came first among a thousand, and of pictures whose caption did; {n_scenes} test \
+                 scenes in all. Does recall fall as uncertainty rises? The rank correlation over ten levels is {} from captions \
+                 to pictures and {} from pictures to captions, where −1 is perfect.",
+                three_significant(self.spearman_levels.text_to_image),
+                three_significant(self.spearman_levels.image_to_text)
+            ),
+            &["caption → picture", "picture → caption"],
+            vec![
+                row("full captions", self.recall_at_1),
+                row("in new wordings", self.recall_at_1_new_wording),
+                row("of new compositions", self.recall_at_1_new_compositions),
+                row("by CLIP’s cosine", self.recall_at_1_cosine),
+            ],
+            &[Some(UNIT); 2],
+        )
+    }
+
+    fn attributes(&self) -> EvidenceTable {
+        let row = |(name, accuracy): (&String, &f64)| {
+            let cosine = self.attribute_accuracy_cosine.get(name)?;
+            Some((name.clone(), vec![*accuracy, *cosine]))
+        };
+        table(
+            "What can the model see?",
+            "Share of scenes whose attribute was named rightly with captions alone.".into(),
+            &["by likelihood", "by CLIP’s cosine"],
+            self.attribute_accuracy.iter().filter_map(row).collect(),
+            &[Some(UNIT); 2],
+        )
+    }
+}
+
+/// From nothing to perfect.
+pub(crate) const UNIT: Extent = Extent {
+    lowest: 0.0,
+    highest: 1.0,
+};
+
+/// A table of numbers without a spread.
+fn table(
+    title: &'static str,
+    about: String,
+    columns: &'static [&'static str],
+    rows: Vec<(String, Vec<f64>)>,
+    scales: &[Option<Extent>],
+) -> EvidenceTable {
+    let alone = |value| {
+        Some(Measured {
+            value,
+            words: three_significant(value),
+        })
+    };
+    let rows = rows
+        .into_iter()
+        .map(|(name, values)| (name, values.into_iter().map(alone).collect()))
+        .collect();
+    EvidenceTable::new(title, about, columns, rows, scales)
+}
+
+impl EvidenceTable {
+    /// A table whose columns have the scales given, widened where values lie below, or scales of their own.
+    pub(crate) fn new(
+        title: &'static str,
+        about: String,
+        columns: &'static [&'static str],
+        rows: Vec<(String, Vec<Option<Measured>>)>,
+        scales: &[Option<Extent>],
+    ) -> Self {
+        let column = |i: usize| {
+            let cells = rows
+                .iter()
+                .filter_map(move |(_, cells)| cells.get(i)?.as_ref());
+            cells.map(|measured| measured.value)
+        };
+        let scale = |(i, scale): (usize, &Option<Extent>)| {
+            let own = Extent::of(column(i));
+            match scale {
+                Some(scale) => Extent {
+                    lowest: scale.lowest.min(own.lowest),
+                    highest: scale.highest.max(own.highest),
+                },
+                None => own,
+            }
+        };
+        let scales = scales.iter().enumerate().map(scale).collect();
+        Self {
+            title,
+            about,
+            columns,
+            rows,
+            scales,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shipped() -> Evidence {
+        let text = include_str!("../../../../public/models/scenes/evaluation.json");
+        serde_json::from_str(text).expect("it is what train evaluate writes")
+    }
+
+    #[test]
+    fn every_table_of_the_shipped_model_is_full() {
+        for family in Family::ALL {
+            for table in shipped().tables(family) {
+                assert!(table.rows.len() >= 3, "{}: {:?}", table.title, table.rows);
+                assert_eq!(table.scales.len(), table.columns.len(), "{}", table.title);
+                for (name, cells) in &table.rows {
+                    assert_eq!(
+                        cells.len(),
+                        table.columns.len(),
+                        "{name} in {}",
+                        table.title
+                    );
+                    for (cell, scale) in cells.iter().zip(&table.scales) {
+                        let value = cell.as_ref().expect("it was measured").value;
+                        let inside = (scale.lowest..=scale.highest).contains(&value);
+                        assert!(inside, "{value} of {name} on {scale:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_training_that_was_measured_is_compared() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/public/models/scenes");
+        let files = std::fs::read_dir(folder).expect("the model is there");
+        let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+        let mut seeds: Vec<String> = names
+            .filter(|name| name.starts_with("evaluation-seed"))
+            .collect();
+        seeds.sort_unstable();
+        assert_eq!(
+            seeds, OTHER_SEEDS,
+            "the files and those that the page fetches"
+        );
+    }
+
+    #[test]
+    fn the_least_and_the_greatest_are_over_all_trainings() {
+        let mut other = shipped();
+        other.vmf.adjacent_levels_ordered = 0.5;
+        let table = shipped().scatter(&[other], Family::VonMisesFisher);
+        let (name, cells) = &table.rows[3];
+        let values = cells
+            .iter()
+            .map(|cell| cell.as_ref().map(|cell| cell.value));
+        let own = Some(shipped().vmf.adjacent_levels_ordered);
+        assert_eq!(values.collect::<Vec<_>>(), [own, Some(0.5), own], "{name}");
+    }
+
+    #[test]
+    fn the_command_names_the_scenes_that_were_measured() {
+        let evidence = shipped();
+        let command = evidence.command();
+        let n_scenes = format!("--scenes {}", evidence.n_scenes);
+        assert!(command.contains(&n_scenes), "the command was {command}");
+    }
+}

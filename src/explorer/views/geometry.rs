@@ -1,0 +1,443 @@
+//! Where a caption's spread lies on the sphere, in the model's own dimension and in any other.
+
+use crate::explorer::number::three_significant;
+use crate::explorer::readings::pair::Snapshot;
+use crate::explorer::state::ExplorerState;
+use crate::numerics::{Family, uniform_cosine_density};
+use crate::protocol::PerFamily;
+
+/// Points of a curve; enough that straight lines between them look round on a wide screen.
+const N_POINTS: usize = 321;
+/// Dimensions at which the slider rests, beside the model's own.
+const DIMENSIONS: [usize; 19] = [
+    3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768,
+];
+/// The smallest dimension with a finite density everywhere: that of a ball's surface.
+pub const MIN_DIMENSION: usize = 3;
+/// The largest dimension that an address may ask for.
+pub const MAX_DIMENSION: usize = 2048;
+
+/// A law of the cosine between a caption's mean direction and a picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Spread {
+    /// Of pictures strewn evenly.
+    Uniform,
+    /// Of a family with this concentration.
+    Law(Family, f64),
+}
+
+/// A spread's curve, ready to be drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// Cosine and density, from −1 to 1.
+    pub points: Vec<[f64; 2]>,
+    /// The point with the greatest density.
+    pub peak: [f64; 2],
+}
+
+impl Curve {
+    /// The cosines between which this share of the probability lies, as much beyond either.
+    pub fn middle(&self, share: f64) -> [f64; 2] {
+        let tail = (1.0 - share) / 2.0;
+        [tail, 1.0 - tail].map(|fraction| self.quantile(fraction))
+    }
+
+    /// The cosine below which a fraction of the probability lies, by the trapezoid rule.
+    fn quantile(&self, fraction: f64) -> f64 {
+        let area = |pair: &[[f64; 2]]| (pair[1][0] - pair[0][0]) * (pair[0][1] + pair[1][1]) / 2.0;
+        let total: f64 = self.points.windows(2).map(area).sum();
+        let mut below = 0.0;
+        for pair in self.points.windows(2) {
+            let inside = area(pair);
+            if inside > 0.0 && below + inside >= fraction * total {
+                // Within a trapezoid the area grows as a quadratic, whose root this is.
+                let (width, rest) = (pair[1][0] - pair[0][0], fraction * total - below);
+                let (left, right) = (pair[0][1], pair[1][1]);
+                let root = (left * left + 2.0 * (right - left) * rest / width).max(0.0);
+                return pair[0][0] + 2.0 * rest / (left + root.sqrt());
+            }
+            below += inside;
+        }
+        1.0
+    }
+}
+
+/// A spread's numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SpreadView {
+    /// Mean of the cosine.
+    pub mean: f64,
+    /// Standard deviation of the cosine.
+    pub deviation: f64,
+    /// The angle whose cosine is the mean cosine.
+    pub mean_angle_degrees: f64,
+    /// Kullback–Leibler divergence to the uniform law, in nats.
+    pub nats: f64,
+}
+
+/// A caption on the sphere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaptionGeometry {
+    /// The words.
+    pub caption: String,
+    /// Dimension of the model's own sphere's space.
+    pub embed_dim: usize,
+    /// κ of the model.
+    pub concentration: PerFamily<f64>,
+    /// κ times the logit scale τ, which training reads likelihoods with.
+    pub tempered: PerFamily<f64>,
+    /// The pictures on the page, in order.
+    pub pictures: Vec<PictureTick>,
+}
+
+/// Where a picture stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PictureTick {
+    /// The page's name for the picture.
+    pub image: String,
+    /// Cosine to the mean direction under each family; the families have mean directions of their own.
+    pub cosine: PerFamily<f64>,
+    /// Nats above uniform under each family.
+    pub nats: PerFamily<f64>,
+}
+
+impl Spread {
+    /// Density of the cosine on the sphere of this dimension.
+    pub fn density(self, embed_dim: usize, cosine: f64) -> f64 {
+        match self {
+            Self::Uniform => uniform_cosine_density(embed_dim, cosine),
+            Self::Law(family, concentration) => {
+                family.cosine_density(embed_dim, concentration, cosine)
+            }
+        }
+    }
+
+    /// The spread's numbers on the sphere of this dimension.
+    pub fn view(self, embed_dim: usize) -> SpreadView {
+        let (family, concentration) = match self {
+            // Both families are the uniform law at κ = 0.
+            Self::Uniform => (Family::VonMisesFisher, 0.0),
+            Self::Law(family, concentration) => (family, concentration),
+        };
+        SpreadView {
+            mean: family.mean_resultant_length(embed_dim, concentration),
+            deviation: family.cosine_variance(embed_dim, concentration).sqrt(),
+            mean_angle_degrees: family
+                .mean_angle_radians(embed_dim, concentration)
+                .to_degrees(),
+            nats: family.kl_to_uniform(embed_dim, concentration),
+        }
+    }
+
+    /// The curve of the density, sampled evenly in the angle so that sharp ends stay sharp.
+    pub fn curve(self, embed_dim: usize) -> Curve {
+        let last = (N_POINTS - 1) as f64;
+        let point = |i: usize| {
+            let cosine = -(std::f64::consts::PI * i as f64 / last).cos();
+            [cosine, self.density(embed_dim, cosine)]
+        };
+        let points: Vec<[f64; 2]> = (0..N_POINTS).map(point).collect();
+        let highest = points
+            .iter()
+            .copied()
+            .max_by(|a, b| a[1].total_cmp(&b[1]))
+            .unwrap_or([0.0, 0.0]);
+        // On the ball's surface the uniform density is level, and its middle stands for it.
+        let peak = if self == Self::Uniform {
+            [0.0, self.density(embed_dim, 0.0)]
+        } else {
+            highest
+        };
+        Curve { points, peak }
+    }
+}
+
+/// The numbers of a caption in a row of the matrix; `None` where it has none.
+pub fn caption_geometry(
+    snapshot: &Snapshot,
+    state: &ExplorerState,
+    key: u64,
+) -> Option<CaptionGeometry> {
+    let i_text = snapshot.keys.iter().position(|known| *known == key)?;
+    let (answer, card) = (&snapshot.answer, &snapshot.card);
+    let reading = answer.captions.get(i_text)?;
+    let concentration = reading.concentration;
+    let tick = |image: &String| {
+        let i_image = answer.images.iter().position(|known| known == image)?;
+        let pair = answer.pairs.get(i_text * answer.images.len() + i_image)?;
+        let cosine = pair.mean_direction_cosine;
+        let nats = |family: Family, kappa, cosine| {
+            family.log_likelihood_ratio(card.embed_dim, kappa, cosine)
+        };
+        Some(PictureTick {
+            image: image.clone(),
+            cosine,
+            nats: PerFamily {
+                vmf: nats(Family::VonMisesFisher, concentration.vmf, cosine.vmf),
+                power_spherical: nats(
+                    Family::PowerSpherical,
+                    concentration.power_spherical,
+                    cosine.power_spherical,
+                ),
+            },
+        })
+    };
+    Some(CaptionGeometry {
+        caption: reading.caption.clone(),
+        embed_dim: card.embed_dim,
+        concentration,
+        tempered: PerFamily {
+            vmf: card.logit_scale.vmf * concentration.vmf,
+            power_spherical: card.logit_scale.power_spherical * concentration.power_spherical,
+        },
+        pictures: state.pictures.iter().filter_map(tick).collect(),
+    })
+}
+
+/// The dimensions that the slider offers, ascending, the model's own among them.
+pub fn dimensions(embed_dim: usize) -> Vec<usize> {
+    let mut dimensions = DIMENSIONS.to_vec();
+    if let Err(at) = dimensions.binary_search(&embed_dim) {
+        dimensions.insert(at, embed_dim);
+    }
+    dimensions
+}
+
+/// The density of the cosine under a family, up to a factor.
+pub fn density_formula(family: Family) -> &'static str {
+    match family {
+        Family::VonMisesFisher => "f(t) ∝ exp(κ t) · (1 − t²)^((d − 3)/2)",
+        Family::PowerSpherical => "f(t) ∝ (1 + t)^κ · (1 − t²)^((d − 3)/2)",
+    }
+}
+
+/// The same with numbers put in.
+pub fn density_formula_with_numbers(
+    family: Family,
+    concentration: f64,
+    dimension: usize,
+) -> String {
+    let kappa = three_significant(concentration);
+    let exponent = (dimension as f64 - 3.0) / 2.0;
+    match family {
+        Family::VonMisesFisher => format!("f(t) ∝ exp({kappa} t) · (1 − t²)^{exponent}"),
+        Family::PowerSpherical => format!("f(t) ∝ (1 + t)^{kappa} · (1 − t²)^{exponent}"),
+    }
+}
+
+/// What the ball picture makes of a caption, and what the model's own dimension does.
+pub fn ball_text(concentration: f64, embed_dim: usize, shown: usize) -> String {
+    let degrees = |dimension: usize| {
+        let view = Spread::Law(Family::VonMisesFisher, concentration).view(dimension);
+        view.mean_angle_degrees
+    };
+    let angle = |dimension: usize| three_significant(degrees(dimension));
+    let kappa = three_significant(concentration);
+    let [ball, own] = [MIN_DIMENSION, embed_dim].map(angle);
+    let cap = match degrees(MIN_DIMENSION) {
+        tight if tight < 35.0 => "a tight cap",
+        wide if wide < 60.0 => "a wide cap",
+        _ => "little more than one side",
+    };
+    let between = if shown == MIN_DIMENSION || shown == embed_dim {
+        String::new()
+    } else {
+        format!(" At {shown} it is {}°.", angle(shown))
+    };
+    format!(
+        "On a ball, in 3 dimensions, κ = {kappa} would hold pictures {ball}° from the mean direction: {cap}.{between} \
+         In the model’s {embed_dim} dimensions the same κ means {own}°, where knowing nothing means 90°: nearly every \
+         direction is at a right angle to any other."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::explorer::readings::cache::tests::{answer_of, card};
+
+    /// Of the trapezoid rule with 321 points on densities as narrow as these.
+    const AREA_TOLERANCE: f64 = 2e-3;
+
+    /// Less than a pixel on any screen.
+    const MIDDLE_TOLERANCE: f64 = 1e-3;
+
+    proptest! {
+        #[test]
+        fn every_curve_holds_all_the_probability(
+            at in 0..DIMENSIONS.len(),
+            concentration in 0.0..60.0_f64,
+            power_spherical: bool,
+        ) {
+            let family = if power_spherical { Family::PowerSpherical } else { Family::VonMisesFisher };
+            for spread in [Spread::Uniform, Spread::Law(family, concentration)] {
+                let points = spread.curve(DIMENSIONS[at]).points;
+                let area: f64 = points
+                    .windows(2)
+                    .map(|pair| (pair[1][0] - pair[0][0]) * (pair[0][1] + pair[1][1]) / 2.0)
+                    .sum();
+                prop_assert!((area - 1.0).abs() < AREA_TOLERANCE, "{spread:?} in {} holds {area}", DIMENSIONS[at]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_formulas_are_those_of_the_curves() {
+        let (dimension, kappa) = (128, 5.36);
+        for family in Family::ALL {
+            let shown = density_formula_with_numbers(family, kappa, dimension);
+            assert!(
+                shown.contains("5.36") && shown.ends_with("(1 − t²)^62.5"),
+                "the formula was: {shown}"
+            );
+            for cosine in [-0.3, 0.1, 0.4_f64] {
+                let law = match family {
+                    Family::VonMisesFisher => (kappa * cosine).exp(),
+                    Family::PowerSpherical => (1.0 + cosine).powf(kappa),
+                };
+                let expected = law * (1.0 - cosine * cosine).powf(62.5);
+                let spread = Spread::Law(family, kappa);
+                let found = spread.density(dimension, cosine) / spread.density(dimension, 0.0);
+                assert!(
+                    (found / expected - 1.0).abs() < 1e-9,
+                    "{family:?} at {cosine}: {found} and {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_middle_of_the_ball_is_known() {
+        // On the surface of a ball the height of an even point is itself even (Archimedes).
+        let [low, high] = Spread::Uniform.curve(3).middle(0.9);
+        assert!(
+            (low + 0.9).abs() < 1e-9 && (high - 0.9).abs() < 1e-9,
+            "nine tenths lie between −0.9 and 0.9, not {low} and {high}"
+        );
+    }
+
+    #[test]
+    fn the_middle_narrows_to_the_equator_as_the_dimension_grows() {
+        // The cosine tends to a normal law of variance 1/d, whose middle 95 % reach 1.96 deviations.
+        let [low, high] = Spread::Uniform.curve(768).middle(0.95);
+        let expected = 1.96 / 768_f64.sqrt();
+        for (found, sign) in [(low, -1.0), (high, 1.0)] {
+            let gap = found - sign * expected;
+            assert!(
+                gap.abs() < MIDDLE_TOLERANCE,
+                "{found} is off by {gap} in 768 dimensions"
+            );
+        }
+    }
+
+    #[test]
+    fn without_concentration_a_law_is_the_uniform_one() {
+        for family in Family::ALL {
+            for dimension in [3, 128] {
+                let law = Spread::Law(family, 0.0).curve(dimension);
+                let uniform = Spread::Uniform.curve(dimension);
+                for (a, b) in law.points.iter().zip(&uniform.points) {
+                    assert!(
+                        (a[1] - b[1]).abs() <= 1e-9 * b[1].max(1.0),
+                        "{family:?} in {dimension} at {}: {} and {}",
+                        a[0],
+                        a[1],
+                        b[1]
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_kappa_spreads_as_the_dimension_grows() {
+        let angles: Vec<f64> = DIMENSIONS
+            .iter()
+            .map(|&dimension| {
+                let spread = Spread::Law(Family::VonMisesFisher, 5.0);
+                spread.view(dimension).mean_angle_degrees
+            })
+            .collect();
+        assert!(
+            angles.is_sorted_by(|a, b| a < b),
+            "the angles were {angles:?}"
+        );
+        assert!(
+            angles[0] < 40.0 && angles[18] > 89.0,
+            "from a cap to a right angle: {angles:?}"
+        );
+    }
+
+    #[test]
+    fn ticks_stand_where_the_answer_says() {
+        let state = ExplorerState::new(["a", "b"], ["x", "y"]);
+        let keys: Vec<u64> = state.captions.iter().map(|caption| caption.key).collect();
+        let answer = answer_of(
+            &[("a", 4.0), ("b", 30.0)],
+            &["y", "x"],
+            &[0.1, 0.2, 0.3, 0.6],
+        );
+        let snapshot = Snapshot {
+            card: card(),
+            keys: keys.clone(),
+            answer,
+            recorded: false,
+        };
+        let geometry = caption_geometry(&snapshot, &state, keys[1]).expect("it was answered");
+        let cosines: Vec<(&str, f64)> = geometry
+            .pictures
+            .iter()
+            .map(|tick| (tick.image.as_str(), tick.cosine.vmf))
+            .collect();
+        assert_eq!(
+            cosines,
+            [("x", 0.6), ("y", 0.3)],
+            "in the page's order, not in the answer's"
+        );
+        assert_eq!(geometry.tempered.vmf, 75.0, "2.5 · 30");
+        let expected = Family::PowerSpherical.log_likelihood_ratio(128, 30.0, 0.6);
+        assert_eq!(
+            geometry.pictures[0].nats.power_spherical, expected,
+            "for κ = 30 at cosine 0.6"
+        );
+        assert_eq!(
+            caption_geometry(&snapshot, &state, 99),
+            None,
+            "nobody asked about that one"
+        );
+    }
+
+    #[test]
+    fn the_models_own_dimension_is_offered_once() {
+        for own in [3, 100, 128, 2048] {
+            let dimensions = dimensions(own);
+            let is_rising = dimensions.is_sorted_by(|a, b| a < b);
+            assert!(
+                is_rising && dimensions.contains(&own),
+                "for {own}: {dimensions:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_a_tight_cap_is_called_one() {
+        for (kappa, cap) in [
+            (9.58, "a tight cap"),
+            (3.0, "a wide cap"),
+            (0.87, "one side"),
+        ] {
+            let sentence = ball_text(kappa, 128, 128);
+            assert!(sentence.contains(cap), "for κ = {kappa}: {sentence}");
+        }
+    }
+
+    #[test]
+    fn the_sentence_names_a_dimension_between_only_when_it_is_shown() {
+        let at = |shown| ball_text(5.0, 128, shown);
+        assert!(at(16).contains("At 16 it is"), "{}", at(16));
+        assert!(!at(3).contains("At 3"), "{}", at(3));
+        assert!(!at(128).contains("At 128"), "{}", at(128));
+    }
+}

@@ -1,0 +1,228 @@
+//! The tour, the lessons and the failures: texts that were written by hand, and how guesses are judged.
+//!
+//! The texts hold no numbers; those come from the model at work.
+
+use serde::Deserialize;
+
+use crate::explorer::number::three_significant;
+use crate::explorer::readings::cache::ReadingCache;
+use crate::numerics::Family;
+
+/// All that is told and asked.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct Lessons {
+    /// The stations of the tour.
+    pub tour: Vec<TourStep>,
+    /// The lessons.
+    pub lessons: Vec<Lesson>,
+    /// Where κ misleads.
+    pub failures: Vec<Failure>,
+}
+
+/// One station of the tour, shown beside the view that it is about.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct TourStep {
+    /// What it is about.
+    pub title: String,
+    /// What to look at and what to do.
+    pub text: String,
+    /// The page that it opens, as a fragment.
+    pub link: String,
+}
+
+/// A lesson, for one visitor or for a class.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Lesson {
+    /// What it is called.
+    pub title: String,
+    /// What it is about, in a sentence.
+    pub about: String,
+    /// The class's page, as a fragment.
+    pub link: String,
+    /// Minutes in class.
+    pub minutes: u32,
+    /// For the teacher.
+    pub notes: Vec<String>,
+    /// Asked before anything is shown.
+    pub questions: Vec<Question>,
+    /// To be talked about, without an answer key.
+    pub open: Vec<String>,
+}
+
+/// A question about κ of some captions.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Question {
+    /// The captions, in the order in which they are offered; of two the vaguer one is chosen, more are put in order.
+    pub captions: Vec<String>,
+    /// What is said once the answer is shown.
+    pub why: String,
+}
+
+/// A kind of caption whose κ misleads.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Failure {
+    /// What these captions have in common.
+    pub name: String,
+    /// The captions.
+    pub captions: Vec<String>,
+    /// What goes wrong.
+    pub why: String,
+}
+
+impl Lessons {
+    /// The captions that lessons and failures are about.
+    pub fn captions(&self) -> impl Iterator<Item = String> {
+        let asked = self.lessons.iter().flat_map(Lesson::captions);
+        let failures = self.failures.iter();
+        asked.chain(failures.flat_map(|failure| failure.captions.iter().cloned()))
+    }
+}
+
+impl Question {
+    /// What is asked.
+    pub fn ask(&self) -> &'static str {
+        match self.captions.len() {
+            2 => "Which caption is vaguer?",
+            _ => "Put these captions in order, the vaguest first.",
+        }
+    }
+
+    /// The captions from the least κ to the greatest, where all are known.
+    pub fn answer(&self, cache: &ReadingCache, family: Family) -> Option<Vec<(String, f64)>> {
+        let kappa = |caption: &String| {
+            let view = cache.caption(caption, family)?;
+            Some((caption.clone(), view.concentration))
+        };
+        let mut known: Vec<(String, f64)> =
+            self.captions.iter().map(kappa).collect::<Option<_>>()?;
+        known.sort_by(|a, b| a.1.total_cmp(&b.1));
+        Some(known)
+    }
+
+    /// How many neighbours of a guessed order stand as κ has them, and how many there are.
+    pub fn judge(
+        &self,
+        guess: &[String],
+        cache: &ReadingCache,
+        family: Family,
+    ) -> Option<(usize, usize)> {
+        let answer = self.answer(cache, family)?;
+        let place = |caption: &String| answer.iter().position(|(known, _)| known == caption);
+        let n_right = guess
+            .windows(2)
+            .filter(|two| place(&two[0]) < place(&two[1]));
+        Some((n_right.count(), guess.len().saturating_sub(1)))
+    }
+}
+
+impl Lesson {
+    /// The captions that its questions are about.
+    pub fn captions(&self) -> impl Iterator<Item = String> {
+        let questions = self.questions.iter();
+        questions.flat_map(|question| question.captions.iter().cloned())
+    }
+}
+
+/// An answer in a line, from the vaguest on, each caption with its κ.
+pub fn answer_text(answer: &[(String, f64)]) -> String {
+    let said = answer
+        .iter()
+        .map(|(caption, kappa)| format!("“{caption}” (κ {})", three_significant(*kappa)));
+    said.collect::<Vec<_>>().join(" < ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explorer::link::{decode, encode};
+    use crate::explorer::readings::cache::tests::cache_of;
+    use crate::explorer::view::View;
+
+    fn shipped() -> Lessons {
+        serde_json::from_str(include_str!("../../../public/lessons.json"))
+            .expect("the file is ours")
+    }
+
+    fn question(captions: &[&str]) -> Question {
+        Question {
+            captions: captions.iter().map(|&caption| caption.to_owned()).collect(),
+            why: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_guess_is_judged_by_its_neighbours() {
+        let cache = cache_of(&[("a", 1.0), ("b", 2.0), ("c", 3.0)]);
+        let question = question(&["b", "a", "c"]);
+        let judge = |guess: [&str; 3]| {
+            let guess = guess.map(str::to_owned);
+            question.judge(&guess, &cache, Family::VonMisesFisher)
+        };
+        assert_eq!(judge(["a", "b", "c"]), Some((2, 2)), "all right");
+        assert_eq!(judge(["b", "a", "c"]), Some((1, 2)), "two are exchanged");
+        assert_eq!(judge(["c", "b", "a"]), Some((0, 2)), "all wrong");
+    }
+
+    #[test]
+    fn nothing_is_judged_before_all_is_known() {
+        let cache = cache_of(&[("a", 1.0)]);
+        let question = question(&["a", "b"]);
+        assert_eq!(
+            question.answer(&cache, Family::VonMisesFisher),
+            None,
+            "b is not known"
+        );
+    }
+
+    #[test]
+    fn an_answer_goes_from_the_vaguest_on() {
+        let cache = cache_of(&[("a", 4.0), ("b", 2.0)]);
+        let answer = question(&["a", "b"]).answer(&cache, Family::VonMisesFisher);
+        let words = answer_text(&answer.expect("both are known"));
+        assert_eq!(words, "“b” (κ 2.00) < “a” (κ 4.00)", "with their numbers");
+    }
+
+    #[test]
+    fn every_link_of_the_lessons_is_one_of_the_page() {
+        let Lessons { tour, lessons, .. } = shipped();
+        let links = tour.iter().map(|tour_step| &tour_step.link);
+        for link in links.chain(lessons.iter().map(|lesson| &lesson.link)) {
+            let (state, _) = decode(link).unwrap_or_else(|| panic!("no page: {link}"));
+            assert_eq!(&encode(&state), link, "nothing in it is passed over");
+        }
+    }
+
+    #[test]
+    fn the_tour_visits_every_view_to_see_and_to_understand() {
+        let visited: Vec<View> = shipped()
+            .tour
+            .iter()
+            .filter_map(|tour_step| Some(decode(&tour_step.link)?.0.view))
+            .collect();
+        for view in View::ALL.into_iter().filter(|view| view.group() != "Check") {
+            assert!(visited.contains(&view), "{view:?} is not among {visited:?}");
+        }
+    }
+
+    #[test]
+    fn every_question_has_two_captions_or_an_order() {
+        for lesson in shipped().lessons {
+            assert!(
+                !lesson.notes.is_empty(),
+                "{}: notes for the teacher",
+                lesson.title
+            );
+            for question in lesson.questions {
+                assert!(question.captions.len() > 1, "{:?}", question.captions);
+                let mut sorted = question.captions.clone();
+                sorted.sort_unstable();
+                sorted.dedup();
+                assert_eq!(
+                    sorted.len(),
+                    question.captions.len(),
+                    "{sorted:?}: each once"
+                );
+            }
+        }
+    }
+}

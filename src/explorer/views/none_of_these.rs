@@ -1,0 +1,310 @@
+//! Naming pictures with classes, and three ways to answer "none of these".
+
+use crate::explorer::number::{percent, three_significant};
+use crate::explorer::readings::cache::ReadingCache;
+use crate::explorer::readings::pair::{of_family, softmax};
+use crate::numerics::Family;
+
+/// Classes at most; each is a bar.
+pub const MAX_CLASSES: usize = 12;
+/// Where the name stands in a template.
+const PLACE: &str = "{}";
+
+/// Class names as the visitor writes them, and when a picture is none of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Classes {
+    /// The names, with commas between them.
+    pub names: String,
+    /// The caption of a class, with `{}` for its name.
+    pub template: String,
+    /// The caption that stands for none of the classes; empty for none.
+    pub dummy: String,
+    /// A picture whose best cosine lies below is none of the classes, in thousandths.
+    pub threshold: u16,
+    /// A picture whose best two cosines lie closer is none of the classes, in thousandths.
+    pub margin: u16,
+}
+
+impl Default for Classes {
+    fn default() -> Self {
+        Self {
+            names: "red, yellow, green".into(),
+            template: "something {}".into(),
+            dummy: "a picture".into(),
+            threshold: 200,
+            margin: 50,
+        }
+    }
+}
+
+/// What is said of one picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// Nats above uniform of each class.
+    pub nats: Vec<f64>,
+    /// Nats of the caption that stands for none of them.
+    pub dummy_nats: Option<f64>,
+    /// Share of each class, and last that of the dummy if there is one: softmax of τ · nats.
+    pub shares: Vec<f64>,
+    /// CLIP's cosine of each class.
+    pub cosines: Vec<f64>,
+    /// The class with the most nats.
+    pub likeliest: usize,
+    /// The class with the greatest cosine.
+    pub nearest: usize,
+    /// The greatest cosine minus the next; `None` with a single class.
+    pub cosine_margin: Option<f64>,
+    /// The answer by likelihood: a class, or `None` where the dummy has more nats than every class.
+    pub by_likelihood: Option<usize>,
+    /// The answer by cosine with a threshold.
+    pub by_threshold: Option<usize>,
+    /// The answer by cosine with a margin.
+    pub by_margin: Option<usize>,
+}
+
+impl Classes {
+    /// The names, each once, as many as fit.
+    pub fn list(&self) -> Vec<String> {
+        let mut list: Vec<String> = Vec::new();
+        for name in self.names.split(',').map(str::trim) {
+            if !name.is_empty()
+                && !list.iter().any(|known| known == name)
+                && list.len() < MAX_CLASSES
+            {
+                list.push(name.to_owned());
+            }
+        }
+        list
+    }
+
+    /// The caption of a class.
+    pub fn caption(&self, name: &str) -> String {
+        if self.template.contains(PLACE) {
+            self.template.replace(PLACE, name)
+        } else {
+            format!("{} {name}", self.template).trim().to_owned()
+        }
+    }
+
+    /// Every caption that must be compared with the pictures.
+    pub fn captions(&self) -> Vec<String> {
+        let classes = self.list().into_iter().map(|name| self.caption(&name));
+        classes.chain(self.dummy()).collect()
+    }
+
+    /// The caption that stands for none of the classes.
+    pub fn dummy(&self) -> Option<String> {
+        (!self.dummy.trim().is_empty()).then(|| self.dummy.clone())
+    }
+
+    /// What is said of a picture; `None` without classes or while numbers are missing.
+    pub fn judge(&self, cache: &ReadingCache, image: &str, family: Family) -> Option<Judgement> {
+        let pair = |caption: String| cache.pair(&caption, image, family);
+        let pairs: Vec<_> = self
+            .list()
+            .iter()
+            .map(|name| pair(self.caption(name)))
+            .collect::<Option<_>>()?;
+        let dummy_nats = match self.dummy() {
+            Some(dummy) => Some(pair(dummy)?.nats),
+            None => None,
+        };
+        let (nats, cosines): (Vec<f64>, Vec<f64>) =
+            pairs.iter().map(|pair| (pair.nats, pair.cosine)).unzip();
+        let (likeliest, nearest) = (greatest(&nats)?, greatest(&cosines)?);
+        let scale = of_family(cache.card()?.logit_scale, family);
+        let logits: Vec<f64> = nats
+            .iter()
+            .copied()
+            .chain(dummy_nats)
+            .map(|nats| scale * nats)
+            .collect();
+        let cosine_margin = margin(&cosines);
+        let is_near = cosines[nearest] >= thousandths(self.threshold);
+        let stands_out = cosine_margin.is_none_or(|margin| margin >= thousandths(self.margin));
+        Some(Judgement {
+            by_likelihood: dummy_nats
+                .is_none_or(|dummy| nats[likeliest] > dummy)
+                .then_some(likeliest),
+            by_threshold: is_near.then_some(nearest),
+            by_margin: stands_out.then_some(nearest),
+            shares: softmax(&logits),
+            nats,
+            dummy_nats,
+            cosines,
+            likeliest,
+            nearest,
+            cosine_margin,
+        })
+    }
+}
+
+/// A number of thousandths.
+pub fn thousandths(n: u16) -> f64 {
+    f64::from(n) / 1000.0
+}
+
+/// The three answers about a picture in one sentence.
+pub fn judgement_text(judgement: &Judgement, names: &[String]) -> String {
+    let name = |answer: Option<usize>| {
+        answer
+            .and_then(|i| names.get(i))
+            .map_or_else(|| "none of these".to_owned(), |name| format!("“{name}”"))
+    };
+    let share = judgement
+        .by_likelihood
+        .and_then(|i| judgement.shares.get(i))
+        .or(judgement.shares.last());
+    let by_likelihood = format!(
+        "By likelihood {} ({}, {} nats for the best class)",
+        name(judgement.by_likelihood),
+        share.map_or_else(String::new, |share| percent(*share)),
+        three_significant(judgement.nats[judgement.likeliest])
+    );
+    format!(
+        "{by_likelihood}; by cosine with the threshold {}, with the margin {}.",
+        name(judgement.by_threshold),
+        name(judgement.by_margin)
+    )
+}
+
+/// Whether the three answers differ.
+pub fn is_disputed(judgement: &Judgement) -> bool {
+    judgement.by_likelihood != judgement.by_threshold
+        || judgement.by_threshold != judgement.by_margin
+}
+
+fn greatest(values: &[f64]) -> Option<usize> {
+    (0..values.len()).max_by(|&a, &b| values[a].total_cmp(&values[b]))
+}
+
+/// The greatest value minus the next.
+fn margin(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    Some(sorted.first()? - sorted.get(1)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explorer::readings::cache::AnswerSource;
+    use crate::explorer::readings::cache::tests::{answer_of, card};
+
+    const LAW: Family = Family::VonMisesFisher;
+
+    fn classes(names: &str) -> Classes {
+        Classes {
+            names: names.into(),
+            ..Classes::default()
+        }
+    }
+
+    /// Three captions against "x", which is red, and "y", which is neither.
+    fn cache() -> ReadingCache {
+        let mut cache = ReadingCache::default();
+        let captions = [
+            ("something red", 20.0),
+            ("something green", 20.0),
+            ("a picture", 1.0),
+        ];
+        let cosines = [0.6, -0.2, 0.1, 0.05, 0.4, 0.4];
+        let answer = answer_of(&captions, &["x", "y"], &cosines);
+        cache.learn(&card(), &answer, AnswerSource::Engine);
+        cache
+    }
+
+    #[test]
+    fn names_are_split_at_commas_and_counted_once() {
+        let many = (0..40)
+            .map(|i| i.to_string())
+            .collect::<Vec<_>>()
+            .join(", ");
+        assert_eq!(
+            classes(" red,, green ,red ").list(),
+            ["red", "green"],
+            "spaces and doubles"
+        );
+        assert_eq!(classes(&many).list().len(), MAX_CLASSES, "as many as fit");
+    }
+
+    #[test]
+    fn a_template_without_a_place_is_put_before_the_name() {
+        let mut classes = classes("dog");
+        classes.template = "a photo of a".into();
+        assert_eq!(classes.caption("dog"), "a photo of a dog", "no place");
+        classes.template = "the {}, only the {}".into();
+        assert_eq!(
+            classes.caption("dog"),
+            "the dog, only the dog",
+            "two places"
+        );
+        classes.template = String::new();
+        assert_eq!(classes.caption("dog"), "dog", "no template");
+    }
+
+    #[test]
+    fn a_picture_that_fits_no_class_goes_to_the_dummy() {
+        let (classes, cache) = (classes("red, green"), cache());
+        let fits = classes.judge(&cache, "x", LAW).expect("all is known");
+        let alien = classes.judge(&cache, "y", LAW).expect("all is known");
+        assert_eq!(fits.by_likelihood, Some(0), "x is red: {:?}", fits.nats);
+        assert_eq!(
+            alien.by_likelihood, None,
+            "y is neither: {:?} against {:?}",
+            alien.nats, alien.dummy_nats
+        );
+        assert_eq!(alien.by_threshold, None, "its best cosine is 0.05");
+    }
+
+    #[test]
+    fn the_margin_and_the_threshold_are_kept_apart() {
+        let (mut classes, cache) = (classes("red, green"), cache());
+        (classes.threshold, classes.margin) = (0, 260);
+        let judgement = classes.judge(&cache, "y", LAW).expect("all is known");
+        let margin = judgement.cosine_margin.expect("there are two classes");
+        assert!((margin - 0.25).abs() < 1e-12, "0.05 − (−0.2) is {margin}");
+        assert_eq!(
+            (judgement.by_threshold, judgement.by_margin),
+            (Some(1), None),
+            "0.05 ≥ 0 but 0.25 < 0.26"
+        );
+        assert!(is_disputed(&judgement), "the answers differ");
+    }
+
+    #[test]
+    fn without_a_dummy_likelihood_always_names_a_class() {
+        let (mut classes, cache) = (classes("red, green"), cache());
+        classes.dummy = " ".into();
+        let judgement = classes.judge(&cache, "y", LAW).expect("all is known");
+        assert_eq!(judgement.by_likelihood, Some(1), "the less unlikely one");
+        let sum: f64 = judgement.shares.iter().sum();
+        assert!((sum - 1.0).abs() < 1e-12, "the shares sum to {sum}");
+        assert_eq!(judgement.shares.len(), 2, "one for each class");
+    }
+
+    #[test]
+    fn nothing_is_judged_while_numbers_are_missing() {
+        let cache = cache();
+        assert_eq!(
+            classes("red, blue").judge(&cache, "x", LAW),
+            None,
+            "blue is unknown"
+        );
+        assert_eq!(classes(" , ").judge(&cache, "x", LAW), None, "no class");
+    }
+
+    #[test]
+    fn the_sentence_names_the_three_answers() {
+        let (classes, cache) = (classes("red, green"), cache());
+        let judgement = classes.judge(&cache, "y", LAW).expect("all is known");
+        let sentence = judgement_text(&judgement, &classes.list());
+        assert!(
+            sentence.starts_with("By likelihood none of these (")
+                && sentence.ends_with(
+                    "by cosine with the threshold none of these, with the margin “green”."
+                ),
+            "the sentence was: {sentence}"
+        );
+    }
+}

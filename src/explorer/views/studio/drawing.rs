@@ -1,0 +1,398 @@
+//! A scene that a visitor draws: objects on a ground, edited one step at a time, and short enough for a link.
+
+use crate::scenes::Scene;
+use crate::scenes::scene::{Colour, Ground, Light, MAX_OBJECTS, Object, Shape, Size, Texture};
+
+/// Positions are kept in thousandths of the picture's side, so that a link brings back exactly what was drawn.
+const SIDE: u16 = 1000;
+/// Digits of an object in a link: four attributes and two positions.
+const N_DIGITS: usize = 10;
+/// Where a new object is put, in turn: the middle first, then the corners.
+const FREE_PLACES: [[u16; 2]; 5] = [[500, 500], [167, 167], [833, 167], [167, 833], [833, 833]];
+
+/// A scene in the making.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Drawing {
+    /// One to four objects, painted in order.
+    pub pieces: Vec<Piece>,
+    /// What they lie on.
+    pub ground: Ground,
+    /// How they are lit.
+    pub light: Light,
+}
+
+/// An object of a drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Piece {
+    /// Outline.
+    pub shape: Shape,
+    /// Paint.
+    pub colour: Colour,
+    /// Size.
+    pub size: Size,
+    /// Fill.
+    pub texture: Texture,
+    /// Centre from the left, in thousandths of the side.
+    pub x: u16,
+    /// Centre from the top, in thousandths of the side.
+    pub y: u16,
+}
+
+impl Default for Drawing {
+    /// What the last of the starting captions says.
+    fn default() -> Self {
+        let piece = |shape, colour, size, y| Piece {
+            shape,
+            colour,
+            size,
+            texture: Texture::Solid,
+            x: 500,
+            y,
+        };
+        Self {
+            pieces: vec![
+                piece(Shape::Star, Colour::Red, Size::Small, 167),
+                piece(Shape::Circle, Colour::Blue, Size::Large, 833),
+            ],
+            ground: Ground::White,
+            light: Light::Bright,
+        }
+    }
+}
+
+impl Drawing {
+    /// The scene that is drawn.
+    pub fn scene(&self) -> Scene {
+        Scene {
+            objects: self.pieces.iter().map(Piece::object).collect(),
+            ground: self.ground,
+            light: self.light,
+        }
+    }
+
+    /// The drawing of a scene, its positions rounded.
+    pub fn of(scene: &Scene) -> Self {
+        Self {
+            pieces: scene.objects.iter().map(Piece::of).collect(),
+            ground: scene.ground,
+            light: scene.light,
+        }
+    }
+
+    /// Adds an object where there is room, like the last one but in another shape, and returns its place; `None` where
+    /// the drawing is full.
+    pub fn add(&mut self) -> Option<usize> {
+        if self.pieces.len() >= MAX_OBJECTS {
+            return None;
+        }
+        let last = *self.pieces.last()?;
+        let is_free = |[x, y]: &[u16; 2]| {
+            let clash = |piece: &Piece| piece.x.abs_diff(*x) < 250 && piece.y.abs_diff(*y) < 250;
+            !self.pieces.iter().any(clash)
+        };
+        let [x, y] = FREE_PLACES.into_iter().find(is_free).unwrap_or_default();
+        self.pieces.push(Piece {
+            shape: Shape::ALL[(last.shape.index() + 1) % Shape::ALL.len()],
+            x,
+            y,
+            ..last
+        });
+        Some(self.pieces.len() - 1)
+    }
+
+    /// Takes an object away, unless it is the last one.
+    pub fn remove(&mut self, i: usize) -> bool {
+        let can = self.pieces.len() > 1 && i < self.pieces.len();
+        if can {
+            self.pieces.remove(i);
+        }
+        can
+    }
+
+    /// Moves an object to a point, kept within the picture.
+    pub fn place(&mut self, i: usize, x: f64, y: f64) {
+        if let Some(piece) = self.pieces.get_mut(i) {
+            (piece.x, piece.y) = (thousandths(x), thousandths(y));
+        }
+    }
+
+    /// Moves an object by so many thousandths of the side, kept within the picture.
+    pub fn shift(&mut self, i: usize, dx: i16, dy: i16) {
+        if let Some(piece) = self.pieces.get_mut(i) {
+            piece.x = piece.x.saturating_add_signed(dx).min(SIDE - 1);
+            piece.y = piece.y.saturating_add_signed(dy).min(SIDE - 1);
+        }
+    }
+
+    /// The drawing as digits, for a link.
+    pub fn encode(&self) -> String {
+        let piece = |piece: &Piece| {
+            let [shape, colour] = [piece.shape.index(), piece.colour.index()];
+            let [size, texture] = [piece.size.index(), piece.texture.index()];
+            format!("{shape}{colour}{size}{texture}{:03}{:03}", piece.x, piece.y)
+        };
+        let pieces: String = self.pieces.iter().map(piece).collect();
+        format!("{}{}{pieces}", self.ground.index(), self.light.index())
+    }
+
+    /// The drawing that digits stand for; `None` where they stand for none.
+    pub fn decode(text: &str) -> Option<Self> {
+        let digits: Vec<u16> = text
+            .chars()
+            .map(|c| c.to_digit(10).and_then(|digit| u16::try_from(digit).ok()))
+            .collect::<Option<_>>()?;
+        let (&[ground, light], pieces) = digits.split_first_chunk::<2>()?;
+        let pieces: Vec<Piece> = pieces
+            .chunks(N_DIGITS)
+            .map(Piece::decode)
+            .collect::<Option<_>>()?;
+        let fits = (1..=MAX_OBJECTS).contains(&pieces.len());
+        Some(Self {
+            pieces,
+            ground: *Ground::ALL.get(usize::from(ground))?,
+            light: *Light::ALL.get(usize::from(light))?,
+        })
+        .filter(|_| fits)
+    }
+}
+
+impl Piece {
+    fn object(&self) -> Object {
+        let share = |thousandths: u16| f32::from(thousandths) / f32::from(SIDE);
+        Object {
+            shape: self.shape,
+            colour: self.colour,
+            size: self.size,
+            texture: self.texture,
+            x: share(self.x),
+            y: share(self.y),
+        }
+    }
+
+    fn of(object: &Object) -> Self {
+        Self {
+            shape: object.shape,
+            colour: object.colour,
+            size: object.size,
+            texture: object.texture,
+            x: thousandths(f64::from(object.x)),
+            y: thousandths(f64::from(object.y)),
+        }
+    }
+
+    fn decode(digits: &[u16]) -> Option<Self> {
+        let &[shape, colour, size, texture, x2, x1, x0, y2, y1, y0] = digits else {
+            return None;
+        };
+        Some(Self {
+            shape: *Shape::ALL.get(usize::from(shape))?,
+            colour: *Colour::ALL.get(usize::from(colour))?,
+            size: *Size::ALL.get(usize::from(size))?,
+            texture: *Texture::ALL.get(usize::from(texture))?,
+            x: 100 * x2 + 10 * x1 + x0,
+            y: 100 * y2 + 10 * y1 + y0,
+        })
+    }
+
+    /// The object in words.
+    pub fn words(&self) -> String {
+        let (size, texture) = (size_name(self.size), texture_name(self.texture));
+        format!(
+            "{size} {texture} {} {}",
+            colour_name(self.colour),
+            shape_name(self.shape)
+        )
+    }
+}
+
+/// A share of the side in thousandths, kept within the picture.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to the picture"
+)]
+fn thousandths(share: f64) -> u16 {
+    (share * f64::from(SIDE))
+        .round()
+        .clamp(0.0, f64::from(SIDE - 1)) as u16
+}
+
+/// A shape's name.
+pub fn shape_name(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Circle => "circle",
+        Shape::Square => "square",
+        Shape::Triangle => "triangle",
+        Shape::Star => "star",
+        Shape::Cross => "cross",
+        Shape::Ring => "ring",
+    }
+}
+
+/// A colour's name.
+pub fn colour_name(colour: Colour) -> &'static str {
+    match colour {
+        Colour::Red => "red",
+        Colour::Orange => "orange",
+        Colour::Yellow => "yellow",
+        Colour::Green => "green",
+        Colour::Blue => "blue",
+        Colour::Purple => "purple",
+        Colour::Pink => "pink",
+        Colour::Black => "black",
+    }
+}
+
+/// A size's name.
+pub fn size_name(size: Size) -> &'static str {
+    match size {
+        Size::Small => "small",
+        Size::Medium => "medium",
+        Size::Large => "large",
+    }
+}
+
+/// A texture's name.
+pub fn texture_name(texture: Texture) -> &'static str {
+    match texture {
+        Texture::Solid => "solid",
+        Texture::Striped => "striped",
+        Texture::Dotted => "dotted",
+    }
+}
+
+/// A ground's name.
+pub fn ground_name(ground: Ground) -> &'static str {
+    match ground {
+        Ground::White => "white",
+        Ground::Grey => "grey",
+        Ground::Beige => "beige",
+        Ground::Mint => "mint",
+    }
+}
+
+/// A light's name.
+pub fn light_name(light: Light) -> &'static str {
+    match light {
+        Light::Bright => "bright",
+        Light::Dim => "dim",
+    }
+}
+
+/// Pixels as a file of the format BMP: 24 bits each, uncompressed, `side` × `side`.
+pub fn bmp(pixels: &[u8], side: usize) -> Vec<u8> {
+    const HEADER: usize = 54;
+    let n_padding = (4 - 3 * side % 4) % 4;
+    let n_bytes = (3 * side + n_padding) * side;
+    let word = |value: usize| u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes();
+    let mut file = Vec::with_capacity(HEADER + n_bytes);
+    file.extend(b"BM");
+    for value in [HEADER + n_bytes, 0, HEADER, 40, side, side] {
+        file.extend(word(value));
+    }
+    file.extend([1, 0, 24, 0]);
+    for value in [0, n_bytes, 0, 0, 0, 0] {
+        file.extend(word(value));
+    }
+    // Rows from the bottom up, blue first.
+    for row in pixels.chunks(3 * side).rev() {
+        let swapped = row.chunks(3).flat_map(|pixel| pixel.iter().rev());
+        file.extend(swapped);
+        file.extend(&[0; 3][..n_padding]);
+    }
+    file
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explorer::state::START_CAPTIONS;
+    use crate::scenes::parse;
+
+    #[test]
+    fn every_starting_caption_fits_the_first_drawing() {
+        let scene = Drawing::default().scene();
+        for caption in START_CAPTIONS {
+            let description = parse(caption).expect("the world understands it");
+            assert!(description.fits(&scene), "{caption:?} fits {scene:?}");
+        }
+    }
+
+    #[test]
+    fn a_drawing_comes_back_from_its_digits() {
+        let mut drawing = Drawing::default();
+        while drawing.add().is_some() {}
+        drawing.shift(3, -7, 12);
+        drawing.ground = Ground::Mint;
+        let digits = drawing.encode();
+        assert_eq!(Drawing::decode(&digits), Some(drawing), "through {digits}");
+    }
+
+    #[test]
+    fn digits_that_stand_for_no_drawing_are_refused() {
+        let whole = Drawing::default().encode();
+        let broken = [
+            "",
+            "00",
+            "0x",
+            &whole[..whole.len() - 1],
+            "9000005005000",
+            "00900050050012345",
+            &format!("{whole}{}{}", &whole[2..], &whole[2..]),
+        ];
+        for digits in broken {
+            assert_eq!(Drawing::decode(digits), None, "for {digits:?}");
+        }
+    }
+
+    #[test]
+    fn an_object_stays_within_the_picture() {
+        let mut drawing = Drawing::default();
+        drawing.shift(0, -1000, 1000);
+        let piece = drawing.pieces[0];
+        assert_eq!((piece.x, piece.y), (0, 999), "pushed beyond two edges");
+        drawing.place(0, 1.7, -0.2);
+        let piece = drawing.pieces[0];
+        assert_eq!((piece.x, piece.y), (999, 0), "dragged beyond two edges");
+    }
+
+    #[test]
+    fn four_objects_fit_and_one_stays() {
+        let mut drawing = Drawing::default();
+        assert_eq!(
+            (drawing.add(), drawing.add()),
+            (Some(2), Some(3)),
+            "two more"
+        );
+        assert_eq!(drawing.add(), None, "four are as many as a scene holds");
+        let places: Vec<_> = drawing.pieces.iter().map(|p| (p.x, p.y)).collect();
+        for (i, place) in places.iter().enumerate() {
+            assert!(
+                !places[..i].contains(place),
+                "each in its own place: {places:?}"
+            );
+        }
+        while drawing.remove(0) {}
+        assert_eq!(drawing.pieces.len(), 1, "a scene has at least one object");
+    }
+
+    #[test]
+    fn a_scene_drawn_again_is_in_the_same_cells() {
+        let drawing = Drawing::default();
+        let again = Drawing::of(&drawing.scene());
+        assert_eq!(again, drawing, "positions are kept to the thousandth");
+    }
+
+    #[test]
+    fn a_bitmap_has_its_rows_from_below_and_blue_first() {
+        let pixels = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+        let file = bmp(&pixels, 2);
+        assert_eq!(&file[..2], b"BM", "the format's mark");
+        assert_eq!(file.len(), 54 + 2 * 8, "two rows, padded to eight bytes");
+        assert_eq!(
+            &file[54..],
+            [9, 8, 7, 12, 11, 10, 0, 0, 3, 2, 1, 6, 5, 4, 0, 0],
+            "the lower row first"
+        );
+    }
+}

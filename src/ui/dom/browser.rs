@@ -1,0 +1,265 @@
+//! The few things the page asks of the browser itself; each does without what is denied.
+
+use leptos::task::tick;
+use leptos::web_sys;
+use wasm_bindgen::JsCast as _;
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{Event, FocusOptions, History, HtmlElement, Storage, Window};
+
+use crate::protocol::SHORT_MEMORY_GIGABYTES;
+
+/// Pixels above and below an element that has been brought into sight.
+const SURROUNDINGS: f64 = 96.0;
+
+/// Marks the entries of the history that the page shows or has shown.
+const OWN_ENTRY: &str = "kappascope";
+
+/// The page's window.
+pub(crate) fn window() -> Option<Window> {
+    web_sys::window()
+}
+
+/// The element with this `id`.
+pub(crate) fn element(id: &str) -> Option<HtmlElement> {
+    window()?.document()?.get_element_by_id(id)?.dyn_into().ok()
+}
+
+/// Sets an attribute of the root element.
+pub(crate) fn mark_root(name: &str, value: &str) {
+    if let Some(root) = window().and_then(|window| window.document()?.document_element()) {
+        // Only a name that is no XML name can fail, and ours are constants.
+        root.set_attribute(name, value).ok();
+    }
+}
+
+/// Whether the visitor points with a mouse, so that taking the cursor opens no keyboard over the page.
+pub(crate) fn has_mouse() -> bool {
+    let query = window().and_then(|window| {
+        window
+            .match_media("(hover: hover) and (pointer: fine)")
+            .ok()
+            .flatten()
+    });
+    query.is_some_and(|query| query.matches())
+}
+
+/// Leaves the focus in its line of a list or table, and in sight, when lines change places: an element that moves loses it.
+pub(crate) fn keep_focus() {
+    let focused = window().and_then(|window| window.document()?.active_element());
+    let line = |focused: &HtmlElement| focused.closest("tr, li").ok()??.dyn_into().ok();
+    if let Some(focused) = focused.and_then(|focused| focused.dyn_into().ok())
+        && let Some(line) = line(&focused)
+    {
+        spawn_local(async move {
+            tick().await;
+            focus_within(&line, &focused);
+            bring_into_sight(&focused);
+        });
+    }
+}
+
+/// Gives the focus first to a line, since some of its buttons are only there while it has it.
+fn focus_within(line: &HtmlElement, element: &HtmlElement) {
+    line.set_tab_index(-1);
+    focus(line);
+    focus(element);
+    // Only a name that is no XML name can fail.
+    line.remove_attribute("tabindex").ok();
+}
+
+/// Gives an element the focus and leaves the page as it is scrolled.
+pub(crate) fn focus(element: &HtmlElement) {
+    let options = FocusOptions::new();
+    options.set_prevent_scroll(true);
+    // What cannot take the focus has gone from the page, or is still there to be clicked.
+    element.focus_with_options(&options).ok();
+}
+
+/// Scrolls the page as far as it takes to see an element and its surroundings.
+pub(crate) fn bring_into_sight(element: &HtmlElement) {
+    let height = window().and_then(|window| window.inner_height().ok()?.as_f64());
+    if let (Some(window), Some(height)) = (window(), height) {
+        let frame = element.get_bounding_client_rect();
+        let above = (frame.top() - SURROUNDINGS).min(0.0);
+        let below = (frame.bottom() + SURROUNDINGS - height).max(0.0);
+        window.scroll_by_with_x_and_y(0.0, above + below);
+    }
+}
+
+/// The fragment of the address, without `#`.
+pub(crate) fn fragment() -> String {
+    let hash = window().and_then(|window| window.location().hash().ok());
+    hash.unwrap_or_default().trim_start_matches('#').to_owned()
+}
+
+/// Replaces the fragment without a new entry in the history.
+pub(crate) fn set_fragment(fragment: &str) {
+    if let Some(history) = history() {
+        // Browsers refuse when it changes too often; the next change carries everything again.
+        history
+            .replace_state_with_url(&OWN_ENTRY.into(), "", Some(&format!("#{fragment}")))
+            .ok();
+    }
+}
+
+/// Changes the fragment with a new entry in the history, to which the visitor can come back.
+pub(crate) fn push_fragment(fragment: &str) {
+    if let Some(history) = history() {
+        // Refused when it happens too often; then only the way back is missing.
+        history
+            .push_state_with_url(&OWN_ENTRY.into(), "", Some(&format!("#{fragment}")))
+            .ok();
+    }
+}
+
+/// Makes the entry of the history at which the page stands its own, once it shows what the address says.
+pub(crate) fn own_entry() {
+    if let Some(history) = history() {
+        // Browsers refuse when it happens too often; the address then stays what it is until the next is followed.
+        history
+            .replace_state_with_url(&OWN_ENTRY.into(), "", None)
+            .ok();
+    }
+}
+
+/// Whether the page itself made the entry of the history at which it stands, or has followed the link that did.
+pub(crate) fn is_own_entry() -> bool {
+    let state = history().and_then(|history| history.state().ok());
+    state.is_some_and(|state| state.as_string().as_deref() == Some(OWN_ENTRY))
+}
+
+/// The document's title.
+pub(crate) fn title() -> String {
+    let document = window().and_then(|window| window.document());
+    document.map_or_else(String::new, |document| document.title())
+}
+
+/// Sets the document's title.
+pub(crate) fn set_title(title: &str) {
+    if let Some(document) = window().and_then(|window| window.document()) {
+        document.set_title(title);
+    }
+}
+
+/// The value of a query parameter such as `?backend=cpu`.
+pub(crate) fn query(name: &str) -> Option<String> {
+    let search = window()?.location().search().ok()?;
+    web_sys::UrlSearchParams::new_with_str(&search)
+        .ok()?
+        .get(name)
+}
+
+/// An address beside the page, made absolute.
+pub(crate) fn beside_page(path: &str) -> String {
+    let base = window().and_then(|window| window.document()?.base_uri().ok().flatten());
+    let url = base.and_then(|base| web_sys::Url::new_with_base(path, &base).ok());
+    url.map_or_else(|| path.to_owned(), |url| url.href())
+}
+
+/// A number kept from visit to visit; 0 where there is none or storage is denied.
+pub(crate) fn remembered(name: &str) -> u32 {
+    let value = storage().and_then(|storage| storage.get_item(name).ok().flatten());
+    value.and_then(|value| value.parse().ok()).unwrap_or(0)
+}
+
+/// Keeps a number for later visits, where storage is granted.
+pub(crate) fn remember(name: &str, value: u32) {
+    if let Some(storage) = storage() {
+        // Without storage the page works; it only forgets.
+        storage.set_item(name, &value.to_string()).ok();
+    }
+}
+
+/// Whether numbers that should be kept are.
+pub(crate) fn remembers() -> bool {
+    storage().is_some()
+}
+
+/// Milliseconds since the page began.
+pub(crate) fn now_millis() -> f64 {
+    let clock = window().and_then(|window| window.performance());
+    clock.map_or(0.0, |clock| clock.now())
+}
+
+/// Whether the browser says that the device has little memory.
+pub(crate) fn lacks_memory() -> bool {
+    let navigator = window().map(|window| window.navigator());
+    let memory = navigator
+        .and_then(|navigator| js_sys::Reflect::get(&navigator, &"deviceMemory".into()).ok());
+    let gigabytes = memory.and_then(|memory| memory.as_f64());
+    gigabytes.is_some_and(|gigabytes| gigabytes < SHORT_MEMORY_GIGABYTES)
+}
+
+/// Tells the document's own script something that it does not need this program for.
+pub(crate) fn announce(name: &str) {
+    if let (Some(window), Ok(event)) = (window(), Event::new(name)) {
+        // Nobody cancels it.
+        window.dispatch_event(&event).ok();
+    }
+}
+
+/// Calls back at each event of the window with this name, as long as the page lives.
+pub(crate) fn listen(name: &str, on_event: impl Fn() + 'static) {
+    let on_event = Closure::<dyn Fn()>::new(on_event);
+    if let Some(window) = window() {
+        // A window refuses no listener.
+        window
+            .add_event_listener_with_callback(name, on_event.as_ref().unchecked_ref())
+            .ok();
+    }
+    on_event.forget();
+}
+
+/// Shows the page's elements this event before they act on it, as long as the page lives.
+pub(crate) fn intercept(name: &str, on_event: impl Fn(&Event) + 'static) {
+    let on_event = Closure::<dyn Fn(Event)>::new(move |event: Event| on_event(&event));
+    if let Some(window) = window() {
+        // A window refuses no listener.
+        window
+            .add_event_listener_with_callback_and_bool(
+                name,
+                on_event.as_ref().unchecked_ref(),
+                true,
+            )
+            .ok();
+    }
+    on_event.forget();
+}
+
+/// The address of the page with this fragment.
+pub(crate) fn address_with(fragment: &str) -> String {
+    let location = window().map(|window| window.location());
+    let here = location.and_then(|location| location.href().ok());
+    let here = here.unwrap_or_default();
+    let page = here.split('#').next().unwrap_or_default();
+    format!("{page}#{fragment}")
+}
+
+/// Gives the visitor a file whose content an address holds.
+pub(crate) fn save(name: &str, address: &str) {
+    let document = window().and_then(|window| window.document());
+    let link = document.and_then(|document| document.create_element("a").ok());
+    if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
+        // Both names are XML names.
+        link.set_attribute("download", name).ok();
+        link.set_attribute("href", address).ok();
+        link.click();
+    }
+}
+
+/// Opens the browser's dialogue for printing.
+pub(crate) fn print() {
+    if let Some(window) = window() {
+        // A browser that does not print has no dialogue to open.
+        window.print().ok();
+    }
+}
+
+fn history() -> Option<History> {
+    window()?.history().ok()
+}
+
+fn storage() -> Option<Storage> {
+    window()?.local_storage().ok().flatten()
+}

@@ -1,0 +1,350 @@
+//! The open view as one SVG: what is drawn keeps its shape, what is written stays text.
+//!
+//! The page's charts are tables whose cells hold drawings, so that a picture of a chart is a picture of its table. Each
+//! piece is put where the browser has put it, in the style that the browser has worked out for it.
+
+use std::fmt::Write as _;
+
+use leptos::web_sys;
+use wasm_bindgen::JsCast as _;
+use web_sys::{CssStyleDeclaration, Document, DomRect, Element, HtmlElement, Node, Range, Window};
+
+use crate::ui::dom::{browser, canvas};
+
+/// What the style sheets say of a drawing's parts.
+const DRAWN: [&str; 17] = [
+    "fill",
+    "fill-opacity",
+    "stroke",
+    "stroke-width",
+    "stroke-dasharray",
+    "opacity",
+    "transform",
+    "transform-origin",
+    "stop-color",
+    "stop-opacity",
+    "overflow",
+    "paint-order",
+    "text-anchor",
+    "font-size",
+    "font-family",
+    "font-weight",
+    "font-variant-numeric",
+];
+/// The same of text; its colour is named otherwise.
+const WRITTEN: [&str; 4] = ["font-style", "font-weight", "font-size", "font-family"];
+/// What wraps a field's text as the field does.
+const FIELD: [&str; 9] = [
+    "font",
+    "color",
+    "padding",
+    "border-width",
+    "border-style",
+    "box-sizing",
+    "line-height",
+    "text-align",
+    "letter-spacing",
+];
+/// Room around the view.
+const MARGIN: f64 = 16.0;
+/// Share of a line's height above its base line, of the fonts that the style sheets name.
+const ASCENT: f64 = 0.79;
+/// Tops of one line differ by less than this.
+const SAME_LINE: f64 = 3.0;
+
+/// A picture of an element as SVG, with its width and height.
+#[derive(Debug)]
+pub(crate) struct Portrait {
+    pub(crate) svg: String,
+    pub(crate) size: [f64; 2],
+}
+
+/// Draws an element as it stands on the page.
+pub(crate) fn draw(of: &Element) -> Option<Portrait> {
+    let window = browser::window()?;
+    let document = window.document()?;
+    let frame = of.get_bounding_client_rect();
+    let size = [frame.width() + 2.0 * MARGIN, frame.height() + 2.0 * MARGIN];
+    let ground = property(&window, document.body()?.as_ref(), "background-color")?;
+    let mut sheet = Sheet {
+        origin: [frame.left() - MARGIN, frame.top() - MARGIN],
+        window,
+        document,
+        svg: String::new(),
+    };
+    let [width, height] = size;
+    // Writing to a string cannot fail.
+    write!(
+        sheet.svg,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}"><rect width="100%" height="100%" fill="{ground}"/>"#
+    )
+    .ok();
+    sheet.shared_gradients();
+    sheet.element(of);
+    sheet.svg.push_str("</svg>");
+    Some(Portrait {
+        svg: sheet.svg,
+        size,
+    })
+}
+
+struct Sheet {
+    window: Window,
+    document: Document,
+    origin: [f64; 2],
+    svg: String,
+}
+
+impl Sheet {
+    /// The gradients that drawings all over the page refer to.
+    fn shared_gradients(&mut self) {
+        self.svg.push_str("<defs>");
+        for id in ["mist", "glow"] {
+            if let Some(gradient) = self.document.get_element_by_id(id) {
+                self.part(&gradient);
+            }
+        }
+        self.svg.push_str("</defs>");
+    }
+
+    fn element(&mut self, element: &Element) {
+        let frame = element.get_bounding_client_rect();
+        let is_seen = frame.width() > 1.0 && frame.height() > 1.0;
+        let display = property(&self.window, element, "display").unwrap_or_default();
+        let is_clear = property(&self.window, element, "opacity").as_deref() == Some("0");
+        if display == "none" || is_clear || (!is_seen && display != "contents") {
+            return;
+        }
+        match element.tag_name().to_lowercase().as_str() {
+            "svg" => self.drawing(element, &frame),
+            "img" | "canvas" => self.picture(element, &frame),
+            "textarea" | "input" | "select" => self.field(element, &frame),
+            _ => {
+                self.lines(element, &frame);
+                self.children(element);
+            }
+        }
+    }
+
+    fn children(&mut self, element: &Element) {
+        let mut next = element.first_child();
+        while let Some(node) = next {
+            match node.dyn_ref::<Element>() {
+                Some(child) => self.element(child),
+                None if node.node_type() == Node::TEXT_NODE => self.text(element, &node),
+                None => {}
+            }
+            next = node.next_sibling();
+        }
+    }
+
+    fn place(&self, frame: &DomRect) -> [f64; 2] {
+        [frame.left() - self.origin[0], frame.top() - self.origin[1]]
+    }
+
+    /// The lines above and below an element.
+    fn lines(&mut self, element: &Element, frame: &DomRect) {
+        let [x, y] = self.place(frame);
+        for (side, y) in [("top", y), ("bottom", y + frame.height())] {
+            let read =
+                |what: &str| property(&self.window, element, &format!("border-{side}-{what}"));
+            let width = read("width").unwrap_or_default();
+            let is_drawn = read("style").is_some_and(|style| style != "none") && width != "0px";
+            if is_drawn {
+                let (colour, end) = (read("color").unwrap_or_default(), x + frame.width());
+                write!(
+                    self.svg,
+                    r#"<line x1="{x:.1}" x2="{end:.1}" y1="{y:.1}" y2="{y:.1}" stroke="{colour}" stroke-width="{width}"/>"#
+                )
+                .ok();
+            }
+        }
+    }
+
+    /// A drawing at its place, its styles written into it.
+    fn drawing(&mut self, drawing: &Element, frame: &DomRect) {
+        let [x, y] = self.place(frame);
+        let (width, height) = (frame.width(), frame.height());
+        let rest = attributes(drawing, &["x", "y", "width", "height", "class", "style"]);
+        write!(
+            self.svg,
+            r#"<svg x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}"{rest} style="overflow:{}">"#,
+            property(&self.window, drawing, "overflow").unwrap_or_default()
+        )
+        .ok();
+        self.parts(drawing);
+        self.svg.push_str("</svg>");
+    }
+
+    fn parts(&mut self, element: &Element) {
+        let mut next = element.first_child();
+        while let Some(node) = next {
+            match node.dyn_ref::<Element>() {
+                Some(part) => self.part(part),
+                None if node.node_type() == Node::TEXT_NODE => {
+                    let text = node.text_content().unwrap_or_default();
+                    self.svg.push_str(&escaped(&text));
+                }
+                None => {}
+            }
+            next = node.next_sibling();
+        }
+    }
+
+    fn part(&mut self, part: &Element) {
+        let (name, rest) = (part.tag_name(), attributes(part, &["class", "style"]));
+        let style = styles(&self.window, part, &DRAWN);
+        write!(self.svg, r#"<{name}{rest} style="{style}">"#).ok();
+        self.parts(part);
+        write!(self.svg, "</{name}>").ok();
+    }
+
+    fn picture(&mut self, picture: &Element, frame: &DomRect) {
+        let [x, y] = self.place(frame);
+        // A picture that the browser does not give away leaves its place empty.
+        if let Some(address) = canvas::data_address(picture) {
+            write!(
+                self.svg,
+                r#"<image x="{x:.1}" y="{y:.1}" width="{:.1}" height="{:.1}" href="{address}"/>"#,
+                frame.width(),
+                frame.height()
+            )
+            .ok();
+        }
+    }
+
+    /// A field's text, wrapped by an element that takes its place for a moment.
+    fn field(&mut self, field: &Element, frame: &DomRect) {
+        let value = js_sys::Reflect::get(field, &"value".into()).ok();
+        let option = field.query_selector("option:checked").ok().flatten();
+        let text = match option {
+            Some(option) => option.text_content(),
+            None => value.and_then(|value| value.as_string()),
+        };
+        let is_text = field
+            .get_attribute("type")
+            .is_none_or(|kind| kind == "text");
+        let (Some(text), true) = (text, is_text) else {
+            return;
+        };
+        let Some(double) = self.double(field, frame, &text) else {
+            return;
+        };
+        self.children(&double);
+        double.remove();
+    }
+
+    fn double(&self, field: &Element, frame: &DomRect, text: &str) -> Option<HtmlElement> {
+        let double: HtmlElement = self.document.create_element("div").ok()?.dyn_into().ok()?;
+        double.set_text_content(Some(text));
+        let (left, top) = (
+            frame.left() + self.window.scroll_x().ok()?,
+            frame.top() + self.window.scroll_y().ok()?,
+        );
+        let place = format!(
+            "{};position:absolute;left:{left}px;top:{top}px;width:{}px;white-space:pre-wrap",
+            styles(&self.window, field, &FIELD).replace("&quot;", "\""),
+            frame.width()
+        );
+        double.set_attribute("style", &place).ok()?;
+        self.document.body()?.append_child(&double).ok()?;
+        Some(double)
+    }
+
+    /// Text, line by line.
+    fn text(&mut self, parent: &Element, node: &Node) {
+        let text = node.text_content().unwrap_or_default();
+        let Ok(range) = self.document.create_range() else {
+            return;
+        };
+        let mut lines: Vec<(DomRect, f64, String)> = Vec::new();
+        for (from, word) in words(&text) {
+            let Some(frame) = frame_of(&range, node, from, word) else {
+                continue;
+            };
+            match lines.last_mut() {
+                Some((first, right, line)) if (first.top() - frame.top()).abs() < SAME_LINE => {
+                    *right = frame.right();
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push((frame.clone(), frame.right(), word.to_owned())),
+            }
+        }
+        if lines.is_empty()
+            || property(&self.window, parent, "visibility").as_deref() == Some("hidden")
+        {
+            return;
+        }
+        let style = styles(&self.window, parent, &WRITTEN);
+        let colour = property(&self.window, parent, "color").unwrap_or_default();
+        for (first, right, line) in lines {
+            let ([x, y], line) = (self.place(&first), escaped(&line));
+            let (y, length) = (y + ASCENT * first.height(), right - first.left());
+            write!(
+                self.svg,
+                r#"<text x="{x:.1}" y="{y:.1}" textLength="{length:.1}" lengthAdjust="spacingAndGlyphs" style="{style};fill:{colour}">{line}</text>"#
+            )
+            .ok();
+        }
+    }
+}
+
+/// The words of a text with the places where they begin, counted as JavaScript counts.
+fn words(text: &str) -> impl Iterator<Item = (u32, &str)> {
+    text.split_whitespace().map(move |word| {
+        let before = word.as_ptr() as usize - text.as_ptr() as usize;
+        (utf16_length(&text[..before]), word)
+    })
+}
+
+fn utf16_length(text: &str) -> u32 {
+    text.encode_utf16().fold(0, |length, _| length + 1)
+}
+
+/// Where a word stands on the page; `None` where it takes no room.
+fn frame_of(range: &Range, node: &Node, from: u32, word: &str) -> Option<DomRect> {
+    range.set_start(node, from).ok()?;
+    range.set_end(node, from + utf16_length(word)).ok()?;
+    let frame = range.get_bounding_client_rect();
+    (frame.width() > 0.0).then_some(frame)
+}
+
+/// An element's attributes but for some.
+fn attributes(element: &Element, without: &[&str]) -> String {
+    let names = element.get_attribute_names().into_iter();
+    let names = names.filter_map(|name| name.as_string());
+    let kept = names.filter(|name| !without.contains(&name.as_str()));
+    kept.map(|name| {
+        let value = element.get_attribute(&name).unwrap_or_default();
+        format!(r#" {name}="{}""#, escaped(&value))
+    })
+    .collect()
+}
+
+fn computed(window: &Window, element: &Element) -> Option<CssStyleDeclaration> {
+    window.get_computed_style(element).ok().flatten()
+}
+
+fn property(window: &Window, element: &Element, name: &str) -> Option<String> {
+    computed(window, element)?.get_property_value(name).ok()
+}
+
+/// What the browser has worked out for these properties.
+fn styles(window: &Window, element: &Element, names: &[&str]) -> String {
+    let Some(computed) = computed(window, element) else {
+        return String::new();
+    };
+    let known = names.iter().filter_map(|name| {
+        let value = computed.get_property_value(name).ok()?;
+        (!value.is_empty()).then(|| format!("{name}:{}", escaped(&value)))
+    });
+    known.collect::<Vec<_>>().join(";")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}

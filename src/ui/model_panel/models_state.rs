@@ -1,0 +1,95 @@
+//! What is known of the models and of the load that goes on.
+
+use leptos::prelude::*;
+
+use crate::explorer::{ModelChoice, ModelSource, TransferRate};
+use crate::protocol::{DownloadSize, Progress, Stored};
+use crate::ui::dom::browser;
+
+/// What is known of the models; copied freely, since it holds only handles.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModelsState {
+    /// Whether the panel is open.
+    pub(crate) is_open: RwSignal<bool>,
+    /// The model that answers.
+    pub(crate) at_work: RwSignal<Option<ModelChoice>>,
+    pub(crate) load: RwSignal<Load>,
+    pub(crate) pace: RwSignal<TransferRate>,
+    pub(crate) is_paused: RwSignal<bool>,
+    /// A load that waits since an earlier visit.
+    pub(crate) left: RwSignal<Option<ModelSource>, LocalStorage>,
+    /// Why something did not come about.
+    pub(crate) trouble: RwSignal<Option<String>>,
+    /// What the hub's model would cost.
+    pub(crate) download_size: RwSignal<Option<Result<DownloadSize, String>>>,
+    /// What the browser keeps.
+    pub(crate) stored: RwSignal<Option<Stored>>,
+    /// Models that lie beside the page.
+    pub(crate) found: RwSignal<Vec<Found>>,
+}
+
+/// How far a load is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Load {
+    /// Nothing is being loaded.
+    None,
+    /// Nothing has arrived yet.
+    Begun,
+    Going(Progress),
+}
+
+/// A model beside the page.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Found {
+    /// The path of its manifest.
+    pub(crate) path: &'static str,
+    pub(crate) bytes: u64,
+}
+
+impl ModelsState {
+    pub(crate) fn new() -> Self {
+        Self {
+            is_open: RwSignal::new(false),
+            at_work: RwSignal::new(None),
+            load: RwSignal::new(Load::None),
+            pace: RwSignal::default(),
+            is_paused: RwSignal::new(false),
+            left: RwSignal::new_local(None),
+            trouble: RwSignal::new(None),
+            download_size: RwSignal::new(None),
+            stored: RwSignal::new(None),
+            found: RwSignal::default(),
+        }
+    }
+
+    /// Takes note that a load begins.
+    pub(crate) fn begin(self) {
+        self.load.set(Load::Begun);
+        self.is_paused.set(false);
+        self.left.set(None);
+        self.trouble.set(None);
+        self.pace.update(TransferRate::rest);
+    }
+
+    /// Takes note of how far a load is.
+    pub(crate) fn progressed(self, progress: &Progress) {
+        if progress.loaded_bytes == progress.total_bytes {
+            // What remains is no matter of bytes.
+            return self.load.set(Load::None);
+        }
+        if !self.is_paused.get_untracked() {
+            let now = browser::now_millis();
+            self.pace
+                .update(|pace| pace.note(now, progress.loaded_bytes));
+        }
+        self.load.set(Load::Going(progress.clone()));
+    }
+
+    /// Takes note that a model answers.
+    pub(crate) fn loaded(self, model: ModelChoice) {
+        self.at_work.set(Some(model));
+        self.load.set(Load::None);
+        self.is_paused.set(false);
+        self.trouble.set(None);
+    }
+}

@@ -1,0 +1,303 @@
+//! What follows from every change: the question to the engine, the link, the marks on the root, and what is read out.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use crate::explorer::{
+    Compared, Event, ExplorerState, Priority, Readings, ScoreRequest, Snapshot, View, decode,
+    encode, spoken,
+};
+use crate::ui::dom::browser;
+use crate::ui::model_panel;
+use crate::ui::page::corrupted;
+use crate::ui::page::gallery;
+use crate::ui::page::gallery::Opening;
+use crate::ui::page::pictures::PictureState;
+use crate::ui::page::state::{EngineState, PageState};
+use crate::ui::panels::{begin_tour, end_tour};
+
+/// Browsers limit how often an address may change; a pause in typing is soon enough.
+const LINK_PAUSE: Duration = Duration::from_millis(300);
+/// The starting caption with a shape and a colour to change.
+const INVITING_ROW: usize = 3;
+/// Long enough that a screen reader speaks of the finished word and not of each letter.
+const SPEECH_PAUSE: Duration = Duration::from_millis(900);
+
+/// Restores the link, hangs the pictures, starts the engine, and keeps all that follows from a change.
+pub(crate) fn open(page: PageState, opening: Opening) {
+    let is_linked = restore(page);
+    browser::own_entry();
+    keep_listening(page);
+    gallery::open(page, opening, is_linked);
+    page.start_engine(model_panel::open(page));
+    if !is_linked && browser::has_mouse() {
+        invite(page);
+    }
+    keep_asking(page);
+    keep_asking_aside(page);
+    keep_asking_about_made(page);
+    keep_link(page);
+    keep_title(page);
+    keep_marks(page);
+    keep_speaking(page);
+}
+
+/// Takes the state from the address; `false` where it holds none.
+fn restore(page: PageState) -> bool {
+    let Some((state, n_own)) = decode(&browser::fragment()) else {
+        return false;
+    };
+    page.state.set(state);
+    match n_own {
+        0 => {}
+        1 => page.tell("One picture of this page was somebody's own. It never left their machine: add yours."),
+        n => page.tell(format!("{n} pictures of this page were somebody's own. They never left their machine: add yours.")),
+    }
+    true
+}
+
+/// Puts the cursor where one word changes most.
+fn invite(page: PageState) {
+    let key = page
+        .state
+        .with_untracked(|state| state.captions.get(INVITING_ROW).map(|caption| caption.key));
+    if let Some(key) = key {
+        page.cursor.leave(key);
+    }
+}
+
+/// Follows the address, and tells when the network goes.
+fn keep_listening(page: PageState) {
+    browser::listen("hashchange", move || follow_address(page));
+    browser::listen("offline", move || {
+        page.tell(without_network(&page.engine.get_untracked()));
+    });
+}
+
+/// Follows a link that was opened in this page, or the way back and forward.
+fn follow_address(page: PageState) {
+    if let Some((there, _)) = decode(&browser::fragment()) {
+        follow(page, &there);
+    }
+    browser::own_entry();
+}
+
+fn follow(page: PageState, there: &ExplorerState) {
+    let here = page.state.with_untracked(|state| state.tour_step);
+    let is_taken = page.before_tour.with_untracked(Option::is_some);
+    match there.tour_step {
+        // Back and forward walk through the views; what was typed and added since stays.
+        tour_step if browser::is_own_entry() && tour_step == here => go_to(page, there.view),
+        None if browser::is_own_entry() && is_taken => {
+            end_tour(page);
+            go_to(page, there.view);
+        }
+        tour_step => {
+            if here.is_none() && tour_step.is_some() {
+                begin_tour(page);
+            }
+            restore(page);
+            model_panel::follow_link(page);
+            gallery::hang_missing(page);
+        }
+    }
+}
+
+fn go_to(page: PageState, view: View) {
+    page.state.update(|state| state.view = view);
+}
+
+fn without_network(engine: &EngineState) -> &'static str {
+    match engine {
+        EngineState::Ready(_) => {
+            "The network is gone. This page no longer needs it: captions and pictures go on as before."
+        }
+        _ => {
+            "The network is gone before the model was loaded. What is shown stays; reload when the network is back."
+        }
+    }
+}
+
+fn keep_asking(page: PageState) {
+    Effect::new(move |_| {
+        let question = page.question.get();
+        if !question.captions.is_empty() {
+            page.failed.set(false);
+            page.supervise(Event::Ask(Priority::Matrix, question));
+        }
+    });
+}
+
+fn keep_asking_aside(page: PageState) {
+    Effect::new(move |_| {
+        let missing = page.missing.get();
+        if !missing.captions.is_empty() {
+            page.failed_aside.set(false);
+            let question = ScoreRequest {
+                captions: missing.captions,
+                images: missing.images,
+                relates: missing.relates,
+                ..ScoreRequest::default()
+            };
+            page.supervise(Event::Ask(Priority::Captions, question));
+        }
+    });
+}
+
+fn keep_asking_about_made(page: PageState) {
+    Effect::new(move |_| {
+        let Some(wanted) = page.wanted_pictures.get() else {
+            return;
+        };
+        // Another engine is asked again.
+        let is_answered = page.made.with(|made| made.has(&wanted));
+        if is_answered || page.failed_aside.get_untracked() {
+            return;
+        }
+        let pictures = page
+            .harmed
+            .with(|harmed| corrupted::files(&wanted.of, harmed.as_ref()));
+        let Some(pictures) = pictures else { return };
+        let question = ScoreRequest {
+            captions: wanted.captions.clone(),
+            images: pictures.iter().map(|(name, _)| name.clone()).collect(),
+            pictures,
+            generated: Some(wanted),
+            ..ScoreRequest::default()
+        };
+        page.supervise(Event::Ask(Priority::GeneratedPictures, question));
+    });
+}
+
+fn keep_link(page: PageState) {
+    let link = Memo::new(move |_| page.state.with(encode));
+    let mut write = debounce(LINK_PAUSE, move |link: String| {
+        let place = |state: &ExplorerState| (state.view, state.tour_step);
+        let there = decode(&browser::fragment()).map(|(state, _)| place(&state));
+        let here = page.state.with_untracked(place);
+        // Between a link or a step back and the event that tells of it, the address is another page's.
+        if browser::is_own_entry() && there.is_none_or(|there| there == here) {
+            browser::set_fragment(&link);
+        }
+    });
+    Effect::new(move |previous: Option<String>| {
+        let link = link.get();
+        if previous.is_some_and(|previous| previous != link) {
+            write(link.clone());
+        }
+        link
+    });
+}
+
+fn keep_title(page: PageState) {
+    let view = Memo::new(move |_| page.state.with(|state| state.view));
+    let usual = browser::title();
+    Effect::new(move |_| {
+        let view = view.get();
+        browser::mark_root("data-view", view.slug());
+        match view {
+            View::Explore => browser::set_title(&usual),
+            view => browser::set_title(&format!("{} · {usual}", view.name())),
+        }
+    });
+}
+
+fn keep_marks(page: PageState) {
+    Effect::new(move |_| {
+        let name = page.engine.with(|engine| match engine {
+            EngineState::Ready(card) => card.engine().to_owned(),
+            _ if page.snapshot.with(Option::is_some) => "recorded".into(),
+            _ => "none".into(),
+        });
+        browser::mark_root("data-engine", &name);
+    });
+    Effect::new(move |_| {
+        let status = page.engine.with(|engine| match engine {
+            EngineState::Ready(_) if is_settled(page) => "ready",
+            EngineState::Ready(_) => "working",
+            EngineState::Starting | EngineState::Loading(_) => "loading",
+            EngineState::Stopped(_) | EngineState::Waits => "stopped",
+        });
+        browser::mark_root("data-status", status);
+    });
+}
+
+/// Whether every caption and every picture on the page has its numbers, or was refused them.
+pub(crate) fn is_settled(page: PageState) -> bool {
+    let reading = page.files.with(|files| {
+        files
+            .values()
+            .any(|file| !matches!(file.state, PictureState::Read(_)))
+    });
+    let asked_aside = page.missing.with(|missing| !missing.captions.is_empty());
+    let wanted = page.wanted_pictures.get();
+    let draws = wanted.is_some_and(|wanted| page.made.with(|made| !made.has(&wanted)));
+    if reading || ((asked_aside || draws) && !page.failed_aside.get()) {
+        return false;
+    }
+    let question = page.question.get();
+    question.captions.is_empty()
+        || page.failed.get()
+        || page.compared.with(|compared| {
+            compared
+                .as_ref()
+                .is_some_and(|compared| is_compared(compared, &question))
+        })
+        || page.snapshot.with(|snapshot| {
+            snapshot
+                .as_ref()
+                .is_some_and(|snapshot| !snapshot.recorded && answers(snapshot, &question))
+        })
+}
+
+fn is_compared(compared: &Compared, question: &ScoreRequest) -> bool {
+    let captions = compared.comparison.captions.iter();
+    compared.keys == question.keys
+        && compared.comparison.images == question.images
+        && captions
+            .map(|tokens| &tokens.caption)
+            .eq(&question.captions)
+}
+
+fn answers(snapshot: &Snapshot, question: &ScoreRequest) -> bool {
+    let captions = snapshot
+        .answer
+        .captions
+        .iter()
+        .map(|reading| &reading.caption);
+    snapshot.keys == question.keys
+        && snapshot.answer.images == question.images
+        && captions.eq(&question.captions)
+}
+
+fn keep_speaking(page: PageState) {
+    let mut speak = debounce(SPEECH_PAUSE, move |()| {
+        let sentence = page.edited.get_untracked().and_then(|key| {
+            page.readings
+                .with_untracked(|readings| sentence(page, readings, key))
+        });
+        if let Some(sentence) = sentence {
+            page.spoken.set(sentence);
+        }
+    });
+    Effect::new(move |_| {
+        page.readings.track();
+        speak(());
+    });
+}
+
+/// The last edited caption's numbers in words.
+fn sentence(page: PageState, readings: &Readings, key: u64) -> Option<String> {
+    let view = readings.caption(key)?;
+    let best = readings.best_picture(key).and_then(|id| {
+        let alt = page
+            .files
+            .with_untracked(|files| files.get(id).map(|file| file.alt.clone()))?;
+        Some((alt, readings.pair(key, id)?.nats))
+    });
+    Some(spoken(
+        view,
+        best.as_ref().map(|(alt, nats)| (alt.as_str(), *nats)),
+    ))
+}

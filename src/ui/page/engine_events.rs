@@ -1,0 +1,214 @@
+//! What follows on the page when an engine has something to say.
+
+use std::collections::BTreeSet;
+
+use leptos::prelude::*;
+
+use crate::explorer::{
+    AnswerSource, EngineEvent, Event, ExplorerState, GeneratedAnswers, GeneratedRequest,
+    LoadedModel, ModelChoice, Priority, ReadingCache, View,
+};
+use crate::protocol::{Answer, ModelCard, Progress, Request, Stored};
+use crate::ui::model_panel;
+use crate::ui::page::pictures::PictureState;
+use crate::ui::page::state::{EngineState, PageState};
+
+impl PageState {
+    /// Takes note of what was recorded for the views, unless an engine was faster.
+    pub(crate) fn learn_recorded(self, answers: &[Answer]) {
+        let recorded = self.snapshot.with_untracked(|snapshot| {
+            let recorded = snapshot.as_ref().filter(|snapshot| snapshot.recorded);
+            recorded.map(|snapshot| (snapshot.card.clone(), made_at_start(&snapshot.answer)))
+        });
+        let is_ready = self
+            .engine
+            .with_untracked(|engine| matches!(engine, EngineState::Ready(_)));
+        let Some((card, made)) = recorded.filter(|_| !is_ready) else {
+            return;
+        };
+        for answer in answers {
+            self.learn(&card, answer, AnswerSource::Past);
+        }
+        self.made.update(|known| {
+            for made in made {
+                known.learn(made, AnswerSource::Past);
+            }
+        });
+    }
+
+    pub(crate) fn learn(self, card: &ModelCard, answer: &Answer, source: AnswerSource) {
+        self.cache.update(|cache| cache.learn(card, answer, source));
+    }
+
+    pub(crate) fn happened(self, event: EngineEvent) {
+        match event {
+            EngineEvent::Progress(progress) => self.progressed(progress),
+            EngineEvent::Loaded(model) => self.loaded(model),
+            EngineEvent::Changed(model) => {
+                self.forget_answers();
+                self.loaded(model);
+                model_panel::suit_the_model(self);
+            }
+            EngineEvent::GivenUp(reason) => model_panel::given_up(self, reason),
+            EngineEvent::DownloadSize(size) => self.models.download_size.set(Some(size)),
+            EngineEvent::Stored(stored) => self.stored(stored),
+            EngineEvent::AdapterRefused(name, message) => self.tell(format!(
+                "The adapters “{name}” cannot be used: {message}. The model goes on as it was."
+            )),
+            EngineEvent::Stopped(reason) => {
+                self.tell(format!(
+                    "No engine runs: {reason}. What was computed before stays on the page."
+                ));
+                self.engine.set(EngineState::Stopped(reason));
+            }
+            EngineEvent::Waits => self.engine.set(EngineState::Waits),
+            EngineEvent::Answered(snapshot) => {
+                self.failed.set(false);
+                self.learn(&snapshot.card, &snapshot.answer, AnswerSource::Engine);
+                self.snapshot.set(Some(*snapshot));
+            }
+            EngineEvent::Compared(compared) => {
+                self.failed.set(false);
+                self.compared.set(Some(*compared));
+            }
+            EngineEvent::ViewAnswered(answered) => {
+                self.failed_aside.set(false);
+                self.learn(&answered.card, &answered.answer, AnswerSource::Engine);
+                if let Some(generated) = answered.request.generated {
+                    self.made
+                        .update(|known| known.learn(generated, AnswerSource::Engine));
+                }
+            }
+            EngineEvent::Picture(reading) => self.files.update(|files| {
+                if let Some(file) = files.get_mut(&reading.image) {
+                    file.state = PictureState::Read(reading);
+                }
+            }),
+            EngineEvent::PictureRefused { image, message } => self.refuse_picture(&image, &message),
+            EngineEvent::Quarantined { caption, message } => self.quarantine(caption, &message),
+            EngineEvent::Failed(priority, message) => self.request_failed(priority, &message),
+            EngineEvent::Trouble(message) => self.tell_failure(&message),
+            EngineEvent::Restarted(message) => self.restarted(&message),
+            EngineEvent::Choice(reason) => self.choice.set(reason),
+            EngineEvent::IsSlow(is_slow) => self.is_slow.set(is_slow),
+        }
+    }
+
+    /// Another engine takes the place of one that died.
+    fn restarted(self, message: &str) {
+        self.choice.set("the engine before it stopped".into());
+        self.engine.set(EngineState::Starting);
+        self.tell(format!(
+            "The engine was started again ({message}). Your captions and pictures are still here."
+        ));
+    }
+
+    fn request_failed(self, priority: Priority, message: &str) {
+        match priority {
+            Priority::Matrix => self.failed.set(true),
+            Priority::Captions | Priority::GeneratedPictures => self.failed_aside.set(true),
+        }
+        self.tell_failure(message);
+    }
+
+    /// Leaves a caption out that stops engines; another wording is another caption.
+    fn quarantine(self, caption: String, message: &str) {
+        self.tell(format!(
+            "The caption “{caption}” is left out: {message}. All others are answered; change its words to have it tried again."
+        ));
+        self.quarantined.update(|all| {
+            all.insert(caption);
+        });
+    }
+
+    /// A load goes on: of the first model, of another one beside it, or of the image encoder of the one at work.
+    fn progressed(self, progress: Progress) {
+        let is_first = self.engine.with_untracked(|engine| {
+            matches!(engine, EngineState::Starting | EngineState::Loading(_))
+        });
+        self.models.progressed(&progress);
+        if progress.loaded_bytes == progress.total_bytes {
+            // There is more on the disk than before.
+            self.supervise(Event::Query(Request::ListStored));
+        }
+        if is_first {
+            self.engine.set(EngineState::Loading(progress));
+        }
+    }
+
+    /// An engine answers from now on.
+    fn loaded(self, model: LoadedModel) {
+        let is_scenes = self.client.with_value(|client| client.has_built_in());
+        self.models.loaded(if is_scenes {
+            ModelChoice::Scenes
+        } else {
+            ModelChoice::Clip
+        });
+        self.cache.update(ReadingCache::outdate);
+        self.made.update(GeneratedAnswers::outdate);
+        match model {
+            LoadedModel::Adapted(_) => self.compared.set(None),
+            LoadedModel::Bare(_) => self.snapshot.set(None),
+        }
+        self.engine.set(EngineState::Ready(model));
+        let question = self.question.get_untracked();
+        if !question.captions.is_empty() {
+            self.supervise(Event::Ask(Priority::Matrix, question));
+        }
+        self.supervise(Event::Query(Request::ListStored));
+    }
+
+    fn stored(self, stored: Stored) {
+        let is_news = self.models.stored.with_untracked(Option::is_none);
+        if is_news && !stored.is_allowed {
+            self.tell("This browser keeps nothing for this page, so a model is downloaded again at each visit. Everything else works.");
+        }
+        self.models.stored.set(Some(stored));
+    }
+
+    /// Forgets what another model said, of captions and of pictures.
+    fn forget_answers(self) {
+        self.snapshot.set(None);
+        self.compared.set(None);
+        self.cache.set(ReadingCache::default());
+        self.made.set(GeneratedAnswers::default());
+        self.choice.set(String::new());
+        self.quarantined.set(BTreeSet::new());
+        self.files.update(|files| {
+            for file in files.values_mut() {
+                file.state = PictureState::Shown;
+            }
+        });
+    }
+
+    fn tell_failure(self, message: &str) {
+        self.tell(format!(
+            "That could not be computed: {message}. The numbers from before are still here."
+        ));
+    }
+
+    fn refuse_picture(self, image: &str, message: &str) {
+        let name = self
+            .files
+            .with_untracked(|files| files.get(image).map(|file| file.alt.clone()));
+        let name = name.unwrap_or_else(|| image.to_owned());
+        self.remove_picture(image);
+        self.tell(format!(
+            "“{name}” was not added: {message}. Everything else is as it was."
+        ));
+    }
+}
+
+/// The made pictures that were recorded: those of the views as they are first opened on the page of this answer.
+fn made_at_start(start: &Answer) -> Vec<GeneratedRequest> {
+    let captions = start
+        .captions
+        .iter()
+        .map(|reading| reading.caption.as_str());
+    let mut state = ExplorerState::new(captions, start.images.iter().map(String::as_str));
+    let made = |view: View| {
+        state.view = view;
+        GeneratedRequest::of_view(&state)
+    };
+    View::ALL.into_iter().filter_map(made).collect()
+}

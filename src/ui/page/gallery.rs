@@ -1,0 +1,198 @@
+//! The pictures that come with the page, and the answers that were recorded for them.
+
+use std::sync::Arc;
+
+use gloo_net::http::Request;
+use leptos::prelude::*;
+use serde::Deserialize;
+use wasm_bindgen_futures::spawn_local;
+
+use crate::explorer::Event;
+use crate::protocol::{Answer, Recorded};
+use crate::ui::dom::browser;
+use crate::ui::page::file_input::too_many;
+use crate::ui::page::pictures::{GALLERY, GalleryPicture, PictureFile, PictureState};
+use crate::ui::page::state::PageState;
+
+const RECORDED: &str = "./examples/start.json";
+const RECORDED_VIEWS: &str = "./examples/views.json";
+/// Pictures of the gallery that a visitor starts from.
+const N_START_PICTURES: usize = 6;
+
+/// What the page needs before it is first drawn, so that nothing moves afterwards.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    gallery: Result<Vec<GalleryPicture>, String>,
+    /// Recorded with the model; a courtesy, without which the page waits for its engine.
+    recorded: Option<Recorded>,
+}
+
+impl Opening {
+    /// Fetches the gallery's list and the recorded answers, which the document has asked for already.
+    pub(crate) async fn fetch() -> Self {
+        let gallery = fetch_json(&format!("{GALLERY}gallery.json")).await;
+        Self {
+            gallery,
+            recorded: fetch_json(RECORDED).await.ok(),
+        }
+    }
+}
+
+/// Hangs the pictures that belong on the page and shows what was recorded for them.
+pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
+    match opening.gallery {
+        Ok(gallery) => page.gallery.set(gallery),
+        Err(reason) => page.tell(format!(
+            "The gallery could not be opened: {reason}. Your own pictures can still be added."
+        )),
+    }
+    if is_linked {
+        hang_missing(page);
+    } else {
+        hang_start(page);
+    }
+    let ids = all_ids(page);
+    if let Some(recorded) = opening.recorded {
+        page.show_recorded(recorded);
+    }
+    spawn_local(async move {
+        // A courtesy, too: without it the views wait for the engine.
+        if let Ok(answers) = fetch_json::<Vec<Answer>>(RECORDED_VIEWS).await {
+            page.learn_recorded(&answers);
+        }
+        for id in ids {
+            // A picture that cannot be fetched ahead is fetched, and its absence told, when it is wanted.
+            gallery_bytes(page, &id).await.ok();
+        }
+    });
+}
+
+/// Hangs the pictures that a visitor starts from.
+pub(crate) fn hang_start(page: PageState) {
+    let ids = all_ids(page);
+    page.state.update(|state| {
+        for id in ids.iter().take(N_START_PICTURES) {
+            state.add_picture(id);
+        }
+    });
+    hang_missing(page);
+}
+
+fn all_ids(page: PageState) -> Vec<String> {
+    let ids = |gallery: &Vec<GalleryPicture>| {
+        let ids = gallery.iter().map(|picture| picture.id.clone());
+        ids.collect()
+    };
+    page.gallery.with_untracked(ids)
+}
+
+/// Hangs every picture that the state names and the page does not show yet.
+pub(crate) fn hang_missing(page: PageState) {
+    let missing = page.files.with_untracked(|files| {
+        page.state.with_untracked(|state| {
+            state
+                .pictures
+                .iter()
+                .filter(|id| !files.contains_key(*id))
+                .cloned()
+                .collect::<Vec<_>>()
+        })
+    });
+    for id in missing {
+        let known = page
+            .gallery
+            .with_untracked(|gallery| gallery.iter().find(|picture| picture.id == id).cloned());
+        match known {
+            Some(picture) => show(page, &picture),
+            None => {
+                page.state.update(|state| state.remove_picture(&id));
+                page.tell(format!(
+                    "The gallery has no picture “{id}” any more. The rest of the link is here."
+                ));
+            }
+        }
+    }
+}
+
+/// Puts a picture of the gallery on the page, or takes it off.
+pub(crate) fn toggle(page: PageState, picture: &GalleryPicture) {
+    let is_shown = page
+        .state
+        .with_untracked(|state| state.pictures.contains(&picture.id));
+    if is_shown {
+        page.remove_picture(&picture.id);
+    } else if page
+        .state
+        .try_update(|state| state.add_picture(&picture.id))
+        .unwrap_or(false)
+    {
+        show(page, picture);
+    } else {
+        page.tell(too_many(1));
+    }
+}
+
+fn show(page: PageState, picture: &GalleryPicture) {
+    let (id, file) = (
+        picture.id.clone(),
+        PictureFile {
+            url: picture.url(),
+            alt: picture.alt.clone(),
+            state: PictureState::Shown,
+        },
+    );
+    page.files.update(|files| {
+        files.insert(id.clone(), file);
+    });
+    spawn_local(async move {
+        match gallery_bytes(page, &id).await {
+            // It may have been taken off while it was fetched.
+            Ok(bytes) if page.files.with_untracked(|files| files.contains_key(&id)) => {
+                page.supervise(Event::AddPicture(id, bytes));
+            }
+            Ok(_) => {}
+            Err(reason) => {
+                page.remove_picture(&id);
+                page.tell(format!("The picture “{id}” could not be fetched: {reason}. Everything else still works."));
+            }
+        }
+    });
+}
+
+async fn gallery_bytes(page: PageState, id: &str) -> Result<Arc<Vec<u8>>, String> {
+    let picture = page
+        .gallery
+        .with_untracked(|gallery| gallery.iter().find(|picture| picture.id == id).cloned());
+    let picture = picture.ok_or("it is not in the gallery")?;
+    if let Some(bytes) = picture.bytes {
+        return Ok(bytes);
+    }
+    let response = Request::get(&picture.url())
+        .send()
+        .await
+        .map_err(|_| "the network did not answer")?;
+    if !response.ok() {
+        return Err(format!("the server answered {}", response.status()));
+    }
+    let bytes = Arc::new(response.binary().await.map_err(|error| error.to_string())?);
+    page.gallery.update_untracked(|gallery| {
+        if let Some(picture) = gallery.iter_mut().find(|picture| picture.id == id) {
+            picture.bytes = Some(Arc::clone(&bytes));
+        }
+    });
+    Ok(bytes)
+}
+
+/// A file beside the page, read as JSON.
+pub(crate) async fn fetch_json<T: for<'a> Deserialize<'a>>(url: &str) -> Result<T, String> {
+    let request = Request::get(&browser::beside_page(url));
+    let response = request
+        .send()
+        .await
+        .map_err(|_| "the network did not answer")?;
+    if !response.ok() {
+        return Err(format!("the server answered {}", response.status()));
+    }
+    let text = response.text().await.map_err(|error| error.to_string())?;
+    serde_json::from_str(&text).map_err(|error| error.to_string())
+}

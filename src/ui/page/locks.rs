@@ -1,0 +1,131 @@
+//! What a teacher's link has locked or hidden: styles that show it, and a guard that keeps it.
+
+use leptos::prelude::*;
+use leptos::web_sys;
+use wasm_bindgen::JsCast as _;
+use web_sys::{Element, Event, KeyboardEvent};
+
+use crate::explorer::{Access, Control};
+use crate::ui::dom::browser;
+use crate::ui::page::state::PageState;
+
+/// Events by which a control is used; they are stopped before they reach a locked one.
+const USES: [&str; 5] = ["keydown", "beforeinput", "input", "change", "click"];
+/// Events that bring pictures, wherever on the page they happen.
+const DROP_EVENTS: [&str; 2] = ["drop", "paste"];
+
+/// Where on the page a control is.
+fn parts(control: Control) -> &'static str {
+    match control {
+        Control::Views => "nav.views",
+        Control::Models => "[data-act=models], #models",
+        Control::Captions => ".row textarea, .tools, .new-caption",
+        Control::Pictures => ".add-picture, .gallery, .picture .remove",
+        Control::Order => ".sort, .sort-by, .sort-row",
+        Control::Law => "fieldset.law",
+        Control::Bars => ".controls fieldset:not(.law)",
+        Control::Ladder => ".rungs textarea, .rung-tools, [data-view=ladder] .view-controls",
+        Control::Studio => ".stage, .studio-tools, .others",
+        Control::Dimension => ".slider:has(#dimension)",
+        Control::Classes => ".class-controls",
+        Control::Harm => ".harm fieldset",
+        Control::Numbers => {
+            ".numbers, .number, .finding, .halo, .bar, .track, .pair > *, .marginal, .dispute, .step, .place"
+        }
+        Control::Prose => ".prose",
+        Control::Export => ".export, .save",
+    }
+}
+
+/// What of a control goes when it is hidden: words and rungs stay, the means to change them go.
+fn hidden_parts(control: Control) -> &'static str {
+    match control {
+        Control::Captions => ".tools, .new-caption",
+        Control::Ladder => ".rung-tools, [data-view=ladder] .view-controls",
+        Control::Studio => ".studio-tools, .others",
+        control => parts(control),
+    }
+}
+
+/// The styles of what is locked or hidden, and a line that says so.
+#[component]
+pub(crate) fn Prepared() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let locks = Memo::new(move |_| page.state.with(|state| state.locks));
+    let rule = |control: &str, style: &str| format!(":is({control}) {{ {style} !important }}\n");
+    let styles = move || {
+        let locks = locks.get();
+        let hidden = locks.with(Access::Hidden).map(|control| {
+            // Numbers leave their place behind, so that nothing moves when they are shown.
+            let style = if control == Control::Numbers {
+                "visibility: hidden"
+            } else {
+                "display: none"
+            };
+            rule(hidden_parts(control), style)
+        });
+        let kept = Control::ALL
+            .into_iter()
+            .filter(|control| control.can_be_locked() && locks.access(*control) != Access::Open)
+            .map(|control| rule(parts(control), "pointer-events: none"));
+        hidden.chain(kept).collect::<String>()
+    };
+    let words = move || {
+        let locks = locks.get();
+        let locked: Vec<&str> = locks.with(Access::Locked).map(Control::name).collect();
+        (!locked.is_empty()).then(|| {
+            let locked = locked.join(", ").to_lowercase();
+            view! { <aside class="aside prepared" aria-label="Prepared page">"This page was prepared for a class; locked: "{locked}"."</aside> }
+        })
+    };
+    view! { <style>{styles}</style>{words} }
+}
+
+/// Keeps locked and hidden controls from being used by keys, by assistive programs, or by what is dropped on the page.
+pub(crate) fn keep(page: PageState) {
+    for name in USES {
+        browser::intercept(name, move |event| {
+            if !leaves(event) && uses_a_locked_control(page, event) {
+                stop(event);
+            }
+        });
+    }
+    for name in DROP_EVENTS {
+        browser::intercept(name, move |event| {
+            let access = page
+                .state
+                .with_untracked(|state| state.locks.access(Control::Pictures));
+            if access != Access::Open || uses_a_locked_control(page, event) {
+                stop(event);
+            }
+        });
+    }
+}
+
+/// Whether a key only moves the focus on.
+fn leaves(event: &Event) -> bool {
+    let key = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key);
+    key.is_some_and(|key| key == "Tab")
+}
+
+fn uses_a_locked_control(page: PageState, event: &Event) -> bool {
+    let target = event.target();
+    let Some(target) = target
+        .as_ref()
+        .and_then(|target| target.dyn_ref::<Element>())
+    else {
+        return false;
+    };
+    page.state.with_untracked(|state| {
+        let mut kept = Control::ALL.into_iter().filter(|control| {
+            control.can_be_locked() && state.locks.access(*control) != Access::Open
+        });
+        // The selectors are constants, which the browser reads.
+        kept.any(|control| target.closest(parts(control)).ok().flatten().is_some())
+    })
+}
+
+fn stop(event: &Event) {
+    event.prevent_default();
+    event.stop_immediate_propagation();
+}

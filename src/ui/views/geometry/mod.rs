@@ -1,0 +1,6 @@
+//! Distributions on the sphere, drawn: the exact marginal of the cosine, and a ball.
+
+mod tables;
+mod view;
+
+pub(in crate::ui) use view::Geometry;

@@ -1,0 +1,115 @@
+//! The curves of the geometry as formulas and as tables.
+
+use leptos::prelude::*;
+
+use crate::explorer::{
+    CaptionGeometry, Spread, density_formula, density_formula_with_numbers, family_name, of_family,
+    three_significant,
+};
+use crate::numerics::Family;
+use crate::ui::page::state::PageState;
+use crate::ui::views::chosen_picture::alt;
+use crate::ui::views::geometry::view::{Concentration, spreads};
+
+/// The same numbers as tables.
+#[component]
+pub(crate) fn GeometryTables(
+    geometry: Memo<Option<CaptionGeometry>>,
+    shown: Memo<usize>,
+) -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let spreads = move || {
+        geometry.with(|geometry| {
+            geometry
+                .as_ref()
+                .map(|known| spread_rows(known, shown.get()))
+        })
+    };
+    let pictures =
+        move || geometry.with(|geometry| geometry.as_ref().map(|known| picture_rows(page, known)));
+    view! {
+        <Formulas geometry=geometry shown=shown/>
+        <details class="twin">
+            <summary>"The same as tables"</summary>
+            <div class="scroll" tabindex="0" role="region" aria-label="Numbers of the curves and pictures">
+                <table>
+                    <caption>"Spreads in "{move || shown.get()}" dimensions"</caption>
+                    <thead><tr><th scope="col">"Law"</th><th scope="col">"concentration"</th><th scope="col">"mean cosine"</th><th scope="col">"standard deviation"</th><th scope="col">"angle of the mean cosine"</th><th scope="col">"nats from uniform"</th></tr></thead>
+                    <tbody>{spreads}</tbody>
+                </table>
+                <table>
+                    <caption>"Pictures, in the model’s own dimension"</caption>
+                    <thead><tr><th scope="col">"Picture"</th><th scope="col">"cosine, von Mises–Fisher"</th><th scope="col">"nats"</th><th scope="col">"cosine, power spherical"</th><th scope="col">"nats"</th></tr></thead>
+                    <tbody>{pictures}</tbody>
+                </table>
+            </div>
+        </details>
+    }
+}
+
+/// The densities as formulas, with these numbers.
+#[component]
+fn Formulas(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl IntoView {
+    let formula = move |family: Family| {
+        let numbers = move || {
+            geometry.with(|geometry| {
+                let kappa = of_family(geometry.as_ref()?.concentration, family);
+                Some(density_formula_with_numbers(family, kappa, shown.get()))
+            })
+        };
+        view! {
+            <p class="aside">{family_name(family)}</p>
+            <p class="formula">{density_formula(family)}</p>
+            <p class="formula">{numbers}</p>
+        }
+    };
+    view! {
+        <details class="twin">
+            <summary>"The formulas, with these numbers"</summary>
+            {Family::ALL.map(formula).collect_view()}
+            <p class="aside">"The second factor is the sphere’s own: it alone is what knowing nothing gives, and in many dimensions it is far narrower than the first is steep."</p>
+        </details>
+    }
+}
+
+fn spread_rows(known: &CaptionGeometry, dimension: usize) -> impl IntoView + use<> {
+    let symbols = [(Concentration::Model, "κ"), (Concentration::Tempered, "τκ")];
+    let laws = symbols.into_iter().flat_map(|(which, symbol)| {
+        let [_, vmf, power_spherical] = spreads(known, which);
+        [vmf, power_spherical].map(|(spread, label, _)| (spread, format!("{label}, {symbol}")))
+    });
+    let uniform = (Spread::Uniform, "knowing nothing".to_owned());
+    let row = |(spread, label): (Spread, String)| {
+        let numbers = spread.view(dimension);
+        let concentration = match spread {
+            Spread::Uniform => 0.0,
+            Spread::Law(_, concentration) => concentration,
+        };
+        view! {
+            <tr>
+                <th scope="row">{label}</th>
+                {cell("spread-concentration", concentration, "")}{cell("spread-mean", numbers.mean, "")}{cell("spread-deviation", numbers.deviation, "")}
+                {cell("spread-angle", numbers.mean_angle_degrees, "°")}{cell("spread-nats", numbers.nats, "")}
+            </tr>
+        }
+    };
+    std::iter::once(uniform).chain(laws).map(row).collect_view()
+}
+
+fn picture_rows(page: PageState, known: &CaptionGeometry) -> impl IntoView + use<> {
+    let rows = known.pictures.iter().map(|picture| {
+        let (cosine, nats) = (picture.cosine, picture.nats);
+        view! {
+            <tr data-image=picture.image.clone()>
+                <th scope="row">{alt(page, &picture.image)}</th>
+                {cell("cosine-vmf", cosine.vmf, "")}{cell("nats-vmf", nats.vmf, "")}
+                {cell("cosine-power-spherical", cosine.power_spherical, "")}{cell("nats-power-spherical", nats.power_spherical, "")}
+            </tr>
+        }
+    });
+    rows.collect_view()
+}
+
+fn cell(field: &'static str, value: f64, unit: &'static str) -> impl IntoView {
+    view! { <td data-field=field data-value=value.to_string() title=value.to_string()>{three_significant(value)}{unit}</td> }
+}

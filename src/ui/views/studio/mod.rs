@@ -1,0 +1,8 @@
+//! The studio: a drawing that the visitor changes, and each caption's numbers for it.
+
+mod others;
+mod stage;
+mod tools;
+mod view;
+
+pub(in crate::ui) use view::Studio;

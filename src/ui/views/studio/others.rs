@@ -1,0 +1,113 @@
+//! Ten other scenes that fit a caption.
+
+use std::time::Duration;
+
+use leptos::html::Canvas;
+use leptos::prelude::*;
+
+use crate::explorer::{Drawing, N_WANTED, SceneSearch};
+use crate::scenes::render;
+use crate::ui::dom::canvas;
+use crate::ui::page::state::PageState;
+use crate::ui::views::chosen_caption::chosen_key;
+
+/// Scenes tried between two looks at what the visitor does.
+const TRIES_AT_ONCE: u32 = 400;
+/// Pixels of a small picture, which the browser enlarges.
+const SIDE: u32 = 112;
+
+/// A caption, and ten scenes that it fits.
+#[component]
+pub(crate) fn Others() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let key = chosen_key(page);
+    let found = RwSignal::new(Vec::<Drawing>::new());
+    let message = RwSignal::new(String::new());
+    let n_asked = StoredValue::new(0_u64);
+    let captions = move || {
+        page.state.with(|state| {
+            let said = state
+                .captions
+                .iter()
+                .filter(|caption| !caption.text.trim().is_empty());
+            said.cloned().collect::<Vec<_>>()
+        })
+    };
+    let choose = move |value: String| {
+        if let Ok(key) = value.parse() {
+            page.state.update(|state| state.caption = Some(key));
+        }
+    };
+    let ask = move |_| {
+        n_asked.update_value(|n| *n += 1);
+        let caption = page.state.with_untracked(|state| {
+            let text = key.get_untracked().and_then(|key| state.text(key));
+            text.unwrap_or_default().to_owned()
+        });
+        match SceneSearch::new(&caption, n_asked.get_value()) {
+            Some(search) => go_on(search, found, message, caption),
+            None => {
+                found.set(Vec::new());
+                message.set(format!("The built-in world has no sentence “{caption}”, so nobody can say what fits it."));
+            }
+        }
+    };
+    let keyed = move || found.get().into_iter().enumerate();
+    view! {
+        <div class="others">
+            <p class="view-controls">
+                <label>"Caption "
+                    <select on:change=move |event| choose(event_target_value(&event))>
+                        <For each=captions key=|caption| (caption.key, caption.text.clone()) let:caption>
+                            <option value=caption.key.to_string() prop:selected=move || key.get() == Some(caption.key)>{caption.text.clone()}</option>
+                        </For>
+                    </select>
+                </label>
+                <button type="button" class="ask" on:click=ask>"Ten scenes that fit it"</button>
+            </p>
+            <p class="aside" aria-live="polite">{message}</p>
+            <div class="ten"><For each=keyed key=Clone::clone let:scene><Other i=scene.0 drawing=scene.1/></For></div>
+        </div>
+    }
+}
+
+/// Searches a little, and lets the page breathe before the next little.
+fn go_on(
+    mut search: SceneSearch,
+    found: RwSignal<Vec<Drawing>>,
+    message: RwSignal<String>,
+    caption: String,
+) {
+    search.step(TRIES_AT_ONCE);
+    if !search.is_done() {
+        set_timeout(
+            move || go_on(search, found, message, caption),
+            Duration::ZERO,
+        );
+        return;
+    }
+    message.set(match search.found.len() {
+        N_WANTED => format!("“{caption}” means each of these. Take one into the studio."),
+        0 => format!("No scene was found that fits “{caption}”."),
+        n => format!("Only {n} scenes were found that fit “{caption}”."),
+    });
+    found.set(search.found);
+}
+
+/// One scene; a click takes it into the studio.
+#[component]
+fn Other(i: usize, drawing: Drawing) -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let surface = NodeRef::<Canvas>::new();
+    let pixels = render(&drawing.scene(), SIDE as usize);
+    Effect::new(move |_| {
+        if let Some(surface) = surface.get() {
+            canvas::paint(&surface, &pixels, SIDE);
+        }
+    });
+    let label = format!("Take scene {} into the studio", i + 1);
+    let take = move |_| {
+        page.state.update(|state| state.drawing = drawing.clone());
+    };
+    view! { <button type="button" class="small-frame other" aria-label=label on:click=take><canvas node_ref=surface width="112" height="112"></canvas></button> }
+}

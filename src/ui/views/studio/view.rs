@@ -1,0 +1,134 @@
+//! A scene to draw, and how likely each caption of the page finds it.
+
+use leptos::prelude::*;
+
+use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView, signed};
+use crate::scenes::parse;
+use crate::ui::page::state::PageState;
+use crate::ui::panels::FamilyChoice;
+use crate::ui::plot;
+use crate::ui::views::number::Number;
+use crate::ui::views::studio::others::Others;
+use crate::ui::views::studio::stage::Stage;
+use crate::ui::views::studio::tools::Tools;
+
+/// The drawing in the studio.
+pub(crate) fn drawing(page: PageState) -> Memo<Drawing> {
+    Memo::new(move |_| page.state.with(|state| state.drawing.clone()))
+}
+
+/// The view: the drawing with its tools, the captions beside it, and other scenes that fit one of them.
+#[component]
+pub(crate) fn Studio() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let chosen = RwSignal::new(0_usize);
+    let drawing = drawing(page);
+    Effect::new(move |_| {
+        let last = drawing.with(|drawing| drawing.pieces.len() - 1);
+        if chosen.get_untracked() > last {
+            chosen.set(last);
+        }
+    });
+    view! {
+        <section class="view" aria-labelledby="studio-title">
+            <h2 id="studio-title">"Move a shape: which captions follow?"</h2>
+            <div class="studio">
+                <div><Stage chosen=chosen/><Tools chosen=chosen/></div>
+                <div><FamilyChoice/><Captions/></div>
+            </div>
+            <Others/>
+            <div class="prose">
+                <section>
+                    <h3>"Two judges"</h3>
+                    <p>"“Fits” is the truth: this world’s rules are known, so whether a caption is true of a drawing can be looked up. "
+                        "The nats are what the model makes of the same pair. A model that sees gives a caption more nats while it is true."</p>
+                </section>
+                <section>
+                    <h3>"What it is not"</h3>
+                    <p>"The model learned from shapes that stand apart, in nine places. Shapes that overlap or hang over the edge are "
+                        "outside what it met, and its nats then say little."</p>
+                </section>
+            </div>
+        </section>
+    }
+}
+
+/// Nats of every caption for the drawing, and whether it is true.
+#[component]
+fn Captions() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let texts = Memo::new(move |_| {
+        let (_, mut texts) = page.state.with(crate::explorer::ExplorerState::askable);
+        let mut seen = Vec::new();
+        texts.retain(|text| {
+            let is_new = !seen.contains(text);
+            seen.push(text.clone());
+            is_new
+        });
+        texts
+    });
+    let pair = move |text: &str| page.made_pair(text, DRAWING);
+    let extent = Memo::new(move |_| {
+        texts.with(|texts| {
+            let pairs = texts.iter().filter_map(|text| pair(text));
+            Extent::of(pairs.map(|pair| pair.nats))
+        })
+    });
+    let best = Memo::new(move |_| {
+        texts.with(|texts| {
+            let known = texts
+                .iter()
+                .filter_map(|text| Some((text.clone(), pair(text)?.nats)));
+            let best = known.max_by(|a, b| a.1.total_cmp(&b.1));
+            best.map(|(text, _)| text)
+        })
+    });
+    view! {
+        <table class="measures studio-captions">
+            <caption class="hidden">"Each caption of the page for the drawing"</caption>
+            <thead><tr><th scope="col">"Caption"</th><th scope="col" class="plotted">"nats above uniform"</th><th scope="col">"nats"</th><th scope="col">"truly"</th></tr></thead>
+            <tbody><For each=move || texts.get() key=Clone::clone let:text><CaptionOfDrawing text=text extent=extent best=best/></For></tbody>
+            <tfoot aria-hidden="true"><tr><td></td><td class="plotted">{plot::axis(move || extent.get())}</td><td></td><td></td></tr></tfoot>
+        </table>
+        <p class="aside">"These are the captions of the page; change them in Explore."</p>
+    }
+}
+
+#[component]
+fn CaptionOfDrawing(
+    text: String,
+    extent: Memo<Extent>,
+    best: Memo<Option<String>>,
+) -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let drawing = drawing(page);
+    let words = StoredValue::new(text.clone());
+    let description = StoredValue::new(parse(&text));
+    let family = move || page.state.with(|state| state.family);
+    let view = Memo::new(move |_| -> Option<(CaptionView, PairView)> {
+        words.with_value(|text| {
+            let caption = page.cache.with(|cache| cache.caption(text, family()));
+            Some((caption?, page.made_pair(text, DRAWING)?))
+        })
+    });
+    let percentile = move || view.with(|view| view.as_ref().map(|(caption, _)| caption.percentile));
+    let certainty = move || percentile().map(|percentile| format!("{:.1}%", 100.0 - percentile));
+    let nats = move || view.with(|view| view.as_ref().map(|(_, pair)| pair.nats));
+    let truth = move || {
+        let scene = drawing.with(Drawing::scene);
+        description.with_value(|description| match description {
+            Some(description) if description.fits(&scene) => "fits",
+            Some(_) => "does not fit",
+            None => "not known",
+        })
+    };
+    let is_best = move || best.with(|best| words.with_value(|text| best.as_ref() == Some(text)));
+    view! {
+        <tr class:best=is_best style:--certainty=certainty data-drawn=text.clone()>
+            <th scope="row">{plot::halo(percentile, plot::Size::Small)}<span class="words">{text.clone()}</span></th>
+            <td class="plotted">{plot::bar(nats, move || extent.get())}</td>
+            <Number field="drawn-nats" value=Signal::derive(nats) show=signed/>
+            <td class="truth" data-field="truth">{truth}</td>
+        </tr>
+    }
+}

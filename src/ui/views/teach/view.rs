@@ -1,0 +1,137 @@
+//! Links, lessons and worksheets for a class.
+
+use leptos::prelude::*;
+
+use crate::explorer::{Access, Control, View, encode};
+use crate::ui::dom::browser;
+use crate::ui::page::lessons;
+use crate::ui::page::state::PageState;
+use crate::ui::panels::FamilyChoice;
+use crate::ui::plot;
+use crate::ui::views::learn::LessonChoice;
+use crate::ui::views::select::Select;
+use crate::ui::views::teach::worksheet::Worksheet;
+
+/// The accesses, in the order in which they are offered.
+const ACCESSES: [(Access, &str); 3] = [
+    (Access::Open, "open"),
+    (Access::Locked, "locked"),
+    (Access::Hidden, "hidden"),
+];
+
+/// The view: a ready lesson, a page of the teacher's own, and the worksheet.
+#[component]
+pub(crate) fn Teach() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let lesson = lessons::open_lesson(page);
+    let link = Memo::new(move |_| {
+        lesson.with(|lesson| lesson.as_ref().map(|(_, lesson)| lesson.link.clone()))
+    });
+    view! {
+        <section class="view" aria-labelledby="teach-title">
+            <h2 id="teach-title">"Prepare a class"</h2>
+            {lessons::blank(page)}
+            <LessonChoice/>
+            <FamilyChoice/>
+            <div class="teach">
+                <section>
+                    <h3>"A ready lesson"</h3>
+                    <Notes/>
+                    {move || link.get().map(|link| class_link("lesson-link", &link))}
+                </section>
+                <Own/>
+            </div>
+            <p class="view-controls"><button type="button" class="ask" on:click=move |_| browser::print()>"Print the worksheet and its key"</button></p>
+            <Worksheet/>
+        </section>
+    }
+}
+
+/// What the teacher should know of the open lesson.
+#[component]
+fn Notes() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let lesson = lessons::open_lesson(page);
+    move || {
+        let (_, lesson) = lesson.get()?;
+        let note = |note: String| view! { <li>{note}</li> };
+        Some(view! {
+            <p class="finding">{lesson.about}" About "{lesson.minutes}" minutes."</p>
+            <ul class="notes">{lesson.notes.into_iter().map(note).collect_view()}</ul>
+        })
+    }
+}
+
+/// The page as it stands now, opened at a view and with some controls locked or hidden.
+#[component]
+fn Own() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let link = Memo::new(move |_| {
+        let mut prepared = page.state.get();
+        (prepared.view, prepared.locks) = page.prepared.get();
+        encode(&prepared)
+    });
+    let views: Vec<&'static str> = View::ALL.map(View::name).to_vec();
+    let at = move || {
+        let (view, _) = page.prepared.get();
+        View::ALL
+            .iter()
+            .position(|known| *known == view)
+            .unwrap_or(0)
+    };
+    let open = move |i: usize| {
+        page.prepared
+            .update(|(view, _)| *view = View::ALL.get(i).copied().unwrap_or_default());
+    };
+    view! {
+        <section>
+            <h3>"A page of your own"</h3>
+            <p class="aside">"The captions, pictures and choices that the page has now; set them in the views, then choose what your class may change."</p>
+            <div class="locks">
+                <Select id="prepared-view" label="It opens at" names=views value=Signal::derive(at) on_choose=Callback::new(open)/>
+                {Control::ALL.map(|control| view! { <Lock control=control/> }).collect_view()}
+            </div>
+            {move || class_link("own-link", &link.get())}
+        </section>
+    }
+}
+
+#[component]
+fn Lock(control: Control) -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let offered: Vec<(Access, &'static str)> = ACCESSES
+        .into_iter()
+        .filter(|(access, _)| *access != Access::Locked || control.can_be_locked())
+        .collect();
+    let names = offered.iter().map(|(_, name)| *name).collect();
+    let offered = StoredValue::new(offered);
+    let at = move || {
+        let (_, locks) = page.prepared.get();
+        let is_it = |(access, _): &(Access, &str)| *access == locks.access(control);
+        offered.with_value(|offered| offered.iter().position(is_it).unwrap_or(0))
+    };
+    let choose = move |i: usize| {
+        let access =
+            offered.with_value(|offered| offered.get(i).map_or(Access::Open, |known| known.0));
+        page.prepared
+            .update(|(_, locks)| locks.set(control, access));
+    };
+    view! { <Select id=control.slug() label=control.name() names=names value=Signal::derive(at) on_choose=Callback::new(choose)/> }
+}
+
+/// A link to a page, as an address and as a code.
+fn class_link(name: &'static str, fragment: &str) -> AnyView {
+    let address = browser::address_with(fragment);
+    let code = plot::qr(&address).unwrap_or_else(|| {
+        view! { <p class="aside">"The link is too long for a QR code: fewer captions make it shorter."</p> }.into_any()
+    });
+    view! {
+        <p class="text-control">
+            <label for=name>"The link for the class"</label>
+            <input id=name type="text" class="words" readonly prop:value=address.clone()/>
+        </p>
+        <p class="view-controls"><a class="ask" data-link=name href=address.clone()>"Open it"</a></p>
+        <details class="twin"><summary>"QR code"</summary>{code}</details>
+    }
+    .into_any()
+}

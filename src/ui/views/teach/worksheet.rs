@@ -1,0 +1,77 @@
+//! A lesson on paper: the questions, and on a page of its own the key, answered by the model.
+
+use leptos::prelude::*;
+
+use crate::explorer::{Lesson, Question, answer_text, family_name};
+use crate::ui::dom::browser;
+use crate::ui::page::lessons;
+use crate::ui::page::state::PageState;
+use crate::ui::plot;
+
+/// The worksheet of the open lesson.
+#[component]
+pub(crate) fn Worksheet() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let lesson = lessons::open_lesson(page);
+    move || {
+        let (_, lesson) = lesson.get()?;
+        Some(view! {
+            <article class="worksheet" aria-label="Worksheet">
+                {questions(&lesson)}
+                <Key lesson=lesson/>
+            </article>
+        })
+    }
+}
+
+fn questions(lesson: &Lesson) -> AnyView {
+    let asked = |question: &Question| {
+        let caption = |caption: &String| view! { <li class="words"><span class="place-for-answer"></span>{caption.clone()}</li> };
+        view! { <li>{question.ask()}<ul>{question.captions.iter().map(caption).collect_view()}</ul></li> }
+    };
+    let open = |question: &String| view! { <li>{question.clone()}<p class="lines"></p></li> };
+    view! {
+        <header>
+            <h3>{lesson.title.clone()}</h3>
+            <p class="aside">"Name: "<span class="line"></span></p>
+            {plot::qr(&browser::address_with(&lesson.link))}
+        </header>
+        <p>"A caption is vague when many pictures fit it. Number the captions of each question, 1 for the vaguest."</p>
+        <ol>{lesson.questions.iter().map(asked).collect_view()}{lesson.open.iter().map(open).collect_view()}</ol>
+    }
+    .into_any()
+}
+
+/// The key, by the model at work and the law that is chosen.
+#[component]
+fn Key(lesson: Lesson) -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let title = lesson.title.clone();
+    let by = move || {
+        let family = page.state.with(|state| family_name(state.family));
+        let model = page
+            .cache
+            .with(|cache| cache.card().map(|card| card.title.clone()));
+        format!(
+            "By {}, {family}; from the vaguest to the most specific.",
+            model.unwrap_or_default()
+        )
+    };
+    let answer = move |question: &Question| {
+        let family = page.state.with(|state| state.family);
+        let known = page.cache.with(|cache| question.answer(cache, family));
+        let words = known.map_or_else(
+            || "Not yet: the model has not answered.".to_owned(),
+            |known| answer_text(&known),
+        );
+        view! { <li data-field="key">{words}<p class="aside">{question.why.clone()}</p></li> }
+    };
+    let answers = move || lesson.questions.iter().map(answer).collect_view();
+    view! {
+        <section class="key">
+            <h3>"Answer key: "{title}</h3>
+            <p class="aside">{by}</p>
+            <ol>{answers}</ol>
+        </section>
+    }
+}
