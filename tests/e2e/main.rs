@@ -8,6 +8,7 @@
     reason = "an integration test has no users"
 )]
 
+mod engines;
 mod explorer;
 mod learning;
 mod models;
