@@ -4,11 +4,10 @@
 //! recorded answer and a live one are built by the same code.
 
 use crate::error::{Error, Result};
-use crate::inference::{self, ImageEncoding, Pair, Session, TextEncoding};
+use crate::inference::{ImageEncoding, Pair, Session, TextEncoding};
 use crate::preprocess::RgbPixels;
 use crate::protocol::{
-    Answer, BareCard, CaptionReading, CaptionTokens, Familiarity, ModelCard, PairReading,
-    PerFamily, SelfTest,
+    Answer, BareCard, CaptionReading, CaptionTokens, Familiarity, ModelCard, PairReading, SelfTest,
 };
 
 /// Captions against pictures and, if that was asked, against each other; its number and its time are the caller's.
@@ -51,10 +50,7 @@ pub fn caption_reading(caption: String, text: &TextEncoding) -> Result<CaptionRe
     let laws = text.laws.as_ref().ok_or_else(no_adapters)?;
     Ok(CaptionReading {
         caption,
-        concentration: PerFamily {
-            vmf: laws.vmf.concentration,
-            power_spherical: laws.power_spherical.concentration,
-        },
+        concentration: laws.as_ref().map(|law| law.concentration),
         n_tokens: text.tokens.n_tokens,
         truncated: text.tokens.truncated,
         unknown_words: text.tokens.unknown_words.clone(),
@@ -65,10 +61,7 @@ fn pair_reading(pair: Pair) -> Result<PairReading> {
     let cosine = pair.mean_direction_cosine.ok_or_else(no_adapters)?;
     Ok(PairReading {
         cosine: pair.cosine,
-        mean_direction_cosine: PerFamily {
-            vmf: cosine.vmf,
-            power_spherical: cosine.power_spherical,
-        },
+        mean_direction_cosine: cosine,
     })
 }
 
@@ -87,7 +80,7 @@ pub fn caption_tokens(caption: String, text: &TextEncoding) -> CaptionTokens {
 #[must_use]
 pub fn bare_card(
     session: &Session,
-    self_test: Option<inference::SelfTest>,
+    self_test: Option<SelfTest>,
     is_vit_b_32: bool,
     probe: Vec<f32>,
     engine: Engine,
@@ -101,15 +94,12 @@ pub fn bare_card(
     BareCard {
         name: manifest.name.clone(),
         title: manifest.title.clone(),
-        embed_dim: manifest.clip.embed_dim,
+        embed_dim: manifest.encoder.embed_dim(),
         provenance: origin.unwrap_or_else(|| made.command.clone()),
         license: manifest.license.clone(),
         engine: engine.name,
         device: engine.device,
-        self_test: self_test.map(|test| SelfTest {
-            max_relative_error: test.max_relative_error,
-            tolerance: test.tolerance,
-        }),
+        self_test,
         is_vit_b_32,
         weights_bytes: engine.weights_bytes,
         has_vision: session.has_vision(),
@@ -154,11 +144,7 @@ pub struct Engine {
 /// # Errors
 ///
 /// The model has no adapters.
-pub fn model_card(
-    session: &Session,
-    self_test: inference::SelfTest,
-    engine: Engine,
-) -> Result<ModelCard> {
+pub fn model_card(session: &Session, self_test: SelfTest, engine: Engine) -> Result<ModelCard> {
     let manifest = session.manifest();
     let logit_scale = session.logit_scale().ok_or_else(no_adapters)?;
     let reference = manifest
@@ -169,25 +155,16 @@ pub fn model_card(
     Ok(ModelCard {
         name: manifest.name.clone(),
         title: manifest.title.clone(),
-        embed_dim: manifest.clip.embed_dim,
-        logit_scale: PerFamily {
-            vmf: logit_scale.vmf,
-            power_spherical: logit_scale.power_spherical,
-        },
-        reference_uncertainty: PerFamily {
-            vmf: reference.vmf,
-            power_spherical: reference.power_spherical,
-        },
+        embed_dim: manifest.encoder.embed_dim(),
+        logit_scale,
+        reference_uncertainty: reference,
         provenance: format!(
             "{} (seed {}, commit {}, {})",
             made.command, made.seed, made.commit, made.date
         ),
         engine: engine.name,
         device: engine.device,
-        self_test: SelfTest {
-            max_relative_error: self_test.max_relative_error,
-            tolerance: self_test.tolerance,
-        },
+        self_test,
         weights_bytes: engine.weights_bytes,
         from_cache: engine.from_cache,
         load_millis: engine.load_millis,

@@ -11,10 +11,13 @@
 //! | module | what | feature |
 //! |---|---|---|
 //! | `error` | the one error type | |
-//! | `numerics` | the two laws on the sphere and their special functions, f64 → f64 | |
+//! | `family` | the two distributions on the sphere by name, and a value for each | |
+//! | `numerics` | the two distributions on the sphere and their special functions, f64 → f64 | |
 //! | `metrics` | slices → numbers: recall, rank correlation, quantiles | |
 //! | `protocol` | what the page and its engines say to each other, as plain data | |
 //! | `scenes` | the generated world: scene, drawing, grammar, which captions fit, information | |
+//! | `report` | what the experiments of `train` write down and the page reads | |
+//! | `corruption` | pictures and captions made worse, at the published severities | |
 //! | `preprocess` | pictures and captions → arrays on the host | `engine` |
 //! | `device` | where tensors live | `engine` |
 //! | `model` | Burn modules: the CLIP towers, the adapter, the losses | `engine` |
@@ -48,10 +51,12 @@
 
 #[cfg(feature = "engine")]
 pub mod answer;
+pub mod corruption;
 #[cfg(feature = "engine")]
 pub mod device;
 pub mod error;
 pub mod explorer;
+pub mod family;
 #[cfg(feature = "engine")]
 pub mod inference;
 pub mod metrics;
@@ -61,6 +66,7 @@ pub mod numerics;
 #[cfg(feature = "engine")]
 pub mod preprocess;
 pub mod protocol;
+pub mod report;
 pub mod scenes;
 #[cfg(feature = "train")]
 pub mod train;

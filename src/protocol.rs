@@ -5,14 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A value for each of the two laws on the sphere.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PerFamily<T> {
-    /// Of the von Mises–Fisher adapter.
-    pub vmf: T,
-    /// Of the power-spherical adapter.
-    pub power_spherical: T,
-}
+pub use crate::family::PerFamily;
 
 /// From the page to an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -370,10 +363,18 @@ pub struct CaptionTokens {
 /// The outcome of the self-test against the manifest's golden values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SelfTest {
-    /// Greatest relative error found.
+    /// Greatest relative error found; infinite where an answer was not a number.
     pub max_relative_error: f64,
     /// Greatest relative error allowed.
     pub tolerance: f64,
+}
+
+impl SelfTest {
+    /// Whether the engine may answer.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.max_relative_error <= self.tolerance
+    }
 }
 
 /// What was found in one picture.

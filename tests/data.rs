@@ -2,10 +2,14 @@
 #![cfg(feature = "train")]
 #![allow(missing_docs, reason = "an integration test has no users")]
 
+#[path = "support/shared.rs"]
+mod shared;
+
 use std::path::{Path, PathBuf};
 
+use kappascope::corruption::{Corruption, ImageCorruption, Misspelling};
 use kappascope::device::cpu;
-use kappascope::train::data::distort::{Distortion, Misspelling, Noise};
+use kappascope::train::data::corruption::Corruptions;
 use kappascope::train::data::{captions_csv, cifar, coco, image_folder};
 use kappascope::train::export::png;
 use kappascope::train::reproduce::cache::Cache;
@@ -69,7 +73,7 @@ fn sources(folder: &Folder) -> Sources {
         tasks: vec![image_folder::labelled(&folder.0.path().join("classes")).expect("classes")],
         templates: vec!["a picture of {}".to_owned(), "{}".to_owned()],
         dummies: vec!["something".to_owned()],
-        noise: Noise::default(),
+        noise: Corruptions::default(),
         seed: 0,
     }
 }
@@ -191,9 +195,9 @@ fn noise_touches_what_is_measured_on_alone() {
         merge(&out, String::new()).expect("complete").cache
     };
     let clean = embed(&sources, "clean");
-    sources.noise = Noise {
-        pictures: Some(Distortion::parse("gaussian:5").expect("known")),
-        captions: Some(Misspelling::parse("keyboard:7").expect("known")),
+    sources.noise = Corruptions {
+        pictures: Some(Corruption::new(ImageCorruption::Gaussian, 5)),
+        captions: Some(Corruption::new(Misspelling::Keyboard, 7)),
     };
     let noisy = embed(&sources, "noisy");
     assert_eq!(noisy.train.images, clean.train.images, "to train on");
@@ -222,42 +226,41 @@ fn what_is_embedded_is_not_embedded_again_nor_mixed_with_other_work() {
     assert!(error.to_string().contains("other work"), "{error}");
 }
 
-#[test]
-fn real_photographs_and_captions_of_coco_are_read() {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    let data = std::env::var_os("KAPPASCOPE_SHARED_DATA").map_or(beside, PathBuf::from);
-    let photos = data.join("ccby_photos");
-    if !photos.is_dir() {
-        eprintln!("skipped: {} is not there", photos.display());
-        return;
-    }
-    let json = std::fs::read(photos.join("manifest.json")).expect("the photographs' list");
-    let manifest: Vec<serde_json::Value> = serde_json::from_slice(&json).expect("a list");
-    let images: Vec<_> = manifest
-        .iter()
-        .map(|photo| serde_json::json!({"id": photo["coco_id"], "file_name": photo["file"]}))
-        .collect();
-    let of_photo = |photo: &serde_json::Value| -> Vec<serde_json::Value> {
-        let captions = photo["captions"].as_array().cloned().unwrap_or_default();
-        captions
-            .into_iter()
-            .enumerate()
-            .map(|(i, text)| {
-                let id = photo["coco_id"].as_u64().unwrap_or_default() * 10 + i as u64;
-                serde_json::json!({"id": id, "image_id": photo["coco_id"], "caption": text})
-            })
-            .collect()
-    };
-    let annotations: Vec<_> = manifest.iter().flat_map(of_photo).collect();
-    let folder = Folder::new();
-    let file = serde_json::json!({"images": images, "annotations": annotations});
-    let captions = folder.put("captions.json", file.to_string());
-    let listing = coco::captions_of(&captions, &photos).expect("COCO's format");
-    assert_eq!(listing.items.len(), 248, "all photographs");
-    assert!(listing.skipped.is_empty(), "{:?}", listing.skipped);
-    for item in &listing.items {
-        assert_eq!(item.captions.len(), 5, "captions of {}", item.id);
-        let rgb = item.picture.read().expect("a photograph");
-        assert_eq!(rgb.width.max(rgb.height), 256, "long side of {}", item.id);
+mod shared_data {
+    use super::*;
+
+    #[test]
+    #[ignore = "reads the folder that KAPPASCOPE_SHARED_DATA names"]
+    fn real_photographs_and_captions_of_coco_are_read() {
+        let photos = shared::shared("ccby_photos");
+        let json = std::fs::read(photos.join("manifest.json")).expect("the photographs' list");
+        let manifest: Vec<serde_json::Value> = serde_json::from_slice(&json).expect("a list");
+        let images: Vec<_> = manifest
+            .iter()
+            .map(|photo| serde_json::json!({"id": photo["coco_id"], "file_name": photo["file"]}))
+            .collect();
+        let of_photo = |photo: &serde_json::Value| -> Vec<serde_json::Value> {
+            let captions = photo["captions"].as_array().cloned().unwrap_or_default();
+            captions
+                .into_iter()
+                .enumerate()
+                .map(|(i, text)| {
+                    let id = photo["coco_id"].as_u64().unwrap_or_default() * 10 + i as u64;
+                    serde_json::json!({"id": id, "image_id": photo["coco_id"], "caption": text})
+                })
+                .collect()
+        };
+        let annotations: Vec<_> = manifest.iter().flat_map(of_photo).collect();
+        let folder = Folder::new();
+        let file = serde_json::json!({"images": images, "annotations": annotations});
+        let captions = folder.put("captions.json", file.to_string());
+        let listing = coco::captions_of(&captions, &photos).expect("COCO's format");
+        assert_eq!(listing.items.len(), 248, "all photographs");
+        assert!(listing.skipped.is_empty(), "{:?}", listing.skipped);
+        for item in &listing.items {
+            assert_eq!(item.captions.len(), 5, "captions of {}", item.id);
+            let rgb = item.picture.read().expect("a photograph");
+            assert_eq!(rgb.width.max(rgb.height), 256, "long side of {}", item.id);
+        }
     }
 }

@@ -4,6 +4,10 @@
 #![cfg(feature = "engine")]
 #![allow(missing_docs, reason = "an integration test has no users")]
 
+#[cfg(not(target_arch = "wasm32"))]
+#[path = "support/shared.rs"]
+mod shared;
+
 use kappascope::preprocess::TextPreprocess;
 use serde::Deserialize;
 #[cfg(target_arch = "wasm32")]
@@ -58,34 +62,29 @@ fn awkward_captions_have_the_same_ids_in_every_program() {
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-mod clip {
-    use std::path::{Path, PathBuf};
-
+mod shared_data {
     use super::*;
+    use crate::shared::shared;
 
-    /// CLIP's tokenizer in the folder of public data that is not part of the project.
-    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
-    fn clip() -> Option<TextPreprocess> {
-        let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-        let folder = std::env::var_os("KAPPASCOPE_SHARED_DATA").map_or(beside, PathBuf::from);
-        let Ok(json) = std::fs::read(folder.join("clip_tokenizer/clip_tokenizer.json")) else {
-            println!("skipped: no shared data with clip_tokenizer/clip_tokenizer.json");
-            return None;
-        };
-        Some(TextPreprocess::from_tokenizer_json(&json, CONTEXT_LENGTH).expect("CLIP's tokenizer"))
+    fn clip() -> TextPreprocess {
+        let json = std::fs::read(shared("clip_tokenizer/clip_tokenizer.json"));
+        let json = json.expect("CLIP's tokenizer");
+        TextPreprocess::from_tokenizer_json(&json, CONTEXT_LENGTH).expect("CLIP's tokenizer")
     }
 
     #[test]
+    #[ignore = "reads the folder that KAPPASCOPE_SHARED_DATA names"]
     fn awkward_captions_have_the_ids_of_openais_program() {
-        let Some(clip) = clip() else { return };
+        let clip = clip();
         let differences = differences(&clip, include_str!("fixtures/preprocess/clip_ids.json"));
         assert!(differences.is_empty(), "{differences:#?}");
         assert_eq!(clip.vocab_size(), 49_408, "CLIP's vocabulary");
     }
 
     #[test]
+    #[ignore = "reads the folder that KAPPASCOPE_SHARED_DATA names"]
     fn known_captions_have_their_published_ids() {
-        let Some(clip) = clip() else { return };
+        let clip = clip();
         let ids = |caption| clip.encode(caption).expect("a caption").ids;
         assert_eq!(
             ids("a photo of a cat"),
@@ -104,8 +103,9 @@ mod clip {
     }
 
     #[test]
+    #[ignore = "reads the folder that KAPPASCOPE_SHARED_DATA names"]
     fn a_byte_level_tokenizer_knows_every_word() {
-        let Some(clip) = clip() else { return };
+        let clip = clip();
         assert!(
             clip.encode("xyzzy 🦄")
                 .expect("a caption")

@@ -6,14 +6,15 @@ use std::path::Path;
 
 use clap::Parser as _;
 use kappascope::device::cpu;
+use kappascope::report::{Impacted, Metric, Shift};
 use kappascope::train::cli::{Cli, run};
+use kappascope::train::experiments::corrupted::{CorruptedSide, CorruptedSplit, CorruptionName};
+use kappascope::train::experiments::results::Results;
+use kappascope::train::experiments::{Campaign, EvaluationData, Evaluator, FitRequest, Plan};
 use kappascope::train::methods::{Follow, MethodName, UncertaintyOf};
 use kappascope::train::reproduce::cache::{
     Cache, CacheConfig, CaptionRow, IdMap, Rows, Split, Task, TaskIds,
 };
-use kappascope::train::reproduce::disturbed::{Disturbance, Disturbed, DisturbedSide};
-use kappascope::train::reproduce::results::Results;
-use kappascope::train::reproduce::{Bench, Campaign, FitRequest, Given, Plan};
 use kappascope::weights::shard::Precision;
 
 /// Numbers that look random and are always the same.
@@ -95,6 +96,18 @@ fn plan(epochs: usize) -> Plan {
     }
 }
 
+const RSUM: Metric = Metric::RecallSum;
+
+/// RSUM under corruptions.
+const fn rsum(shift: Shift) -> Metric {
+    Metric::Shifted(Impacted::RecallSum, shift)
+}
+
+fn metrics(names: &[&str]) -> Vec<Metric> {
+    let names = names.iter();
+    names.map(|name| name.parse().expect("a metric")).collect()
+}
+
 #[test]
 fn every_method_is_fitted_and_measured_and_nothing_twice() {
     let folder = tempfile::tempdir().expect("a folder for the test");
@@ -106,7 +119,7 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
         },
         ..cache()
     };
-    let given = Given::new(cache(), vec![other]).expect("of one encoder");
+    let data = EvaluationData::new(cache(), vec![other]).expect("of one encoder");
     let device = cpu();
     let run = |n_seeds, epochs| {
         let campaign = Campaign {
@@ -114,7 +127,7 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
             n_seeds,
             n_jobs: 2,
             plan: &plan(epochs),
-            given: &given,
+            data: &data,
             folder,
             device: ("cpu", &device),
         };
@@ -141,8 +154,8 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
         "both are measured on"
     );
     let (own, other) = (results.on("scenes"), results.on("scenes → elsewhere"));
-    for metric in ["t2i_recall_at_1", "dummy_0_negative"] {
-        let of = |results: &Results| results.values(MethodName::AsymvlmVmf, metric);
+    for metric in metrics(&["t2i_recall_at_1", "dummy_0_negative"]) {
+        let of = |results: &Results| results.values(MethodName::AsymvlmVmf, &metric);
         assert_eq!(of(&own), of(&other), "the same features: {metric}");
     }
     assert_eq!(results.methods(), MethodName::ALL.to_vec(), "all methods");
@@ -152,10 +165,10 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
         } else {
             1
         };
-        for metric in ["t2i_recall_at_1", "accuracy_shape", "dummy_0_negative"] {
-            let values = own.values(name, metric);
+        for metric in metrics(&["t2i_recall_at_1", "accuracy_shape", "dummy_0_negative"]) {
+            let values = own.values(name, &metric);
             assert_eq!(values.len(), n_seeds, "{name:?}, {metric}: {values:?}");
-            let before = first.on("scenes").values(name, metric);
+            let before = first.on("scenes").values(name, &metric);
             assert_eq!(
                 before[0], values[0],
                 "{name:?}, {metric} is not measured again"
@@ -168,16 +181,16 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
 
 #[test]
 fn a_seed_gives_the_same_numbers_again() {
-    let (given, device) = (Given::alone(cache()), cpu());
+    let (data, device) = (EvaluationData::alone(cache()), cpu());
     let fit = &|seed| {
         let request = FitRequest {
             name: MethodName::AsymvlmVmf,
             seed,
         };
-        let bench = Bench::new(&given, &device);
-        let measured = bench.fit(request, &plan(2), None).expect("fitted");
+        let evaluator = Evaluator::new(&data, &device);
+        let measured = evaluator.fit(request, &plan(2), None).expect("fitted");
         let mut numbers = measured[0].1.clone();
-        numbers.retain(|name, _| !name.ends_with("seconds"));
+        numbers.retain(|metric, _| !metric.to_string().ends_with("seconds"));
         numbers
     };
     let alone = fit(3);
@@ -190,26 +203,26 @@ fn a_seed_gives_the_same_numbers_again() {
     });
 }
 
-fn disturbance(kind: &str) -> Disturbance {
-    Disturbance {
+fn corruption(kind: &str) -> CorruptionName {
+    CorruptionName {
         kind: kind.to_owned(),
         severity: 5,
     }
 }
 
 /// Pictures that became others, and captions that did not change.
-fn disturbed() -> [Disturbed; 2] {
+fn corrupted() -> [CorruptedSplit; 2] {
     let test = cache().test;
     [
-        Disturbed {
-            disturbance: disturbance("shot"),
-            side: DisturbedSide::Pictures,
+        CorruptedSplit {
+            corruption: corruption("shot"),
+            side: CorruptedSide::Pictures,
             features: rows(20, 6, 0.9),
             activations: rows(20, 5, 1.0),
         },
-        Disturbed {
-            disturbance: disturbance("keyboard"),
-            side: DisturbedSide::Captions,
+        CorruptedSplit {
+            corruption: corruption("keyboard"),
+            side: CorruptedSide::Captions,
             features: test.texts,
             activations: test.text_activations,
         },
@@ -217,17 +230,17 @@ fn disturbed() -> [Disturbed; 2] {
 }
 
 #[test]
-fn every_method_is_measured_on_disturbed_pictures_and_captions() {
+fn every_method_is_measured_on_corrupted_pictures_and_captions() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let folder = folder.path();
     let device = cpu();
-    let reproduce = |given: &Given, folder: &Path| {
+    let reproduce = |data: &EvaluationData, folder: &Path| {
         let campaign = Campaign {
             methods: &MethodName::ALL,
             n_seeds: 1,
             n_jobs: 2,
             plan: &plan(1),
-            given,
+            data,
             folder,
             device: ("cpu", &device),
         };
@@ -236,43 +249,46 @@ fn every_method_is_measured_on_disturbed_pictures_and_captions() {
         let report = std::fs::read_to_string(folder.join("report.md")).expect("a report");
         (results, report)
     };
-    let (clean, plain_report) = reproduce(&Given::alone(cache()), folder);
-    // What was measured before there were disturbances is measured anew, to the same numbers and some more.
+    let (clean, plain_report) = reproduce(&EvaluationData::alone(cache()), folder);
+    // What was measured before there were corruptions is measured anew, to the same numbers and some more.
     let (results, report) = reproduce(
-        &Given::alone(cache()).with_disturbed(disturbed().into()),
+        &EvaluationData::alone(cache()).with_corrupted(corrupted().into()),
         folder,
     );
     let mut of_other_pictures = cache();
-    let [pictures, _] = disturbed();
+    let [pictures, _] = corrupted();
     of_other_pictures.test.images = pictures.features;
     of_other_pictures.test.image_activations = pictures.activations;
-    let (others, _) = reproduce(&Given::alone(of_other_pictures), &folder.join("others"));
+    let (others, _) = reproduce(
+        &EvaluationData::alone(of_other_pictures),
+        &folder.join("others"),
+    );
     assert!(!plain_report.contains("## Disturbed"), "{plain_report}");
     assert!(report.contains("## Disturbed"), "{report}");
     let environment = std::fs::read_to_string(folder.join("environment.json")).expect("it");
     assert!(environment.contains("\"keyboard\""), "{environment}");
     for name in MethodName::ALL {
-        let value = |metric: &str| match results.values(name, metric)[..] {
+        let value = |metric: &Metric| match results.values(name, metric)[..] {
             [value] => value,
             ref others => panic!("{name:?}, {metric}: one number was expected, not {others:?}"),
         };
-        let (undisturbed, shot, keyboard) = (
-            value("rsum"),
-            value("disturbed_rsum_shot_5"),
-            value("disturbed_rsum_keyboard_5"),
+        let (on_clean, shot, keyboard) = (
+            value(&RSUM),
+            value(&rsum(Shift::AtSeverity("shot".into(), 5))),
+            value(&rsum(Shift::AtSeverity("keyboard".into(), 5))),
         );
-        assert_eq!(clean.values(name, "rsum"), [undisturbed], "{name:?}, clean");
+        assert_eq!(clean.values(name, &RSUM), [on_clean], "{name:?}, clean");
         assert_eq!(
-            keyboard, undisturbed,
+            keyboard, on_clean,
             "{name:?}: these captions are the clean ones"
         );
         assert_eq!(
-            others.values(name, "rsum"),
+            others.values(name, &RSUM),
             [shot],
             "{name:?}: as if the pictures were these"
         );
-        let expected = (undisturbed - (shot + keyboard) / 2.0) / undisturbed;
-        let found = value("disturbed_rsum_mmi");
+        let expected = (on_clean - (shot + keyboard) / 2.0) / on_clean;
+        let found = value(&rsum(Shift::CorruptionImpact));
         assert!(
             (found - expected).abs() < 1e-12,
             "{name:?}: MMI {found}, expected {expected}"
@@ -281,17 +297,17 @@ fn every_method_is_measured_on_disturbed_pictures_and_captions() {
 }
 
 #[test]
-fn disturbed_features_are_read_as_written_beside_their_own_clean_ones_alone() {
+fn corrupted_features_are_read_as_written_beside_their_own_clean_ones_alone() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let (folder, clean) = (folder.path(), cache());
-    let none = Disturbed::read_all(&clean, folder).expect("no folder");
-    assert!(none.is_empty(), "no folder is no disturbances");
-    for disturbed in disturbed() {
-        let written = disturbed.write(&clean, folder, Precision::F32);
+    let none = CorruptedSplit::read_all(&clean, folder).expect("no folder");
+    assert!(none.is_empty(), "no folder is no corruptions");
+    for split in corrupted() {
+        let written = split.write(&clean, folder, Precision::F32);
         written.expect("a folder for the test");
     }
-    let read = Disturbed::read_all(&clean, folder).expect("whole");
-    assert_eq!(read, disturbed(), "as written");
+    let read = CorruptedSplit::read_all(&clean, folder).expect("whole");
+    assert_eq!(read, corrupted(), "as written");
     let mut other_encoder = clean.clone();
     other_encoder.config.weights = vec!["another".to_owned()];
     let mut other_split = clean;
@@ -300,7 +316,7 @@ fn disturbed_features_are_read_as_written_beside_their_own_clean_ones_alone() {
         (other_encoder, "another encoder"),
         (other_split, "shot-5 has 20 rows, the clean features 21"),
     ] {
-        let error = Disturbed::read_all(&cache, folder).expect_err("not beside these");
+        let error = CorruptedSplit::read_all(&cache, folder).expect_err("not beside these");
         assert!(error.to_string().contains(part), "{error}");
     }
 }
@@ -323,7 +339,12 @@ fn one_command_disturbs_the_test_scenes_and_another_tells_what_it_costs() {
     train(disturb).expect("nothing is left to do");
     train("train reproduce --features F/ --methods clip --seeds 1 --out OUT").expect("measured");
     let results = Results::read(&Path::new(&path("out")).join("results.json")).expect("results");
-    let metrics = results.metrics(MethodName::Clip, "disturbed_rsum_");
+    let metrics: Vec<String> = results
+        .metrics(MethodName::Clip)
+        .into_iter()
+        .filter(|metric| matches!(metric, Metric::Shifted(Impacted::RecallSum, _)))
+        .map(Metric::to_string)
+        .collect();
     for kind in [
         "gaussian", "shot", "impulse", "speckle", "defocus", "zoom", "snow", "jpeg", "pixelate",
         "keyboard", "spelling",
@@ -336,6 +357,6 @@ fn one_command_disturbs_the_test_scenes_and_another_tells_what_it_costs() {
         };
         assert_eq!(of_kind.count(), n_severities + 1, "{kind} in {metrics:?}");
     }
-    let lost = results.values(MethodName::Clip, "disturbed_rsum_mmi");
+    let lost = results.values(MethodName::Clip, &rsum(Shift::CorruptionImpact));
     assert!(lost[0] > 0.0, "noise costs recall, not {lost:?}");
 }

@@ -18,6 +18,7 @@ use kappascope::error::{Error, Result};
 use kappascope::inference::{CPU_TOLERANCE, GoldenReadings, Held, Session, Source, TextEncoding};
 use kappascope::model::adapter::{AdapterConfig, PerFamily};
 use kappascope::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
+use kappascope::model::encoder::EncoderConfig;
 use kappascope::model::parameters::{Parameters, TensorRecord};
 use kappascope::numerics::Family;
 use kappascope::preprocess::{ImagePreprocess, word_level_tokenizer_json};
@@ -86,6 +87,13 @@ fn records(module: &impl Parameters) -> Vec<TensorRecord> {
             values: tensor.values.into_data().as_slice().expect("f32").to_vec(),
         })
         .collect()
+}
+
+fn clip_of(manifest: &mut Manifest) -> &mut ClipConfig {
+    match &mut manifest.encoder {
+        EncoderConfig::Clip(clip) => clip,
+        EncoderConfig::Towers(_) => panic!("the model of these tests is a CLIP"),
+    }
 }
 
 fn clip_config() -> ClipConfig {
@@ -164,7 +172,7 @@ fn model_in(precision: Precision) -> (Manifest, Memory) {
         name: "random".to_owned(),
         title: "Random".to_owned(),
         license: "MIT".to_owned(),
-        clip: clip_config,
+        encoder: EncoderConfig::Clip(clip_config),
         preprocess: ImagePreprocess::clip(IMAGE_SIZE),
         tokenizer: memory.put(
             "tokenizer.json",
@@ -492,7 +500,7 @@ fn captions_of_one_batch_are_what_each_is_alone() {
 fn a_session_gives_what_the_modules_give() {
     let (manifest, memory) = model();
     let device = cpu();
-    let mut text = manifest.clip.init_text(&device);
+    let mut text = manifest.encoder.init_text(&device);
     let shard = |file: &str| read(&memory.0[file]).expect("a shard");
     text.load(shard("text.safetensors")).expect("its weights");
     let mut adapter = manifest
@@ -644,7 +652,7 @@ fn a_manifest_that_contradicts_itself_is_refused_before_anything_is_read() {
             "manifest: tokenizer.json: sha256 is \"ABC\", expected 64 lower-case hexadecimal digits",
         ),
         (
-            |m| m.clip.vision_cfg.patch_size = 3,
+            |m| clip_of(m).vision_cfg.patch_size = 3,
             "manifest: clip.vision_cfg.image_size is 8, expected a multiple of 3",
         ),
         (

@@ -1,50 +1,47 @@
-//! The page's numbers as files, and the command that computes them again.
+//! The page's numbers as CSV and JSON, and the command that computes them again.
 
 use std::fmt::Write as _;
 
-use crate::explorer::readings::pair::Readings;
-use crate::explorer::state::ExplorerState;
+use super::link::{escape, family_slug};
+use super::readings::matrix::Readings;
+use super::state::ExplorerState;
 use crate::numerics::Family;
 
-/// One line for each caption and picture, after a line of names; numbers in full.
+/// Columns of the CSV, and keys of the JSON objects.
+const COLUMNS: [&str; 7] = [
+    "caption",
+    "kappa",
+    "image",
+    "nats",
+    "log_density",
+    "cosine",
+    "posterior",
+];
+
+/// CSV with a line for each caption and picture after the header; numbers in full.
 pub fn csv(state: &ExplorerState, readings: &Readings) -> String {
-    let mut lines = String::from("caption,kappa,image,nats,log_density,cosine,posterior\n");
-    for row in rows(state, readings) {
-        let [kappa, nats, log_density, cosine, posterior] = row.numbers;
-        let (caption, image) = (quoted(row.caption), quoted(row.image));
-        // Writing to a string cannot fail.
-        writeln!(
-            lines,
-            "{caption},{kappa},{image},{nats},{log_density},{cosine},{posterior}"
-        )
-        .ok();
-    }
-    lines
+    let rows = rows(state, readings, quoted).map(|row| row.join(","));
+    let lines = std::iter::once(COLUMNS.join(",")).chain(rows);
+    lines.map(|line| line + "\n").collect()
 }
 
-/// The same as JSON: the law, and one object for each caption and picture.
+/// JSON with the family and an object for each caption and picture; numbers in full.
 pub fn json(state: &ExplorerState, readings: &Readings) -> String {
-    let objects = rows(state, readings).map(|row| {
-        let [kappa, nats, log_density, cosine, posterior] = row.numbers;
-        let (caption, image) = (json_text(row.caption), json_text(row.image));
-        format!(
-            "{{\"caption\":{caption},\"kappa\":{kappa},\"image\":{image},\"nats\":{nats},\"log_density\":{log_density},\
-             \"cosine\":{cosine},\"posterior\":{posterior}}}"
-        )
+    let objects = rows(state, readings, json_text).map(|row| {
+        let fields = COLUMNS.iter().zip(row);
+        let fields = fields.map(|(name, value)| format!("\"{name}\":{value}"));
+        format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
     });
-    let objects: Vec<String> = objects.collect();
-    let law = law(state.family);
-    format!(
-        "{{\"law\":\"{law}\",\"pairs\":[\n{}\n]}}\n",
-        objects.join(",\n")
-    )
+    let objects = objects.collect::<Vec<_>>().join(",\n");
+    let family = family_slug(state.family);
+    format!("{{\"law\":\"{family}\",\"pairs\":[\n{objects}\n]}}\n")
 }
 
-/// The command that computes the same numbers natively; pictures are named as files of the gallery.
+/// The command that computes the same numbers natively; `file` names the file of a picture.
 pub fn command(state: &ExplorerState, file: impl Fn(&str) -> String) -> String {
     let mut command = String::from("cargo run --release -- score");
     if state.family == Family::PowerSpherical {
-        command.push_str(" --family power-spherical");
+        write!(command, " --family {}", family_slug(state.family)).ok();
     }
     for caption in state.askable().1 {
         write!(command, " --caption {}", shell_text(&caption)).ok();
@@ -55,47 +52,32 @@ pub fn command(state: &ExplorerState, file: impl Fn(&str) -> String) -> String {
     command
 }
 
-/// Text as the data of an address that holds a whole file.
+/// A `data:` address that holds a whole text file.
 pub fn data_address(kind: &str, text: &str) -> String {
-    format!(
-        "data:{kind};charset=utf-8,{}",
-        crate::explorer::link::escape(text)
-    )
+    format!("data:{kind};charset=utf-8,{}", escape(text))
 }
 
-/// One caption against one picture.
-struct Row<'a> {
-    caption: &'a str,
-    image: &'a str,
-    /// κ, nats, log-density, cosine, posterior.
-    numbers: [f64; 5],
-}
-
-fn rows<'a>(state: &'a ExplorerState, readings: &'a Readings) -> impl Iterator<Item = Row<'a>> {
+/// The values of [`COLUMNS`] for each caption and picture.
+fn rows<'a>(
+    state: &'a ExplorerState,
+    readings: &'a Readings,
+    text: fn(&str) -> String,
+) -> impl Iterator<Item = [String; COLUMNS.len()]> {
     state.captions.iter().flat_map(move |caption| {
         let view = readings.caption(caption.key);
         state.pictures.iter().filter_map(move |image| {
             let (view, pair) = (view?, readings.pair(caption.key, image)?);
-            Some(Row {
-                caption: &view.caption,
-                image,
-                numbers: [
-                    view.concentration,
-                    pair.nats,
-                    pair.log_density,
-                    pair.cosine,
-                    pair.posterior,
-                ],
-            })
+            Some([
+                text(&view.caption),
+                view.concentration.to_string(),
+                text(image),
+                pair.nats.to_string(),
+                pair.log_density.to_string(),
+                pair.cosine.to_string(),
+                pair.posterior.to_string(),
+            ])
         })
     })
-}
-
-fn law(family: Family) -> &'static str {
-    match family {
-        Family::VonMisesFisher => "vmf",
-        Family::PowerSpherical => "power-spherical",
-    }
 }
 
 /// A field as RFC 4180 quotes it.
@@ -116,7 +98,7 @@ fn json_text(text: &str) -> String {
     quoted
 }
 
-/// A word that a shell takes as it is.
+/// Text in quotes that a shell takes as it is.
 fn shell_text(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
@@ -144,22 +126,16 @@ mod tests {
 
     #[test]
     fn a_field_with_quotes_keeps_them_doubled() {
-        assert_eq!(
-            quoted("a \"b\", c"),
-            "\"a \"\"b\"\", c\"",
-            "as RFC 4180 says"
-        );
+        let field = quoted(r#"a "b", c"#);
+        assert_eq!(field, r#""a ""b"", c""#, "as RFC 4180 says");
     }
 
     #[test]
     fn without_numbers_only_the_names_are_exported() {
         let state = ExplorerState::new(["a"], ["x"]);
         let readings = Readings::default();
-        assert_eq!(
-            csv(&state, &readings).lines().count(),
-            1,
-            "the line of names"
-        );
+        let n_lines = csv(&state, &readings).lines().count();
+        assert_eq!(n_lines, 1, "the line of names");
         let whole: serde_json::Value =
             serde_json::from_str(&json(&state, &readings)).expect("it is JSON");
         assert_eq!(whole["pairs"], serde_json::json!([]), "no pairs");

@@ -1,4 +1,4 @@
-//! The one scale that all bars of a view share.
+//! The scale that all bars of a view share.
 
 /// An interval that holds zero, with round ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +35,7 @@ impl Extent {
         }
     }
 
-    /// Where a value stands between the ends, from 0 to 1; values beyond them stand at the end.
+    /// Position of a value between the ends, from 0 to 1; values beyond an end stand at it.
     pub fn fraction(&self, value: f64) -> f64 {
         ((value - self.lowest) / (self.highest - self.lowest)).clamp(0.0, 1.0)
     }
@@ -44,11 +44,9 @@ impl Extent {
 /// The smallest of 1, 2, 5 times a power of ten that is at least `size`.
 fn round_step(size: f64) -> f64 {
     let decade = 10_f64.powf(size.log10().floor());
-    [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|factor| factor * decade)
-        .find(|&step| step >= size)
-        .unwrap_or(size)
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade);
+    let step = steps.into_iter().find(|&step| step >= size);
+    step.unwrap_or(size)
 }
 
 #[cfg(test)]
@@ -57,30 +55,17 @@ mod tests {
 
     #[test]
     fn the_ends_are_round_and_hold_every_value() {
-        let extent = Extent::of([-3.2, 17.9, 4.0]);
-        assert_eq!(
-            extent,
-            Extent {
-                lowest: -10.0,
-                highest: 20.0
-            },
-            "for values from -3.2 to 17.9"
-        );
+        let Extent { lowest, highest } = Extent::of([-3.2, 17.9, 4.0]);
+        assert_eq!([lowest, highest], [-10.0, 20.0], "for −3.2 to 17.9");
     }
 
     #[test]
     fn zero_is_always_inside() {
-        for values in [
-            [3.0, 4.0],
-            [-3.0, -4.0],
-            [0.0, 0.0],
-            [f64::NAN, f64::INFINITY],
-        ] {
+        let nothing = [f64::NAN, f64::INFINITY];
+        for values in [[3.0, 4.0], [-3.0, -4.0], [0.0, 0.0], nothing] {
             let extent = Extent::of(values);
-            assert!(
-                extent.lowest <= 0.0 && extent.highest > 0.0,
-                "{extent:?} for {values:?}"
-            );
+            let holds_zero = extent.lowest <= 0.0 && extent.highest > 0.0;
+            assert!(holds_zero, "{extent:?} for {values:?}");
         }
     }
 

@@ -1,9 +1,9 @@
-//! The geometry of a caption's mark: a point of light that goes out of focus as the caption grows vague.
+//! Shape of a caption's halo: a point of light that goes out of focus as the caption grows vague.
 
-/// Radius of a point in focus, as a share of the mark's half height.
+/// Radius of a point in focus, as a share of the halo's half height.
 const FOCUSED: f64 = 0.13;
 
-/// Where the light of a mark lies, in units of its half height.
+/// Sizes of a halo's three layers in units of its half height, and their opacities.
 ///
 /// The light is spread, not added: a wide mist is faint, and only a focused point has a core.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +23,7 @@ pub struct HaloShape {
 }
 
 impl HaloShape {
-    /// The mark at a percentile of 1/κ whose widest mist has the half width `reach`.
+    /// Shape at a percentile of 1/κ; at the 100th the mist has the half width `reach`.
     pub fn at(percentile: f64, reach: f64) -> Self {
         let spread = (percentile / 100.0).clamp(0.0, 1.0);
         let grown = |limit: f64| 2.4 * FOCUSED + (limit - 2.4 * FOCUSED) * spread.powf(0.8);
@@ -36,16 +36,16 @@ impl HaloShape {
             core_strength: (1.0 - 4.0 * spread).max(0.0),
         }
     }
+}
 
-    /// The mark at a percentile in words.
-    pub fn words(percentile: f64) -> &'static str {
-        match percentile {
-            p if p < 20.0 => "in focus",
-            p if p < 40.0 => "nearly in focus",
-            p if p < 60.0 => "soft",
-            p if p < 80.0 => "out of focus",
-            _ => "a wide mist",
-        }
+/// How a halo looks at a percentile of 1/κ, for a screen reader.
+pub fn halo_text(percentile: f64) -> &'static str {
+    match percentile {
+        p if p < 20.0 => "in focus",
+        p if p < 40.0 => "nearly in focus",
+        p if p < 60.0 => "soft",
+        p if p < 80.0 => "out of focus",
+        _ => "a wide mist",
     }
 }
 
@@ -55,10 +55,8 @@ mod tests {
 
     #[test]
     fn a_vaguer_caption_is_wider_and_fainter() {
-        let marks: Vec<HaloShape> = (0..=100)
-            .map(|percentile| HaloShape::at(f64::from(percentile), 3.0))
-            .collect();
-        for (sharper, vaguer) in marks.iter().zip(&marks[1..]) {
+        let halos = [0, 20, 40, 60, 80, 100].map(|p| HaloShape::at(f64::from(p), 3.0));
+        for (sharper, vaguer) in halos.iter().zip(&halos[1..]) {
             let wider = vaguer.mist[0] > sharper.mist[0] && vaguer.mist[1] > sharper.mist[1];
             let fainter = vaguer.mist_strength < sharper.mist_strength
                 && vaguer.glow_strength < sharper.glow_strength;
@@ -67,28 +65,17 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_mist_fills_the_mark_and_no_more() {
-        assert_eq!(
-            HaloShape::at(100.0, 3.0).mist,
-            [3.0, 1.0],
-            "at the 100th percentile"
-        );
-        assert_eq!(
-            HaloShape::at(250.0, 3.0),
-            HaloShape::at(100.0, 3.0),
-            "beyond it"
-        );
+    fn the_widest_mist_fills_the_halo_and_no_more() {
+        let widest = HaloShape::at(100.0, 3.0);
+        assert_eq!(widest.mist, [3.0, 1.0], "at the 100th percentile");
+        assert_eq!(HaloShape::at(250.0, 3.0), widest, "beyond it");
     }
 
     #[test]
     fn only_a_focused_point_has_a_core() {
         for (percentile, has_core) in [(0.0, true), (20.0, true), (30.0, false), (90.0, false)] {
             let strength = HaloShape::at(percentile, 1.0).core_strength;
-            assert_eq!(
-                strength > 0.0,
-                has_core,
-                "at {percentile} the core has the strength {strength}"
-            );
+            assert_eq!(strength > 0.0, has_core, "{strength} at {percentile}");
         }
     }
 }

@@ -1,235 +1,298 @@
-//! The page's state as the fragment of its address, and back.
+//! The page's state as the fragment of its address, and back: one table of fields, each of which is written and read.
 //!
-//! A fragment never reaches a server. Unknown parts are passed over, so that old links keep working in newer pages and
+//! A fragment never reaches a server. Unknown fields are passed over, so that old links keep working in newer pages and
 //! new links do what they can in older ones.
 
-use std::fmt::Write as _;
+use percent_encoding::{
+    AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode,
+};
 
-use crate::explorer::locks::Access;
-use crate::explorer::state::{Beside, ExplorerState, Measure, ModelChoice};
-use crate::explorer::view::View;
-use crate::explorer::views::corruption::disturb::Harm;
-use crate::explorer::views::corruption::misspell::Slip;
-use crate::explorer::views::geometry::{MAX_DIMENSION, MIN_DIMENSION};
-use crate::explorer::views::ladder::Ladder;
-use crate::explorer::views::none_of_these::Classes;
-use crate::explorer::views::studio::drawing::Drawing;
+use super::locks::Access;
+use super::measure::{Measure, SecondNumber};
+use super::state::{ExplorerState, ModelChoice};
+use super::views::View;
+use super::views::corruption::image_corruption_of_link;
+use super::views::geometry::{MAX_DIMENSION, MIN_DIMENSION};
+use super::views::ladder::Ladder;
+use super::views::none_of_these::Classes;
+use super::views::studio::drawing::Drawing;
+use crate::corruption::{CorruptionKind as _, Misspelling};
 use crate::numerics::Family;
 
 /// Starts the names of the visitor's own pictures, which stay on the machine and so in no link.
 pub const OWN: &str = "own-";
 /// The largest limit on a cosine that means anything, in thousandths.
 const MAX_LIMIT: u16 = 1000;
-/// The name of [`ModelChoice::Clip`].
-const CLIP: &str = "clip";
+/// Characters that a link escapes: all but RFC 3986's unreserved ones.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+/// Names of models in a link; of these and the next, the first is the usual one.
+const MODELS: &[(&str, ModelChoice)] =
+    &[("scenes", ModelChoice::Scenes), ("clip", ModelChoice::Clip)];
+const FAMILIES: &[(&str, Family)] = &[
+    ("vmf", Family::VonMisesFisher),
+    ("power-spherical", Family::PowerSpherical),
+];
+const MEASURES: &[(&str, Measure)] = &[
+    ("likelihood", Measure::Likelihood),
+    ("cosine", Measure::Cosine),
+];
+const SECOND_NUMBERS: &[(&str, SecondNumber)] = &[
+    ("posterior", SecondNumber::Posterior),
+    ("cosine", SecondNumber::Cosine),
+    ("log-density", SecondNumber::LogDensity),
+];
+
+/// A state while its link is read.
+struct Draft {
+    state: ExplorerState,
+    /// Whether the link is one of this page.
+    is_ours: bool,
+    /// Pictures of the sender that are in no link.
+    n_own: usize,
+    /// Row of the chosen caption.
+    row: Option<usize>,
+}
+
+/// Name of a field, its values in the link of a state, and what a value does to the state that is read.
+///
+/// Usual values are not written, so that addresses stay short.
+type Field = (
+    &'static str,
+    fn(&ExplorerState) -> Vec<String>,
+    fn(&mut Draft, &str),
+);
+
+/// A field with a value out of a list of names.
+macro_rules! choice {
+    ($name:literal, $place:ident, $names:expr) => {
+        (
+            $name,
+            |state| {
+                let name = name_of($names, state.$place);
+                list((name != $names[0].0).then_some(name))
+            },
+            |draft, value| {
+                let known = $names.iter().find(|(name, _)| *name == value);
+                replace(&mut draft.state.$place, known.map(|(_, value)| *value));
+            },
+        )
+    };
+}
+
+/// A field with a value that has a name, by what names it and what reads the name.
+macro_rules! variant {
+    ($name:literal, $place:ident, $slug:ident, $read:expr) => {
+        (
+            $name,
+            |state| list((state.$place != Default::default()).then(|| state.$place.$slug())),
+            |draft, value| replace(&mut draft.state.$place, $read(value)),
+        )
+    };
+}
+
+/// A field of the classes, by what its value is read with.
+macro_rules! classes {
+    ($name:literal, $place:ident, $read:expr) => {
+        (
+            $name,
+            |state| {
+                let (value, usual) = (&state.classes.$place, Classes::default().$place);
+                list((*value != usual).then_some(value))
+            },
+            |draft, value| replace(&mut draft.state.classes.$place, $read(value)),
+        )
+    };
+}
+
+/// A field with the controls that have this access.
+macro_rules! locks {
+    ($name:literal, $access:expr) => {
+        (
+            $name,
+            |state| list(state.locks.encode($access)),
+            |draft, value| draft.state.locks.decode(value, $access),
+        )
+    };
+}
+
+/// The fields in the order in which a link has them.
+const FIELDS: &[Field] = &[
+    ("v", |_| vec!["1".into()], |draft, _| draft.is_ours = true),
+    choice!("m", model, MODELS),
+    (
+        "c",
+        |state| list(state.captions.texts()),
+        |draft, value| _ = draft.state.captions.add(value),
+    ),
+    (
+        "g",
+        |state| list(shared(&state.pictures)),
+        |draft, value| _ = draft.state.add_picture(value),
+    ),
+    (
+        "own",
+        |state| above_zero(state.pictures.len() - shared(&state.pictures).count()),
+        |draft, value| draft.n_own = value.parse().unwrap_or(0),
+    ),
+    choice!("law", family, FAMILIES),
+    choice!("beside", beside, SECOND_NUMBERS),
+    choice!("by", measure, MEASURES),
+    choice!("none", counts_none, &[("0", false), ("1", true)]),
+    (
+        "p",
+        |state| list(shared(&state.picture)),
+        |draft, value| {
+            let is_shown = draft.state.pictures.iter().any(|known| known == value);
+            replace(
+                &mut draft.state.picture,
+                is_shown.then(|| Some(value.to_owned())),
+            );
+        },
+    ),
+    (
+        "r",
+        |state| list(state.caption.and_then(|key| state.captions.index(key))),
+        |draft, value| draft.row = value.parse().ok(),
+    ),
+    variant!("view", view, slug, View::from_slug),
+    (
+        "d",
+        |state| list(state.dimension),
+        |draft, value| draft.state.dimension = within(value, MIN_DIMENSION, MAX_DIMENSION),
+    ),
+    (
+        "ladder",
+        |state| list((state.ladder != Ladder::default()).then_some("own")),
+        |draft, _| draft.state.ladder = Ladder::new([]),
+    ),
+    (
+        "l",
+        |state| {
+            let own = (state.ladder != Ladder::default()).then_some(&state.ladder);
+            list(own.into_iter().flat_map(Ladder::texts))
+        },
+        |draft, value| _ = draft.state.ladder.add(value),
+    ),
+    variant!("harm", image_corruption, name, image_corruption_of_link),
+    variant!("slip", misspelling, name, Misspelling::named),
+    (
+        "scene",
+        |state| list((state.drawing != Drawing::default()).then(|| state.drawing.encode())),
+        |draft, value| replace(&mut draft.state.drawing, Drawing::decode(value)),
+    ),
+    classes!("names", names, text),
+    classes!("template", template, text),
+    classes!("dummy", dummy, text),
+    classes!("threshold", threshold, limit),
+    classes!("margin", margin, limit),
+    locks!("lock", Access::Locked),
+    locks!("hide", Access::Hidden),
+    (
+        "tour",
+        |state| list(state.tour_step),
+        |draft, value| draft.state.tour_step = value.parse().ok(),
+    ),
+    (
+        "lesson",
+        |state| above_zero(state.lesson),
+        |draft, value| draft.state.lesson = value.parse().unwrap_or_default(),
+    ),
+];
 
 /// The fragment that restores this state, without `#`.
 pub fn encode(state: &ExplorerState) -> String {
-    let mut parts = vec!["v=1".to_owned()];
-    if state.model == ModelChoice::Clip {
-        parts.push(format!("m={CLIP}"));
-    }
-    parts.extend(
-        state
-            .captions
-            .iter()
-            .map(|caption| format!("c={}", escape(&caption.text))),
-    );
-    let shared = || state.pictures.iter().filter(|id| !id.starts_with(OWN));
-    parts.extend(shared().map(|id| format!("g={}", escape(id))));
-    let n_own = state.pictures.len() - shared().count();
-    if n_own > 0 {
-        parts.push(format!("own={n_own}"));
-    }
-    if state.family == Family::PowerSpherical {
-        parts.push("law=power-spherical".into());
-    }
-    match state.beside {
-        Beside::Posterior => {}
-        Beside::Cosine => parts.push("beside=cosine".into()),
-        Beside::LogDensity => parts.push("beside=log-density".into()),
-    }
-    if state.measure == Measure::Cosine {
-        parts.push("by=cosine".into());
-    }
-    if state.counts_none {
-        parts.push("none=1".into());
-    }
-    if let Some(id) = state.picture.as_ref().filter(|id| !id.starts_with(OWN)) {
-        parts.push(format!("p={}", escape(id)));
-    }
-    let row = state
-        .captions
-        .iter()
-        .position(|caption| Some(caption.key) == state.caption);
-    parts.extend(row.map(|row| format!("r={row}")));
-    parts.extend(encode_views(state));
-    parts.join("&")
+    let fields = FIELDS.iter().flat_map(|(name, write, _)| {
+        let values = write(state).into_iter();
+        values.map(move |value| format!("{name}={}", escape(&value)))
+    });
+    fields.collect::<Vec<_>>().join("&")
 }
 
 /// The fragment of the same page with another view open.
 pub fn encode_view(state: &ExplorerState, view: View) -> String {
-    let mut there = state.clone();
-    there.view = view;
-    encode(&there)
-}
-
-/// The parts that belong to single views; none for what a view starts from.
-fn encode_views(state: &ExplorerState) -> Vec<String> {
-    let mut parts = Vec::new();
-    if state.view != View::default() {
-        parts.push(format!("view={}", state.view.slug()));
-    }
-    parts.extend(state.dimension.map(|dimension| format!("d={dimension}")));
-    if state.ladder != Ladder::default() {
-        parts.push("ladder=own".into());
-        let rungs = state.ladder.rungs.iter();
-        parts.extend(rungs.map(|rung| format!("l={}", escape(&rung.text))));
-    }
-    if state.harm != Harm::default() {
-        parts.push(format!("harm={}", state.harm.name()));
-    }
-    if state.slip != Slip::default() {
-        parts.push(format!("slip={}", state.slip.name()));
-    }
-    if state.drawing != Drawing::default() {
-        parts.push(format!("scene={}", state.drawing.encode()));
-    }
-    let (classes, usual) = (&state.classes, Classes::default());
-    let texts = [
-        ("names", &classes.names, &usual.names),
-        ("template", &classes.template, &usual.template),
-        ("dummy", &classes.dummy, &usual.dummy),
-    ];
-    let changed = texts.into_iter().filter(|(_, text, usual)| text != usual);
-    parts.extend(changed.map(|(name, text, _)| format!("{name}={}", escape(text))));
-    let limits = [
-        ("threshold", classes.threshold, usual.threshold),
-        ("margin", classes.margin, usual.margin),
-    ];
-    let changed = limits
-        .into_iter()
-        .filter(|(_, limit, usual)| limit != usual);
-    parts.extend(changed.map(|(name, limit, _)| format!("{name}={limit}")));
-    parts.extend(encode_teaching(state));
-    parts
-}
-
-/// The parts of the tour, the lessons and the teacher.
-fn encode_teaching(state: &ExplorerState) -> Vec<String> {
-    let named = |name: &str, value: Option<String>| value.map(|value| format!("{name}={value}"));
-    let parts = [
-        named("lock", state.locks.encode(Access::Locked)),
-        named("hide", state.locks.encode(Access::Hidden)),
-        named(
-            "tour",
-            state.tour_step.map(|tour_step| tour_step.to_string()),
-        ),
-        named(
-            "lesson",
-            (state.lesson > 0).then(|| state.lesson.to_string()),
-        ),
-    ];
-    parts.into_iter().flatten().collect()
-}
-
-/// Takes a part that belongs to a single view into the state; others are passed over.
-fn decode_view(state: &mut ExplorerState, name: &str, value: String) {
-    let limit = || value.parse().ok().filter(|limit: &u16| *limit <= MAX_LIMIT);
-    match name {
-        "view" => state.view = View::from_slug(&value).unwrap_or_default(),
-        "d" => {
-            let dimension = value.parse::<usize>().ok();
-            state.dimension = dimension.filter(|d| (MIN_DIMENSION..=MAX_DIMENSION).contains(d));
-        }
-        "ladder" => state.ladder = Ladder::new([]),
-        "l" => {
-            // A rung beyond the last is left out.
-            state.ladder.add(&value);
-        }
-        "harm" => {
-            let named = Harm::ALL.into_iter().find(|harm| harm.name() == value);
-            state.harm = named.unwrap_or(state.harm);
-        }
-        "slip" => {
-            let named = Slip::ALL.into_iter().find(|slip| slip.name() == value);
-            state.slip = named.unwrap_or(state.slip);
-        }
-        "scene" => {
-            if let Some(drawing) = Drawing::decode(&value) {
-                state.drawing = drawing;
-            }
-        }
-        "lock" => state.locks.decode(&value, Access::Locked),
-        "hide" => state.locks.decode(&value, Access::Hidden),
-        "tour" => state.tour_step = value.parse().ok(),
-        "lesson" => state.lesson = value.parse().unwrap_or_default(),
-        "names" => state.classes.names = value,
-        "template" => state.classes.template = value,
-        "dummy" => state.classes.dummy = value,
-        "threshold" => state.classes.threshold = limit().unwrap_or(state.classes.threshold),
-        "margin" => state.classes.margin = limit().unwrap_or(state.classes.margin),
-        _ => {}
-    }
+    encode(&ExplorerState {
+        view,
+        ..state.clone()
+    })
 }
 
 /// The state that a fragment holds and the number of own pictures its sender had; `None` for a fragment that holds none.
 pub fn decode(fragment: &str) -> Option<(ExplorerState, usize)> {
-    let mut state = ExplorerState::new([], []);
-    let (mut known, mut n_own, mut row) = (false, 0, None);
+    let mut draft = Draft {
+        state: ExplorerState::new([], []),
+        is_ours: false,
+        n_own: 0,
+        row: None,
+    };
     for part in fragment.trim_start_matches('#').split('&') {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        let value = unescape(value);
-        match (name, value.as_str()) {
-            ("v", _) => known = true,
-            ("m", CLIP) => state.model = ModelChoice::Clip,
-            ("c", text) => {
-                state.add_caption(text);
-            }
-            ("g", id) => {
-                state.add_picture(id);
-            }
-            ("own", n) => n_own = n.parse().unwrap_or(0),
-            ("law", "power-spherical") => state.family = Family::PowerSpherical,
-            ("beside", "cosine") => state.beside = Beside::Cosine,
-            ("beside", "log-density") => state.beside = Beside::LogDensity,
-            ("by", "cosine") => state.measure = Measure::Cosine,
-            ("none", "1") => state.counts_none = true,
-            ("p", id) if state.pictures.iter().any(|known| known == id) => {
-                state.picture = Some(id.to_owned());
-            }
-            ("r", n) => row = n.parse::<usize>().ok(),
-            _ => decode_view(&mut state, name, value),
+        let field = FIELDS.iter().find(|(known, ..)| *known == name);
+        if let Some((_, _, read)) = field {
+            read(&mut draft, &unescape(value));
         }
     }
-    state.caption = row.and_then(|row| Some(state.captions.get(row)?.key));
-    known.then_some((state, n_own))
+    let mut state = draft.state;
+    state.caption = draft.row.and_then(|row| Some(state.captions.get(row)?.key));
+    draft.is_ours.then_some((state, draft.n_own))
+}
+
+/// The family's name in links, files and commands.
+pub(super) fn family_slug(family: Family) -> &'static str {
+    name_of(FAMILIES, family)
 }
 
 /// Text with everything but letters, digits and `-_.~` as percent and two digits.
-pub(crate) fn escape(text: &str) -> String {
-    text.bytes()
-        .fold(String::with_capacity(text.len()), |mut escaped, byte| {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                    escaped.push(char::from(byte));
-                }
-                _ => drop(write!(escaped, "%{byte:02X}")),
-            }
-            escaped
-        })
+pub(super) fn escape(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, ESCAPED)
 }
 
 /// Reverses [`escape`]; a broken escape stands for itself, and broken UTF-8 becomes the replacement character.
 fn unescape(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
-    while let Some((&first, tail)) = rest.split_first() {
-        let code = (first == b'%').then(|| tail.get(..2)).flatten();
-        let byte = code.and_then(|code| u8::from_str_radix(str::from_utf8(code).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(first));
-        rest = if byte.is_some() { &tail[2..] } else { tail };
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+fn list<T: ToString>(values: impl IntoIterator<Item = T>) -> Vec<String> {
+    values.into_iter().map(|value| value.to_string()).collect()
+}
+
+fn above_zero(n: usize) -> Vec<String> {
+    list((n > 0).then_some(n))
+}
+
+fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: T) -> &'static str {
+    let known = names.iter().find(|(_, known)| *known == value);
+    known.map_or("", |(name, _)| name)
+}
+
+fn replace<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A number from `least` to `most`.
+fn within<T: std::str::FromStr + PartialOrd>(value: &str, least: T, most: T) -> Option<T> {
+    let number = value.parse().ok();
+    number.filter(|number| (least..=most).contains(number))
+}
+
+fn limit(value: &str) -> Option<u16> {
+    within(value, 0, MAX_LIMIT)
+}
+
+fn text(value: &str) -> Option<String> {
+    Some(value.to_owned())
+}
+
+/// Names of pictures that are not the visitor's own.
+fn shared<'a>(pictures: impl IntoIterator<Item = &'a String>) -> impl Iterator<Item = &'a String> {
+    let pictures = pictures.into_iter();
+    pictures.filter(|id| !id.starts_with(OWN))
 }
 
 #[cfg(test)]
@@ -237,7 +300,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::explorer::locks::Control;
+    use crate::corruption::ImageCorruption;
+    use crate::explorer::locks::PageControl;
 
     proptest! {
         #[test]
@@ -246,7 +310,7 @@ mod tests {
             pictures in prop::collection::btree_set("[a-z]{1,8}-?[0-9]{0,3}", 0..8),
             power_spherical: bool,
             is_clip: bool,
-            beside in prop::sample::select(vec![Beside::Posterior, Beside::Cosine, Beside::LogDensity]),
+            beside in prop::sample::select(vec![SecondNumber::Posterior, SecondNumber::Cosine, SecondNumber::LogDensity]),
             measure in prop::sample::select(vec![Measure::Likelihood, Measure::Cosine]),
             counts_none: bool,
             row in 0..8_usize,
@@ -255,10 +319,10 @@ mod tests {
             rungs in prop::option::of(prop::collection::vec(".*", 0..6)),
             texts in prop::option::of([".*", ".*", ".*"]),
             limits in (0..=MAX_LIMIT, 0..=MAX_LIMIT),
-            harm in prop::sample::select(Harm::ALL.to_vec()),
-            slip in prop::sample::select(Slip::ALL.to_vec()),
+            image_corruption in prop::sample::select(ImageCorruption::ALL.to_vec()),
+            misspelling in prop::sample::select(Misspelling::ALL.to_vec()),
             drawn in prop::option::of((0..4_usize, -400..400_i16, -400..400_i16)),
-            locked in prop::collection::vec((prop::sample::select(Control::ALL.to_vec()), prop::sample::select(vec![Access::Locked, Access::Hidden])), 0..5),
+            locked in prop::collection::vec((prop::sample::select(PageControl::ALL.to_vec()), prop::sample::select(vec![Access::Locked, Access::Hidden])), 0..5),
             tour_step in prop::option::of(0..20_usize),
             lesson in 0..5_usize,
         ) {
@@ -277,7 +341,7 @@ mod tests {
                 let (threshold, margin) = limits;
                 state.classes = Classes { names, template, dummy, threshold, margin };
             }
-            (state.harm, state.slip) = (harm, slip);
+            (state.image_corruption, state.misspelling) = (image_corruption, misspelling);
             if let Some((i, dx, dy)) = drawn {
                 state.drawing.add();
                 state.drawing.shift(i, dx, dy);
@@ -317,16 +381,10 @@ mod tests {
     fn own_pictures_are_counted_and_not_named() {
         let state = ExplorerState::new(["a"], ["own-1-holiday", "star"]);
         let link = encode(&state);
-        assert!(
-            !link.contains("holiday"),
-            "a visitor's file stays private: {link}"
-        );
+        assert!(!link.contains("holiday"), "a file stays private: {link}");
         let (restored, n_own) = decode(&link).expect("it is a link of ours");
-        assert_eq!(
-            (restored.pictures, n_own),
-            (vec!["star".to_owned()], 1),
-            "from {link}"
-        );
+        assert_eq!(restored.pictures, ["star"], "from {link}");
+        assert_eq!(n_own, 1, "from {link}");
     }
 
     #[test]
@@ -338,10 +396,7 @@ mod tests {
 
     #[test]
     fn a_broken_escape_stands_for_itself() {
-        assert_eq!(
-            unescape("100%25 %zz %4"),
-            "100% %zz %4",
-            "broken escapes are kept"
-        );
+        let text = unescape("100%25 %zz %4");
+        assert_eq!(text, "100% %zz %4", "broken escapes are kept");
     }
 }

@@ -1,102 +1,62 @@
-//! What a teacher's link leaves open: each control of the page is open, locked or hidden.
+//! Locks of a teacher's link: each control of the page is open, locked or hidden.
 
-/// A control, or a part of the page, that a link may lock or hide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Control {
-    /// The way to the other views.
-    Views,
-    /// The model.
-    Models,
-    /// The captions' words.
-    Captions,
-    /// Which pictures are on the page.
-    Pictures,
-    /// The order of captions and pictures by their numbers.
-    Order,
-    /// The law whose numbers are shown.
-    Law,
-    /// What the bars show, and what stands beside them.
-    Bars,
-    /// The rungs of the ladder.
-    Ladder,
-    /// The scene in the studio.
-    Studio,
-    /// The dimension of the geometry.
-    Dimension,
-    /// The names that pictures are given.
-    Classes,
-    /// What harms pictures and captions.
-    Harm,
-    /// All numbers, bars and marks.
-    Numbers,
-    /// The explanations.
-    Prose,
-    /// What can be taken away.
-    Export,
+macro_rules! controls {
+    ($($(#[$doc:meta])* $control:ident = $slug:literal, $name:literal;)*) => {
+        /// A control, or a part of the page, that a link may lock or hide.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum PageControl { $($(#[$doc])* $control),* }
+
+        impl PageControl {
+            /// All controls, in the order in which they are offered.
+            pub const ALL: [Self; [$($slug),*].len()] = [$(Self::$control),*];
+
+            /// The control in a link.
+            pub fn slug(self) -> &'static str {
+                match self { $(Self::$control => $slug),* }
+            }
+
+            /// The control's label.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$control => $name),* }
+            }
+        }
+    };
 }
 
-impl Control {
-    /// All controls, in the order in which they are offered.
-    pub const ALL: [Self; 15] = [
-        Self::Views,
-        Self::Models,
-        Self::Captions,
-        Self::Pictures,
-        Self::Order,
-        Self::Law,
-        Self::Bars,
-        Self::Ladder,
-        Self::Studio,
-        Self::Dimension,
-        Self::Classes,
-        Self::Harm,
-        Self::Numbers,
-        Self::Prose,
-        Self::Export,
-    ];
+controls! {
+    /// Links to the other views.
+    Views = "views", "The other views";
+    /// Choice of the model.
+    Models = "models", "The choice of model";
+    /// Texts of the captions.
+    Captions = "captions", "The captions’ words";
+    /// Choice of the pictures.
+    Pictures = "pictures", "The choice of pictures";
+    /// Sorting of captions and pictures by their numbers.
+    Order = "order", "Sorting";
+    /// Choice of the family of distributions.
+    Distribution = "law", "The distribution";
+    /// Choice of the bars' numbers, and of those beside them.
+    Bars = "bars", "What the bars show";
+    /// Rungs of the ladder.
+    Ladder = "ladder", "The ladder’s rungs";
+    /// Scene in the studio.
+    Studio = "studio", "The scene in the studio";
+    /// Dimension of the geometry.
+    Dimension = "dimension", "The dimension";
+    /// Names that pictures are given.
+    Classes = "classes", "The class names";
+    /// Choice of the kinds of corruption.
+    Corruption = "harm", "Kinds of corruption";
+    /// All numbers, bars and halos.
+    Numbers = "numbers", "All numbers, bars and marks";
+    /// The explanations.
+    Prose = "prose", "The explanations";
+    /// Links, files and pictures of the page's numbers.
+    Export = "export", "Export";
+}
 
-    /// The control in an address.
-    pub fn slug(self) -> &'static str {
-        match self {
-            Self::Views => "views",
-            Self::Models => "models",
-            Self::Captions => "captions",
-            Self::Pictures => "pictures",
-            Self::Order => "order",
-            Self::Law => "law",
-            Self::Bars => "bars",
-            Self::Ladder => "ladder",
-            Self::Studio => "studio",
-            Self::Dimension => "dimension",
-            Self::Classes => "classes",
-            Self::Harm => "harm",
-            Self::Numbers => "numbers",
-            Self::Prose => "prose",
-            Self::Export => "export",
-        }
-    }
-
-    /// The control in words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Views => "The other views",
-            Self::Models => "The choice of model",
-            Self::Captions => "The captions’ words",
-            Self::Pictures => "The choice of pictures",
-            Self::Order => "Sorting",
-            Self::Law => "The law",
-            Self::Bars => "What the bars show",
-            Self::Ladder => "The ladder’s rungs",
-            Self::Studio => "The scene in the studio",
-            Self::Dimension => "The dimension",
-            Self::Classes => "The class names",
-            Self::Harm => "What disturbs",
-            Self::Numbers => "All numbers, bars and marks",
-            Self::Prose => "The explanations",
-            Self::Export => "What can be taken away",
-        }
-    }
-
+impl PageControl {
     /// Whether it changes anything, so that locking it means something.
     pub fn can_be_locked(self) -> bool {
         !matches!(self, Self::Numbers | Self::Prose | Self::Export)
@@ -106,7 +66,7 @@ impl Control {
 /// What may be done with a control.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Access {
-    /// All that it can do.
+    /// It can be used.
     #[default]
     Open,
     /// It is seen and cannot be changed.
@@ -117,39 +77,37 @@ pub enum Access {
 
 /// The access to each control.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Locks([Access; Control::ALL.len()]);
+pub struct Locks([Access; PageControl::ALL.len()]);
 
 impl Locks {
     /// The access to a control.
-    pub fn access(&self, control: Control) -> Access {
+    pub fn access(&self, control: PageControl) -> Access {
         self.0[control as usize]
     }
 
-    /// Gives access to a control; what cannot be locked stays open instead.
-    pub fn set(&mut self, control: Control, access: Access) {
+    /// Gives access to a control; one that cannot be locked stays open instead.
+    pub fn set(&mut self, control: PageControl, access: Access) {
         let is_sensible = access != Access::Locked || control.can_be_locked();
         self.0[control as usize] = if is_sensible { access } else { Access::Open };
     }
 
     /// The controls with this access.
-    pub fn with(&self, access: Access) -> impl Iterator<Item = Control> {
-        let all = Control::ALL.into_iter();
+    pub fn with(&self, access: Access) -> impl Iterator<Item = PageControl> {
+        let all = PageControl::ALL.into_iter();
         all.filter(move |control| self.access(*control) == access)
     }
 
-    /// The controls with this access as a value of an address; `None` for none.
-    pub(crate) fn encode(&self, access: Access) -> Option<String> {
-        let slugs: Vec<&str> = self.with(access).map(Control::slug).collect();
+    /// The controls with this access as a value of a link; `None` for none.
+    pub(super) fn encode(&self, access: Access) -> Option<String> {
+        let slugs: Vec<&str> = self.with(access).map(PageControl::slug).collect();
         (!slugs.is_empty()).then(|| slugs.join("."))
     }
 
-    /// Gives this access to the controls that a value of an address names; unknown ones are passed over.
-    pub(crate) fn decode(&mut self, value: &str, access: Access) {
+    /// Gives this access to the controls that a value of a link names; unknown ones are passed over.
+    pub(super) fn decode(&mut self, value: &str, access: Access) {
         for slug in value.split('.') {
-            let named = Control::ALL
-                .into_iter()
-                .find(|control| control.slug() == slug);
-            if let Some(control) = named {
+            let mut all = PageControl::ALL.into_iter();
+            if let Some(control) = all.find(|control| control.slug() == slug) {
                 self.set(control, access);
             }
         }
@@ -161,29 +119,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_shows_cannot_be_locked() {
+    fn numbers_can_be_hidden_and_not_locked() {
         let mut locks = Locks::default();
-        locks.set(Control::Numbers, Access::Locked);
+        locks.set(PageControl::Numbers, Access::Locked);
         assert_eq!(locks, Locks::default(), "numbers change nothing");
-        locks.set(Control::Numbers, Access::Hidden);
-        assert_eq!(
-            locks.access(Control::Numbers),
-            Access::Hidden,
-            "but they can be hidden"
-        );
+        locks.set(PageControl::Numbers, Access::Hidden);
+        let access = locks.access(PageControl::Numbers);
+        assert_eq!(access, Access::Hidden, "but they can be hidden");
     }
 
     #[test]
-    fn unknown_controls_in_an_address_are_passed_over() {
+    fn unknown_controls_in_a_link_are_passed_over() {
         let mut locks = Locks::default();
         locks.decode("law.attic..views", Access::Hidden);
-        let hidden: Vec<Control> = locks.with(Access::Hidden).collect();
-        assert_eq!(hidden, [Control::Views, Control::Law], "the known ones");
-        assert_eq!(
-            locks.encode(Access::Hidden).as_deref(),
-            Some("views.law"),
-            "and back"
-        );
+        let hidden: Vec<PageControl> = locks.with(Access::Hidden).collect();
+        let expected = [PageControl::Views, PageControl::Distribution];
+        assert_eq!(hidden, expected, "the known ones");
+        let value = locks.encode(Access::Hidden);
+        assert_eq!(value.as_deref(), Some("views.law"), "and back");
         assert_eq!(locks.encode(Access::Locked), None, "nothing is locked");
     }
 }

@@ -1,44 +1,25 @@
-//! Numbers as they are shown: three significant figures, a true minus sign, no rounding to a false certainty.
+//! Numbers as text: three significant figures, a true minus sign, no rounding to a false certainty.
 
 /// Three significant figures, such as `12.3`, `0.0813`, `−1,240` or `3.1 × 10⁻⁵`.
 pub fn three_significant(value: f64) -> String {
-    if !value.is_finite() {
-        return if value.is_nan() {
-            "–".into()
-        } else if value > 0.0 {
-            "∞".into()
-        } else {
-            "−∞".into()
-        };
-    }
-    let size = value.abs();
-    let text = if size == 0.0 {
-        "0".into()
-    } else if size < 5e-4 {
-        power_of_ten(size)
-    } else {
-        plain(size)
+    let text = match value.abs() {
+        size if size.is_nan() => return "–".into(),
+        0.0 => return "0".into(),
+        f64::INFINITY => "∞".into(),
+        size if size < 5e-4 => power_of_ten(size),
+        size => plain(size),
     };
-    let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
-    if value < 0.0 && !is_zero {
-        format!("−{text}")
-    } else {
-        text
-    }
+    let sign = if value < 0.0 { "−" } else { "" };
+    format!("{sign}{text}")
 }
 
 /// Three significant figures with the sign of a change, such as `+3.73` or `−0.120`.
 pub fn signed(value: f64) -> String {
-    let text = three_significant(value);
-    let is_positive = value > 0.0 && text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
-    if is_positive {
-        format!("+{text}")
-    } else {
-        text
-    }
+    let sign = if value > 0.0 { "+" } else { "" };
+    format!("{sign}{}", three_significant(value))
 }
 
-/// A round number, such as the end of a scale, without the zeros that would only feign precision.
+/// A round number, such as the end of a scale, without trailing zeros, which would feign precision.
 pub fn round_number(value: f64) -> String {
     let text = three_significant(value);
     if text.contains('.') && !text.contains('×') {
@@ -59,7 +40,13 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A size in bytes for people, in decimal units.
+/// κ and percentile of a caption, for a screen reader.
+pub(super) fn spoken_numbers(kappa: f64, percentile: f64) -> String {
+    let (kappa, share) = (three_significant(kappa), percent(percentile / 100.0));
+    format!("kappa {kappa}, vaguer than {share} of the reference captions.")
+}
+
+/// A size in bytes with its unit, such as `6.2 MB`.
 pub fn file_size(bytes: u64) -> String {
     let (unit, name) = match bytes {
         0..1_000_000 => (1_000, "kB"),

@@ -1,11 +1,12 @@
-//! Captions for photographs, where a model knows them: six sets, each from the vaguest to the most specific.
+//! Sets of captions for photographs, each from the vaguest to the most specific, for models that know photographs.
 
 /// Captions for one kind of photograph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhotographSet {
-    /// What is on the photographs.
+    /// Subject of the photographs.
     pub name: &'static str,
     /// The captions.
+    /// The captions, the vaguest first.
     pub captions: [&'static str; 6],
 }
 

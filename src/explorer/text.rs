@@ -1,17 +1,18 @@
-//! Readings put into words: notes, marks, spoken sentences, and the formula with its numbers.
+//! Texts about readings: notes, marks, sentences for screen readers, and the formula with its numbers.
 
 use std::collections::BTreeSet;
 
-use crate::explorer::number::{percent, three_significant};
-use crate::explorer::readings::pair::{CaptionView, PairView};
-use crate::explorer::state::{Beside, Measure};
+use super::measure::{Measure, SecondNumber};
+use super::number::{percent, spoken_numbers, three_significant};
+use super::readings::caption_view::CaptionView;
+use super::readings::pair_view::PairView;
 use crate::numerics::Family;
 use crate::protocol::CaptionTokens;
 
-/// Unknown words that a note names; a caption of 10,000 characters may hold thousands.
+/// Unknown words that a note names at most; a caption of 10,000 characters may hold thousands.
 const MAX_NAMED_WORDS: usize = 5;
 
-/// What a visitor should know about a caption as typed, given its last reading; empty if nothing.
+/// Note about a caption as typed, given its last reading; empty if there is nothing to say.
 pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
     if text.trim().is_empty() {
         return "Without words there is nothing to measure.".into();
@@ -27,7 +28,7 @@ pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
     })
 }
 
-/// What should be known of how a model reads a caption's words; empty where that is nothing.
+/// Note about tokens that were cut off and words the model does not know; empty if there are none.
 pub fn tokens_note(tokens: &CaptionTokens) -> String {
     let mut notes = Vec::new();
     if tokens.truncated {
@@ -53,13 +54,8 @@ pub fn tokens_note(tokens: &CaptionTokens) -> String {
     notes.join(" ")
 }
 
-/// The mark of a pair that is best among its row or its column.
-pub fn best_text(pair: &PairView) -> &'static str {
-    best_of_text(pair.is_best_caption, pair.is_best_picture)
-}
-
-/// The mark of what is best among its column's captions, among its row's pictures, or both.
-pub fn best_of_text(is_best_caption: bool, is_best_picture: bool) -> &'static str {
+/// The mark of a pair that is best among its column's captions, among its row's pictures, or both.
+pub fn best_text(is_best_caption: bool, is_best_picture: bool) -> &'static str {
     match (is_best_caption, is_best_picture) {
         (true, true) => "best both ways",
         (true, false) => "best caption",
@@ -68,7 +64,7 @@ pub fn best_of_text(is_best_caption: bool, is_best_picture: bool) -> &'static st
     }
 }
 
-/// A place in a row of places: `1st`, `2nd`.
+/// An ordinal number, such as `1st` or `22nd`.
 pub fn ordinal(n: usize) -> String {
     let suffix = match (n % 10, n % 100) {
         (_, 11..=13) => "th",
@@ -80,7 +76,7 @@ pub fn ordinal(n: usize) -> String {
     format!("{n}{suffix}")
 }
 
-/// What κ does to a caption's place for a picture; empty where it leaves it.
+/// Change of a caption's rank for a picture when κ takes part, such as `2nd → 1st`; empty without one.
 pub fn rank_text(pair: &PairView) -> String {
     if pair.cosine_rank == pair.likelihood_rank {
         return String::new();
@@ -89,7 +85,7 @@ pub fn rank_text(pair: &PairView) -> String {
     format!("{before} → {after}")
 }
 
-/// How many pictures get another best caption when κ takes part.
+/// How many pictures have another best caption when κ takes part.
 pub fn dispute_text(n_disputed: usize, n_pictures: usize) -> String {
     if n_pictures == 0 {
         return String::new();
@@ -102,7 +98,7 @@ pub fn dispute_text(n_disputed: usize, n_pictures: usize) -> String {
     }
 }
 
-/// What bars show, with its unit.
+/// The measure of the bars, with its unit.
 pub fn measure_text(measure: Measure) -> &'static str {
     match measure {
         Measure::Likelihood => "nats above uniform",
@@ -110,31 +106,25 @@ pub fn measure_text(measure: Measure) -> &'static str {
     }
 }
 
-/// The second number of a pair.
-pub fn beside_text(pair: &PairView, beside: Beside) -> String {
+/// The second number of a pair, with its name.
+pub fn beside_text(pair: &PairView, beside: SecondNumber) -> String {
     match beside {
-        Beside::Posterior => percent(pair.posterior),
-        Beside::Cosine => format!("cos {}", three_significant(pair.cosine)),
-        Beside::LogDensity => format!("ln p {}", three_significant(pair.log_density)),
+        SecondNumber::Posterior => percent(pair.posterior),
+        SecondNumber::Cosine => format!("cos {}", three_significant(pair.cosine)),
+        SecondNumber::LogDensity => format!("ln p {}", three_significant(pair.log_density)),
     }
 }
 
-/// A caption's numbers as a sentence for a screen reader, with its best picture where there is one.
+/// A caption's numbers for a screen reader, with its best picture and that picture's nats where there is one.
 pub fn spoken(view: &CaptionView, best: Option<(&str, f64)>) -> String {
-    let (kappa, share) = (
-        three_significant(view.concentration),
-        percent(view.percentile / 100.0),
-    );
-    let caption = &view.caption;
-    let best =
-        best.map(|(alt, nats)| format!(" Best picture: {alt}, {} nats.", three_significant(nats)));
-    format!(
-        "{caption}: kappa {kappa}, vaguer than {share} of the reference captions.{}",
-        best.unwrap_or_default()
-    )
+    let numbers = spoken_numbers(view.concentration, view.percentile);
+    let best = best.map_or_else(String::new, |(alt, nats)| {
+        format!(" Best picture: {alt}, {} nats.", three_significant(nats))
+    });
+    format!("{}: {numbers}{best}", view.caption)
 }
 
-/// A law's name.
+/// A family's name.
 pub fn family_name(family: Family) -> &'static str {
     match family {
         Family::VonMisesFisher => "von Mises–Fisher",
@@ -142,7 +132,7 @@ pub fn family_name(family: Family) -> &'static str {
     }
 }
 
-/// The formula behind the nats.
+/// Formula of the nats above uniform.
 pub fn formula(family: Family) -> &'static str {
     match family {
         Family::VonMisesFisher => "nats = κ · t + ln C(κ) − ln C(0)",
@@ -150,7 +140,7 @@ pub fn formula(family: Family) -> &'static str {
     }
 }
 
-/// The formula with a pair's numbers put in.
+/// Formula of the nats above uniform, with a pair's numbers put in.
 pub fn formula_with_numbers(family: Family, concentration: f64, pair: &PairView) -> String {
     let [nats, kappa, cosine, normalizer] = [
         pair.nats,
@@ -182,37 +172,25 @@ mod tests {
     }
 
     #[test]
-    fn places_are_named_as_they_are_spoken() {
+    fn ordinals_are_written_as_they_are_spoken() {
         let names = [1, 2, 3, 4, 11, 12, 13, 21, 22, 24].map(ordinal);
-        assert_eq!(
-            names,
-            [
-                "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "24th"
-            ],
-            "for the places of a page"
-        );
+        let expected = "1st 2nd 3rd 4th 11th 12th 13th 21st 22nd 24th";
+        assert_eq!(names.join(" "), expected, "for the ranks of a page");
     }
 
     #[test]
-    fn an_empty_caption_is_told_so() {
-        assert!(
-            caption_note(" ", None).contains("Without words"),
-            "spaces say nothing"
-        );
+    fn an_empty_caption_has_a_note() {
+        let note = caption_note(" ", None);
+        assert!(note.contains("Without words"), "the note was: {note}");
     }
 
     #[test]
     fn a_note_belongs_to_the_words_it_was_made_for() {
         let old = view(&["giraffe"]);
-        assert_eq!(
-            caption_note("a red stag", Some(&old)),
-            "",
-            "the answer for these words is not there yet"
-        );
-        assert!(
-            caption_note("a red star", Some(&old)).contains("“giraffe”"),
-            "it is there for the words asked"
-        );
+        let [stag, star] = ["stag", "star"].map(|noun| format!("a red {noun}"));
+        assert_eq!(caption_note(&stag, Some(&old)), "", "not answered yet");
+        let note = caption_note(&star, Some(&old));
+        assert!(note.contains("“giraffe”"), "the note was: {note}");
     }
 
     #[test]
@@ -243,11 +221,7 @@ mod tests {
             };
             let nats = family.log_likelihood_ratio(embed_dim, kappa, cosine);
             let gap = nats - linear - log_normalizer_ratio;
-            assert!(
-                gap.abs() < 1e-9,
-                "{family:?}: {} is off by {gap}",
-                formula(family)
-            );
+            assert!(gap.abs() < 1e-9, "{family:?} is off by {gap}");
         }
     }
 }

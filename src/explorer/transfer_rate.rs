@@ -1,23 +1,23 @@
-//! How fast a load comes on, and how long it will take.
+//! Rate of a download, and the time that is left.
 
 use std::collections::VecDeque;
 
 use crate::explorer::number::file_size;
 use crate::protocol::Progress;
 
-/// Older marks say little of the rate now.
+/// Older marks are forgotten: the present rate is shown.
 const WINDOW_MILLIS: f64 = 8_000.0;
-/// Over a shorter time a rate is an accident.
+/// Over a shorter time no rate is told: it would jump.
 const SHORTEST_MILLIS: f64 = 750.0;
 
-/// When how many bytes had arrived, over the last seconds.
+/// Marks of the last seconds: a time in milliseconds, and the bytes that had arrived by then.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TransferRate {
     marks: VecDeque<(f64, u64)>,
 }
 
 impl TransferRate {
-    /// Takes note of how many bytes have arrived; fewer than before are of another load.
+    /// Adds a mark; fewer bytes than before are of another download.
     pub fn note(&mut self, millis: f64, bytes: u64) {
         if self.marks.back().is_some_and(|(_, last)| *last > bytes) {
             self.marks.clear();
@@ -29,39 +29,28 @@ impl TransferRate {
         }
     }
 
-    /// Forgets everything, as when a load waits.
+    /// Forgets all marks, as when a download waits.
     pub fn rest(&mut self) {
         self.marks.clear();
     }
 
-    /// Bytes that arrive in a second, where that can be told.
+    /// The rate in bytes a second; `None` while it cannot be told.
     pub fn bytes_per_second(&self) -> Option<f64> {
         let ((from, first), (to, last)) = (self.marks.front()?, self.marks.back()?);
         let rate = (last - first) as f64 / (to - from) * 1e3;
         (to - from >= SHORTEST_MILLIS && rate > 0.0).then_some(rate)
     }
 
-    /// A load in words: how much of its stage is there, and where that can be told how fast it comes and when it ends.
-    pub fn words(&self, progress: &Progress) -> String {
-        let Progress {
-            loaded_bytes,
-            stage_end_bytes,
-            ..
-        } = progress;
-        let share = format!(
-            "{} of {}",
-            file_size(*loaded_bytes),
-            file_size(*stage_end_bytes)
-        );
+    /// Progress of a download: the share of its stage, and where they can be told its rate and the time left.
+    pub fn text(&self, progress: &Progress) -> String {
+        let (loaded, end) = (progress.loaded_bytes, progress.stage_end_bytes);
+        let share = format!("{} of {}", file_size(loaded), file_size(end));
         let Some(rate) = self.bytes_per_second() else {
             return share;
         };
-        let rest = stage_end_bytes.saturating_sub(*loaded_bytes) as f64 / rate;
-        format!(
-            "{share} · {} a second · {}",
-            file_size(whole(rate)),
-            duration(rest)
-        )
+        let seconds_left = end.saturating_sub(loaded) as f64 / rate;
+        let (rate, left) = (file_size(whole(rate)), duration(seconds_left));
+        format!("{share} · {rate} a second · {left}")
     }
 }
 
@@ -74,7 +63,7 @@ fn whole(rate: f64) -> u64 {
     rate as u64
 }
 
-/// Seconds in words, rounded up.
+/// A duration with its unit, rounded up.
 fn duration(seconds: f64) -> String {
     if seconds < 90.0 {
         format!("{:.0} s left", seconds.ceil())
@@ -101,37 +90,37 @@ mod tests {
 
     #[test]
     fn a_steady_load_ends_when_it_says() {
-        let mut pace = TransferRate::default();
+        let mut rate = TransferRate::default();
         for second in 0..=10_u32 {
-            pace.note(f64::from(second) * 1e3, u64::from(second) * 1_000_000);
+            rate.note(f64::from(second) * 1e3, u64::from(second) * 1_000_000);
         }
-        let words = pace.words(&progress(10_000_000));
-        assert_eq!(words, "10 MB of 20 MB · 1.0 MB a second · 10 s left");
+        let text = rate.text(&progress(10_000_000));
+        assert_eq!(text, "10 MB of 20 MB · 1.0 MB a second · 10 s left");
     }
 
     #[test]
     fn what_was_slow_long_ago_counts_no_more() {
-        let mut pace = TransferRate::default();
-        pace.note(0.0, 0);
-        pace.note(60_000.0, 1_000);
+        let mut rate = TransferRate::default();
+        rate.note(0.0, 0);
+        rate.note(60_000.0, 1_000);
         for second in 61..=80_u32 {
             let bytes = 1_000 + u64::from(second - 60) * 500_000;
-            pace.note(f64::from(second) * 1e3, bytes);
+            rate.note(f64::from(second) * 1e3, bytes);
         }
-        let rate = pace.bytes_per_second().expect("there was time");
-        assert!((rate - 500_000.0).abs() < 1.0, "{rate} bytes a second");
+        let found = rate.bytes_per_second().expect("there was time");
+        assert!((found - 500_000.0).abs() < 1.0, "{found} bytes a second");
     }
 
     #[test]
     fn no_rate_is_told_of_an_instant_a_standstill_or_another_load() {
-        let mut pace = TransferRate::default();
-        pace.note(0.0, 5);
-        pace.note(10.0, 900_000);
-        assert_eq!(pace.bytes_per_second(), None, "ten milliseconds");
-        pace.note(2_000.0, 3);
-        pace.note(4_000.0, 3);
-        assert_eq!(pace.bytes_per_second(), None, "nothing arrived");
-        assert_eq!(pace.words(&progress(3)), "0.0 kB of 20 MB");
+        let mut rate = TransferRate::default();
+        rate.note(0.0, 5);
+        rate.note(10.0, 900_000);
+        assert_eq!(rate.bytes_per_second(), None, "ten milliseconds");
+        rate.note(2_000.0, 3);
+        rate.note(4_000.0, 3);
+        assert_eq!(rate.bytes_per_second(), None, "nothing arrived");
+        assert_eq!(rate.text(&progress(3)), "0.0 kB of 20 MB");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::model::adapter::PerFamily;
 use crate::numerics::Family;
 use crate::preprocess::decode;
+use crate::protocol::SelfTest;
 use crate::weights::manifest::{FileEntry, Golden};
 use crate::weights::shard::verify;
 
@@ -20,23 +21,6 @@ const ADAPTER_TOLERANCE: f64 = 0.05;
 
 /// Cosines and nats near zero are compared absolutely below this size, which is what a reader could notice.
 const NEAR_ZERO: f64 = 1.0;
-
-/// The outcome of a self-test.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SelfTest {
-    /// Greatest relative error found; infinite where an answer was not a number.
-    pub max_relative_error: f64,
-    /// Greatest relative error allowed.
-    pub tolerance: f64,
-}
-
-impl SelfTest {
-    /// Whether the engine may answer.
-    #[must_use]
-    pub fn passed(&self) -> bool {
-        self.max_relative_error <= self.tolerance
-    }
-}
 
 /// What an engine makes of the golden inputs; what `train` writes into a manifest and the self-test compares.
 #[derive(Debug, Clone, PartialEq)]

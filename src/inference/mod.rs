@@ -11,7 +11,8 @@ mod session;
 mod source;
 
 pub use crate::model::parameters::{Held, TensorRecord};
-pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings, SelfTest};
+pub use crate::protocol::SelfTest;
+pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings};
 pub use published::{Published, Tolerance};
 pub use reading::{CaptionLaw, ImageEncoding, Pair, TextEncoding};
 pub use session::{CAPTIONS_PER_PASS, Session};

@@ -9,7 +9,7 @@ use super::reading::unit;
 use super::{CaptionLaw, ImageEncoding, Source, TextEncoding};
 use crate::error::{Error, Result};
 use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
-use crate::model::clip::{Architecture, TextTower, VisionTower};
+use crate::model::encoder::{ImageEncoder, TextEncoder};
 use crate::model::parameters::{Filling, Held, TensorRecord};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
 use crate::protocol::Stage;
@@ -29,9 +29,9 @@ pub struct Session {
     device: Device,
     text_preprocess: TextPreprocess,
     held: Held,
-    text: TextTower,
+    text: TextEncoder,
     /// Of large models it is loaded when it is needed; captions can be described meanwhile.
-    vision: Arc<OnceLock<VisionTower>>,
+    vision: Arc<OnceLock<ImageEncoder>>,
     adapters: Option<PerFamily<Adapter>>,
     logit_scale: Option<PerFamily<f64>>,
 }
@@ -80,10 +80,10 @@ impl Session {
         };
 
         let tokenizer = loader.file(Stage::TextEncoder, &manifest.tokenizer).await?;
-        let context_length = manifest.clip.text_cfg.context_length;
+        let context_length = manifest.encoder.context_length();
         let text_preprocess = TextPreprocess::from_tokenizer_json(&tokenizer, context_length)?;
         check_vocabulary(&text_preprocess, &manifest)?;
-        let text = manifest.clip.init_text(device);
+        let text = manifest.encoder.init_text(device);
         let text = loader.fill(Stage::TextEncoder, Part::Text, text).await?;
         let adapters = loader.adapters(device).await?;
 
@@ -124,7 +124,7 @@ impl Session {
             source,
             on_progress,
         };
-        let vision = self.manifest.clip.init_vision(&self.device);
+        let vision = self.manifest.encoder.init_vision(&self.device);
         let vision = loader
             .fill(Stage::ImageEncoder, Part::Image, vision)
             .await?;
@@ -146,7 +146,7 @@ impl Session {
     /// Adapters of another dimension, or weights that do not fit their own description.
     pub async fn with_adapters(&self, file: AdapterFile) -> Result<Self> {
         let AdapterFile { about, records } = file;
-        let embed_dim = self.manifest.clip.embed_dim;
+        let embed_dim = self.manifest.encoder.embed_dim();
         for sizes in [&about.adapters.vmf, &about.adapters.power_spherical] {
             if sizes.embed_dim != embed_dim {
                 return Err(Error::Weights(format!(
@@ -212,7 +212,7 @@ impl Session {
                 .map(|caption| self.text_preprocess.encode(caption))
                 .collect::<Result<Vec<_>>>()?;
             let rows = self.text_pass(&tokens).await?;
-            let embed_dim = self.manifest.clip.embed_dim;
+            let embed_dim = self.manifest.encoder.embed_dim();
             let row_width = rows.len() / tokens.len();
             encodings.extend(
                 tokens
@@ -253,11 +253,12 @@ impl Session {
             let pixels = TensorData::new(values, [chunk.len(), 3, size, size]);
             let features = vision.forward(Tensor::<4>::from_data(pixels, &self.device));
             let rows = values_of(features).await?;
-            encodings.extend(rows.chunks_exact(self.manifest.clip.embed_dim).map(|row| {
-                ImageEncoding {
-                    embedding: unit(row).0,
-                }
-            }));
+            encodings.extend(
+                rows.chunks_exact(self.manifest.encoder.embed_dim())
+                    .map(|row| ImageEncoding {
+                        embedding: unit(row).0,
+                    }),
+            );
         }
         Ok(encodings)
     }
@@ -292,25 +293,16 @@ impl Session {
     /// Token ids padded to the longest caption or to what the tower expects, and where each is pooled.
     fn token_batch(&self, tokens: &[Tokens]) -> (Tensor<2, Int>, Tensor<1, Int>) {
         let n_texts = tokens.len();
-        let text_cfg = &self.manifest.clip.text_cfg;
-        let end_token_id = text_cfg.end_token_id;
-        let architecture = self.manifest.clip.architecture;
+        let encoder = &self.manifest.encoder;
+        let filler = i64::from(encoder.end_token_id());
         let longest = tokens.iter().map(|tokens| tokens.ids.len()).max();
-        let n_tokens = match architecture {
-            Architecture::Clip => longest.unwrap_or_default(),
-            Architecture::SigLip => text_cfg.context_length,
-        };
+        let n_tokens = encoder.row_length(longest.unwrap_or_default());
         let mut token_ids = Vec::with_capacity(n_texts * n_tokens);
         let mut end_positions = Vec::with_capacity(n_texts);
         for Tokens { ids, .. } in tokens {
-            let first_end = ids.iter().position(|id| *id == end_token_id);
-            let pooled = match architecture {
-                Architecture::Clip => first_end.unwrap_or(ids.len() - 1),
-                Architecture::SigLip => n_tokens - 1,
-            };
-            end_positions.push(pooled as i64);
+            end_positions.push(encoder.end_position(ids, n_tokens) as i64);
             token_ids.extend(ids.iter().map(|id| i64::from(*id)));
-            token_ids.resize(end_positions.len() * n_tokens, i64::from(end_token_id));
+            token_ids.resize(end_positions.len() * n_tokens, filler);
         }
         (
             Tensor::from_data(
@@ -324,10 +316,7 @@ impl Session {
 
 /// An id beyond the token table would be undefined on a GPU.
 fn check_vocabulary(text_preprocess: &TextPreprocess, manifest: &Manifest) -> Result<()> {
-    let (found, table) = (
-        text_preprocess.vocab_size(),
-        manifest.clip.text_cfg.vocab_size,
-    );
+    let (found, table) = (text_preprocess.vocab_size(), manifest.encoder.vocab_size());
     if found <= table {
         Ok(())
     } else {

@@ -1,17 +1,9 @@
-//! Either law, chosen by value: what the page and the evaluation call.
+//! The formulas of either distribution, chosen by value: what the page and the evaluation call.
 
 use super::{PowerSpherical, VonMisesFisher};
+use crate::family::Family;
 
-/// The family of laws a caption's distribution belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Family {
-    /// Density ∝ exp(κt).
-    VonMisesFisher,
-    /// Density ∝ (1 + t)^κ.
-    PowerSpherical,
-}
-
-/// Calls one method of whichever law `$family` names.
+/// Calls one method of whichever distribution `$family` names.
 macro_rules! delegate {
     ($family:expr, $embed_dim:expr, $concentration:expr, $method:ident $(, $argument:expr)*) => {
         match $family {
@@ -22,10 +14,7 @@ macro_rules! delegate {
 }
 
 impl Family {
-    /// Both families, in the order they are shown.
-    pub const ALL: [Self; 2] = [Self::VonMisesFisher, Self::PowerSpherical];
-
-    /// Returns nats above the uniform law at `cosine`, with the exact normaliser.
+    /// Returns nats above the uniform distribution at `cosine`, with the exact normaliser.
     #[must_use]
     pub fn log_likelihood_ratio(self, embed_dim: usize, concentration: f64, cosine: f64) -> f64 {
         delegate!(self, embed_dim, concentration, log_likelihood_ratio, cosine)
@@ -73,7 +62,7 @@ impl Family {
         delegate!(self, embed_dim, concentration, modal_angle_radians)
     }
 
-    /// Returns the Kullback–Leibler divergence to the uniform law in nats.
+    /// Returns the Kullback–Leibler divergence to the uniform distribution in nats.
     #[must_use]
     pub fn kl_to_uniform(self, embed_dim: usize, concentration: f64) -> f64 {
         delegate!(self, embed_dim, concentration, kl_to_uniform)

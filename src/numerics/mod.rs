@@ -24,7 +24,7 @@ mod sampling;
 mod sphere;
 mod von_mises_fisher;
 
-pub use family::Family;
+pub use crate::family::Family;
 pub use gamma::{digamma, digamma_difference, ln_gamma, ln_gamma_ratio, trigamma};
 pub use power_spherical::{MIN_LIKELIHOOD_COSINE, PowerSpherical};
 pub use sampling::{direction_at_cosine, standard_normal, uniform_direction};

@@ -6,7 +6,10 @@
 
 use tokenizers::NormalizedString;
 
-use super::text::{END_TOKEN, START_TOKEN};
+/// The token before every caption.
+pub const START_TOKEN: &str = "<|startoftext|>";
+/// The token after every caption, at which the text tower is read.
+pub const END_TOKEN: &str = "<|endoftext|>";
 
 /// What Windows-1252 holds at 0x80–0x9F; its five gaps stay as they are.
 const WINDOWS_1252: [char; 32] = [

@@ -15,8 +15,8 @@ use image::{
     AnimationDecoder as _, DynamicImage, ImageDecoder, ImageError, ImageFormat, Limits, RgbImage,
 };
 
-use super::image::{DecodedImage, RgbPixels};
 use super::jpeg::{self, Refusal};
+use super::pixels::{DecodedImage, RgbPixels};
 use crate::error::{Error, Result};
 
 /// The largest picture that is decoded, in pixels: twice what a good phone's camera makes.

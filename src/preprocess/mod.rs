@@ -7,9 +7,11 @@ mod clean;
 pub mod decode;
 pub mod image;
 mod jpeg;
+mod pixels;
 pub mod resize;
 pub mod text;
 
 pub use decode::decode;
-pub use image::{DecodedImage, ImagePreprocess, ResizeMode, RgbPixels};
+pub use image::{ImagePreprocess, ResizeMode};
+pub use pixels::{DecodedImage, RgbPixels};
 pub use text::{TextPreprocess, Tokens, word_level_tokenizer_json};

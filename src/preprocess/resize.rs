@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::image::RgbPixels;
+use super::pixels::RgbPixels;
 
 /// Fractional bits of a weight: 32 less 8 for the value and 2 for the kernel's overshoot, as in Pillow.
 const PRECISION_BITS: u32 = 32 - 8 - 2;

@@ -5,18 +5,47 @@ use std::str::FromStr as _;
 use serde_json::json;
 use tokenizers::Tokenizer;
 
+pub use super::clean::{END_TOKEN, START_TOKEN};
 use super::clean::{canonicalize, clean};
 use crate::error::{Error, Result};
 
-/// The token before every caption.
-pub const START_TOKEN: &str = "<|startoftext|>";
-/// The token after every caption, at which the text tower is read.
-pub const END_TOKEN: &str = "<|endoftext|>";
 /// The token of a word that the model does not know; byte-level tokenizers have none.
 pub const UNKNOWN_TOKEN: &str = "<|unknown|>";
 
-/// The tokens of `SentencePiece` models that end a caption and stand for what they do not know.
-const SENTENCE_PIECE: (&str, &str) = ("</s>", "<unk>");
+/// What the tokenizers of one kind have in common.
+#[derive(Debug)]
+struct Kind {
+    /// The token before every caption, where there is one.
+    start: Option<&'static str>,
+    /// The token after every caption.
+    end: &'static str,
+    /// The token of what the tokenizer does not know, where it has one.
+    unknown: &'static str,
+    /// Cleans a caption before the tokenizer's own rules.
+    clean: fn(&str) -> String,
+}
+
+const CLIP: Kind = Kind {
+    start: Some(START_TOKEN),
+    end: END_TOKEN,
+    unknown: UNKNOWN_TOKEN,
+    clean,
+};
+
+const SENTENCE_PIECE: Kind = Kind {
+    start: None,
+    end: "</s>",
+    unknown: "<unk>",
+    clean: canonicalize,
+};
+
+/// BERT's, whose own rules clean a caption.
+const WORD_PIECE: Kind = Kind {
+    start: Some("[CLS]"),
+    end: "[SEP]",
+    unknown: "[UNK]",
+    clean: str::to_owned,
+};
 
 /// A caption as the text tower reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +73,7 @@ pub struct TextPreprocess {
 }
 
 impl TextPreprocess {
-    /// Reads a `tokenizer.json`, of CLIP's kind or of `SigLIP`'s; captions are cut so that they fit in `context_length`
+    /// Reads a `tokenizer.json`, of CLIP's kind, `SigLIP`'s or BERT's; captions are cut so that they fit in `context_length`
     /// tokens with start and end.
     ///
     /// # Errors
@@ -71,22 +100,17 @@ impl TextPreprocess {
                 "the tokenizer lacks the token {token}, expected a tokenizer of CLIP's kind"
             ))
         };
-        let is_sentence_piece = id(START_TOKEN).is_none() && id(SENTENCE_PIECE.0).is_some();
-        let (start, end, unknown) = if is_sentence_piece {
-            (None, SENTENCE_PIECE.0, SENTENCE_PIECE.1)
-        } else {
-            let start = id(START_TOKEN).ok_or_else(|| missing(START_TOKEN))?;
-            (Some(start), END_TOKEN, UNKNOWN_TOKEN)
-        };
+        let is_of = |kind: &Kind| id(START_TOKEN).is_none() && id(kind.end).is_some();
+        let kinds = [SENTENCE_PIECE, WORD_PIECE];
+        let kind = kinds.into_iter().find(is_of).unwrap_or(CLIP);
+        let start = kind
+            .start
+            .map(|token| id(token).ok_or_else(|| missing(token)));
         Ok(Self {
-            clean: if is_sentence_piece {
-                canonicalize
-            } else {
-                clean
-            },
-            start,
-            end: id(end).ok_or_else(|| missing(end))?,
-            unknown: id(unknown),
+            clean: kind.clean,
+            start: start.transpose()?,
+            end: id(kind.end).ok_or_else(|| missing(kind.end))?,
+            unknown: id(kind.unknown),
             tokenizer,
             context_length,
         })

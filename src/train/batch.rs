@@ -4,8 +4,8 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::preprocess::image::{ImagePreprocess, RgbPixels};
 use crate::preprocess::text::{TextPreprocess, Tokens};
+use crate::preprocess::{ImagePreprocess, RgbPixels};
 use crate::scenes::grammar::{full_description, hierarchy, random_part, single_attribute};
 use crate::scenes::{Compositions, Description, Scene, Wording, render, say};
 

@@ -11,16 +11,20 @@ use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 
 use super::dtypes::{self, Pairs};
+use super::experiments::command::{
+    FitArgs, ReproduceArgs, refuse_to_overwrite, run_fit, run_reproduce,
+};
+use super::experiments::corrupt_command::{DisturbArgs, run_disturb};
+use super::experiments::{evaluate, evaluation_table};
 use super::export_fits::{ExportFits, export_fits};
+use super::import::towers::import_towers;
 use super::import::{self, Dtype, Import, Source};
-use super::report::{self, Report};
-use super::reproduce::cli::{FitArgs, ReproduceArgs, refuse_to_overwrite, run_fit, run_reproduce};
-use super::reproduce::disturb_cli::{DisturbArgs, run_disturb};
 use super::reproduce::embed_cli::{EmbedArgs, MergeArgs, run_embed, run_merge};
 use super::scenes::{self, Preset, ScenesRecipe};
-use super::{bundle, evaluate, export, files, gallery, inspect, record, score};
+use super::{bundle, export, files, gallery, inspect, record, score};
 use crate::device;
-use crate::model::adapter::{Family, PerFamily};
+use crate::family::{Family, PerFamily};
+use crate::report::Evaluation;
 
 /// Trains, evaluates and runs Kappascope's models.
 #[derive(Debug, Parser)]
@@ -64,7 +68,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32\n  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8\n  train import --random 1 --out /tmp/random-clip"
+    after_help = "Examples:\n  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32\n  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8\n  train import sentence-transformers/all-MiniLM-L6-v2 --image-tower timm/tf_efficientnet_lite0.in1k --out runs/towers\n  train import --random 1 --out /tmp/random-clip"
 )]
 struct ImportArgs {
     /// A checkpoint, a folder that holds one, or an id at the model hub.
@@ -73,6 +77,9 @@ struct ImportArgs {
     /// Model folder to make.
     #[arg(long)]
     out: PathBuf,
+    /// The image tower, where the source is a text tower alone: a file, a folder, or an id at the model hub.
+    #[arg(long, conflicts_with = "random", requires = "source")]
+    image_tower: Option<String>,
     /// How weights are stored.
     #[arg(long, value_enum, default_value = "f16")]
     dtype: Dtype,
@@ -357,6 +364,11 @@ pub(super) fn command_line() -> String {
 }
 
 fn import_model(args: &ImportArgs) -> Result<()> {
+    if let Some(image) = &args.image_tower {
+        let manifest = import_towers(&args.job()?, &Source::parse(image, None)?)?;
+        println!("{}: {}", args.out.display(), manifest.title);
+        return Ok(());
+    }
     let imported = import::import(&args.job()?)?;
     let manifest = &imported.manifest;
     for shard in &manifest.shards {
@@ -407,19 +419,19 @@ fn evaluate_model(args: &EvaluateArgs) -> Result<()> {
     let out = out.unwrap_or_else(|| args.model.join("evaluation.json"));
     refuse_to_overwrite(&out, args.force)?;
     let session = bundle::open(&args.model, &device::cpu())?;
-    let report = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
-    std::fs::write(&out, serde_json::to_string_pretty(&report)?)
+    let evaluation = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
+    std::fs::write(&out, serde_json::to_string_pretty(&evaluation)?)
         .with_context(|| format!("writing {}", out.display()))?;
-    print!("{}", report::markdown(&[report]));
+    print!("{}", evaluation_table::markdown(&[evaluation]));
     Ok(())
 }
 
 fn print_table(args: &TableArgs) -> Result<()> {
     let paths = args.reports.iter();
-    let reports: Vec<Report> = paths
+    let evaluations: Vec<Evaluation> = paths
         .map(|path| files::read_json(path))
         .collect::<Result<_>>()?;
-    print!("{}", report::markdown(&reports));
+    print!("{}", evaluation_table::markdown(&evaluations));
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use crate::device;
 use crate::inference::{Session, TextEncoding};
 use crate::metrics::quantile;
 use crate::model::adapter::{Family, PerFamily};
+use crate::model::encoder::EncoderConfig;
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, RgbPixels};
 use crate::scenes::grammar::{hierarchy, random_part};
@@ -60,7 +61,7 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
         name: "scenes".to_owned(),
         title: "Scenes (built in)".to_owned(),
         license: "MIT OR Apache-2.0".to_owned(),
-        clip: recipe.model.clone(),
+        encoder: EncoderConfig::Clip(recipe.model.clone()),
         preprocess: ImagePreprocess::clip(recipe.model.vision_cfg.image_size),
         tokenizer: file_entry("tokenizer.json", tokenizer.as_bytes()),
         shards,

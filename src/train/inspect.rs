@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 
 use super::files::read_json;
+use crate::report::{LevelStatistic, Metric, Retrieval};
 
 /// A kind of folder: the file that tells it, and what to say of it.
 type Kind = (&'static str, fn(&Path, &Value) -> String);
@@ -167,13 +168,14 @@ fn fit(_: &Path, fit: &Value) -> String {
         plain(&fit["seed"])
     );
     for (dataset, numbers) in fit["numbers"].as_object().into_iter().flatten() {
-        for name in [
-            "t2i_recall_at_1",
-            "i2t_recall_at_1",
-            "t2i_spearman",
-            "i2t_spearman",
+        for metric in [
+            Metric::Recall(Retrieval::TextToImage, 1),
+            Metric::Recall(Retrieval::ImageToText, 1),
+            Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman),
+            Metric::Levels(Retrieval::ImageToText, LevelStatistic::Spearman),
         ] {
-            line(&mut text, &format!("{dataset} {name}"), &numbers[name]);
+            let name = metric.to_string();
+            line(&mut text, &format!("{dataset} {name}"), &numbers[&name]);
         }
     }
     line(&mut text, "command", &fit["command"]);

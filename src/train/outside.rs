@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
-use serde::{Deserialize, Serialize};
 
 use super::export::picture;
 use super::gallery;
 use crate::preprocess::{RgbPixels, decode};
+use crate::report::OutOfDistribution;
 use crate::scenes::{Compositions, Scene, ground_colours};
 use crate::weights::manifest::Outside;
 
@@ -57,37 +57,24 @@ fn share_outside(outside: &Outside, pictures: &[RgbPixels]) -> f64 {
     pictures.iter().filter(is_outside).count() as f64 / pictures.len() as f64
 }
 
-/// How often a picture is called foreign to the model's world.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct OutsideReport {
-    /// Share of the test scenes: false alarms.
-    pub scenes: f64,
-    /// Share of the photographs that were given: hits.
-    pub photos: Option<f64>,
-    /// Photographs.
-    pub n_photos: usize,
-}
-
-impl OutsideReport {
-    /// Measures on scenes, and on a folder of photographs if there is one.
-    ///
-    /// # Errors
-    ///
-    /// A photograph cannot be read, or the model does not know its world.
-    pub(super) fn measure(
-        outside: Option<&Outside>,
-        scenes: &[Scene],
-        photos: Option<&Path>,
-    ) -> Result<Self> {
-        let outside = outside.context("the model does not know its world")?;
-        let scenes: Vec<RgbPixels> = scenes.iter().map(picture).collect();
-        let photos = photos.map(read_photos).transpose()?;
-        Ok(Self {
-            scenes: share_outside(outside, &scenes),
-            n_photos: photos.as_ref().map_or(0, Vec::len),
-            photos: photos.map(|photos| share_outside(outside, &photos)),
-        })
-    }
+/// Measures how often a picture is called foreign: scenes, and a folder of photographs if there is one.
+///
+/// # Errors
+///
+/// A photograph cannot be read, or the model does not know its world.
+pub(super) fn measure(
+    outside: Option<&Outside>,
+    scenes: &[Scene],
+    photos: Option<&Path>,
+) -> Result<OutOfDistribution> {
+    let outside = outside.context("the model does not know its world")?;
+    let scenes: Vec<RgbPixels> = scenes.iter().map(picture).collect();
+    let photos = photos.map(read_photos).transpose()?;
+    Ok(OutOfDistribution {
+        scenes: share_outside(outside, &scenes),
+        n_photos: photos.as_ref().map_or(0, Vec::len),
+        photos: photos.map(|photos| share_outside(outside, &photos)),
+    })
 }
 
 /// Every file of a folder that is named like a picture, in the order of their names.

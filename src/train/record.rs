@@ -9,9 +9,10 @@ use anyhow::{Context as _, Result};
 use super::export::picture;
 use super::gallery::{captions_of, hung_scenes};
 use crate::answer::{self, Engine, familiarity, model_card};
+use crate::corruption::Corrupted;
 use crate::explorer::{
-    Change, DRAWING, ExplorerState, GENERATED_SIDE, GeneratedPictures, GeneratedRequest, Lessons,
-    N_SEVERITIES, ReadingRequest, START_CAPTIONS, View, harmed_name,
+    DRAWING, ExplorerState, GENERATED_SIDE, GeneratedPictures, GeneratedRequest, Lessons,
+    ReadingRequest, START_CAPTIONS, View, corrupted_name,
 };
 use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;
@@ -97,21 +98,24 @@ fn made_pictures(of: &GeneratedPictures) -> Result<Vec<(String, RgbPixels)>> {
         height: GENERATED_SIDE,
         pixels,
     };
-    let (image, harm) = match of {
+    let (image, corruption) = match of {
         GeneratedPictures::Drawing(drawing) => {
             let picture = square(render(&drawing.scene(), GENERATED_SIDE));
             return Ok(vec![(DRAWING.to_owned(), picture)]);
         }
-        GeneratedPictures::Harmed(image, harm) => (image, harm),
+        GeneratedPictures::Corrupted(image, corruption) => (image, corruption),
     };
     let hung = hung_scenes().into_iter().find(|(id, _)| id == image);
     let (_, scene) = hung.with_context(|| format!("no picture {image} hangs"))?;
     let pixels = render(&scene, GENERATED_SIDE);
-    let harmed = |severity: usize| match harm.change(&pixels, GENERATED_SIDE, severity) {
-        Change::Pixels(pixels) => Ok((harmed_name(severity), square(pixels))),
-        Change::Jpeg { .. } => anyhow::bail!("only the page has the codec for JPEG"),
-    };
-    (0..N_SEVERITIES).map(harmed).collect()
+    let ladder = corruption.ladder(&pixels, GENERATED_SIDE, image);
+    let named = ladder
+        .enumerate()
+        .map(|(severity, corrupted)| match corrupted {
+            Corrupted::Pixels(pixels) => Ok((corrupted_name(severity), square(pixels))),
+            Corrupted::Jpeg { .. } => anyhow::bail!("only the page has the codec for JPEG"),
+        });
+    named.collect()
 }
 
 /// What the views ask when they are opened on the page as it starts.

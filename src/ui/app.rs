@@ -24,7 +24,7 @@ use crate::ui::panels::{
 };
 use crate::ui::plot;
 use crate::ui::views::{
-    Disturb, Evidence, Geometry, Ladder, Learn, NoneOfThese, Studio, Teach, Traverse, Words,
+    Corruption, Evidence, Geometry, Ladder, Learn, NoneOfThese, Studio, Teach, Traverse, Words,
 };
 
 /// More pictures than this scroll beneath the captions.
@@ -105,7 +105,7 @@ fn mount(view: Option<View>, place: HtmlElement) -> Box<dyn Any> {
         View::Studio => Box::new(mount_to(place, || view! { <Studio/> })),
         View::Geometry => Box::new(mount_to(place, || view! { <Geometry/> })),
         View::NoneOfThese => Box::new(mount_to(place, || view! { <NoneOfThese/> })),
-        View::Disturb => Box::new(mount_to(place, || view! { <Disturb/> })),
+        View::Corruption => Box::new(mount_to(place, || view! { <Corruption/> })),
         View::Traverse => Box::new(mount_to(place, || view! { <Traverse/> })),
         View::Evidence => Box::new(mount_to(place, || view! { <Evidence/> })),
         View::Learn => Box::new(mount_to(place, || view! { <Learn/> })),

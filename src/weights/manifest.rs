@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::adapter::{AdapterConfig, PerFamily};
-use crate::model::clip::ClipConfig;
+use crate::model::encoder::EncoderConfig;
 use crate::preprocess::ImagePreprocess;
 
 /// The version of the format that this code reads and writes.
@@ -20,8 +20,9 @@ pub struct Manifest {
     pub title: String,
     /// Licence of the weights.
     pub license: String,
-    /// The dual encoder.
-    pub clip: ClipConfig,
+    /// The dual encoder, under the key `clip` or `towers`.
+    #[serde(flatten)]
+    pub encoder: EncoderConfig,
     /// How pictures become its input.
     pub preprocess: ImagePreprocess,
     /// The tokenizer's file.
@@ -153,6 +154,9 @@ pub struct Provenance {
     /// The file that the weights were imported from, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// The file of the image tower, where that was imported apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_origin: Option<Origin>,
 }
 
 /// The checkpoint that a model was imported from.

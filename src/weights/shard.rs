@@ -357,7 +357,7 @@ fn f16_bytes(record: &TensorRecord) -> Result<Vec<u8>> {
 /// Whether [`Precision::Int8`] stores this tensor in int8. Position embeddings are few, and some of their channels
 /// are so much greater than the others that a row has no common scale.
 fn is_quantised(name: &str, shape: &[usize]) -> bool {
-    shape.len() >= 2 && !name.ends_with("position_embedding.weight")
+    shape.len() >= 2 && !name.contains(".position_embedding")
 }
 
 fn quantise(record: &TensorRecord) -> Result<Vec<Encoded>> {

@@ -4,6 +4,7 @@ use super::manifest::{FORMAT, FileEntry, Golden, Manifest, Part};
 use crate::error::{Error, Result};
 use crate::model::adapter::PerFamily;
 use crate::model::clip::{Architecture, ClipConfig};
+use crate::model::encoder::{EncoderConfig, ImageTowerConfig, TextTowerConfig, TowersConfig};
 
 impl Manifest {
     /// Reads and checks a manifest.
@@ -28,7 +29,10 @@ impl Manifest {
         require(found == FORMAT, || {
             format!("format is {found}, this program reads {FORMAT}")
         })?;
-        validate_clip(&self.clip)?;
+        match &self.encoder {
+            EncoderConfig::Clip(clip) => validate_clip(clip)?,
+            EncoderConfig::Towers(towers) => validate_towers(towers)?,
+        }
         self.validate_preprocess()?;
         self.validate_files()?;
         self.validate_parts()?;
@@ -37,7 +41,7 @@ impl Manifest {
     }
 
     fn validate_preprocess(&self) -> Result<()> {
-        let (found, expected) = (self.preprocess.image_size, self.clip.vision_cfg.image_size);
+        let (found, expected) = (self.preprocess.image_size, self.encoder.image_size());
         require(found == expected, || {
             format!("preprocess.image_size is {found}, the image tower expects {expected}")
         })?;
@@ -82,7 +86,7 @@ impl Manifest {
         else {
             return Ok(());
         };
-        let expected = self.clip.embed_dim;
+        let expected = self.encoder.embed_dim();
         for adapter in [vmf, power_spherical] {
             let found = adapter.embed_dim;
             require(found == expected, || {
@@ -148,6 +152,43 @@ fn validate_clip(clip: &ClipConfig) -> Result<()> {
             "clip.text_cfg.context_length is {}, expected at least a start and an end token",
             text.context_length
         )
+    })
+}
+
+fn validate_towers(towers: &TowersConfig) -> Result<()> {
+    let TextTowerConfig::Bert(text) = &towers.text;
+    let ImageTowerConfig::EfficientNet(image) = &towers.image;
+    let sizes = [
+        ("embed_dim", towers.embed_dim),
+        ("text.vocab_size", text.vocab_size),
+        ("text.width", text.width),
+        ("text.heads", text.heads),
+        ("text_head.hidden_width", towers.text_head.hidden_width),
+        ("image.image_size", image.image_size),
+        ("image.stem_width", image.stem_width),
+        ("image.width", image.width),
+        ("image_head.hidden_width", towers.image_head.hidden_width),
+    ];
+    let stages = image.stages.iter().flat_map(|stage| {
+        [
+            stage.kernel_size,
+            stage.stride,
+            stage.expansion,
+            stage.width,
+            stage.layers,
+        ]
+    });
+    let stages = stages.map(|size| ("image.stages", size));
+    for (name, size) in sizes.into_iter().chain(stages) {
+        require(size > 0, || format!("towers.{name} is 0"))?;
+    }
+    require(text.width.is_multiple_of(text.heads), || {
+        let (width, heads) = (text.width, text.heads);
+        format!("towers.text.width is {width}, expected a multiple of {heads}")
+    })?;
+    require(text.context_length >= 3, || {
+        let length = text.context_length;
+        format!("towers.text.context_length is {length}, expected at least 3")
     })
 }
 

@@ -15,6 +15,7 @@ use super::worker_scope::post;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
+use crate::model::encoder::EncoderConfig;
 use crate::protocol::{DownloadSize, Hub, Progress, Response, Stage};
 use crate::weights::halving::{Kept, check_held};
 use crate::weights::manifest::{FORMAT, FileEntry, Manifest, Provenance};
@@ -150,7 +151,7 @@ impl Original {
             name: name.to_owned(),
             title: self.description.title(),
             license: license.map_or_else(|| "not known".to_owned(), str::to_owned),
-            clip: self.description.clip.clone(),
+            encoder: EncoderConfig::Clip(self.description.clip.clone()),
             preprocess: self.description.preprocess.clone(),
             tokenizer: file_entry("tokenizer.json", &self.description.tokenizer),
             shards: Vec::new(),

@@ -7,7 +7,12 @@ use std::time::Instant;
 use super::report::{self, Tally};
 use super::{page, shell, tools};
 
-/// What became of a step.
+/// Tests that read the public data beside the project, by a part of their names.
+const SHARED_DATA: &str = "shared_data";
+/// Tests of the page that measure time.
+const TIMED: &str = "targets::";
+
+/// What a step came to.
 enum Outcome {
     Counted(Tally),
     Skipped(String),
@@ -192,12 +197,18 @@ fn lint_web() -> Result<Outcome, String> {
     ])
 }
 
-/// The tests of the built page are left to [`test_page`], which has one.
+/// The tests of the built page are left to [`test_page`], which has one; those of the shared data run where it is.
 fn test_native() -> Result<Outcome, String> {
-    test(
-        &["test", "--no-fail-fast", "--", "--skip", "built_page::"],
+    const ALL: [&str; 5] = ["test", "--no-fail-fast", "--", "--skip", "built_page::"];
+    if env::var_os("KAPPASCOPE_SHARED_DATA").is_none() {
+        return test(&ALL, &[]);
+    }
+    let mut tally = counted(&[&ALL[..], &["--skip", SHARED_DATA]].concat(), &[])?;
+    tally += counted(
+        &["test", "--no-fail-fast", "--", "--ignored", SHARED_DATA],
         &[],
-    )
+    )?;
+    Ok(Outcome::Counted(tally))
 }
 
 /// Checked only: it needs no CUDA to compile, but a GPU to run. `DOCS_RS` keeps a dependency from downloading LLVM,
@@ -271,25 +282,27 @@ fn test_page() -> Result<Outcome, String> {
     }
 }
 
-/// Without axe-core its one test is passed by, and said so.
+/// What lacks something is passed by, and said so; what is measured in time runs alone.
 fn drive_page(driver: &str) -> Result<Outcome, String> {
-    const ALL: [&str; 6] = [
-        "test",
-        "--test",
-        "e2e",
-        "--",
-        "--ignored",
-        "--test-threads=1",
-    ];
-    let Err(reason) = tools::ensure_axe() else {
-        return test(&ALL, &[("CHROMEDRIVER", driver)]);
-    };
-    println!("skipped: axe_finds_nothing: {reason}");
-    let others = [&ALL[..], &["--skip", "axe_finds_nothing"]].concat();
-    let Outcome::Counted(mut tally) = test(&others, &[("CHROMEDRIVER", driver)])? else {
-        return Ok(Outcome::Skipped(reason));
-    };
-    tally.skipped += 1;
+    let mut missing = Vec::new();
+    if let Err(reason) = tools::ensure_axe() {
+        missing.push(("axe_finds_nothing", reason));
+    }
+    if env::var_os("KAPPASCOPE_RANDOM_B32").is_none() {
+        let reason = "KAPPASCOPE_RANDOM_B32 is not set".to_owned();
+        missing.push(("while_a_large_image_encoder", reason));
+    }
+    let mut tally = Tally::default();
+    let mut others = vec!["--skip", TIMED];
+    for (name, reason) in &missing {
+        println!("skipped: {name}: {reason}");
+        tally.skipped += 1;
+        others.extend(["--skip", name]);
+    }
+    for only in [&others[..], &["--test-threads=1", TIMED]] {
+        let arguments = [&["test", "--test", "e2e", "--", "--ignored"], only].concat();
+        tally += counted(&arguments, &[("CHROMEDRIVER", driver)])?;
+    }
     Ok(Outcome::Counted(tally))
 }
 
@@ -301,14 +314,15 @@ fn cargo(arguments: &[&str]) -> Result<Outcome, String> {
 
 /// A command of Cargo's whose tests are counted one by one.
 fn test(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Outcome, String> {
+    counted(arguments, variables).map(Outcome::Counted)
+}
+
+fn counted(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Tally, String> {
     let mut command = shell::program("cargo", arguments);
     command.envs(variables.iter().copied());
     let finished = shell::show_and_keep(&mut command)?;
     report::skipped(&finished.stdout).for_each(|line| println!("{line}"));
-    Ok(Outcome::Counted(report::tally(
-        &finished.stdout,
-        finished.succeeded,
-    )))
+    Ok(report::tally(&finished.stdout, finished.succeeded))
 }
 
 /// The path of `chromedriver`, or why the browser tests cannot run here.

@@ -11,13 +11,11 @@ mod built_page {
 
     use serde_json::{Value, json};
 
-    use crate::explorer::{
-        ANSWERING, add_picture, engine, new_picture, open_ready, pictures, reading, text,
-        type_first_caption, wait_for_caption, wait_until_it_says, wait_until_ready,
+    use crate::harness::tiny_clip::{hub_files, picture};
+    use crate::harness::{
+        ANSWERING, Browser, Server, add_picture, dist, engine, new_picture, open_ready, pictures,
+        reading, text, type_first_caption, wait_for_caption, wait_until_it_says, wait_until_ready,
     };
-    use crate::server::{Server, dist};
-    use crate::tiny_clip::{hub_files, picture};
-    use crate::webdriver::Browser;
 
     const LIMIT: Duration = Duration::from_secs(120);
     /// Captions that no test of the model holds, so that nothing recorded can answer.

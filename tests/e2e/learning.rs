@@ -7,13 +7,10 @@ mod built_page {
     use kappascope::numerics::VonMisesFisher;
     use serde_json::{Value, json};
 
-    use crate::explorer::{
-        ANSWERING, assert_near, native_kappas, native_table, open_ready, rows, wait_until_it_says,
-        wait_until_ready,
+    use crate::harness::{
+        ANSWERING, Browser, Server, assert_near, dist, native_kappas, native_table, open_ready,
+        rows, wait_until_it_says, wait_until_ready,
     };
-    use crate::server::{Server, dist};
-    use crate::webdriver::Browser;
-
     /// The same f32 arithmetic, compiled for another machine.
     const TOLERANCE: f64 = 1e-4;
     /// The same f64 arithmetic, printed and read again.
@@ -206,7 +203,7 @@ mod built_page {
         let (server, browser) = (Server::start(), Browser::start());
         let address = "?backend=cpu#v=1&c=a%20red%20star&g=lone-red-star&lock=captions.law&hide=views.prose.models.order";
         open_ready(&browser, &server.address(address));
-        wait_until_it_says(&browser, "locked: the captions’ words, the law");
+        wait_until_it_says(&browser, "locked: the captions’ words, the distribution");
         let hidden = "return ['nav.views', '.prose', '[data-act=models]', '.sort'].map(part => getComputedStyle(document.querySelector(part)).display)";
         assert_eq!(
             browser.run(hidden, &[]),
@@ -323,8 +320,8 @@ mod built_page {
             ("ladder", "rung-kappa"),
             ("words", "prefix-kappa"),
             ("none-of-these", "class-nats"),
-            ("disturb", "slip-kappa"),
-            ("disturb", "harmed-nats"),
+            ("disturb", "misspelt-kappa"),
+            ("disturb", "corrupted-nats"),
             ("studio", "drawn-nats"),
             ("traverse", "met-nats"),
         ] {

@@ -17,14 +17,13 @@ mod built_page {
     use kappascope::weights::manifest::Provenance;
     use serde_json::{Value, json};
 
-    use crate::explorer::{
-        WINDOWS, assert_sound, axe, open_ready, text, wait_until_it_says, wait_until_ready,
-    };
-    use crate::server::Server;
-    use crate::tiny_clip::{
+    use crate::harness::tiny_clip::{
         cosines, files_beside, hub_files, import_into, import_random, picture, session, write_files,
     };
-    use crate::webdriver::Browser;
+    use crate::harness::{
+        Browser, Server, WINDOWS, assert_sound, axe, open_ready, text, wait_until_it_says,
+        wait_until_ready,
+    };
 
     /// The same f32 arithmetic, compiled for another machine.
     const TOLERANCE: f64 = 1e-4;
@@ -114,7 +113,7 @@ mod built_page {
         let device = cpu();
         device.seed(5);
         let sizes = AdapterConfig {
-            embed_dim: session.manifest().clip.embed_dim,
+            embed_dim: session.manifest().encoder.embed_dim(),
             hidden_width: 16,
             hidden_layers: 1,
         };
@@ -182,7 +181,8 @@ mod built_page {
         download(&browser);
         wait_until_at_work(&browser, "clip");
         let text_end = last_asked(&server);
-        let file_bytes = hub_files()[&format!("{}/{WEIGHTS}", crate::tiny_clip::HUB)].len();
+        let file_bytes =
+            hub_files()[&format!("{}/{WEIGHTS}", crate::harness::tiny_clip::HUB)].len();
         assert!(text_end < file_bytes, "text first: {text_end} bytes");
         assert_eq!(words(&browser, "[data-field=kappa]"), "no adapter", "κ");
         assert!(text(&browser).contains("train fit"), "how to have one");
@@ -319,7 +319,7 @@ mod built_page {
         assert!(trouble.to_lowercase().contains("sha"), "{trouble}");
         browser.click("[data-act=weigh]");
         wait_until_it_says(&browser, "answered 404");
-        crate::explorer::type_first_caption(&browser, "a small green cross");
+        crate::harness::type_first_caption(&browser, "a small green cross");
     }
 
     #[test]
@@ -406,13 +406,10 @@ mod built_page {
         compare_cosines(&browser, &session, TOLERANCE);
     }
 
-    /// At full size, where `KAPPASCOPE_RANDOM_B32` is set: it takes a gigabyte of memory and half a minute.
+    /// At full size, which takes a gigabyte of memory and half a minute.
     #[test]
-    #[ignore = "needs the built page: cargo xtask test"]
+    #[ignore = "needs the built page and KAPPASCOPE_RANDOM_B32=1: cargo xtask test"]
     fn captions_are_answered_while_a_large_image_encoder_is_on_its_way() {
-        if std::env::var_os("KAPPASCOPE_RANDOM_B32").is_none() {
-            return;
-        }
         let folder = tempfile::tempdir().expect("a folder for the test");
         let model = folder.path().join("model");
         import_random(&model, 1);

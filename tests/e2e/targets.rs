@@ -9,10 +9,7 @@ mod built_page {
 
     use serde_json::{Value, json};
 
-    use crate::explorer::{ANSWERING, open_ready, wait_until_ready};
-    use crate::server::Server;
-    use crate::webdriver::Browser;
-
+    use crate::harness::{ANSWERING, Browser, Server, open_ready, wait_until_ready};
     /// Notes long tasks and shifts of the layout from the first moment on.
     const WATCH: &str = "window.tasks = []; window.shift = 0;
         new PerformanceObserver(list => list.getEntries().forEach(entry => tasks.push(entry.duration))).observe({ type: 'longtask' });

@@ -3,18 +3,16 @@
 mod built_page {
     use std::fs;
 
-    use kappascope::explorer::{Drawing, Slip, drawing_file};
+    use kappascope::corruption::Misspelling;
+    use kappascope::explorer::{Drawing, drawing_file};
     use kappascope::numerics::Family;
     use kappascope::scenes::{information, parse};
     use serde_json::{Value, json};
 
-    use crate::explorer::{
-        ANSWERING, WINDOWS, assert_near, assert_sound, axe, escaped, gallery_picture,
-        native_kappas, native_table, open_ready, rows, wait_until_ready,
+    use crate::harness::{
+        ANSWERING, Browser, Server, WINDOWS, assert_near, assert_sound, axe, dist, escaped,
+        gallery_picture, native_kappas, native_table, open_ready, rows, wait_until_ready,
     };
-    use crate::server::{Server, dist};
-    use crate::webdriver::Browser;
-
     /// The same f32 arithmetic, compiled for another machine.
     const TOLERANCE: f64 = 1e-4;
     /// The same f64 arithmetic, printed and read again.
@@ -188,21 +186,26 @@ mod built_page {
             )
         };
         assert_eq!(answers()[0], "none", "a purple cross is none of the three");
-        let lowered = "return document.querySelector('tr[data-image=\"cross-in-the-dark\"] [data-field=by-threshold]').innerText !== 'none'";
         browser.press("#class-threshold", HOME);
-        let best = shown[..3]
-            .iter()
-            .filter_map(|row| row[1])
-            .fold(f64::MIN, f64::max);
-        if best >= 0.0 {
-            browser.wait_for("an answer without a threshold", ANSWERING, lowered, &[]);
-        } else {
-            assert_eq!(
-                answers()[1],
-                "none",
-                "the best cosine, {best}, lies below zero"
-            );
-        }
+        let cosines = pairs[..3].iter().map(|pair| pair["cosine"].as_f64());
+        let (i_best, best) = cosines
+            .enumerate()
+            .max_by(|(_, a), (_, b)| a.partial_cmp(b).expect("numbers"))
+            .expect("three classes");
+        let nearest =
+            "return document.querySelectorAll('tr[data-class]')[arguments[0]].dataset.class";
+        let nearest = browser.run(nearest, &[json!(i_best)]);
+        assert!(
+            best >= Some(0.0),
+            "the threshold 0 refuses {nearest}: {best:?}"
+        );
+        let lowered = "return document.querySelector('tr[data-image=\"cross-in-the-dark\"] [data-field=by-threshold]').innerText === arguments[0]";
+        browser.wait_for(
+            "the nearest class without a threshold",
+            ANSWERING,
+            lowered,
+            &[nearest],
+        );
     }
 
     #[test]
@@ -325,38 +328,37 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
-    fn misspelt_captions_have_the_native_kappa_and_harm_costs_nats() {
+    fn misspelt_captions_have_the_native_kappa_and_corruption_costs_nats() {
         let (server, browser) = (Server::start(), Browser::start());
         let address = format!(
             "?backend=cpu#v=1&c={}&c=something&g=star-above-circle&view=disturb&harm=occlusion",
             escaped(CAPTION)
         );
         open_ready(&browser, &server.address(&address));
-        let answered =
-            "return document.querySelectorAll('[data-field=harmed-nats][data-value]').length === 6";
+        let answered = "return document.querySelectorAll('[data-field=corrupted-nats][data-value]').length === 6";
         browser.wait_for("nats of six pictures", ANSWERING, answered, &[]);
-        let texts = Slip::Keyboard.ladder(CAPTION, 5);
+        let texts = Misspelling::Keyboard.ladder(CAPTION);
         let asked: Vec<&str> = texts.iter().map(String::as_str).collect();
         let kappas = native_kappas(&asked);
-        let shown = rows(&browser, "tr[data-slips]", &["slip-kappa"]);
+        let shown = rows(&browser, "tr[data-misspelling]", &["misspelt-kappa"]);
         assert_eq!(shown.len(), texts.len(), "a row for each of {texts:?}");
         for (row, text) in shown.iter().zip(&texts) {
             assert_near(row[0], kappas[text], TOLERANCE, text);
         }
-        let harmed = rows(&browser, "tr[data-severity]", &["harmed-nats"]);
-        let nats = |severity: usize| harmed[severity][0].expect("it was answered");
+        let corrupted = rows(&browser, "tr[data-severity]", &["corrupted-nats"]);
+        let nats = |severity: usize| corrupted[severity][0].expect("it was answered");
         let file = dist().join("gallery/star-above-circle.png");
         let table = native_table([CAPTION], [file.as_path()]);
         let whole = table["pairs"][0]["nats"].as_f64().expect("a number");
         // The page shrinks the picture first, with the browser's own filter.
         assert!(
             (nats(0) - whole).abs() < 0.3,
-            "without harm {}, natively {whole}",
+            "without corruption {}, natively {whole}",
             nats(0)
         );
         assert!(
             nats(5) < nats(0) - 0.3,
-            "a picture three quarters hidden: {harmed:?}"
+            "a picture three quarters hidden: {corrupted:?}"
         );
     }
 

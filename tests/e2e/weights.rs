@@ -9,9 +9,8 @@ mod built_page {
     use kappascope::train::import::Dtype;
     use serde_json::{Value, json};
 
-    use crate::server::Server;
-    use crate::tiny_clip::{HUB, cosines, hub_files, picture, session};
-    use crate::webdriver::Browser;
+    use crate::harness::tiny_clip::{HUB, cosines, hub_files, picture, session};
+    use crate::harness::{Browser, Server};
 
     /// The same f32 arithmetic, compiled for another machine.
     const TOLERANCE: f64 = 1e-4;

@@ -9,6 +9,8 @@ use kappascope::train::import::tokenizer::byte_level_json;
 use kappascope::train::import::{Dtype, Import, Imported, Source, import};
 use kappascope::train::npy;
 
+use crate::shared::shared;
+
 /// A folder for one test.
 pub(crate) struct Scratch(tempfile::TempDir);
 
@@ -175,36 +177,17 @@ fn transposed(record: &TensorRecord) -> TensorRecord {
     }
 }
 
-/// A file of the public data that is not part of the project.
-#[expect(clippy::print_stdout, reason = "a skipped test says so")]
-pub(crate) fn shared(file: &str) -> Option<Vec<u8>> {
-    let bytes = std::fs::read(shared_folder().join(file)).ok();
-    if bytes.is_none() {
-        println!("skipped: no shared data with {file}");
-    }
-    bytes
-}
-
-pub(crate) fn shared_folder() -> PathBuf {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    std::env::var_os("KAPPASCOPE_SHARED_DATA").map_or(beside, PathBuf::from)
-}
-
 /// What the original program makes of three captions and `CLIP.png`.
-pub(crate) fn reference_vectors() -> Option<(Vec<TextEncoding>, ImageEncoding)> {
+pub(crate) fn reference_vectors() -> (Vec<TextEncoding>, ImageEncoding) {
     let rows = |file: &str| {
-        let array = npy::read(&shared(file)?).expect("a NumPy file");
+        let bytes = std::fs::read(shared("clip_reference/data").join(file)).expect("the vectors");
+        let array = npy::read(&bytes).expect("a NumPy file");
         let width = *array.shape.last().expect("a matrix");
-        Some(
-            array
-                .values
-                .chunks(width)
-                .map(<[f32]>::to_vec)
-                .collect::<Vec<_>>(),
-        )
+        let rows = array.values.chunks(width).map(<[f32]>::to_vec);
+        rows.collect::<Vec<_>>()
     };
-    let texts = rows("clip_reference/data/text_features.npy")?;
-    let picture = rows("clip_reference/data/image_features.npy")?.remove(0);
+    let texts = rows("text_features.npy");
+    let picture = rows("image_features.npy").remove(0);
     let unit = |features: &[f32]| {
         let norm = features.iter().map(|x| x * x).sum::<f32>().sqrt();
         let embedding: Vec<f32> = features.iter().map(|x| x / norm).collect();
@@ -226,5 +209,5 @@ pub(crate) fn reference_vectors() -> Option<(Vec<TextEncoding>, ImageEncoding)> 
         }
     });
     let embedding = unit(&picture).0;
-    Some((texts.collect(), ImageEncoding { embedding }))
+    (texts.collect(), ImageEncoding { embedding })
 }

@@ -4,8 +4,6 @@ use std::path::Path;
 
 use kappascope::train::dtypes::{Pairs, measure};
 
-use crate::checkpoints::shared;
-
 /// The built-in model is stored in f16, so that f16 must change nothing; int8 changes a little.
 #[test]
 fn f16_changes_nothing_of_a_model_that_is_f16_and_int8_changes_little() {
@@ -38,12 +36,14 @@ fn f16_changes_nothing_of_a_model_that_is_f16_and_int8_changes_little() {
     );
 }
 
-#[test]
-fn photographs_come_with_their_captions() {
-    if shared("ccby_photos/manifest.json").is_none() {
-        return;
+mod shared_data {
+    use super::*;
+    use crate::shared::shared;
+
+    #[test]
+    #[ignore = "reads the folder that KAPPASCOPE_SHARED_DATA names"]
+    fn photographs_come_with_their_captions() {
+        let pairs = Pairs::photos(&shared("ccby_photos")).expect("photographs and captions");
+        assert_eq!(pairs.len(), 248, "all of them");
     }
-    let folder = crate::checkpoints::shared_folder().join("ccby_photos");
-    let pairs = Pairs::photos(&folder).expect("photographs and captions");
-    assert_eq!(pairs.len(), 248, "all of them");
 }

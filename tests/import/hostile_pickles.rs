@@ -229,8 +229,10 @@ fn an_archive_that_is_no_checkpoint_is_refused() {
         let error = error(&scratch, &bytes);
         assert!(error.contains(message), "{error:?}, expected {message:?}");
     }
-    let old = error(&scratch, b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.");
-    assert!(old.contains("PyTorch before 1.6"), "{old}");
+    let bare = error(&scratch, b"\x80\x02}q\x00.");
+    assert!(bare.contains("bare pickle"), "{bare}");
+    let cut = error(&scratch, b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.");
+    assert!(cut.contains("the pickle ends too early"), "{cut}");
 }
 
 /// The pickle of the fixture, and the archive with another one in its place.

@@ -2,8 +2,8 @@
 //! a file is not what the hub says.
 
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::SocketAddr;
+use std::ops::Range;
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 
@@ -12,28 +12,27 @@ use kappascope::weights::manifest::Manifest;
 use kappascope::weights::shard::file_entry;
 
 use crate::checkpoints::{Scratch, fixture};
+use crate::http::{Answer, Request, serve};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+const WEIGHTS: &str = "model.safetensors";
 
 /// Files of one model, and what was asked of them.
 struct Hub {
-    address: String,
-    ranges: Arc<Mutex<Vec<(String, String)>>>,
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Hub {
     /// Serves `files`; the first download of the weights breaks half way. `etag` is what the hub says of the weights.
     fn new(files: HashMap<String, Vec<u8>>, etag: String) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = format!("http://{}", listener.local_addr().expect("an address"));
-        let ranges = Arc::new(Mutex::new(Vec::new()));
-        let asked = Arc::clone(&ranges);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                answer(&stream, &files, &etag, &asked);
-            }
+        let asked = Arc::<Mutex<Vec<Request>>>::default();
+        let requests = Arc::clone(&asked);
+        let address = serve(move |request| {
+            requests.lock().expect("no panic").push(request.clone());
+            Some(answer(&files, &etag, request))
         });
-        Self { address, ranges }
+        Self { address, asked }
     }
 
     fn import(&self, scratch: &Scratch) -> Output {
@@ -44,76 +43,38 @@ impl Hub {
         command
             .args(["import", "someone/tiny-clip", "--dtype", "f32", "--out"])
             .arg(scratch.path("out"))
-            .env("HF_ENDPOINT", &self.address)
+            .env("HF_ENDPOINT", format!("http://{}", self.address))
             .env("HF_HOME", scratch.path("cache"))
             .output()
             .expect("the program starts")
     }
 
-    fn asked(&self, file: &str) -> Vec<String> {
-        let ranges = self.ranges.lock().expect("no test panicked");
-        let of_file = ranges.iter().filter(|(asked, _)| asked == file);
-        of_file.map(|(_, range)| range.clone()).collect()
+    fn asked(&self, file: &str) -> Vec<Range<usize>> {
+        let asked = self.asked.lock().expect("no panic");
+        let of_file = asked.iter().filter(|request| request.path.ends_with(file));
+        of_file
+            .filter_map(|request| request.range.clone())
+            .collect()
     }
 }
 
-fn answer(
-    stream: &TcpStream,
-    files: &HashMap<String, Vec<u8>>,
-    etag: &str,
-    asked: &Mutex<Vec<(String, String)>>,
-) {
-    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
-    let Some(request) = lines.next() else { return };
-    let file = request
-        .split(' ')
-        .nth(1)
-        .and_then(|path| path.rsplit('/').next());
-    let file = file.unwrap_or_default().to_owned();
-    let mut start_end = (0, None);
-    for line in lines.take_while(|line| !line.is_empty()) {
-        if let Some(range) = line.to_lowercase().strip_prefix("range: bytes=") {
-            asked
-                .lock()
-                .expect("no test panicked")
-                .push((file.clone(), range.to_owned()));
-            let (start, end) = range.split_once('-').expect("a range");
-            start_end = (start.parse().expect("a number"), end.parse::<usize>().ok());
-        }
+fn answer(files: &HashMap<String, Vec<u8>>, etag: &str, request: Request) -> Answer {
+    let file = request.path.rsplit('/').next().unwrap_or_default();
+    let Some(content) = files.get(file) else {
+        return Answer::missing();
+    };
+    let etag = if file == WEIGHTS { etag } else { file };
+    let mut answer = Answer::file(content.clone(), request.range)
+        .with_header("ETag", format!("\"{etag}\""))
+        .with_header("x-repo-commit", COMMIT);
+    if file == WEIGHTS && answer.n_bytes() == content.len() {
+        answer.breaks_after = Some(content.len() / 2);
     }
-    let mut stream = stream;
-    let Some(bytes) = files.get(&file) else {
-        let missing = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-        stream.write_all(missing.as_bytes()).ok();
-        return;
-    };
-    let (start, end) = start_end;
-    let end = end.map_or(bytes.len(), |end| (end + 1).min(bytes.len()));
-    let body = &bytes[start.min(end)..end];
-    let etag = if file == "model.safetensors" {
-        etag
-    } else {
-        file.as_str()
-    };
-    let head = format!(
-        "HTTP/1.1 206 Partial Content\r\nContent-Length: {}\r\nContent-Range: bytes {start}-{}/{}\r\nETag: \"{etag}\"\r\nx-repo-commit: {COMMIT}\r\nConnection: close\r\n\r\n",
-        body.len(),
-        end.saturating_sub(1),
-        bytes.len()
-    );
-    let is_first = start == 0 && body.len() == bytes.len();
-    let sent = if file == "model.safetensors" && is_first {
-        &body[..body.len() / 2]
-    } else {
-        body
-    };
-    // A client that has gone away is the client's affair.
-    stream.write_all(head.as_bytes()).ok();
-    stream.write_all(sent).ok();
+    answer
 }
 
 fn files() -> HashMap<String, Vec<u8>> {
-    let mut files: HashMap<_, _> = ["model.safetensors", "config.json"]
+    let mut files: HashMap<_, _> = [WEIGHTS, "config.json"]
         .into_iter()
         .map(|name| {
             (
@@ -133,8 +94,8 @@ fn files() -> HashMap<String, Vec<u8>> {
 fn a_download_that_breaks_goes_on_where_it_ended_and_the_manifest_tells_the_commit() {
     let scratch = Scratch::new();
     let files = files();
-    let weights = &files["model.safetensors"];
-    let (half, entry) = (weights.len() / 2, file_entry("model.safetensors", weights));
+    let weights = &files[WEIGHTS];
+    let (half, entry) = (weights.len() / 2, file_entry(WEIGHTS, weights));
     let hub = Hub::new(files, entry.sha256.clone());
     let output = hub.import(&scratch);
     assert!(
@@ -142,9 +103,9 @@ fn a_download_that_breaks_goes_on_where_it_ended_and_the_manifest_tells_the_comm
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let expected = ["0-0".to_owned(), "0-".to_owned(), format!("{half}-")];
+    let expected = [0..1, 0..usize::MAX, half..usize::MAX];
     assert_eq!(
-        hub.asked("model.safetensors"),
+        hub.asked(WEIGHTS),
         expected,
         "size, first half, second half"
     );

@@ -14,7 +14,11 @@ mod checkpoints;
 mod dtypes;
 mod hostile_pickles;
 mod hostile_safetensors;
+#[path = "../support/http.rs"]
+mod http;
 mod hub;
 mod layouts;
 mod published;
+#[path = "../support/shared.rs"]
+mod shared;
 mod siglip;

@@ -56,9 +56,13 @@ fn a_siglip_of_transformers_gives_the_features_it_has_there() {
 fn its_logits_have_the_scale_and_the_bias_of_the_file() {
     let scratch = Scratch::new();
     let (_, manifest) = imported(&scratch);
-    assert_eq!(manifest.clip.architecture, Architecture::SigLip, "told");
+    let sizes = manifest
+        .encoder
+        .clip()
+        .expect("a dual encoder of this kind");
+    assert_eq!(sizes.architecture, Architecture::SigLip, "told");
     let device = cpu();
-    let mut siglip = manifest.clip.init(&device);
+    let mut siglip = sizes.init(&device);
     siglip
         .load(records("model.safetensors"))
         .expect("its names");
@@ -83,15 +87,13 @@ fn captions_get_the_tokens_of_sentence_piece() {
     let scratch = Scratch::new();
     let (out, manifest) = imported(&scratch);
     let tokenizer = std::fs::read(out.join("tokenizer.json")).expect("a tokenizer");
-    let length = manifest.clip.text_cfg.context_length;
+    let length = manifest.encoder.context_length();
     let tokenizer =
         TextPreprocess::from_tokenizer_json(&tokenizer, length).expect("a unigram tokenizer");
     let rows = expected("token_ids");
     for (caption, row) in captions().iter().zip(rows.values.chunks(length)) {
         let mut tokens = tokenizer.encode(caption).expect("a caption");
-        tokens
-            .ids
-            .resize(length, manifest.clip.text_cfg.end_token_id);
+        tokens.ids.resize(length, manifest.encoder.end_token_id());
         let row: Vec<u32> = row.iter().map(|id| *id as u32).collect();
         assert_eq!(tokens.ids, row, "{caption:?}");
     }

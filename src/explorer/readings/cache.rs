@@ -1,20 +1,21 @@
-//! What engines have said so far about captions that stand in no row of the matrix.
+//! Cache of engines' answers about captions that views ask about, in rows of the matrix or not.
 
 use std::collections::HashMap;
 
-use crate::explorer::readings::pair::{CaptionView, PairView, read_caption, read_pair};
-use crate::explorer::readings::request::ReadingRequest;
+use super::caption_view::CaptionView;
+use super::pair_view::PairView;
+use super::request::ReadingRequest;
 use crate::numerics::Family;
 use crate::protocol::{Answer, CaptionReading, ModelCard, PairReading};
 
-/// Captions kept; when there are more, only those of the last answer are.
+/// Captions kept; an answer that would exceed them empties the cache first.
 const CAPACITY: usize = 2000;
 
-/// Readings by caption, and by picture for those compared with one.
+/// Readings by caption, of captions with pictures, and of captions with each other.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadingCache {
     card: Option<ModelCard>,
-    entries: HashMap<String, Entry>,
+    captions: HashMap<String, CachedCaption>,
 }
 
 /// Where a reading came from.
@@ -22,16 +23,17 @@ pub struct ReadingCache {
 pub enum AnswerSource {
     /// The engine at work.
     Engine,
-    /// A recording, or an engine that was replaced; good to look at, and asked about again.
+    /// A recording or an engine that was replaced: its numbers are shown, and asked for again.
     Past,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Entry {
+struct CachedCaption {
     source: AnswerSource,
     reading: CaptionReading,
+    /// By picture.
     pairs: HashMap<String, PairReading>,
-    /// This caption against others.
+    /// By the other caption.
     relations: HashMap<String, PairReading>,
 }
 
@@ -41,22 +43,22 @@ impl ReadingCache {
         self.card.as_ref()
     }
 
-    /// Writes an answer down.
+    /// Adds an answer.
     pub fn learn(&mut self, card: &ModelCard, answer: &Answer, source: AnswerSource) {
-        if self.entries.len() + answer.captions.len() > CAPACITY {
-            self.entries.clear();
+        if self.captions.len() + answer.captions.len() > CAPACITY {
+            self.captions.clear();
         }
         self.card = Some(card.clone());
         let n_images = answer.images.len();
         for (i_text, reading) in answer.captions.iter().enumerate() {
-            let fresh = || Entry {
+            let fresh = || CachedCaption {
                 source,
                 reading: reading.clone(),
                 pairs: HashMap::new(),
                 relations: HashMap::new(),
             };
             let entry = self
-                .entries
+                .captions
                 .entry(reading.caption.clone())
                 .or_insert_with(fresh);
             if entry.source != source {
@@ -73,63 +75,77 @@ impl ReadingCache {
         }
     }
 
-    /// Takes note that another engine answers from now on.
+    /// Marks all answers as past: another engine answers from now on.
     pub fn outdate(&mut self) {
-        for entry in self.entries.values_mut() {
+        for entry in self.captions.values_mut() {
             entry.source = AnswerSource::Past;
         }
     }
 
-    /// The part of a wish that the engine at work has not answered.
-    pub fn missing(&self, want: &ReadingRequest) -> ReadingRequest {
+    /// The part of a request that the engine at work has not answered.
+    pub fn missing(&self, request: &ReadingRequest) -> ReadingRequest {
         let is_missing = |caption: &&String| {
-            self.entries.get(*caption).is_none_or(|entry| {
+            self.captions.get(*caption).is_none_or(|entry| {
                 entry.source != AnswerSource::Engine
-                    || !want
+                    || !request
                         .images
                         .iter()
                         .all(|image| entry.pairs.contains_key(image))
-                    || (want.relates && !is_related(entry, want))
+                    || (request.relates && !is_related(entry, request))
             })
         };
-        let missing: Vec<String> = want.captions.iter().filter(is_missing).cloned().collect();
+        let missing: Vec<String> = request
+            .captions
+            .iter()
+            .filter(is_missing)
+            .cloned()
+            .collect();
         if missing.is_empty() {
             return ReadingRequest::default();
         }
         // A caption is related to all others, the known ones too.
-        let captions = if want.relates {
-            want.captions.clone()
+        let captions = if request.relates {
+            request.captions.clone()
         } else {
             missing
         };
         ReadingRequest {
             captions,
-            ..want.clone()
+            ..request.clone()
         }
     }
 
-    /// A caption's numbers under one law, where they are known.
+    /// A caption's numbers under one family, where they are known.
     pub fn caption(&self, caption: &str, family: Family) -> Option<CaptionView> {
-        let entry = self.entries.get(caption)?;
-        Some(read_caption(self.card.as_ref()?, &entry.reading, family))
+        let entry = self.captions.get(caption)?;
+        Some(CaptionView::new(
+            self.card.as_ref()?,
+            &entry.reading,
+            family,
+        ))
     }
 
-    /// A caption's numbers against a picture under one law, where they are known; its posterior is not.
+    /// A caption's numbers for a picture under one family, where they are known; its posterior is not.
     pub fn pair(&self, caption: &str, image: &str, family: Family) -> Option<PairView> {
-        let entry = self.entries.get(caption)?;
+        let entry = self.captions.get(caption)?;
         let pair = entry.pairs.get(image)?;
-        Some(read_pair(self.card.as_ref()?, &entry.reading, pair, family))
+        Some(PairView::new(
+            self.card.as_ref()?,
+            &entry.reading,
+            pair,
+            family,
+        ))
     }
 
     /// A caption's cosines to another one, where they are known.
     pub fn relation(&self, caption: &str, other: &str) -> Option<PairReading> {
-        self.entries.get(caption)?.relations.get(other).copied()
+        self.captions.get(caption)?.relations.get(other).copied()
     }
 }
 
-fn is_related(entry: &Entry, want: &ReadingRequest) -> bool {
-    let mut others = want.captions.iter();
-    others.all(|other| entry.relations.contains_key(other))
+fn is_related(cached: &CachedCaption, request: &ReadingRequest) -> bool {
+    let mut others = request.captions.iter();
+    others.all(|other| cached.relations.contains_key(other))
 }
 
 #[cfg(test)]
@@ -175,19 +191,17 @@ pub(crate) mod tests {
 
     /// A cache that knows these captions with their κ.
     pub(crate) fn cache_of(captions: &[(&str, f64)]) -> ReadingCache {
+        cache_with(&answer_of(captions, &[], &[]))
+    }
+
+    /// A cache that knows this answer of an engine.
+    pub(crate) fn cache_with(answer: &Answer) -> ReadingCache {
         let mut cache = ReadingCache::default();
-        let answer = Answer {
-            captions: captions
-                .iter()
-                .map(|&(caption, kappa)| reading(caption, kappa))
-                .collect(),
-            ..Answer::default()
-        };
-        cache.learn(&card(), &answer, AnswerSource::Engine);
+        cache.learn(&card(), answer, AnswerSource::Engine);
         cache
     }
 
-    /// An answer for captions with κ against pictures, with the same cosine for both laws and for CLIP.
+    /// An answer for captions with κ against pictures, with the same cosine for both families and for CLIP.
     pub(crate) fn answer_of(captions: &[(&str, f64)], images: &[&str], cosines: &[f64]) -> Answer {
         let pair = |&cosine: &f64| PairReading {
             cosine,
@@ -207,7 +221,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn want(captions: &[&str], images: &[&str]) -> ReadingRequest {
+    fn request(captions: &[&str], images: &[&str]) -> ReadingRequest {
         let owned = |&text: &&str| text.to_owned();
         ReadingRequest::of(
             captions.iter().map(owned),
@@ -218,13 +232,10 @@ pub(crate) mod tests {
     #[test]
     fn only_what_is_not_known_is_asked_for() {
         let cache = cache_of(&[("a", 1.0), ("b", 2.0)]);
-        let missing = cache.missing(&want(&["a", "c", " ", "c"], &[]));
+        let missing = cache.missing(&request(&["a", "c", " ", "c"], &[]));
         assert_eq!(missing.captions, ["c"], "words only, and each once");
-        assert_eq!(
-            cache.missing(&want(&["a", "b"], &[])),
-            ReadingRequest::default(),
-            "all is known"
-        );
+        let missing = cache.missing(&request(&["a", "b"], &[]));
+        assert_eq!(missing, ReadingRequest::default(), "all is known");
     }
 
     #[test]
@@ -232,48 +243,30 @@ pub(crate) mod tests {
         let mut cache = cache_of(&[("a", 1.0)]);
         let answer = answer_of(&[("a", 1.0)], &["x"], &[0.3]);
         cache.learn(&card(), &answer, AnswerSource::Engine);
-        assert_eq!(
-            cache.missing(&want(&["a"], &["x"])),
-            ReadingRequest::default(),
-            "x was compared"
-        );
-        let missing = cache.missing(&want(&["a"], &["x", "y"]));
+        let missing = cache.missing(&request(&["a"], &["x"]));
+        assert_eq!(missing, ReadingRequest::default(), "x was compared");
+        let missing = cache.missing(&request(&["a"], &["x", "y"]));
         assert_eq!(missing.captions, ["a"], "y was not");
-        assert_eq!(
-            cache
-                .pair("a", "x", Family::VonMisesFisher)
-                .map(|pair| pair.cosine),
-            Some(0.3),
-            "what is known is there meanwhile"
-        );
+        let pair = cache.pair("a", "x", Family::VonMisesFisher);
+        let cosine = pair.map(|pair| pair.cosine);
+        assert_eq!(cosine, Some(0.3), "what is known is there meanwhile");
     }
 
     #[test]
-    fn the_words_of_a_replaced_engine_are_shown_and_asked_again() {
+    fn answers_of_a_replaced_engine_are_shown_and_asked_for_again() {
         let mut cache = cache_of(&[("a", 4.0)]);
         cache.outdate();
-        assert_eq!(
-            cache.missing(&want(&["a"], &[])).captions,
-            ["a"],
-            "the new engine is asked"
-        );
+        let missing = cache.missing(&request(&["a"], &[]));
+        assert_eq!(missing.captions, ["a"], "the new engine is asked");
         let view = cache.caption("a", Family::VonMisesFisher);
-        assert_eq!(
-            view.map(|view| view.percentile),
-            Some(75.0),
-            "1/4 lies above three of four references"
-        );
+        let percentile = view.map(|view| view.percentile);
+        assert_eq!(percentile, Some(75.0), "1/4 lies above three of four");
     }
 
     #[test]
     fn an_answer_without_its_pairs_gives_none() {
-        let mut cache = ReadingCache::default();
-        let answer = answer_of(&[("a", 1.0), ("b", 2.0)], &["x"], &[0.3]);
-        cache.learn(&card(), &answer, AnswerSource::Engine);
-        assert_eq!(
-            cache.pair("b", "x", Family::VonMisesFisher),
-            None,
-            "nothing is made up"
-        );
+        let cache = cache_with(&answer_of(&[("a", 1.0), ("b", 2.0)], &["x"], &[0.3]));
+        let pair = cache.pair("b", "x", Family::VonMisesFisher);
+        assert_eq!(pair, None, "nothing is made up");
     }
 }

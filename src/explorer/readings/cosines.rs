@@ -1,17 +1,18 @@
-//! The answer of a model without adapters as it is read: cosines, and no κ.
+//! The numbers of the matrix from a model without adapters: cosines, and no κ.
 
 use std::collections::HashMap;
 
+use super::best::best_of_column_and_row;
 use crate::explorer::extent::Extent;
 use crate::explorer::state::ExplorerState;
 use crate::protocol::{CaptionTokens, Comparison};
 
-/// An answer with the rows it belongs to.
+/// An answer of cosines with the rows it belongs to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compared {
     /// Keys of the captions, in the answer's order.
     pub keys: Vec<u64>,
-    /// What the engine said.
+    /// The engine's answer.
     pub comparison: Comparison,
 }
 
@@ -43,45 +44,32 @@ impl Cosines {
         let shown: Vec<usize> = (0..images.len())
             .filter(|&i| state.pictures.contains(&images[i]))
             .collect();
-        let rows: Vec<(u64, &[f64])> = keys
-            .iter()
-            .copied()
-            .zip(rows(&comparison.cosines, images.len(), keys.len()))
-            .filter(|(key, _)| state.text(*key).is_some())
-            .collect();
-        let greatest = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::MIN, f64::max);
-        let of_picture: Vec<f64> = (0..images.len())
-            .map(|i| greatest(&mut rows.iter().map(|(_, row)| row[i])))
-            .collect();
-        let pairs = rows.iter().map(|(key, row)| {
-            let of_caption = greatest(&mut shown.iter().map(|&i| row[i]));
-            let view = |&i: &usize| {
-                let cosine = row[i];
-                // Where there is only one, there is nothing to be best among.
-                let view = CosineView {
-                    cosine,
-                    is_best_caption: rows.len() > 1 && cosine >= of_picture[i],
-                    is_best_picture: shown.len() > 1 && cosine >= of_caption,
-                };
-                (images[i].clone(), view)
-            };
-            (*key, shown.iter().map(view).collect())
-        });
+        let row = |(i_text, key): (usize, &u64)| {
+            state.captions.index(*key)?;
+            let row = i_text * images.len()..(i_text + 1) * images.len();
+            let row = comparison.cosines.get(row)?;
+            Some((*key, shown.iter().map(|&i| row[i]).collect()))
+        };
+        let rows = keys.iter().enumerate().filter_map(row);
+        let (rows, grid): (Vec<u64>, Vec<Vec<f64>>) = rows.unzip();
+        let view = |(cosine, [is_best_caption, is_best_picture]): (&f64, [bool; 2])| CosineView {
+            cosine: *cosine,
+            is_best_caption,
+            is_best_picture,
+        };
+        let names = || shown.iter().map(|&i| images[i].clone());
+        let views = grid.iter().zip(best_of_column_and_row(&grid));
+        let views =
+            views.map(|(row, marks)| names().zip(row.iter().zip(marks).map(view)).collect());
+        let tokens = comparison.captions.iter().cloned();
         Self {
-            pairs: pairs.collect(),
-            captions: keys
-                .iter()
-                .copied()
-                .zip(comparison.captions.iter().cloned())
-                .collect(),
-            extent: Extent::of(
-                rows.iter()
-                    .flat_map(|(_, row)| shown.iter().map(|&i| row[i])),
-            ),
+            captions: keys.iter().copied().zip(tokens).collect(),
+            pairs: rows.into_iter().zip(views).collect(),
+            extent: Extent::of(grid.iter().flatten().copied()),
         }
     }
 
-    /// What the model says of a caption's words.
+    /// Tokens and unknown words of a caption.
     pub fn caption(&self, key: u64) -> Option<&CaptionTokens> {
         self.captions.get(&key)
     }
@@ -90,11 +78,6 @@ impl Cosines {
     pub fn pair(&self, key: u64, image: &str) -> Option<CosineView> {
         self.pairs.get(&key)?.get(image).copied()
     }
-}
-
-/// The rows of a table; without columns they are empty.
-fn rows(values: &[f64], n_columns: usize, n_rows: usize) -> impl Iterator<Item = &[f64]> {
-    (0..n_rows).map_while(move |i| values.get(i * n_columns..(i + 1) * n_columns))
 }
 
 #[cfg(test)]
@@ -142,11 +125,8 @@ mod tests {
         let found = read(&["a dog"], &["y"], &["x", "y"], &[0.9, 0.1]);
         assert_eq!(found.pair(1, "x"), None, "it is not shown");
         let kept = found.pair(1, "y").expect("it is shown");
-        assert_eq!(
-            (kept.is_best_caption, kept.is_best_picture),
-            (false, false),
-            "nothing to be best among: {kept:?}"
-        );
+        let is_best = kept.is_best_caption || kept.is_best_picture;
+        assert!(!is_best, "nothing to be best among: {kept:?}");
         assert!(found.extent.highest < 0.5, "{:?}", found.extent);
     }
 

@@ -1,8 +1,12 @@
-//! What engines answered, as the page reads it: of one caption, of a caption with a picture, of captions that a view asks
-//! about, and of pictures that a view generates.
+//! Engines' answers as the page reads them: of the matrix, of captions that a view asks about, and of pictures that a
+//! view generates.
 
+mod best;
 pub(super) mod cache;
+pub(super) mod caption_view;
 pub(super) mod cosines;
 pub(super) mod generated;
-pub(super) mod pair;
+pub(super) mod matrix;
+pub(super) mod pair_view;
 pub(super) mod request;
+pub(super) mod snapshot;

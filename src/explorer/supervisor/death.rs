@@ -2,9 +2,9 @@
 
 use super::engine::{Engine, Job};
 use super::event::EngineEvent;
+use super::machine::{Adapters, Supervisor, is};
 use super::model::EngineKind;
 use super::strikes::{LoadKind, MAX_STRIKES};
-use super::{Adapters, Supervisor, is};
 use crate::explorer::latest_queue::Out;
 
 /// So many deaths without anything done between them, and nobody to blame, and the page stops trying.

@@ -43,6 +43,16 @@ pub(super) struct Engine {
     pub(super) cancelled_at: Option<f64>,
 }
 
+/// The GPU engine in the background.
+#[derive(Debug, Default)]
+pub(super) struct Upgrade {
+    pub(super) engine: Option<Engine>,
+    /// Whether it was tried with this model.
+    pub(super) is_tried: bool,
+    /// Whether the engine at work is to be asked for the embedding that it is compared with.
+    pub(super) needs_probe: bool,
+}
+
 /// Something that an engine was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Job {

@@ -7,7 +7,7 @@ use super::strikes::{LoadNote, LoadNotes};
 use crate::explorer::latest_queue::Priority;
 use crate::explorer::readings::cosines::Compared;
 use crate::explorer::readings::generated::GeneratedRequest;
-use crate::explorer::readings::pair::Snapshot;
+use crate::explorer::readings::snapshot::Snapshot;
 use crate::protocol::{
     Answer, DownloadSize, ImageReading, ModelCard, Progress, Request, Response, Stored,
 };

@@ -1,11 +1,11 @@
 //! Loads: of the first model, of another one beside it, and what follows when one ends.
 
-use super::engine::{Engine, Job};
+use super::blame::Captions;
+use super::engine::{Engine, Job, Upgrade};
 use super::event::{Action, EngineEvent, Start};
+use super::machine::{Adapters, Supervisor, is};
 use super::model::{EngineKind, LoadedModel, ModelSource};
 use super::strikes::LoadKind;
-use super::upgrade::Upgrade;
-use super::{Adapters, Captions, Supervisor, is};
 use crate::protocol::{Probes, Request, Response};
 
 impl Supervisor {

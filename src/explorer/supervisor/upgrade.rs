@@ -1,21 +1,11 @@
 //! The GPU engine beside the CPU engine: loaded, compared, and put to work if it is faster on this device.
 
-use super::Supervisor;
-use super::engine::{Engine, Job};
+use super::engine::Job;
 use super::event::{Action, EngineEvent};
+use super::machine::{Picture, Supervisor};
 use super::model::{EngineKind, LoadedModel};
 use super::strikes::LoadKind;
 use crate::protocol::{ImageReading, Response};
-
-/// The GPU engine in the background.
-#[derive(Debug, Default)]
-pub(super) struct Upgrade {
-    pub(super) engine: Option<Engine>,
-    /// Whether it was tried with this model.
-    is_tried: bool,
-    /// Whether the engine at work is to be asked for the embedding that it is compared with.
-    pub(super) needs_probe: bool,
-}
 
 impl Supervisor {
     /// Finds out whether a GPU engine is worth a try, once for each model.
@@ -122,7 +112,7 @@ impl Supervisor {
         if engine.model.is_none() || engine.job.is_some() {
             return;
         }
-        let unread = |picture: &&super::Picture| !engine.has_read.contains(&picture.image);
+        let unread = |picture: &&Picture| !engine.has_read.contains(&picture.image);
         let Some(picture) = self.pictures.iter().find(unread) else {
             return self.promote_upgrade();
         };

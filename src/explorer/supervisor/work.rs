@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::engine::Job;
-use super::event::{EngineEvent, ScoreRequest, ViewAnswer};
+use super::engine::{Engine, Job};
+use super::event::{Action, EngineEvent, ScoreRequest, ViewAnswer};
+use super::machine::{Adapters, Picture, QUERY_MILLIS, Supervisor};
 use super::model::LoadedModel;
 use super::strikes::LoadKind;
-use super::{Adapters, Picture, QUERY_MILLIS, Supervisor};
 use crate::explorer::latest_queue::{Out, Priority};
 use crate::explorer::readings::cosines::Compared;
-use crate::explorer::readings::pair::Snapshot;
+use crate::explorer::readings::snapshot::Snapshot;
 use crate::protocol::{Answer, Comparison, ImageReading, Request, Response};
 
 impl Supervisor {
@@ -40,8 +40,7 @@ impl Supervisor {
             engine.forget_picture(image);
             let image = image.to_owned();
             let request = Request::RemoveImage { image };
-            self.actions
-                .push(super::Action::Post(engine.serial, request));
+            self.actions.push(Action::Post(engine.serial, request));
         }
     }
 
@@ -144,12 +143,12 @@ impl Supervisor {
         Some((Job::Score, score))
     }
 
-    fn unread(&self, engine: &super::Engine) -> Option<&Picture> {
+    fn unread(&self, engine: &Engine) -> Option<&Picture> {
         let unread = |picture: &&Picture| !engine.has_read.contains(&picture.image);
         self.pictures.iter().find(unread)
     }
 
-    fn unread_names<'a>(&'a self, engine: &'a super::Engine) -> impl Iterator<Item = &'a String> {
+    fn unread_names<'a>(&'a self, engine: &'a Engine) -> impl Iterator<Item = &'a String> {
         let names = self.pictures.iter().map(|picture| &picture.image);
         names.filter(|image| !engine.has_read.contains(*image))
     }
@@ -268,7 +267,7 @@ impl Supervisor {
             self.tell(EngineEvent::Picture(reading));
         }
         // Only now are all weights on this machine, so that a second engine downloads nothing.
-        let is_on_cpu = self.main.as_ref().is_some_and(super::Engine::is_on_cpu);
+        let is_on_cpu = self.main.as_ref().is_some_and(Engine::is_on_cpu);
         if is_on_cpu && !self.source.is_built_in() {
             self.probe_gpu();
         }

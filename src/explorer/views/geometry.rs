@@ -1,48 +1,48 @@
-//! Where a caption's spread lies on the sphere, in the model's own dimension and in any other.
+//! The view of geometry: distribution of the cosine to a caption's mean direction, in the model's dimension and others.
 
 use crate::explorer::number::three_significant;
-use crate::explorer::readings::pair::Snapshot;
-use crate::explorer::state::ExplorerState;
+use crate::explorer::readings::caption_view::of_family;
+use crate::explorer::readings::snapshot::Snapshot;
 use crate::numerics::{Family, uniform_cosine_density};
 use crate::protocol::PerFamily;
 
-/// Points of a curve; enough that straight lines between them look round on a wide screen.
+/// Points of a curve, enough to look round on a wide screen.
 const N_POINTS: usize = 321;
-/// Dimensions at which the slider rests, beside the model's own.
+/// Dimensions that the slider offers, beside the model's own.
 const DIMENSIONS: [usize; 19] = [
     3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768,
 ];
-/// The smallest dimension with a finite density everywhere: that of a ball's surface.
-pub const MIN_DIMENSION: usize = 3;
-/// The largest dimension that an address may ask for.
-pub const MAX_DIMENSION: usize = 2048;
+/// The smallest dimension in which the density is finite everywhere: that of a ball.
+pub(in crate::explorer) const MIN_DIMENSION: usize = 3;
+/// The largest dimension that a link may ask for.
+pub(in crate::explorer) const MAX_DIMENSION: usize = 2048;
 
-/// A law of the cosine between a caption's mean direction and a picture.
+/// Distribution of the cosine between a caption's mean direction and a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Spread {
-    /// Of pictures strewn evenly.
+pub enum CosineDistribution {
+    /// Of pictures distributed uniformly on the sphere.
     Uniform,
-    /// Of a family with this concentration.
-    Law(Family, f64),
+    /// Under a family with this concentration κ.
+    OfFamily(Family, f64),
 }
 
-/// A spread's curve, ready to be drawn.
+/// Points of a density, to be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// Cosine and density, from −1 to 1.
+    /// Cosines from −1 to 1, each with its density.
     pub points: Vec<[f64; 2]>,
     /// The point with the greatest density.
     pub peak: [f64; 2],
 }
 
 impl Curve {
-    /// The cosines between which this share of the probability lies, as much beyond either.
+    /// The central interval that holds this share of the probability.
     pub fn middle(&self, share: f64) -> [f64; 2] {
         let tail = (1.0 - share) / 2.0;
         [tail, 1.0 - tail].map(|fraction| self.quantile(fraction))
     }
 
-    /// The cosine below which a fraction of the probability lies, by the trapezoid rule.
+    /// The cosine below which this fraction of the probability lies, by the trapezoid rule.
     fn quantile(&self, fraction: f64) -> f64 {
         let area = |pair: &[[f64; 2]]| (pair[1][0] - pair[0][0]) * (pair[0][1] + pair[1][1]) / 2.0;
         let total: f64 = self.points.windows(2).map(area).sum();
@@ -62,35 +62,35 @@ impl Curve {
     }
 }
 
-/// A spread's numbers.
+/// Numbers of a distribution of the cosine.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SpreadView {
+pub struct CosineMoments {
     /// Mean of the cosine.
     pub mean: f64,
     /// Standard deviation of the cosine.
     pub deviation: f64,
     /// The angle whose cosine is the mean cosine.
     pub mean_angle_degrees: f64,
-    /// Kullback–Leibler divergence to the uniform law, in nats.
+    /// Kullback–Leibler divergence to the uniform distribution, in nats.
     pub nats: f64,
 }
 
 /// A caption on the sphere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptionGeometry {
-    /// The words.
+    /// Its text.
     pub caption: String,
-    /// Dimension of the model's own sphere's space.
+    /// Dimension of the model's embeddings.
     pub embed_dim: usize,
-    /// κ of the model.
+    /// Concentration κ.
     pub concentration: PerFamily<f64>,
-    /// κ times the logit scale τ, which training reads likelihoods with.
+    /// τκ: κ times the logit scale τ, by which training multiplies likelihoods.
     pub tempered: PerFamily<f64>,
     /// The pictures on the page, in order.
     pub pictures: Vec<PictureTick>,
 }
 
-/// Where a picture stands.
+/// A picture's tick on the axis of cosines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PictureTick {
     /// The page's name for the picture.
@@ -101,25 +101,25 @@ pub struct PictureTick {
     pub nats: PerFamily<f64>,
 }
 
-impl Spread {
+impl CosineDistribution {
     /// Density of the cosine on the sphere of this dimension.
     pub fn density(self, embed_dim: usize, cosine: f64) -> f64 {
         match self {
             Self::Uniform => uniform_cosine_density(embed_dim, cosine),
-            Self::Law(family, concentration) => {
+            Self::OfFamily(family, concentration) => {
                 family.cosine_density(embed_dim, concentration, cosine)
             }
         }
     }
 
-    /// The spread's numbers on the sphere of this dimension.
-    pub fn view(self, embed_dim: usize) -> SpreadView {
+    /// Numbers of the distribution on the sphere of this dimension.
+    pub fn view(self, embed_dim: usize) -> CosineMoments {
         let (family, concentration) = match self {
-            // Both families are the uniform law at κ = 0.
+            // Both families are the uniform distribution at κ = 0.
             Self::Uniform => (Family::VonMisesFisher, 0.0),
-            Self::Law(family, concentration) => (family, concentration),
+            Self::OfFamily(family, concentration) => (family, concentration),
         };
-        SpreadView {
+        CosineMoments {
             mean: family.mean_resultant_length(embed_dim, concentration),
             deviation: family.cosine_variance(embed_dim, concentration).sqrt(),
             mean_angle_degrees: family
@@ -137,25 +137,21 @@ impl Spread {
             [cosine, self.density(embed_dim, cosine)]
         };
         let points: Vec<[f64; 2]> = (0..N_POINTS).map(point).collect();
-        let highest = points
-            .iter()
-            .copied()
-            .max_by(|a, b| a[1].total_cmp(&b[1]))
-            .unwrap_or([0.0, 0.0]);
+        let highest = points.iter().copied();
+        let highest = highest.max_by(|a, b| a[1].total_cmp(&b[1]));
         // On the ball's surface the uniform density is level, and its middle stands for it.
-        let peak = if self == Self::Uniform {
-            [0.0, self.density(embed_dim, 0.0)]
-        } else {
-            highest
+        let peak = match self {
+            Self::Uniform => [0.0, self.density(embed_dim, 0.0)],
+            Self::OfFamily(..) => highest.unwrap_or_default(),
         };
         Curve { points, peak }
     }
 }
 
-/// The numbers of a caption in a row of the matrix; `None` where it has none.
+/// The numbers of the caption with this key, for these pictures; `None` where it has none.
 pub fn caption_geometry(
     snapshot: &Snapshot,
-    state: &ExplorerState,
+    pictures: &[String],
     key: u64,
 ) -> Option<CaptionGeometry> {
     let i_text = snapshot.keys.iter().position(|known| *known == key)?;
@@ -164,21 +160,18 @@ pub fn caption_geometry(
     let concentration = reading.concentration;
     let tick = |image: &String| {
         let i_image = answer.images.iter().position(|known| known == image)?;
-        let pair = answer.pairs.get(i_text * answer.images.len() + i_image)?;
+        let (_, pair) = snapshot.reading(i_text, i_image)?;
         let cosine = pair.mean_direction_cosine;
-        let nats = |family: Family, kappa, cosine| {
+        let nats = |family: Family| {
+            let (kappa, cosine) = (of_family(concentration, family), of_family(cosine, family));
             family.log_likelihood_ratio(card.embed_dim, kappa, cosine)
         };
         Some(PictureTick {
             image: image.clone(),
             cosine,
             nats: PerFamily {
-                vmf: nats(Family::VonMisesFisher, concentration.vmf, cosine.vmf),
-                power_spherical: nats(
-                    Family::PowerSpherical,
-                    concentration.power_spherical,
-                    cosine.power_spherical,
-                ),
+                vmf: nats(Family::VonMisesFisher),
+                power_spherical: nats(Family::PowerSpherical),
             },
         })
     };
@@ -190,11 +183,11 @@ pub fn caption_geometry(
             vmf: card.logit_scale.vmf * concentration.vmf,
             power_spherical: card.logit_scale.power_spherical * concentration.power_spherical,
         },
-        pictures: state.pictures.iter().filter_map(tick).collect(),
+        pictures: pictures.iter().filter_map(tick).collect(),
     })
 }
 
-/// The dimensions that the slider offers, ascending, the model's own among them.
+/// The dimensions that the slider offers, ascending, with the model's own among them.
 pub fn dimensions(embed_dim: usize) -> Vec<usize> {
     let mut dimensions = DIMENSIONS.to_vec();
     if let Err(at) = dimensions.binary_search(&embed_dim) {
@@ -203,7 +196,7 @@ pub fn dimensions(embed_dim: usize) -> Vec<usize> {
     dimensions
 }
 
-/// The density of the cosine under a family, up to a factor.
+/// Formula of the cosine's density under a family, up to a factor.
 pub fn density_formula(family: Family) -> &'static str {
     match family {
         Family::VonMisesFisher => "f(t) ∝ exp(κ t) · (1 − t²)^((d − 3)/2)",
@@ -211,7 +204,7 @@ pub fn density_formula(family: Family) -> &'static str {
     }
 }
 
-/// The same with numbers put in.
+/// The formula of [`density_formula`] with numbers put in.
 pub fn density_formula_with_numbers(
     family: Family,
     concentration: f64,
@@ -225,10 +218,11 @@ pub fn density_formula_with_numbers(
     }
 }
 
-/// What the ball picture makes of a caption, and what the model's own dimension does.
+/// Mean angle of the pictures at this κ: on a ball, in the shown dimension, and in the model's own.
 pub fn ball_text(concentration: f64, embed_dim: usize, shown: usize) -> String {
     let degrees = |dimension: usize| {
-        let view = Spread::Law(Family::VonMisesFisher, concentration).view(dimension);
+        let view =
+            CosineDistribution::OfFamily(Family::VonMisesFisher, concentration).view(dimension);
         view.mean_angle_degrees
     };
     let angle = |dimension: usize| three_significant(degrees(dimension));
@@ -245,9 +239,9 @@ pub fn ball_text(concentration: f64, embed_dim: usize, shown: usize) -> String {
         format!(" At {shown} it is {}°.", angle(shown))
     };
     format!(
-        "On a ball, in 3 dimensions, κ = {kappa} would hold pictures {ball}° from the mean direction: {cap}.{between} \
-         In the model’s {embed_dim} dimensions the same κ means {own}°, where knowing nothing means 90°: nearly every \
-         direction is at a right angle to any other."
+        "On a ball, in 3 dimensions, κ = {kappa} would keep pictures {ball}° from the mean direction: {cap}.{between} \
+         In the model’s {embed_dim} dimensions the same κ means {own}°, where a uniform distribution means 90°: in many dimensions \
+         nearly all directions stand at right angles to each other."
     )
 }
 
@@ -272,13 +266,13 @@ mod tests {
             power_spherical: bool,
         ) {
             let family = if power_spherical { Family::PowerSpherical } else { Family::VonMisesFisher };
-            for spread in [Spread::Uniform, Spread::Law(family, concentration)] {
-                let points = spread.curve(DIMENSIONS[at]).points;
+            for distribution in [CosineDistribution::Uniform, CosineDistribution::OfFamily(family, concentration)] {
+                let points = distribution.curve(DIMENSIONS[at]).points;
                 let area: f64 = points
                     .windows(2)
                     .map(|pair| (pair[1][0] - pair[0][0]) * (pair[0][1] + pair[1][1]) / 2.0)
                     .sum();
-                prop_assert!((area - 1.0).abs() < AREA_TOLERANCE, "{spread:?} in {} holds {area}", DIMENSIONS[at]);
+                prop_assert!((area - 1.0).abs() < AREA_TOLERANCE, "{distribution:?} in {} holds {area}", DIMENSIONS[at]);
             }
         }
     }
@@ -293,13 +287,14 @@ mod tests {
                 "the formula was: {shown}"
             );
             for cosine in [-0.3, 0.1, 0.4_f64] {
-                let law = match family {
+                let shape = match family {
                     Family::VonMisesFisher => (kappa * cosine).exp(),
                     Family::PowerSpherical => (1.0 + cosine).powf(kappa),
                 };
-                let expected = law * (1.0 - cosine * cosine).powf(62.5);
-                let spread = Spread::Law(family, kappa);
-                let found = spread.density(dimension, cosine) / spread.density(dimension, 0.0);
+                let expected = shape * (1.0 - cosine * cosine).powf(62.5);
+                let distribution = CosineDistribution::OfFamily(family, kappa);
+                let found =
+                    distribution.density(dimension, cosine) / distribution.density(dimension, 0.0);
                 assert!(
                     (found / expected - 1.0).abs() < 1e-9,
                     "{family:?} at {cosine}: {found} and {expected}"
@@ -311,7 +306,7 @@ mod tests {
     #[test]
     fn the_middle_of_the_ball_is_known() {
         // On the surface of a ball the height of an even point is itself even (Archimedes).
-        let [low, high] = Spread::Uniform.curve(3).middle(0.9);
+        let [low, high] = CosineDistribution::Uniform.curve(3).middle(0.9);
         assert!(
             (low + 0.9).abs() < 1e-9 && (high - 0.9).abs() < 1e-9,
             "nine tenths lie between −0.9 and 0.9, not {low} and {high}"
@@ -320,32 +315,24 @@ mod tests {
 
     #[test]
     fn the_middle_narrows_to_the_equator_as_the_dimension_grows() {
-        // The cosine tends to a normal law of variance 1/d, whose middle 95 % reach 1.96 deviations.
-        let [low, high] = Spread::Uniform.curve(768).middle(0.95);
+        // The cosine tends to a normal distribution of variance 1/d, whose middle 95 % reach 1.96 deviations.
+        let [low, high] = CosineDistribution::Uniform.curve(768).middle(0.95);
         let expected = 1.96 / 768_f64.sqrt();
         for (found, sign) in [(low, -1.0), (high, 1.0)] {
             let gap = found - sign * expected;
-            assert!(
-                gap.abs() < MIDDLE_TOLERANCE,
-                "{found} is off by {gap} in 768 dimensions"
-            );
+            assert!(gap.abs() < MIDDLE_TOLERANCE, "{found} is off by {gap}");
         }
     }
 
     #[test]
-    fn without_concentration_a_law_is_the_uniform_one() {
+    fn without_concentration_a_family_is_uniform() {
         for family in Family::ALL {
             for dimension in [3, 128] {
-                let law = Spread::Law(family, 0.0).curve(dimension);
-                let uniform = Spread::Uniform.curve(dimension);
-                for (a, b) in law.points.iter().zip(&uniform.points) {
-                    assert!(
-                        (a[1] - b[1]).abs() <= 1e-9 * b[1].max(1.0),
-                        "{family:?} in {dimension} at {}: {} and {}",
-                        a[0],
-                        a[1],
-                        b[1]
-                    );
+                let curve = CosineDistribution::OfFamily(family, 0.0).curve(dimension);
+                let uniform = CosineDistribution::Uniform.curve(dimension);
+                for (a, b) in curve.points.iter().zip(&uniform.points) {
+                    let gap = (a[1] - b[1]).abs() / b[1].max(1.0);
+                    assert!(gap <= 1e-9, "{family:?} in {dimension}: {a:?} and {b:?}");
                 }
             }
         }
@@ -353,27 +340,15 @@ mod tests {
 
     #[test]
     fn the_same_kappa_spreads_as_the_dimension_grows() {
-        let angles: Vec<f64> = DIMENSIONS
-            .iter()
-            .map(|&dimension| {
-                let spread = Spread::Law(Family::VonMisesFisher, 5.0);
-                spread.view(dimension).mean_angle_degrees
-            })
-            .collect();
-        assert!(
-            angles.is_sorted_by(|a, b| a < b),
-            "the angles were {angles:?}"
-        );
-        assert!(
-            angles[0] < 40.0 && angles[18] > 89.0,
-            "from a cap to a right angle: {angles:?}"
-        );
+        let distribution = CosineDistribution::OfFamily(Family::VonMisesFisher, 5.0);
+        let angles = DIMENSIONS.map(|dimension| distribution.view(dimension).mean_angle_degrees);
+        let from_a_cap = angles[0] < 40.0 && angles.is_sorted_by(|a, b| a < b);
+        let to_a_right_angle = angles[18] > 89.0;
+        assert!(from_a_cap && to_a_right_angle, "{angles:?}");
     }
 
     #[test]
     fn ticks_stand_where_the_answer_says() {
-        let state = ExplorerState::new(["a", "b"], ["x", "y"]);
-        let keys: Vec<u64> = state.captions.iter().map(|caption| caption.key).collect();
         let answer = answer_of(
             &[("a", 4.0), ("b", 30.0)],
             &["y", "x"],
@@ -381,32 +356,24 @@ mod tests {
         );
         let snapshot = Snapshot {
             card: card(),
-            keys: keys.clone(),
+            keys: vec![1, 2],
             answer,
             recorded: false,
         };
-        let geometry = caption_geometry(&snapshot, &state, keys[1]).expect("it was answered");
+        let pictures = ["x", "y"].map(str::to_owned);
+        let geometry = caption_geometry(&snapshot, &pictures, 2).expect("it was answered");
         let cosines: Vec<(&str, f64)> = geometry
             .pictures
             .iter()
             .map(|tick| (tick.image.as_str(), tick.cosine.vmf))
             .collect();
-        assert_eq!(
-            cosines,
-            [("x", 0.6), ("y", 0.3)],
-            "in the page's order, not in the answer's"
-        );
+        assert_eq!(cosines, [("x", 0.6), ("y", 0.3)], "in the page's order");
         assert_eq!(geometry.tempered.vmf, 75.0, "2.5 · 30");
         let expected = Family::PowerSpherical.log_likelihood_ratio(128, 30.0, 0.6);
-        assert_eq!(
-            geometry.pictures[0].nats.power_spherical, expected,
-            "for κ = 30 at cosine 0.6"
-        );
-        assert_eq!(
-            caption_geometry(&snapshot, &state, 99),
-            None,
-            "nobody asked about that one"
-        );
+        let nats = geometry.pictures[0].nats.power_spherical;
+        assert_eq!(nats, expected, "for κ = 30 at cosine 0.6");
+        let unknown = caption_geometry(&snapshot, &pictures, 99);
+        assert_eq!(unknown, None, "nobody asked about that one");
     }
 
     #[test]
@@ -414,10 +381,8 @@ mod tests {
         for own in [3, 100, 128, 2048] {
             let dimensions = dimensions(own);
             let is_rising = dimensions.is_sorted_by(|a, b| a < b);
-            assert!(
-                is_rising && dimensions.contains(&own),
-                "for {own}: {dimensions:?}"
-            );
+            let is_offered = dimensions.contains(&own);
+            assert!(is_rising && is_offered, "for {own}: {dimensions:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The tour, the lessons and the failures: texts that were written by hand, and how guesses are judged.
+//! The views of learning: tour, lessons and failures of κ, which were written by hand, and how guesses are judged.
 //!
 //! The texts hold no numbers; those come from the model at work.
 
@@ -8,69 +8,69 @@ use crate::explorer::number::three_significant;
 use crate::explorer::readings::cache::ReadingCache;
 use crate::numerics::Family;
 
-/// All that is told and asked.
+/// The texts of `lessons.json`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Lessons {
-    /// The stations of the tour.
+    /// Steps of the tour.
     pub tour: Vec<TourStep>,
     /// The lessons.
     pub lessons: Vec<Lesson>,
-    /// Where κ misleads.
-    pub failures: Vec<Failure>,
+    /// Kinds of captions whose κ misleads.
+    pub failures: Vec<KappaFailure>,
 }
 
-/// One station of the tour, shown beside the view that it is about.
+/// One step of the tour, shown beside the view that it is about.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct TourStep {
-    /// What it is about.
+    /// Its title.
     pub title: String,
     /// What to look at and what to do.
     pub text: String,
-    /// The page that it opens, as a fragment.
+    /// Link of the page that it opens, without `#`.
     pub link: String,
 }
 
 /// A lesson, for one visitor or for a class.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Lesson {
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What it is about, in a sentence.
+    /// Its subject in a sentence.
     pub about: String,
-    /// The class's page, as a fragment.
+    /// Link of the class's page, without `#`.
     pub link: String,
-    /// Minutes in class.
+    /// Duration in class, in minutes.
     pub minutes: u32,
-    /// For the teacher.
+    /// Notes for the teacher.
     pub notes: Vec<String>,
-    /// Asked before anything is shown.
-    pub questions: Vec<Question>,
-    /// To be talked about, without an answer key.
+    /// Questions that are asked before anything is shown.
+    pub questions: Vec<LessonQuestion>,
+    /// Questions to talk about, without an answer key.
     pub open: Vec<String>,
 }
 
 /// A question about κ of some captions.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Question {
+pub struct LessonQuestion {
     /// The captions, in the order in which they are offered; of two the vaguer one is chosen, more are put in order.
     pub captions: Vec<String>,
-    /// What is said once the answer is shown.
+    /// Explanation that is shown with the answer.
     pub why: String,
 }
 
 /// A kind of caption whose κ misleads.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Failure {
-    /// What these captions have in common.
+pub struct KappaFailure {
+    /// Title of the kind.
     pub name: String,
     /// The captions.
     pub captions: Vec<String>,
-    /// What goes wrong.
+    /// Explanation of what goes wrong.
     pub why: String,
 }
 
 impl Lessons {
-    /// The captions that lessons and failures are about.
+    /// Captions of lessons and failures.
     pub fn captions(&self) -> impl Iterator<Item = String> {
         let asked = self.lessons.iter().flat_map(Lesson::captions);
         let failures = self.failures.iter();
@@ -78,8 +78,8 @@ impl Lessons {
     }
 }
 
-impl Question {
-    /// What is asked.
+impl LessonQuestion {
+    /// The question's text.
     pub fn ask(&self) -> &'static str {
         match self.captions.len() {
             2 => "Which caption is vaguer?",
@@ -87,7 +87,7 @@ impl Question {
         }
     }
 
-    /// The captions from the least κ to the greatest, where all are known.
+    /// The captions with their κ from the least to the greatest, where all are known.
     pub fn answer(&self, cache: &ReadingCache, family: Family) -> Option<Vec<(String, f64)>> {
         let kappa = |caption: &String| {
             let view = cache.caption(caption, family)?;
@@ -99,7 +99,7 @@ impl Question {
         Some(known)
     }
 
-    /// How many neighbours of a guessed order stand as κ has them, and how many there are.
+    /// Pairs of neighbours in a guessed order that κ orders alike, and pairs in all.
     pub fn judge(
         &self,
         guess: &[String],
@@ -107,44 +107,45 @@ impl Question {
         family: Family,
     ) -> Option<(usize, usize)> {
         let answer = self.answer(cache, family)?;
-        let place = |caption: &String| answer.iter().position(|(known, _)| known == caption);
-        let n_right = guess
-            .windows(2)
-            .filter(|two| place(&two[0]) < place(&two[1]));
+        let rank = |caption: &String| answer.iter().position(|(known, _)| known == caption);
+        let pairs = guess.windows(2);
+        let n_right = pairs.filter(|pair| rank(&pair[0]) < rank(&pair[1]));
         Some((n_right.count(), guess.len().saturating_sub(1)))
     }
 }
 
 impl Lesson {
-    /// The captions that its questions are about.
+    /// Captions of its questions.
     pub fn captions(&self) -> impl Iterator<Item = String> {
         let questions = self.questions.iter();
         questions.flat_map(|question| question.captions.iter().cloned())
     }
 }
 
-/// An answer in a line, from the vaguest on, each caption with its κ.
+/// An answer in a line, each caption with its κ, the vaguest first.
 pub fn answer_text(answer: &[(String, f64)]) -> String {
-    let said = answer
-        .iter()
-        .map(|(caption, kappa)| format!("“{caption}” (κ {})", three_significant(*kappa)));
-    said.collect::<Vec<_>>().join(" < ")
+    let captions = answer.iter();
+    let captions =
+        captions.map(|(caption, kappa)| format!("“{caption}” (κ {})", three_significant(*kappa)));
+    captions.collect::<Vec<_>>().join(" < ")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::explorer::link::{decode, encode};
     use crate::explorer::readings::cache::tests::cache_of;
-    use crate::explorer::view::View;
+    use crate::explorer::views::View;
 
     fn shipped() -> Lessons {
         serde_json::from_str(include_str!("../../../public/lessons.json"))
             .expect("the file is ours")
     }
 
-    fn question(captions: &[&str]) -> Question {
-        Question {
+    fn question(captions: &[&str]) -> LessonQuestion {
+        LessonQuestion {
             captions: captions.iter().map(|&caption| caption.to_owned()).collect(),
             why: String::new(),
         }
@@ -167,25 +168,22 @@ mod tests {
     fn nothing_is_judged_before_all_is_known() {
         let cache = cache_of(&[("a", 1.0)]);
         let question = question(&["a", "b"]);
-        assert_eq!(
-            question.answer(&cache, Family::VonMisesFisher),
-            None,
-            "b is not known"
-        );
+        let answer = question.answer(&cache, Family::VonMisesFisher);
+        assert_eq!(answer, None, "b is not known");
     }
 
     #[test]
     fn an_answer_goes_from_the_vaguest_on() {
         let cache = cache_of(&[("a", 4.0), ("b", 2.0)]);
         let answer = question(&["a", "b"]).answer(&cache, Family::VonMisesFisher);
-        let words = answer_text(&answer.expect("both are known"));
-        assert_eq!(words, "“b” (κ 2.00) < “a” (κ 4.00)", "with their numbers");
+        let line = answer_text(&answer.expect("both are known"));
+        assert_eq!(line, "“b” (κ 2.00) < “a” (κ 4.00)", "with their numbers");
     }
 
     #[test]
     fn every_link_of_the_lessons_is_one_of_the_page() {
         let Lessons { tour, lessons, .. } = shipped();
-        let links = tour.iter().map(|tour_step| &tour_step.link);
+        let links = tour.iter().map(|step| &step.link);
         for link in links.chain(lessons.iter().map(|lesson| &lesson.link)) {
             let (state, _) = decode(link).unwrap_or_else(|| panic!("no page: {link}"));
             assert_eq!(&encode(&state), link, "nothing in it is passed over");
@@ -197,7 +195,7 @@ mod tests {
         let visited: Vec<View> = shipped()
             .tour
             .iter()
-            .filter_map(|tour_step| Some(decode(&tour_step.link)?.0.view))
+            .filter_map(|step| Some(decode(&step.link)?.0.view))
             .collect();
         for view in View::ALL.into_iter().filter(|view| view.group() != "Check") {
             assert!(visited.contains(&view), "{view:?} is not among {visited:?}");
@@ -207,21 +205,11 @@ mod tests {
     #[test]
     fn every_question_has_two_captions_or_an_order() {
         for lesson in shipped().lessons {
-            assert!(
-                !lesson.notes.is_empty(),
-                "{}: notes for the teacher",
-                lesson.title
-            );
-            for question in lesson.questions {
-                assert!(question.captions.len() > 1, "{:?}", question.captions);
-                let mut sorted = question.captions.clone();
-                sorted.sort_unstable();
-                sorted.dedup();
-                assert_eq!(
-                    sorted.len(),
-                    question.captions.len(),
-                    "{sorted:?}: each once"
-                );
+            assert!(!lesson.notes.is_empty(), "{}: no notes", lesson.title);
+            for LessonQuestion { captions, .. } in lesson.questions {
+                let different = captions.iter().collect::<BTreeSet<_>>().len();
+                assert!(different > 1, "{captions:?}");
+                assert_eq!(different, captions.len(), "{captions:?}: each once");
             }
         }
     }

@@ -1,4 +1,6 @@
-//! The logic of each view, as plain data; `ui::views` draws it.
+//! The views of the page: a table of their names and of what each asks engines about, and the logic of each.
+//!
+//! A new view is a row of the table, a file of logic beside it where it needs one, and a component in `ui::views`.
 
 pub(super) mod corruption;
 pub(super) mod evidence;
@@ -9,3 +11,182 @@ pub(super) mod none_of_these;
 pub(super) mod studio;
 pub(super) mod traverse;
 pub(super) mod word_variants;
+
+use super::readings::generated::GeneratedPictures;
+use super::readings::request::ReadingRequest;
+use crate::corruption::{ImageCorruption, Misspelling};
+use ladder::Ladder;
+use none_of_these::Classes;
+use studio::drawing::Drawing;
+
+/// The parts of the page that views' requests are made of.
+#[derive(Debug)]
+pub(super) struct RequestInputs<'a> {
+    /// Captions of the matrix that have words.
+    pub(super) captions: Vec<String>,
+    /// Text of the caption that views of a single caption show; empty without one.
+    pub(super) caption: &'a str,
+    /// The chosen picture.
+    pub(super) picture: Option<&'a str>,
+    /// Pictures that an engine has read.
+    pub(super) images: Vec<String>,
+    /// Captions that were written for the page's pictures, or that its lessons are about.
+    pub(super) elsewhere: Vec<String>,
+    pub(super) ladder: &'a Ladder,
+    pub(super) classes: &'a Classes,
+    pub(super) drawing: &'a Drawing,
+    pub(super) image_corruption: ImageCorruption,
+    pub(super) misspelling: Misspelling,
+}
+
+/// A row of the table.
+struct Row {
+    /// The view in a link.
+    slug: &'static str,
+    /// The view's title.
+    name: &'static str,
+    /// What a visitor does there: `See`, `Understand` or `Check`.
+    group: &'static str,
+    /// What it asks engines about, beside the matrix.
+    reads: fn(RequestInputs<'_>) -> ReadingRequest,
+    /// The pictures that it generates and asks about.
+    generates: fn(&RequestInputs<'_>) -> Option<GeneratedPictures>,
+}
+
+impl Row {
+    /// A view that needs nothing beside the matrix.
+    const fn new(slug: &'static str, name: &'static str, group: &'static str) -> Self {
+        Self {
+            slug,
+            name,
+            group,
+            reads: |_| ReadingRequest::default(),
+            generates: |_| None,
+        }
+    }
+
+    const fn reads(self, reads: fn(RequestInputs<'_>) -> ReadingRequest) -> Self {
+        Self { reads, ..self }
+    }
+
+    const fn generates(
+        self,
+        generates: fn(&RequestInputs<'_>) -> Option<GeneratedPictures>,
+    ) -> Self {
+        Self { generates, ..self }
+    }
+}
+
+macro_rules! views {
+    ($($(#[$meta:meta])* $view:ident = $row:expr;)*) => {
+        /// One way of looking at captions and pictures.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+        pub enum View { $($(#[$meta])* $view),* }
+
+        impl View {
+            /// All views, in the order in which they are offered.
+            pub const ALL: [Self; [$(stringify!($view)),*].len()] = [$(Self::$view),*];
+
+            fn row(self) -> Row {
+                match self { $(Self::$view => $row),* }
+            }
+        }
+    };
+}
+
+views! {
+    /// The matrix of captions and pictures.
+    #[default]
+    Explore = Row::new("explore", "Explore", "See");
+    /// Captions from the general to the specific.
+    Ladder = Row::new("ladder", "Ladder", "See")
+        .reads(|page| ReadingRequest::of(page.ladder.texts().map(str::to_owned), Vec::new()));
+    /// What each word of a caption adds.
+    Words = Row::new("words", "Words", "See")
+        .reads(|page| ReadingRequest::of(word_variants::variant_captions(page.caption), Vec::new()));
+    /// A scene to draw, and how likely it is under each caption.
+    Studio = Row::new("studio", "Studio", "See")
+        .generates(|page| Some(GeneratedPictures::Drawing(page.drawing.clone())));
+    /// A caption's distribution on the sphere.
+    Geometry = Row::new("geometry", "Geometry", "Understand");
+    /// Naming pictures, and refusing to.
+    NoneOfThese = Row::new("none-of-these", "None of these", "Understand")
+        .reads(|page| ReadingRequest::of(page.classes.captions(), page.images));
+    /// Pictures and captions corrupted, severity by severity.
+    Corruption = Row::new("disturb", "Disturb", "Understand")
+        .reads(|page| ReadingRequest::of(page.misspelling.ladder(page.caption), page.images))
+        .generates(|page| {
+            let picture = page.picture?.to_owned();
+            Some(GeneratedPictures::Corrupted(picture, page.image_corruption))
+        });
+    /// From a picture's best caption towards the vaguest.
+    Traverse = Row::new("traverse", "Traverse", "Understand").reads(|page| ReadingRequest {
+        captions: traverse::pool(&page.captions, &page.elsewhere),
+        images: page.images,
+        relates: true,
+    });
+    /// What was measured of the model.
+    Evidence = Row::new("evidence", "Evidence", "Check");
+    /// A tour, lessons that ask before they show, and what κ is not.
+    Learn = Row::new("learn", "Learn", "Check")
+        .reads(|page| ReadingRequest::of(page.elsewhere, Vec::new()));
+    /// Links, lessons and worksheets for a class.
+    Teach = Row::new("teach", "Teach", "Check")
+        .reads(|page| ReadingRequest::of(page.elsewhere, Vec::new()));
+}
+
+impl View {
+    /// The view in a link.
+    pub fn slug(self) -> &'static str {
+        self.row().slug
+    }
+
+    /// The view's title.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What a visitor does there: `See`, `Understand` or `Check`.
+    pub fn group(self) -> &'static str {
+        self.row().group
+    }
+
+    /// The view that a link names.
+    pub fn from_slug(slug: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|view| view.slug() == slug)
+    }
+
+    /// What the view asks engines about, beside the matrix.
+    pub(super) fn reading_request(self, inputs: RequestInputs<'_>) -> ReadingRequest {
+        (self.row().reads)(inputs)
+    }
+
+    /// The pictures that the view generates and asks about.
+    pub(super) fn generated_pictures(
+        self,
+        inputs: &RequestInputs<'_>,
+    ) -> Option<GeneratedPictures> {
+        (self.row().generates)(inputs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_view_is_found_by_its_address() {
+        for view in View::ALL {
+            assert_eq!(View::from_slug(view.slug()), Some(view), "{view:?}");
+        }
+        assert_eq!(View::from_slug("attic"), None, "a view that is not there");
+    }
+
+    #[test]
+    fn views_of_one_group_stand_together() {
+        let mut groups: Vec<&str> = View::ALL.map(View::group).to_vec();
+        groups.dedup();
+        let expected = ["See", "Understand", "Check"];
+        assert_eq!(groups, expected, "in the order of the views");
+    }
+}

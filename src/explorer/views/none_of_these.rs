@@ -1,16 +1,17 @@
-//! Naming pictures with classes, and three ways to answer "none of these".
+//! The view of "none of these": pictures are named with classes, or with none of them by three rules.
 
 use crate::explorer::number::{percent, three_significant};
 use crate::explorer::readings::cache::ReadingCache;
-use crate::explorer::readings::pair::{of_family, softmax};
+use crate::explorer::readings::caption_view::of_family;
+use crate::explorer::readings::pair_view::posterior;
 use crate::numerics::Family;
 
-/// Classes at most; each is a bar.
+/// Classes at most: each is a bar.
 pub const MAX_CLASSES: usize = 12;
-/// Where the name stands in a template.
+/// Stands for the name in a template.
 const PLACE: &str = "{}";
 
-/// Class names as the visitor writes them, and when a picture is none of them.
+/// Class names as the visitor writes them, and the rules by which a picture is none of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
     /// The names, with commas between them.
@@ -19,9 +20,9 @@ pub struct Classes {
     pub template: String,
     /// The caption that stands for none of the classes; empty for none.
     pub dummy: String,
-    /// A picture whose best cosine lies below is none of the classes, in thousandths.
+    /// Least cosine, in thousandths: a picture whose best cosine lies below is none of the classes.
     pub threshold: u16,
-    /// A picture whose best two cosines lie closer is none of the classes, in thousandths.
+    /// Least margin, in thousandths: a picture whose best two cosines lie closer is none of the classes.
     pub margin: u16,
 }
 
@@ -37,14 +38,14 @@ impl Default for Classes {
     }
 }
 
-/// What is said of one picture.
+/// Numbers and answers for one picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// Nats above uniform of each class.
     pub nats: Vec<f64>,
     /// Nats of the caption that stands for none of them.
     pub dummy_nats: Option<f64>,
-    /// Share of each class, and last that of the dummy if there is one: softmax of τ · nats.
+    /// Posterior of each class, and last of the dummy if there is one.
     pub shares: Vec<f64>,
     /// CLIP's cosine of each class.
     pub cosines: Vec<f64>,
@@ -86,7 +87,7 @@ impl Classes {
         }
     }
 
-    /// Every caption that must be compared with the pictures.
+    /// Captions of all classes, and the dummy.
     pub fn captions(&self) -> Vec<String> {
         let classes = self.list().into_iter().map(|name| self.caption(&name));
         classes.chain(self.dummy()).collect()
@@ -97,7 +98,7 @@ impl Classes {
         (!self.dummy.trim().is_empty()).then(|| self.dummy.clone())
     }
 
-    /// What is said of a picture; `None` without classes or while numbers are missing.
+    /// Numbers and answers for a picture; `None` without classes or while numbers are missing.
     pub fn judge(&self, cache: &ReadingCache, image: &str, family: Family) -> Option<Judgement> {
         let pair = |caption: String| cache.pair(&caption, image, family);
         let pairs: Vec<_> = self
@@ -113,12 +114,6 @@ impl Classes {
             pairs.iter().map(|pair| (pair.nats, pair.cosine)).unzip();
         let (likeliest, nearest) = (greatest(&nats)?, greatest(&cosines)?);
         let scale = of_family(cache.card()?.logit_scale, family);
-        let logits: Vec<f64> = nats
-            .iter()
-            .copied()
-            .chain(dummy_nats)
-            .map(|nats| scale * nats)
-            .collect();
         let cosine_margin = margin(&cosines);
         let is_near = cosines[nearest] >= thousandths(self.threshold);
         let stands_out = cosine_margin.is_none_or(|margin| margin >= thousandths(self.margin));
@@ -128,7 +123,7 @@ impl Classes {
                 .then_some(likeliest),
             by_threshold: is_near.then_some(nearest),
             by_margin: stands_out.then_some(nearest),
-            shares: softmax(&logits),
+            shares: posterior(nats.iter().copied().chain(dummy_nats), scale),
             nats,
             dummy_nats,
             cosines,
@@ -139,12 +134,12 @@ impl Classes {
     }
 }
 
-/// A number of thousandths.
+/// A number out of its thousandths.
 pub fn thousandths(n: u16) -> f64 {
     f64::from(n) / 1000.0
 }
 
-/// The three answers about a picture in one sentence.
+/// The three answers for a picture, in one sentence.
 pub fn judgement_text(judgement: &Judgement, names: &[String]) -> String {
     let name = |answer: Option<usize>| {
         answer
@@ -188,10 +183,7 @@ fn margin(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explorer::readings::cache::AnswerSource;
-    use crate::explorer::readings::cache::tests::{answer_of, card};
-
-    const LAW: Family = Family::VonMisesFisher;
+    use crate::explorer::readings::cache::tests::{answer_of, cache_with};
 
     fn classes(names: &str) -> Classes {
         Classes {
@@ -202,29 +194,20 @@ mod tests {
 
     /// Three captions against "x", which is red, and "y", which is neither.
     fn cache() -> ReadingCache {
-        let mut cache = ReadingCache::default();
         let captions = [
             ("something red", 20.0),
             ("something green", 20.0),
             ("a picture", 1.0),
         ];
         let cosines = [0.6, -0.2, 0.1, 0.05, 0.4, 0.4];
-        let answer = answer_of(&captions, &["x", "y"], &cosines);
-        cache.learn(&card(), &answer, AnswerSource::Engine);
-        cache
+        cache_with(&answer_of(&captions, &["x", "y"], &cosines))
     }
 
     #[test]
     fn names_are_split_at_commas_and_counted_once() {
-        let many = (0..40)
-            .map(|i| i.to_string())
-            .collect::<Vec<_>>()
-            .join(", ");
-        assert_eq!(
-            classes(" red,, green ,red ").list(),
-            ["red", "green"],
-            "spaces and doubles"
-        );
+        let many = (0..40).map(|i| format!("{i}, ")).collect::<String>();
+        let names = classes(" red,, green ,red ").list();
+        assert_eq!(names, ["red", "green"], "spaces and doubles");
         assert_eq!(classes(&many).list().len(), MAX_CLASSES, "as many as fit");
     }
 
@@ -234,11 +217,8 @@ mod tests {
         classes.template = "a photo of a".into();
         assert_eq!(classes.caption("dog"), "a photo of a dog", "no place");
         classes.template = "the {}, only the {}".into();
-        assert_eq!(
-            classes.caption("dog"),
-            "the dog, only the dog",
-            "two places"
-        );
+        let caption = classes.caption("dog");
+        assert_eq!(caption, "the dog, only the dog", "two places");
         classes.template = String::new();
         assert_eq!(classes.caption("dog"), "dog", "no template");
     }
@@ -246,14 +226,14 @@ mod tests {
     #[test]
     fn a_picture_that_fits_no_class_goes_to_the_dummy() {
         let (classes, cache) = (classes("red, green"), cache());
-        let fits = classes.judge(&cache, "x", LAW).expect("all is known");
-        let alien = classes.judge(&cache, "y", LAW).expect("all is known");
+        let fits = classes
+            .judge(&cache, "x", Family::VonMisesFisher)
+            .expect("all is known");
+        let alien = classes
+            .judge(&cache, "y", Family::VonMisesFisher)
+            .expect("all is known");
         assert_eq!(fits.by_likelihood, Some(0), "x is red: {:?}", fits.nats);
-        assert_eq!(
-            alien.by_likelihood, None,
-            "y is neither: {:?} against {:?}",
-            alien.nats, alien.dummy_nats
-        );
+        assert_eq!(alien.by_likelihood, None, "y is neither: {alien:?}");
         assert_eq!(alien.by_threshold, None, "its best cosine is 0.05");
     }
 
@@ -261,14 +241,13 @@ mod tests {
     fn the_margin_and_the_threshold_are_kept_apart() {
         let (mut classes, cache) = (classes("red, green"), cache());
         (classes.threshold, classes.margin) = (0, 260);
-        let judgement = classes.judge(&cache, "y", LAW).expect("all is known");
+        let judgement = classes
+            .judge(&cache, "y", Family::VonMisesFisher)
+            .expect("all is known");
         let margin = judgement.cosine_margin.expect("there are two classes");
         assert!((margin - 0.25).abs() < 1e-12, "0.05 − (−0.2) is {margin}");
-        assert_eq!(
-            (judgement.by_threshold, judgement.by_margin),
-            (Some(1), None),
-            "0.05 ≥ 0 but 0.25 < 0.26"
-        );
+        assert_eq!(judgement.by_threshold, Some(1), "0.05 ≥ 0");
+        assert_eq!(judgement.by_margin, None, "0.25 < 0.26");
         assert!(is_disputed(&judgement), "the answers differ");
     }
 
@@ -276,7 +255,9 @@ mod tests {
     fn without_a_dummy_likelihood_always_names_a_class() {
         let (mut classes, cache) = (classes("red, green"), cache());
         classes.dummy = " ".into();
-        let judgement = classes.judge(&cache, "y", LAW).expect("all is known");
+        let judgement = classes
+            .judge(&cache, "y", Family::VonMisesFisher)
+            .expect("all is known");
         assert_eq!(judgement.by_likelihood, Some(1), "the less unlikely one");
         let sum: f64 = judgement.shares.iter().sum();
         assert!((sum - 1.0).abs() < 1e-12, "the shares sum to {sum}");
@@ -286,25 +267,22 @@ mod tests {
     #[test]
     fn nothing_is_judged_while_numbers_are_missing() {
         let cache = cache();
-        assert_eq!(
-            classes("red, blue").judge(&cache, "x", LAW),
-            None,
-            "blue is unknown"
-        );
-        assert_eq!(classes(" , ").judge(&cache, "x", LAW), None, "no class");
+        for (names, reason) in [("red, blue", "blue is unknown"), (" , ", "no class")] {
+            let judgement = classes(names).judge(&cache, "x", Family::VonMisesFisher);
+            assert_eq!(judgement, None, "{reason}");
+        }
     }
 
     #[test]
     fn the_sentence_names_the_three_answers() {
         let (classes, cache) = (classes("red, green"), cache());
-        let judgement = classes.judge(&cache, "y", LAW).expect("all is known");
+        let judgement = classes
+            .judge(&cache, "y", Family::VonMisesFisher)
+            .expect("all is known");
         let sentence = judgement_text(&judgement, &classes.list());
-        assert!(
-            sentence.starts_with("By likelihood none of these (")
-                && sentence.ends_with(
-                    "by cosine with the threshold none of these, with the margin “green”."
-                ),
-            "the sentence was: {sentence}"
-        );
+        let start = "By likelihood none of these (";
+        let end = "by cosine with the threshold none of these, with the margin “green”.";
+        let is_whole = sentence.starts_with(start) && sentence.ends_with(end);
+        assert!(is_whole, "the sentence was: {sentence}");
     }
 }

@@ -1,22 +1,21 @@
-//! The way from a picture's best caption towards the one that says least: which captions are met on it.
+//! The view of traversals: the captions met on the way from a picture's best caption towards a vaguer root.
 
 use crate::explorer::readings::cache::ReadingCache;
-use crate::explorer::readings::pair::{CaptionView, PairView};
-use crate::explorer::state::ExplorerState;
+use crate::explorer::readings::caption_view::CaptionView;
+use crate::explorer::readings::pair_view::PairView;
 use crate::numerics::{Family, VonMisesFisher};
 
 /// Steps between a start and its root, as in `ProLIP`'s evaluation.
 const N_STEPS: usize = 50;
-/// Captions that may be met at most; each is compared with each other.
+/// Captions of a pool at most: each is compared with each other.
 const MAX_POOL: usize = 60;
-/// The caption without words, whose embedding is the root where spread takes no part.
+/// The caption without words, whose embedding is the root of the traversal between points.
 const NO_WORDS: &str = "";
-/// The law of the ways through spreads: products of power-spherical densities have no closed form.
-const LAW: Family = Family::VonMisesFisher;
+/// The family of traversals: products of power-spherical densities have no closed form.
+const FAMILY: Family = Family::VonMisesFisher;
 
-/// The captions that may be met, after the one without words: the page's, and those written for its pictures.
-pub fn pool(state: &ExplorerState, written: &[String]) -> Vec<String> {
-    let (_, own) = state.askable();
+/// Captions that may be met: the one without words, the page's own, and those written for its pictures.
+pub fn pool(own: &[String], written: &[String]) -> Vec<String> {
     let mut pool = vec![NO_WORDS.to_owned()];
     for caption in own.iter().chain(written) {
         if pool.len() < MAX_POOL && !pool.contains(caption) {
@@ -26,28 +25,28 @@ pub fn pool(state: &ExplorerState, written: &[String]) -> Vec<String> {
     pool
 }
 
-/// A caption that is met on the way.
+/// A caption that is met.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Met {
+pub struct MetCaption {
     /// Its numbers.
     pub caption: CaptionView,
     /// Its numbers for the picture.
     pub pair: PairView,
-    /// Share of the way at which it is met first.
+    /// Share of the way at which it is first met, from 0 to 1.
     pub share: f64,
 }
 
-/// A way from start to root.
+/// The way from a start to a root.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traversal {
-    /// The words towards which it goes.
+    /// The root: the caption towards which it goes.
     pub root: String,
     /// The captions met, in order, each once.
-    pub met: Vec<Met>,
+    pub met: Vec<MetCaption>,
 }
 
 impl Traversal {
-    /// The way that knows no κ: towards the embedding of no words at all, always at the caption of the greatest cosine.
+    /// The traversal without κ: towards the embedding of no words, each step at the caption of the greatest cosine.
     pub fn between_points(cache: &ReadingCache, pool: &[String], image: &str) -> Option<Self> {
         let start = best_of(cache, pool, image)?;
         let cosine = |a: &str, b: &str| Some(cache.relation(a, b)?.cosine);
@@ -59,88 +58,90 @@ impl Traversal {
         walk(cache, pool, image, NO_WORDS, near)
     }
 
-    /// The way through spreads: towards the vaguest caption that holds the first, always at the caption whose law
-    /// diverges least from the one at that step, whose κμ lies on the line from the first's to the last's.
-    pub fn between_laws(cache: &ReadingCache, pool: &[String], image: &str) -> Option<Self> {
+    /// The traversal between distributions: towards the vaguest caption that includes the first. The natural parameter κμ
+    /// goes in a straight line, and each step is at the caption of the least divergence from the distribution there.
+    pub fn between_distributions(
+        cache: &ReadingCache,
+        pool: &[String],
+        image: &str,
+    ) -> Option<Self> {
         let start = best_of(cache, pool, image)?;
         let root = root_of(cache, pool, start)?;
-        let law = |caption: &str| law_of(cache, caption);
         let cosine = |a: &str, b: &str| Some(cache.relation(a, b)?.mean_direction_cosine.vmf);
-        let (first, last, apart) = (law(start)?, law(root)?, cosine(start, root)?);
+        let [first, last] = [distribution(cache, start)?, distribution(cache, root)?];
+        let apart = cosine(start, root)?;
         let near = |caption: &str, share: f64| {
-            let [a, b] = [
-                (1.0 - share) * first.concentration(),
-                share * last.concentration(),
-            ];
+            let a = (1.0 - share) * first.concentration();
+            let b = share * last.concentration();
             let length = (a * a + b * b + 2.0 * a * b * apart).max(0.0).sqrt();
             let towards = a * cosine(start, caption)? + b * cosine(root, caption)?;
             let there = VonMisesFisher::new(first.embed_dim(), length);
-            Some(-there.kl_to(&law(caption)?, towards / length))
+            Some(-there.kl_to(&distribution(cache, caption)?, towards / length))
         };
         walk(cache, pool, image, root, near)
     }
 
-    /// The words of the captions met.
-    pub fn words(&self) -> Vec<&str> {
-        let words = self.met.iter().map(|met| met.caption.caption.as_str());
-        words.collect()
+    /// Texts of the captions met.
+    pub fn texts(&self) -> Vec<&str> {
+        let met = self.met.iter();
+        met.map(|met| met.caption.caption.as_str()).collect()
     }
 }
 
-/// How well the captions met agree with those that were written for the picture: how many are met and written, how many
-/// are met, and how many are written.
+/// Agreement of the captions met with those written for the picture: how many are both, are met, are written.
 pub fn agreement(traversal: &Traversal, written: &[String]) -> [usize; 3] {
-    let met = traversal.words();
-    let both = written
-        .iter()
-        .filter(|caption| met.contains(&caption.as_str()));
-    [both.count(), met.len(), written.len()]
+    let met = traversal.texts();
+    let is_met = |caption: &&String| met.contains(&caption.as_str());
+    let n_both = written.iter().filter(is_met).count();
+    [n_both, met.len(), written.len()]
 }
 
-/// How far one caption's law lies in another's.
+/// Inclusion of one caption's distribution in another's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Inclusion {
-    /// Nats above uniform of the other, on average where the one has its most likely pictures.
+    /// Mean nats above uniform under the outer distribution, over pictures that are likely under the inner one.
     pub nats: f64,
-    /// `ProLIP`'s test: above zero where the one is the narrower.
+    /// `ProLIP`'s test: above zero where the inner distribution is the narrower one.
     pub test: f64,
 }
 
 impl Inclusion {
-    /// How far `inner` lies in `outer`, where both are known.
+    /// Inclusion of `inner` in `outer`, where both are known.
     pub fn of(cache: &ReadingCache, inner: &str, outer: &str) -> Option<Self> {
         let cosine = cache.relation(inner, outer)?.mean_direction_cosine.vmf;
-        let (inner, outer) = (law_of(cache, inner)?, law_of(cache, outer)?);
+        let [inner, outer] = [distribution(cache, inner)?, distribution(cache, outer)?];
         Some(Self {
             nats: inner.inclusion_in(&outer, cosine),
             test: inner.inclusion_test(&outer, cosine),
         })
     }
 
-    /// Whether the one is the narrower and lies where the other is likelier than chance.
+    /// Whether the inner distribution is narrower and lies where the outer one is likelier than chance.
     pub fn holds(&self) -> bool {
         self.test > 0.0 && self.nats > 0.0
     }
 }
 
-fn law_of(cache: &ReadingCache, caption: &str) -> Option<VonMisesFisher> {
-    let kappa = cache.caption(caption, LAW)?.concentration;
+fn distribution(cache: &ReadingCache, caption: &str) -> Option<VonMisesFisher> {
+    let kappa = cache.caption(caption, FAMILY)?.concentration;
     Some(VonMisesFisher::new(cache.card()?.embed_dim, kappa))
 }
 
-/// The likeliest caption for a picture, from which both ways start: by cosine it would be one that fits all pictures.
+/// The likeliest caption for a picture, where traversals start: the nearest by cosine would be one that fits all pictures.
 fn best_of<'a>(cache: &ReadingCache, pool: &'a [String], image: &str) -> Option<&'a str> {
-    greatest(pool, |caption| Some(cache.pair(caption, image, LAW)?.nats))
+    greatest(pool, |caption| {
+        Some(cache.pair(caption, image, FAMILY)?.nats)
+    })
 }
 
-/// The vaguest caption that holds this one; this one itself where none does.
+/// The vaguest caption that includes this one; this one itself where none does.
 fn root_of<'a>(cache: &ReadingCache, pool: &'a [String], start: &'a str) -> Option<&'a str> {
-    let is_held = |caption: &str| {
+    let includes = |caption: &str| {
         let inclusion = Inclusion::of(cache, start, caption);
         caption == start || inclusion.is_some_and(|inclusion| inclusion.holds())
     };
-    let kappa = |caption: &str| Some(-cache.caption(caption, LAW)?.concentration);
-    greatest(pool, |caption| is_held(caption).then(|| kappa(caption))?)
+    let kappa = |caption: &str| Some(-cache.caption(caption, FAMILY)?.concentration);
+    greatest(pool, |caption| includes(caption).then(|| kappa(caption))?)
 }
 
 /// The caption with words that has the greatest value.
@@ -153,7 +154,7 @@ fn greatest(pool: &[String], value: impl Fn(&str) -> Option<f64>) -> Option<&str
     Some(caption)
 }
 
-/// Goes from 0 to 1 and notes each caption that is nearest somewhere.
+/// Goes from 0 to 1 and collects each caption that is nearest somewhere.
 fn walk(
     cache: &ReadingCache,
     pool: &[String],
@@ -161,14 +162,14 @@ fn walk(
     root: &str,
     near: impl Fn(&str, f64) -> Option<f64>,
 ) -> Option<Traversal> {
-    let mut met: Vec<Met> = Vec::new();
+    let mut met: Vec<MetCaption> = Vec::new();
     for step in 0..=N_STEPS {
         let share = step as f64 / N_STEPS as f64;
         let nearest = greatest(pool, |caption| near(caption, share))?;
         if !met.iter().any(|known| known.caption.caption == nearest) {
-            met.push(Met {
-                caption: cache.caption(nearest, LAW)?,
-                pair: cache.pair(nearest, image, LAW)?,
+            met.push(MetCaption {
+                caption: cache.caption(nearest, FAMILY)?,
+                pair: cache.pair(nearest, image, FAMILY)?,
                 share,
             });
         }
@@ -182,8 +183,7 @@ fn walk(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explorer::readings::cache::AnswerSource;
-    use crate::explorer::readings::cache::tests::{answer_of, card};
+    use crate::explorer::readings::cache::tests::{answer_of, cache_with};
     use crate::protocol::{PairReading, PerFamily};
 
     /// Three captions along one direction, of κ 30, 10 and 1, one across it of κ 20, and no words with κ 0.5; the
@@ -214,41 +214,26 @@ mod tests {
                 },
             })
             .collect();
-        let mut cache = ReadingCache::default();
-        cache.learn(&card(), &answer, AnswerSource::Engine);
-        (
-            cache,
-            captions.map(|(caption, _)| caption.to_owned()).to_vec(),
-        )
+        let pool = captions.map(|(caption, _)| caption.to_owned()).to_vec();
+        (cache_with(&answer), pool)
     }
 
     #[test]
-    fn both_ways_lead_from_the_narrow_to_the_wide() {
+    fn both_traversals_lead_from_the_narrow_to_the_wide() {
         let (cache, pool) = cache();
         let points = Traversal::between_points(&cache, &pool, "x").expect("all is known");
         assert_eq!(points.root, "", "towards no words");
-        assert_eq!(
-            points.words(),
-            ["narrow", "wide"],
-            "and the middle is passed by"
-        );
-        let laws = Traversal::between_laws(&cache, &pool, "x").expect("all is known");
-        assert_eq!(laws.root, "wide", "the vaguest that holds the start");
-        assert_eq!(
-            laws.words(),
-            ["narrow", "middle", "wide"],
-            "from law to law"
-        );
-        assert_eq!(laws.met[0].share, 0.0, "the first stands at the start");
-        assert!(
-            laws.met[2].share > laws.met[1].share,
-            "then on: {:?}",
-            laws.met
-        );
+        assert_eq!(points.texts(), ["narrow", "wide"], "the middle is not met");
+        let found = Traversal::between_distributions(&cache, &pool, "x").expect("all is known");
+        assert_eq!(found.root, "wide", "the vaguest that includes the start");
+        assert_eq!(found.texts(), ["narrow", "middle", "wide"], "one by one");
+        let shares: Vec<f64> = found.met.iter().map(|met| met.share).collect();
+        let is_rising = shares.is_sorted_by(|a, b| a < b);
+        assert!(shares[0] == 0.0 && is_rising, "from the start: {shares:?}");
     }
 
     #[test]
-    fn a_law_is_held_by_the_wider_one_in_its_direction_only() {
+    fn a_distribution_is_included_in_the_wider_one_of_its_direction_only() {
         let (cache, _) = cache();
         let holds = |inner, outer| {
             let inclusion = Inclusion::of(&cache, inner, outer).expect("it is known");
@@ -262,36 +247,27 @@ mod tests {
     #[test]
     fn nothing_is_met_while_relations_are_unknown() {
         let (_, pool) = cache();
-        let mut cache = ReadingCache::default();
-        cache.learn(
-            &card(),
-            &answer_of(&[("narrow", 30.0)], &["x"], &[0.9]),
-            AnswerSource::Engine,
-        );
-        assert_eq!(
-            Traversal::between_points(&cache, &pool, "x"),
-            None,
-            "no cosines"
-        );
-        assert_eq!(Traversal::between_laws(&cache, &pool, "x"), None, "no laws");
+        let cache = cache_with(&answer_of(&[("narrow", 30.0)], &["x"], &[0.9]));
+        let between = [Traversal::between_points, Traversal::between_distributions];
+        for traversal in between {
+            assert_eq!(traversal(&cache, &pool, "x"), None, "no cosines");
+        }
     }
 
     #[test]
     fn captions_met_are_counted_against_those_written() {
         let (cache, pool) = cache();
-        let laws = Traversal::between_laws(&cache, &pool, "x").expect("all is known");
+        let distributions =
+            Traversal::between_distributions(&cache, &pool, "x").expect("all is known");
         let written = ["narrow", "wide", "missed"].map(str::to_owned);
-        assert_eq!(
-            agreement(&laws, &written),
-            [2, 3, 3],
-            "two of three are written"
-        );
+        let counts = agreement(&distributions, &written);
+        assert_eq!(counts, [2, 3, 3], "two of three are written");
     }
 
     #[test]
     fn the_pool_holds_each_caption_once_and_no_words_first() {
-        let state = ExplorerState::new(["a star", " ", "a star"], []);
+        let own = ["a star", "a star"].map(str::to_owned);
         let written = ["a star", "a ring"].map(str::to_owned);
-        assert_eq!(pool(&state, &written), ["", "a star", "a ring"], "in order");
+        assert_eq!(pool(&own, &written), ["", "a star", "a ring"], "in order");
     }
 }

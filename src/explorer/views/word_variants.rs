@@ -1,19 +1,19 @@
-//! A caption taken apart: each beginning of it, and the whole without each word.
+//! The view of words: each beginning of a caption, and the whole caption without each word.
 
 use crate::explorer::number::three_significant;
 use crate::explorer::readings::cache::ReadingCache;
-use crate::explorer::readings::pair::CaptionView;
+use crate::explorer::readings::caption_view::CaptionView;
 use crate::numerics::Family;
 
-/// Words that are taken apart at most; each asks for two captions.
+/// Words of a caption that are compared at most; each asks for two captions.
 pub const MAX_WORDS: usize = 24;
 
-/// One word of a caption with the two captions that show what it does.
+/// A word with the two captions that show what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordVariant {
     /// The word.
     pub word: String,
-    /// The caption up to and with this word.
+    /// The caption up to this word, with it.
     pub prefix: String,
     /// The caption without this word; `None` where nothing would be left.
     pub without: Option<String>,
@@ -30,24 +30,22 @@ pub struct WordView {
     pub prefix_change: Option<f64>,
     /// The caption without this word.
     pub without: Option<CaptionView>,
-    /// What the word is worth: κ of the whole caption minus κ without it.
+    /// Worth of the word: κ of the whole caption minus κ without it.
     pub worth: Option<f64>,
 }
 
-/// The words of a caption that are taken apart, in order, as one text.
-///
-/// Later words are left out, so that the whole is what its parts are compared with.
+/// The caption that is compared with its variants: its first [`MAX_WORDS`] words.
 pub fn whole(caption: &str) -> String {
     words(caption).join(" ")
 }
 
-/// Whether a caption has more words than are taken apart.
+/// Whether a caption has more words than are compared.
 pub fn is_cut(caption: &str) -> bool {
     caption.split_whitespace().count() > MAX_WORDS
 }
 
-/// Each word of a caption with its beginning and the rest without it.
-pub fn word_variants(caption: &str) -> Vec<WordVariant> {
+/// Each word of a caption with its variants.
+fn word_variants(caption: &str) -> Vec<WordVariant> {
     let words = words(caption);
     let variant = |i: usize| {
         let rest = [&words[..i], &words[i + 1..]].concat();
@@ -60,23 +58,23 @@ pub fn word_variants(caption: &str) -> Vec<WordVariant> {
     (0..words.len()).map(variant).collect()
 }
 
-/// Every caption that must be asked about to take a caption apart, each once.
-pub fn variant_captions(caption: &str) -> Vec<String> {
-    let word_variants = word_variants(caption);
-    let mut captions: Vec<String> = Vec::with_capacity(2 * word_variants.len());
-    for text in word_variants
-        .into_iter()
-        .flat_map(|variant| [Some(variant.prefix), variant.without])
-        .flatten()
-    {
-        if !captions.contains(&text) {
-            captions.push(text);
+/// Every variant of a caption, each once.
+pub(in crate::explorer) fn variant_captions(caption: &str) -> Vec<String> {
+    let mut captions: Vec<String> = Vec::new();
+    for variant in word_variants(caption) {
+        for text in [Some(variant.prefix), variant.without]
+            .into_iter()
+            .flatten()
+        {
+            if !captions.contains(&text) {
+                captions.push(text);
+            }
         }
     }
     captions
 }
 
-/// The words of a caption with what is known of each.
+/// The words of a caption with their numbers.
 pub fn word_views(caption: &str, cache: &ReadingCache, family: Family) -> Vec<WordView> {
     let of_whole = cache.caption(&whole(caption), family);
     let mut before: Option<f64> = None;
@@ -100,7 +98,7 @@ pub fn word_views(caption: &str, cache: &ReadingCache, family: Family) -> Vec<Wo
     word_variants(caption).into_iter().map(view).collect()
 }
 
-/// Which word is worth most and which least, in a sentence; empty while numbers are missing.
+/// The words that are worth most and least, in a sentence; empty while numbers are missing.
 pub fn worth_text(words: &[WordView]) -> String {
     let mut worth: Vec<(&str, f64)> = words
         .iter()
@@ -143,18 +141,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_caption_taken_apart_can_be_put_together(caption in ".{0,80}") {
-            let word_variants = word_variants(&caption);
-            let words: Vec<&str> = word_variants.iter().map(|variant| variant.word.as_str()).collect();
+        fn the_words_of_a_caption_are_the_whole_caption(caption in ".{0,80}") {
+            let variants = word_variants(&caption);
+            let words: Vec<&str> = variants.iter().map(|variant| variant.word.as_str()).collect();
             prop_assert_eq!(words.join(" "), whole(&caption), "the words in order are the whole");
             prop_assert_eq!(
-                word_variants.last().map_or("", |variant| variant.prefix.as_str()),
+                variants.last().map_or("", |variant| variant.prefix.as_str()),
                 whole(&caption),
                 "the last beginning is the whole"
             );
-            for (i, variant) in word_variants.iter().enumerate() {
+            for (i, variant) in variants.iter().enumerate() {
                 let n_left = variant.without.as_ref().map_or(0, |rest| rest.split_whitespace().count());
-                prop_assert_eq!(n_left + 1, word_variants.len(), "word {} leaves the others", i);
+                prop_assert_eq!(n_left + 1, variants.len(), "word {} leaves the others", i);
             }
         }
     }
@@ -162,18 +160,9 @@ mod tests {
     #[test]
     fn every_variant_is_asked_for_once() {
         let captions = variant_captions("a red red star");
-        let expected = [
-            "a",
-            "red red star",
-            "a red",
-            "a red star",
-            "a red red",
-            "a red red star",
-        ];
-        assert_eq!(
-            captions, expected,
-            "the two reds leave the same caption behind"
-        );
+        let expected = "a, red red star, a red, a red star, a red red, a red red star";
+        let captions = captions.join(", ");
+        assert_eq!(captions, expected, "both reds leave “a red star”");
     }
 
     #[test]
@@ -184,21 +173,17 @@ mod tests {
         assert_eq!(worth, [Some(0.5), Some(3.0)], "4 − 3.5 and 4 − 1");
         let changes: Vec<_> = views.iter().map(|view| view.prefix_change).collect();
         assert_eq!(changes, [None, Some(3.0)], "nothing comes before the first");
-        assert_eq!(
-            worth_text(&views),
-            "“star” is worth most: without it κ is lower by 3.00.",
-            "in words"
-        );
+        let expected = "“star” is worth most: without it κ is lower by 3.00.";
+        assert_eq!(worth_text(&views), expected, "in words");
     }
 
     #[test]
     fn a_word_that_makes_vaguer_is_named() {
         let cache = cache_of(&[("not", 2.0), ("star", 6.0), ("not star", 5.0)]);
         let sentence = worth_text(&word_views("not star", &cache, Family::VonMisesFisher));
-        assert!(
-            sentence.contains("“not” makes the caption vaguer") && sentence.contains("1.00"),
-            "the sentence was: {sentence}"
-        );
+        let expected =
+            "“not” makes the caption vaguer to this model: without it κ is higher by 1.00.";
+        assert!(sentence.ends_with(expected), "the sentence was: {sentence}");
     }
 
     #[test]
@@ -210,23 +195,15 @@ mod tests {
 
     #[test]
     fn a_single_word_has_nothing_to_be_compared_with() {
-        let word_variants = word_variants("star");
-        assert_eq!(word_variants[0].without, None, "no words would be left");
-        assert_eq!(
-            variant_captions("star"),
-            ["star"],
-            "one caption is asked for"
-        );
+        let variants = word_variants("star");
+        assert_eq!(variants[0].without, None, "no words would be left");
+        assert_eq!(variant_captions("star"), ["star"], "one caption");
     }
 
     #[test]
     fn a_very_long_caption_is_cut() {
         let long = "word ".repeat(100);
         assert!(is_cut(&long), "100 words are too many");
-        assert_eq!(
-            word_variants(&long).len(),
-            MAX_WORDS,
-            "the first are taken apart"
-        );
+        assert_eq!(word_variants(&long).len(), MAX_WORDS, "the first words");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of the encoder that made the features.
 
+mod config;
 mod evidential;
 mod gamma;
 mod gaussian;
@@ -13,12 +14,12 @@ mod perceptron;
 use burn::module::{Module, Param};
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
-pub use crate::numerics::Family;
+pub use crate::family::{Family, PerFamily};
+pub use config::AdapterConfig;
 pub use evidential::{concentration_parameters, evidential_loss};
 pub use gaussian::{
     cosine, diagonal_log_density, expected_squared_distance, halved_information_bottleneck,
@@ -28,44 +29,6 @@ pub use generalized_gaussian::GeneralizedGaussian;
 pub use likelihood::{concentration, log_likelihood_ratio};
 pub use loss::{info_nce, sigmoid_loss};
 pub use perceptron::Perceptron;
-
-/// A value for each [`Family`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PerFamily<T> {
-    /// Of the von Mises–Fisher adapter.
-    pub vmf: T,
-    /// Of the power-spherical adapter.
-    pub power_spherical: T,
-}
-
-impl<T> PerFamily<T> {
-    /// The value of one family.
-    pub fn get(&self, family: Family) -> &T {
-        match family {
-            Family::VonMisesFisher => &self.vmf,
-            Family::PowerSpherical => &self.power_spherical,
-        }
-    }
-
-    /// Each value through `f`.
-    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> PerFamily<U> {
-        PerFamily {
-            vmf: f(self.vmf),
-            power_spherical: f(self.power_spherical),
-        }
-    }
-}
-
-/// Sizes of an [`Adapter`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AdapterConfig {
-    /// Dimension of features and of η.
-    pub embed_dim: usize,
-    /// Width of the hidden layers; 1024 in the paper's code.
-    pub hidden_width: usize,
-    /// Hidden layers; 3 in the paper's code, whose text counts them without the last linear layer.
-    pub hidden_layers: usize,
-}
 
 /// `Linear → ReLU` for each hidden layer, then `Linear` without activation, and the factor on the log-likelihoods.
 #[derive(Module, Debug)]

@@ -5,7 +5,7 @@ use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
-use super::AdapterConfig;
+use super::config::AdapterConfig;
 use crate::error::Result;
 use crate::model::parameters::ParameterVisitor;
 

@@ -9,7 +9,7 @@
 mod checkpoint;
 mod pooling;
 mod text;
-mod transformer;
+pub(crate) mod transformer;
 mod vision;
 
 use burn::module::{Module, Param};

@@ -157,7 +157,7 @@ impl Block {
 }
 
 impl SelfAttention {
-    fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
+    pub(crate) fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
         let query = self.query.forward(tokens.clone());
         let key = self.key.forward(tokens.clone());
         let value = self.value.forward(tokens);

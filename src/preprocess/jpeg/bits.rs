@@ -72,7 +72,7 @@ impl<'a> Bits<'a> {
     pub(super) fn restart(&mut self) {
         (self.buffer, self.n_buffered) = (0, 0);
         let mut at = self.at;
-        if let Some(0xD0..=0xD7) = super::next_marker(self.bytes, &mut at) {
+        if let Some(0xD0..=0xD7) = next_marker(self.bytes, &mut at) {
             self.at = at;
         }
     }
@@ -154,4 +154,14 @@ impl Huffman {
             values: values.to_vec(),
         })
     }
+}
+
+/// Moves behind the next marker and returns it.
+pub(super) fn next_marker(bytes: &[u8], at: &mut usize) -> Option<u8> {
+    let rest = bytes.get(*at..)?;
+    let offset = rest
+        .windows(2)
+        .position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xFF))?;
+    *at += offset + 2;
+    Some(rest[offset + 1])
 }

@@ -1,9 +1,10 @@
 //! Planes of samples are enlarged to the picture's size and become red, green and blue.
 
 use super::frame::{Component, Frame};
+use super::headers::ColourSpace;
 use super::idct::inverse_transform;
-use super::{ColourSpace, Refusal};
-use crate::preprocess::image::RgbPixels;
+use super::refusal::Refusal;
+use crate::preprocess::pixels::RgbPixels;
 
 /// The samples of one component.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The frame: the picture's size and its components' coefficients.
 
-use super::Refusal;
+use super::refusal::Refusal;
 
 /// The picture as its frame header describes it.
 #[derive(Debug)]
@@ -50,10 +50,8 @@ impl Frame {
         else {
             return Err(BROKEN);
         };
-        let (width, height) = (
-            usize::from(u16::from_be_bytes([x1, x0])),
-            usize::from(u16::from_be_bytes([y1, y0])),
-        );
+        let size = |high, low| usize::from(u16::from_be_bytes([high, low]));
+        let (width, height) = (size(x1, x0), size(y1, y0));
         if precision != 8 {
             return Err(Refusal::Unsupported("samples of other than 8 bits"));
         }
@@ -63,25 +61,17 @@ impl Frame {
         if !matches!(n_components, 1 | 3 | 4) {
             return Err(Refusal::Unsupported("other than 1, 3 or 4 components"));
         }
-        let specifications = specifications
-            .chunks_exact(3)
-            .take(usize::from(n_components));
-        let samplings = specifications.clone().map(|specification| {
-            (
-                usize::from(specification[1] >> 4),
-                usize::from(specification[1] & 15),
-            )
-        });
-        if samplings
-            .clone()
-            .any(|(h, v)| !(1..=4).contains(&h) || !(1..=4).contains(&v))
-        {
+        let (specifications, _) = specifications.as_chunks::<3>();
+        let specifications = &specifications[..usize::from(n_components)];
+        let samplings = specifications.iter().map(sampling);
+        let is_wrong = |sampling| !(1..=4).contains(&sampling);
+        if samplings.clone().any(|(h, v)| is_wrong(h) || is_wrong(v)) {
             return Err(BROKEN);
         }
         let h_max = samplings.clone().map(|(h, _)| h).max().unwrap_or(1);
         let v_max = samplings.clone().map(|(_, v)| v).max().unwrap_or(1);
         let (units_wide, units_high) = (width.div_ceil(8 * h_max), height.div_ceil(8 * v_max));
-        let component = |(specification, (h, v)): (&[u8], (usize, usize))| Component {
+        let component = |(specification, (h, v)): (&[u8; 3], (usize, usize))| Component {
             id: specification[0],
             h,
             v,
@@ -92,7 +82,11 @@ impl Frame {
             blocks_wide: units_wide * h,
             coefficients: vec![[0; 64]; units_wide * h * units_high * v],
         };
-        let components = specifications.zip(samplings).map(component).collect();
+        let components = specifications
+            .iter()
+            .zip(samplings)
+            .map(component)
+            .collect();
         Ok(Self {
             width,
             height,
@@ -104,4 +98,10 @@ impl Frame {
             components,
         })
     }
+}
+
+/// Horizontal and vertical sampling of a component.
+fn sampling(specification: &[u8; 3]) -> (usize, usize) {
+    let [_, sampling, _] = *specification;
+    (usize::from(sampling >> 4), usize::from(sampling & 15))
 }

@@ -7,7 +7,7 @@ pub mod captions_csv;
 pub mod cifar;
 pub mod coco;
 pub mod conceptual;
-pub mod distort;
+pub mod corruption;
 pub mod flickr;
 pub mod hierarcaps;
 pub mod image_folder;

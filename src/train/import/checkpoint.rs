@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::legacy::{LegacyFile, MAGIC};
 use super::random::RandomCheckpoint;
 use super::safetensors::SafetensorsFile;
 use super::torch::TorchArchive;
@@ -40,11 +41,14 @@ pub fn open(path: &Path) -> Result<Box<dyn Checkpoint>> {
     if start.starts_with(b"PK") {
         return Ok(Box::new(TorchArchive::open(path)?));
     }
+    if start.starts_with(&MAGIC) {
+        return Ok(Box::new(LegacyFile::open(path)?));
+    }
     // A pickle begins with its protocol; the second byte of a header's length could be anything, its ninth is `{`.
     let is_pickle = start.first() == Some(&0x80) && start.get(8) != Some(&b'{');
     if is_pickle {
         return Err(Error::Weights(format!(
-            "{}: written by PyTorch before 1.6 or as a bare pickle; load it there and save it again with torch.save",
+            "{}: a bare pickle, which is no file of torch.save; load it there and save it with torch.save",
             path.display()
         )));
     }

@@ -82,8 +82,7 @@ pub(super) fn claims_to_be_genuine(origin: &Origin) -> bool {
 /// give away.
 #[must_use]
 pub fn picture_at_hand() -> Option<PathBuf> {
-    let data = std::env::var_os("KAPPASCOPE_SHARED_DATA");
-    let data = data.map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = PathBuf::from(std::env::var_os("KAPPASCOPE_SHARED_DATA")?);
     let picture = data.join("clip_reference/data/CLIP.png");
     picture.is_file().then_some(picture)
 }

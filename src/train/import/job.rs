@@ -14,6 +14,7 @@ use super::tokenizer::byte_level_json;
 use crate::device;
 use crate::inference::Session;
 use crate::model::clip::ClipConfig;
+use crate::model::encoder::EncoderConfig;
 use crate::model::parameters::Parameters as _;
 use crate::preprocess::ImagePreprocess;
 use crate::scenes::render;
@@ -102,11 +103,7 @@ struct Prepared {
 /// A source that cannot be found or is not a CLIP, an output that is there already, or genuine weights that do not
 /// give their published answers.
 pub fn import(job: &Import) -> Result<Imported> {
-    let existing = if job.replace {
-        Existing::Replace
-    } else {
-        Existing::Refuse
-    };
+    let existing = existing(job);
     staging::check(&job.out, existing)?;
     let mut prepared = prepare(job)?;
     // From here on Ctrl-C is noticed between two tensors, so that the folder is deleted; a download just stops.
@@ -126,11 +123,19 @@ pub fn import(job: &Import) -> Result<Imported> {
     Ok(Imported { manifest, verdict })
 }
 
+/// What to do with a folder that is there already.
+pub(super) fn existing(job: &Import) -> Existing {
+    if job.replace {
+        Existing::Replace
+    } else {
+        Existing::Refuse
+    }
+}
+
 fn prepare(job: &Import) -> Result<Prepared> {
     let found = match &job.source {
-        Source::Hub { id, revision } => Found::at_hub(id, revision.as_deref())?,
-        Source::Local(path) => Found::at(path)?,
         Source::Random { seed } => return prepare_random(job, *seed),
+        source => Found::of(source)?,
     };
     let in_file = || found.weights.display().to_string();
     let checkpoint = checkpoint::open(&found.weights)?;
@@ -209,7 +214,7 @@ fn write_shards(
     Ok([text.finish()?, tokens.finish()?, image.finish()?].concat())
 }
 
-/// Writes everything else, the golden values last: they are those of the weights as they are stored.
+/// Writes everything else.
 fn write_manifest(
     prepared: &Prepared,
     shards: Vec<Shard>,
@@ -217,12 +222,9 @@ fn write_manifest(
     folder: &Path,
 ) -> Result<(Manifest, Session)> {
     let description = &prepared.description;
-    let picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
-    std::fs::write(folder.join("golden.png"), &picture)?;
     std::fs::write(folder.join("tokenizer.json"), &description.tokenizer)?;
     let name = job.out.file_name().unwrap_or_default().to_string_lossy();
-    let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
-    let mut manifest = Manifest {
+    let manifest = Manifest {
         format: FORMAT,
         name: name.into_owned(),
         title: match prepared.origin {
@@ -230,7 +232,7 @@ fn write_manifest(
             None => format!("{} with random weights", description.title()),
         },
         license: license(prepared.origin.as_ref()),
-        clip: description.clip.clone(),
+        encoder: EncoderConfig::Clip(description.clip.clone()),
         preprocess: description.preprocess.clone(),
         tokenizer: file_entry("tokenizer.json", &description.tokenizer),
         shards,
@@ -245,6 +247,14 @@ fn write_manifest(
             ..here_and_now()
         },
     };
+    complete(manifest, folder)
+}
+
+/// Writes the manifest with its golden values, which are those of the weights as they are stored.
+pub(super) fn complete(mut manifest: Manifest, folder: &Path) -> Result<(Manifest, Session)> {
+    let picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
+    std::fs::write(folder.join("golden.png"), &picture)?;
+    let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
     let session = open_untested(manifest.clone(), folder, &device::cpu())?;
     let found = pollster::block_on(session.golden_readings(&captions, &picture))?;
     manifest.golden = Some(found.into_golden(captions, file_entry("golden.png", &picture)));

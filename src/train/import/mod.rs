@@ -7,6 +7,7 @@ pub mod checkpoint;
 pub mod golden;
 mod hub;
 mod job;
+mod legacy;
 mod pickle;
 mod random;
 mod safetensors;
@@ -14,6 +15,7 @@ mod shards;
 mod source;
 mod staging;
 mod torch;
+pub mod towers;
 
 pub use crate::weights::original::tokenizer;
 pub use job::{Dtype, Import, Imported, import};

@@ -84,6 +84,19 @@ impl Source {
 }
 
 impl Found {
+    /// Downloads a checkpoint or finds it on the disk.
+    ///
+    /// # Errors
+    ///
+    /// Random values, which are no tower's, or a checkpoint that cannot be had.
+    pub(super) fn of(source: &Source) -> Result<Self> {
+        match source {
+            Source::Hub { id, revision } => Self::at_hub(id, revision.as_deref()),
+            Source::Local(path) => Self::at(path),
+            Source::Random { .. } => bail!("random values are no checkpoint"),
+        }
+    }
+
     /// Downloads a checkpoint from the hub.
     pub(super) fn at_hub(id: &str, revision: Option<&str>) -> Result<Self> {
         let fetched = hub::fetch(id, revision)?;

@@ -150,7 +150,7 @@ fn member(
 }
 
 /// A tensor may show a part of its storage, but never more values than it has.
-fn check_extent(name: &str, tensor: &PickledTensor) -> Result<()> {
+pub(super) fn check_extent(name: &str, tensor: &PickledTensor) -> Result<()> {
     let PickledTensor {
         storage,
         offset,
@@ -180,7 +180,7 @@ fn check_extent(name: &str, tensor: &PickledTensor) -> Result<()> {
 }
 
 /// The tensor's values in row-major order.
-fn gather(values: Vec<f32>, tensor: &PickledTensor) -> Vec<f32> {
+pub(super) fn gather(values: Vec<f32>, tensor: &PickledTensor) -> Vec<f32> {
     let PickledTensor {
         offset,
         shape,

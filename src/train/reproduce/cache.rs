@@ -123,7 +123,7 @@ impl Rows {
         )
     }
 
-    pub(super) fn record(&self, name: &str) -> TensorRecord {
+    pub(in crate::train) fn record(&self, name: &str) -> TensorRecord {
         TensorRecord {
             name: name.to_owned(),
             shape: vec![self.n_rows(), self.width],
@@ -342,13 +342,13 @@ fn put(
 }
 
 /// The tensors of a file, handed out by name.
-pub(super) struct Tensors {
+pub(in crate::train) struct Tensors {
     file: String,
     records: Vec<TensorRecord>,
 }
 
 impl Tensors {
-    pub(super) fn read(folder: &Path, name: &str) -> Result<Self> {
+    pub(in crate::train) fn read(folder: &Path, name: &str) -> Result<Self> {
         let path = folder.join(format!("{name}.safetensors"));
         let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
         Ok(Self {
@@ -357,7 +357,7 @@ impl Tensors {
         })
     }
 
-    pub(super) fn take(&mut self, name: &str) -> Result<Rows> {
+    pub(in crate::train) fn take(&mut self, name: &str) -> Result<Rows> {
         let at = self.records.iter().position(|record| record.name == name);
         let at = at.with_context(|| format!("{}: no tensor {name}", self.file))?;
         let record = self.records.swap_remove(at);

@@ -11,16 +11,17 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use super::cache::Cache;
-use super::cli::refuse_to_overwrite;
 use super::embed_files::embed_pieces;
 use super::embed_scenes::{Amounts, embed};
 use super::merge::merge;
 use super::part_of::PartOf;
 use super::pieces::Sources;
 use super::world::{Choice, FlickrSplit, World, task};
+use crate::corruption::Corruption;
 use crate::device;
 use crate::train::cli::command_line;
-use crate::train::data::distort::{Distortion, Misspelling, Noise};
+use crate::train::data::corruption::Corruptions;
+use crate::train::experiments::command::refuse_to_overwrite;
 use crate::weights::shard::Precision;
 
 /// `train embed`.
@@ -113,16 +114,18 @@ impl EmbedArgs {
         }
     }
 
-    fn noise(&self) -> Result<Noise> {
+    fn noise(&self) -> Result<Corruptions> {
         let (pictures, captions) = (self.distort.as_deref(), self.misspell.as_deref());
-        Ok(Noise {
+        Ok(Corruptions {
             pictures: pictures
-                .map(Distortion::parse)
+                .map(Corruption::parse)
                 .transpose()
+                .map_err(anyhow::Error::msg)
                 .context("--distort")?,
             captions: captions
-                .map(Misspelling::parse)
+                .map(Corruption::parse)
                 .transpose()
+                .map_err(anyhow::Error::msg)
                 .context("--misspell")?,
         })
     }

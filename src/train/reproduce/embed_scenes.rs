@@ -10,12 +10,13 @@ use rayon::prelude::*;
 
 use super::cache::{Cache, CaptionRow, IdMap, Split, Task, TaskIds, Truths};
 use super::towers::{Embedded, ROWS_PER_PASS, Towers};
+use crate::corruption::{Corruption, ImageCorruption, Misspelling};
 use crate::preprocess::Tokens;
 use crate::scenes::grammar::{hierarchy, random_part, single_attribute};
 use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
 use crate::train::attributes;
 use crate::train::batch::rendered;
-use crate::train::data::distort::{Distortion, Misspelling, Noise};
+use crate::train::data::corruption::Corruptions;
 use crate::train::progress::Meter;
 
 /// Test scenes have seeds of their own, behind all training seeds.
@@ -35,7 +36,7 @@ pub struct Amounts {
     /// Seed of the training scenes.
     pub seed: u64,
     /// What happens to the scenes and captions that are measured on.
-    pub noise: Noise,
+    pub noise: Corruptions,
 }
 
 /// Scenes through the vision tower.
@@ -43,7 +44,7 @@ fn embed_images(
     towers: &Towers,
     name: &'static str,
     scenes: &[Scene],
-    noise: Noise,
+    noise: Corruptions,
 ) -> Result<Embedded> {
     let mut meter = Meter::new(name, 0, scenes.len());
     let mut embedded = towers.no_images();
@@ -96,7 +97,7 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
     for caption in &mut test.captions {
         caption.text = amounts
             .noise
-            .said(&caption.text, &caption.image.to_string());
+            .caption(&caption.text, &caption.image.to_string());
     }
     let noise = amounts.noise;
     Ok(Cache {
@@ -105,15 +106,15 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
             &towers,
             &train,
             ["training scenes", "training captions"],
-            Noise::default(),
+            Corruptions::default(),
         )?,
         test: embed_split(&towers, &test, ["test scenes", "test captions"], noise)?,
         tasks: tasks(&towers, amounts.task_scenes)?,
     })
 }
 
-/// The scenes that are measured on, drawn again to be disturbed.
-pub(super) struct TestScenes {
+/// The scenes that are measured on, drawn again to be corrupted.
+pub(in crate::train) struct TestScenes {
     towers: Towers,
     drawn: Drawn,
 }
@@ -124,7 +125,7 @@ impl TestScenes {
     /// # Errors
     ///
     /// The model folder cannot be opened or holds another encoder, or the cache holds other scenes.
-    pub(super) fn open(model: &Path, clean: &Cache, device: &Device) -> Result<Self> {
+    pub(in crate::train) fn open(model: &Path, clean: &Cache, device: &Device) -> Result<Self> {
         let towers = Towers::open(model, device)?;
         let config = towers.config("scenes", String::new(), 0, String::new());
         ensure!(
@@ -147,34 +148,37 @@ impl TestScenes {
         Ok(Self { towers, drawn })
     }
 
-    /// The scenes with distorted pictures.
+    /// The scenes with corrupted pictures.
     ///
     /// # Errors
     ///
     /// The device fails.
-    pub(super) fn pictures(&self, distortion: Distortion) -> Result<Embedded> {
-        let noise = Noise {
-            pictures: Some(distortion),
+    pub(in crate::train) fn pictures(
+        &self,
+        corruption: Corruption<ImageCorruption>,
+    ) -> Result<Embedded> {
+        let noise = Corruptions {
+            pictures: Some(corruption),
             captions: None,
         };
-        embed_images(&self.towers, "distorted scenes", &self.drawn.scenes, noise)
+        embed_images(&self.towers, "corrupted scenes", &self.drawn.scenes, noise)
     }
 
-    /// The captions of the scenes with slips.
+    /// The captions of the scenes misspelt.
     ///
     /// # Errors
     ///
     /// The tokenizer refuses a caption, or the device fails.
-    pub(super) fn captions(&self, slips: Misspelling) -> Result<Embedded> {
+    pub(in crate::train) fn captions(
+        &self,
+        misspelling: Corruption<Misspelling>,
+    ) -> Result<Embedded> {
         let captions = self.drawn.captions.iter();
         let said: Vec<String> = captions
-            .map(|caption| slips.apply(&caption.text, &caption.image.to_string()))
+            .map(|caption| misspelling.apply(&caption.text, &caption.image.to_string()))
             .collect();
-        embed_texts(
-            &self.towers,
-            "misspelt captions",
-            &self.towers.tokens(&said)?,
-        )
+        let tokens = self.towers.tokens(&said)?;
+        embed_texts(&self.towers, "misspelt captions", &tokens)
     }
 }
 
@@ -257,7 +261,7 @@ fn embed_split(
     towers: &Towers,
     drawn: &Drawn,
     names: [&'static str; 2],
-    noise: Noise,
+    noise: Corruptions,
 ) -> Result<Split> {
     let texts: Vec<String> = drawn.captions.iter().map(|c| c.text.clone()).collect();
     let tokens = towers.tokens(&texts)?;
@@ -294,7 +298,7 @@ fn tasks(towers: &Towers, n_scenes: usize) -> Result<Vec<Task>> {
     for task in attributes::tasks() {
         let scenes: Vec<Scene> = (0..n_scenes).map(|i| (task.scenes)(&mut rng, i)).collect();
         let labels: Vec<usize> = scenes.iter().map(task.label).collect();
-        let images = embed_images(towers, "task scenes", &scenes, Noise::default())?;
+        let images = embed_images(towers, "task scenes", &scenes, Corruptions::default())?;
         let one = |name: &str, n_classes: usize, dummies: &[&str]| -> Result<Task> {
             let classes = task.captions[..n_classes].to_vec();
             let dummies: Vec<String> = dummies.iter().map(|&text| text.to_owned()).collect();

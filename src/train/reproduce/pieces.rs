@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::cache::{CacheConfig, CaptionRow};
 use super::towers::Towers;
-use crate::train::data::distort::Noise;
+use crate::train::data::corruption::Corruptions;
 use crate::train::data::{Caption, Item, Labelled, Listing, Skipped, Splits};
 use crate::train::files;
 use crate::weights::shard::Precision;
@@ -33,7 +33,7 @@ pub struct Sources {
     /// Captions that stand for "none of them".
     pub dummies: Vec<String>,
     /// What happens to the pictures and captions that are measured on.
-    pub noise: Noise,
+    pub noise: Corruptions,
     /// Seed of what was chosen.
     pub seed: u64,
 }
@@ -84,13 +84,13 @@ pub(super) struct PieceIds {
 
 impl PieceIds {
     /// Adds what is known of a picture whose features are there.
-    pub(super) fn keep(&mut self, item: &Item, label: Option<usize>, noise: Noise) {
+    pub(super) fn keep(&mut self, item: &Item, label: Option<usize>, noise: Corruptions) {
         let image = self.images.len();
         self.images.push(item.id.clone());
         self.labels.extend(label);
         let row = |caption: &Caption| CaptionRow {
             level: caption.level,
-            ..row(&noise.said(&caption.text, &item.id), image)
+            ..row(&noise.caption(&caption.text, &item.id), image)
         };
         self.captions.extend(item.captions.iter().map(row));
     }
@@ -122,7 +122,7 @@ pub(super) struct Piece<'a> {
     /// Captions without a picture.
     pub(super) prompts: Vec<String>,
     /// What happens to its pictures and captions.
-    pub(super) noise: Noise,
+    pub(super) noise: Corruptions,
 }
 
 impl Piece<'_> {
@@ -170,7 +170,7 @@ impl Sources {
                 items: &[],
                 labels: &[],
                 prompts: self.prompts(task),
-                noise: Noise::default(),
+                noise: Corruptions::default(),
             });
         }
         pieces
@@ -228,7 +228,7 @@ fn cut<'a>(of: &str, listing: &'a Listing, labels: &'a [usize]) -> Vec<Piece<'a>
                 items,
                 labels: labels.get(start..start + items.len()).unwrap_or(&[]),
                 prompts: Vec::new(),
-                noise: Noise::default(),
+                noise: Corruptions::default(),
             }
         })
         .collect()

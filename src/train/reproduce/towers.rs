@@ -7,11 +7,11 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use rayon::prelude::*;
 
 use super::cache::{CacheConfig, Rows};
-use crate::model::clip::{TextTower, VisionTower};
+use crate::model::encoder::{ImageEncoder, TextEncoder};
 use crate::model::parameters::{Parameters as _, TensorRecord};
 use crate::preprocess::{ImagePreprocess, RgbPixels, TextPreprocess, Tokens};
 use crate::train::batch::TokenBatch;
-use crate::train::data::distort::Noise;
+use crate::train::data::corruption::Corruptions;
 use crate::weights::manifest::{Manifest, Part};
 use crate::weights::shard::{join, read, verify};
 
@@ -20,8 +20,8 @@ pub(super) const ROWS_PER_PASS: usize = 256;
 
 /// A frozen encoder with what turns words and pixels into its inputs.
 pub(super) struct Towers {
-    text: TextTower,
-    vision: VisionTower,
+    text: TextEncoder,
+    vision: ImageEncoder,
     tokenizer: TextPreprocess,
     preprocess: ImagePreprocess,
     context_length: usize,
@@ -31,9 +31,9 @@ pub(super) struct Towers {
 
 /// Features, and what the projection was fed to make them.
 #[derive(Debug, Clone)]
-pub(super) struct Embedded {
-    pub(super) features: Rows,
-    pub(super) activations: Rows,
+pub(in crate::train) struct Embedded {
+    pub(in crate::train) features: Rows,
+    pub(in crate::train) activations: Rows,
 }
 
 impl Embedded {
@@ -66,14 +66,14 @@ impl Towers {
         let json = std::fs::read(&path)
             .with_context(|| format!("{}: a model folder was expected", path.display()))?;
         let manifest = Manifest::from_json(&json)?;
-        let mut text = manifest.clip.init_text(device);
+        let mut text = manifest.encoder.init_text(device);
         text.load(records(&manifest, Part::Text, folder)?)?;
-        let mut vision = manifest.clip.init_vision(device);
+        let mut vision = manifest.encoder.init_vision(device);
         vision.load(records(&manifest, Part::Image, folder)?)?;
         let path = folder.join(&manifest.tokenizer.file);
         let tokenizer = std::fs::read(&path).with_context(|| path.display().to_string())?;
         verify(&tokenizer, &manifest.tokenizer)?;
-        let context_length = manifest.clip.text_cfg.context_length;
+        let context_length = manifest.encoder.context_length();
         Ok(Self {
             text,
             vision,
@@ -97,6 +97,7 @@ impl Towers {
             let weights = weights.without_autodiff();
             f64::from((weights.clone() * weights).sum().into_scalar::<f32>())
         };
+        let of_texts = self.text.projection_weights().map(squared_norm);
         let of_images = self.vision.projection_weights().map(squared_norm);
         let shards = self.manifest.shards.iter();
         CacheConfig {
@@ -106,8 +107,8 @@ impl Towers {
                 .filter(|shard| matches!(shard.part, Part::Text | Part::Image))
                 .map(|shard| shard.entry.sha256.clone())
                 .collect(),
-            embed_dim: self.manifest.clip.embed_dim,
-            squared_text_norm: squared_norm(self.text.projection_weights()),
+            embed_dim: self.manifest.encoder.embed_dim(),
+            squared_text_norm: of_texts.unwrap_or_default(),
             squared_image_norm: of_images.unwrap_or_default(),
             noise,
             seed,
@@ -118,16 +119,16 @@ impl Towers {
     /// No captions yet.
     pub(super) fn no_texts(&self) -> Embedded {
         Embedded::empty(
-            self.manifest.clip.embed_dim,
-            self.manifest.clip.text_cfg.width,
+            self.manifest.encoder.embed_dim(),
+            self.manifest.encoder.pooled_widths().0,
         )
     }
 
     /// No pictures yet.
     pub(super) fn no_images(&self) -> Embedded {
         Embedded::empty(
-            self.manifest.clip.embed_dim,
-            self.manifest.clip.vision_cfg.width,
+            self.manifest.encoder.embed_dim(),
+            self.manifest.encoder.pooled_widths().1,
         )
     }
 
@@ -144,13 +145,10 @@ impl Towers {
         Ok(tokens?)
     }
 
-    /// A picture as the vision tower reads it, with the noise that is asked for.
-    pub(super) fn pixels(&self, rgb: &RgbPixels, id: &str, noise: Noise) -> Vec<f32> {
-        let Some(distortion) = noise.pictures else {
-            return self.preprocess.apply(rgb);
-        };
+    /// A picture as the vision tower reads it, corrupted if that is asked for.
+    pub(super) fn pixels(&self, rgb: &RgbPixels, id: &str, noise: Corruptions) -> Vec<f32> {
         let square = self.preprocess.resize(rgb);
-        self.preprocess.normalise(&distortion.apply(&square, id))
+        self.preprocess.normalise(&noise.picture(square, id))
     }
 
     /// Preprocessed pictures through the vision tower, in one pass.

@@ -1,4 +1,4 @@
-//! The chosen picture, harmed to each degree for the view that shows it, and made pictures as files.
+//! The chosen picture at each severity of a corruption, and generated pictures as files.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
+use crate::corruption::{Corrupted, ImageCorruption};
 use crate::explorer::{
-    Change, DRAWING, GENERATED_SIDE, GeneratedPictures, Harm, N_SEVERITIES, bmp, drawing_file,
-    harmed_name,
+    DRAWING, GENERATED_SIDE, GeneratedPictures, bmp, corrupted_name, drawing_file,
 };
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
@@ -17,50 +17,53 @@ use crate::ui::page::state::PageState;
 #[expect(clippy::cast_possible_truncation, reason = "a small number")]
 pub(crate) const SIDE: u32 = GENERATED_SIDE as u32;
 
-/// A picture of the page harmed to each degree, three bytes a pixel.
+/// A picture of the page at each severity of a corruption, three bytes a pixel, the picture itself first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Harmed {
+pub(crate) struct CorruptedPictures {
     pub(crate) image: String,
-    pub(crate) harm: Harm,
+    pub(crate) corruption: ImageCorruption,
     pub(crate) pictures: Vec<Arc<Vec<u8>>>,
 }
 
-/// Made pictures as files, each under its name; `None` where they are still being made.
+/// Generated pictures as files, each under its name; `None` where they are still being made.
 pub(crate) fn files(
     of: &GeneratedPictures,
-    harmed: Option<&Harmed>,
+    corrupted: Option<&CorruptedPictures>,
 ) -> Option<Vec<(String, Arc<Vec<u8>>)>> {
     match of {
         GeneratedPictures::Drawing(drawing) => {
             Some(vec![(DRAWING.to_owned(), Arc::new(drawing_file(drawing)))])
         }
-        GeneratedPictures::Harmed(image, harm) => {
-            let harmed = harmed.filter(|known| known.image == *image && known.harm == *harm)?;
-            let files = harmed.pictures.iter().enumerate();
+        GeneratedPictures::Corrupted(image, corruption) => {
+            let is_it = |known: &&CorruptedPictures| {
+                known.image == *image && known.corruption == *corruption
+            };
+            let files = corrupted.filter(is_it)?.pictures.iter().enumerate();
             let file = |(severity, pixels): (usize, &Arc<Vec<u8>>)| {
-                (harmed_name(severity), Arc::new(bmp(pixels, GENERATED_SIDE)))
+                let file = Arc::new(bmp(pixels, GENERATED_SIDE));
+                (corrupted_name(severity), file)
             };
             Some(files.map(file).collect())
         }
     }
 }
 
-/// Harms the chosen picture whenever it, or the harm, is another one.
+/// Corrupts the chosen picture whenever it, or the corruption, is another one.
 pub(crate) fn keep(page: PageState) {
     let chosen = Memo::new(move |_| {
-        let (image, harm) = chosen(page)?;
+        let (image, corruption) = chosen(page)?;
         let url = page
             .files
             .with(|files| files.get(&image).map(|file| file.url.clone()))?;
-        Some((image, url, harm))
+        Some((image, url, corruption))
     });
     Effect::new(move |_| {
-        if let Some((image, url, harm)) = chosen.get() {
+        if let Some((image, url, corruption)) = chosen.get() {
             spawn_local(async move {
-                if let Some(pictures) = harm_all(page, &image, &url, harm).await {
-                    page.harmed.set(Some(Harmed {
+                if let Some(pictures) = corrupt(page, &image, &url, corruption).await {
+                    page.corrupted.set(Some(CorruptedPictures {
                         image,
-                        harm,
+                        corruption,
                         pictures,
                     }));
                 }
@@ -69,32 +72,34 @@ pub(crate) fn keep(page: PageState) {
     });
 }
 
-fn chosen(page: PageState) -> Option<(String, Harm)> {
+fn chosen(page: PageState) -> Option<(String, ImageCorruption)> {
     page.state
-        .with(|state| Some((state.picture.clone()?, state.harm)))
+        .with(|state| Some((state.picture.clone()?, state.image_corruption)))
 }
 
-/// The picture harmed to each degree; `None` where it cannot be drawn, or another one is chosen meanwhile.
-async fn harm_all(
+/// The picture at each severity; `None` where it cannot be drawn, or another one is chosen meanwhile.
+async fn corrupt(
     page: PageState,
     image: &str,
     url: &str,
-    harm: Harm,
+    corruption: ImageCorruption,
 ) -> Option<Vec<Arc<Vec<u8>>>> {
     let pixels = canvas::pixels(url, SIDE).await?;
     let mut pictures = Vec::new();
-    for severity in 0..N_SEVERITIES {
-        // Between two degrees the page looks at what the visitor does.
+    for corrupted in corruption.ladder(&pixels, GENERATED_SIDE, image) {
+        let pixels = match corrupted {
+            Corrupted::Pixels(pixels) => pixels,
+            Corrupted::Jpeg { quality } => {
+                canvas::through_jpeg(&pixels, SIDE, f64::from(quality) / 100.0).await?
+            }
+        };
+        pictures.push(Arc::new(pixels));
+        // Between two severities the page looks at what the visitor does.
         TimeoutFuture::new(0).await;
-        let now = untrack(|| chosen(page))?;
-        if now.0 != image || now.1 != harm {
+        let (now, of) = untrack(|| chosen(page))?;
+        if now != image || of != corruption {
             return None;
         }
-        let changed = match harm.change(&pixels, GENERATED_SIDE, severity) {
-            Change::Pixels(pixels) => pixels,
-            Change::Jpeg { quality } => canvas::through_jpeg(&pixels, SIDE, quality).await?,
-        };
-        pictures.push(Arc::new(changed));
     }
     Some(pictures)
 }

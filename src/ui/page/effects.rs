@@ -156,8 +156,8 @@ fn keep_asking_about_made(page: PageState) {
             return;
         }
         let pictures = page
-            .harmed
-            .with(|harmed| corrupted::files(&wanted.of, harmed.as_ref()));
+            .corrupted
+            .with(|known| corrupted::files(&wanted.of, known.as_ref()));
         let Some(pictures) = pictures else { return };
         let question = ScoreRequest {
             captions: wanted.captions.clone(),

@@ -5,7 +5,7 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Element, Event, KeyboardEvent};
 
-use crate::explorer::{Access, Control};
+use crate::explorer::{Access, PageControl};
 use crate::ui::dom::browser;
 use crate::ui::page::state::PageState;
 
@@ -15,34 +15,34 @@ const USES: [&str; 5] = ["keydown", "beforeinput", "input", "change", "click"];
 const DROP_EVENTS: [&str; 2] = ["drop", "paste"];
 
 /// Where on the page a control is.
-fn parts(control: Control) -> &'static str {
+fn parts(control: PageControl) -> &'static str {
     match control {
-        Control::Views => "nav.views",
-        Control::Models => "[data-act=models], #models",
-        Control::Captions => ".row textarea, .tools, .new-caption",
-        Control::Pictures => ".add-picture, .gallery, .picture .remove",
-        Control::Order => ".sort, .sort-by, .sort-row",
-        Control::Law => "fieldset.law",
-        Control::Bars => ".controls fieldset:not(.law)",
-        Control::Ladder => ".rungs textarea, .rung-tools, [data-view=ladder] .view-controls",
-        Control::Studio => ".stage, .studio-tools, .others",
-        Control::Dimension => ".slider:has(#dimension)",
-        Control::Classes => ".class-controls",
-        Control::Harm => ".harm fieldset",
-        Control::Numbers => {
+        PageControl::Views => "nav.views",
+        PageControl::Models => "[data-act=models], #models",
+        PageControl::Captions => ".row textarea, .tools, .new-caption",
+        PageControl::Pictures => ".add-picture, .gallery, .picture .remove",
+        PageControl::Order => ".sort, .sort-by, .sort-row",
+        PageControl::Distribution => "fieldset.law",
+        PageControl::Bars => ".controls fieldset:not(.law)",
+        PageControl::Ladder => ".rungs textarea, .rung-tools, [data-view=ladder] .view-controls",
+        PageControl::Studio => ".stage, .studio-tools, .others",
+        PageControl::Dimension => ".slider:has(#dimension)",
+        PageControl::Classes => ".class-controls",
+        PageControl::Corruption => ".corruption fieldset",
+        PageControl::Numbers => {
             ".numbers, .number, .finding, .halo, .bar, .track, .pair > *, .marginal, .dispute, .step, .place"
         }
-        Control::Prose => ".prose",
-        Control::Export => ".export, .save",
+        PageControl::Prose => ".prose",
+        PageControl::Export => ".export, .save",
     }
 }
 
 /// What of a control goes when it is hidden: words and rungs stay, the means to change them go.
-fn hidden_parts(control: Control) -> &'static str {
+fn hidden_parts(control: PageControl) -> &'static str {
     match control {
-        Control::Captions => ".tools, .new-caption",
-        Control::Ladder => ".rung-tools, [data-view=ladder] .view-controls",
-        Control::Studio => ".studio-tools, .others",
+        PageControl::Captions => ".tools, .new-caption",
+        PageControl::Ladder => ".rung-tools, [data-view=ladder] .view-controls",
+        PageControl::Studio => ".studio-tools, .others",
         control => parts(control),
     }
 }
@@ -57,14 +57,14 @@ pub(crate) fn Prepared() -> impl IntoView {
         let locks = locks.get();
         let hidden = locks.with(Access::Hidden).map(|control| {
             // Numbers leave their place behind, so that nothing moves when they are shown.
-            let style = if control == Control::Numbers {
+            let style = if control == PageControl::Numbers {
                 "visibility: hidden"
             } else {
                 "display: none"
             };
             rule(hidden_parts(control), style)
         });
-        let kept = Control::ALL
+        let kept = PageControl::ALL
             .into_iter()
             .filter(|control| control.can_be_locked() && locks.access(*control) != Access::Open)
             .map(|control| rule(parts(control), "pointer-events: none"));
@@ -72,7 +72,7 @@ pub(crate) fn Prepared() -> impl IntoView {
     };
     let words = move || {
         let locks = locks.get();
-        let locked: Vec<&str> = locks.with(Access::Locked).map(Control::name).collect();
+        let locked: Vec<&str> = locks.with(Access::Locked).map(PageControl::name).collect();
         (!locked.is_empty()).then(|| {
             let locked = locked.join(", ").to_lowercase();
             view! { <aside class="aside prepared" aria-label="Prepared page">"This page was prepared for a class; locked: "{locked}"."</aside> }
@@ -94,7 +94,7 @@ pub(crate) fn keep(page: PageState) {
         browser::intercept(name, move |event| {
             let access = page
                 .state
-                .with_untracked(|state| state.locks.access(Control::Pictures));
+                .with_untracked(|state| state.locks.access(PageControl::Pictures));
             if access != Access::Open || uses_a_locked_control(page, event) {
                 stop(event);
             }
@@ -117,7 +117,7 @@ fn uses_a_locked_control(page: PageState, event: &Event) -> bool {
         return false;
     };
     page.state.with_untracked(|state| {
-        let mut kept = Control::ALL.into_iter().filter(|control| {
+        let mut kept = PageControl::ALL.into_iter().filter(|control| {
             control.can_be_locked() && state.locks.access(*control) != Access::Open
         });
         // The selectors are constants, which the browser reads.

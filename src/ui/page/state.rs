@@ -13,7 +13,7 @@ use crate::protocol::{Progress, Recorded};
 use crate::ui::dom::browser;
 use crate::ui::engine::{Client, asked_kind};
 use crate::ui::model_panel::ModelsState;
-use crate::ui::page::corrupted::Harmed;
+use crate::ui::page::corrupted::CorruptedPictures;
 use crate::ui::page::lessons;
 use crate::ui::page::lessons::LessonTexts;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, read_pictures, written_captions};
@@ -66,8 +66,8 @@ pub(crate) struct PageState {
     pub(crate) wanted_pictures: Memo<Option<GeneratedRequest>>,
     /// What was made and answered last.
     pub(crate) made: RwSignal<GeneratedAnswers>,
-    /// The picture that was harmed last.
-    pub(crate) harmed: RwSignal<Option<Harmed>>,
+    /// The picture that was corrupted last.
+    pub(crate) corrupted: RwSignal<Option<CorruptedPictures>>,
     /// The texts of tour and lessons, once they were wanted.
     pub(crate) told: RwSignal<LessonTexts>,
     /// The page whose place the tour takes.
@@ -226,7 +226,7 @@ impl PageState {
             failed_aside: RwSignal::new(false),
             wanted_pictures,
             made: RwSignal::default(),
-            harmed: RwSignal::new(None),
+            corrupted: RwSignal::new(None),
             told,
             before_tour: RwSignal::new(None),
             prepared: RwSignal::default(),
@@ -274,7 +274,7 @@ impl PageState {
     pub(crate) fn add_caption(self, text: &str) {
         let key = self
             .state
-            .try_update(|state| state.add_caption(text))
+            .try_update(|state| state.captions.add(text))
             .flatten();
         match key {
             Some(key) => self.cursor.send(key),
@@ -287,14 +287,14 @@ impl PageState {
     /// Changes a caption's words.
     pub(crate) fn edit_caption(self, key: u64, text: String) {
         self.edited.set(Some(key));
-        self.state.update(|state| state.edit_caption(key, text));
+        self.state.update(|state| state.captions.edit(key, text));
     }
 
     /// Moves a caption by one row.
     pub(crate) fn move_caption(self, key: u64, direction: Direction) {
         if self
             .state
-            .try_update(|state| state.move_caption(key, direction))
+            .try_update(|state| state.captions.move_by_one(key, direction))
             .unwrap_or(false)
         {
             let row = self.state.with_untracked(|state| {
@@ -330,7 +330,7 @@ impl PageState {
         let readings = self.readings.get_untracked();
         let measured = self.measured();
         self.state.update(|state| {
-            state.sort_captions(|caption| match image {
+            state.captions.sort(|caption| match image {
                 Some(image) => measured(caption.key, image),
                 None => Some(readings.caption(caption.key)?.concentration),
             });

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, HaloShape, ModelChoice, caption_note, percent,
+    CaptionView, Direction, ExplorerState, ModelChoice, caption_note, halo_text, percent,
     three_significant, tokens_note,
 };
 use crate::ui::page::state::PageState;
@@ -17,7 +17,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     let page = expect_context::<PageState>();
     let text = Memo::new(move |_| {
         page.state
-            .with(|state| state.text(key).unwrap_or_default().to_owned())
+            .with(|state| state.captions.text(key).unwrap_or_default().to_owned())
     });
     let view = Memo::new(move |_| {
         page.readings
@@ -117,7 +117,7 @@ fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl Into
             <span class="inverse">"1/"<i>"κ "</i><span data-field="uncertainty" data-value=move || exact(|view| view.uncertainty) title=move || exact(|view| view.uncertainty)>{move || shown(|view| view.uncertainty)}</span></span>
             {plot::track(percentile)}
             <span class="vaguer">"vaguer than "<span data-field="percentile" data-value=move || exact(|view| view.percentile) title=move || exact(|view| view.percentile)>{move || percentile().map_or_else(|| "–".to_owned(), |value| percent(value / 100.0))}</span></span>
-            <span class="hidden">{move || percentile().map(HaloShape::words)}</span>
+            <span class="hidden">{move || percentile().map(halo_text)}</span>
         </td>
     }
 }

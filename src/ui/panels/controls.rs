@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Beside, Measure, family_name};
+use crate::explorer::{Measure, SecondNumber, family_name};
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
 
@@ -25,9 +25,9 @@ pub(crate) fn Controls() -> impl IntoView {
         (Measure::Cosine, "CLIP’s cosine"),
     ];
     let readings = [
-        (Beside::Posterior, "share"),
-        (Beside::Cosine, "CLIP cosine"),
-        (Beside::LogDensity, "log-density"),
+        (SecondNumber::Posterior, "share"),
+        (SecondNumber::Cosine, "CLIP cosine"),
+        (SecondNumber::LogDensity, "log-density"),
     ];
     view! {
         <div class="controls">

@@ -7,8 +7,8 @@ use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
 use crate::explorer::{
-    CosineView, Cosines, ExplorerState, Measure, PairView, Readings, beside_text, best_of_text,
-    best_text, rank_text, three_significant,
+    CosineView, Cosines, ExplorerState, Measure, PairView, Readings, beside_text, best_text,
+    rank_text, three_significant,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
@@ -97,8 +97,12 @@ impl Pair {
 
     fn best(self) -> &'static str {
         match self.cosine.get() {
-            Some(view) => best_of_text(view.is_best_caption, view.is_best_picture),
-            None => self.view.with(|view| view.as_ref().map_or("", best_text)),
+            Some(view) => best_text(view.is_best_caption, view.is_best_picture),
+            None => self.view.with(|view| {
+                view.as_ref().map_or("", |view| {
+                    best_text(view.is_best_caption, view.is_best_picture)
+                })
+            }),
         }
     }
 

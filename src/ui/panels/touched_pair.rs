@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Caption, Extent, formula, formula_with_numbers, percent, three_significant};
+use crate::explorer::{
+    Extent, KeyedCaption, formula, formula_with_numbers, percent, three_significant,
+};
 use crate::ui::page::pictures::PictureState;
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
@@ -94,7 +96,7 @@ fn NoneShare(id: Memo<Option<String>>) -> impl IntoView {
 }
 
 #[component]
-fn Share(caption: Caption, id: Memo<Option<String>>) -> impl IntoView {
+fn Share(caption: KeyedCaption, id: Memo<Option<String>>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let key = caption.key;
     let percentile = move || {

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Caption, CaptionView, ExplorerState, caption_note, three_significant};
+use crate::explorer::{CaptionView, ExplorerState, KeyedCaption, caption_note, three_significant};
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
@@ -16,7 +16,7 @@ pub(crate) fn chosen_text(page: PageState) -> Memo<String> {
     let key = chosen_key(page);
     Memo::new(move |_| {
         page.state.with(|state| {
-            let text = key.get().and_then(|key| state.text(key));
+            let text = key.get().and_then(|key| state.captions.text(key));
             text.unwrap_or_default().to_owned()
         })
     })
@@ -66,13 +66,13 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
 }
 
 /// The captions with words.
-fn said(state: &ExplorerState) -> Vec<Caption> {
-    let is_said = |caption: &&Caption| !caption.text.trim().is_empty();
+fn said(state: &ExplorerState) -> Vec<KeyedCaption> {
+    let is_said = |caption: &&KeyedCaption| !caption.text.trim().is_empty();
     state.captions.iter().filter(is_said).cloned().collect()
 }
 
 #[component]
-fn CaptionChoice(caption: Caption, chosen: Memo<Option<u64>>) -> impl IntoView {
+fn CaptionChoice(caption: KeyedCaption, chosen: Memo<Option<u64>>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let key = caption.key;
     let percentile = move || numbers(page, Some(key)).map(|view| view.percentile);

@@ -3,7 +3,11 @@
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{Evidence as OfModel, EvidenceTable, Extent, Measured, OTHER_SEEDS, Suite};
+use crate::explorer::{
+    EvidenceTable, Extent, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
+    out_of_distribution_text, scatter, summary_tables,
+};
+use crate::report::{Evaluation, SummaryRow};
 use crate::ui::page::gallery::fetch_json;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::FamilyChoice;
@@ -30,8 +34,8 @@ const FIGURES: [(&str, &str); 4] = [
 #[component]
 pub(crate) fn Evidence() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let measured = RwSignal::new(None::<Result<OfModel, String>>);
-    let others = RwSignal::new(Vec::<OfModel>::new());
+    let measured = RwSignal::new(None::<Result<Evaluation, String>>);
+    let others = RwSignal::new(Vec::<Evaluation>::new());
     spawn_local(async move {
         let mut known = Vec::new();
         for file in OTHER_SEEDS {
@@ -46,21 +50,23 @@ pub(crate) fn Evidence() -> impl IntoView {
         measured.with(|measured| match measured {
             None => "Not yet: the measurements are being fetched.".to_owned(),
             Some(Err(reason)) => format!("The measurements could not be fetched: {reason}."),
-            Some(Ok(measured)) => measured.outside_words(),
+            Some(Ok(measured)) => out_of_distribution_text(&measured.out_of_distribution),
         })
     };
     let tables = Memo::new(move |_| {
         let family = page.state.with(|state| state.family);
-        let known = |measured: &Result<OfModel, String>| {
+        let known = |measured: &Result<Evaluation, String>| {
             let measured = measured.as_ref().ok()?;
-            let mut tables = measured.tables(family);
-            others.with(|others| tables.push(measured.scatter(others, family)));
+            let mut tables = evaluation_tables(measured, family);
+            others.with(|others| tables.push(scatter(measured, others, family)));
             Some(tables)
         };
         measured.with(|measured| measured.as_ref().and_then(known).unwrap_or_default())
     });
     let command = move || {
-        let known = |measured: &Result<OfModel, String>| Some(measured.as_ref().ok()?.command());
+        let known = |measured: &Result<Evaluation, String>| {
+            Some(evaluation_command(measured.as_ref().ok()?))
+        };
         measured.with(|measured| measured.as_ref().and_then(known))
     };
     view! {
@@ -89,18 +95,18 @@ pub(crate) fn Evidence() -> impl IntoView {
 /// Every method of the papers on the features of this model, and the figures drawn of them.
 #[component]
 fn EveryMethod() -> impl IntoView {
-    let suite = RwSignal::new(None::<Result<Suite, String>>);
+    let summary = RwSignal::new(None::<Result<Vec<SummaryRow>, String>>);
     spawn_local(async move {
-        suite.try_set(Some(fetch_json(&format!("{SUITE}/summary.json")).await));
+        summary.try_set(Some(fetch_json(&format!("{SUITE}/summary.json")).await));
     });
-    let found = move || match suite.get() {
+    let found = move || match summary.get() {
         None => view! { <p class="aside">"Not yet: the results are being fetched."</p> }.into_any(),
         Some(Err(reason)) => {
             view! { <p class="aside">{format!("The results could not be fetched: {reason}.")}</p> }
                 .into_any()
         }
-        Some(Ok(suite)) => {
-            let tables: Vec<AnyView> = suite.tables().into_iter().map(table).collect();
+        Some(Ok(summary)) => {
+            let tables: Vec<AnyView> = summary_tables(&summary).into_iter().map(table).collect();
             view! { <div class="evidence">{tables}</div>{figures()} }.into_any()
         }
     };

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    BUILT_IN_LADDERS, Direction, Extent, MAX_RUNGS, RungView, Step, bits_of, ladder_text,
-    rung_text, rung_views, signed, step_text, three_significant,
+    BUILT_IN_LADDERS, Direction, Extent, MAX_RUNGS, RungStep, RungView, bits_of, built_in_ladder,
+    ladder_text, rung_text, rung_views, signed, step_text, three_significant,
 };
 use crate::ui::dom::browser;
 use crate::ui::page::state::PageState;
@@ -23,9 +23,12 @@ pub(crate) fn Ladder() -> impl IntoView {
     // Sampling the information of a long caption takes milliseconds; each is worked out once.
     let known_bits = StoredValue::new(HashMap::new());
     let rungs = Memo::new(move |_| {
-        let (texts, family) = page
-            .state
-            .with(|state| (state.ladder.texts(), state.family));
+        let (texts, family): (Vec<String>, _) = page.state.with(|state| {
+            (
+                state.ladder.texts().map(str::to_owned).collect(),
+                state.family,
+            )
+        });
         let bits: Vec<Option<f64>> = texts.iter().map(|text| bits(known_bits, text)).collect();
         page.cache
             .with(|cache| rung_views(&texts, &bits, cache, family))
@@ -71,7 +74,7 @@ fn bits(known: StoredValue<HashMap<String, Option<f64>>>, text: &str) -> Option<
 #[component]
 fn Choice() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let chosen = Memo::new(move |_| page.state.with(|state| state.ladder.built_in()));
+    let chosen = Memo::new(move |_| page.state.with(|state| built_in_ladder(&state.ladder)));
     let choose = move |value: String| {
         let built_in = value
             .parse()
@@ -116,7 +119,7 @@ fn RungTable(rungs: Memo<Vec<RungView>>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let keys = Memo::new(move |_| {
         page.state.with(|state| {
-            let rungs = state.ladder.rungs.iter();
+            let rungs = state.ladder.iter();
             rungs.map(|rung| rung.key).collect::<Vec<_>>()
         })
     });
@@ -157,7 +160,7 @@ fn Rung(
     let page = expect_context::<PageState>();
     let place = Memo::new(move |_| {
         page.state
-            .with(|state| state.ladder.rungs.iter().position(|rung| rung.key == key))
+            .with(|state| state.ladder.iter().position(|rung| rung.key == key))
     });
     let rung = Memo::new(move |_| {
         rungs.with(|rungs| place.get().and_then(|place| rungs.get(place).cloned()))
@@ -170,7 +173,7 @@ fn Rung(
     let violates = move || {
         rung.with(|rung| {
             rung.as_ref()
-                .is_some_and(|rung| rung.step == Step::Violates)
+                .is_some_and(|rung| rung.step == RungStep::Violates)
         })
     };
     view! {
@@ -200,7 +203,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
     let shift = move |direction| {
         let moved = page
             .state
-            .try_update(|state| state.ladder.move_rung(key, direction));
+            .try_update(|state| state.ladder.move_by_one(key, direction));
         if moved == Some(true) {
             let place = place.get_untracked().map_or(0, |place| place + 1);
             page.spoken.set(format!("moved to rung {place}"));

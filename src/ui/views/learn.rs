@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, Extent, Failure, Lesson, Question, bits_of, three_significant,
+    CaptionView, Direction, Extent, KappaFailure, Lesson, LessonQuestion, bits_of,
+    three_significant,
 };
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
@@ -135,7 +136,7 @@ fn score_name(lesson: usize, question: usize) -> String {
 
 /// One question: asked, guessed, and then shown.
 #[component]
-fn Asked(place: (usize, usize), question: Question, scores: Scores) -> impl IntoView {
+fn Asked(place: (usize, usize), question: LessonQuestion, scores: Scores) -> impl IntoView {
     let page = expect_context::<PageState>();
     let guess = RwSignal::new(question.captions.clone());
     let is_shown = RwSignal::new(false);
@@ -190,7 +191,7 @@ fn Asked(place: (usize, usize), question: Question, scores: Scores) -> impl Into
 /// Two captions, one of which is chosen.
 #[component]
 fn Pair(
-    question: StoredValue<Question>,
+    question: StoredValue<LessonQuestion>,
     guess: RwSignal<Vec<String>>,
     is_known: Memo<bool>,
     show: Callback<()>,
@@ -244,7 +245,7 @@ fn Order(guess: RwSignal<Vec<String>>, is_known: Memo<bool>, show: Callback<()>)
 
 /// The answer: the captions as κ has them, each with its numbers and the place that was guessed for it.
 #[component]
-fn Shown(question: StoredValue<Question>, guess: RwSignal<Vec<String>>) -> impl IntoView {
+fn Shown(question: StoredValue<LessonQuestion>, guess: RwSignal<Vec<String>>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let place = move |caption: &str| {
         let place = guess.with(|guess| guess.iter().position(|known| known == caption));
@@ -268,7 +269,7 @@ fn Shown(question: StoredValue<Question>, guess: RwSignal<Vec<String>>) -> impl 
 }
 
 /// A kind of caption whose κ misleads, with the κ that the model gives.
-fn failure(failure: Failure) -> AnyView {
+fn failure(failure: KappaFailure) -> AnyView {
     let page = expect_context::<PageState>();
     let captions = failure.captions;
     view! {

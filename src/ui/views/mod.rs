@@ -15,7 +15,7 @@ mod teach;
 mod traverse;
 mod words;
 
-pub(super) use corruption::Disturb;
+pub(super) use corruption::Corruption;
 pub(super) use evidence::Evidence;
 pub(super) use geometry::Geometry;
 pub(super) use ladder::Ladder;

@@ -7,11 +7,11 @@ use leptos::prelude::*;
 pub(crate) fn Select(
     id: &'static str,
     label: &'static str,
-    names: Vec<&'static str>,
+    names: Vec<String>,
     value: Signal<usize>,
     on_choose: Callback<usize>,
 ) -> impl IntoView {
-    let option = move |(i, name): (usize, &'static str)| {
+    let option = move |(i, name): (usize, String)| {
         view! { <option value=i.to_string() prop:selected=move || value.get() == i>{name}</option> }
     };
     let choose = move |text: String| {

@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Inclusion, Met, Traversal, agreement, percent, pool, three_significant};
+use crate::explorer::{
+    Inclusion, MetCaption, Traversal, agreement, percent, pool, three_significant,
+};
 use crate::ui::page::pictures::written_captions;
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
@@ -25,13 +27,13 @@ impl Ways {
         let (pool, written) = page.gallery.with(|gallery| {
             let pool = page
                 .state
-                .with(|state| pool(state, &written_captions(state, gallery)));
+                .with(|state| pool(&state.askable().1, &written_captions(state, gallery)));
             let picture = gallery.iter().find(|picture| picture.id == image);
             (pool, picture.map(|picture| picture.captions.clone()))
         });
         page.cache.with(|cache| Self {
             points: Traversal::between_points(cache, &pool, image),
-            laws: Traversal::between_laws(cache, &pool, image),
+            laws: Traversal::between_distributions(cache, &pool, image),
             written: written.unwrap_or_default(),
         })
     }
@@ -40,7 +42,7 @@ impl Ways {
     fn met(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         for way in [&self.laws, &self.points].into_iter().flatten() {
-            for word in way.words() {
+            for word in way.texts() {
                 if words.len() < MAX_TABLED && !words.iter().any(|known| known == word) {
                     words.push(word.to_owned());
                 }
@@ -123,7 +125,7 @@ fn Way(
     }
 }
 
-fn met_row(met: Met) -> AnyView {
+fn met_row(met: MetCaption) -> AnyView {
     let (percentile, kappa, nats) = (
         met.caption.percentile,
         met.caption.concentration,

@@ -122,7 +122,18 @@ impl Beside {
         self.tokenizer = Some(json);
     }
 
-    fn tokenizer_json(&self) -> Result<Vec<u8>> {
+    /// `config.json`, if it is there.
+    #[must_use]
+    pub fn config(&self) -> Option<&Value> {
+        self.config.as_ref()
+    }
+
+    /// The `tokenizer.json` that is there or can be made of what is there.
+    ///
+    /// # Errors
+    ///
+    /// No tokenizer, or one that cannot be read.
+    pub fn tokenizer_json(&self) -> Result<Vec<u8>> {
         match (&self.sentence_piece, &self.tokenizer, &self.vocabulary, &self.merges) {
             // A `tokenizer.json` beside it was made of it by some other program.
             (Some(model), _, _, _) => Ok(sentence_piece::to_tokenizer_json(model)?.into_bytes()),

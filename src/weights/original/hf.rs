@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::layout::Place;
+use super::place::Place;
 use super::sizes::{Claim, Hints, check_claims};
 use crate::error::{Error, Result};
 use crate::model::clip::{Architecture, ClipConfig};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::Index;
+use super::place::{Cut, Place};
 use super::tensor::{Dtype, Entry};
 use super::{hf, open_clip, openai};
 use crate::error::{Error, Result};
@@ -22,24 +23,6 @@ pub enum Layout {
         /// What stands before the text tower's names: nothing or `text.`.
         text_prefix: &'static str,
     },
-}
-
-/// Where one of our tensors lies in a foreign file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) name: String,
-    pub(super) cut: Cut,
-}
-
-/// What has to be done to the foreign tensor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
-    /// Nothing.
-    Whole,
-    /// Rows and columns change places.
-    Transposed,
-    /// Of three parts one above the other (query, key, value), the one with this index.
-    Third(usize),
 }
 
 /// The tensors of a foreign file under our names.
@@ -248,55 +231,9 @@ fn is_no_parameter(name: &str) -> bool {
     )
 }
 
-impl Cut {
-    /// The shape of our tensor, if the foreign one can be cut this way.
-    fn shape(self, foreign: &[usize]) -> Option<Vec<usize>> {
-        match (self, foreign) {
-            (Self::Whole, _) => Some(foreign.to_vec()),
-            (Self::Transposed, &[rows, columns]) => Some(vec![columns, rows]),
-            (Self::Third(_), [rows, rest @ ..]) if rows % 3 == 0 => {
-                Some([&[rows / 3], rest].concat())
-            }
-            _ => None,
-        }
-    }
-
-    /// The shape of the foreign tensor that ours is cut from.
-    fn foreign_shape(self, ours: &[usize]) -> Vec<usize> {
-        match (self, ours) {
-            (Self::Transposed, &[rows, columns]) => vec![columns, rows],
-            (Self::Third(_), [rows, rest @ ..]) => [&[rows * 3], rest].concat(),
-            _ => ours.to_vec(),
-        }
-    }
-
-    fn apply(self, values: Vec<f32>, foreign: &[usize]) -> Vec<f32> {
-        match (self, foreign) {
-            (Self::Transposed, &[_, columns]) => (0..columns)
-                .flat_map(|column| values[column..].iter().step_by(columns).copied())
-                .collect(),
-            (Self::Third(index), _) => {
-                let third = values.len() / 3;
-                values[index * third..(index + 1) * third].to_vec()
-            }
-            _ => values,
-        }
-    }
-}
-
-impl Place {
-    pub(super) fn whole(name: impl Into<String>) -> Self {
-        let cut = Cut::Whole;
-        Self {
-            name: name.into(),
-            cut,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     use serde_json::Value;
 
@@ -314,14 +251,10 @@ mod tests {
         integers: BTreeMap<String, usize>,
     }
 
-    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
-    fn openais_file() -> Option<Described> {
-        let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-        let folder = std::env::var_os("KAPPASCOPE_SHARED_DATA").map_or(beside, PathBuf::from);
-        let Ok(json) = std::fs::read(folder.join("clip_reference/data/ViT-B-32.json")) else {
-            println!("skipped: no shared data with clip_reference/data/ViT-B-32.json");
-            return None;
-        };
+    fn openais_file() -> Described {
+        let folder = std::env::var_os("KAPPASCOPE_SHARED_DATA").expect("the variable is set");
+        let path = Path::new(&folder).join("clip_reference/data/ViT-B-32.json");
+        let json = std::fs::read(path).expect("the description of OpenAI's file");
         let described: BTreeMap<String, Value> =
             serde_json::from_slice(&json).expect("a description");
         let (mut entries, mut integers) = (BTreeMap::new(), BTreeMap::new());
@@ -338,12 +271,13 @@ mod tests {
             let shape = serde_json::from_value(tensor["shape"].clone()).expect("a shape");
             entries.insert(name, Entry { dtype, shape });
         }
-        Some(Described { entries, integers })
+        Described { entries, integers }
     }
 
     #[test]
-    fn every_tensor_of_openais_own_file_becomes_one_of_ours() {
-        let Some(file) = openais_file() else { return };
+    #[ignore = "reads the folder that KAPPASCOPE_SHARED_DATA names"]
+    fn every_tensor_of_openais_own_file_in_shared_data_becomes_one_of_ours() {
+        let file = openais_file();
         let weights = Mapping::of(&file.entries).expect("a known layout");
         assert_eq!(weights.layout(), Layout::OpenAi, "told by its names");
         let hints = openai::hints(|name| file.integers.get(name).copied());
@@ -357,22 +291,5 @@ mod tests {
         let names = shapes.into_iter().map(|(name, _)| name);
         let left = weights.check_nothing_is_left(names);
         assert_eq!(left, Ok(()), "nothing is left over");
-    }
-
-    #[test]
-    fn a_third_and_a_transposed_matrix_are_cut_as_their_shapes_say() {
-        let values: Vec<f32> = (0..6_u8).map(f32::from).collect();
-        let middle = Cut::Third(1).apply(values.clone(), &[3, 2]);
-        assert_eq!(middle, [2.0, 3.0], "the second row");
-        assert_eq!(Cut::Third(1).shape(&[3, 2]), Some(vec![1, 2]), "one row");
-        assert_eq!(
-            Cut::Third(1).shape(&[4, 2]),
-            None,
-            "four rows have no third"
-        );
-        let turned = Cut::Transposed.apply(values, &[3, 2]);
-        assert_eq!(turned, [0.0, 2.0, 4.0, 1.0, 3.0, 5.0], "columns");
-        assert_eq!(Cut::Transposed.shape(&[3, 2]), Some(vec![2, 3]), "turned");
-        assert_eq!(Cut::Transposed.shape(&[3]), None, "a vector does not turn");
     }
 }

@@ -9,6 +9,7 @@ mod hf;
 mod layout;
 mod open_clip;
 mod openai;
+mod place;
 mod sentence_piece;
 mod sizes;
 mod tensor;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::hf::channels;
-use super::layout::Place;
 use super::openai;
+use super::place::Place;
 use super::sizes::{Claim, Hints, check_claims};
 use crate::error::{Error, Result};
 use crate::model::clip::ClipConfig;

@@ -1,7 +1,7 @@
 //! `OpenAI`'s `clip`: its names for our tensors. Query, key and value are one matrix, and the two projections stand
 //! the other way round.
 
-use super::layout::{Cut, Place};
+use super::place::{Cut, Place};
 use super::sizes::Hints;
 
 /// Where one of our tensors lies.

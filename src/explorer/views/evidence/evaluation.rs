@@ -1,64 +1,12 @@
 //! What was measured of the shipped model, as `train evaluate` wrote it down, in tables.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-
 use crate::explorer::extent::Extent;
 use crate::explorer::number::{percent, three_significant};
-use crate::numerics::Family;
+use crate::family::Family;
+use crate::report::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation, OutOfDistribution};
 
 /// The files, beside that of the shipped model, of trainings that differ from it in their seed.
 pub const OTHER_SEEDS: &[&str] = &["evaluation-seed-0.json", "evaluation-seed-2.json"];
-
-/// The part of `evaluation.json` that the page shows.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Evidence {
-    /// Test scenes.
-    pub n_scenes: usize,
-    /// Their seed.
-    pub seed: u64,
-    outside: Outside,
-    vmf: OfFamily,
-    power_spherical: OfFamily,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Outside {
-    scenes: f64,
-    photos: f64,
-    n_photos: usize,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct OfFamily {
-    recall_at_1: BothWays,
-    recall_at_1_new_wording: BothWays,
-    recall_at_1_new_compositions: BothWays,
-    recall_at_1_cosine: BothWays,
-    spearman_levels: BothWays,
-    adjacent_levels_ordered: f64,
-    attribute_accuracy: BTreeMap<String, f64>,
-    attribute_accuracy_cosine: BTreeMap<String, f64>,
-    kappa_vs_bits: BTreeMap<String, AgainstBits>,
-    nats_by_level: Vec<f64>,
-    bits_by_level: Vec<f64>,
-    kappa_by_level: Vec<f64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-struct BothWays {
-    text_to_image: f64,
-    image_to_text: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-struct AgainstBits {
-    kappa: f64,
-    word_count: f64,
-    minus_feature_norm: f64,
-    n_captions: usize,
-}
 
 /// A measured number.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,199 +32,191 @@ pub struct EvidenceTable {
     pub scales: Vec<Extent>,
 }
 
-impl Evidence {
-    fn of(&self, family: Family) -> &OfFamily {
-        match family {
-            Family::VonMisesFisher => &self.vmf,
-            Family::PowerSpherical => &self.power_spherical,
-        }
-    }
-
-    /// How far this training and others, which differ in their seed, lie apart under a law.
-    pub fn scatter(&self, others: &[Self], family: Family) -> EvidenceTable {
-        let own = self.of(family).key_numbers();
-        let others: Vec<_> = others
-            .iter()
-            .map(|other| other.of(family).key_numbers())
-            .collect();
-        let row = |(i, (name, value)): (usize, &(&str, f64))| {
-            let all = || others.iter().map(|other| other[i].1).chain([*value]);
-            let (least, greatest) = (all().reduce(f64::min), all().reduce(f64::max));
-            Some(((*name).to_owned(), vec![*value, least?, greatest?]))
-        };
-        table(
-            "How far do trainings scatter?",
-            format!(
-                "The same numbers of {} trainings that differ in their seed.",
-                others.len() + 1
-            ),
-            &["this model", "least", "greatest"],
-            own.iter().enumerate().filter_map(row).collect(),
-            &[Some(UNIT); 3],
-        )
-    }
-
-    /// The tables under a law.
-    pub fn tables(&self, family: Family) -> Vec<EvidenceTable> {
-        let measured = self.of(family);
-        vec![
-            measured.against_bits(),
-            measured.by_level(),
-            measured.recall(self.n_scenes),
-            measured.attributes(),
-        ]
-    }
-
-    /// How well pictures from elsewhere are told, in one sentence.
-    pub fn outside_words(&self) -> String {
-        let Outside {
-            scenes,
-            photos,
-            n_photos,
-        } = self.outside;
+/// How far this training and others, which differ in their seed, lie apart under a family.
+pub fn scatter(own: &Evaluation, others: &[Evaluation], family: Family) -> EvidenceTable {
+    let own = key_numbers(own.families.get(family));
+    let others: Vec<_> = others
+        .iter()
+        .map(|other| key_numbers(other.families.get(family)))
+        .collect();
+    let row = |(i, (name, value)): (usize, &(&str, f64))| {
+        let all = || others.iter().map(|other| other[i].1).chain([*value]);
+        let (least, greatest) = (all().reduce(f64::min), all().reduce(f64::max));
+        Some(((*name).to_owned(), vec![*value, least?, greatest?]))
+    };
+    table(
+        "How far do trainings scatter?",
         format!(
-            "Of {n_photos} photographs {} were called foreign, and {} of the scenes.",
-            percent(photos),
-            percent(scenes)
-        )
-    }
+            "The same numbers of {} trainings that differ in their seed.",
+            others.len() + 1
+        ),
+        &["this model", "least", "greatest"],
+        own.iter().enumerate().filter_map(row).collect(),
+        &[Some(UNIT); 3],
+    )
+}
 
-    /// The command that measures it again.
-    pub fn command(&self) -> String {
-        let Self { n_scenes, seed, .. } = self;
-        format!("cargo run --release -- evaluate --scenes {n_scenes} --seed {seed}")
+/// The tables under a family.
+pub fn evaluation_tables(evaluation: &Evaluation, family: Family) -> Vec<EvidenceTable> {
+    let found = evaluation.families.get(family);
+    vec![
+        against_bits(found),
+        by_level(found),
+        recall(found, evaluation.n_scenes),
+        attributes(found),
+    ]
+}
+
+/// How often pictures are called foreign to the model's world, in one sentence.
+pub fn out_of_distribution_text(found: &OutOfDistribution) -> String {
+    let scenes = percent(found.scenes);
+    match found.photos {
+        Some(photos) => format!(
+            "Of {} photographs {} were called foreign, and {scenes} of the scenes.",
+            found.n_photos,
+            percent(photos)
+        ),
+        None => format!("Of the scenes {scenes} were called foreign."),
     }
 }
 
-impl OfFamily {
-    /// What a training is judged by.
-    fn key_numbers(&self) -> [(&'static str, f64); 8] {
-        let bits = |key: &str| {
-            self.kappa_vs_bits
-                .get(key)
-                .map_or(f64::NAN, |bits| bits.kappa)
-        };
-        let accuracies = self.attribute_accuracy.values().copied();
-        [
-            ("κ with the bits of all captions", bits("all")),
-            ("of one attribute", bits("one_attribute")),
-            ("of two or three attributes", bits("several_attributes")),
-            ("neighbouring levels in order", self.adjacent_levels_ordered),
-            (
-                "full captions find their picture",
-                self.recall_at_1.text_to_image,
-            ),
-            ("the attribute seen worst", accuracies.fold(1.0, f64::min)),
-            (
-                "recall with uncertainty, caption → picture",
-                self.spearman_levels.text_to_image,
-            ),
-            (
-                "the same, picture → caption",
-                self.spearman_levels.image_to_text,
-            ),
-        ]
-    }
+/// The command that measures it again.
+pub fn evaluation_command(evaluation: &Evaluation) -> String {
+    let Evaluation { n_scenes, seed, .. } = evaluation;
+    format!("cargo run --release -- evaluate --scenes {n_scenes} --seed {seed}")
+}
 
-    fn against_bits(&self) -> EvidenceTable {
-        let names = [
-            ("all", "all captions"),
-            ("one_attribute", "one attribute"),
-            ("several_attributes", "two or three attributes"),
-        ];
-        let rows = names.into_iter().filter_map(|(key, name)| {
-            let AgainstBits {
-                kappa,
-                word_count,
-                minus_feature_norm,
-                n_captions,
-            } = *self.kappa_vs_bits.get(key)?;
-            Some((
-                format!("{name} ({n_captions})"),
-                vec![kappa, word_count, minus_feature_norm],
-            ))
-        });
-        table(
-            "Does κ follow the information of the words?",
-            "Rank correlation with the true bits of a caption; 1 is perfect. Beside κ stand two baselines that need no adapter.".into(),
-            &["κ", "number of words", "minus the feature’s norm"],
-            rows.collect(),
-            &[Some(UNIT); 3],
-        )
-    }
+/// What a training is judged by.
+fn key_numbers(found: &FamilyEvaluation) -> [(&'static str, f64); 8] {
+    let bits = |key: &str| {
+        found
+            .kappa_vs_bits
+            .get(key)
+            .map_or(f64::NAN, |bits| bits.kappa)
+    };
+    let accuracies = found.attribute_accuracy.values().copied();
+    [
+        ("κ with the bits of all captions", bits("all")),
+        ("of one attribute", bits("one_attribute")),
+        ("of two or three attributes", bits("several_attributes")),
+        (
+            "neighbouring levels in order",
+            found.adjacent_levels_ordered,
+        ),
+        (
+            "full captions find their picture",
+            found.recall_at_1.text_to_image,
+        ),
+        ("the attribute seen worst", accuracies.fold(1.0, f64::min)),
+        (
+            "recall with uncertainty, caption → picture",
+            found.spearman_levels.text_to_image,
+        ),
+        (
+            "the same, picture → caption",
+            found.spearman_levels.image_to_text,
+        ),
+    ]
+}
 
-    fn by_level(&self) -> EvidenceTable {
-        let names = [
-            "nothing said",
-            "one attribute",
-            "two or three",
-            "one shape in full, a part of the rest",
-            "everything",
-        ];
-        let columns = [
-            &self.bits_by_level,
-            &self.kappa_by_level,
-            &self.nats_by_level,
-        ];
-        let row = |(i, name): (usize, &str)| {
-            let values: Option<Vec<f64>> = columns
-                .iter()
-                .map(|column| column.get(i).copied())
-                .collect();
-            Some((format!("{}. {name}", i + 1), values?))
-        };
-        table(
-            "Do vaguer captions get a lower κ?",
-            format!(
-                "Means over captions of five levels. κ rises between {} of neighbouring levels.",
-                percent(self.adjacent_levels_ordered)
-            ),
-            &["bits", "κ", "nats for the true picture"],
-            names.into_iter().enumerate().filter_map(row).collect(),
-            &[None; 3],
-        )
-    }
+fn against_bits(found: &FamilyEvaluation) -> EvidenceTable {
+    let names = [
+        ("all", "all captions"),
+        ("one_attribute", "one attribute"),
+        ("several_attributes", "two or three attributes"),
+    ];
+    let rows = names.into_iter().filter_map(|(key, name)| {
+        let BitsCorrelation {
+            kappa,
+            word_count,
+            minus_feature_norm,
+            n_captions,
+        } = *found.kappa_vs_bits.get(key)?;
+        Some((
+            format!("{name} ({n_captions})"),
+            vec![kappa, word_count, minus_feature_norm],
+        ))
+    });
+    table(
+        "Does κ follow the information of the words?",
+        "Rank correlation with the true bits of a caption; 1 is perfect. Beside κ stand two baselines that need no adapter.".into(),
+        &["κ", "number of words", "minus the feature’s norm"],
+        rows.collect(),
+        &[Some(UNIT); 3],
+    )
+}
 
-    fn recall(&self, n_scenes: usize) -> EvidenceTable {
-        let row = |name: &str, ways: BothWays| {
-            (
-                name.to_owned(),
-                vec![ways.text_to_image, ways.image_to_text],
-            )
-        };
-        table(
-            "Does a caption find its picture?",
-            format!(
-                "Share of full captions whose picture came first among a thousand, and of pictures whose caption did; {n_scenes} test \
-                 scenes in all. Does recall fall as uncertainty rises? The rank correlation over ten levels is {} from captions \
-                 to pictures and {} from pictures to captions, where −1 is perfect.",
-                three_significant(self.spearman_levels.text_to_image),
-                three_significant(self.spearman_levels.image_to_text)
-            ),
-            &["caption → picture", "picture → caption"],
-            vec![
-                row("full captions", self.recall_at_1),
-                row("in new wordings", self.recall_at_1_new_wording),
-                row("of new compositions", self.recall_at_1_new_compositions),
-                row("by CLIP’s cosine", self.recall_at_1_cosine),
-            ],
-            &[Some(UNIT); 2],
-        )
-    }
+fn by_level(found: &FamilyEvaluation) -> EvidenceTable {
+    let names = [
+        "nothing said",
+        "one attribute",
+        "two or three",
+        "one shape in full, a part of the rest",
+        "everything",
+    ];
+    let columns = [
+        &found.bits_by_level,
+        &found.kappa_by_level,
+        &found.nats_by_level,
+    ];
+    let row = |(i, name): (usize, &str)| {
+        let values: Option<Vec<f64>> = columns
+            .iter()
+            .map(|column| column.get(i).copied())
+            .collect();
+        Some((format!("{}. {name}", i + 1), values?))
+    };
+    table(
+        "Do vaguer captions get a lower κ?",
+        format!(
+            "Means over captions of five levels. κ rises between {} of neighbouring levels.",
+            percent(found.adjacent_levels_ordered)
+        ),
+        &["bits", "κ", "nats for the true picture"],
+        names.into_iter().enumerate().filter_map(row).collect(),
+        &[None; 3],
+    )
+}
 
-    fn attributes(&self) -> EvidenceTable {
-        let row = |(name, accuracy): (&String, &f64)| {
-            let cosine = self.attribute_accuracy_cosine.get(name)?;
-            Some((name.clone(), vec![*accuracy, *cosine]))
-        };
-        table(
-            "What can the model see?",
-            "Share of scenes whose attribute was named rightly with captions alone.".into(),
-            &["by likelihood", "by CLIP’s cosine"],
-            self.attribute_accuracy.iter().filter_map(row).collect(),
-            &[Some(UNIT); 2],
+fn recall(found: &FamilyEvaluation, n_scenes: usize) -> EvidenceTable {
+    let row = |name: &str, ways: BothWays| {
+        (
+            name.to_owned(),
+            vec![ways.text_to_image, ways.image_to_text],
         )
-    }
+    };
+    table(
+        "Does a caption find its picture?",
+        format!(
+            "Share of full captions whose picture came first among a thousand, and of pictures whose caption did; {n_scenes} test \
+             scenes in all. Does recall fall as uncertainty rises? The rank correlation over ten levels is {} from captions \
+             to pictures and {} from pictures to captions, where −1 is perfect.",
+            three_significant(found.spearman_levels.text_to_image),
+            three_significant(found.spearman_levels.image_to_text)
+        ),
+        &["caption → picture", "picture → caption"],
+        vec![
+            row("full captions", found.recall_at_1),
+            row("in new wordings", found.recall_at_1_new_wording),
+            row("of new compositions", found.recall_at_1_new_compositions),
+            row("by CLIP’s cosine", found.recall_at_1_cosine),
+        ],
+        &[Some(UNIT); 2],
+    )
+}
+
+fn attributes(found: &FamilyEvaluation) -> EvidenceTable {
+    let row = |(name, accuracy): (&String, &f64)| {
+        let cosine = found.attribute_accuracy_cosine.get(name)?;
+        Some((name.clone(), vec![*accuracy, *cosine]))
+    };
+    table(
+        "What can the model see?",
+        "Share of scenes whose attribute was named rightly with captions alone.".into(),
+        &["by likelihood", "by CLIP’s cosine"],
+        found.attribute_accuracy.iter().filter_map(row).collect(),
+        &[Some(UNIT); 2],
+    )
 }
 
 /// From nothing to perfect.
@@ -346,7 +286,7 @@ impl EvidenceTable {
 mod tests {
     use super::*;
 
-    fn shipped() -> Evidence {
+    fn shipped() -> Evaluation {
         let text = include_str!("../../../../public/models/scenes/evaluation.json");
         serde_json::from_str(text).expect("it is what train evaluate writes")
     }
@@ -354,7 +294,7 @@ mod tests {
     #[test]
     fn every_table_of_the_shipped_model_is_full() {
         for family in Family::ALL {
-            for table in shipped().tables(family) {
+            for table in evaluation_tables(&shipped(), family) {
                 assert!(table.rows.len() >= 3, "{}: {:?}", table.title, table.rows);
                 assert_eq!(table.scales.len(), table.columns.len(), "{}", table.title);
                 for (name, cells) in &table.rows {
@@ -392,20 +332,20 @@ mod tests {
     #[test]
     fn the_least_and_the_greatest_are_over_all_trainings() {
         let mut other = shipped();
-        other.vmf.adjacent_levels_ordered = 0.5;
-        let table = shipped().scatter(&[other], Family::VonMisesFisher);
+        other.families.vmf.adjacent_levels_ordered = 0.5;
+        let table = scatter(&shipped(), &[other], Family::VonMisesFisher);
         let (name, cells) = &table.rows[3];
         let values = cells
             .iter()
             .map(|cell| cell.as_ref().map(|cell| cell.value));
-        let own = Some(shipped().vmf.adjacent_levels_ordered);
+        let own = Some(shipped().families.vmf.adjacent_levels_ordered);
         assert_eq!(values.collect::<Vec<_>>(), [own, Some(0.5), own], "{name}");
     }
 
     #[test]
     fn the_command_names_the_scenes_that_were_measured() {
         let evidence = shipped();
-        let command = evidence.command();
+        let command = evaluation_command(&evidence);
         let n_scenes = format!("--scenes {}", evidence.n_scenes);
         assert!(command.contains(&n_scenes), "the command was {command}");
     }

@@ -1,4 +1,6 @@
-//! A scene that a visitor draws: objects on a ground, edited one step at a time, and short enough for a link.
+//! The scene of the studio: objects on a ground that a visitor edits, short enough for a link.
+
+use std::fmt;
 
 use crate::scenes::Scene;
 use crate::scenes::scene::{Colour, Ground, Light, MAX_OBJECTS, Object, Shape, Size, Texture};
@@ -7,30 +9,30 @@ use crate::scenes::scene::{Colour, Ground, Light, MAX_OBJECTS, Object, Shape, Si
 const SIDE: u16 = 1000;
 /// Digits of an object in a link: four attributes and two positions.
 const N_DIGITS: usize = 10;
-/// Where a new object is put, in turn: the middle first, then the corners.
+/// Places of new objects, in turn: the middle first, then the corners.
 const FREE_PLACES: [[u16; 2]; 5] = [[500, 500], [167, 167], [833, 167], [167, 833], [833, 833]];
 
-/// A scene in the making.
+/// A scene that a visitor edits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Drawing {
     /// One to four objects, painted in order.
-    pub pieces: Vec<Piece>,
-    /// What they lie on.
+    pub objects: Vec<DrawnObject>,
+    /// Ground behind them.
     pub ground: Ground,
-    /// How they are lit.
+    /// Light on the whole scene.
     pub light: Light,
 }
 
 /// An object of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Piece {
-    /// Outline.
+pub struct DrawnObject {
+    /// Its outline.
     pub shape: Shape,
-    /// Paint.
+    /// Its paint.
     pub colour: Colour,
-    /// Size.
+    /// Its size.
     pub size: Size,
-    /// Fill.
+    /// Its fill.
     pub texture: Texture,
     /// Centre from the left, in thousandths of the side.
     pub x: u16,
@@ -39,9 +41,9 @@ pub struct Piece {
 }
 
 impl Default for Drawing {
-    /// What the last of the starting captions says.
+    /// The scene of the last starting caption.
     fn default() -> Self {
-        let piece = |shape, colour, size, y| Piece {
+        let object = |shape, colour, size, y| DrawnObject {
             shape,
             colour,
             size,
@@ -50,9 +52,9 @@ impl Default for Drawing {
             y,
         };
         Self {
-            pieces: vec![
-                piece(Shape::Star, Colour::Red, Size::Small, 167),
-                piece(Shape::Circle, Colour::Blue, Size::Large, 833),
+            objects: vec![
+                object(Shape::Star, Colour::Red, Size::Small, 167),
+                object(Shape::Circle, Colour::Blue, Size::Large, 833),
             ],
             ground: Ground::White,
             light: Light::Bright,
@@ -61,10 +63,10 @@ impl Default for Drawing {
 }
 
 impl Drawing {
-    /// The scene that is drawn.
+    /// The drawing as a scene of the drawn world.
     pub fn scene(&self) -> Scene {
         Scene {
-            objects: self.pieces.iter().map(Piece::object).collect(),
+            objects: self.objects.iter().map(DrawnObject::object).collect(),
             ground: self.ground,
             light: self.light,
         }
@@ -73,7 +75,7 @@ impl Drawing {
     /// The drawing of a scene, its positions rounded.
     pub fn of(scene: &Scene) -> Self {
         Self {
-            pieces: scene.objects.iter().map(Piece::of).collect(),
+            objects: scene.objects.iter().map(DrawnObject::of).collect(),
             ground: scene.ground,
             light: scene.light,
         }
@@ -82,73 +84,77 @@ impl Drawing {
     /// Adds an object where there is room, like the last one but in another shape, and returns its place; `None` where
     /// the drawing is full.
     pub fn add(&mut self) -> Option<usize> {
-        if self.pieces.len() >= MAX_OBJECTS {
+        if self.objects.len() >= MAX_OBJECTS {
             return None;
         }
-        let last = *self.pieces.last()?;
+        let last = *self.objects.last()?;
         let is_free = |[x, y]: &[u16; 2]| {
-            let clash = |piece: &Piece| piece.x.abs_diff(*x) < 250 && piece.y.abs_diff(*y) < 250;
-            !self.pieces.iter().any(clash)
+            let clash =
+                |object: &DrawnObject| object.x.abs_diff(*x) < 250 && object.y.abs_diff(*y) < 250;
+            !self.objects.iter().any(clash)
         };
         let [x, y] = FREE_PLACES.into_iter().find(is_free).unwrap_or_default();
-        self.pieces.push(Piece {
+        self.objects.push(DrawnObject {
             shape: Shape::ALL[(last.shape.index() + 1) % Shape::ALL.len()],
             x,
             y,
             ..last
         });
-        Some(self.pieces.len() - 1)
+        Some(self.objects.len() - 1)
     }
 
     /// Takes an object away, unless it is the last one.
     pub fn remove(&mut self, i: usize) -> bool {
-        let can = self.pieces.len() > 1 && i < self.pieces.len();
+        let can = self.objects.len() > 1 && i < self.objects.len();
         if can {
-            self.pieces.remove(i);
+            self.objects.remove(i);
         }
         can
     }
 
     /// Moves an object to a point, kept within the picture.
     pub fn place(&mut self, i: usize, x: f64, y: f64) {
-        if let Some(piece) = self.pieces.get_mut(i) {
-            (piece.x, piece.y) = (thousandths(x), thousandths(y));
+        if let Some(object) = self.objects.get_mut(i) {
+            (object.x, object.y) = (thousandths(x), thousandths(y));
         }
     }
 
     /// Moves an object by so many thousandths of the side, kept within the picture.
     pub fn shift(&mut self, i: usize, dx: i16, dy: i16) {
-        if let Some(piece) = self.pieces.get_mut(i) {
-            piece.x = piece.x.saturating_add_signed(dx).min(SIDE - 1);
-            piece.y = piece.y.saturating_add_signed(dy).min(SIDE - 1);
+        if let Some(object) = self.objects.get_mut(i) {
+            object.x = object.x.saturating_add_signed(dx).min(SIDE - 1);
+            object.y = object.y.saturating_add_signed(dy).min(SIDE - 1);
         }
     }
 
     /// The drawing as digits, for a link.
     pub fn encode(&self) -> String {
-        let piece = |piece: &Piece| {
-            let [shape, colour] = [piece.shape.index(), piece.colour.index()];
-            let [size, texture] = [piece.size.index(), piece.texture.index()];
-            format!("{shape}{colour}{size}{texture}{:03}{:03}", piece.x, piece.y)
+        let object = |object: &DrawnObject| {
+            let [shape, colour] = [object.shape.index(), object.colour.index()];
+            let [size, texture] = [object.size.index(), object.texture.index()];
+            format!(
+                "{shape}{colour}{size}{texture}{:03}{:03}",
+                object.x, object.y
+            )
         };
-        let pieces: String = self.pieces.iter().map(piece).collect();
-        format!("{}{}{pieces}", self.ground.index(), self.light.index())
+        let objects: String = self.objects.iter().map(object).collect();
+        format!("{}{}{objects}", self.ground.index(), self.light.index())
     }
 
-    /// The drawing that digits stand for; `None` where they stand for none.
+    /// The drawing of these digits; `None` where they stand for none.
     pub fn decode(text: &str) -> Option<Self> {
         let digits: Vec<u16> = text
             .chars()
             .map(|c| c.to_digit(10).and_then(|digit| u16::try_from(digit).ok()))
             .collect::<Option<_>>()?;
-        let (&[ground, light], pieces) = digits.split_first_chunk::<2>()?;
-        let pieces: Vec<Piece> = pieces
+        let (&[ground, light], objects) = digits.split_first_chunk::<2>()?;
+        let objects: Vec<DrawnObject> = objects
             .chunks(N_DIGITS)
-            .map(Piece::decode)
+            .map(DrawnObject::decode)
             .collect::<Option<_>>()?;
-        let fits = (1..=MAX_OBJECTS).contains(&pieces.len());
+        let fits = (1..=MAX_OBJECTS).contains(&objects.len());
         Some(Self {
-            pieces,
+            objects,
             ground: *Ground::ALL.get(usize::from(ground))?,
             light: *Light::ALL.get(usize::from(light))?,
         })
@@ -156,7 +162,7 @@ impl Drawing {
     }
 }
 
-impl Piece {
+impl DrawnObject {
     fn object(&self) -> Object {
         let share = |thousandths: u16| f32::from(thousandths) / f32::from(SIDE);
         Object {
@@ -194,14 +200,11 @@ impl Piece {
         })
     }
 
-    /// The object in words.
-    pub fn words(&self) -> String {
-        let (size, texture) = (size_name(self.size), texture_name(self.texture));
-        format!(
-            "{size} {texture} {} {}",
-            colour_name(self.colour),
-            shape_name(self.shape)
-        )
+    /// The object in words, such as `small solid red star`.
+    pub fn text(&self) -> String {
+        let (size, texture) = (value_name(self.size), value_name(self.texture));
+        let (colour, shape) = (value_name(self.colour), value_name(self.shape));
+        format!("{size} {texture} {colour} {shape}")
     }
 }
 
@@ -217,66 +220,9 @@ fn thousandths(share: f64) -> u16 {
         .clamp(0.0, f64::from(SIDE - 1)) as u16
 }
 
-/// A shape's name.
-pub fn shape_name(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Circle => "circle",
-        Shape::Square => "square",
-        Shape::Triangle => "triangle",
-        Shape::Star => "star",
-        Shape::Cross => "cross",
-        Shape::Ring => "ring",
-    }
-}
-
-/// A colour's name.
-pub fn colour_name(colour: Colour) -> &'static str {
-    match colour {
-        Colour::Red => "red",
-        Colour::Orange => "orange",
-        Colour::Yellow => "yellow",
-        Colour::Green => "green",
-        Colour::Blue => "blue",
-        Colour::Purple => "purple",
-        Colour::Pink => "pink",
-        Colour::Black => "black",
-    }
-}
-
-/// A size's name.
-pub fn size_name(size: Size) -> &'static str {
-    match size {
-        Size::Small => "small",
-        Size::Medium => "medium",
-        Size::Large => "large",
-    }
-}
-
-/// A texture's name.
-pub fn texture_name(texture: Texture) -> &'static str {
-    match texture {
-        Texture::Solid => "solid",
-        Texture::Striped => "striped",
-        Texture::Dotted => "dotted",
-    }
-}
-
-/// A ground's name.
-pub fn ground_name(ground: Ground) -> &'static str {
-    match ground {
-        Ground::White => "white",
-        Ground::Grey => "grey",
-        Ground::Beige => "beige",
-        Ground::Mint => "mint",
-    }
-}
-
-/// A light's name.
-pub fn light_name(light: Light) -> &'static str {
-    match light {
-        Light::Bright => "bright",
-        Light::Dim => "dim",
-    }
+/// Name of an attribute's value, such as `red` or `striped`.
+pub fn value_name(value: impl fmt::Debug) -> String {
+    format!("{value:?}").to_lowercase()
 }
 
 /// Pixels as a file of the format BMP: 24 bits each, uncompressed, `side` × `side`.
@@ -306,7 +252,7 @@ pub fn bmp(pixels: &[u8], side: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explorer::state::START_CAPTIONS;
+    use crate::explorer::captions::START_CAPTIONS;
     use crate::scenes::parse;
 
     #[test]
@@ -349,31 +295,25 @@ mod tests {
     fn an_object_stays_within_the_picture() {
         let mut drawing = Drawing::default();
         drawing.shift(0, -1000, 1000);
-        let piece = drawing.pieces[0];
-        assert_eq!((piece.x, piece.y), (0, 999), "pushed beyond two edges");
+        let object = drawing.objects[0];
+        assert_eq!((object.x, object.y), (0, 999), "pushed beyond two edges");
         drawing.place(0, 1.7, -0.2);
-        let piece = drawing.pieces[0];
-        assert_eq!((piece.x, piece.y), (999, 0), "dragged beyond two edges");
+        let object = drawing.objects[0];
+        assert_eq!((object.x, object.y), (999, 0), "dragged beyond two edges");
     }
 
     #[test]
     fn four_objects_fit_and_one_stays() {
         let mut drawing = Drawing::default();
-        assert_eq!(
-            (drawing.add(), drawing.add()),
-            (Some(2), Some(3)),
-            "two more"
-        );
+        let added = [drawing.add(), drawing.add()];
+        assert_eq!(added, [Some(2), Some(3)], "two more");
         assert_eq!(drawing.add(), None, "four are as many as a scene holds");
-        let places: Vec<_> = drawing.pieces.iter().map(|p| (p.x, p.y)).collect();
+        let places: Vec<_> = drawing.objects.iter().map(|p| (p.x, p.y)).collect();
         for (i, place) in places.iter().enumerate() {
-            assert!(
-                !places[..i].contains(place),
-                "each in its own place: {places:?}"
-            );
+            assert!(!places[..i].contains(place), "each alone: {places:?}");
         }
         while drawing.remove(0) {}
-        assert_eq!(drawing.pieces.len(), 1, "a scene has at least one object");
+        assert_eq!(drawing.objects.len(), 1, "a scene has at least one object");
     }
 
     #[test]
@@ -389,10 +329,7 @@ mod tests {
         let file = bmp(&pixels, 2);
         assert_eq!(&file[..2], b"BM", "the format's mark");
         assert_eq!(file.len(), 54 + 2 * 8, "two rows, padded to eight bytes");
-        assert_eq!(
-            &file[54..],
-            [9, 8, 7, 12, 11, 10, 0, 0, 3, 2, 1, 6, 5, 4, 0, 0],
-            "the lower row first"
-        );
+        let rows = [9, 8, 7, 12, 11, 10, 0, 0, 3, 2, 1, 6, 5, 4, 0, 0];
+        assert_eq!(&file[54..], rows, "the lower row first");
     }
 }

@@ -1,4 +1,4 @@
-//! Scenes that fit a caption, found by trying.
+//! Search for scenes that fit a caption, by proposing and rejecting.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -11,23 +11,23 @@ use crate::scenes::scene::{
 };
 use crate::scenes::{Compositions, Description, Object, Scene, parse};
 
-/// Scenes that a search looks for.
+/// Scenes that a search stops at.
 pub const N_WANTED: usize = 10;
 /// Scenes tried before a search gives up: some captions fit none, such as five stars.
 const MAX_TRIES: u32 = 40_000;
 
-/// Looks for scenes that fit a caption, a few tries at a time, so that a page stays awake.
+/// Search for scenes that fit a caption, a few proposals at a time, so that the page goes on responding.
 #[derive(Debug)]
 pub struct SceneSearch {
     description: Description,
     rng: ChaCha8Rng,
     n_tried: u32,
-    /// What was found.
+    /// The scenes found.
     pub found: Vec<Drawing>,
 }
 
 impl SceneSearch {
-    /// A search for scenes that fit a caption; `None` where the built-in world does not understand it.
+    /// A search for scenes that fit a caption; `None` where the world of drawn scenes does not understand it.
     pub fn new(caption: &str, seed: u64) -> Option<Self> {
         Some(Self {
             description: parse(caption)?,
@@ -37,7 +37,7 @@ impl SceneSearch {
         })
     }
 
-    /// Tries so many scenes.
+    /// Proposes this many more scenes.
     pub fn step(&mut self, n_tries: u32) {
         for _ in 0..n_tries {
             if self.is_done() {
@@ -55,13 +55,13 @@ impl SceneSearch {
         }
     }
 
-    /// Whether enough was found, or tried.
+    /// Whether enough scenes were found, or proposed.
     pub fn is_done(&self) -> bool {
         self.found.len() >= N_WANTED || self.n_tried >= MAX_TRIES
     }
 }
 
-/// A random scene, changed where single objects, the ground or the light contradict the description.
+/// A random scene, with objects, ground and light changed where they contradict the description.
 fn propose(description: &Description, rng: &mut ChaCha8Rng) -> Scene {
     let needs = needs(description, rng);
     let mut scene = Scene::sample(Compositions::All, rng);
@@ -71,20 +71,9 @@ fn propose(description: &Description, rng: &mut ChaCha8Rng) -> Scene {
     for (object, need) in scene.objects.iter_mut().zip(&needs) {
         bend(object, need, rng);
     }
-    scene.ground = allowed(
-        Ground::ALL,
-        Ground::WEIGHTS,
-        description.grounds,
-        scene.ground,
-        rng,
-    );
-    scene.light = allowed(
-        Light::ALL,
-        Light::WEIGHTS,
-        description.lights,
-        scene.light,
-        rng,
-    );
+    let (grounds, lights) = (description.grounds, description.lights);
+    scene.ground = allowed(Ground::ALL, Ground::WEIGHTS, grounds, scene.ground, rng);
+    scene.light = allowed(Light::ALL, Light::WEIGHTS, lights, scene.light, rng);
     scene
 }
 
@@ -107,32 +96,27 @@ fn needs(description: &Description, rng: &mut ChaCha8Rng) -> Vec<ObjectDescripti
     }
 }
 
-/// Gives an object values that are allowed where it has others.
+/// Replaces the attributes of an object that are not allowed.
 fn bend(object: &mut Object, need: &ObjectDescription, rng: &mut ChaCha8Rng) {
-    object.shape = allowed(Shape::ALL, Shape::WEIGHTS, need.shapes, object.shape, rng);
-    object.colour = allowed(
-        Colour::ALL,
-        Colour::WEIGHTS,
-        need.colours,
-        object.colour,
-        rng,
-    );
-    object.size = allowed(Size::ALL, Size::WEIGHTS, need.sizes, object.size, rng);
+    let own = *object;
+    object.shape = allowed(Shape::ALL, Shape::WEIGHTS, need.shapes, own.shape, rng);
+    object.colour = allowed(Colour::ALL, Colour::WEIGHTS, need.colours, own.colour, rng);
+    object.size = allowed(Size::ALL, Size::WEIGHTS, need.sizes, own.size, rng);
     object.texture = allowed(
         Texture::ALL,
         Texture::WEIGHTS,
         need.textures,
-        object.texture,
+        own.texture,
         rng,
     );
     let cells: Vec<usize> = (0..N_CELLS).collect();
-    let cell = allowed(&cells, &[1.0; N_CELLS], need.cells, object.cell(), rng);
-    if cell != object.cell() {
+    let cell = allowed(&cells, &[1.0; N_CELLS], need.cells, own.cell(), rng);
+    if cell != own.cell() {
         (object.x, object.y) = jittered_centre(cell, rng);
     }
 }
 
-/// The value itself where the mask allows it, or else one that it allows, drawn from the prior.
+/// The value itself if the mask allows it, or else one that it allows, drawn from the prior.
 fn allowed<T: Copy + PartialEq>(
     all: &[T],
     weights: &[f64],
@@ -168,10 +152,8 @@ mod tests {
             assert_eq!(search.found.len(), N_WANTED, "for {caption:?}");
             let description = parse(caption).expect("the world understands it");
             for drawing in &search.found {
-                assert!(
-                    description.fits(&drawing.scene()),
-                    "{caption:?}: {drawing:?}"
-                );
+                let fits = description.fits(&drawing.scene());
+                assert!(fits, "{caption:?}: {drawing:?}");
             }
             let n_different = search.found.iter().filter(|one| **one != search.found[0]);
             assert!(n_different.count() >= 8, "they differ, for {caption:?}");
@@ -183,17 +165,13 @@ mod tests {
         let mut search = SceneSearch::new("a red star", 1).expect("it parses");
         search.description.grounds = 0;
         search.step(u32::MAX);
-        assert!(
-            search.is_done() && search.found.is_empty(),
-            "no ground is allowed"
-        );
+        let found_nothing = search.is_done() && search.found.is_empty();
+        assert!(found_nothing, "no ground is allowed");
     }
 
     #[test]
     fn words_from_elsewhere_start_no_search() {
-        assert!(
-            SceneSearch::new("a golden retriever", 1).is_none(),
-            "no such thing here"
-        );
+        let search = SceneSearch::new("a golden retriever", 1);
+        assert!(search.is_none(), "no such thing here");
     }
 }

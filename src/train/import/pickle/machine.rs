@@ -24,6 +24,11 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Bytes after what was run.
+    pub(super) fn n_left(&self) -> usize {
+        self.rest.len()
+    }
+
     /// The names on the stack, outermost first: where in the file the reading is.
     pub(super) fn place(&self) -> String {
         let mut names = Vec::new();

@@ -15,6 +15,7 @@ pub(super) use objects::PickledTensor;
 
 use crate::error::{Error, Result};
 use machine::Machine;
+use objects::{Node, Value};
 
 /// Characters of an error that are shown; what it quotes may be as long as the pickle.
 const MAX_MESSAGE: usize = 300;
@@ -25,14 +26,47 @@ const MAX_MESSAGE: usize = 300;
 ///
 /// A pickle that is cut short, holds two tensors under one name, or does anything but name tensors.
 pub(super) fn read(bytes: &[u8]) -> Result<Leaves> {
+    Ok(read_first(bytes)?.0)
+}
+
+/// As [`read`], of bytes that go on after the pickle; with the number of bytes that it takes.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(super) fn read_first(bytes: &[u8]) -> Result<(Leaves, usize)> {
     let mut machine = Machine::new(bytes);
-    let root = machine.run().map_err(|reason| {
-        let message = format!("{}{reason}", machine.place());
-        Error::Weights(message.chars().take(MAX_MESSAGE).collect())
-    })?;
+    let root = run(&mut machine)?;
     let mut leaves = Leaves::default();
     leaves
         .collect(&machine.objects, &root, String::new(), 0)
         .map_err(Error::Weights)?;
-    Ok(leaves)
+    Ok((leaves, bytes.len() - machine.n_left()))
+}
+
+/// The texts of a pickled list, and the number of bytes that it takes.
+///
+/// # Errors
+///
+/// A pickle that is cut short or is no list of texts.
+pub(super) fn read_texts(bytes: &[u8]) -> Result<(Vec<String>, usize)> {
+    let mut machine = Machine::new(bytes);
+    let root = run(&mut machine)?;
+    let text = |value: &Value| match value {
+        Value::Text(text) => Some(text.to_string()),
+        _ => None,
+    };
+    let texts = match machine.objects.get(&root) {
+        Some(Node::Sequence(values)) => values.iter().map(text).collect(),
+        _ => None,
+    };
+    let texts = texts.ok_or_else(|| Error::Weights("the pickle is no list of texts".to_owned()))?;
+    Ok((texts, bytes.len() - machine.n_left()))
+}
+
+fn run(machine: &mut Machine<'_>) -> Result<Value> {
+    machine.run().map_err(|reason| {
+        let message = format!("{}{reason}", machine.place());
+        Error::Weights(message.chars().take(MAX_MESSAGE).collect())
+    })
 }

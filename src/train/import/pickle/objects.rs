@@ -30,7 +30,7 @@ pub(crate) struct Storage {
 /// What is wrong, without where.
 pub(super) type Step<T> = Result<T, String>;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     /// Something that leads to no tensor: `None`, a truth value, a float.
     Nothing,
@@ -135,8 +135,9 @@ impl Objects {
         }
     }
 
-    /// `('storage', class, key, device, n_values)`.
+    /// `('storage', class, key, device, n_values)`; before 1.6 a view's extent followed, which is always `None`.
     pub(super) fn storage(&self, id: &[Value]) -> Step<Storage> {
+        let id = id.strip_suffix(&[Value::Nothing]).unwrap_or(id);
         let [
             Value::Text(kind),
             class,

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionGeometry, Spread, density_formula, density_formula_with_numbers, family_name, of_family,
-    three_significant,
+    CaptionGeometry, CosineDistribution, density_formula, density_formula_with_numbers,
+    family_name, of_family, three_significant,
 };
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
@@ -78,12 +78,12 @@ fn spread_rows(known: &CaptionGeometry, dimension: usize) -> impl IntoView + use
         let [_, vmf, power_spherical] = spreads(known, which);
         [vmf, power_spherical].map(|(spread, label, _)| (spread, format!("{label}, {symbol}")))
     });
-    let uniform = (Spread::Uniform, "knowing nothing".to_owned());
-    let row = |(spread, label): (Spread, String)| {
+    let uniform = (CosineDistribution::Uniform, "knowing nothing".to_owned());
+    let row = |(spread, label): (CosineDistribution, String)| {
         let numbers = spread.view(dimension);
         let concentration = match spread {
-            Spread::Uniform => 0.0,
-            Spread::Law(_, concentration) => concentration,
+            CosineDistribution::Uniform => 0.0,
+            CosineDistribution::OfFamily(_, concentration) => concentration,
         };
         view! {
             <tr>

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionGeometry, PictureTick, Spread, ball_text, caption_geometry, dimensions, family_name,
-    of_family, three_significant,
+    CaptionGeometry, CosineDistribution, PictureTick, ball_text, caption_geometry, dimensions,
+    family_name, of_family, three_significant,
 };
 use crate::numerics::Family;
 use crate::protocol::PerFamily;
@@ -38,7 +38,7 @@ pub(crate) fn Geometry() -> impl IntoView {
         page.snapshot.with(|snapshot| {
             let (snapshot, key) = (snapshot.as_ref()?, key.get()?);
             page.state
-                .with(|state| caption_geometry(snapshot, state, key))
+                .with(|state| caption_geometry(snapshot, &state.pictures, key))
         })
     });
     let is_known = Memo::new(move |_| geometry.with(Option::is_some));
@@ -101,9 +101,9 @@ fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> imp
                 .as_ref()
                 .map_or(0.0, |known| known.concentration.vmf)
         });
-        let law = Spread::Law(Family::VonMisesFisher, kappa);
+        let law = CosineDistribution::OfFamily(Family::VonMisesFisher, kappa);
         let [uniform, spread] =
-            [Spread::Uniform, law].map(|spread| spread.curve(shown.get()).middle(BAND));
+            [CosineDistribution::Uniform, law].map(|spread| spread.curve(shown.get()).middle(BAND));
         Bands { uniform, spread }
     });
     let home = move |_| page.state.update(|state| state.dimension = None);
@@ -181,7 +181,7 @@ fn panels(
     dimension: usize,
     touched: Option<&str>,
 ) -> [Panel; 2] {
-    let line = |(spread, label, class): (Spread, &'static str, &'static str)| Line {
+    let line = |(spread, label, class): (CosineDistribution, &'static str, &'static str)| Line {
         label,
         class,
         curve: spread.curve(dimension),
@@ -206,11 +206,11 @@ fn panels(
 pub(crate) fn spreads(
     known: &CaptionGeometry,
     which: Concentration,
-) -> [(Spread, &'static str, &'static str); 3] {
+) -> [(CosineDistribution, &'static str, &'static str); 3] {
     let values = concentration(known, which);
-    let law = |family, value| Spread::Law(family, value);
+    let law = |family, value| CosineDistribution::OfFamily(family, value);
     [
-        (Spread::Uniform, "knowing nothing", "uniform"),
+        (CosineDistribution::Uniform, "knowing nothing", "uniform"),
         (
             law(Family::VonMisesFisher, values.vmf),
             family_name(Family::VonMisesFisher),

@@ -41,7 +41,7 @@ pub(crate) fn Others() -> impl IntoView {
     let ask = move |_| {
         n_asked.update_value(|n| *n += 1);
         let caption = page.state.with_untracked(|state| {
-            let text = key.get_untracked().and_then(|key| state.text(key));
+            let text = key.get_untracked().and_then(|key| state.captions.text(key));
             text.unwrap_or_default().to_owned()
         });
         match SceneSearch::new(&caption, n_asked.get_value()) {

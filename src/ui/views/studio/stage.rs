@@ -7,7 +7,7 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::Element;
 
-use crate::explorer::{Drawing, ground_name, light_name};
+use crate::explorer::{Drawing, value_name};
 use crate::scenes::render;
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
@@ -30,11 +30,11 @@ pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
             canvas::paint(&surface, &pixels, SIDE);
         }
     });
-    let n_pieces = Memo::new(move |_| drawing.with(|drawing| drawing.pieces.len()));
+    let n_objects = Memo::new(move |_| drawing.with(|drawing| drawing.objects.len()));
     view! {
         <div class="stage" node_ref=stage>
             <canvas node_ref=surface role="img" aria-label=move || drawing.with(words) width="256" height="256"></canvas>
-            <For each=move || 0..n_pieces.get() key=|i| *i let:i><Handle i=i drawing=drawing chosen=chosen stage=stage/></For>
+            <For each=move || 0..n_objects.get() key=|i| *i let:i><Handle i=i drawing=drawing chosen=chosen stage=stage/></For>
         </div>
         <p class="aside">"Drag a shape, or choose it and use the arrow keys, with Shift for larger steps."</p>
     }
@@ -42,12 +42,12 @@ pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
 
 /// The drawing in words.
 fn words(drawing: &Drawing) -> String {
-    let pieces: Vec<String> = drawing.pieces.iter().map(|piece| piece.words()).collect();
+    let objects: Vec<String> = drawing.objects.iter().map(|object| object.text()).collect();
     format!(
         "{} on a {} ground in {} light",
-        pieces.join(", "),
-        ground_name(drawing.ground),
-        light_name(drawing.light)
+        objects.join(", "),
+        value_name(drawing.ground),
+        value_name(drawing.light)
     )
 }
 
@@ -61,11 +61,11 @@ fn Handle(
 ) -> impl IntoView {
     let page = expect_context::<PageState>();
     let is_dragged = RwSignal::new(false);
-    let piece = move || drawing.with(|drawing| drawing.pieces.get(i).copied());
+    let object = move || drawing.with(|drawing| drawing.objects.get(i).copied());
     let share = |thousandths: u16| format!("{:.1}%", f64::from(thousandths) / 10.0);
     let label = move || {
-        let n = drawing.with(|drawing| drawing.pieces.len());
-        piece().map(|piece| format!("{}, shape {} of {n}", piece.words(), i + 1))
+        let n = drawing.with(|drawing| drawing.objects.len());
+        object().map(|object| format!("{}, shape {} of {n}", object.text(), i + 1))
     };
     let grab = move |event: PointerEvent| {
         chosen.set(i);
@@ -99,10 +99,10 @@ fn Handle(
         event.prevent_default();
         page.state.update(|state| state.drawing.shift(i, dx, dy));
     };
-    let size = move || piece().map(|piece| share_of(2.0 * f64::from(piece.size.radius())));
+    let size = move || object().map(|object| share_of(2.0 * f64::from(object.size.radius())));
     view! {
         <button type="button" class="handle" class:chosen=move || chosen.get() == i aria-label=label aria-pressed=move || (chosen.get() == i).to_string()
-            style:left=move || piece().map(|piece| share(piece.x)) style:top=move || piece().map(|piece| share(piece.y)) style:width=size
+            style:left=move || object().map(|object| share(object.x)) style:top=move || object().map(|object| share(object.y)) style:width=size
             on:focus=move |_| chosen.set(i) on:pointerdown=grab on:pointermove=drag on:pointerup=move |_| is_dragged.set(false)
             on:pointercancel=move |_| is_dragged.set(false) on:keydown=on_key></button>
     }

@@ -24,7 +24,7 @@ pub(crate) fn Studio() -> impl IntoView {
     let chosen = RwSignal::new(0_usize);
     let drawing = drawing(page);
     Effect::new(move |_| {
-        let last = drawing.with(|drawing| drawing.pieces.len() - 1);
+        let last = drawing.with(|drawing| drawing.objects.len() - 1);
         if chosen.get_untracked() > last {
             chosen.set(last);
         }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Access, Control, View, encode};
+use crate::explorer::{Access, PageControl, View, encode};
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
@@ -71,7 +71,7 @@ fn Own() -> impl IntoView {
         (prepared.view, prepared.locks) = page.prepared.get();
         encode(&prepared)
     });
-    let views: Vec<&'static str> = View::ALL.map(View::name).to_vec();
+    let views: Vec<String> = View::ALL.map(|view| view.name().to_owned()).to_vec();
     let at = move || {
         let (view, _) = page.prepared.get();
         View::ALL
@@ -89,7 +89,7 @@ fn Own() -> impl IntoView {
             <p class="aside">"The captions, pictures and choices that the page has now; set them in the views, then choose what your class may change."</p>
             <div class="locks">
                 <Select id="prepared-view" label="It opens at" names=views value=Signal::derive(at) on_choose=Callback::new(open)/>
-                {Control::ALL.map(|control| view! { <Lock control=control/> }).collect_view()}
+                {PageControl::ALL.map(|control| view! { <Lock control=control/> }).collect_view()}
             </div>
             {move || class_link("own-link", &link.get())}
         </section>
@@ -97,13 +97,13 @@ fn Own() -> impl IntoView {
 }
 
 #[component]
-fn Lock(control: Control) -> impl IntoView {
+fn Lock(control: PageControl) -> impl IntoView {
     let page = expect_context::<PageState>();
     let offered: Vec<(Access, &'static str)> = ACCESSES
         .into_iter()
         .filter(|(access, _)| *access != Access::Locked || control.can_be_locked())
         .collect();
-    let names = offered.iter().map(|(_, name)| *name).collect();
+    let names = offered.iter().map(|(_, name)| (*name).to_owned()).collect();
     let offered = StoredValue::new(offered);
     let at = move || {
         let (_, locks) = page.prepared.get();

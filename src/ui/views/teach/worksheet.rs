@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Lesson, Question, answer_text, family_name};
+use crate::explorer::{Lesson, LessonQuestion, answer_text, family_name};
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
@@ -25,7 +25,7 @@ pub(crate) fn Worksheet() -> impl IntoView {
 }
 
 fn questions(lesson: &Lesson) -> AnyView {
-    let asked = |question: &Question| {
+    let asked = |question: &LessonQuestion| {
         let caption = |caption: &String| view! { <li class="words"><span class="place-for-answer"></span>{caption.clone()}</li> };
         view! { <li>{question.ask()}<ul>{question.captions.iter().map(caption).collect_view()}</ul></li> }
     };
@@ -57,7 +57,7 @@ fn Key(lesson: Lesson) -> impl IntoView {
             model.unwrap_or_default()
         )
     };
-    let answer = move |question: &Question| {
+    let answer = move |question: &LessonQuestion| {
         let family = page.state.with(|state| state.family);
         let known = page.cache.with(|cache| question.answer(cache, family));
         let words = known.map_or_else(

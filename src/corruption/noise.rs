@@ -1,0 +1,67 @@
+//! Noise of a sensor.
+
+use rand::{Rng, RngExt as _};
+
+use super::canvas::Canvas;
+use crate::numerics::standard_normal;
+
+/// Standard deviations.
+const GAUSSIAN: [f64; 5] = [0.08, 0.12, 0.18, 0.26, 0.38];
+/// Photons for white.
+const SHOT: [f64; 5] = [60.0, 25.0, 12.0, 5.0, 3.0];
+/// Share of the values that are black or white.
+const IMPULSE: [f64; 5] = [0.03, 0.06, 0.09, 0.17, 0.27];
+/// Standard deviations for white.
+const SPECKLE: [f64; 5] = [0.15, 0.2, 0.35, 0.45, 0.6];
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "pictures are in single precision"
+)]
+fn each<R: Rng>(mut canvas: Canvas, rng: &mut R, f: impl Fn(f64, &mut R) -> f64) -> Canvas {
+    for value in &mut canvas.values {
+        *value = f(f64::from(*value), rng) as f32;
+    }
+    canvas
+}
+
+pub(super) fn gaussian<R: Rng>(canvas: Canvas, level: usize, rng: &mut R) -> Canvas {
+    each(canvas, rng, |x, rng| {
+        x + GAUSSIAN[level] * standard_normal(rng)
+    })
+}
+
+pub(super) fn shot<R: Rng>(canvas: Canvas, level: usize, rng: &mut R) -> Canvas {
+    each(canvas, rng, |x, rng| {
+        poisson(x * SHOT[level], rng) / SHOT[level]
+    })
+}
+
+pub(super) fn speckle<R: Rng>(canvas: Canvas, level: usize, rng: &mut R) -> Canvas {
+    each(canvas, rng, |x, rng| {
+        x + x * SPECKLE[level] * standard_normal(rng)
+    })
+}
+
+pub(super) fn impulse<R: Rng>(canvas: Canvas, level: usize, rng: &mut R) -> Canvas {
+    each(canvas, rng, |x, rng| {
+        if rng.random::<f64>() >= IMPULSE[level] {
+            x
+        } else if rng.random::<bool>() {
+            1.0
+        } else {
+            0.0
+        }
+    })
+}
+
+/// Draws from the Poisson distribution with a mean of at most 60, by the waiting times of its events (Knuth).
+fn poisson<R: Rng>(mean: f64, rng: &mut R) -> f64 {
+    let limit = (-mean).exp();
+    let (mut count, mut product) = (0.0, rng.random::<f64>());
+    while product > limit {
+        count += 1.0;
+        product *= rng.random::<f64>();
+    }
+    count
+}

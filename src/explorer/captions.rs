@@ -1,0 +1,210 @@
+//! Lists of captions that a visitor edits, in which each caption keeps its key while it is edited and moved.
+
+use std::cmp::Ordering;
+use std::ops::Deref;
+
+/// The captions a visitor starts from, from the vaguest to the most specific.
+pub const START_CAPTIONS: [&str; 6] = [
+    "a picture",
+    "something warm",
+    "something red",
+    "a red star",
+    "a small red star",
+    "a small red star above a large blue circle",
+];
+
+/// A caption with a key that survives editing and moving.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyedCaption {
+    /// Never used twice in one list.
+    pub key: u64,
+    /// As typed.
+    pub text: String,
+}
+
+/// Where a caption moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Towards the first row.
+    Up,
+    /// Towards the last row.
+    Down,
+}
+
+/// Captions in the order shown, at most `CAPACITY` of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaptionList<const CAPACITY: usize> {
+    captions: Vec<KeyedCaption>,
+    next_key: u64,
+}
+
+impl<const CAPACITY: usize> Default for CaptionList<CAPACITY> {
+    fn default() -> Self {
+        Self::new(START_CAPTIONS)
+    }
+}
+
+impl<const CAPACITY: usize> Deref for CaptionList<CAPACITY> {
+    type Target = [KeyedCaption];
+
+    fn deref(&self) -> &[KeyedCaption] {
+        &self.captions
+    }
+}
+
+impl<const CAPACITY: usize> CaptionList<CAPACITY> {
+    /// A list of these captions, as many as fit.
+    pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut list = Self {
+            captions: Vec::new(),
+            next_key: 1,
+        };
+        list.replace(texts);
+        list
+    }
+
+    /// Puts these captions in place of all others, with keys of their own.
+    pub fn replace<'a>(&mut self, texts: impl IntoIterator<Item = &'a str>) {
+        self.captions.clear();
+        for text in texts {
+            self.add(text);
+        }
+    }
+
+    /// Adds a caption below the others and returns its key; `None` where the list is full.
+    pub fn add(&mut self, text: &str) -> Option<u64> {
+        if self.captions.len() >= CAPACITY {
+            return None;
+        }
+        let key = self.next_key;
+        self.next_key += 1;
+        self.captions.push(KeyedCaption {
+            key,
+            text: text.to_owned(),
+        });
+        Some(key)
+    }
+
+    /// Changes a caption's text.
+    pub fn edit(&mut self, key: u64, text: String) {
+        if let Some(caption) = self.captions.iter_mut().find(|caption| caption.key == key) {
+            caption.text = text;
+        }
+    }
+
+    /// Removes a caption.
+    pub fn remove(&mut self, key: u64) {
+        self.captions.retain(|caption| caption.key != key);
+    }
+
+    /// Moves a caption by one row; `false` where it already stands at the end.
+    pub fn move_by_one(&mut self, key: u64, direction: Direction) -> bool {
+        let Some(from) = self.index(key) else {
+            return false;
+        };
+        let to = match direction {
+            Direction::Up => from.checked_sub(1),
+            Direction::Down => Some(from + 1).filter(|&to| to < self.len()),
+        };
+        if let Some(to) = to {
+            self.captions.swap(from, to);
+        }
+        to.is_some()
+    }
+
+    /// Sorts the captions from the greatest value down, or up where they stand so already; those without one come last.
+    pub fn sort(&mut self, value: impl Fn(&KeyedCaption) -> Option<f64>) {
+        sort_or_reverse(&mut self.captions, value);
+    }
+
+    /// The row of a caption, from 0.
+    pub fn index(&self, key: u64) -> Option<usize> {
+        self.iter().position(|caption| caption.key == key)
+    }
+
+    /// A caption's text.
+    pub fn text(&self, key: u64) -> Option<&str> {
+        Some(&self[self.index(key)?].text)
+    }
+
+    /// The texts, in order.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(|caption| caption.text.as_str())
+    }
+}
+
+/// Sorts items from the greatest value down, or up where they stand so already; those without a value come last.
+pub(super) fn sort_or_reverse<T: Clone + PartialEq>(
+    items: &mut Vec<T>,
+    value: impl Fn(&T) -> Option<f64>,
+) {
+    let (mut known, unknown): (Vec<T>, Vec<T>) = items
+        .iter()
+        .cloned()
+        .partition(|item| value(item).is_some());
+    known.sort_by(|a, b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
+    if items.starts_with(&known) {
+        known.sort_by(|a, b| value(a).partial_cmp(&value(b)).unwrap_or(Ordering::Equal));
+    }
+    *items = [known, unknown].concat();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenes::{information, parse};
+
+    fn texts(list: &CaptionList<4>) -> Vec<&str> {
+        list.texts().collect()
+    }
+
+    #[test]
+    fn a_removed_key_is_never_used_again() {
+        let mut list = CaptionList::<4>::new(["a", "b"]);
+        let last = list[1].key;
+        list.remove(last);
+        let next = list.add("c");
+        assert!(next > Some(last), "the key {next:?} came after {last}");
+    }
+
+    #[test]
+    fn moving_beyond_an_end_changes_nothing() {
+        let mut list = CaptionList::<4>::new(["a", "b"]);
+        let (first, before) = (list[0].key, list.clone());
+        assert!(!list.move_by_one(first, Direction::Up), "it stands first");
+        assert_eq!(list, before, "a refused move leaves the list as it was");
+        assert!(list.move_by_one(first, Direction::Down), "it can sink");
+        assert_eq!(texts(&list), ["b", "a"], "it stands second now");
+    }
+
+    #[test]
+    fn a_full_list_takes_no_more() {
+        let mut list = CaptionList::<4>::new(["x"; 50]);
+        assert_eq!(list.len(), 4, "captions stop at the limit");
+        assert_eq!(list.add("y"), None, "and one more is refused");
+    }
+
+    #[test]
+    fn sorting_twice_turns_the_order_round() {
+        let mut list = CaptionList::<4>::new(["bb", "", "a", "cccc"]);
+        let length = |caption: &KeyedCaption| {
+            let n = caption.text.len();
+            (n > 0).then_some(n as f64)
+        };
+        list.sort(length);
+        assert_eq!(texts(&list), ["cccc", "bb", "a", ""], "the longest first");
+        list.sort(length);
+        let expected = ["a", "bb", "cccc", ""];
+        assert_eq!(texts(&list), expected, "no value still comes last");
+    }
+
+    #[test]
+    fn each_starting_caption_says_more_than_the_one_before() {
+        let bits = START_CAPTIONS.map(|caption| {
+            let description =
+                parse(caption).unwrap_or_else(|| panic!("the world has no sentence {caption:?}"));
+            information(&description).bits
+        });
+        assert!(bits.is_sorted_by(|a, b| a < b), "the bits were {bits:?}");
+    }
+}

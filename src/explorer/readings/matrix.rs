@@ -1,0 +1,312 @@
+//! The numbers of the matrix: an answer under the state's family, for the captions and pictures on the page.
+
+use std::collections::HashMap;
+
+use super::best::best_of_column_and_row;
+use super::caption_view::{CaptionView, of_family};
+use super::pair_view::{PairView, posterior};
+use super::snapshot::Snapshot;
+use crate::explorer::extent::Extent;
+use crate::explorer::state::ExplorerState;
+
+/// Nats above uniform of the uniform distribution itself, which stands for "none of these".
+const UNIFORM_NATS: f64 = 0.0;
+
+/// The numbers of a snapshot under one family.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Readings {
+    captions: HashMap<u64, CaptionView>,
+    pairs: HashMap<u64, HashMap<String, PairView>>,
+    /// The share of "none of these" for each picture, where it takes part.
+    none_shares: HashMap<String, f64>,
+    /// The scale of all bars.
+    pub extent: Extent,
+}
+
+impl Readings {
+    /// Reads a snapshot under the state's family, for the captions and pictures that are still on the page.
+    pub fn new(snapshot: &Snapshot, state: &ExplorerState) -> Self {
+        let family = state.family;
+        let keys = snapshot.keys.iter().copied().enumerate();
+        let rows: Vec<(usize, u64)> = keys
+            .filter(|&(_, key)| state.captions.index(key).is_some())
+            .collect();
+        let images = snapshot.answer.images.iter().enumerate();
+        let columns: Vec<(usize, &String)> = images
+            .filter(|(_, id)| state.pictures.contains(id))
+            .collect();
+        let row = |&(i_text, _): &(usize, u64)| {
+            let pairs = columns.iter();
+            let pairs = pairs.map(|&(i_image, _)| snapshot.pair(i_text, i_image, family));
+            pairs.collect::<Option<Vec<PairView>>>()
+        };
+        let mut grid: Vec<Vec<PairView>> = rows.iter().map_while(row).collect();
+        let measured = |pair: &PairView| pair.measured(state.measure);
+        fill_best(&mut grid, measured);
+        fill_ranks(&mut grid);
+        let none_nats = state.counts_none.then_some(UNIFORM_NATS);
+        let logit_scale = of_family(snapshot.card.logit_scale, family);
+        let none_shares = fill_posterior(&mut grid, logit_scale, none_nats);
+        let extent = Extent::of(grid.iter().flatten().map(measured));
+        let names = || columns.iter().map(|(_, id)| (*id).clone());
+        let caption = |&(i, key): &(usize, u64)| Some((key, snapshot.caption(i, family)?));
+        let pairs = grid.into_iter().map(|row| names().zip(row).collect());
+        Self {
+            captions: rows.iter().filter_map(caption).collect(),
+            pairs: rows.iter().map(|(_, key)| *key).zip(pairs).collect(),
+            none_shares: names().zip(none_shares).collect(),
+            extent,
+        }
+    }
+
+    /// One caption's numbers, where there are any.
+    pub fn caption(&self, key: u64) -> Option<&CaptionView> {
+        self.captions.get(&key)
+    }
+
+    /// One pair's numbers, where there are any.
+    pub fn pair(&self, key: u64, image: &str) -> Option<&PairView> {
+        self.pairs.get(&key)?.get(image)
+    }
+
+    /// The caption with the most nats for a picture.
+    pub fn best_caption(&self, image: &str) -> Option<u64> {
+        let column = self
+            .pairs
+            .iter()
+            .filter_map(|(key, row)| Some((*key, row.get(image)?.nats)));
+        let (key, _) = column.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(key)
+    }
+
+    /// The share of "none of these" for a picture, where it takes part.
+    pub fn none_share(&self, image: &str) -> Option<f64> {
+        self.none_shares.get(image).copied()
+    }
+
+    /// Pictures whose best caption by cosine is not their best by likelihood, and pictures in all.
+    pub fn n_disputed(&self) -> (usize, usize) {
+        let mut bests: HashMap<&String, bool> = HashMap::new();
+        for (image, pair) in self.pairs.values().flatten() {
+            let is_disputed = bests.entry(image).or_default();
+            *is_disputed |= pair.cosine_rank == 1 && pair.likelihood_rank > 1;
+        }
+        let n_disputed = bests.values().filter(|is_disputed| **is_disputed).count();
+        (n_disputed, bests.len())
+    }
+
+    /// The picture with the most nats under a caption.
+    pub fn best_picture(&self, key: u64) -> Option<&str> {
+        let row = self.pairs.get(&key)?;
+        let (id, _) = row.iter().max_by(|a, b| a.1.nats.total_cmp(&b.1.nats))?;
+        Some(id)
+    }
+}
+
+/// Marks the best captions and pictures.
+fn fill_best(grid: &mut [Vec<PairView>], measured: impl Fn(&PairView) -> f64) {
+    let values = grid.iter().map(|row| row.iter().map(&measured).collect());
+    let marks = best_of_column_and_row(&values.collect::<Vec<Vec<f64>>>());
+    let pairs = grid.iter_mut().flatten();
+    for (pair, mark) in pairs.zip(marks.into_iter().flatten()) {
+        [pair.is_best_caption, pair.is_best_picture] = mark;
+    }
+}
+
+/// Fills the ranks of each column, from 1 for the greatest; equals share a rank.
+fn fill_ranks(grid: &mut [Vec<PairView>]) {
+    let ranks = |values: &[f64]| -> Vec<usize> {
+        let rank = |value: &f64| 1 + values.iter().filter(|other| *other > value).count();
+        values.iter().map(rank).collect()
+    };
+    for i_image in 0..grid.first().map_or(0, Vec::len) {
+        let column = |read: fn(&PairView) -> f64| {
+            let values = grid.iter().map(|row| read(&row[i_image]));
+            ranks(&values.collect::<Vec<f64>>())
+        };
+        let (likelihood, cosine) = (column(|pair| pair.nats), column(|pair| pair.cosine));
+        for (row, ranks) in grid.iter_mut().zip(likelihood.into_iter().zip(cosine)) {
+            (row[i_image].likelihood_rank, row[i_image].cosine_rank) = ranks;
+        }
+    }
+}
+
+/// Fills the posterior of each column, and returns the shares of a further candidate with so many nats for every picture.
+fn fill_posterior(
+    grid: &mut [Vec<PairView>],
+    logit_scale: f64,
+    further_nats: Option<f64>,
+) -> Vec<f64> {
+    let mut further_shares = Vec::new();
+    for i_image in 0..grid.first().map_or(0, Vec::len) {
+        let nats = grid.iter().map(|row| row[i_image].nats).chain(further_nats);
+        let shares = posterior(nats, logit_scale);
+        for (row, share) in grid.iter_mut().zip(&shares) {
+            row[i_image].posterior = *share;
+        }
+        further_shares.extend(further_nats.and(shares.last()));
+    }
+    further_shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explorer::measure::Measure;
+    use crate::explorer::readings::cache::tests::{answer_of, card};
+    use crate::numerics::Family;
+
+    const DIM: usize = 128;
+    const LOGIT_SCALE: f64 = 2.5;
+
+    /// A page with two captions and two pictures.
+    fn page() -> ExplorerState {
+        ExplorerState::new(["a", "b"], ["x", "y"])
+    }
+
+    /// Two captions, κ 4 and 30, against two pictures.
+    fn snapshot(keys: &[u64]) -> Snapshot {
+        let mut answer = answer_of(
+            &[("a", 4.0), ("b", 30.0)],
+            &["x", "y"],
+            &[0.3, 0.2, -0.1, 0.6],
+        );
+        for pair in &mut answer.pairs {
+            pair.cosine /= 2.0;
+        }
+        Snapshot {
+            card: card(),
+            keys: keys.to_vec(),
+            answer,
+            recorded: false,
+        }
+    }
+
+    fn read(state: &ExplorerState) -> Readings {
+        let keys: Vec<u64> = state.captions.iter().map(|caption| caption.key).collect();
+        Readings::new(&snapshot(&keys), state)
+    }
+
+    /// The pairs of both captions with a picture.
+    fn column<'a>(readings: &'a Readings, id: &str) -> [&'a PairView; 2] {
+        [1, 2].map(|key| readings.pair(key, id).expect("it was answered"))
+    }
+
+    #[test]
+    fn nats_are_the_log_likelihood_above_the_uniform_distribution() {
+        let readings = read(&page());
+        let [_, pair] = column(&readings, "y");
+        let expected = Family::VonMisesFisher.log_likelihood_ratio(DIM, 30.0, 0.6);
+        assert_eq!(pair.nats, expected, "for κ = 30 at cosine 0.6");
+        let uniform = Family::VonMisesFisher.log_likelihood(DIM, 0.0, 0.0);
+        let difference = pair.log_density - pair.nats - uniform;
+        assert!(difference.abs() < 1e-9, "off by {difference}");
+    }
+
+    #[test]
+    fn the_best_are_marked_once_in_each_row_and_column() {
+        let readings = read(&page());
+        let marks = |row: usize, id| {
+            let pair = column(&readings, id)[row];
+            (pair.is_best_picture, pair.is_best_caption)
+        };
+        assert_eq!(marks(0, "x"), (true, true), "best for the first caption");
+        assert_eq!(marks(1, "x"), (false, false), "nothing prefers this pair");
+        assert_eq!(marks(1, "y"), (true, true), "best for the second caption");
+        assert_eq!(readings.best_picture(2), Some("y"), "by name too");
+        assert_eq!(readings.best_caption("x"), Some(1), "and by key");
+    }
+
+    #[test]
+    fn the_posterior_over_captions_sums_to_one_for_each_picture() {
+        let readings = read(&page());
+        for id in ["x", "y"] {
+            let [a, b] = column(&readings, id);
+            let sum = a.posterior + b.posterior;
+            assert!((sum - 1.0).abs() < 1e-12, "shares for {id} sum to {sum}");
+            let odds = (a.posterior / b.posterior).ln() - LOGIT_SCALE * (a.nats - b.nats);
+            assert!(odds.abs() < 1e-9, "log odds for {id} are off by {odds}");
+        }
+    }
+
+    #[test]
+    fn none_of_these_takes_its_share_at_zero_nats() {
+        let mut state = page();
+        let none = read(&state).none_share("x");
+        assert_eq!(none, None, "it is not counted at first");
+        state.counts_none = true;
+        let readings = read(&state);
+        for id in ["x", "y"] {
+            let none = readings.none_share(id).expect("it is counted");
+            let [a, b] = column(&readings, id);
+            let sum = none + a.posterior + b.posterior;
+            assert!((sum - 1.0).abs() < 1e-12, "shares for {id} sum to {sum}");
+            let odds = (a.posterior / none).ln() - LOGIT_SCALE * a.nats;
+            assert!(odds.abs() < 1e-9, "none has 0 nats for {id}; off by {odds}");
+        }
+    }
+
+    #[test]
+    fn ranks_are_counted_down_each_column_by_both_measures() {
+        let readings = read(&page());
+        let mut n_disputed = 0;
+        for id in ["x", "y"] {
+            let [a, b] = column(&readings, id);
+            let by_nats = a.likelihood_rank < b.likelihood_rank;
+            assert_eq!(by_nats, a.nats > b.nats, "for {id}: {a:?} and {b:?}");
+            let by_cosine = a.cosine_rank < b.cosine_rank;
+            assert_eq!(by_cosine, a.cosine > b.cosine, "for {id}: {a:?} and {b:?}");
+            assert_eq!(a.likelihood_rank + b.likelihood_rank, 3, "ranks 1 and 2");
+            n_disputed += usize::from((a.nats > b.nats) != (a.cosine > b.cosine));
+        }
+        assert_eq!(readings.n_disputed(), (n_disputed, 2), "of two pictures");
+    }
+
+    #[test]
+    fn best_is_what_the_shown_measure_says() {
+        let mut state = page();
+        state.measure = Measure::Cosine;
+        let readings = read(&state);
+        for id in ["x", "y"] {
+            for pair in column(&readings, id) {
+                let is_first = pair.cosine_rank == 1;
+                assert_eq!(pair.is_best_caption, is_first, "{pair:?} for {id}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_caption_that_left_the_page_leaves_the_posterior() {
+        let mut state = page();
+        state.remove_caption(2);
+        let readings = Readings::new(&snapshot(&[1, 2]), &state);
+        let pair = readings.pair(1, "x").expect("it was answered");
+        assert_eq!(pair.posterior, 1.0, "one caption is left");
+        assert!(!pair.is_best_caption, "nothing is best among one");
+        assert_eq!(readings.caption(2), None, "the other is not read");
+    }
+
+    #[test]
+    fn the_percentile_is_taken_among_the_familys_own_references() {
+        let mut state = page();
+        let percentile = |state: &ExplorerState| {
+            let readings = read(state);
+            readings.caption(1).map(|view| view.percentile)
+        };
+        let [vmf, power_spherical] =
+            [Family::VonMisesFisher, Family::PowerSpherical].map(|family| {
+                state.family = family;
+                percentile(&state)
+            });
+        assert_eq!(vmf, Some(75.0), "1/4 lies above three of four");
+        assert_eq!(power_spherical, Some(100.0), "and above both of the other");
+    }
+
+    #[test]
+    fn an_answer_that_is_too_short_gives_no_numbers() {
+        let mut short = snapshot(&[1, 2]);
+        short.answer.pairs.truncate(1);
+        let readings = Readings::new(&short, &page());
+        assert_eq!(readings.pair(2, "y"), None, "nothing is made up");
+    }
+}

@@ -1,0 +1,87 @@
+//! One caption's numbers for one picture under one family, in f64.
+
+use super::caption_view::of_family;
+use crate::explorer::measure::Measure;
+use crate::numerics::Family;
+use crate::protocol::{CaptionReading, ModelCard, PairReading};
+
+/// One caption's numbers for one picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairView {
+    /// Log-likelihood minus that of the uniform distribution, in nats.
+    pub nats: f64,
+    /// The log-density itself.
+    pub log_density: f64,
+    /// CLIP's own cosine.
+    pub cosine: f64,
+    /// Cosine of the mean direction and the picture.
+    pub mean_direction_cosine: f64,
+    /// Logarithm of the normaliser minus that of the uniform distribution.
+    pub log_normalizer_ratio: f64,
+    /// The caption's share among the captions shown, for this picture: softmax of τ · nats.
+    pub posterior: f64,
+    /// Whether no other caption shown measures more for this picture.
+    pub is_best_caption: bool,
+    /// Whether no other picture shown measures more under this caption.
+    pub is_best_picture: bool,
+    /// Rank of the caption for this picture by nats, from 1; 0 where it was not compared.
+    pub likelihood_rank: usize,
+    /// Rank of the caption for this picture by CLIP's cosine, from 1; 0 where it was not compared.
+    pub cosine_rank: usize,
+}
+
+impl PairView {
+    /// Reads a model's answer about one pair under a family; its posterior and ranks among others are unknown.
+    pub(in crate::explorer) fn new(
+        card: &ModelCard,
+        caption: &CaptionReading,
+        reading: &PairReading,
+        family: Family,
+    ) -> Self {
+        let (embed_dim, concentration) = (card.embed_dim, of_family(caption.concentration, family));
+        let cosine = of_family(reading.mean_direction_cosine, family);
+        Self {
+            nats: family.log_likelihood_ratio(embed_dim, concentration, cosine),
+            log_density: family.log_likelihood(embed_dim, concentration, cosine),
+            cosine: reading.cosine,
+            mean_direction_cosine: cosine,
+            log_normalizer_ratio: family.log_normalizer_ratio(embed_dim, concentration),
+            posterior: f64::NAN,
+            is_best_caption: false,
+            is_best_picture: false,
+            likelihood_rank: 0,
+            cosine_rank: 0,
+        }
+    }
+
+    /// The value that bars show and that is ranked by.
+    pub fn measured(&self, measure: Measure) -> f64 {
+        match measure {
+            Measure::Likelihood => self.nats,
+            Measure::Cosine => self.cosine,
+        }
+    }
+}
+
+/// Posterior over candidates with these nats, softmax of τ · nats, where τ is the logit scale.
+pub(in crate::explorer) fn posterior(
+    nats: impl IntoIterator<Item = f64>,
+    logit_scale: f64,
+) -> Vec<f64> {
+    let logits: Vec<f64> = nats.into_iter().map(|nats| logit_scale * nats).collect();
+    let highest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let raised: Vec<f64> = logits.iter().map(|logit| (logit - highest).exp()).collect();
+    let sum: f64 = raised.iter().sum();
+    raised.into_iter().map(|value| value / sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn great_logits_do_not_overflow() {
+        let shares = posterior([1e4, 1e4], 2.5);
+        assert_eq!(shares, [0.5, 0.5], "equal nats share equally");
+    }
+}

@@ -1,0 +1,43 @@
+//! Names of the tower's parameters: those of `timm` under `vision_model.`, with a bias where it has a batch norm.
+
+use crate::error::Result;
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
+
+use super::convolution::Convolution;
+use super::{Block, EfficientNet};
+
+impl Parameters for EfficientNet {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        visit_convolution(visitor, "vision_model.conv_stem", &mut self.stem)?;
+        for (i_stage, stage) in self.stages.iter_mut().enumerate() {
+            for (i_block, block) in stage.iter_mut().enumerate() {
+                let name = format!("vision_model.blocks.{i_stage}.{i_block}");
+                visit_block(visitor, &name, block)?;
+            }
+        }
+        visit_convolution(visitor, "vision_model.conv_head", &mut self.head)
+    }
+}
+
+/// `timm` calls the last convolution of a block `conv_pw` where there is no first one.
+fn visit_block<V: ParameterVisitor>(visitor: &mut V, name: &str, block: &mut Block) -> Result<()> {
+    let last = match &mut block.expand {
+        Some(expand) => {
+            visit_convolution(visitor, &format!("{name}.conv_pw"), expand)?;
+            "conv_pwl"
+        }
+        None => "conv_pw",
+    };
+    visit_convolution(visitor, &format!("{name}.conv_dw"), &mut block.depthwise)?;
+    visit_convolution(visitor, &format!("{name}.{last}"), &mut block.project)
+}
+
+fn visit_convolution<V: ParameterVisitor>(
+    visitor: &mut V,
+    name: &str,
+    convolution: &mut Convolution,
+) -> Result<()> {
+    let weight = &mut convolution.weight;
+    visitor.visit(&format!("{name}.weight"), Layout::Same, weight)?;
+    visitor.visit(&format!("{name}.bias"), Layout::Same, &mut convolution.bias)
+}

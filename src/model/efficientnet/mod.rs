@@ -1,0 +1,201 @@
+//! EfficientNet-Lite: inverted bottlenecks of convolutions, averaged over the last feature map.
+//!
+//! Tan & Le 2019, [EfficientNet](https://arxiv.org/abs/1905.11946); Lite leaves out squeeze-and-excitation and has
+//! `ReLU6` throughout. Each convolution carries its folded batch norm. Knows nothing of pictures' files or of where
+//! weights come from.
+
+mod checkpoint;
+mod convolution;
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use convolution::{Convolution, ConvolutionConfig};
+
+/// Red, green, blue.
+const N_CHANNELS: usize = 3;
+
+/// Sizes of the tower.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EfficientNetConfig {
+    /// Side of the square picture in pixels.
+    pub image_size: usize,
+    /// Channels after the first convolution, which halves the picture's side.
+    pub stem_width: usize,
+    /// Runs of blocks of one width.
+    pub stages: Vec<StageConfig>,
+    /// Channels of the last convolution, and width of the features.
+    pub width: usize,
+}
+
+/// Blocks of one width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageConfig {
+    /// Side of the depthwise kernels.
+    pub kernel_size: usize,
+    /// Stride of the first block; the others have 1.
+    pub stride: usize,
+    /// Factor by which a block widens its input; without one (1) a block has no first convolution.
+    pub expansion: usize,
+    /// Channels that each block gives.
+    pub width: usize,
+    /// Blocks.
+    pub layers: usize,
+}
+
+/// Pictures → features.
+#[derive(Module, Debug)]
+pub struct EfficientNet {
+    stem: Convolution,
+    stages: Vec<Vec<Block>>,
+    head: Convolution,
+}
+
+/// Widen, filter each channel, narrow; added to the input where the shapes allow.
+#[derive(Module, Debug)]
+struct Block {
+    expand: Option<Convolution>,
+    depthwise: Convolution,
+    project: Convolution,
+}
+
+impl EfficientNetConfig {
+    /// EfficientNet-Lite0.
+    #[must_use]
+    pub fn lite0() -> Self {
+        let stage = |kernel_size, stride, expansion, width, layers| StageConfig {
+            kernel_size,
+            stride,
+            expansion,
+            width,
+            layers,
+        };
+        Self {
+            image_size: 224,
+            stem_width: 32,
+            stages: vec![
+                stage(3, 1, 1, 16, 1),
+                stage(3, 2, 6, 24, 2),
+                stage(5, 2, 6, 40, 2),
+                stage(3, 2, 6, 80, 3),
+                stage(5, 1, 6, 112, 3),
+                stage(5, 2, 6, 192, 4),
+                stage(3, 1, 6, 320, 1),
+            ],
+            width: 1280,
+        }
+    }
+
+    /// A tower with random initial weights.
+    #[must_use]
+    pub fn init(&self, device: &Device) -> EfficientNet {
+        let stem = ConvolutionConfig::new(N_CHANNELS, self.stem_width, 3).with_stride(2);
+        let mut width = self.stem_width;
+        let stages = self.stages.iter().map(|stage| {
+            let blocks = (0..stage.layers).map(|i_block| {
+                let stride = if i_block == 0 { stage.stride } else { 1 };
+                let block = stage.init_block(width, stride, device);
+                width = stage.width;
+                block
+            });
+            blocks.collect()
+        });
+        EfficientNet {
+            stem: stem.init(device),
+            stages: stages.collect(),
+            head: ConvolutionConfig::new(
+                self.stages.last().map_or(self.stem_width, |s| s.width),
+                self.width,
+                1,
+            )
+            .init(device),
+        }
+    }
+}
+
+impl StageConfig {
+    fn init_block(&self, width: usize, stride: usize, device: &Device) -> Block {
+        let inner = width * self.expansion;
+        let expand = (self.expansion > 1).then(|| ConvolutionConfig::new(width, inner, 1));
+        Block {
+            expand: expand.map(|expand| expand.init(device)),
+            depthwise: ConvolutionConfig::new(inner, inner, self.kernel_size)
+                .with_stride(stride)
+                .depthwise()
+                .init(device),
+            project: ConvolutionConfig::new(inner, self.width, 1).init(device),
+        }
+    }
+}
+
+impl EfficientNet {
+    /// Means of the last feature map over the picture, not normalised.
+    ///
+    /// # Shapes
+    ///
+    /// - `images`: `[n_images, 3, image_size, image_size]`, `(value − 127) / 128`
+    /// - output: `[n_images, width]`
+    pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+        let map = self.stem.forward_relu6(images);
+        let blocks = self.stages.iter().flatten();
+        let map = blocks.fold(map, |map, block| block.forward(map));
+        let map = self.head.forward_relu6(map); // [n_images, width, height, width of the map]
+        let [n_images, width, height, columns] = map.dims();
+        map.reshape([n_images, width, height * columns])
+            .mean_dim(2)
+            .reshape([n_images, width])
+    }
+}
+
+impl Block {
+    /// # Shapes
+    ///
+    /// - `map`: `[n_images, channels, height, width]`
+    /// - output: `[n_images, stage width, height / stride, width / stride]`
+    fn forward(&self, map: Tensor<4>) -> Tensor<4> {
+        let inner = match &self.expand {
+            Some(expand) => expand.forward_relu6(map.clone()),
+            None => map.clone(),
+        };
+        let inner = self.depthwise.forward_relu6(inner);
+        let output = self.project.forward(inner);
+        if output.dims() == map.dims() {
+            output + map
+        } else {
+            output
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu;
+    use crate::model::parameters::Parameters as _;
+
+    #[test]
+    fn lite0_has_the_published_number_of_parameters() {
+        let tower = EfficientNetConfig::lite0().init(&cpu());
+        // timm's `tf_efficientnet_lite0` has 4,652,008: less the classifier, and one of two numbers a channel of each
+        // batch norm, since the running statistics are no parameters and folding leaves a bias alone.
+        let channels: usize = tower
+            .named_shapes()
+            .iter()
+            .filter(|(name, _)| name.ends_with(".bias"))
+            .map(|(_, shape)| shape[0])
+            .sum();
+        assert_eq!(
+            tower.n_parameters(),
+            4_652_008 - 1_281_000 - channels,
+            "parameters"
+        );
+    }
+
+    #[test]
+    fn the_config_survives_json() {
+        let json = serde_json::to_string(&EfficientNetConfig::lite0()).expect("plain numbers");
+        let back: EfficientNetConfig = serde_json::from_str(&json).expect("just written");
+        assert_eq!(back, EfficientNetConfig::lite0(), "{json}");
+    }
+}

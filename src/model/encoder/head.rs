@@ -1,0 +1,81 @@
+//! What brings a tower's features into the space that both towers share.
+
+use burn::module::{Module, Param};
+use burn::nn::{Initializer, LayerNorm, LayerNormConfig, LinearConfig};
+use burn::tensor::activation::gelu;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::model::dense::Dense;
+use crate::model::parameters::{Layout, ParameterVisitor};
+
+/// Sizes of a [`Head`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadConfig {
+    /// Width of the hidden layer.
+    pub hidden_width: usize,
+}
+
+/// `W z + MLP(norm(z))` of standardised features `z = (x − mean) / deviation`.
+#[derive(Module, Debug)]
+pub struct Head {
+    /// Mean of each feature over the training set, `[width]`.
+    pub mean: Param<Tensor<1>>,
+    /// Standard deviation of each feature over the training set, `[width]`.
+    pub deviation: Param<Tensor<1>>,
+    linear: Dense,
+    norm: LayerNorm,
+    expand: Dense,
+    contract: Dense,
+}
+
+impl HeadConfig {
+    /// A head with `PyTorch`'s default initial weights (which are Burn's), mean 0 and deviation 1.
+    #[must_use]
+    pub fn init(&self, width: usize, embed_dim: usize, device: &Device) -> Head {
+        let dense = |d_in, d_out| Dense::from(LinearConfig::new(d_in, d_out).init(device));
+        Head {
+            mean: Initializer::Zeros.init([width], device),
+            deviation: Initializer::Ones.init([width], device),
+            linear: dense(width, embed_dim),
+            norm: LayerNormConfig::new(width).init(device),
+            expand: dense(width, self.hidden_width),
+            contract: dense(self.hidden_width, embed_dim),
+        }
+    }
+}
+
+impl Head {
+    /// Features in the common space, not normalised.
+    ///
+    /// # Shapes
+    ///
+    /// - `features`: `[n, width]`, as the tower gives them
+    /// - output: `[n, embed_dim]`
+    pub fn forward(&self, features: Tensor<2>) -> Tensor<2> {
+        let centred = features - self.mean.val().unsqueeze::<2>();
+        let standard = centred / self.deviation.val().unsqueeze::<2>();
+        let hidden = gelu(self.expand.forward(self.norm.forward(standard.clone())));
+        self.linear.forward(standard) + self.contract.forward(hidden)
+    }
+
+    /// Shows each parameter under `name`.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the visitor cannot accept.
+    pub(super) fn visit_as<V: ParameterVisitor>(
+        &mut self,
+        name: &str,
+        visitor: &mut V,
+    ) -> Result<()> {
+        let name = |rest: &str| format!("{name}.{rest}");
+        visitor.visit(&name("mean"), Layout::Same, &mut self.mean)?;
+        visitor.visit(&name("deviation"), Layout::Same, &mut self.deviation)?;
+        visitor.visit_dense(&name("linear"), &mut self.linear)?;
+        visitor.visit_layer_norm(&name("norm"), &mut self.norm)?;
+        visitor.visit_dense(&name("expand"), &mut self.expand)?;
+        visitor.visit_dense(&name("contract"), &mut self.contract)
+    }
+}

@@ -1,0 +1,153 @@
+//! The kinds of locked towers. A new one is a variant here and a module of its own.
+
+use burn::module::Module;
+use burn::tensor::{Device, Int, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::{HeadConfig, TowersConfig};
+use crate::error::Result;
+use crate::model::bert::{Bert, BertConfig};
+use crate::model::efficientnet::{EfficientNet, EfficientNetConfig};
+use crate::model::parameters::{ParameterVisitor, Parameters};
+
+/// Dimension of the space that the heads are trained into, and width of their hidden layers.
+const EMBED_DIM: usize = 256;
+const HEAD_WIDTH: usize = 1024;
+
+/// A text tower's architecture and sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "architecture", rename_all = "snake_case")]
+pub enum TextTowerConfig {
+    /// BERT with mean pooling.
+    Bert(BertConfig),
+}
+
+/// An image tower's architecture and sizes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "architecture", rename_all = "snake_case")]
+pub enum ImageTowerConfig {
+    /// EfficientNet-Lite.
+    EfficientNet(EfficientNetConfig),
+}
+
+/// Token ids → features.
+#[derive(Module, Debug)]
+pub enum TextTower {
+    /// BERT with mean pooling.
+    Bert(Bert),
+}
+
+/// Pictures → features.
+#[derive(Module, Debug)]
+pub enum ImageTower {
+    /// EfficientNet-Lite.
+    EfficientNet(EfficientNet),
+}
+
+impl TowersConfig {
+    /// `MiniLM` and EfficientNet-Lite0 with heads into 256 dimensions.
+    #[must_use]
+    pub fn photographs() -> Self {
+        Self::of(
+            TextTowerConfig::Bert(BertConfig::all_minilm_l6_v2()),
+            ImageTowerConfig::EfficientNet(EfficientNetConfig::lite0()),
+        )
+    }
+
+    /// These towers with heads into 256 dimensions.
+    #[must_use]
+    pub fn of(text: TextTowerConfig, image: ImageTowerConfig) -> Self {
+        let head = HeadConfig {
+            hidden_width: HEAD_WIDTH,
+        };
+        Self {
+            embed_dim: EMBED_DIM,
+            text,
+            text_head: head,
+            image,
+            image_head: head,
+        }
+    }
+}
+
+impl TextTowerConfig {
+    pub(super) fn context_length(&self) -> usize {
+        let Self::Bert(bert) = self;
+        bert.context_length
+    }
+
+    pub(super) fn vocab_size(&self) -> usize {
+        let Self::Bert(bert) = self;
+        bert.vocab_size
+    }
+
+    pub(super) fn end_token_id(&self) -> u32 {
+        let Self::Bert(bert) = self;
+        bert.end_token_id
+    }
+
+    /// Width of the tower's features.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        let Self::Bert(bert) = self;
+        bert.width
+    }
+
+    /// A tower with random initial weights.
+    #[must_use]
+    pub fn init(&self, device: &Device) -> TextTower {
+        let Self::Bert(bert) = self;
+        TextTower::Bert(bert.init(device))
+    }
+}
+
+impl ImageTowerConfig {
+    pub(super) fn image_size(&self) -> usize {
+        let Self::EfficientNet(config) = self;
+        config.image_size
+    }
+
+    /// Width of the tower's features.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        let Self::EfficientNet(config) = self;
+        config.width
+    }
+
+    /// A tower with random initial weights.
+    #[must_use]
+    pub fn init(&self, device: &Device) -> ImageTower {
+        let Self::EfficientNet(config) = self;
+        ImageTower::EfficientNet(config.init(device))
+    }
+}
+
+impl TextTower {
+    /// Features, not normalised, as the tower's own module documents them.
+    pub fn forward(&self, ids: Tensor<2, Int>, ends: Tensor<1, Int>) -> Tensor<2> {
+        let Self::Bert(bert) = self;
+        bert.forward(ids, ends)
+    }
+}
+
+impl ImageTower {
+    /// Features, not normalised, as the tower's own module documents them.
+    pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+        let Self::EfficientNet(tower) = self;
+        tower.forward(images)
+    }
+}
+
+impl Parameters for TextTower {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let Self::Bert(bert) = self;
+        bert.visit_parameters(visitor)
+    }
+}
+
+impl Parameters for ImageTower {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let Self::EfficientNet(tower) = self;
+        tower.visit_parameters(visitor)
+    }
+}

@@ -1,0 +1,10 @@
+//! Refusals of files.
+
+/// Why a picture cannot be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::preprocess) enum Refusal {
+    /// It breaks the rules of the format.
+    Damaged(&'static str),
+    /// It follows rules that this decoder does not know.
+    Unsupported(&'static str),
+}

@@ -1,0 +1,14 @@
+//! What the experiments of `train` write down and the page reads: plain data, with the JSON keys of the files.
+//!
+//! Knows nothing of how the numbers came about, nor of how they are shown.
+
+mod evaluation;
+mod metric;
+mod summary;
+
+pub use evaluation::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation, OutOfDistribution};
+pub use metric::{
+    Better, Grouped, Impacted, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval,
+    Shift,
+};
+pub use summary::{SHOWN_ON_THE_PAGE, SummaryRow};

@@ -1,0 +1,43 @@
+//! `summary.json`: the numbers of each method over its seeds that the page shows.
+
+use serde::{Deserialize, Serialize};
+
+use super::metric::{LevelStatistic, Metric, Retrieval};
+
+/// The metrics of `summary.json`.
+pub const SHOWN_ON_THE_PAGE: [Metric; 6] = [
+    Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman),
+    Metric::Levels(Retrieval::ImageToOwnText, LevelStatistic::Spearman),
+    Metric::UncertaintyVsBits,
+    Metric::Recall(Retrieval::TextToImage, 1),
+    Metric::Recall(Retrieval::ImageToOwnText, 1),
+    Metric::FullCaptionRecall,
+];
+
+/// A line of `summary.json`: a metric of a method over its seeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SummaryRow {
+    /// The method, as people call it.
+    pub method: String,
+    /// What was measured.
+    pub metric: Metric,
+    /// Mean over the seeds.
+    pub mean: f64,
+    /// Population standard deviation over the seeds.
+    pub sd: f64,
+    /// Seeds.
+    pub n_seeds: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_summary_is_written_as_it_was_read() {
+        let committed = include_str!("../../public/evidence/scenes/summary.json");
+        let rows: Vec<SummaryRow> = serde_json::from_str(committed).expect("a summary");
+        let written = serde_json::to_string_pretty(&rows).expect("plain data");
+        assert_eq!(written, committed.trim_end(), "to the last digit");
+    }
+}

@@ -1,0 +1,292 @@
+//! Fits and measures methods with several seeds, some of them side by side; what is done is not done again.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context as _, Result, ensure};
+use burn::tensor::Device;
+
+use super::evaluation_data::EvaluationData;
+use super::measure::Numbers;
+use super::results::Results;
+use super::run::{Evaluator, FitRequest, Measured, Plan};
+use super::{figures, report};
+use crate::report::{Impacted, Metric, SHOWN_ON_THE_PAGE, Shift};
+use crate::train::files;
+use crate::train::fit::Diverged;
+use crate::train::methods::MethodName;
+use crate::train::progress::Interrupt;
+
+/// What to fit and measure, and where the results go.
+#[derive(Debug)]
+pub struct Campaign<'a> {
+    /// The methods.
+    pub methods: &'a [MethodName],
+    /// Seeds 0, 1, ….
+    pub n_seeds: u64,
+    /// Fits at a time.
+    pub n_jobs: usize,
+    /// How to fit.
+    pub plan: &'a Plan,
+    /// Features to train and to measure on.
+    pub data: &'a EvaluationData,
+    /// Folder of the results.
+    pub folder: &'a Path,
+    /// The device, and what the command line calls it.
+    pub device: (&'a str, &'a Device),
+}
+
+/// What the workers share: the fits that are left, and the results so far.
+struct Progress {
+    left: VecDeque<FitRequest>,
+    results: Results,
+}
+
+impl Campaign<'_> {
+    /// Writes `results.json` after each fit, and tables, figures and findings at the end.
+    ///
+    /// # Errors
+    ///
+    /// The user interrupted, the folder holds results of another plan, or a file cannot be read or written.
+    pub fn run(&self) -> Result<()> {
+        ensure!(self.n_seeds > 0, "no seeds: at least one is needed");
+        std::fs::create_dir_all(self.folder)
+            .with_context(|| format!("creating {}", self.folder.display()))?;
+        self.claim()?;
+        let results = Results::read(&self.results_path())?;
+        let progress = Mutex::new(Progress {
+            left: self.left(&results),
+            results,
+        });
+        self.work_side_by_side(&progress)?;
+        // Empty by now; it may also never have been made.
+        std::fs::remove_dir(self.folder.join("unfinished")).ok();
+        let results = progress
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.write_report(&results.results)
+    }
+
+    fn results_path(&self) -> PathBuf {
+        self.folder.join("results.json")
+    }
+
+    fn dataset(&self) -> &str {
+        &self.data.own.config.dataset
+    }
+
+    /// What is not in the results, seed by seed.
+    fn left(&self, results: &Results) -> VecDeque<FitRequest> {
+        let all = (0..self.n_seeds).flat_map(|seed| {
+            let request = move |&name: &MethodName| FitRequest { name, seed };
+            self.methods.iter().map(request)
+        });
+        let is_left = |request: &FitRequest| {
+            let &FitRequest { name, seed } = request;
+            // What trains nothing is the same for every seed.
+            let is_fixed = name.optimizer(self.plan.follow).is_none() && seed > 0;
+            !is_fixed && !self.is_done(results, *request)
+        };
+        all.filter(is_left).collect()
+    }
+
+    /// Whether all was measured that is to be: what was measured before there were corruptions is measured anew.
+    fn is_done(&self, results: &Results, FitRequest { name, seed }: FitRequest) -> bool {
+        let has = |metric| results.has_number(name, self.dataset(), seed, &metric);
+        if self.data.corrupted.is_empty() {
+            return results.has(name, self.dataset(), seed);
+        }
+        let corrupted = Metric::Shifted(Impacted::RecallSum, Shift::Corrupted);
+        has(corrupted) || has(Metric::DivergedAtStep)
+    }
+
+    fn work_side_by_side(&self, progress: &Mutex<Progress>) -> Result<()> {
+        let evaluator = Evaluator::new(self.data, self.device.1);
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.n_jobs.max(1))
+                .map(|_| scope.spawn(|| self.work(&evaluator, progress)))
+                .collect();
+            let outcomes = workers.into_iter().map(|worker| match worker.join() {
+                Ok(outcome) => outcome,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            // All of them, so that each has saved what it had, then the first that failed.
+            let outcomes: Vec<Result<()>> = outcomes.collect();
+            outcomes.into_iter().collect()
+        })
+    }
+
+    /// Takes one fit after the other from the list, until none is left or one fails.
+    fn work(&self, evaluator: &Evaluator<'_>, progress: &Mutex<Progress>) -> Result<()> {
+        let interrupt = Interrupt::install();
+        loop {
+            let Some(request) = locked(progress).left.pop_front() else {
+                return Ok(());
+            };
+            ensure!(
+                !interrupt.is_set(),
+                "interrupted; the same command goes on from there"
+            );
+            let done = self.fit(evaluator, request).and_then(|measured| {
+                let mut progress = locked(progress);
+                for (dataset, numbers) in measured {
+                    progress
+                        .results
+                        .put(request.name, &dataset, request.seed, numbers);
+                }
+                progress.results.write(&self.results_path())
+            });
+            if done.is_err() {
+                locked(progress).left.clear();
+                return done;
+            }
+        }
+    }
+
+    /// One fit; its checkpoint lies in a folder of its own until it is done.
+    fn fit(&self, evaluator: &Evaluator<'_>, request: FitRequest) -> Result<Measured> {
+        let FitRequest { name, seed } = request;
+        let unfinished = self
+            .folder
+            .join("unfinished")
+            .join(format!("{}-{seed}", name.slug()));
+        let measured = evaluator
+            .fit(request, self.plan, Some(&unfinished))
+            .or_else(|error| {
+                // That a recipe diverges is a result.
+                let diverged = error.downcast::<Diverged>()?;
+                let numbers = Numbers::from([(Metric::DivergedAtStep, diverged.step as f64)]);
+                Ok(vec![(self.dataset().to_owned(), numbers)])
+            })
+            .map_err(|error: anyhow::Error| {
+                error.context(format!("{} with seed {seed}", name.slug()))
+            })?;
+        std::fs::remove_dir_all(&unfinished)?;
+        Ok(measured)
+    }
+
+    fn write_report(&self, results: &Results) -> Result<()> {
+        let mut drawn = Vec::new();
+        for dataset in results.datasets() {
+            drawn.extend(figures::write(
+                &results.on(&dataset),
+                &dataset,
+                self.folder,
+            )?);
+        }
+        let environment = read_environment(self.folder)?.unwrap_or_default();
+        let text = report::markdown(results, &environment, &drawn);
+        let summary = results.on(self.dataset()).summaries(&SHOWN_ON_THE_PAGE);
+        let summary = serde_json::to_string_pretty(&summary)?;
+        for (name, text) in [("report.md", text), ("summary.json", summary)] {
+            files::put(&self.folder.join(name), text)?;
+        }
+        Ok(())
+    }
+
+    /// Writes `environment.json`, or checks that the run there was planned the same way.
+    fn claim(&self) -> Result<()> {
+        let now = self.environment();
+        let Some(there) = read_environment(self.folder)? else {
+            let path = self.folder.join(ENVIRONMENT);
+            return files::put(&path, serde_json::to_string_pretty(&now)?);
+        };
+        for key in PLANNED {
+            ensure!(
+                there[key] == now[key],
+                "{} holds results with {key} {}, not {}; choose another folder",
+                self.folder.display(),
+                there[key],
+                now[key]
+            );
+        }
+        self.claim_corruptions(there, now)
+    }
+
+    /// Adds the corruptions to the environment of results from before there were any, or checks that they are those that
+    /// the results were measured under.
+    fn claim_corruptions(
+        &self,
+        mut there: serde_json::Value,
+        now: serde_json::Value,
+    ) -> Result<()> {
+        let is_none = |value: &serde_json::Value| value.as_array().is_none_or(Vec::is_empty);
+        if is_none(&now[CORRUPTIONS]) || there[CORRUPTIONS] == now[CORRUPTIONS] {
+            return Ok(());
+        }
+        ensure!(
+            is_none(&there[CORRUPTIONS]),
+            "{} holds results with the corruptions {}, not {}; choose another folder",
+            self.folder.display(),
+            there[CORRUPTIONS],
+            now[CORRUPTIONS]
+        );
+        there[CORRUPTIONS] = now[CORRUPTIONS].clone();
+        let path = self.folder.join(ENVIRONMENT);
+        files::put(&path, serde_json::to_string_pretty(&there)?)
+    }
+
+    /// What else a reader has to know to repeat the numbers.
+    fn environment(&self) -> serde_json::Value {
+        let (plan, config) = (self.plan, &self.data.own.config);
+        let others = self.data.others.iter().map(|cache| &cache.config);
+        let corruptions = self.data.corrupted.iter().map(|split| &split.corruption);
+        serde_json::json!({
+            "command": plan.command,
+            "version": env!("CARGO_PKG_VERSION"),
+            "commit": commit(),
+            "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            "n_cores": std::thread::available_parallelism().map_or(1, usize::from),
+            "device": self.device.0,
+            "jobs": self.n_jobs,
+            "batch": plan.batch,
+            "epochs": plan.epochs,
+            "rate_factor": plan.rate_factor,
+            "follow": plan.follow,
+            "probvlm_uncertainty": plan.probvlm_uncertainty,
+            "deterministic_scale": plan.deterministic_scale,
+            "hidden_width": plan.sizes(config.embed_dim).hidden_width,
+            "features": config,
+            "also_measured_on": others.collect::<Vec<_>>(),
+            CORRUPTIONS: corruptions.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn locked(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Key of the corruptions in `environment.json`.
+const CORRUPTIONS: &str = "disturbances";
+/// What must be the same for all results of a folder.
+const PLANNED: [&str; 9] = [
+    "batch",
+    "epochs",
+    "rate_factor",
+    "follow",
+    "probvlm_uncertainty",
+    "deterministic_scale",
+    "hidden_width",
+    "features",
+    "also_measured_on",
+];
+const ENVIRONMENT: &str = "environment.json";
+
+fn read_environment(folder: &Path) -> Result<Option<serde_json::Value>> {
+    files::find_json(&folder.join(ENVIRONMENT))
+}
+
+/// The commit of the working tree, or nothing where there is none.
+fn commit() -> String {
+    let output = std::process::Command::new("git")
+        .args(["rev-parse", "HEAD"])
+        .output();
+    match output {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,85 @@
+//! Features to train on, and features to measure on, of one encoder.
+
+use anyhow::{Result, ensure};
+
+use super::corrupted::CorruptedSplit;
+use crate::train::reproduce::cache::Cache;
+
+/// Features to train on, and features to measure on.
+#[derive(Debug)]
+pub struct EvaluationData {
+    /// Features of the data set that is trained on, and measured on.
+    pub own: Cache,
+    /// Features of other data sets, to measure on.
+    pub others: Vec<Cache>,
+    /// Features of the own test split corrupted, one side at a time.
+    pub corrupted: Vec<CorruptedSplit>,
+}
+
+impl EvaluationData {
+    /// Features of one data set.
+    #[must_use]
+    pub const fn alone(own: Cache) -> Self {
+        Self {
+            own,
+            others: Vec::new(),
+            corrupted: Vec::new(),
+        }
+    }
+
+    /// Features of several data sets, which must be of one encoder.
+    ///
+    /// # Errors
+    ///
+    /// They are of different encoders, or there is nothing to train or to measure on.
+    pub fn new(own: Cache, others: Vec<Cache>) -> Result<Self> {
+        ensure!(
+            !own.train.ids.captions.is_empty(),
+            "features of {} hold nothing to train on",
+            own.config.dataset
+        );
+        for cache in std::iter::once(&own).chain(&others) {
+            ensure!(
+                cache.config.weights == own.config.weights,
+                "features of {} are of the encoder {}, those of {} of another one, {}",
+                own.config.dataset,
+                own.config.model,
+                cache.config.dataset,
+                cache.config.model
+            );
+            ensure!(
+                !cache.test.ids.captions.is_empty(),
+                "features of {} hold nothing to measure on",
+                cache.config.dataset
+            );
+        }
+        Ok(Self {
+            own,
+            others,
+            corrupted: Vec::new(),
+        })
+    }
+
+    /// The same, to be measured on its own test split corrupted too.
+    #[must_use]
+    pub fn with_corrupted(self, corrupted: Vec<CorruptedSplit>) -> Self {
+        Self { corrupted, ..self }
+    }
+
+    /// The data sets that are measured on, with their names in results; the own one first.
+    pub(super) fn measured(&self) -> Vec<(String, &Cache)> {
+        let own = &self.own.config.dataset;
+        let others = self.others.iter().map(|cache| {
+            let (other, noise) = (&cache.config.dataset, &cache.config.noise);
+            let name = match (other == own, noise.is_empty()) {
+                (true, false) => format!("{own} → {noise}"),
+                (false, false) => format!("{own} → {other}, {noise}"),
+                (_, true) => format!("{own} → {other}"),
+            };
+            (name, cache)
+        });
+        std::iter::once((own.clone(), &self.own))
+            .chain(others)
+            .collect()
+    }
+}

@@ -1,0 +1,570 @@
+//! Metrics of a fitted method on the test split: recall, its trend over uncertainty, and uncertainty against the truth.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use anyhow::Result;
+use burn::tensor::Tensor;
+use rayon::prelude::*;
+
+use super::relevance::Relevance;
+use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls};
+use crate::metrics::{mean, quantile, spearman};
+use crate::report::{Grouped, LevelStatistic, Metric, Retrieval};
+use crate::train::methods::{Method, Side};
+use crate::train::reproduce::cache::{CaptionRow, IdMap};
+
+/// Groups of equal size, from the most certain queries to the most uncertain.
+const LEVELS: usize = 10;
+/// Scores that are on the host at a time, which bounds the memory: 64 MB.
+const SCORES_PER_PASS: usize = 1 << 24;
+/// Scores that are computed at a time: 4 MB, which stay in a processor's cache from one operation to the next.
+const SCORES_PER_TILE: usize = 1 << 20;
+/// Captions of one length that make a point of the figure.
+const MIN_CAPTIONS: usize = 20;
+/// Quantiles of the figures, in percent.
+const QUANTILES: [usize; 3] = [10, 50, 90];
+/// Measured numbers of one method on one data set.
+pub type Numbers = BTreeMap<Metric, f64>;
+
+/// Pictures and captions of a split or a task, encoded by a method.
+#[derive(Debug)]
+pub struct Encoded<'a, M> {
+    method: &'a M,
+    images: Tensor<2>,
+    texts: Tensor<2>,
+}
+
+impl<'a, M: Method> Encoded<'a, M> {
+    /// Runs features through the method.
+    #[must_use]
+    pub fn new(method: &'a M, images: Tensor<2>, texts: Tensor<2>) -> Self {
+        Self {
+            images: in_passes(images, |rows| method.of_images(rows)),
+            texts: in_passes(texts, |rows| method.of_texts(rows)),
+            method,
+        }
+    }
+
+    /// The same with other pictures.
+    pub(super) fn with_images(&self, images: Tensor<2>) -> Self {
+        Self {
+            images: in_passes(images, |rows| self.method.of_images(rows)),
+            texts: self.texts.clone(),
+            method: self.method,
+        }
+    }
+
+    /// The same with other captions.
+    pub(super) fn with_texts(&self, texts: Tensor<2>) -> Self {
+        Self {
+            images: self.images.clone(),
+            texts: in_passes(texts, |rows| self.method.of_texts(rows)),
+            method: self.method,
+        }
+    }
+
+    fn n_images(&self) -> usize {
+        self.images.dims()[0]
+    }
+
+    pub(super) fn n_texts(&self) -> usize {
+        self.texts.dims()[0]
+    }
+
+    /// Each picture against all captions: `f` is given the scores of some pictures at a time, row by row, and the number
+    /// of the first.
+    pub(super) fn by_image<T>(&self, f: impl FnMut(usize, &[f32]) -> Vec<T>) -> Result<Vec<T>> {
+        let scores = |images: Range<usize>, texts: Range<usize>| self.scores(images, texts);
+        by_query([self.n_images(), self.n_texts()], scores, f)
+    }
+
+    /// Each caption against all pictures.
+    fn by_text<T>(&self, f: impl FnMut(usize, &[f32]) -> Vec<T>) -> Result<Vec<T>> {
+        let scores =
+            |texts: Range<usize>, images: Range<usize>| self.scores(images, texts).transpose();
+        by_query([self.n_texts(), self.n_images()], scores, f)
+    }
+
+    fn scores(&self, images: Range<usize>, texts: Range<usize>) -> Tensor<2> {
+        let images = self.images.clone().slice(images);
+        self.method.scores(images, self.texts.clone().slice(texts))
+    }
+
+    /// Uncertainty of each row of the uncertain side.
+    fn uncertainty(&self) -> Result<Option<(Side, Vec<f64>)>> {
+        let Some(side) = self.method.uncertain_side() else {
+            return Ok(None);
+        };
+        let (rows, gallery) = match side {
+            Side::Text => (&self.texts, &self.images),
+            Side::Image => (&self.images, &self.texts),
+        };
+        let ([n, _], [n_gallery, _]) = (rows.dims(), gallery.dims());
+        let per_pass = (SCORES_PER_PASS / n_gallery.max(1)).max(1);
+        let mut all = Vec::new();
+        for part in parts(n, per_pass) {
+            let chunk = rows.clone().slice(part);
+            let Some(found) = self.method.uncertainty(chunk, gallery.clone()) else {
+                return Ok(None);
+            };
+            let found: Vec<f32> = found.into_data().try_into_vec()?;
+            all.extend(found.into_iter().map(f64::from));
+        }
+        Ok(Some((side, all)))
+    }
+}
+
+/// Rows of scores, those of some queries at a time, put together from tiles of queries × gallery.
+fn by_query<T>(
+    [n_queries, n_gallery]: [usize; 2],
+    scores: impl Fn(Range<usize>, Range<usize>) -> Tensor<2>,
+    mut f: impl FnMut(usize, &[f32]) -> Vec<T>,
+) -> Result<Vec<T>> {
+    let per_pass = (SCORES_PER_PASS / n_gallery.max(1)).clamp(1, n_queries.max(1));
+    let per_tile = (SCORES_PER_TILE / per_pass).max(1);
+    let mut rows = vec![0.0; per_pass * n_gallery];
+    let mut all = Vec::with_capacity(n_queries);
+    for queries in parts(n_queries, per_pass) {
+        let rows = &mut rows[..queries.len() * n_gallery];
+        for items in parts(n_gallery, per_tile) {
+            let tile = scores(queries.clone(), items.clone()).into_data();
+            let of_tile = tile.as_slice::<f32>()?.chunks_exact(items.len());
+            for (row, scores) in rows.chunks_exact_mut(n_gallery).zip(of_tile) {
+                row[items.clone()].copy_from_slice(scores);
+            }
+        }
+        all.extend(f(queries.start, rows));
+    }
+    Ok(all)
+}
+
+/// `0..n` in parts of `size`, the last of what is left.
+fn parts(n: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..n)
+        .step_by(size)
+        .map(move |start| start..(start + size).min(n))
+}
+
+/// Rows of features through a perceptron, some at a time.
+fn in_passes(rows: Tensor<2>, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
+    const ROWS_PER_PASS: usize = 8192;
+    let [n, _] = rows.dims();
+    let passes = parts(n, ROWS_PER_PASS).map(|part| f(rows.clone().slice(part)));
+    Tensor::cat(passes.collect(), 0)
+}
+
+/// What retrieval found.
+struct Found {
+    /// Captions that are true of each picture.
+    of_images: Vec<Hit>,
+    /// Captions that were said of each picture itself.
+    own_of_images: Vec<Hit>,
+    of_texts: Vec<Hit>,
+    /// Score of each caption with its own picture.
+    own: Vec<f64>,
+}
+
+/// Retrieval both ways, over levels of uncertainty, and what the truth about captions says of the uncertainty.
+///
+/// A caption is to find its own picture, as with the papers' data sets. A picture is to find a caption that is true of
+/// it: in COCO any of its five, here any at all that fits.
+///
+/// # Errors
+///
+/// The device fails.
+pub fn retrieval<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Numbers> {
+    let found = Found::of(encoded, ids, &Relevance::of(ids))?;
+    let mut numbers = recall_numbers(&found, ids);
+    if let Some((side, uncertainty)) = encoded.uncertainty()? {
+        numbers.extend(level_numbers(&found, side, &uncertainty, ids));
+        if side == Side::Text {
+            numbers.extend(caption_numbers(&uncertainty, &found.own, &ids.captions));
+        }
+    }
+    Ok(numbers)
+}
+
+/// Recall both ways, as [`retrieval`] counts it.
+///
+/// # Errors
+///
+/// The device fails.
+pub(super) fn recall<M: Method>(
+    encoded: &Encoded<'_, M>,
+    ids: &IdMap,
+    relevance: &Relevance,
+) -> Result<Numbers> {
+    Ok(recall_numbers(&Found::of(encoded, ids, relevance)?, ids))
+}
+
+impl Found {
+    fn of<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap, relevance: &Relevance) -> Result<Self> {
+        let n_texts = encoded.n_texts();
+        let of_images = encoded.by_image(|start, rows| {
+            in_parallel(rows, n_texts, |i, row| {
+                relevance.hits_of_image(start + i, row)
+            })
+        })?;
+        let n_images = encoded.n_images();
+        let of_texts = encoded.by_text(|start, rows| {
+            in_parallel(rows, n_images, |i, row| {
+                let own = ids.captions[start + i].image;
+                (Hit::of(row, [own]), f64::from(row[own]))
+            })
+        })?;
+        let (of_images, own_of_images) = of_images.into_iter().unzip();
+        let (of_texts, own) = of_texts.into_iter().unzip();
+        Ok(Self {
+            of_images,
+            own_of_images,
+            of_texts,
+            own,
+        })
+    }
+}
+
+fn in_parallel<T: Send>(
+    rows: &[f32],
+    width: usize,
+    f: impl Fn(usize, &[f32]) -> T + Sync,
+) -> Vec<T> {
+    rows.par_chunks_exact(width.max(1))
+        .enumerate()
+        .map(|(i, row)| f(i, row))
+        .collect()
+}
+
+fn recall_numbers(found: &Found, ids: &IdMap) -> Numbers {
+    let (t2i, i2t) = (recalls(&found.of_texts), recalls(&found.of_images));
+    let mut numbers = Numbers::new();
+    for (of, recalls) in [(Retrieval::TextToImage, t2i), (Retrieval::ImageToText, i2t)] {
+        for (k, recall) in [1, 5, 10].into_iter().zip(recalls) {
+            numbers.insert(Metric::Recall(of, k), recall);
+        }
+    }
+    numbers.insert(Metric::RecallSum, recall_sum(&[t2i, i2t].concat()));
+    if ids.truths.is_some() {
+        let [at_1, ..] = recalls(&found.own_of_images);
+        numbers.insert(Metric::Recall(Retrieval::ImageToOwnText, 1), at_1);
+    }
+    if let Some(fullest) = ids.captions.iter().filter_map(|c| c.level).max() {
+        let hits = found.of_texts.iter().zip(&ids.captions);
+        let full: Vec<Hit> = hits
+            .filter(|(_, caption)| caption.level == Some(fullest))
+            .map(|(hit, _)| *hit)
+            .collect();
+        numbers.insert(Metric::FullCaptionRecall, recalls(&full)[0]);
+    }
+    numbers
+}
+
+/// Recall over levels, both ways: queries by their own uncertainty on one way, by that of what they retrieve on the
+/// other.
+fn level_numbers(found: &Found, side: Side, uncertainty: &[f64], ids: &IdMap) -> Numbers {
+    let of_retrieved =
+        |hits: &[Hit]| -> Vec<f64> { hits.iter().map(|hit| uncertainty[hit.best]).collect() };
+    // The caption that a picture retrieves is the same whichever counts as right.
+    let (of_texts, of_images) = match side {
+        Side::Text => (uncertainty.to_vec(), of_retrieved(&found.of_images)),
+        Side::Image => (of_retrieved(&found.of_texts), uncertainty.to_vec()),
+    };
+    let is_hit = |hits: &[Hit]| -> Vec<bool> { hits.iter().map(|hit| hit.rank == 0).collect() };
+    // How many queries each way had, for the reader of the file.
+    let mut numbers = Numbers::from([
+        (Metric::CaptionCount, ids.captions.len() as f64),
+        (Metric::PictureCount, ids.images.len() as f64),
+    ]);
+    let mut directions = vec![
+        (Retrieval::TextToImage, &of_texts, is_hit(&found.of_texts)),
+        (Retrieval::ImageToText, &of_images, is_hit(&found.of_images)),
+    ];
+    if ids.truths.is_some() {
+        let is_own = is_hit(&found.own_of_images);
+        directions.push((Retrieval::ImageToOwnText, &of_images, is_own));
+    }
+    for (direction, uncertainty, is_correct) in directions {
+        let levels = Levels::of(uncertainty, &is_correct, LEVELS);
+        let line = levels.line;
+        for (statistic, value) in [
+            (LevelStatistic::Spearman, levels.spearman),
+            (LevelStatistic::RSquared, line.map(|line| line.r_squared)),
+            (LevelStatistic::Slope, line.map(|line| line.slope)),
+        ] {
+            numbers.extend(value.map(|value| (Metric::Levels(direction, statistic), value)));
+        }
+        let of_levels = levels.recall.iter().enumerate();
+        numbers.extend(of_levels.map(|(i, recall)| (Metric::LevelRecall(direction, i), *recall)));
+    }
+    numbers
+}
+
+/// What the truth about captions says of their uncertainty: information, levels of a hierarchy, tokens.
+fn caption_numbers(uncertainty: &[f64], own: &[f64], captions: &[CaptionRow]) -> Numbers {
+    let mut numbers = Numbers::new();
+    let with_bits: (Vec<f64>, Vec<f64>) = captions
+        .iter()
+        .zip(uncertainty)
+        .filter_map(|(caption, u)| Some((caption.bits?, *u)))
+        .unzip();
+    let tokens: Vec<f64> = captions.iter().map(|c| c.n_tokens as f64).collect();
+    let single = [
+        (
+            Metric::UncertaintyVsBits,
+            spearman(&with_bits.1, &with_bits.0),
+        ),
+        (Metric::UncertaintyVsTokens, spearman(uncertainty, &tokens)),
+        (
+            Metric::AdjacentLevelsOrdered,
+            adjacent_levels_ordered(uncertainty, captions),
+        ),
+    ];
+    let single = single.into_iter();
+    numbers.extend(single.filter_map(|(metric, value)| Some((metric, value?))));
+    for grouped in Grouped::ALL.iter().copied() {
+        for (group, mut values) in groups(grouped, captions, uncertainty, own) {
+            values.sort_by(f64::total_cmp);
+            for percent in QUANTILES {
+                let value = quantile(&values, percent as f64 / 100.0);
+                if let Some(value) = value.filter(|_| values.len() >= MIN_CAPTIONS) {
+                    numbers.insert(Metric::Quantile(grouped, group, percent), value);
+                }
+            }
+        }
+    }
+    numbers
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "information is tens of bits"
+)]
+fn whole_bits(bits: f64) -> usize {
+    bits.max(0.0).round() as usize
+}
+
+/// What is described by quantiles, by group of captions.
+fn groups(
+    grouped: Grouped,
+    captions: &[CaptionRow],
+    uncertainty: &[f64],
+    own: &[f64],
+) -> BTreeMap<usize, Vec<f64>> {
+    let values = match grouped {
+        Grouped::ScoreByLevel => own,
+        _ => uncertainty,
+    };
+    let group = |caption: &CaptionRow| match grouped {
+        Grouped::UncertaintyByTokens => Some(caption.n_tokens),
+        Grouped::UncertaintyByLevel | Grouped::ScoreByLevel => caption.level,
+        Grouped::UncertaintyByBits => caption.bits.map(whole_bits),
+    };
+    let mut groups: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (caption, value) in captions.iter().zip(values) {
+        if let Some(group) = group(caption) {
+            groups.entry(group).or_default().push(*value);
+        }
+    }
+    groups
+}
+
+/// Share of neighbouring levels of one hierarchy whose uncertainty falls. The levels of a hierarchy follow each other; a
+/// picture may have several.
+fn adjacent_levels_ordered(uncertainty: &[f64], captions: &[CaptionRow]) -> Option<f64> {
+    let rows: Vec<(&CaptionRow, f64)> = captions.iter().zip(uncertainty.iter().copied()).collect();
+    let falls = rows.windows(2).filter_map(|pair| {
+        let [(vaguer, before), (fuller, after)] = pair else {
+            return None;
+        };
+        let is_next = fuller.level? == vaguer.level? + 1 && fuller.image == vaguer.image;
+        is_next.then(|| f64::from(u8::from(after < before)))
+    });
+    let falls: Vec<f64> = falls.collect();
+    (!falls.is_empty()).then(|| mean(&falls))
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Int;
+
+    use super::*;
+    use crate::device::cpu;
+    use crate::train::methods::Clip;
+    use crate::train::reproduce::cache::Truths;
+
+    const T2I: Metric = Metric::Recall(Retrieval::TextToImage, 1);
+    const I2T: Metric = Metric::Recall(Retrieval::ImageToText, 1);
+
+    /// Two captions of each of two pictures, of two levels.
+    fn captions() -> Vec<CaptionRow> {
+        let caption = |image, level, n_tokens, bits| CaptionRow {
+            text: String::new(),
+            image,
+            n_tokens,
+            level: Some(level),
+            bits: Some(bits),
+        };
+        vec![
+            caption(0, 0, 1, 0.5),
+            caption(0, 1, 4, 6.0),
+            caption(1, 0, 2, 1.0),
+            caption(1, 1, 5, 7.0),
+        ]
+    }
+
+    #[test]
+    fn captions_that_point_at_their_pictures_are_all_found() {
+        let device = cpu();
+        let ids = IdMap {
+            images: vec!["0".to_owned(), "1".to_owned()],
+            captions: captions(),
+            truths: None,
+        };
+        let images = Tensor::from_floats([[2.0, 0.0, 0.0], [0.0, 3.0, 0.0]], &device);
+        let texts = Tensor::from_floats(
+            [
+                [1.0, 0.5, 0.0],
+                [5.0, 0.0, 1.0],
+                [0.2, 1.0, 0.0],
+                [0.6, 0.5, 0.0],
+            ],
+            &device,
+        );
+        let clip = Clip::new(&device);
+        let numbers = retrieval(&Encoded::new(&clip, images, texts), &ids).expect("a device");
+        assert_eq!(numbers[&T2I], 0.75, "the last points at picture 0");
+        assert_eq!(
+            numbers[&Metric::Recall(Retrieval::TextToImage, 5)],
+            1.0,
+            "there are but two pictures"
+        );
+        assert_eq!(numbers[&I2T], 1.0, "any own caption is a hit");
+        assert_eq!(
+            numbers[&Metric::FullCaptionRecall],
+            0.5,
+            "the fullest level alone"
+        );
+        assert!(
+            !numbers.contains_key(&Metric::Levels(
+                Retrieval::TextToImage,
+                LevelStatistic::Spearman
+            )),
+            "CLIP has no uncertainty"
+        );
+    }
+
+    #[test]
+    fn a_picture_may_find_any_caption_that_is_true_of_it() {
+        let device = cpu();
+        let mut ids = IdMap {
+            images: vec!["0".to_owned(), "1".to_owned()],
+            captions: captions(),
+            truths: None,
+        };
+        // Each picture finds the first caption of the other best, then its own.
+        let images = Tensor::from_floats([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &device);
+        let texts = Tensor::from_floats(
+            [
+                [0.0, 1.0, 0.0],
+                [1.0, 0.2, 1.0],
+                [1.0, 0.0, 0.0],
+                [0.0, 1.0, 1.0],
+            ],
+            &device,
+        );
+        let clip = Clip::new(&device);
+        let encoded = Encoded::new(&clip, images, texts);
+        let strict = retrieval(&encoded, &ids).expect("a device");
+        assert_eq!(strict[&I2T], 0.0, "own captions alone");
+        // The first caption of picture 0 fits both; that of picture 1 does not.
+        ids.truths = Some(Truths {
+            meanings: vec![0, 1, 2, 2],
+            pictures: vec![vec![0, 1], vec![0], vec![1]],
+        });
+        let fitting = retrieval(&encoded, &ids).expect("a device");
+        assert_eq!(fitting[&I2T], 0.5, "picture 1 found a truth");
+        assert_eq!(
+            fitting[&Metric::Recall(Retrieval::ImageToOwnText, 1)],
+            0.0,
+            "but not its own"
+        );
+    }
+
+    #[test]
+    fn rows_are_put_together_from_tiles_in_several_passes() {
+        let device = cpu();
+        let (n_queries, n_gallery) = (16, SCORES_PER_TILE + 3);
+        let numbers = |range: Range<usize>| {
+            Tensor::<1, Int>::arange(range.start as i64..range.end as i64, &device).float()
+        };
+        // Whole numbers that f32 holds exactly.
+        let product = |queries: Range<usize>, items: Range<usize>| {
+            (numbers(queries) + 1.0).unsqueeze_dim::<2>(1) * numbers(items).unsqueeze::<2>()
+        };
+        let found = by_query([n_queries, n_gallery], product, |start, rows| {
+            let rows = rows.chunks_exact(n_gallery).enumerate();
+            let is_right = |(i, row): (usize, &[f32])| {
+                let mut items = row.iter().enumerate();
+                items.all(|(item, score)| *score == ((start + i + 1) * item) as f32)
+            };
+            rows.map(is_right).collect()
+        });
+        let found = found.expect("a device");
+        assert_eq!(found, [true; 16], "each query against each item");
+    }
+
+    #[test]
+    fn uncertainty_that_falls_with_information_is_seen() {
+        let found = caption_numbers(&[0.9, 0.2, 0.8, 0.1], &[0.0; 4], &captions());
+        for name in [Metric::UncertaintyVsBits, Metric::UncertaintyVsTokens] {
+            let error = (found[&name] + 1.0).abs();
+            assert!(error < 1e-12, "{name} is {}, expected −1", found[&name]);
+        }
+        assert_eq!(found[&Metric::AdjacentLevelsOrdered], 1.0, "both pictures");
+        let found = caption_numbers(&[0.9, 0.2, 0.1, 0.8], &[0.0; 4], &captions());
+        assert_eq!(found[&Metric::AdjacentLevelsOrdered], 0.5, "one of two");
+    }
+
+    #[test]
+    fn queries_are_levelled_by_the_uncertain_side() {
+        let ids = IdMap {
+            images: (0..20).map(|i| i.to_string()).collect(),
+            captions: (0..20)
+                .map(|image| CaptionRow {
+                    image,
+                    ..captions()[0].clone()
+                })
+                .collect(),
+            truths: None,
+        };
+        // The ten most certain items are found, and each query retrieves the item of its own number.
+        let hits: Vec<Hit> = (0..20)
+            .map(|best| Hit {
+                best,
+                rank: usize::from(best >= 10),
+            })
+            .collect();
+        let found = Found {
+            of_images: hits.clone(),
+            own_of_images: hits.clone(),
+            of_texts: hits,
+            own: vec![0.0; 20],
+        };
+        let uncertainty: Vec<f64> = (0..20).map(f64::from).collect();
+        for side in [Side::Text, Side::Image] {
+            let numbers = level_numbers(&found, side, &uncertainty, &ids);
+            for direction in [Retrieval::TextToImage, Retrieval::ImageToText] {
+                let recall = |level: usize| numbers[&Metric::LevelRecall(direction, level)];
+                assert_eq!(
+                    (recall(0), recall(9)),
+                    (1.0, 0.0),
+                    "{side:?}, {direction:?}"
+                );
+                assert!(
+                    numbers[&Metric::Levels(direction, LevelStatistic::Slope)] < 0.0,
+                    "it falls"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! `train fit`, `train reproduce`, `train disturb` and `train evaluate`: what models and methods are worth, over several
+//! seeds, in tables, figures and findings.
+//!
+//! Knows frozen features and methods; nothing of how features are embedded.
+
+mod campaign;
+mod classify;
+pub mod command;
+pub mod corrupt_command;
+pub mod corrupted;
+pub mod evaluate;
+mod evaluation_data;
+pub mod evaluation_table;
+mod figures;
+mod findings;
+mod measure;
+mod paper;
+mod plot;
+mod relevance;
+mod report;
+pub mod results;
+mod run;
+mod tables;
+
+pub use campaign::Campaign;
+pub use evaluation_data::EvaluationData;
+pub use measure::{Encoded, Numbers, retrieval};
+pub use run::{Evaluator, FitRequest, Measured, Plan};

@@ -1,0 +1,106 @@
+//! What the paper prints for CLIP ViT-B/32, to stand beside what is measured.
+//!
+//! `AsymVLM`, tables A.2 (retrieval) and A.4 (zero-shot accuracy): mean and standard deviation over five seeds.
+
+use std::borrow::Cow;
+
+use crate::report::{LevelStatistic, Metric, Retrieval};
+use crate::train::methods::MethodName::{
+    self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Deterministic, Pcmepp, Pfe, Probvlm, Prolip,
+};
+
+/// Mean and standard deviation.
+type Printed = (f64, f64);
+
+/// The numbers of [`RETRIEVAL`], in order.
+const RETRIEVAL_METRICS: [Metric; 6] = [
+    Metric::Recall(Retrieval::ImageToText, 1),
+    Metric::Levels(Retrieval::ImageToText, LevelStatistic::RSquared),
+    Metric::Levels(Retrieval::ImageToText, LevelStatistic::Spearman),
+    Metric::Recall(Retrieval::TextToImage, 1),
+    Metric::Levels(Retrieval::TextToImage, LevelStatistic::RSquared),
+    Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman),
+];
+/// The numbers of [`ZERO_SHOT`], in order.
+const ZERO_SHOT_METRICS: [Metric; 4] = [
+    Metric::Accuracy(Cow::Borrowed("cifar10")),
+    Metric::Accuracy(Cow::Borrowed("cifar100")),
+    Metric::Accuracy(Cow::Borrowed("stl10")),
+    Metric::Accuracy(Cow::Borrowed("imagenet")),
+];
+
+/// What the paper prints of a number; `None` where it does not.
+#[must_use]
+pub(super) fn printed(dataset: &str, method: MethodName, metric: &Metric) -> Option<Printed> {
+    let at = |metrics: &[Metric]| metrics.iter().position(|known| known == metric);
+    let of = |row: &(&str, MethodName)| *row == (dataset, method);
+    if let Some(column) = at(&RETRIEVAL_METRICS) {
+        let row = RETRIEVAL.iter().find(|(d, m, _)| of(&(*d, *m)))?;
+        return Some(row.2[column]);
+    }
+    let column = at(&ZERO_SHOT_METRICS)?;
+    let row = ZERO_SHOT.iter().find(|(d, m, _)| of(&(*d, *m)))?;
+    Some(row.2[column])
+}
+
+#[rustfmt::skip]
+const RETRIEVAL: [(&str, MethodName, [Printed; 6]); 21] = [
+    ("coco", Pfe, [(0.500, 0.000), (0.558, 0.253), (-0.722, 0.193), (0.304, 0.000), (0.946, 0.021), (-0.988, 0.008)]),
+    ("coco", Pcmepp, [(0.500, 0.000), (0.931, 0.006), (-0.996, 0.004), (0.304, 0.000), (0.948, 0.010), (-0.990, 0.004)]),
+    ("coco", Bayesvlm, [(0.506, 0.007), (0.884, 0.020), (-0.976, 0.011), (0.323, 0.006), (0.932, 0.023), (-0.985, 0.014)]),
+    ("coco", Probvlm, [(0.480, 0.004), (0.951, 0.011), (-0.981, 0.006), (0.293, 0.001), (0.979, 0.002), (-1.000, 0.000)]),
+    ("coco", Prolip, [(0.500, 0.000), (0.808, 0.025), (-0.908, 0.031), (0.304, 0.000), (0.876, 0.007), (-0.985, 0.012)]),
+    ("coco", AsymvlmVmf, [(0.561, 0.002), (0.948, 0.016), (-0.988, 0.013), (0.392, 0.001), (0.984, 0.004), (-1.000, 0.000)]),
+    ("coco", AsymvlmPs, [(0.558, 0.004), (0.937, 0.013), (-0.984, 0.012), (0.390, 0.002), (0.989, 0.001), (-1.000, 0.000)]),
+    ("flickr30k", Pfe, [(0.680, 0.000), (0.675, 0.186), (-0.832, 0.094), (0.451, 0.000), (0.955, 0.002), (-0.998, 0.005)]),
+    ("flickr30k", Pcmepp, [(0.679, 0.001), (0.455, 0.386), (-0.178, 0.650), (0.451, 0.000), (0.900, 0.063), (-0.918, 0.067)]),
+    ("flickr30k", Bayesvlm, [(0.637, 0.012), (0.916, 0.035), (-0.976, 0.013), (0.425, 0.010), (0.934, 0.011), (-0.973, 0.019)]),
+    ("flickr30k", Probvlm, [(0.646, 0.006), (0.826, 0.062), (-0.914, 0.029), (0.422, 0.002), (0.964, 0.016), (-0.985, 0.012)]),
+    ("flickr30k", Prolip, [(0.678, 0.000), (0.829, 0.032), (-0.954, 0.041), (0.450, 0.000), (0.928, 0.010), (-0.978, 0.005)]),
+    ("flickr30k", AsymvlmVmf, [(0.688, 0.005), (0.860, 0.029), (-0.976, 0.010), (0.504, 0.001), (0.960, 0.006), (-0.995, 0.006)]),
+    ("flickr30k", AsymvlmPs, [(0.688, 0.005), (0.854, 0.021), (-0.947, 0.032), (0.498, 0.002), (0.946, 0.021), (-0.993, 0.006)]),
+    ("cc", Pfe, [(0.352, 0.000), (0.857, 0.075), (-0.521, 0.757), (0.336, 0.000), (0.988, 0.008), (-0.595, 0.798)]),
+    ("cc", Pcmepp, [(0.352, 0.000), (0.198, 0.375), (-0.148, 0.430), (0.336, 0.000), (0.779, 0.105), (-0.887, 0.060)]),
+    ("cc", Bayesvlm, [(0.347, 0.010), (0.905, 0.025), (-0.968, 0.016), (0.304, 0.008), (0.874, 0.026), (-0.937, 0.022)]),
+    ("cc", Probvlm, [(0.316, 0.001), (0.772, 0.102), (-0.837, 0.066), (0.302, 0.001), (0.775, 0.029), (-0.965, 0.021)]),
+    ("cc", Prolip, [(0.351, 0.000), (0.968, 0.007), (-0.990, 0.009), (0.335, 0.000), (0.992, 0.002), (-1.000, 0.000)]),
+    ("cc", AsymvlmVmf, [(0.395, 0.002), (0.990, 0.003), (-1.000, 0.000), (0.383, 0.003), (0.991, 0.002), (-0.998, 0.005)]),
+    ("cc", AsymvlmPs, [(0.393, 0.001), (0.992, 0.004), (-1.000, 0.000), (0.380, 0.002), (0.993, 0.001), (-1.000, 0.000)]),
+];
+
+#[rustfmt::skip]
+const ZERO_SHOT: [(&str, MethodName, [Printed; 4]); 12] = [
+    ("coco", Deterministic, [(0.684, 0.055), (0.300, 0.017), (0.829, 0.030), (0.395, 0.002)]),
+    ("coco", AsymvlmPs, [(0.847, 0.007), (0.470, 0.012), (0.952, 0.005), (0.502, 0.002)]),
+    ("coco", AsymvlmVmf, [(0.837, 0.010), (0.477, 0.010), (0.940, 0.010), (0.507, 0.003)]),
+    ("flickr30k", Deterministic, [(0.688, 0.030), (0.342, 0.019), (0.874, 0.012), (0.369, 0.007)]),
+    ("flickr30k", AsymvlmPs, [(0.791, 0.019), (0.413, 0.009), (0.920, 0.009), (0.451, 0.003)]),
+    ("flickr30k", AsymvlmVmf, [(0.792, 0.011), (0.422, 0.014), (0.918, 0.006), (0.464, 0.002)]),
+    ("cc", Deterministic, [(0.779, 0.037), (0.411, 0.011), (0.922, 0.017), (0.450, 0.004)]),
+    ("cc", AsymvlmPs, [(0.861, 0.008), (0.542, 0.005), (0.968, 0.001), (0.520, 0.002)]),
+    ("cc", AsymvlmVmf, [(0.866, 0.013), (0.542, 0.013), (0.967, 0.004), (0.527, 0.001)]),
+    ("coco", Clip, [(0.888, 0.000), (0.642, 0.000), (0.974, 0.000), (0.632, 0.000)]),
+    ("flickr30k", Clip, [(0.888, 0.000), (0.642, 0.000), (0.974, 0.000), (0.632, 0.000)]),
+    ("cc", Clip, [(0.888, 0.000), (0.642, 0.000), (0.974, 0.000), (0.632, 0.000)]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_numbers_are_found_by_data_set_method_and_metric() {
+        for (dataset, method, metric, expected) in [
+            ("coco", AsymvlmVmf, "t2i_recall_at_1", Some((0.392, 0.001))),
+            ("flickr30k", Pcmepp, "i2t_spearman", Some((-0.178, 0.650))),
+            ("cc", Deterministic, "accuracy_stl10", Some((0.922, 0.017))),
+            ("coco", Clip, "accuracy_cifar10", Some((0.888, 0.0))),
+            ("scenes", AsymvlmVmf, "t2i_recall_at_1", None),
+            ("coco", AsymvlmVmf, "rsum", None),
+        ] {
+            let metric: Metric = metric.parse().expect("a metric");
+            let found = printed(dataset, method, &metric);
+            assert_eq!(found, expected, "{dataset}, {method:?}, {metric}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! `results.json`: one number a row, and what several seeds say together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+use super::measure::Numbers;
+use crate::metrics::{mean, population_sd};
+use crate::report::{Metric, SummaryRow};
+use crate::train::files;
+use crate::train::methods::MethodName;
+
+/// A measured number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResultRow {
+    /// The method that was fitted.
+    pub method: MethodName,
+    /// Data set that was measured on, after that which was trained on where it is another one.
+    pub dataset: String,
+    /// Seed of the training.
+    pub seed: u64,
+    /// What was measured.
+    pub metric: Metric,
+    /// The number, in the metric's own unit.
+    pub value: f64,
+}
+
+/// Mean and population standard deviation over seeds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// With divisor N, as the papers' printed pairs fit.
+    pub sd: f64,
+    /// Seeds.
+    pub n: usize,
+}
+
+/// All rows of a file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Results(Vec<ResultRow>);
+
+impl Results {
+    /// Reads a file; empty if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The file is broken.
+    pub fn read(path: &Path) -> Result<Self> {
+        Ok(files::find_json(path)?.unwrap_or_default())
+    }
+
+    /// Writes the file, one row a line.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let rows: serde_json::Result<Vec<String>> =
+            self.0.iter().map(serde_json::to_string).collect();
+        files::put(path, format!("[\n{}\n]\n", rows?.join(",\n")))
+    }
+
+    /// Whether a method was measured with a seed.
+    #[must_use]
+    pub fn has(&self, method: MethodName, dataset: &str, seed: u64) -> bool {
+        let is_it =
+            |row: &ResultRow| row.method == method && row.dataset == dataset && row.seed == seed;
+        self.0.iter().any(is_it)
+    }
+
+    /// Whether a number of a method was measured with a seed.
+    #[must_use]
+    pub fn has_number(
+        &self,
+        method: MethodName,
+        dataset: &str,
+        seed: u64,
+        metric: &Metric,
+    ) -> bool {
+        let is_it = |row: &ResultRow| row.seed == seed && row.metric == *metric;
+        let of = |row: &&ResultRow| row.method == method && row.dataset == dataset;
+        self.0.iter().filter(of).any(is_it)
+    }
+
+    /// Adds what was measured, in place of what was there of the method, the data set and the seed.
+    pub fn put(&mut self, method: MethodName, dataset: &str, seed: u64, numbers: Numbers) {
+        let is_other =
+            |row: &ResultRow| row.method != method || row.dataset != dataset || row.seed != seed;
+        self.0.retain(is_other);
+        self.add(method, dataset, seed, numbers);
+    }
+
+    /// Adds what was measured.
+    pub fn add(&mut self, method: MethodName, dataset: &str, seed: u64, numbers: Numbers) {
+        // JSON has no infinity, and a number that does not exist is left out rather than called null.
+        let finite = numbers.into_iter().filter(|(_, value)| value.is_finite());
+        self.0.extend(finite.map(|(metric, value)| ResultRow {
+            method,
+            dataset: dataset.to_owned(),
+            seed,
+            metric,
+            value,
+        }));
+    }
+
+    /// The data sets that were measured on, in order of the first row.
+    #[must_use]
+    pub fn datasets(&self) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for row in &self.0 {
+            if !found.contains(&row.dataset) {
+                found.push(row.dataset.clone());
+            }
+        }
+        found
+    }
+
+    /// The rows of one data set.
+    #[must_use]
+    pub fn on(&self, dataset: &str) -> Self {
+        let rows = self.0.iter().filter(|row| row.dataset == dataset);
+        Self(rows.cloned().collect())
+    }
+
+    /// The methods that were measured, in the order of the tables.
+    #[must_use]
+    pub fn methods(&self) -> Vec<MethodName> {
+        let is_there = |name: &MethodName| self.0.iter().any(|row| row.method == *name);
+        MethodName::ALL.into_iter().filter(is_there).collect()
+    }
+
+    /// The seeds of one number, in order of the seed.
+    #[must_use]
+    pub fn values(&self, method: MethodName, metric: &Metric) -> Vec<f64> {
+        let mut found: BTreeMap<u64, f64> = BTreeMap::new();
+        for row in &self.0 {
+            if row.method == method && row.metric == *metric {
+                found.insert(row.seed, row.value);
+            }
+        }
+        found.into_values().collect()
+    }
+
+    /// What the seeds say of one number; `None` where it was not measured.
+    #[must_use]
+    pub fn summary(&self, method: MethodName, metric: &Metric) -> Option<Summary> {
+        let values = self.values(method, metric);
+        (!values.is_empty()).then(|| Summary {
+            mean: mean(&values),
+            sd: population_sd(&values),
+            n: values.len(),
+        })
+    }
+
+    /// What the seeds say of some numbers, method by method; what was not measured is left out.
+    #[must_use]
+    pub fn summaries(&self, metrics: &[Metric]) -> Vec<SummaryRow> {
+        let of_method = |method: MethodName| {
+            metrics.iter().filter_map(move |metric| {
+                let Summary { mean, sd, n } = self.summary(method, metric)?;
+                Some(SummaryRow {
+                    method: method.title().to_owned(),
+                    metric: metric.clone(),
+                    mean,
+                    sd,
+                    n_seeds: n,
+                })
+            })
+        };
+        self.methods().into_iter().flat_map(of_method).collect()
+    }
+
+    /// The metrics of a method that were measured, each once.
+    #[must_use]
+    pub fn metrics(&self, method: MethodName) -> BTreeSet<&Metric> {
+        let rows = self.0.iter().filter(|row| row.method == method);
+        rows.map(|row| &row.metric).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(value: f64) -> Numbers {
+        Numbers::from([(Metric::RecallSum, value), (Metric::FitSeconds, f64::NAN)])
+    }
+
+    #[test]
+    fn seeds_are_summed_up_with_divisor_n() {
+        let mut results = Results::default();
+        results.add(MethodName::Pfe, "scenes", 1, numbers(0.5));
+        results.add(MethodName::Pfe, "scenes", 0, numbers(0.3));
+        let summary = results
+            .summary(MethodName::Pfe, &Metric::RecallSum)
+            .expect("measured");
+        assert_eq!((summary.mean, summary.n), (0.4, 2), "mean of two seeds");
+        assert!((summary.sd - 0.1).abs() < 1e-15, "sd {}", summary.sd);
+        assert_eq!(
+            results.values(MethodName::Pfe, &Metric::RecallSum),
+            [0.3, 0.5],
+            "by seed"
+        );
+        assert_eq!(
+            results.summary(MethodName::Pfe, &Metric::FitSeconds),
+            None,
+            "no number is no row"
+        );
+        assert!(
+            results.has(MethodName::Pfe, "scenes", 1)
+                && !results.has(MethodName::Elip, "scenes", 1),
+            "what was measured is known"
+        );
+    }
+
+    #[test]
+    fn data_sets_are_told_apart() {
+        let mut results = Results::default();
+        results.add(MethodName::Pfe, "coco", 0, numbers(0.5));
+        results.add(MethodName::Pfe, "coco → flickr30k", 0, numbers(0.3));
+        assert_eq!(results.datasets(), ["coco", "coco → flickr30k"], "in order");
+        let shifted = results.on("coco → flickr30k");
+        assert_eq!(
+            shifted.values(MethodName::Pfe, &Metric::RecallSum),
+            [0.3],
+            "its own"
+        );
+    }
+
+    #[test]
+    fn committed_results_stay_as_they_are_when_they_are_read_and_written() {
+        let committed =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("public/evidence/scenes/results.json");
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("results.json");
+        let results = Results::read(&committed).expect("committed results");
+        results.write(&path).expect("a folder to write to");
+        let [before, after] =
+            [committed, path].map(|path| std::fs::read_to_string(path).expect("a file of text"));
+        for (before, after) in before.lines().zip(after.lines()) {
+            assert_eq!(before, after, "to the last digit");
+        }
+        assert_eq!(before.len(), after.len(), "every row");
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_was_written() {
+        let mut results = Results::default();
+        results.add(MethodName::AsymvlmVmf, "scenes", 0, numbers(0.25));
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("results.json");
+        results.write(&path).expect("a folder to write to");
+        assert_eq!(Results::read(&path).expect("whole"), results, "rows");
+        std::fs::remove_file(&path).expect("the file is the test's own");
+        assert_eq!(
+            Results::read(&path).expect("no file"),
+            Results::default(),
+            "no file is no rows"
+        );
+    }
+}

@@ -1,0 +1,360 @@
+//! Fits one method and measures it.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, ensure};
+use burn::tensor::{Device, Tensor};
+
+use super::classify::Classified;
+use super::corrupted::{CorruptedSide, CorruptedSplit, impact};
+use super::evaluation_data::EvaluationData;
+use super::measure::{Encoded, Numbers, recall, retrieval};
+use super::relevance::Relevance;
+use crate::metrics::retrieval::mean_impact;
+use crate::model::adapter::AdapterConfig;
+use crate::report::{Impacted, Metric, Shift};
+use crate::train::bundle::records;
+use crate::train::fit::{Features, Training, train};
+use crate::train::methods::{Follow, Job, Laplace, Method, MethodName, Options, UncertaintyOf};
+use crate::train::reproduce::cache::{Cache, Rows, Task};
+use crate::weights::shard::{Precision, write};
+
+/// The paper's hidden width, and how much wider than the features it is at their 512 dimensions.
+const HIDDEN_WIDTH: usize = 1024;
+const WIDENING: usize = 2;
+/// Hidden layers of the paper's code.
+const HIDDEN_LAYERS: usize = 3;
+
+/// How to fit; what is not given is as published.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Pairs in a batch.
+    pub batch: usize,
+    /// Passes over the captions.
+    pub epochs: usize,
+    /// Factor on each method's published learning rate.
+    pub rate_factor: f64,
+    /// Paper or code, where they differ.
+    pub follow: Follow,
+    /// What `ProbVLM` calls uncertainty.
+    pub probvlm_uncertainty: UncertaintyOf,
+    /// Where τ starts in deterministic fine-tuning; 1 if not given.
+    pub deterministic_scale: Option<f32>,
+    /// Width of hidden layers; the paper's 1024, or twice the features' where that is less.
+    pub hidden_width: Option<usize>,
+    /// The command, for the record.
+    pub command: String,
+}
+
+impl Plan {
+    /// Sizes of the perceptrons for features of this width.
+    #[must_use]
+    pub fn sizes(&self, embed_dim: usize) -> AdapterConfig {
+        let usual = HIDDEN_WIDTH.min(WIDENING * embed_dim);
+        AdapterConfig {
+            embed_dim,
+            hidden_width: self.hidden_width.unwrap_or(usual),
+            hidden_layers: HIDDEN_LAYERS,
+        }
+    }
+
+    fn options(&self, embed_dim: usize) -> Options {
+        Options {
+            follow: self.follow,
+            sizes: self.sizes(embed_dim),
+            batch: self.batch,
+            deterministic_scale: self.deterministic_scale,
+            probvlm_uncertainty: self.probvlm_uncertainty,
+        }
+    }
+
+    /// `None` for a method that trains nothing.
+    fn training(&self, name: MethodName, seed: u64) -> Option<Training> {
+        Some(Training {
+            optimizer: name.optimizer(self.follow)?.faster(self.rate_factor),
+            batch: self.batch,
+            epochs: self.epochs,
+            seed,
+        })
+    }
+}
+
+/// A method and a seed to fit it with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FitRequest {
+    /// The method.
+    pub name: MethodName,
+    /// Seed of the weights and of the order of captions.
+    pub seed: u64,
+}
+
+/// Numbers of each data set that was measured on, the own one first.
+pub type Measured = Vec<(String, Numbers)>;
+
+/// Inputs of one method: features, and more for the method that needs it.
+struct MethodInputs<'a> {
+    evaluator: &'a Evaluator<'a>,
+    /// The posteriors of the projections of captions and pictures, for the method that reads them.
+    posteriors: Option<(Laplace, Laplace)>,
+}
+
+impl<'a> MethodInputs<'a> {
+    fn new(evaluator: &'a Evaluator<'a>, name: MethodName) -> Result<Self> {
+        /// CLIP's own factor, at which the curvature is taken.
+        const CLIP_SCALE: f64 = 100.0;
+        let cache = &evaluator.data.own;
+        let posteriors = if name == MethodName::Bayesvlm {
+            ensure!(
+                cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
+                "{} has no linear last layer in both towers, which BayesVLM is about",
+                cache.config.model
+            );
+            let train = &evaluator.train;
+            let (text, image) = cache.train.activations(&cache.config, evaluator.device);
+            Some((
+                Laplace::estimate(&train.texts, &text, &train.images, CLIP_SCALE)?,
+                Laplace::estimate(&train.images, &image, &train.texts, CLIP_SCALE)?,
+            ))
+        } else {
+            None
+        };
+        Ok(Self {
+            evaluator,
+            posteriors,
+        })
+    }
+
+    /// Captions and pictures of a test split.
+    fn test(&self, cache: &Cache) -> (Tensor<2>, Tensor<2>) {
+        let test = &cache.test;
+        let features = test.features(self.evaluator.device);
+        match &self.posteriors {
+            None => (features.texts, features.images),
+            Some((text, image)) => {
+                let (texts, images) = test.activations(&cache.config, self.evaluator.device);
+                (
+                    text.with_variance(features.texts, texts.rows),
+                    image.with_variance(features.images, images.rows),
+                )
+            }
+        }
+    }
+
+    /// Captions and pictures of a task.
+    fn task(&self, task: &Task) -> (Tensor<2>, Tensor<2>) {
+        let of = |rows: &Rows| rows.to_device(self.evaluator.device);
+        let (texts, images) = (of(&task.texts), of(&task.images));
+        match &self.posteriors {
+            None => (texts, images),
+            Some((text, image)) => (
+                text.with_variance(texts, of(&task.text_activations)),
+                image.with_variance(images, of(&task.image_activations)),
+            ),
+        }
+    }
+
+    fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<Measured> {
+        let sets = self.evaluator.data.measured().into_iter();
+        let measured =
+            sets.map(|(dataset, cache)| Ok((dataset, self.measure_on(cache, method, name)?)));
+        let mut measured = measured.collect::<Result<Measured>>()?;
+        // The own data set is the first.
+        if let Some((_, own)) = measured.first_mut() {
+            own.extend(self.impact_of_corruptions(method, own)?);
+        }
+        Ok(measured)
+    }
+
+    /// Recall on the own test split with one side corrupted, the other side being clean.
+    fn impact_of_corruptions<M: Method>(&self, method: &M, clean: &Numbers) -> Result<Numbers> {
+        let data = self.evaluator.data;
+        let (texts, images) = self.test(&data.own);
+        let encoded = Encoded::new(method, images, texts);
+        let ids = &data.own.test.ids;
+        let relevance = Relevance::of(ids);
+        let corrupted = data.corrupted.iter().map(|split| {
+            let rows = self.corrupted(split);
+            let encoded = match split.side {
+                CorruptedSide::Pictures => encoded.with_images(rows),
+                CorruptedSide::Captions => encoded.with_texts(rows),
+            };
+            let found = recall(&encoded, ids, &relevance)?;
+            Ok((&split.corruption, found))
+        });
+        Ok(impact(clean, &corrupted.collect::<Result<Vec<_>>>()?))
+    }
+
+    /// The corrupted side of the own test split.
+    fn corrupted(&self, split: &CorruptedSplit) -> Tensor<2> {
+        let features = split.features.to_device(self.evaluator.device);
+        let Some((text, image)) = &self.posteriors else {
+            return features;
+        };
+        let activations = split.activations.to_device(self.evaluator.device);
+        match split.side {
+            CorruptedSide::Pictures => image.with_variance(features, activations),
+            CorruptedSide::Captions => text.with_variance(features, activations),
+        }
+    }
+
+    /// What noise does to recall: on pictures alone, on captions alone, on both as in `both`.
+    fn impact<M: Method>(&self, noisy: &Cache, method: &M, both: &Numbers) -> Result<Numbers> {
+        let own = &self.evaluator.data.own;
+        let is_same = noisy.config.dataset == own.config.dataset
+            && noisy.test.ids.images == own.test.ids.images
+            && noisy.test.ids.captions.len() == own.test.ids.captions.len();
+        if !is_same {
+            return Ok(Numbers::new());
+        }
+        let ((texts, images), (noisy_texts, noisy_images)) = (self.test(own), self.test(noisy));
+        let recall = |images: &Tensor<2>, texts: &Tensor<2>| {
+            let encoded = Encoded::new(method, images.clone(), texts.clone());
+            retrieval(&encoded, &own.test.ids)
+        };
+        let clean = recall(&images, &texts)?;
+        let of_pictures = recall(&noisy_images, &texts)?;
+        let of_captions = recall(&images, &noisy_texts)?;
+        let mut numbers = Numbers::new();
+        for of in [Impacted::TextToImage, Impacted::ImageToText] {
+            let metric = of.clean();
+            let shifted = [&of_pictures, &of_captions, both].map(|found| found[&metric]);
+            let impact = mean_impact(clean[&metric], &shifted);
+            let shifts = [
+                (Shift::NoisyPictures, Some(shifted[0])),
+                (Shift::NoisyCaptions, Some(shifted[1])),
+                (Shift::NoiseImpact, impact),
+            ];
+            let shifts = shifts.into_iter();
+            numbers.extend(
+                shifts.filter_map(|(shift, value)| Some((Metric::Shifted(of, shift), value?))),
+            );
+        }
+        Ok(numbers)
+    }
+
+    fn measure_on<M: Method>(
+        &self,
+        cache: &Cache,
+        method: &M,
+        name: MethodName,
+    ) -> Result<Numbers> {
+        let (texts, images) = self.test(cache);
+        let encoded = Encoded::new(method, images, texts);
+        let mut numbers = retrieval(&encoded, &cache.test.ids)?;
+        if !cache.config.noise.is_empty() {
+            numbers.extend(self.impact(cache, method, &numbers)?);
+        }
+        for task in &cache.tasks {
+            let (texts, images) = self.task(task);
+            let encoded = Encoded::new(method, images, texts);
+            let classified = Classified::new(&encoded, &task.ids)?;
+            if task.ids.dummies.is_empty() {
+                let metric = Metric::Accuracy(task.ids.name.clone().into());
+                numbers.insert(metric, classified.accuracy()?);
+                continue;
+            }
+            numbers.extend(classified.with_dummies()?);
+            if name == MethodName::Clip {
+                numbers.extend(classified.with_thresholds()?);
+            }
+        }
+        Ok(numbers)
+    }
+}
+
+/// Trains a method, keeps its weights if there is a folder for them, and measures it.
+struct FitAndMeasure<'a> {
+    request: FitRequest,
+    training: Option<Training>,
+    inputs: &'a MethodInputs<'a>,
+    folder: Option<&'a Path>,
+}
+
+impl Job for FitAndMeasure<'_> {
+    type Output = Result<Measured>;
+
+    fn run<M: Method>(self, method: M) -> Result<Measured> {
+        let FitRequest { name, seed } = self.request;
+        let method = drawn(method, seed);
+        let started = Instant::now();
+        let method = match &self.training {
+            None => method.valid(),
+            Some(training) => train(
+                method,
+                name.title(),
+                training,
+                &self.inputs.evaluator.train,
+                self.folder,
+            )?,
+        };
+        let fit_seconds = started.elapsed().as_secs_f64();
+        if let (Some(folder), true) = (self.folder, self.training.is_some()) {
+            let weights = write(&records(&method)?, Precision::F32)?;
+            std::fs::write(folder.join("method.safetensors"), weights)?;
+        }
+        let started = Instant::now();
+        let mut measured = self.inputs.measure(&method, name)?;
+        let measure_seconds = started.elapsed().as_secs_f64();
+        if let Some((_, own)) = measured.first_mut() {
+            own.insert(Metric::FitSeconds, fit_seconds);
+            own.insert(Metric::MeasureSeconds, measure_seconds);
+        }
+        Ok(measured)
+    }
+}
+
+/// The method with its initial weights, which depend on the seed alone.
+fn drawn<M: Method>(method: M, seed: u64) -> M {
+    /// Burn draws from one generator of the process: who seeds it must be alone until all is drawn.
+    static DRAWING: Mutex<()> = Mutex::new(());
+    let _alone = DRAWING.lock().unwrap_or_else(PoisonError::into_inner);
+    for device in method.devices() {
+        device.seed(seed);
+    }
+    // Weights are drawn when they are first read, and clones share them.
+    drop(method.clone().valid());
+    method
+}
+
+/// Fits and measures methods on cached features, which lie on the device.
+#[derive(Debug)]
+pub struct Evaluator<'a> {
+    data: &'a EvaluationData,
+    train: Features,
+    device: &'a Device,
+}
+
+impl<'a> Evaluator<'a> {
+    /// Brings the features that are trained on to the device.
+    #[must_use]
+    pub fn new(data: &'a EvaluationData, device: &'a Device) -> Self {
+        Self {
+            train: data.own.train.features(device),
+            data,
+            device,
+        }
+    }
+
+    /// Fits one method and measures it; with a folder, weights and a checkpoint lie there.
+    ///
+    /// # Errors
+    ///
+    /// The user interrupted, the training diverged, or a file cannot be written.
+    pub fn fit(&self, request: FitRequest, plan: &Plan, folder: Option<&Path>) -> Result<Measured> {
+        if let Some(folder) = folder {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("creating {}", folder.display()))?;
+        }
+        let options = plan.options(self.data.own.config.embed_dim);
+        let job = FitAndMeasure {
+            training: plan.training(request.name, request.seed),
+            inputs: &MethodInputs::new(self, request.name)?,
+            request,
+            folder,
+        };
+        let autodiff = self.device.clone().autodiff();
+        request.name.with(&options, &autodiff, job)
+    }
+}

@@ -1,0 +1,252 @@
+//! EfficientNet-Lite under the names of `timm` or of `efficientnet_lite_pytorch`, whose blocks are numbered through.
+//! Batch norms are folded into the convolutions before them.
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use super::Taking;
+use crate::model::efficientnet::{EfficientNetConfig, StageConfig};
+use crate::model::parameters::TensorRecord;
+use crate::preprocess::{ImagePreprocess, ResizeMode};
+use crate::train::import::checkpoint::Checkpoint;
+
+/// Epsilon of `TensorFlow`'s batch norms, with which the weights were trained.
+const NORM_EPSILON: f64 = 1e-3;
+
+/// Stride of each stage's first block, which no shape tells; the same in all of the family.
+const STRIDES: [usize; 7] = [1, 2, 2, 2, 1, 2, 1];
+
+/// Side of Lite0's pictures, where no card tells.
+const DEFAULT_IMAGE_SIZE: usize = 224;
+
+/// What the original program subtracts from a channel's value of 0–255, and then divides by.
+const ORIGINAL_MEAN_AND_SCALE: (f32, f32) = (127.0, 128.0);
+
+/// Names of a convolution and of the batch norm after it.
+type Names = (String, String);
+
+/// The convolutions of one block in a foreign file.
+struct Block {
+    expand: Option<Names>,
+    depthwise: Names,
+    project: Names,
+}
+
+/// Sizes and tensors of the tower in a checkpoint.
+pub(super) fn read(
+    checkpoint: &mut dyn Checkpoint,
+    card: Option<&Value>,
+) -> Result<(EfficientNetConfig, Vec<TensorRecord>)> {
+    let mut taking = Taking::new(checkpoint);
+    let is_flat = taking.has("_conv_stem.weight");
+    let (stages, outer) = if is_flat {
+        (
+            flat_stages(&taking)?,
+            ["_conv_stem _bn0", "_conv_head _bn1"],
+        )
+    } else {
+        (timm_stages(&taking), ["conv_stem bn1", "conv_head bn2"])
+    };
+    ensure!(
+        stages.len() == STRIDES.len(),
+        "{} stages of blocks, an EfficientNet-Lite has {}",
+        stages.len(),
+        STRIDES.len()
+    );
+    let [stem, head] = outer.map(|names| {
+        let (convolution, norm) = names.split_once(' ').unwrap_or_default();
+        (convolution.to_owned(), norm.to_owned())
+    });
+    let config = sizes(&taking, &stages, (&stem, &head), card)?;
+    let mut tensors = fold(&mut taking, &stem, "conv_stem")?;
+    for (i_stage, blocks) in stages.iter().enumerate() {
+        for (i_block, block) in blocks.iter().enumerate() {
+            let name = |part: &str| format!("blocks.{i_stage}.{i_block}.{part}");
+            let last = match &block.expand {
+                Some(expand) => {
+                    tensors.extend(fold(&mut taking, expand, &name("conv_pw"))?);
+                    "conv_pwl"
+                }
+                None => "conv_pw",
+            };
+            tensors.extend(fold(&mut taking, &block.depthwise, &name("conv_dw"))?);
+            tensors.extend(fold(&mut taking, &block.project, &name(last))?);
+        }
+    }
+    tensors.extend(fold(&mut taking, &head, "conv_head")?);
+    taking.finish("an EfficientNet-Lite", |name| {
+        let is_classifier = name.starts_with("classifier.") || name.starts_with("_fc.");
+        is_classifier || name.ends_with("num_batches_tracked")
+    })?;
+    Ok((config, tensors))
+}
+
+/// How pictures become input: squashed, whatever their shape, with the card's statistics or the original program's.
+pub(super) fn preprocess(card: Option<&Value>, image_size: usize) -> Result<ImagePreprocess> {
+    let channels = |name: &str, default: f32| -> Result<[f32; 3]> {
+        match card.and_then(|card| card.pointer(&format!("/pretrained_cfg/{name}"))) {
+            Some(value) => serde_json::from_value(value.clone())
+                .with_context(|| format!("config.json: pretrained_cfg.{name}")),
+            None => Ok([default; 3]),
+        }
+    };
+    let (mean, scale) = ORIGINAL_MEAN_AND_SCALE;
+    Ok(ImagePreprocess {
+        image_size,
+        mean: channels("mean", mean / 255.0)?,
+        std: channels("std", scale / 255.0)?,
+        resize_mode: ResizeMode::Squash,
+    })
+}
+
+fn timm_stages(taking: &Taking<'_>) -> Vec<Vec<Block>> {
+    let has = |name: &str| taking.has(&format!("{name}.conv_dw.weight"));
+    let blocks = |i_stage: usize| {
+        (0..)
+            .map(move |i_block| format!("blocks.{i_stage}.{i_block}"))
+            .take_while(has_prefix(&has))
+            .map(|name| {
+                let pair =
+                    |conv: &str, norm: &str| (format!("{name}.{conv}"), format!("{name}.{norm}"));
+                if taking.has(&format!("{name}.conv_pwl.weight")) {
+                    Block {
+                        expand: Some(pair("conv_pw", "bn1")),
+                        depthwise: pair("conv_dw", "bn2"),
+                        project: pair("conv_pwl", "bn3"),
+                    }
+                } else {
+                    Block {
+                        expand: None,
+                        depthwise: pair("conv_dw", "bn1"),
+                        project: pair("conv_pw", "bn2"),
+                    }
+                }
+            })
+            .collect::<Vec<_>>()
+    };
+    (0..)
+        .map(blocks)
+        .take_while(|blocks| !blocks.is_empty())
+        .collect()
+}
+
+fn has_prefix<'a>(has: &'a impl Fn(&str) -> bool) -> impl Fn(&String) -> bool + 'a {
+    move |name| has(name)
+}
+
+/// A stage ends where the width changes, as it does between all stages of the family.
+fn flat_stages(taking: &Taking<'_>) -> Result<Vec<Vec<Block>>> {
+    let mut stages: Vec<Vec<Block>> = Vec::new();
+    let mut last_width = 0;
+    for i_block in 0.. {
+        let name = format!("_blocks.{i_block}");
+        if !taking.has(&format!("{name}._depthwise_conv.weight")) {
+            break;
+        }
+        let pair = |conv: &str, norm: &str| (format!("{name}.{conv}"), format!("{name}.{norm}"));
+        let expand = pair("_expand_conv", "_bn0");
+        let block = Block {
+            expand: taking
+                .has(&format!("{}.weight", expand.0))
+                .then_some(expand),
+            depthwise: pair("_depthwise_conv", "_bn1"),
+            project: pair("_project_conv", "_bn2"),
+        };
+        let [width, ..] = taking.dims::<4>(&format!("{}.weight", block.project.0))?;
+        if width == last_width {
+            stages.last_mut().context("no stage before")?.push(block);
+        } else {
+            stages.push(vec![block]);
+        }
+        last_width = width;
+    }
+    Ok(stages)
+}
+
+fn sizes(
+    taking: &Taking<'_>,
+    stages: &[Vec<Block>],
+    (stem, head): (&Names, &Names),
+    card: Option<&Value>,
+) -> Result<EfficientNetConfig> {
+    let dims = |names: &Names| taking.dims::<4>(&format!("{}.weight", names.0));
+    let stage = |(blocks, stride): (&Vec<Block>, usize)| -> Result<StageConfig> {
+        let block = blocks.first().context("a stage without blocks")?;
+        let [inner, _, kernel_size, _] = dims(&block.depthwise)?;
+        let [width, ..] = dims(&block.project)?;
+        let expansion = match &block.expand {
+            Some(expand) => inner / dims(expand)?[1],
+            None => 1,
+        };
+        Ok(StageConfig {
+            kernel_size,
+            stride,
+            expansion,
+            width,
+            layers: blocks.len(),
+        })
+    };
+    let image_size = card.and_then(|card| card.pointer("/pretrained_cfg/input_size/1"));
+    let image_size = image_size.and_then(Value::as_u64).map(usize::try_from);
+    Ok(EfficientNetConfig {
+        image_size: image_size.transpose()?.unwrap_or(DEFAULT_IMAGE_SIZE),
+        stem_width: dims(stem)?[0],
+        stages: stages
+            .iter()
+            .zip(STRIDES)
+            .map(stage)
+            .collect::<Result<_>>()?,
+        width: dims(head)?[0],
+    })
+}
+
+/// A convolution with its batch norm, `w γ / √(σ² + ε)` and `β − μ γ / √(σ² + ε)`, under our name.
+fn fold(
+    taking: &mut Taking<'_>,
+    (convolution, norm): &Names,
+    ours: &str,
+) -> Result<Vec<TensorRecord>> {
+    let kernels = taking.take(&format!("{convolution}.weight"))?;
+    let n_outputs = kernels.shape.first().copied().unwrap_or_default();
+    let mut of_norm = |rest: &str| -> Result<Vec<f64>> {
+        let record = taking.take(&format!("{norm}.{rest}"))?;
+        ensure!(
+            record.shape == [n_outputs],
+            "{}: shape is {:?}, expected [{n_outputs}]",
+            record.name,
+            record.shape
+        );
+        Ok(record.values.into_iter().map(f64::from).collect())
+    };
+    let (gamma, beta) = (of_norm("weight")?, of_norm("bias")?);
+    let (mean, variance) = (of_norm("running_mean")?, of_norm("running_var")?);
+    let scales: Vec<f64> = gamma
+        .iter()
+        .zip(&variance)
+        .map(|(gamma, variance)| gamma / (variance + NORM_EPSILON).sqrt())
+        .collect();
+    let per_output = kernels.values.len() / n_outputs.max(1);
+    let weights = kernels.values.chunks(per_output.max(1)).zip(&scales);
+    let weights =
+        weights.flat_map(|(kernel, scale)| kernel.iter().map(move |w| f64::from(*w) * scale));
+    let biases = beta.iter().zip(&mean).zip(&scales);
+    let biases = biases.map(|((beta, mean), scale)| beta - mean * scale);
+    Ok(vec![
+        record(ours, "weight", kernels.shape.clone(), weights),
+        record(ours, "bias", vec![n_outputs], biases),
+    ])
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "weights are used in f32")]
+fn record(
+    ours: &str,
+    kind: &str,
+    shape: Vec<usize>,
+    values: impl Iterator<Item = f64>,
+) -> TensorRecord {
+    TensorRecord {
+        name: format!("vision_model.{ours}.{kind}"),
+        shape,
+        values: values.map(|value| value as f32).collect(),
+    }
+}

@@ -1,0 +1,7 @@
+//! A model of photographs: two locked towers, heads and adapters, trained on captioned pictures.
+//!
+//! Knows nothing of the drawn scenes.
+
+pub mod vaguer_captions;
+pub mod vocabulary;
+pub mod wordnet;

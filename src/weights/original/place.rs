@@ -1,0 +1,87 @@
+//! Where one of our tensors lies in a foreign file, and how it is cut from what lies there.
+
+/// Where one of our tensors lies in a foreign file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) name: String,
+    pub(super) cut: Cut,
+}
+
+/// What has to be done to the foreign tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// Nothing.
+    Whole,
+    /// Rows and columns change places.
+    Transposed,
+    /// Of three parts one above the other (query, key, value), the one with this index.
+    Third(usize),
+}
+
+impl Cut {
+    /// The shape of our tensor, if the foreign one can be cut this way.
+    pub(super) fn shape(self, foreign: &[usize]) -> Option<Vec<usize>> {
+        match (self, foreign) {
+            (Self::Whole, _) => Some(foreign.to_vec()),
+            (Self::Transposed, &[rows, columns]) => Some(vec![columns, rows]),
+            (Self::Third(_), [rows, rest @ ..]) if rows % 3 == 0 => {
+                Some([&[rows / 3], rest].concat())
+            }
+            _ => None,
+        }
+    }
+
+    /// The shape of the foreign tensor that ours is cut from.
+    pub(super) fn foreign_shape(self, ours: &[usize]) -> Vec<usize> {
+        match (self, ours) {
+            (Self::Transposed, &[rows, columns]) => vec![columns, rows],
+            (Self::Third(_), [rows, rest @ ..]) => [&[rows * 3], rest].concat(),
+            _ => ours.to_vec(),
+        }
+    }
+
+    pub(super) fn apply(self, values: Vec<f32>, foreign: &[usize]) -> Vec<f32> {
+        match (self, foreign) {
+            (Self::Transposed, &[_, columns]) => (0..columns)
+                .flat_map(|column| values[column..].iter().step_by(columns).copied())
+                .collect(),
+            (Self::Third(index), _) => {
+                let third = values.len() / 3;
+                values[index * third..(index + 1) * third].to_vec()
+            }
+            _ => values,
+        }
+    }
+}
+
+impl Place {
+    pub(super) fn whole(name: impl Into<String>) -> Self {
+        let cut = Cut::Whole;
+        Self {
+            name: name.into(),
+            cut,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_third_and_a_transposed_matrix_are_cut_as_their_shapes_say() {
+        let values: Vec<f32> = (0..6_u8).map(f32::from).collect();
+        let middle = Cut::Third(1).apply(values.clone(), &[3, 2]);
+        assert_eq!(middle, [2.0, 3.0], "the second row");
+        assert_eq!(Cut::Third(1).shape(&[3, 2]), Some(vec![1, 2]), "one row");
+        assert_eq!(
+            Cut::Third(1).shape(&[4, 2]),
+            None,
+            "four rows have no third"
+        );
+        let turned = Cut::Transposed.apply(values, &[3, 2]);
+        assert_eq!(turned, [0.0, 2.0, 4.0, 1.0, 3.0, 5.0], "columns");
+        assert_eq!(Cut::Transposed.shape(&[3, 2]), Some(vec![2, 3]), "turned");
+        assert_eq!(Cut::Transposed.shape(&[3]), None, "a vector does not turn");
+    }
+}

@@ -1,0 +1,61 @@
+//! The numbers on the page against those of the native program, on each engine.
+
+mod built_page {
+    use std::collections::BTreeSet;
+
+    use crate::harness::{
+        Browser, Server, add_picture, assert_agree, engine, golden_picture, native_reading,
+        open_ready, pictures, reading, type_first_caption,
+    };
+
+    /// The same f32 arithmetic, compiled for another machine.
+    const CPU_TOLERANCE: f64 = 1e-4;
+    /// Sums in another order, and a GPU's own exponentials.
+    const GPU_TOLERANCE: f64 = 1e-3;
+    /// A caption that no test of the model holds, so that nothing recorded can answer.
+    const CAPTION: &str = "a tiny striped thing near the corner";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_cpu_engine_shows_the_numbers_of_the_native_program() {
+        compare_with_native("cpu", CPU_TOLERANCE);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_gpu_engine_shows_the_numbers_of_the_native_program() {
+        compare_with_native("gpu", GPU_TOLERANCE);
+    }
+
+    fn compare_with_native(backend: &str, tolerance: f64) {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address(&format!("?backend={backend}")));
+        assert_eq!(engine(&browser), backend, "the engine asked for");
+        let known = pictures(&browser);
+        let file = golden_picture();
+        let name = add_picture(&browser, &file);
+        assert!(!known.contains(&name), "{name} is a new picture");
+        type_first_caption(&browser, CAPTION);
+        let mut page = reading(&browser);
+        let captions: BTreeSet<String> = page
+            .captions
+            .keys()
+            .map(|(caption, _)| caption.clone())
+            .collect();
+        assert!(
+            captions.contains(CAPTION),
+            "the typed caption has numbers: {captions:?}"
+        );
+        page.nats.retain(|(_, image), _| *image == name);
+        assert_eq!(
+            page.nats.len(),
+            captions.len(),
+            "each caption has a number for the picture"
+        );
+        assert_agree(
+            &page,
+            &native_reading(&captions, &[(name, &file)]),
+            tolerance,
+        );
+    }
+}

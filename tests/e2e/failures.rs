@@ -1,0 +1,84 @@
+//! What fails is said, and what can go on goes on: a dead engine, denied storage, damaged weights.
+
+mod built_page {
+    use std::collections::HashMap;
+    use std::fs;
+
+    use serde_json::Value;
+
+    use crate::harness::{
+        Browser, Server, built_in_model, manifest, open_ready, text, type_first_caption,
+        wait_until_it_says,
+    };
+
+    /// A caption that no test of the model holds, so that nothing recorded can answer.
+    const CAPTION: &str = "a tiny striped thing near the corner";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_dead_engine_is_replaced() {
+        let (server, browser) = (Server::start(), Browser::start());
+        browser.run_before_pages(
+            "const Real = Worker; window.engines = [];
+             window.Worker = class extends Real { constructor(...all) { super(...all); window.engines.push(this); } };",
+        );
+        open_ready(&browser, &server.address("?backend=cpu"));
+        browser.run(
+            "const last = engines.at(-1); last.terminate(); last.dispatchEvent(new ErrorEvent('error', { message: 'killed' }));",
+            &[],
+        );
+        type_first_caption(&browser, CAPTION);
+        let n_engines = browser.run("return engines.length", &[]);
+        assert_eq!(n_engines, Value::from(2), "engines started in all");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn denied_storage_is_said_and_nothing_else_is_lost() {
+        let denials = [
+            (
+                "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError'); } });",
+                "keeps no settings for this page",
+            ),
+            (
+                // As on an insecure origin, where engines have no disk.
+                "const Real = Worker;
+                 window.Worker = class extends Real {
+                     constructor(script, options) {
+                         const words = `delete WorkerNavigator.prototype.storage; await import('${new URL(script, location)}');`;
+                         super(URL.createObjectURL(new Blob([words], { type: 'text/javascript' })), options);
+                     }
+                 };",
+                "keeps nothing for this page",
+            ),
+        ];
+        for (denial, words) in denials {
+            let (server, browser) = (Server::start(), Browser::start());
+            browser.run_before_pages(denial);
+            open_ready(&browser, &server.address("?backend=cpu"));
+            wait_until_it_says(&browser, words);
+            type_first_caption(&browser, CAPTION);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn damaged_weights_are_refused() {
+        let manifest = manifest();
+        let shard = manifest["shards"][0]["file"]
+            .as_str()
+            .expect("a shard has a file");
+        let mut bytes = fs::read(built_in_model().join(shard)).expect("the shard is there");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        let replaced = HashMap::from([(format!("/models/scenes/{shard}"), bytes)]);
+        let (server, browser) = (Server::replacing(replaced), Browser::start());
+        browser.open(&server.address("?backend=cpu"));
+        wait_until_it_says(&browser, shard);
+        assert!(
+            text(&browser).to_lowercase().contains("sha"),
+            "it says what is wrong: {}",
+            text(&browser)
+        );
+    }
+}

@@ -1,0 +1,363 @@
+//! A headless browser, asked through `chromedriver` by the `WebDriver` protocol: plain HTTP and JSON.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Times that a driver is started before the test gives up.
+const DRIVER_ATTEMPTS: usize = 5;
+/// What tells Chromium that it has a mouse: hovering (2) by a fine pointer (4).
+const MOUSE: &str = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4";
+
+/// Starts the driver, ends it when this program is gone however it went, and removes the browser's profile.
+const DRIVER_SCRIPT: &str = "\"$0\" --port=0 & read -r _; kill $!; wait; sleep 1; rm -rf \"$1\"";
+
+/// Browsers that no test uses; starting one takes a second.
+static IDLE: Mutex<Vec<Process>> = Mutex::new(Vec::new());
+
+/// A browser with one fresh tab. Servers have ports of their own, so that what a test stores is stored for its own
+/// origin; what it asked of the tab is gone with it.
+pub struct Browser {
+    /// None only while it is dropped.
+    process: Option<Process>,
+    /// Whether a later test may use the process.
+    is_shared: bool,
+}
+
+impl Browser {
+    /// A browser with the flags of `webdriver.json`. It has no mouse, like a phone.
+    pub fn start() -> Self {
+        let idle = IDLE.lock().expect("no panic").pop();
+        Self {
+            process: Some(idle.unwrap_or_else(|| Process::start(&[]))),
+            is_shared: true,
+        }
+    }
+
+    /// Starts a browser that has a mouse, which may rest on things.
+    pub fn with_mouse() -> Self {
+        Self {
+            process: Some(Process::start(&[MOUSE])),
+            is_shared: false,
+        }
+    }
+
+    /// Opens an address and waits for its `load` event.
+    pub fn open(&self, address: &str) {
+        self.post("/url", &json!({ "url": address }));
+    }
+
+    /// Reloads the page.
+    pub fn reload(&self) {
+        self.post("/refresh", &json!({}));
+    }
+
+    /// What a script's body returns; `arguments[i]` are the values passed.
+    pub fn run(&self, script: &str, arguments: &[Value]) -> Value {
+        self.post(
+            "/execute/sync",
+            &json!({ "script": script, "args": arguments }),
+        )
+    }
+
+    /// What a script passes to its last argument, a function.
+    pub fn run_async(&self, script: &str) -> Value {
+        self.post("/execute/async", &json!({ "script": script, "args": [] }))
+    }
+
+    /// Runs a script in every page before the page's own.
+    pub fn run_before_pages(&self, script: &str) {
+        self.devtools(
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({ "source": script }),
+        );
+    }
+
+    /// A command of Chromium's own protocol.
+    pub fn devtools(&self, command: &str, parameters: Value) -> Value {
+        self.post(
+            "/goog/cdp/execute",
+            &json!({ "cmd": command, "params": parameters }),
+        )
+    }
+
+    /// Replaces the text of a field.
+    pub fn fill(&self, selector: &str, text: &str) {
+        let element = self.find(selector);
+        self.post(&format!("/element/{element}/clear"), &json!({}));
+        self.post(
+            &format!("/element/{element}/value"),
+            &json!({ "text": text }),
+        );
+    }
+
+    /// Types keys into an element, `WebDriver`'s names for special ones included.
+    pub fn press(&self, selector: &str, keys: &str) {
+        let element = self.find(selector);
+        self.post(
+            &format!("/element/{element}/value"),
+            &json!({ "text": keys }),
+        );
+    }
+
+    /// Clicks an element with the pointer.
+    pub fn click(&self, selector: &str) {
+        let element = self.find(selector);
+        self.post(&format!("/element/{element}/click"), &json!({}));
+    }
+
+    /// Chooses a file in an `<input type="file">`, hidden or not.
+    pub fn choose_file(&self, selector: &str, file: &Path) {
+        let text = file.to_str().expect("a path in UTF-8");
+        self.post(
+            &format!("/element/{}/value", self.find(selector)),
+            &json!({ "text": text }),
+        );
+    }
+
+    /// Sets the size of the page itself, as a phone's or a desktop's.
+    pub fn resize(&self, width: u32, height: u32) {
+        let metrics =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.devtools("Emulation.setDeviceMetricsOverride", metrics);
+    }
+
+    /// Prefers `light` or `dark`.
+    pub fn prefer_colours(&self, scheme: &str) {
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.devtools("Emulation.setEmulatedMedia", features);
+    }
+
+    /// Saves what the whole page looks like under `artefacts/`.
+    pub fn save_screenshot(&self, name: &str) {
+        let picture = self.devtools(
+            "Page.captureScreenshot",
+            json!({ "captureBeyondViewport": true }),
+        );
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("artefacts");
+        fs::create_dir_all(&folder).expect("artefacts/ can be made");
+        let bytes = from_base64(picture["data"].as_str().expect("a screenshot is text"));
+        fs::write(folder.join(name), bytes).expect("a screenshot can be written");
+    }
+
+    /// Waits until a script returns something true, and returns it; panics with the page's log when it takes too long.
+    pub fn wait_for(
+        &self,
+        what: &str,
+        limit: Duration,
+        script: &str,
+        arguments: &[Value],
+    ) -> Value {
+        let start = Instant::now();
+        loop {
+            let value = self.run(script, arguments);
+            if value.as_bool().unwrap_or(!value.is_null()) {
+                return value;
+            }
+            assert!(
+                start.elapsed() < limit,
+                "{what} did not happen in {limit:?}; the browser's log: {:#}",
+                self.log()
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// The console of the page and its workers.
+    pub fn log(&self) -> Value {
+        self.post("/se/log", &json!({ "type": "browser" }))
+    }
+
+    fn find(&self, selector: &str) -> String {
+        let found = self.post(
+            "/element",
+            &json!({ "using": "css selector", "value": selector }),
+        );
+        let id = found
+            .as_object()
+            .and_then(|element| element.values().next())
+            .and_then(Value::as_str);
+        id.unwrap_or_else(|| panic!("nothing on the page is {selector}"))
+            .to_owned()
+    }
+
+    fn post(&self, command: &str, body: &Value) -> Value {
+        let process = self.process.as_ref().expect("it is not dropped yet");
+        let answer = process.post(command, body);
+        answer.unwrap_or_else(|reason| panic!("{command} {body}: {reason}"))
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let process = self.process.take().filter(|_| self.is_shared);
+        let is_sound = |process: &Process| !thread::panicking() && process.renew().is_ok();
+        if let (Some(process), Ok(mut idle)) = (process.filter(is_sound), IDLE.lock()) {
+            idle.push(process);
+        }
+    }
+}
+
+/// A driver with its browser.
+struct Process {
+    driver: Child,
+    session: String,
+    agent: ureq::Agent,
+}
+
+impl Process {
+    fn start(flags: &[&str]) -> Self {
+        let (profile, driver, port) = (0..DRIVER_ATTEMPTS)
+            .find_map(|_| started_driver())
+            .expect("chromedriver announces its port");
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .build();
+        let mut process = Self {
+            driver,
+            session: format!("http://127.0.0.1:{port}/session"),
+            agent: config.into(),
+        };
+        let profile = format!("--user-data-dir={}", profile.display());
+        // Through a pipe the browser ends with its driver.
+        let own = [profile.as_str(), "--remote-debugging-pipe"];
+        let flags = [flags, &own].concat();
+        let wanted = json!({ "capabilities": { "alwaysMatch": capabilities(&flags) } });
+        let started = process.post("", &wanted).expect("a browser starts");
+        let id = started["sessionId"].as_str().expect("a session has an id");
+        process.session = format!("{}/{id}", process.session);
+        process
+    }
+
+    /// Leaves one fresh tab, whose log is empty.
+    fn renew(&self) -> Result<(), String> {
+        let tab = self.post("/window/new", &json!({ "type": "tab" }))?["handle"].clone();
+        self.answer(self.agent.delete(format!("{}/window", self.session)).call())?;
+        self.post("/window", &json!({ "handle": tab }))?;
+        self.post("/se/log", &json!({ "type": "browser" }))
+            .map(drop)
+    }
+
+    fn post(&self, command: &str, body: &Value) -> Result<Value, String> {
+        let address = format!("{}{command}", self.session);
+        self.answer(self.agent.post(&address).send_json(body))
+    }
+
+    /// The value of a driver's answer, or its complaint.
+    fn answer(
+        &self,
+        response: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Result<Value, String> {
+        let mut response = response.map_err(|error| error.to_string())?;
+        let config = response.body_mut().with_config().limit(64 << 20);
+        let answer: Value = config.read_json().map_err(|error| error.to_string())?;
+        if response.status().is_success() {
+            Ok(answer["value"].clone())
+        } else {
+            Err(format!("{:#}", answer["value"]))
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The driver may be gone already; then so is the browser.
+        self.agent.delete(&self.session).call().ok();
+        drop(self.driver.stdin.take());
+        self.driver.wait().ok();
+    }
+}
+
+/// The folder of a profile, a driver and its port. None if it ended at once: the port that it was given for one protocol
+/// was taken for the other.
+fn started_driver() -> Option<(PathBuf, Child, u16)> {
+    let program = std::env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
+    let profile = tempfile::Builder::new().prefix("kappascope-").tempdir();
+    let profile = profile.expect("a folder for the profile").keep();
+    let mut driver = Command::new("sh")
+        .args(["-c", DRIVER_SCRIPT, &program])
+        .arg(&profile)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a shell starts");
+    let output = BufReader::new(driver.stdout.take().expect("its output is piped"));
+    let line = output
+        .lines()
+        .map_while(Result::ok)
+        .find(|line| line.contains("started successfully on port"));
+    let Some(line) = line else {
+        drop(driver.stdin.take());
+        driver.wait().ok();
+        return None;
+    };
+    let digits: String = line.chars().filter(char::is_ascii_digit).collect();
+    Some((profile, driver, digits.parse().expect("a port is a number")))
+}
+
+fn capabilities(flags: &[&str]) -> Value {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/webdriver.json"))
+        .expect("webdriver.json is there");
+    let mut capabilities: Value = serde_json::from_str(&text).expect("webdriver.json is JSON");
+    let all = &mut capabilities["goog:chromeOptions"]["args"];
+    let all = all.as_array_mut().expect("webdriver.json has flags");
+    all.extend(flags.iter().map(|flag| json!(flag)));
+    capabilities["timeouts"] = json!({ "pageLoad": 60_000, "script": 30_000 });
+    capabilities["goog:loggingPrefs"] = json!({ "browser": "ALL" });
+    capabilities
+}
+
+fn from_base64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digit = |c: u8| {
+        DIGITS
+            .iter()
+            .zip(0_u32..)
+            .find(|(digit, _)| **digit == c)
+            .map(|(_, value)| value)
+    };
+    let sextets: Vec<u32> = text.bytes().filter_map(digit).collect();
+    let group = |sextets: &[u32]| {
+        let bits =
+            sextets.iter().fold(0, |bits, sextet| bits << 6 | sextet) << (6 * (4 - sextets.len()));
+        bits.to_be_bytes()[1..sextets.len()].to_vec()
+    };
+    sextets.chunks(4).flat_map(group).collect()
+}
+
+mod built_page {
+    use super::Browser;
+    use crate::harness::Server;
+
+    #[test]
+    #[ignore = "needs a browser: cargo xtask test"]
+    fn a_browser_knows_nothing_of_the_test_before() {
+        let seen = || {
+            let page = ("/empty.html".to_owned(), b"<p>empty</p>".to_vec());
+            let (server, browser) = (Server::replacing([page].into()), Browser::start());
+            browser.open(&server.address("empty.html"));
+            let state = "const isDark = matchMedia('(prefers-color-scheme: dark)').matches,
+                    seen = [innerWidth, window.mark ?? 0, localStorage.length, history.length, isDark];
+                localStorage.setItem('a', 'b');
+                return seen";
+            let seen = browser.run(state, &[]);
+            browser.run_before_pages("window.mark = 1");
+            browser.resize(390, 844);
+            browser.prefer_colours("dark");
+            browser.reload();
+            let changed = browser.run(state, &[]);
+            for i in [0, 1, 2, 4] {
+                assert_ne!(changed[i], seen[i], "{i} of {seen} was changed");
+            }
+            seen
+        };
+        assert_eq!(seen(), seen(), "the same in the next test");
+    }
+}

@@ -1,0 +1,132 @@
+//! The built page on a port of its own, with single files replaced where a test wants them broken.
+
+use std::collections::HashMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use crate::http::{Answer, Request, serve};
+
+/// Serves `dist/` for as long as the tests run.
+pub struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+/// What the server does beside serving files as they are.
+#[derive(Default)]
+struct Shared {
+    replaced: HashMap<String, Vec<u8>>,
+    /// The next answer for a path with this ending stops after so many bytes.
+    stop: Mutex<Option<(String, usize)>>,
+    /// Answers for paths with this ending come in pieces of so many bytes, ten in a second.
+    slow: Mutex<Option<(String, usize)>>,
+    /// Paths that begin so are refused.
+    refused: Mutex<Option<String>>,
+    /// What was asked for.
+    asked: Mutex<Vec<Request>>,
+}
+
+impl Server {
+    /// Serves the page as it was built.
+    pub fn start() -> Self {
+        Self::replacing(HashMap::new())
+    }
+
+    /// Serves the page with other contents for some of its paths, such as `/models/scenes/text.safetensors`.
+    pub fn replacing(replaced: HashMap<String, Vec<u8>>) -> Self {
+        let shared = Arc::new(Shared {
+            replaced,
+            ..Shared::default()
+        });
+        let answers = Arc::clone(&shared);
+        let address = serve(move |request| answers.answer(request));
+        Self { address, shared }
+    }
+
+    /// Has the next answer for a path with this ending stop after so many bytes.
+    pub fn stop_once(&self, ending: &str, n_bytes: usize) {
+        *self.shared.stop.lock().expect("no panic") = Some((ending.to_owned(), n_bytes));
+    }
+
+    /// Has answers for paths with this ending come in pieces of so many bytes, ten in a second.
+    pub fn slow_down(&self, ending: &str, piece_bytes: usize) {
+        *self.shared.slow.lock().expect("no panic") = Some((ending.to_owned(), piece_bytes));
+    }
+
+    /// Has answers come as fast as they can.
+    pub fn hurry(&self) {
+        *self.shared.slow.lock().expect("no panic") = None;
+    }
+
+    /// Refuses every path that begins so from now on.
+    pub fn refuse(&self, beginning: &str) {
+        *self.shared.refused.lock().expect("no panic") = Some(beginning.to_owned());
+    }
+
+    /// The ranges of a file that were asked for so far; `None` for all of it.
+    pub fn asked(&self, ending: &str) -> Vec<Option<Range<usize>>> {
+        let asked = self.shared.asked.lock().expect("no panic");
+        let of_file = asked
+            .iter()
+            .filter(|request| request.path.ends_with(ending));
+        of_file.map(|request| request.range.clone()).collect()
+    }
+
+    /// The page's address with this after the slash.
+    pub fn address(&self, rest: &str) -> String {
+        format!("http://{}/{rest}", self.address)
+    }
+}
+
+impl Shared {
+    fn answer(&self, request: Request) -> Option<Answer> {
+        self.asked.lock().expect("no panic").push(request.clone());
+        let path = match request.path.as_str() {
+            "/" => "/index.html",
+            path => path,
+        };
+        let refused = self.refused.lock().expect("no panic").clone();
+        if refused.is_some_and(|beginning| path.starts_with(&beginning)) {
+            return None;
+        }
+        let replaced = self.replaced.get(path).cloned();
+        let on_disk = || fs::read(dist().join(path.trim_start_matches('/'))).ok();
+        let Some(content) = replaced.or_else(on_disk) else {
+            return Some(Answer::missing());
+        };
+        let is_it = |(ending, _): &(String, usize)| path.ends_with(ending);
+        let bytes = |(_, n_bytes): (String, usize)| n_bytes;
+        let mut answer =
+            Answer::file(content, request.range).with_header("Content-Type", content_type(path));
+        let stop = self
+            .stop
+            .lock()
+            .expect("no panic")
+            .take_if(|stop| is_it(stop));
+        answer.breaks_after = stop.map(bytes);
+        let slow = self.slow.lock().expect("no panic").clone();
+        answer.piece_bytes = slow.filter(is_it).map(bytes);
+        Some(answer)
+    }
+}
+
+/// The folder of the built page.
+pub fn dist() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("dist")
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript",
+        "css" => "text/css",
+        "wasm" => "application/wasm",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        _ => "application/octet-stream",
+    }
+}

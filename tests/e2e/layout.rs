@@ -1,0 +1,140 @@
+//! Windows of every size: nothing stands beyond an edge, in another's place, or out of sight.
+
+mod built_page {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use crate::harness::{
+        ANSWERING, Browser, Server, open_ready, type_first_caption, wait_until_ready,
+    };
+
+    const ENTER: &str = "\u{E007}";
+    const ALT: &str = "\u{E00A}";
+    const ARROW_UP: &str = "\u{E013}";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_page_fits_a_desk_a_phone_and_the_night() {
+        let (server, browser) = (Server::start(), Browser::start());
+        for (name, width, height, colours) in [
+            ("desk-light", 1440, 900, "light"),
+            ("desk-dark", 1440, 900, "dark"),
+            ("tablet", 820, 1180, "light"),
+            ("phone", 390, 844, "light"),
+        ] {
+            browser.resize(width, height);
+            browser.prefer_colours(colours);
+            open_ready(&browser, &server.address("?backend=cpu"));
+            browser.save_screenshot(&format!("{name}.png"));
+            let overflow = browser.run(
+                "return document.documentElement.scrollWidth - window.innerWidth",
+                &[],
+            );
+            let overflow = overflow.as_f64().expect("a width");
+            assert!(
+                overflow <= 0.0,
+                "{name}: the page is {overflow} pixels wider than the window"
+            );
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn buttons_stay_in_their_row_and_numbers_in_their_cell() {
+        for browser in [Browser::with_mouse(), Browser::start()] {
+            assert_in_place(&browser);
+        }
+    }
+
+    fn assert_in_place(browser: &Browser) {
+        let server = Server::start();
+        open_ready(browser, &server.address("?backend=cpu"));
+        type_first_caption(
+            browser,
+            "three striped blue moons on grey, one of them large and none of them round",
+        );
+        let windows = [(1440, 900), (1024, 768), (768, 1024), (390, 844)];
+        let misplaced = "const reaches = button => {
+            const { left, right, top, bottom } = button.getBoundingClientRect();
+            return document.elementFromPoint((left + right) / 2, (top + bottom) / 2) === button;
+        };
+        const misplaced = [...document.querySelectorAll('.matrix .row')].flatMap(row => {
+            row.scrollIntoView({ block: 'center' });
+            row.querySelector('textarea').focus();
+            const frame = row.getBoundingClientRect();
+            const buttons = [...row.querySelectorAll('.tools button')].filter(button => {
+                const { top, bottom } = button.getBoundingClientRect();
+                return top < frame.top || bottom > frame.bottom || !reaches(button);
+            });
+            const numbers = [...row.querySelectorAll('.pair .nats')].filter(number => {
+                const words = document.createRange();
+                words.selectNodeContents(number.firstChild);
+                const next = number.closest('.pair').nextElementSibling?.getBoundingClientRect();
+                return next?.width > 0 && words.getBoundingClientRect().right > next.left;
+            });
+            return [...buttons, ...numbers].map(place => [row.dataset.caption, place.ariaLabel ?? place.firstChild.data]);
+        });
+        const more = document.querySelector('.new-caption');
+        more.scrollIntoView({ block: 'center' });
+        const covered = [...more.querySelectorAll('button')].filter(button => !reaches(button));
+        return misplaced.concat(covered.map(button => button.innerText))";
+        let check = |pictures: &str| {
+            for (width, height) in windows {
+                browser.resize(width, height);
+                let found = browser.run(misplaced, &[]);
+                assert_eq!(found, json!([]), "{pictures} at {width} pixels");
+            }
+        };
+        check("six pictures");
+        browser.run(
+            "document.querySelectorAll('.small-frame:not([aria-pressed=true])').forEach(frame => frame.click())",
+            &[],
+        );
+        wait_until_ready(browser, ANSWERING);
+        check("the whole gallery");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_focus_stays_in_sight_where_lines_are_added_and_moved() {
+        for (view, line) in [("", ".row"), ("#v=1&view=ladder", ".rung")] {
+            let (server, browser) = (Server::start(), Browser::start());
+            open_ready(&browser, &server.address(&format!("?backend=cpu{view}")));
+            browser.resize(1024, 500);
+            let lines = format!("const lines = [...document.querySelectorAll('{line}')]");
+            let n_lines = browser.run(&format!("{lines}; return lines.length"), &[]);
+            let n_lines = n_lines.as_u64().expect("a number of lines");
+            let press = |keys: &str, what: &str, place: u64| {
+                browser.press(":focus", keys);
+                let script = format!(
+                    "{lines}, focus = document.activeElement, {{ top, bottom }} = focus.getBoundingClientRect();
+                    return focus.matches(arguments[0]) && lines.indexOf(focus.closest('{line}')) === arguments[1]
+                        && top >= 0 && bottom <= innerHeight"
+                );
+                browser.wait_for(
+                    &format!("the {what} of line {place} in sight"),
+                    Duration::from_secs(10),
+                    &script,
+                    &[json!(what), json!(place)],
+                );
+            };
+            browser.run(
+                &format!("{lines}; lines.at(-1).querySelector('textarea').focus()"),
+                &[],
+            );
+            press(ENTER, "textarea", n_lines);
+            press(ENTER, "textarea", n_lines + 1);
+            for place in (1..=n_lines).rev() {
+                press(&format!("{ALT}{ARROW_UP}"), "textarea", place);
+            }
+            // On screens that are touched a row shows its buttons once it has the focus.
+            let focus = "const last = lines.at(-1); last.querySelector('textarea').focus();
+                last.querySelector('[aria-label^=\"Move up\"]').focus()";
+            browser.run(&format!("{lines}; {focus}"), &[]);
+            for place in (1..=n_lines).rev() {
+                press(ENTER, "button", place);
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The address holds what the page shows.
+
+mod built_page {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use crate::harness::{
+        Browser, Server, open_ready, reading, type_first_caption, wait_for_caption,
+    };
+
+    /// A caption that no test of the model holds, so that nothing recorded can answer.
+    const CAPTION: &str = "a tiny striped thing near the corner";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_address_brings_back_what_was_typed() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        type_first_caption(&browser, CAPTION);
+        let before = reading(&browser);
+        let kept = "return decodeURIComponent(location.hash).includes(arguments[0])";
+        browser.wait_for(
+            "the caption in the address",
+            Duration::from_secs(10),
+            kept,
+            &[json!(CAPTION)],
+        );
+        browser.reload();
+        wait_for_caption(&browser, CAPTION);
+        assert_eq!(
+            reading(&browser).captions,
+            before.captions,
+            "after a reload"
+        );
+        let address = browser.run("return location.href", &[]);
+        let another = Browser::start();
+        another.open(address.as_str().expect("an address is text"));
+        wait_for_caption(&another, CAPTION);
+        assert_eq!(
+            reading(&another).captions,
+            before.captions,
+            "in another visitor's browser"
+        );
+    }
+}

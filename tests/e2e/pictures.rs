@@ -1,0 +1,120 @@
+//! Pictures that visitors bring: dropped, pasted, broken, and foreign to the model.
+
+mod built_page {
+    use std::fs;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use crate::harness::{
+        Browser, Server, add_picture, golden_picture, new_picture, open_ready, reading, text,
+        type_first_caption, wait_until_it_says, wait_until_ready,
+    };
+
+    /// A caption that no test of the model holds, so that nothing recorded can answer.
+    const CAPTION: &str = "a tiny striped thing near the corner";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn what_is_no_picture_is_refused_and_the_rest_stays() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let before = reading(&browser);
+        let whole = fs::read(golden_picture()).expect("the golden picture is there");
+        let broken = [
+            ("words.png", b"these are words".to_vec()),
+            ("truncated.png", whole[..whole.len() / 2].to_vec()),
+            ("bomb.png", png_header(60_000, 60_000)),
+        ];
+        for (name, bytes) in broken {
+            let file =
+                std::env::temp_dir().join(format!("kappascope-{}-{name}", std::process::id()));
+            fs::write(&file, bytes).expect("a temporary file can be written");
+            browser.choose_file(".add-picture input", &file);
+            let says = "return document.body.innerText.includes(arguments[0])";
+            let shown = file
+                .file_name()
+                .and_then(|name| name.to_str())
+                .expect("it has a name")
+                .to_owned();
+            browser.wait_for(
+                &format!("a word about {name}"),
+                Duration::from_secs(20),
+                says,
+                &[json!(shown)],
+            );
+            wait_until_ready(&browser, Duration::from_secs(20));
+            assert_eq!(reading(&browser), before, "{name} changed what was there");
+            fs::remove_file(file).expect("a temporary file can be removed");
+        }
+        type_first_caption(&browser, CAPTION);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_picture_may_be_dropped_or_pasted_anywhere_on_the_page() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let picture = fs::read(golden_picture()).expect("the golden picture is there");
+        let give = "const [place, bytes, events] = arguments;
+            const data = new DataTransfer();
+            data.items.add(new File([new Uint8Array(bytes)], 'given.png', { type: 'image/png' }));
+            const of = { dragover: DragEvent, drop: DragEvent, paste: ClipboardEvent };
+            const init = { bubbles: true, cancelable: true, dataTransfer: data, clipboardData: data };
+            return events.filter(name => document.querySelector(place).dispatchEvent(new of[name](name, init)))";
+        let drop = json!(["dragover", "drop"]);
+        let ways = [
+            ("main", &drop),
+            (".masthead", &drop),
+            ("html", &drop),
+            ("body", &json!(["paste"])),
+        ];
+        for (place, events) in ways {
+            let arguments = [json!(place), json!(picture), events.clone()];
+            new_picture(&browser, || {
+                let left = browser.run(give, &arguments);
+                assert_eq!(left, json!([]), "left to the browser, on {place}");
+            });
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_picture_from_elsewhere_is_called_so() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let known = "outside what it knows";
+        assert!(!text(&browser).contains(known), "the gallery is known");
+        let screenshot = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/preview.png");
+        add_picture(&browser, &screenshot);
+        wait_until_it_says(&browser, known);
+    }
+
+    /// The first bytes of a PNG that claims this size and holds no pixels.
+    fn png_header(width: u32, height: u32) -> Vec<u8> {
+        let mut header = b"IHDR".to_vec();
+        header.extend(width.to_be_bytes());
+        header.extend(height.to_be_bytes());
+        header.extend([8, 2, 0, 0, 0]);
+        let checksum = crc32(&header);
+        [
+            b"\x89PNG\r\n\x1a\n\0\0\0\r",
+            header.as_slice(),
+            &checksum.to_be_bytes(),
+        ]
+        .concat()
+    }
+
+    fn crc32(bytes: &[u8]) -> u32 {
+        !bytes.iter().fold(!0_u32, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+                if crc & 1 == 1 {
+                    crc >> 1 ^ 0xedb8_8320
+                } else {
+                    crc >> 1
+                }
+            })
+        })
+    }
+}
