@@ -10,23 +10,21 @@ pub use crate::family::PerFamily;
 /// From the page to an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// Load the model behind this manifest, test it against its golden values, and answer [`Response::Loaded`].
+    /// Load and test the model behind this manifest: [`Response::Loaded`].
     Load {
         /// Address of `manifest.json`, absolute.
         manifest_url: String,
     },
-    /// Load a model out of files that the visitor picked: a checkpoint of another program with its configuration and
-    /// tokenizer. They come beside this message, as its JavaScript property `files`.
+    /// Load a model out of files that the visitor picked; they come beside this message, as its property `files`.
     LoadFiles {
         /// Their names.
         names: Vec<String>,
     },
-    /// Load a model out of a checkpoint at the model hub, of which only the needed parts are fetched.
+    /// Load a model out of a checkpoint at the model hub.
     LoadHub(Hub),
     /// Tell what [`Request::LoadHub`] would fetch: [`Response::DownloadSize`].
     QueryDownloadSize(Hub),
-    /// Give the model adapters out of a file of `train export`, so that captions have a κ. Answered by
-    /// [`Response::Loaded`] or [`Response::AdapterRefused`].
+    /// Give the model adapters out of a file: [`Response::Loaded`] or [`Response::AdapterRefused`].
     Adapt {
         /// The file as it is.
         #[serde(with = "serde_bytes")]
@@ -34,8 +32,7 @@ pub enum Request {
     },
     /// Delete the adapters that the browser keeps for the model.
     ForgetAdapters,
-    /// Embeddings of the probes by another engine; an engine that is no reference is compared with them when it loads
-    /// weights of which no golden values are known.
+    /// Embeddings by another engine, with which weights without golden values are compared.
     Expect(Probes),
     /// Embed the picture by which engines are compared: [`Response::PictureProbed`].
     ProbePicture,
@@ -414,8 +411,7 @@ pub struct Answer {
     pub images: Vec<String>,
     /// One for each caption × picture, captions outermost.
     pub pairs: Vec<PairReading>,
-    /// One for each caption × caption, if that was asked: the inner one's embedding and mean direction stand in the
-    /// place of the picture's.
+    /// One for each caption × caption, if that was asked; the inner one stands in the place of the picture.
     #[serde(default)]
     pub relations: Vec<PairReading>,
     /// Milliseconds the engine took.

@@ -251,12 +251,6 @@ impl PageState {
         self.client.with_value(|client| client.handle(event));
     }
 
-    /// Tries the built-in model again, whatever happened before.
-    pub(crate) fn retry_engine(self) {
-        self.engine.set(EngineState::Starting);
-        self.supervise(Event::Retry);
-    }
-
     /// Tells the visitor something once.
     pub(crate) fn tell(self, text: impl Into<String>) {
         let text = text.into();

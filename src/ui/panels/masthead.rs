@@ -27,12 +27,18 @@ pub(crate) fn Masthead() -> impl IntoView {
                 // First, so that it stays where it is while the words beside it grow.
                 <ModelButton/>
                 <span>{move || engine_words(page)}</span>
-                <button type="button" class="quiet" data-act="retry-engine" hidden=cannot_retry on:click=move |_| page.retry_engine()>{retry_text}</button>
+                <button type="button" class="quiet" data-act="retry-engine" hidden=cannot_retry on:click=move |_| retry(page)>{retry_text}</button>
                 <button type="button" class="quiet" data-act="stop-engine" hidden=move || !page.is_slow.get() on:click=move |_| page.supervise(Event::Stop)>"Stop waiting"</button>
             </p>
         </header>
         <ModelPanel/>
     }
+}
+
+/// Tries the built-in model again, whatever happened before.
+fn retry(page: PageState) {
+    page.engine.set(EngineState::Starting);
+    page.supervise(Event::Retry);
 }
 
 fn engine_words(page: PageState) -> String {
