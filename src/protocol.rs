@@ -175,13 +175,8 @@ pub enum Response {
     },
     /// The load ended because the page asked for that; what was loaded before stays.
     Cancelled,
-    /// What a model at the hub would cost.
-    DownloadSize(DownloadSize),
-    /// The hub did not tell what a model would cost.
-    NoDownloadSize {
-        /// Why, ready to be shown.
-        message: String,
-    },
+    /// What a model at the hub would cost, or why that is not known.
+    DownloadSize(Result<DownloadSize, String>),
     /// The model cannot use these adapters; it goes on without them.
     AdapterRefused {
         /// Why, ready to be shown.

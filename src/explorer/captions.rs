@@ -14,7 +14,7 @@ pub const START_CAPTIONS: [&str; 6] = [
 ];
 
 /// A caption with a key that survives editing and moving.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KeyedCaption {
     /// Never used twice in one list.
     pub key: u64,

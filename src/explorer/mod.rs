@@ -31,7 +31,7 @@ pub use measure::{Measure, SecondNumber};
 pub use number::{file_size, percent, round_number, signed, three_significant};
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use readings::cache::{AnswerSource, ReadingCache};
-pub use readings::caption_view::{CaptionView, of_family};
+pub use readings::caption_view::CaptionView;
 pub use readings::cosines::{Compared, CosineView, Cosines};
 pub use readings::generated::{
     DRAWING, GENERATED_SIDE, GeneratedAnswers, GeneratedPictures, GeneratedRequest, drawing_file,
@@ -51,7 +51,7 @@ pub use text::{
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;
-pub use views::corruption::{corrupted_name, image_corruption_of_link, severity_text};
+pub use views::corruption::{corrupted_name, severity_text};
 pub use views::evidence::evaluation::{
     EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
     out_of_distribution_text, scatter,

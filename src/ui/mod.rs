@@ -1,4 +1,8 @@
-//! The page: captions on one side, pictures on the other, and what each says of each.
+//! The page in the browser: captions as rows, pictures as columns, and the numbers of each pair.
+//!
+//! `page` holds the signals and what acts on them, `views` a file or a folder for each view, `panels` the parts that
+//! views share, `plot` marks and bars, `dom` calls to the browser; `explorer` works out the numbers and texts. A new
+//! view needs a row in `explorer::views`, a line in `views::mount`, its own file in each, and a style sheet.
 //!
 //! Knows the protocol and the arithmetic of readings; never a tensor, a model or an engine's inside.
 #![expect(

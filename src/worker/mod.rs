@@ -189,12 +189,8 @@ async fn answer_at_once(
 
 /// Asks the hub for sizes; a load that waits or was given up is not touched.
 async fn download_size(hub: Hub) -> Response {
-    match original::query_download_size(hub, &Control::default()).await {
-        Ok(size) => Response::DownloadSize(size),
-        Err(error) => Response::NoDownloadSize {
-            message: error.to_string(),
-        },
-    }
+    let size = original::query_download_size(hub, &Control::default()).await;
+    Response::DownloadSize(size.map_err(|error| error.to_string()))
 }
 
 /// Adapters that fit are kept for the next visit, by the one engine that every visit begins with.

@@ -26,7 +26,7 @@ mod built_page {
         open_ready(&browser, &server.address(address));
         let fields = ["met-share", "met-kappa", "met-nats"];
         let mut starts = Vec::new();
-        for way in ["points", "laws"] {
+        for way in ["points", "distributions"] {
             let selector = format!("[data-way={way}] tr[data-met]");
             let met = names(&browser, &selector, "met");
             let shown = rows(&browser, &selector, &fields);
@@ -49,7 +49,7 @@ mod built_page {
             starts.len() == 2 && starts[0] == starts[1],
             "both ways start at {starts:?}"
         );
-        let laws = rows(&browser, "[data-way=laws] tr[data-met]", &fields);
+        let laws = rows(&browser, "[data-way=distributions] tr[data-met]", &fields);
         let (first, last) = (laws[0][1], laws[laws.len() - 1][1]);
         assert!(first > last, "κ falls from {first:?} to {last:?}");
     }
@@ -212,8 +212,8 @@ mod built_page {
         );
         browser.press(".row textarea", "x");
         let use_them = "const field = document.querySelector('.row textarea');
-            document.querySelector('fieldset.law input[value^=power]').click();
-            return [field.value, document.querySelector('fieldset.law input:checked').value]";
+            document.querySelector('fieldset.distribution input[value^=power]').click();
+            return [field.value, document.querySelector('fieldset.distribution input:checked').value]";
         let now = browser.run(use_them, &[]);
         assert_eq!(
             now,

@@ -84,57 +84,33 @@ impl ReadingCache {
 
     /// The part of a request that the engine at work has not answered.
     pub fn missing(&self, request: &ReadingRequest) -> ReadingRequest {
-        let is_missing = |caption: &&String| {
-            self.captions.get(*caption).is_none_or(|entry| {
-                entry.source != AnswerSource::Engine
-                    || !request
-                        .images
-                        .iter()
-                        .all(|image| entry.pairs.contains_key(image))
-                    || (request.relates && !is_related(entry, request))
-            })
+        let is_answered = |caption: &String| {
+            let cached = self.captions.get(caption);
+            cached.is_some_and(|cached| cached.answers(request))
         };
-        let missing: Vec<String> = request
-            .captions
-            .iter()
-            .filter(is_missing)
-            .cloned()
-            .collect();
-        if missing.is_empty() {
+        let mut missing = request.clone();
+        missing.captions.retain(|caption| !is_answered(caption));
+        if missing.captions.is_empty() {
             return ReadingRequest::default();
         }
         // A caption is related to all others, the known ones too.
-        let captions = if request.relates {
-            request.captions.clone()
-        } else {
-            missing
-        };
-        ReadingRequest {
-            captions,
-            ..request.clone()
+        if request.relates {
+            missing.captions.clone_from(&request.captions);
         }
+        missing
     }
 
     /// A caption's numbers under one family, where they are known.
     pub fn caption(&self, caption: &str, family: Family) -> Option<CaptionView> {
-        let entry = self.captions.get(caption)?;
-        Some(CaptionView::new(
-            self.card.as_ref()?,
-            &entry.reading,
-            family,
-        ))
+        let (card, cached) = (self.card()?, self.captions.get(caption)?);
+        Some(CaptionView::new(card, &cached.reading, family))
     }
 
     /// A caption's numbers for a picture under one family, where they are known; its posterior is not.
     pub fn pair(&self, caption: &str, image: &str, family: Family) -> Option<PairView> {
-        let entry = self.captions.get(caption)?;
-        let pair = entry.pairs.get(image)?;
-        Some(PairView::new(
-            self.card.as_ref()?,
-            &entry.reading,
-            pair,
-            family,
-        ))
+        let (card, cached) = (self.card()?, self.captions.get(caption)?);
+        let pair = cached.pairs.get(image)?;
+        Some(PairView::new(card, &cached.reading, pair, family))
     }
 
     /// A caption's cosines to another one, where they are known.
@@ -143,9 +119,15 @@ impl ReadingCache {
     }
 }
 
-fn is_related(cached: &CachedCaption, request: &ReadingRequest) -> bool {
-    let mut others = request.captions.iter();
-    others.all(|other| cached.relations.contains_key(other))
+impl CachedCaption {
+    /// Whether the engine at work has answered all that a request asks of this caption.
+    fn answers(&self, request: &ReadingRequest) -> bool {
+        let mut images = request.images.iter();
+        let mut others = request.captions.iter().filter(|_| request.relates);
+        self.source == AnswerSource::Engine
+            && images.all(|image| self.pairs.contains_key(image))
+            && others.all(|other| self.relations.contains_key(other))
+    }
 }
 
 #[cfg(test)]
@@ -159,10 +141,7 @@ pub(crate) mod tests {
             name: "test".into(),
             title: "Test".into(),
             embed_dim: 128,
-            logit_scale: PerFamily {
-                vmf: 2.5,
-                power_spherical: 2.5,
-            },
+            logit_scale: PerFamily::of(|_| 2.5),
             reference_uncertainty: PerFamily {
                 vmf: vec![0.05, 0.1, 0.2, 0.4],
                 power_spherical: vec![0.01, 0.02],
@@ -181,10 +160,7 @@ pub(crate) mod tests {
     fn reading(caption: &str, kappa: f64) -> CaptionReading {
         CaptionReading {
             caption: caption.into(),
-            concentration: PerFamily {
-                vmf: kappa,
-                power_spherical: kappa,
-            },
+            concentration: PerFamily::of(|_| kappa),
             ..CaptionReading::default()
         }
     }
@@ -205,10 +181,7 @@ pub(crate) mod tests {
     pub(crate) fn answer_of(captions: &[(&str, f64)], images: &[&str], cosines: &[f64]) -> Answer {
         let pair = |&cosine: &f64| PairReading {
             cosine,
-            mean_direction_cosine: PerFamily {
-                vmf: cosine,
-                power_spherical: cosine,
-            },
+            mean_direction_cosine: PerFamily::of(|_| cosine),
         };
         Answer {
             captions: captions

@@ -2,7 +2,7 @@
 
 use crate::metrics::percentile_of;
 use crate::numerics::Family;
-use crate::protocol::{CaptionReading, ModelCard, PerFamily};
+use crate::protocol::{CaptionReading, ModelCard};
 
 /// One caption's numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ impl CaptionView {
         reading: &CaptionReading,
         family: Family,
     ) -> Self {
-        let concentration = of_family(reading.concentration, family);
+        let concentration = *reading.concentration.get(family);
         let uncertainty = 1.0 / concentration;
         let references = card.reference_uncertainty.get(family);
         Self {
@@ -43,9 +43,4 @@ impl CaptionView {
             unknown_words: reading.unknown_words.clone(),
         }
     }
-}
-
-/// The value of one family.
-pub fn of_family(values: PerFamily<f64>, family: Family) -> f64 {
-    *values.get(family)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::best::best_of_column_and_row;
-use super::caption_view::{CaptionView, of_family};
+use super::caption_view::CaptionView;
 use super::pair_view::{PairView, posterior};
 use super::snapshot::Snapshot;
 use crate::explorer::extent::Extent;
@@ -45,7 +45,7 @@ impl Readings {
         fill_best(&mut grid, measured);
         fill_ranks(&mut grid);
         let none_nats = state.counts_none.then_some(UNIFORM_NATS);
-        let logit_scale = of_family(snapshot.card.logit_scale, family);
+        let logit_scale = *snapshot.card.logit_scale.get(family);
         let none_shares = fill_posterior(&mut grid, logit_scale, none_nats);
         let extent = Extent::of(grid.iter().flatten().map(measured));
         let names = || columns.iter().map(|(_, id)| (*id).clone());

@@ -1,6 +1,5 @@
 //! One caption's numbers for one picture under one family, in f64.
 
-use super::caption_view::of_family;
 use crate::explorer::measure::Measure;
 use crate::numerics::Family;
 use crate::protocol::{CaptionReading, ModelCard, PairReading};
@@ -38,8 +37,8 @@ impl PairView {
         reading: &PairReading,
         family: Family,
     ) -> Self {
-        let (embed_dim, concentration) = (card.embed_dim, of_family(caption.concentration, family));
-        let cosine = of_family(reading.mean_direction_cosine, family);
+        let (embed_dim, concentration) = (card.embed_dim, *caption.concentration.get(family));
+        let cosine = *reading.mean_direction_cosine.get(family);
         Self {
             nats: family.log_likelihood_ratio(embed_dim, concentration, cosine),
             log_density: family.log_likelihood(embed_dim, concentration, cosine),

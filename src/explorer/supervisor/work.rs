@@ -163,11 +163,7 @@ impl Supervisor {
             Response::Cancelled => self.give_up_load(None),
             Response::DownloadSize(size) => {
                 self.query_done(|query| matches!(query, Request::QueryDownloadSize(_)));
-                self.tell(EngineEvent::DownloadSize(Ok(size)));
-            }
-            Response::NoDownloadSize { message } => {
-                self.query_done(|query| matches!(query, Request::QueryDownloadSize(_)));
-                self.tell(EngineEvent::DownloadSize(Err(message)));
+                self.tell(EngineEvent::DownloadSize(size));
             }
             Response::Stored(stored) => {
                 self.query_done(|query| !matches!(query, Request::QueryDownloadSize(_)));

@@ -16,7 +16,7 @@ pub fn severity_text(severity: usize) -> String {
 }
 
 /// The corruption of pictures that a link names; links from before the published severities have names of their own.
-pub fn image_corruption_of_link(name: &str) -> Option<ImageCorruption> {
+pub(in crate::explorer) fn image_corruption_of_link(name: &str) -> Option<ImageCorruption> {
     ImageCorruption::named(match name {
         "noise" => "gaussian",
         "blur" => "defocus",

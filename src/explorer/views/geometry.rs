@@ -1,7 +1,6 @@
 //! The view of geometry: distribution of the cosine to a caption's mean direction, in the model's dimension and others.
 
 use crate::explorer::number::three_significant;
-use crate::explorer::readings::caption_view::of_family;
 use crate::explorer::readings::snapshot::Snapshot;
 use crate::numerics::{Family, uniform_cosine_density};
 use crate::protocol::PerFamily;
@@ -163,26 +162,20 @@ pub fn caption_geometry(
         let (_, pair) = snapshot.reading(i_text, i_image)?;
         let cosine = pair.mean_direction_cosine;
         let nats = |family: Family| {
-            let (kappa, cosine) = (of_family(concentration, family), of_family(cosine, family));
-            family.log_likelihood_ratio(card.embed_dim, kappa, cosine)
+            let (kappa, cosine) = (concentration.get(family), cosine.get(family));
+            family.log_likelihood_ratio(card.embed_dim, *kappa, *cosine)
         };
         Some(PictureTick {
             image: image.clone(),
             cosine,
-            nats: PerFamily {
-                vmf: nats(Family::VonMisesFisher),
-                power_spherical: nats(Family::PowerSpherical),
-            },
+            nats: PerFamily::of(nats),
         })
     };
     Some(CaptionGeometry {
         caption: reading.caption.clone(),
         embed_dim: card.embed_dim,
         concentration,
-        tempered: PerFamily {
-            vmf: card.logit_scale.vmf * concentration.vmf,
-            power_spherical: card.logit_scale.power_spherical * concentration.power_spherical,
-        },
+        tempered: PerFamily::of(|family| card.logit_scale.get(family) * concentration.get(family)),
         pictures: pictures.iter().filter_map(tick).collect(),
     })
 }

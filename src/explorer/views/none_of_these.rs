@@ -2,7 +2,6 @@
 
 use crate::explorer::number::{percent, three_significant};
 use crate::explorer::readings::cache::ReadingCache;
-use crate::explorer::readings::caption_view::of_family;
 use crate::explorer::readings::pair_view::posterior;
 use crate::numerics::Family;
 
@@ -113,7 +112,7 @@ impl Classes {
         let (nats, cosines): (Vec<f64>, Vec<f64>) =
             pairs.iter().map(|pair| (pair.nats, pair.cosine)).unzip();
         let (likeliest, nearest) = (greatest(&nats)?, greatest(&cosines)?);
-        let scale = of_family(cache.card()?.logit_scale, family);
+        let scale = *cache.card()?.logit_scale.get(family);
         let cosine_margin = margin(&cosines);
         let is_near = cosines[nearest] >= thousandths(self.threshold);
         let stands_out = cosine_margin.is_none_or(|margin| margin >= thousandths(self.margin));

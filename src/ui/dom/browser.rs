@@ -5,7 +5,7 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{Event, FocusOptions, History, HtmlElement, Storage, Window};
+use web_sys::{Document, Event, FocusOptions, History, HtmlElement, Storage, Window};
 
 use crate::protocol::SHORT_MEMORY_GIGABYTES;
 
@@ -20,14 +20,19 @@ pub(crate) fn window() -> Option<Window> {
     web_sys::window()
 }
 
+/// The page's document.
+pub(crate) fn document() -> Option<Document> {
+    window()?.document()
+}
+
 /// The element with this `id`.
 pub(crate) fn element(id: &str) -> Option<HtmlElement> {
-    window()?.document()?.get_element_by_id(id)?.dyn_into().ok()
+    document()?.get_element_by_id(id)?.dyn_into().ok()
 }
 
 /// Sets an attribute of the root element.
 pub(crate) fn mark_root(name: &str, value: &str) {
-    if let Some(root) = window().and_then(|window| window.document()?.document_element()) {
+    if let Some(root) = document().and_then(|document| document.document_element()) {
         // Only a name that is no XML name can fail, and ours are constants.
         root.set_attribute(name, value).ok();
     }
@@ -35,18 +40,14 @@ pub(crate) fn mark_root(name: &str, value: &str) {
 
 /// Whether the visitor points with a mouse, so that taking the cursor opens no keyboard over the page.
 pub(crate) fn has_mouse() -> bool {
-    let query = window().and_then(|window| {
-        window
-            .match_media("(hover: hover) and (pointer: fine)")
-            .ok()
-            .flatten()
-    });
+    let media = "(hover: hover) and (pointer: fine)";
+    let query = window().and_then(|window| window.match_media(media).ok().flatten());
     query.is_some_and(|query| query.matches())
 }
 
-/// Leaves the focus in its line of a list or table, and in sight, when lines change places: an element that moves loses it.
+/// Leaves the focus in its line, and in sight, when lines of a list change places: an element that moves loses it.
 pub(crate) fn keep_focus() {
-    let focused = window().and_then(|window| window.document()?.active_element());
+    let focused = document().and_then(|document| document.active_element());
     let line = |focused: &HtmlElement| focused.closest("tr, li").ok()??.dyn_into().ok();
     if let Some(focused) = focused.and_then(|focused| focused.dyn_into().ok())
         && let Some(line) = line(&focused)
@@ -95,30 +96,30 @@ pub(crate) fn fragment() -> String {
 
 /// Replaces the fragment without a new entry in the history.
 pub(crate) fn set_fragment(fragment: &str) {
-    if let Some(history) = history() {
-        // Browsers refuse when it changes too often; the next change carries everything again.
-        history
-            .replace_state_with_url(&OWN_ENTRY.into(), "", Some(&format!("#{fragment}")))
-            .ok();
-    }
+    replace_entry(Some(&format!("#{fragment}")));
 }
 
 /// Changes the fragment with a new entry in the history, to which the visitor can come back.
 pub(crate) fn push_fragment(fragment: &str) {
     if let Some(history) = history() {
+        let address = format!("#{fragment}");
         // Refused when it happens too often; then only the way back is missing.
         history
-            .push_state_with_url(&OWN_ENTRY.into(), "", Some(&format!("#{fragment}")))
+            .push_state_with_url(&OWN_ENTRY.into(), "", Some(&address))
             .ok();
     }
 }
 
 /// Makes the entry of the history at which the page stands its own, once it shows what the address says.
 pub(crate) fn own_entry() {
+    replace_entry(None);
+}
+
+fn replace_entry(address: Option<&str>) {
     if let Some(history) = history() {
-        // Browsers refuse when it happens too often; the address then stays what it is until the next is followed.
+        // Browsers refuse when it happens too often; the next change carries everything again.
         history
-            .replace_state_with_url(&OWN_ENTRY.into(), "", None)
+            .replace_state_with_url(&OWN_ENTRY.into(), "", address)
             .ok();
     }
 }
@@ -131,13 +132,12 @@ pub(crate) fn is_own_entry() -> bool {
 
 /// The document's title.
 pub(crate) fn title() -> String {
-    let document = window().and_then(|window| window.document());
-    document.map_or_else(String::new, |document| document.title())
+    document().map_or_else(String::new, |document| document.title())
 }
 
 /// Sets the document's title.
 pub(crate) fn set_title(title: &str) {
-    if let Some(document) = window().and_then(|window| window.document()) {
+    if let Some(document) = document() {
         document.set_title(title);
     }
 }
@@ -152,7 +152,7 @@ pub(crate) fn query(name: &str) -> Option<String> {
 
 /// An address beside the page, made absolute.
 pub(crate) fn beside_page(path: &str) -> String {
-    let base = window().and_then(|window| window.document()?.base_uri().ok().flatten());
+    let base = document().and_then(|document| document.base_uri().ok().flatten());
     let url = base.and_then(|base| web_sys::Url::new_with_base(path, &base).ok());
     url.map_or_else(|| path.to_owned(), |url| url.href())
 }
@@ -185,6 +185,7 @@ pub(crate) fn now_millis() -> f64 {
 /// Whether the browser says that the device has little memory.
 pub(crate) fn lacks_memory() -> bool {
     let navigator = window().map(|window| window.navigator());
+    // Not every browser has it, and web-sys has no name for it.
     let memory = navigator
         .and_then(|navigator| js_sys::Reflect::get(&navigator, &"deviceMemory".into()).ok());
     let gigabytes = memory.and_then(|memory| memory.as_f64());
@@ -201,27 +202,21 @@ pub(crate) fn announce(name: &str) {
 
 /// Calls back at each event of the window with this name, as long as the page lives.
 pub(crate) fn listen(name: &str, on_event: impl Fn() + 'static) {
-    let on_event = Closure::<dyn Fn()>::new(on_event);
-    if let Some(window) = window() {
-        // A window refuses no listener.
-        window
-            .add_event_listener_with_callback(name, on_event.as_ref().unchecked_ref())
-            .ok();
-    }
-    on_event.forget();
+    listen_in_phase(name, false, move |_| on_event());
 }
 
 /// Shows the page's elements this event before they act on it, as long as the page lives.
 pub(crate) fn intercept(name: &str, on_event: impl Fn(&Event) + 'static) {
+    listen_in_phase(name, true, on_event);
+}
+
+fn listen_in_phase(name: &str, captures: bool, on_event: impl Fn(&Event) + 'static) {
     let on_event = Closure::<dyn Fn(Event)>::new(move |event: Event| on_event(&event));
+    let callback = on_event.as_ref().unchecked_ref();
     if let Some(window) = window() {
         // A window refuses no listener.
         window
-            .add_event_listener_with_callback_and_bool(
-                name,
-                on_event.as_ref().unchecked_ref(),
-                true,
-            )
+            .add_event_listener_with_callback_and_bool(name, callback, captures)
             .ok();
     }
     on_event.forget();
@@ -238,8 +233,7 @@ pub(crate) fn address_with(fragment: &str) -> String {
 
 /// Gives the visitor a file whose content an address holds.
 pub(crate) fn save(name: &str, address: &str) {
-    let document = window().and_then(|window| window.document());
-    let link = document.and_then(|document| document.create_element("a").ok());
+    let link = document().and_then(|document| document.create_element("a").ok());
     if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
         // Both names are XML names.
         link.set_attribute("download", name).ok();

@@ -218,7 +218,7 @@ pub(crate) fn suit_the_model(page: PageState) {
                 .update(|state| state.replace_captions(START_CAPTIONS));
         }
         if page.state.with_untracked(|state| state.pictures.is_empty()) {
-            gallery::hang_start(page);
+            gallery::show_start(page);
         }
     }
 }

@@ -11,19 +11,12 @@ use crate::explorer::{
     DRAWING, GENERATED_SIDE, GeneratedPictures, bmp, corrupted_name, drawing_file,
 };
 use crate::ui::dom::canvas;
+use crate::ui::page::pictures::CorruptedPictures;
 use crate::ui::page::state::PageState;
 
 /// Pixels along the side, as the canvas counts them.
 #[expect(clippy::cast_possible_truncation, reason = "a small number")]
 pub(crate) const SIDE: u32 = GENERATED_SIDE as u32;
-
-/// A picture of the page at each severity of a corruption, three bytes a pixel, the picture itself first.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CorruptedPictures {
-    pub(crate) image: String,
-    pub(crate) corruption: ImageCorruption,
-    pub(crate) pictures: Vec<Arc<Vec<u8>>>,
-}
 
 /// Generated pictures as files, each under its name; `None` where they are still being made.
 pub(crate) fn files(

@@ -1,4 +1,4 @@
-//! What follows from every change: the question to the engine, the link, the marks on the root, and what is read out.
+//! Effects of every change: requests to the engine, the link, the title, marks on the root element, and speech.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use crate::ui::model_panel;
 use crate::ui::page::corrupted;
 use crate::ui::page::gallery;
 use crate::ui::page::gallery::Opening;
-use crate::ui::page::pictures::PictureState;
+use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::{EngineState, PageState};
-use crate::ui::panels::{begin_tour, end_tour};
+use crate::ui::page::tour;
 
 /// Browsers limit how often an address may change; a pause in typing is soon enough.
 const LINK_PAUSE: Duration = Duration::from_millis(300);
@@ -24,7 +24,7 @@ const INVITING_ROW: usize = 3;
 /// Long enough that a screen reader speaks of the finished word and not of each letter.
 const SPEECH_PAUSE: Duration = Duration::from_millis(900);
 
-/// Restores the link, hangs the pictures, starts the engine, and keeps all that follows from a change.
+/// Restores the link, shows the pictures, starts the engine, and sets up the effects of every change.
 pub(crate) fn open(page: PageState, opening: Opening) {
     let is_linked = restore(page);
     browser::own_entry();
@@ -36,7 +36,7 @@ pub(crate) fn open(page: PageState, opening: Opening) {
     }
     keep_asking(page);
     keep_asking_aside(page);
-    keep_asking_about_made(page);
+    keep_asking_about_generated(page);
     keep_link(page);
     keep_title(page);
     keep_marks(page);
@@ -52,7 +52,9 @@ fn restore(page: PageState) -> bool {
     match n_own {
         0 => {}
         1 => page.tell("One picture of this page was somebody's own. It never left their machine: add yours."),
-        n => page.tell(format!("{n} pictures of this page were somebody's own. They never left their machine: add yours.")),
+        n => page.tell(format!(
+            "{n} pictures of this page were somebody's own. They never left their machine: add yours."
+        )),
     }
     true
 }
@@ -67,7 +69,7 @@ fn invite(page: PageState) {
     }
 }
 
-/// Follows the address, and tells when the network goes.
+/// Follows the address, and says when the network is lost.
 fn keep_listening(page: PageState) {
     browser::listen("hashchange", move || follow_address(page));
     browser::listen("offline", move || {
@@ -88,18 +90,18 @@ fn follow(page: PageState, there: &ExplorerState) {
     let is_taken = page.before_tour.with_untracked(Option::is_some);
     match there.tour_step {
         // Back and forward walk through the views; what was typed and added since stays.
-        tour_step if browser::is_own_entry() && tour_step == here => go_to(page, there.view),
+        step if browser::is_own_entry() && step == here => go_to(page, there.view),
         None if browser::is_own_entry() && is_taken => {
-            end_tour(page);
+            tour::end(page);
             go_to(page, there.view);
         }
-        tour_step => {
-            if here.is_none() && tour_step.is_some() {
-                begin_tour(page);
+        step => {
+            if here.is_none() && step.is_some() {
+                tour::begin(page);
             }
             restore(page);
             model_panel::follow_link(page);
-            gallery::hang_missing(page);
+            gallery::show_missing(page);
         }
     }
 }
@@ -145,25 +147,25 @@ fn keep_asking_aside(page: PageState) {
     });
 }
 
-fn keep_asking_about_made(page: PageState) {
+fn keep_asking_about_generated(page: PageState) {
     Effect::new(move |_| {
-        let Some(wanted) = page.wanted_pictures.get() else {
+        let Some(request) = page.generated_request.get() else {
             return;
         };
         // Another engine is asked again.
-        let is_answered = page.made.with(|made| made.has(&wanted));
+        let is_answered = page.generated.with(|answers| answers.has(&request));
         if is_answered || page.failed_aside.get_untracked() {
             return;
         }
         let pictures = page
             .corrupted
-            .with(|known| corrupted::files(&wanted.of, known.as_ref()));
+            .with(|known| corrupted::files(&request.of, known.as_ref()));
         let Some(pictures) = pictures else { return };
         let question = ScoreRequest {
-            captions: wanted.captions.clone(),
+            captions: request.captions.clone(),
             images: pictures.iter().map(|(name, _)| name.clone()).collect(),
             pictures,
-            generated: Some(wanted),
+            generated: Some(request),
             ..ScoreRequest::default()
         };
         page.supervise(Event::Ask(Priority::GeneratedPictures, question));
@@ -224,51 +226,49 @@ fn keep_marks(page: PageState) {
 }
 
 /// Whether every caption and every picture on the page has its numbers, or was refused them.
-pub(crate) fn is_settled(page: PageState) -> bool {
-    let reading = page.files.with(|files| {
-        files
-            .values()
-            .any(|file| !matches!(file.state, PictureState::Read(_)))
-    });
-    let asked_aside = page.missing.with(|missing| !missing.captions.is_empty());
-    let wanted = page.wanted_pictures.get();
-    let draws = wanted.is_some_and(|wanted| page.made.with(|made| !made.has(&wanted)));
-    if reading || ((asked_aside || draws) && !page.failed_aside.get()) {
-        return false;
-    }
+fn is_settled(page: PageState) -> bool {
+    let is_read = |file: &PictureFile| matches!(file.state, PictureState::Read(_));
+    let is_aside_settled = || {
+        let is_generated = match page.generated_request.get() {
+            Some(request) => page.generated.with(|answers| answers.has(&request)),
+            None => true,
+        };
+        is_generated && page.missing.with(|missing| missing.captions.is_empty())
+    };
+    page.files.with(|files| files.values().all(is_read))
+        && (page.failed_aside.get() || is_aside_settled())
+        && (page.failed.get() || is_answered(page))
+}
+
+/// Whether the newest answer of a model is one to the question that the matrix asks.
+fn is_answered(page: PageState) -> bool {
     let question = page.question.get();
+    let is_compared = |compared: &Compared| {
+        let answer = &compared.comparison;
+        let captions = answer.captions.iter().map(|tokens| &tokens.caption);
+        asks(&question, &compared.keys, &answer.images, captions)
+    };
+    let is_read = |snapshot: &Snapshot| {
+        let captions = snapshot.answer.captions.iter();
+        let captions = captions.map(|reading| &reading.caption);
+        !snapshot.recorded && asks(&question, &snapshot.keys, &snapshot.answer.images, captions)
+    };
     question.captions.is_empty()
-        || page.failed.get()
-        || page.compared.with(|compared| {
-            compared
-                .as_ref()
-                .is_some_and(|compared| is_compared(compared, &question))
-        })
-        || page.snapshot.with(|snapshot| {
-            snapshot
-                .as_ref()
-                .is_some_and(|snapshot| !snapshot.recorded && answers(snapshot, &question))
-        })
+        || page
+            .compared
+            .with(|compared| compared.as_ref().is_some_and(is_compared))
+        || page
+            .snapshot
+            .with(|snapshot| snapshot.as_ref().is_some_and(is_read))
 }
 
-fn is_compared(compared: &Compared, question: &ScoreRequest) -> bool {
-    let captions = compared.comparison.captions.iter();
-    compared.keys == question.keys
-        && compared.comparison.images == question.images
-        && captions
-            .map(|tokens| &tokens.caption)
-            .eq(&question.captions)
-}
-
-fn answers(snapshot: &Snapshot, question: &ScoreRequest) -> bool {
-    let captions = snapshot
-        .answer
-        .captions
-        .iter()
-        .map(|reading| &reading.caption);
-    snapshot.keys == question.keys
-        && snapshot.answer.images == question.images
-        && captions.eq(&question.captions)
+fn asks<'a>(
+    question: &ScoreRequest,
+    keys: &[u64],
+    images: &[String],
+    captions: impl Iterator<Item = &'a String>,
+) -> bool {
+    question.keys == keys && question.images == images && captions.eq(&question.captions)
 }
 
 fn keep_speaking(page: PageState) {
@@ -287,7 +287,7 @@ fn keep_speaking(page: PageState) {
     });
 }
 
-/// The last edited caption's numbers in words.
+/// The last edited caption's numbers as a sentence.
 fn sentence(page: PageState, readings: &Readings, key: u64) -> Option<String> {
     let view = readings.caption(key)?;
     let best = readings.best_picture(key).and_then(|id| {

@@ -29,7 +29,7 @@ impl PageState {
         for answer in answers {
             self.learn(&card, answer, AnswerSource::Past);
         }
-        self.made.update(|known| {
+        self.generated.update(|known| {
             for made in made {
                 known.learn(made, AnswerSource::Past);
             }
@@ -75,7 +75,7 @@ impl PageState {
                 self.failed_aside.set(false);
                 self.learn(&answered.card, &answered.answer, AnswerSource::Engine);
                 if let Some(generated) = answered.request.generated {
-                    self.made
+                    self.generated
                         .update(|known| known.learn(generated, AnswerSource::Engine));
                 }
             }
@@ -145,7 +145,7 @@ impl PageState {
             ModelChoice::Clip
         });
         self.cache.update(ReadingCache::outdate);
-        self.made.update(GeneratedAnswers::outdate);
+        self.generated.update(GeneratedAnswers::outdate);
         match model {
             LoadedModel::Adapted(_) => self.compared.set(None),
             LoadedModel::Bare(_) => self.snapshot.set(None),
@@ -171,7 +171,7 @@ impl PageState {
         self.snapshot.set(None);
         self.compared.set(None);
         self.cache.set(ReadingCache::default());
-        self.made.set(GeneratedAnswers::default());
+        self.generated.set(GeneratedAnswers::default());
         self.choice.set(String::new());
         self.quarantined.set(BTreeSet::new());
         self.files.update(|files| {

@@ -11,7 +11,7 @@ use web_sys::{ClipboardEvent, DragEvent, Event, File, FileList, HtmlInputElement
 
 use crate::explorer::{self, MAX_PICTURES};
 use crate::ui::model_panel::accept_weights;
-use crate::ui::page::pictures::{PictureFile, PictureState};
+use crate::ui::page::pictures::{PictureFile, PictureState, too_many};
 use crate::ui::page::state::{EngineState, PageState};
 
 /// A file above this is not read: no photograph is as large, and the page's memory is the visitor's.
@@ -30,9 +30,8 @@ pub(crate) fn accept_choice(page: PageState, event: &Event) {
     input.set_value("");
 }
 
-/// Takes what is dropped or pasted anywhere on the page: a browser would open a file that nothing takes, in the page's
-/// place.
-pub(crate) fn accept_gifts(page: PageState) {
+/// Takes files that are dropped or pasted anywhere: a browser would open one that nothing takes in the page's place.
+pub(crate) fn accept_dropped(page: PageState) {
     // They listen as long as the page lives.
     window_event_listener(ev::dragover, |event| event.prevent_default());
     window_event_listener(ev::drop, move |event| accept_drop(page, &event));
@@ -82,24 +81,14 @@ fn accept(page: PageState, files: Option<FileList>) {
     }
 }
 
-/// That the page is full.
-pub(crate) fn too_many(n_left_out: usize) -> String {
-    let were = if n_left_out == 1 {
-        "picture was"
-    } else {
-        "pictures were"
-    };
-    format!(
-        "{MAX_PICTURES} pictures are as many as fit, so {n_left_out} {were} left out. Remove some to add others."
-    )
-}
-
 async fn read(page: PageState, file: File) {
     let name = file.name();
     if file.size() > MAX_FILE_BYTES {
         let [size, limit] =
             [file.size(), MAX_FILE_BYTES].map(|bytes| format!("{:.0} MB", bytes / 1e6));
-        return page.tell(format!("“{name}” was not added: it has {size}, and {limit} is the limit. Everything else is as it was."));
+        return page.tell(format!(
+            "“{name}” was not added: it has {size}, and {limit} is the limit. Everything else is as it was."
+        ));
     }
     let Ok(buffer) = JsFuture::from(file.array_buffer()).await else {
         return page.tell(format!(

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use gloo_net::http::Request;
+use gloo_net::http::{Request, Response};
 use leptos::prelude::*;
 use serde::Deserialize;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::Event;
-use crate::protocol::{Answer, Recorded};
+use crate::explorer::{AnswerSource, Event, ModelChoice, Snapshot};
+use crate::protocol::{Answer, CaptionReading, Recorded};
 use crate::ui::dom::browser;
-use crate::ui::page::file_input::too_many;
-use crate::ui::page::pictures::{GALLERY, GalleryPicture, PictureFile, PictureState};
+use crate::ui::page::pictures::{GALLERY, GalleryPicture, PictureFile, PictureState, too_many};
 use crate::ui::page::state::PageState;
 
 const RECORDED: &str = "./examples/start.json";
@@ -19,7 +18,7 @@ const RECORDED_VIEWS: &str = "./examples/views.json";
 /// Pictures of the gallery that a visitor starts from.
 const N_START_PICTURES: usize = 6;
 
-/// What the page needs before it is first drawn, so that nothing moves afterwards.
+/// Files that the page needs before it is first drawn, so that nothing moves afterwards.
 #[derive(Debug, Clone)]
 pub struct Opening {
     gallery: Result<Vec<GalleryPicture>, String>,
@@ -38,7 +37,7 @@ impl Opening {
     }
 }
 
-/// Hangs the pictures that belong on the page and shows what was recorded for them.
+/// Shows the pictures that belong on the page, and the answers recorded for them.
 pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
     match opening.gallery {
         Ok(gallery) => page.gallery.set(gallery),
@@ -47,13 +46,13 @@ pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
         )),
     }
     if is_linked {
-        hang_missing(page);
+        show_missing(page);
     } else {
-        hang_start(page);
+        show_start(page);
     }
     let ids = all_ids(page);
     if let Some(recorded) = opening.recorded {
-        page.show_recorded(recorded);
+        show_recorded(page, recorded);
     }
     spawn_local(async move {
         // A courtesy, too: without it the views wait for the engine.
@@ -61,33 +60,60 @@ pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
             page.learn_recorded(&answers);
         }
         for id in ids {
-            // A picture that cannot be fetched ahead is fetched, and its absence told, when it is wanted.
+            // A picture that cannot be fetched ahead is fetched, and its absence told, when the visitor asks for it.
             gallery_bytes(page, &id).await.ok();
         }
     });
 }
 
-/// Hangs the pictures that a visitor starts from.
-pub(crate) fn hang_start(page: PageState) {
+/// Shows the pictures that a visitor starts from.
+pub(crate) fn show_start(page: PageState) {
     let ids = all_ids(page);
     page.state.update(|state| {
         for id in ids.iter().take(N_START_PICTURES) {
             state.add_picture(id);
         }
     });
-    hang_missing(page);
+    show_missing(page);
 }
 
 fn all_ids(page: PageState) -> Vec<String> {
-    let ids = |gallery: &Vec<GalleryPicture>| {
-        let ids = gallery.iter().map(|picture| picture.id.clone());
-        ids.collect()
-    };
-    page.gallery.with_untracked(ids)
+    page.gallery
+        .with_untracked(|gallery| gallery.iter().map(|picture| picture.id.clone()).collect())
 }
 
-/// Hangs every picture that the state names and the page does not show yet.
-pub(crate) fn hang_missing(page: PageState) {
+/// The picture of the gallery with this id.
+fn known(page: PageState, id: &str) -> Option<GalleryPicture> {
+    page.gallery
+        .with_untracked(|gallery| gallery.iter().find(|picture| picture.id == id).cloned())
+}
+
+/// Shows answers recorded with the built-in model, unless an engine was faster or the page is another model's.
+fn show_recorded(page: PageState, recorded: Recorded) {
+    let model = page.state.with_untracked(|state| state.model);
+    if page.snapshot.with_untracked(Option::is_some) || model != ModelChoice::Scenes {
+        return;
+    }
+    let keys = page.state.with_untracked(|state| {
+        let key_of = |reading: &CaptionReading| {
+            let mut captions = state.captions.iter();
+            let known = captions.find(|caption| caption.text == reading.caption);
+            // No caption has the key 0: what is not on the page is not shown.
+            known.map_or(0, |caption| caption.key)
+        };
+        recorded.answer.captions.iter().map(key_of).collect()
+    });
+    page.learn(&recorded.card, &recorded.answer, AnswerSource::Past);
+    page.snapshot.set(Some(Snapshot {
+        card: recorded.card,
+        keys,
+        answer: recorded.answer,
+        recorded: true,
+    }));
+}
+
+/// Shows every picture that the state names and the page lacks.
+pub(crate) fn show_missing(page: PageState) {
     let missing = page.files.with_untracked(|files| {
         page.state.with_untracked(|state| {
             state
@@ -99,10 +125,7 @@ pub(crate) fn hang_missing(page: PageState) {
         })
     });
     for id in missing {
-        let known = page
-            .gallery
-            .with_untracked(|gallery| gallery.iter().find(|picture| picture.id == id).cloned());
-        match known {
+        match known(page, &id) {
             Some(picture) => show(page, &picture),
             None => {
                 page.state.update(|state| state.remove_picture(&id));
@@ -160,20 +183,11 @@ fn show(page: PageState, picture: &GalleryPicture) {
 }
 
 async fn gallery_bytes(page: PageState, id: &str) -> Result<Arc<Vec<u8>>, String> {
-    let picture = page
-        .gallery
-        .with_untracked(|gallery| gallery.iter().find(|picture| picture.id == id).cloned());
-    let picture = picture.ok_or("it is not in the gallery")?;
+    let picture = known(page, id).ok_or("it is not in the gallery")?;
     if let Some(bytes) = picture.bytes {
         return Ok(bytes);
     }
-    let response = Request::get(&picture.url())
-        .send()
-        .await
-        .map_err(|_| "the network did not answer")?;
-    if !response.ok() {
-        return Err(format!("the server answered {}", response.status()));
-    }
+    let response = fetch(&picture.url()).await?;
     let bytes = Arc::new(response.binary().await.map_err(|error| error.to_string())?);
     page.gallery.update_untracked(|gallery| {
         if let Some(picture) = gallery.iter_mut().find(|picture| picture.id == id) {
@@ -185,14 +199,16 @@ async fn gallery_bytes(page: PageState, id: &str) -> Result<Arc<Vec<u8>>, String
 
 /// A file beside the page, read as JSON.
 pub(crate) async fn fetch_json<T: for<'a> Deserialize<'a>>(url: &str) -> Result<T, String> {
-    let request = Request::get(&browser::beside_page(url));
-    let response = request
-        .send()
-        .await
-        .map_err(|_| "the network did not answer")?;
-    if !response.ok() {
-        return Err(format!("the server answered {}", response.status()));
-    }
+    let response = fetch(&browser::beside_page(url)).await?;
     let text = response.text().await.map_err(|error| error.to_string())?;
     serde_json::from_str(&text).map_err(|error| error.to_string())
+}
+
+async fn fetch(url: &str) -> Result<Response, String> {
+    let response = Request::get(url).send().await;
+    let response = response.map_err(|_| "the network did not answer")?;
+    match response.ok() {
+        true => Ok(response),
+        false => Err(format!("the server answered {}", response.status())),
+    }
 }

@@ -1,4 +1,4 @@
-//! The texts of the tour and the lessons, fetched when they are first wanted.
+//! The texts of the tour and the lessons, fetched when a view first asks for them, and how views read them.
 
 use std::sync::Arc;
 
@@ -11,41 +11,30 @@ use crate::ui::page::state::PageState;
 
 const LESSONS: &str = "./lessons.json";
 
-/// The texts, or why they are not there; `None` before they were asked for.
-pub(crate) type LessonTexts = Option<Result<Arc<Lessons>, String>>;
-
 /// Fetches the texts as soon as anything of them is to be shown.
 pub(crate) fn keep(page: PageState) {
-    let is_wanted = Memo::new(move |_| {
+    let is_needed = Memo::new(move |_| {
         page.state.with(|state| {
             let asks = matches!(state.view, View::Learn | View::Teach);
             asks || state.tour_step.is_some()
         })
     });
     Effect::new(move |_| {
-        if is_wanted.get() && page.told.with_untracked(Option::is_none) {
+        if is_needed.get() && page.lesson_texts.with_untracked(Option::is_none) {
             spawn_local(async move {
                 let lessons = fetch_json::<Lessons>(LESSONS).await;
-                page.told.set(Some(lessons.map(Arc::new)));
+                page.lesson_texts.set(Some(lessons.map(Arc::new)));
             });
         }
     });
-}
-
-/// The captions that lessons and failures are about.
-pub(crate) fn captions(told: &LessonTexts) -> Vec<String> {
-    match told {
-        Some(Ok(lessons)) => lessons.captions().collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// The lesson that is open.
 pub(crate) fn open_lesson(page: PageState) -> Memo<Option<(usize, Lesson)>> {
     Memo::new(move |_| {
         let i = page.state.with(|state| state.lesson);
-        page.told.with(|told| {
-            let lessons = told.as_ref()?.as_ref().ok()?;
+        page.lesson_texts.with(|texts| {
+            let lessons = texts.as_ref()?.as_ref().ok()?;
             Some((i, lessons.lessons.get(i)?.clone()))
         })
     })
@@ -54,8 +43,8 @@ pub(crate) fn open_lesson(page: PageState) -> Memo<Option<(usize, Lesson)>> {
 /// The titles of all lessons.
 pub(crate) fn titles(page: PageState) -> Memo<Vec<String>> {
     Memo::new(move |_| {
-        page.told.with(|told| {
-            let known = told.as_ref().and_then(|told| told.as_ref().ok());
+        page.lesson_texts.with(|texts| {
+            let known = texts.as_ref().and_then(|texts| texts.as_ref().ok());
             let titles = known.map(|lessons| {
                 let lessons = lessons.lessons.iter();
                 lessons.map(|lesson| lesson.title.clone()).collect()
@@ -65,18 +54,18 @@ pub(crate) fn titles(page: PageState) -> Memo<Vec<String>> {
     })
 }
 
-/// A station of the tour, with the number of stations.
+/// A step of the tour, with the number of steps.
 pub(crate) fn tour_step(page: PageState, i: usize) -> Option<(TourStep, usize)> {
-    page.told.with(|told| {
-        let tour = &told.as_ref()?.as_ref().ok()?.tour;
+    page.lesson_texts.with(|texts| {
+        let tour = &texts.as_ref()?.as_ref().ok()?.tour;
         Some((tour.get(i)?.clone(), tour.len()))
     })
 }
 
-/// What stands in the place of the texts until they are there.
+/// A line in place of the texts until they are there.
 pub(crate) fn blank(page: PageState) -> impl IntoView {
     let words = move || {
-        page.told.with(|told| match told {
+        page.lesson_texts.with(|texts| match texts {
             None => Some("Not yet: the texts are being fetched.".to_owned()),
             Some(Err(reason)) => Some(format!("The texts could not be fetched: {reason}.")),
             Some(Ok(_)) => None,

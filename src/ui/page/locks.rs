@@ -1,11 +1,11 @@
-//! What a teacher's link has locked or hidden: styles that show it, and a guard that keeps it.
+//! Controls that a teacher's link locks or hides: styles that show it, and event listeners that enforce it.
 
 use leptos::prelude::*;
 use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Element, Event, KeyboardEvent};
 
-use crate::explorer::{Access, PageControl};
+use crate::explorer::{Access, Locks, PageControl};
 use crate::ui::dom::browser;
 use crate::ui::page::state::PageState;
 
@@ -14,7 +14,7 @@ const USES: [&str; 5] = ["keydown", "beforeinput", "input", "change", "click"];
 /// Events that bring pictures, wherever on the page they happen.
 const DROP_EVENTS: [&str; 2] = ["drop", "paste"];
 
-/// Where on the page a control is.
+/// The selector of a control's parts on the page.
 fn parts(control: PageControl) -> &'static str {
     match control {
         PageControl::Views => "nav.views",
@@ -22,8 +22,8 @@ fn parts(control: PageControl) -> &'static str {
         PageControl::Captions => ".row textarea, .tools, .new-caption",
         PageControl::Pictures => ".add-picture, .gallery, .picture .remove",
         PageControl::Order => ".sort, .sort-by, .sort-row",
-        PageControl::Distribution => "fieldset.law",
-        PageControl::Bars => ".controls fieldset:not(.law)",
+        PageControl::Distribution => "fieldset.distribution",
+        PageControl::Bars => ".controls fieldset:not(.distribution)",
         PageControl::Ladder => ".rungs textarea, .rung-tools, [data-view=ladder] .view-controls",
         PageControl::Studio => ".stage, .studio-tools, .others",
         PageControl::Dimension => ".slider:has(#dimension)",
@@ -37,7 +37,7 @@ fn parts(control: PageControl) -> &'static str {
     }
 }
 
-/// What of a control goes when it is hidden: words and rungs stay, the means to change them go.
+/// The selector of what disappears when a control is hidden: words and rungs stay, the means to change them go.
 fn hidden_parts(control: PageControl) -> &'static str {
     match control {
         PageControl::Captions => ".tools, .new-caption",
@@ -57,25 +57,25 @@ pub(crate) fn Prepared() -> impl IntoView {
         let locks = locks.get();
         let hidden = locks.with(Access::Hidden).map(|control| {
             // Numbers leave their place behind, so that nothing moves when they are shown.
-            let style = if control == PageControl::Numbers {
-                "visibility: hidden"
-            } else {
-                "display: none"
+            let style = match control {
+                PageControl::Numbers => "visibility: hidden",
+                _ => "display: none",
             };
             rule(hidden_parts(control), style)
         });
-        let kept = PageControl::ALL
-            .into_iter()
-            .filter(|control| control.can_be_locked() && locks.access(*control) != Access::Open)
-            .map(|control| rule(parts(control), "pointer-events: none"));
-        hidden.chain(kept).collect::<String>()
+        let locked = unusable(locks).map(|control| rule(parts(control), "pointer-events: none"));
+        hidden.chain(locked).collect::<String>()
     };
     let words = move || {
         let locks = locks.get();
         let locked: Vec<&str> = locks.with(Access::Locked).map(PageControl::name).collect();
         (!locked.is_empty()).then(|| {
             let locked = locked.join(", ").to_lowercase();
-            view! { <aside class="aside prepared" aria-label="Prepared page">"This page was prepared for a class; locked: "{locked}"."</aside> }
+            view! {
+                <aside class="aside prepared" aria-label="Prepared page">
+                    "This page was prepared for a class; locked: "{locked}"."
+                </aside>
+            }
         })
     };
     view! { <style>{styles}</style>{words} }
@@ -116,13 +116,17 @@ fn uses_a_locked_control(page: PageState, event: &Event) -> bool {
     else {
         return false;
     };
-    page.state.with_untracked(|state| {
-        let mut kept = PageControl::ALL.into_iter().filter(|control| {
-            control.can_be_locked() && state.locks.access(*control) != Access::Open
-        });
-        // The selectors are constants, which the browser reads.
-        kept.any(|control| target.closest(parts(control)).ok().flatten().is_some())
-    })
+    let locks = page.state.with_untracked(|state| state.locks);
+    // The selectors are constants, which the browser reads.
+    unusable(locks).any(|control| target.closest(parts(control)).ok().flatten().is_some())
+}
+
+/// The controls that are locked or hidden and must not be used.
+fn unusable(locks: Locks) -> impl Iterator<Item = PageControl> {
+    let is_unusable = move |control: &PageControl| {
+        control.can_be_locked() && locks.access(*control) != Access::Open
+    };
+    PageControl::ALL.into_iter().filter(is_unusable)
 }
 
 fn stop(event: &Event) {

@@ -1,11 +1,15 @@
 //! The page's signals, and what acts on them: effects, engine events, files, lessons and locks.
 
+mod actions;
 pub(super) mod corrupted;
 pub(super) mod effects;
 pub(super) mod engine_events;
 pub(super) mod file_input;
 pub(super) mod gallery;
+mod lesson_texts;
 pub(super) mod lessons;
 pub(super) mod locks;
+mod notices;
 pub(super) mod pictures;
 pub(super) mod state;
+pub(super) mod tour;

@@ -1,4 +1,4 @@
-//! What the page knows of a picture: where it lies, what it is called, and how far it has come.
+//! A picture of the page: its file, its description, and whether an engine has read it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use leptos::web_sys;
 use serde::Deserialize;
 use web_sys::Url;
 
-use crate::explorer::ExplorerState;
+use crate::corruption::ImageCorruption;
+use crate::explorer::{ExplorerState, MAX_PICTURES};
 use crate::protocol::ImageReading;
 use crate::ui::dom::browser;
 
@@ -36,26 +37,31 @@ pub(crate) struct PictureFile {
     pub(crate) state: PictureState,
 }
 
-/// How far a picture has come.
+/// Whether a picture has been read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PictureState {
-    /// From the gallery and known to be sound; no engine has read it yet.
+    /// From the gallery, so known to be sound; no engine has read it yet.
     Shown,
-    /// The visitor's own; nobody knows yet what it holds.
+    /// The visitor's own, not known to be sound; no engine has read it yet.
     Unread,
     /// An engine has read it.
     Read(ImageReading),
 }
 
 impl PictureFile {
-    /// Whether an engine found it outside the model's world.
-    pub(crate) fn is_outside(&self) -> bool {
+    /// Whether an engine found it unlike all that the model learned from.
+    pub(crate) fn is_out_of_distribution(&self) -> bool {
         match &self.state {
             PictureState::Read(reading) => reading
                 .familiarity
                 .is_some_and(|familiarity| familiarity.outside),
             _ => false,
         }
+    }
+
+    /// Its address, once it may be drawn: a visitor's own file only after an engine has found it sound.
+    pub(crate) fn sound_url(&self) -> Option<String> {
+        (self.state != PictureState::Unread).then(|| self.url.clone())
     }
 
     /// Gives back what the browser keeps for a visitor's own picture.
@@ -65,6 +71,14 @@ impl PictureFile {
             Url::revoke_object_url(&self.url).ok();
         }
     }
+}
+
+/// A picture of the page at each severity of a corruption, three bytes a pixel, the picture itself first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CorruptedPictures {
+    pub(crate) image: String,
+    pub(crate) corruption: ImageCorruption,
+    pub(crate) pictures: Vec<Arc<Vec<u8>>>,
 }
 
 /// The page's pictures that an engine has read, in order.
@@ -94,4 +108,16 @@ impl GalleryPicture {
     pub(crate) fn url(&self) -> String {
         browser::beside_page(&format!("{GALLERY}{}", self.file))
     }
+}
+
+/// Says that the page is full.
+pub(crate) fn too_many(n_left_out: usize) -> String {
+    let were = if n_left_out == 1 {
+        "picture was"
+    } else {
+        "pictures were"
+    };
+    format!(
+        "{MAX_PICTURES} pictures are as many as fit, so {n_left_out} {were} left out. Remove some to add others."
+    )
 }

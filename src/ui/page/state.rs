@@ -1,31 +1,32 @@
-//! The page's signals, and all that can happen to them.
+//! The page's signals: what there is, what follows from it, and how its parts read it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use leptos::prelude::*;
 
 use crate::explorer::{
-    AnswerSource, Compared, Cosines, Direction, Event, ExplorerState, Extent, GeneratedAnswers,
-    GeneratedRequest, LoadedModel, Locks, MAX_CAPTIONS, Measure, ModelChoice, ModelSource, OWN,
-    PairView, ReadingCache, ReadingRequest, Readings, ScoreRequest, Snapshot, View,
+    CaptionView, Compared, Cosines, Drawing, ExplorerState, Extent, GeneratedAnswers,
+    GeneratedRequest, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache,
+    ReadingRequest, Readings, ScoreRequest, Snapshot, View,
 };
-use crate::protocol::{Progress, Recorded};
-use crate::ui::dom::browser;
-use crate::ui::engine::{Client, asked_kind};
+use crate::numerics::Family;
+use crate::protocol::Progress;
+use crate::ui::dom::cursor::Cursor;
+use crate::ui::engine::Client;
 use crate::ui::model_panel::ModelsState;
-use crate::ui::page::corrupted::CorruptedPictures;
-use crate::ui::page::lessons;
-use crate::ui::page::lessons::LessonTexts;
-use crate::ui::page::pictures::{GalleryPicture, PictureFile, read_pictures, written_captions};
-use crate::ui::panels::line_field::Cursor;
-
-/// Notices on the page at most; older ones make room.
-const MAX_NOTICES: usize = 4;
+use crate::ui::page::lesson_texts;
+use crate::ui::page::lesson_texts::LessonTexts;
+use crate::ui::page::notices::Notices;
+use crate::ui::page::pictures::{
+    CorruptedPictures, GalleryPicture, PictureFile, read_pictures, written_captions,
+};
 
 /// Everything the page's parts share; copied freely, since it holds only handles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PageState {
+    /// All that a link restores.
     pub(crate) state: RwSignal<ExplorerState>,
+    /// The newest answer about the matrix.
     pub(crate) snapshot: RwSignal<Option<Snapshot>>,
     pub(crate) readings: Memo<Readings>,
     /// The newest answer of a model without adapters.
@@ -36,12 +37,12 @@ pub(crate) struct PageState {
     pub(crate) engine: RwSignal<EngineState>,
     /// Whether the model at work has no adapters, so that no caption has a κ.
     pub(crate) is_bare: Memo<bool>,
-    /// The models, and what goes on with them.
+    /// The models, and which of them is at work or being loaded.
     pub(crate) models: ModelsState,
     /// Why the engine at work is the one at work.
     pub(crate) choice: RwSignal<String>,
-    pub(crate) notices: RwSignal<Vec<Notice>>,
-    /// What a screen reader is told.
+    pub(crate) notices: Notices,
+    /// Text for screen readers, read out when it changes.
     pub(crate) spoken: RwSignal<String>,
     /// The caption that takes the cursor.
     pub(crate) cursor: Cursor,
@@ -51,32 +52,35 @@ pub(crate) struct PageState {
     pub(crate) pointed: RwSignal<Pointed>,
     /// The pair whose numbers are spelled out: the visitor's choice, or the best caption of the chosen picture.
     pub(crate) touched: Memo<Option<(u64, String)>>,
+    /// The request for the matrix: captions that say something, and pictures that an engine has read.
     pub(crate) question: Memo<ScoreRequest>,
+    /// Whether that request failed.
     pub(crate) failed: RwSignal<bool>,
     /// Captions that stopped an engine twice and are not sent any more.
     pub(crate) quarantined: RwSignal<BTreeSet<String>>,
     /// Whether the engine is silent for so long that the visitor may stop it.
     pub(crate) is_slow: RwSignal<bool>,
-    /// What is known of captions that a view asks about, in rows of the matrix or not.
+    /// Readings of captions that a view asks about, whether they are rows of the matrix or not.
     pub(crate) cache: RwSignal<ReadingCache>,
-    /// What the open view asks and the engine has not answered.
+    /// Readings that the open view needs and the cache lacks.
     pub(crate) missing: Memo<ReadingRequest>,
+    /// Whether the request for those failed.
     pub(crate) failed_aside: RwSignal<bool>,
-    /// What the open view asks to be made.
-    pub(crate) wanted_pictures: Memo<Option<GeneratedRequest>>,
-    /// What was made and answered last.
-    pub(crate) made: RwSignal<GeneratedAnswers>,
-    /// The picture that was corrupted last.
+    /// Pictures that the open view generates, and the captions compared with them.
+    pub(crate) generated_request: Memo<Option<GeneratedRequest>>,
+    /// The generated pictures that were answered last.
+    pub(crate) generated: RwSignal<GeneratedAnswers>,
+    /// The corrupted copies of the picture that was corrupted last.
     pub(crate) corrupted: RwSignal<Option<CorruptedPictures>>,
-    /// The texts of tour and lessons, once they were wanted.
-    pub(crate) told: RwSignal<LessonTexts>,
-    /// The page whose place the tour takes.
+    /// The texts of tour and lessons, once a view has asked for them.
+    pub(crate) lesson_texts: RwSignal<LessonTexts>,
+    /// The page from which the tour was started.
     pub(crate) before_tour: RwSignal<Option<ExplorerState>>,
     /// The view and the locks of the link that a teacher prepares.
     pub(crate) prepared: RwSignal<(View, Locks)>,
     pub(crate) client: StoredValue<Client, LocalStorage>,
-    n_notices: StoredValue<u64>,
-    n_own: StoredValue<u64>,
+    /// How many pictures of the visitor's own were added.
+    pub(crate) n_own: StoredValue<u64>,
 }
 
 /// The row and the column under the pointer, wherever on the page that is.
@@ -84,13 +88,6 @@ pub(crate) struct PageState {
 pub(crate) struct Pointed {
     pub(crate) caption: Option<u64>,
     pub(crate) image: Option<String>,
-}
-
-/// One message to the visitor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Notice {
-    pub(crate) key: u64,
-    pub(crate) text: String,
 }
 
 /// What the engine is doing.
@@ -104,99 +101,16 @@ pub(crate) enum EngineState {
     Waits,
 }
 
-/// The pair that is read in words: the chosen picture with the chosen caption, else with its best one or the first.
-fn touched_pair(state: &ExplorerState, readings: &Readings) -> Option<(u64, String)> {
-    let image = state.picture.clone()?;
-    let first = || state.captions.first().map(|caption| caption.key);
-    let caption = state.caption.or_else(|| readings.best_caption(&image));
-    Some((caption.or_else(first)?, image))
-}
-
-fn readings_of(
-    state: RwSignal<ExplorerState>,
-    snapshot: RwSignal<Option<Snapshot>>,
-) -> Memo<Readings> {
-    Memo::new(move |_| {
-        let read = |snapshot: &Snapshot| state.with(|state| Readings::new(snapshot, state));
-        snapshot.with(|snapshot| snapshot.as_ref().map(read).unwrap_or_default())
-    })
-}
-
-fn cosines_of(
-    state: RwSignal<ExplorerState>,
-    compared: RwSignal<Option<Compared>>,
-) -> Memo<Cosines> {
-    Memo::new(move |_| {
-        let read = |compared: &Compared| state.with(|state| Cosines::new(compared, state));
-        compared.with(|compared| compared.as_ref().map(read).unwrap_or_default())
-    })
-}
-
-/// What the open view asks of a model.
-fn request_of(
-    state: RwSignal<ExplorerState>,
-    files: RwSignal<BTreeMap<String, PictureFile>>,
-    gallery: RwSignal<Vec<GalleryPicture>>,
-    told: RwSignal<LessonTexts>,
-) -> ReadingRequest {
-    state.with(|state| {
-        let images = files.with(|files| read_pictures(state, files));
-        let elsewhere = match state.view {
-            View::Learn | View::Teach => told.with(lessons::captions),
-            _ => gallery.with(|gallery| written_captions(state, gallery)),
-        };
-        ReadingRequest::of_view(state, images, elsewhere)
-    })
-}
-
-/// A client that reports to the page, as soon as there is one.
-fn client_of(slot: StoredValue<Option<PageState>, LocalStorage>) -> Client {
-    Client::new(move |event| {
-        if let Some(page) = slot.get_value() {
-            page.happened(event);
-        }
-    })
-}
-
 impl PageState {
     pub(crate) fn new() -> Self {
         let state = RwSignal::new(ExplorerState::default());
-        let snapshot = RwSignal::new(None::<Snapshot>);
-        let files = RwSignal::new(BTreeMap::new());
-        let readings = readings_of(state, snapshot);
-        let compared = RwSignal::new(None::<Compared>);
-        let cosines = cosines_of(state, compared);
+        let (snapshot, compared) = (RwSignal::new(None), RwSignal::new(None));
+        let (files, gallery) = (RwSignal::default(), RwSignal::default());
+        let (cache, lesson_texts) = (RwSignal::default(), RwSignal::new(None));
         let engine = RwSignal::new(EngineState::Starting);
-        let is_bare = Memo::new(move |_| {
-            engine.with(|engine| matches!(engine, EngineState::Ready(LoadedModel::Bare(_))))
-        });
-        let quarantined = RwSignal::new(BTreeSet::new());
-        let question = Memo::new(move |_| {
-            let mut question = state.with(|state| files.with(|files| question(state, files)));
-            question.retain(|caption| quarantined.with(|all| !all.contains(caption)));
-            question
-        });
-        let touched = Memo::new(move |_| {
-            state.with(|state| readings.with(|readings| touched_pair(state, readings)))
-        });
-        let cache = RwSignal::new(ReadingCache::default());
-        let gallery = RwSignal::new(Vec::new());
-        let told = RwSignal::new(None);
-        let missing = Memo::new(move |_| {
-            if is_bare.get() {
-                return ReadingRequest::default();
-            }
-            let mut want = request_of(state, files, gallery, told);
-            want.captions
-                .retain(|caption| quarantined.with(|all| !all.contains(caption)));
-            cache.with(|cache| cache.missing(&want))
-        });
-        let wanted_pictures = Memo::new(move |_| {
-            if is_bare.get() {
-                return None;
-            }
-            state.with(GeneratedRequest::of_view)
-        });
+        let quarantined = RwSignal::default();
+        let readings = read_with(state, snapshot, Readings::new);
+        let is_bare = is_bare(engine);
         // The client is made before the page that it reports to.
         let slot = StoredValue::new_local(None::<Self>);
         let page = Self {
@@ -204,108 +118,92 @@ impl PageState {
             snapshot,
             readings,
             compared,
-            cosines,
+            cosines: read_with(state, compared, Cosines::new),
             files,
             gallery,
             engine,
             is_bare,
             models: ModelsState::new(),
             choice: RwSignal::default(),
-            notices: RwSignal::default(),
+            notices: Notices::default(),
             spoken: RwSignal::default(),
             cursor: Cursor::default(),
             edited: RwSignal::new(None),
             pointed: RwSignal::default(),
-            touched,
-            question,
+            touched: touched(state, readings),
+            question: question(state, files, quarantined),
             failed: RwSignal::new(false),
             quarantined,
             is_slow: RwSignal::new(false),
             cache,
-            missing,
+            missing: without(
+                missing(state, files, gallery, lesson_texts, is_bare, cache),
+                quarantined,
+            ),
             failed_aside: RwSignal::new(false),
-            wanted_pictures,
-            made: RwSignal::default(),
+            generated_request: generated_request(state, is_bare),
+            generated: RwSignal::default(),
             corrupted: RwSignal::new(None),
-            told,
+            lesson_texts,
             before_tour: RwSignal::new(None),
             prepared: RwSignal::default(),
             client: StoredValue::new_local(client_of(slot)),
-            n_notices: StoredValue::new(0),
             n_own: StoredValue::new(0),
         };
         slot.set_value(Some(page));
         page
     }
 
-    /// Starts the engine asked for, or the CPU engine, which answers soonest.
-    pub(crate) fn start_engine(self, source: ModelSource) {
-        if asked_kind().is_some() {
-            self.choice.set("the address asks for it".into());
-        }
-        self.client.with_value(|client| client.start(source));
-    }
-
-    /// Tells the supervisor of the engines what happened.
-    pub(crate) fn supervise(self, event: Event) {
-        self.client.with_value(|client| client.handle(event));
-    }
-
     /// Tells the visitor something once.
     pub(crate) fn tell(self, text: impl Into<String>) {
-        let text = text.into();
-        let key = self.n_notices.get_value() + 1;
-        self.n_notices.set_value(key);
-        self.notices.update(|notices| {
-            notices.retain(|notice| notice.text != text);
-            notices.push(Notice { key, text });
-            let n_old = notices.len().saturating_sub(MAX_NOTICES);
-            notices.drain(..n_old);
-        });
+        self.notices.tell(text.into());
     }
 
-    /// Adds a caption and puts the cursor into it.
-    pub(crate) fn add_caption(self, text: &str) {
-        let key = self
-            .state
-            .try_update(|state| state.captions.add(text))
-            .flatten();
-        match key {
-            Some(key) => self.cursor.send(key),
-            None => self.tell(format!(
-                "{MAX_CAPTIONS} captions are as many as fit. Remove one to add another."
-            )),
-        }
+    /// The distribution whose numbers are shown.
+    pub(crate) fn family(self) -> Family {
+        self.state.with(|state| state.family)
     }
 
-    /// Changes a caption's words.
-    pub(crate) fn edit_caption(self, key: u64, text: String) {
-        self.edited.set(Some(key));
-        self.state.update(|state| state.captions.edit(key, text));
+    /// The chosen picture.
+    pub(crate) fn picture(self) -> Option<String> {
+        self.state.with(|state| state.picture.clone())
     }
 
-    /// Moves a caption by one row.
-    pub(crate) fn move_caption(self, key: u64, direction: Direction) {
-        if self
-            .state
-            .try_update(|state| state.captions.move_by_one(key, direction))
-            .unwrap_or(false)
-        {
-            let row = self.state.with_untracked(|state| {
-                state.captions.iter().position(|caption| caption.key == key)
-            });
-            self.spoken
-                .set(format!("moved to row {}", row.map_or(0, |row| row + 1)));
-            browser::keep_focus();
-        }
+    pub(crate) fn is_chosen(self, id: &str) -> bool {
+        self.state
+            .with(|state| state.picture.as_deref() == Some(id))
     }
 
-    /// Takes note of where the pointer is.
-    pub(crate) fn point(self, caption: Option<u64>, image: Option<&str>) {
-        self.pointed.set(Pointed {
-            caption,
-            image: image.map(str::to_owned),
-        });
+    /// The pictures on the page, in order.
+    pub(crate) fn pictures(self) -> Memo<Vec<String>> {
+        Memo::new(move |_| self.state.with(|state| state.pictures.clone()))
+    }
+
+    /// The captions with words, in order.
+    pub(crate) fn captions_with_words(self) -> Vec<KeyedCaption> {
+        let has_words = |caption: &&KeyedCaption| !caption.text.trim().is_empty();
+        self.state
+            .with(|state| state.captions.iter().filter(has_words).cloned().collect())
+    }
+
+    /// The scene in the studio.
+    pub(crate) fn drawing(self) -> Memo<Drawing> {
+        Memo::new(move |_| self.state.with(|state| state.drawing.clone()))
+    }
+
+    /// A caption's numbers, where they are known.
+    pub(crate) fn caption_view(self, key: u64) -> Option<CaptionView> {
+        self.readings
+            .with(|readings| readings.caption(key).cloned())
+    }
+
+    /// A caption's numbers for a generated picture of the open view, where they may be shown.
+    pub(crate) fn generated_pair(self, caption: &str, image: &str) -> Option<PairView> {
+        let request = self.generated_request.get()?;
+        let may_show = self.generated.with(|answers| answers.may_show(&request));
+        let family = self.family();
+        let pair = || self.cache.with(|cache| cache.pair(caption, image, family));
+        may_show.then(pair).flatten()
     }
 
     /// Whether the pointer is at this caption's row or mark.
@@ -317,41 +215,6 @@ impl PageState {
     pub(crate) fn points_at_picture(self, id: &str) -> bool {
         self.pointed
             .with(|pointed| pointed.image.as_deref() == Some(id))
-    }
-
-    /// Sorts the captions by κ, or by the bars of a picture's column.
-    pub(crate) fn sort_captions(self, image: Option<&str>) {
-        let readings = self.readings.get_untracked();
-        let measured = self.measured();
-        self.state.update(|state| {
-            state.captions.sort(|caption| match image {
-                Some(image) => measured(caption.key, image),
-                None => Some(readings.caption(caption.key)?.concentration),
-            });
-        });
-        let first = self
-            .state
-            .with_untracked(|state| state.captions.first().map(|caption| caption.text.clone()));
-        self.spoken
-            .set(format!("sorted; first: {}", first.unwrap_or_default()));
-    }
-
-    /// Sorts the pictures by the bars of a caption's row.
-    pub(crate) fn sort_pictures(self, key: u64) {
-        let measured = self.measured();
-        self.state
-            .update(|state| state.sort_pictures(|image| measured(key, image)));
-        self.spoken.set("pictures sorted".into());
-    }
-
-    /// The value of each pair's bar, as it is now.
-    fn measured(self) -> impl Fn(u64, &str) -> Option<f64> + use<> {
-        let (readings, cosines) = (self.readings.get_untracked(), self.cosines.get_untracked());
-        let measure = self.state.with_untracked(|state| state.measure);
-        move |key, image| match cosines.pair(key, image) {
-            Some(view) => Some(view.cosine),
-            None => Some(readings.pair(key, image)?.measured(measure)),
-        }
     }
 
     /// The scale that the bars of the matrix share.
@@ -369,79 +232,121 @@ impl PageState {
         }
         self.state.with(|state| state.measure)
     }
-
-    /// A caption's numbers for a made picture of the open view, where they may be shown.
-    pub(crate) fn made_pair(self, caption: &str, image: &str) -> Option<PairView> {
-        let wanted = self.wanted_pictures.get()?;
-        let family = self.state.with(|state| state.family);
-        let may_show = self.made.with(|made| made.may_show(&wanted));
-        let pair = || self.cache.with(|cache| cache.pair(caption, image, family));
-        may_show.then(pair).flatten()
-    }
-
-    /// Chooses the pair whose numbers are spelled out.
-    pub(crate) fn touch(self, key: u64, image: &str) {
-        self.state.update(|state| {
-            state.caption = Some(key);
-            state.picture = Some(image.to_owned());
-        });
-    }
-
-    /// A name for the visitor's next picture, never used before on this page.
-    pub(crate) fn own_id(self) -> String {
-        self.n_own.update_value(|n| *n += 1);
-        format!("{OWN}{}", self.n_own.get_value())
-    }
-
-    /// Takes a picture off the page.
-    pub(crate) fn remove_picture(self, id: &str) {
-        self.state.update(|state| state.remove_picture(id));
-        let file = self.files.try_update(|files| files.remove(id)).flatten();
-        if let Some(file) = file {
-            file.release();
-        }
-        self.supervise(Event::RemovePicture(id.to_owned()));
-    }
-
-    /// Shows what was recorded with the built-in model, unless an engine was faster or the page is another model's.
-    pub(crate) fn show_recorded(self, recorded: Recorded) {
-        let model = self.state.with_untracked(|state| state.model);
-        if self.snapshot.with_untracked(Option::is_some) || model != ModelChoice::Scenes {
-            return;
-        }
-        let keys = self.state.with_untracked(|state| {
-            let key_of = |text: &str| {
-                state
-                    .captions
-                    .iter()
-                    .find(|caption| caption.text == text)
-                    .map(|caption| caption.key)
-            };
-            // No caption has the key 0: what is not on the page is not shown.
-            recorded
-                .answer
-                .captions
-                .iter()
-                .map(|reading| key_of(&reading.caption).unwrap_or(0))
-                .collect()
-        });
-        self.learn(&recorded.card, &recorded.answer, AnswerSource::Past);
-        self.snapshot.set(Some(Snapshot {
-            card: recorded.card,
-            keys,
-            answer: recorded.answer,
-            recorded: true,
-        }));
-    }
 }
 
-/// What to ask for this page: its captions that say something, and its pictures that were read.
-fn question(state: &ExplorerState, files: &BTreeMap<String, PictureFile>) -> ScoreRequest {
-    let (keys, captions) = state.askable();
-    ScoreRequest {
-        keys,
-        captions,
-        images: read_pictures(state, files),
-        ..ScoreRequest::default()
-    }
+/// An answer as the page's state says to read it; the default before there is one.
+fn read_with<A, R>(
+    state: RwSignal<ExplorerState>,
+    answer: RwSignal<Option<A>>,
+    read: fn(&A, &ExplorerState) -> R,
+) -> Memo<R>
+where
+    A: Send + Sync + 'static,
+    R: Default + PartialEq + Send + Sync + 'static,
+{
+    Memo::new(move |_| {
+        answer.with(|answer| {
+            let read = |answer| state.with(|state| read(answer, state));
+            answer.as_ref().map(read).unwrap_or_default()
+        })
+    })
+}
+
+fn is_bare(engine: RwSignal<EngineState>) -> Memo<bool> {
+    Memo::new(move |_| {
+        engine.with(|engine| matches!(engine, EngineState::Ready(LoadedModel::Bare(_))))
+    })
+}
+
+/// The chosen picture with the chosen caption, else with its best one or the first.
+fn touched(
+    state: RwSignal<ExplorerState>,
+    readings: Memo<Readings>,
+) -> Memo<Option<(u64, String)>> {
+    Memo::new(move |_| {
+        state.with(|state| {
+            let image = state.picture.clone()?;
+            let best = || readings.with(|readings| readings.best_caption(&image));
+            let first = || state.captions.first().map(|caption| caption.key);
+            let caption = state.caption.or_else(best).or_else(first)?;
+            Some((caption, image))
+        })
+    })
+}
+
+fn question(
+    state: RwSignal<ExplorerState>,
+    files: RwSignal<BTreeMap<String, PictureFile>>,
+    quarantined: RwSignal<BTreeSet<String>>,
+) -> Memo<ScoreRequest> {
+    Memo::new(move |_| {
+        state.with(|state| {
+            let (keys, captions) = state.askable();
+            let mut request = ScoreRequest {
+                keys,
+                captions,
+                images: files.with(|files| read_pictures(state, files)),
+                ..ScoreRequest::default()
+            };
+            request.retain(|caption| quarantined.with(|all| !all.contains(caption)));
+            request
+        })
+    })
+}
+
+fn missing(
+    state: RwSignal<ExplorerState>,
+    files: RwSignal<BTreeMap<String, PictureFile>>,
+    gallery: RwSignal<Vec<GalleryPicture>>,
+    lesson_texts: RwSignal<LessonTexts>,
+    is_bare: Memo<bool>,
+    cache: RwSignal<ReadingCache>,
+) -> Memo<ReadingRequest> {
+    let of_view = move |state: &ExplorerState| {
+        let images = files.with(|files| read_pictures(state, files));
+        let elsewhere = match state.view {
+            View::Learn | View::Teach => lesson_texts.with(lesson_texts::captions),
+            _ => gallery.with(|gallery| written_captions(state, gallery)),
+        };
+        ReadingRequest::of_view(state, images, elsewhere)
+    };
+    Memo::new(move |_| {
+        if is_bare.get() {
+            return ReadingRequest::default();
+        }
+        let request = state.with(of_view);
+        cache.with(|cache| cache.missing(&request))
+    })
+}
+
+/// The same request without the captions that are not sent any more.
+fn without(
+    missing: Memo<ReadingRequest>,
+    quarantined: RwSignal<BTreeSet<String>>,
+) -> Memo<ReadingRequest> {
+    Memo::new(move |_| {
+        let mut missing = missing.get();
+        let is_sent = |caption: &String| quarantined.with(|all| !all.contains(caption));
+        missing.captions.retain(is_sent);
+        missing
+    })
+}
+
+fn generated_request(
+    state: RwSignal<ExplorerState>,
+    is_bare: Memo<bool>,
+) -> Memo<Option<GeneratedRequest>> {
+    Memo::new(move |_| match is_bare.get() {
+        true => None,
+        false => state.with(GeneratedRequest::of_view),
+    })
+}
+
+/// A client that reports to the page, as soon as there is one.
+fn client_of(slot: StoredValue<Option<PageState>, LocalStorage>) -> Client {
+    Client::new(move |event| {
+        if let Some(page) = slot.get_value() {
+            page.happened(event);
+        }
+    })
 }

@@ -1,70 +1,64 @@
-//! How the answers are read: under which law, and with what beside the bars.
+//! How the answers are read: under which distribution, and with what beside the bars.
 
 use leptos::prelude::*;
 
-use crate::explorer::{Measure, SecondNumber, family_name};
+use crate::explorer::{ExplorerState, Measure, SecondNumber, family_name};
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
 
-/// The invitation, and the two choices.
+const MEASURES: [(Measure, &str); 2] = [
+    (Measure::Likelihood, "likelihood"),
+    (Measure::Cosine, "CLIP’s cosine"),
+];
+const BESIDE: [(SecondNumber, &str); 3] = [
+    (SecondNumber::Posterior, "share"),
+    (SecondNumber::Cosine, "CLIP cosine"),
+    (SecondNumber::LogDensity, "log-density"),
+];
+
+/// The invitation, and the choices.
 #[component]
 pub(crate) fn Controls() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let beside = move |(reading, name)| {
-        let is_chosen = move || page.state.with(|state| state.beside == reading);
-        let choose = move |_| page.state.update(|state| state.beside = reading);
-        view! { <Choice group="beside" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
-    };
-    let measure = move |(measure, name)| {
-        let is_chosen = move || page.state.with(|state| state.measure == measure);
-        let choose = move |_| page.state.update(|state| state.measure = measure);
-        view! { <Choice group="measure" name=name is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
-    };
-    let measures = [
-        (Measure::Likelihood, "likelihood"),
-        (Measure::Cosine, "CLIP’s cosine"),
-    ];
-    let readings = [
-        (SecondNumber::Posterior, "share"),
-        (SecondNumber::Cosine, "CLIP cosine"),
-        (SecondNumber::LogDensity, "log-density"),
-    ];
     view! {
         <div class="controls">
             <p class="invitation">"Change one word."</p>
             <div class="readings" hidden=move || page.is_bare.get()>
                 <FamilyChoice/>
-                <fieldset><legend>"Bars show"</legend>{measures.map(measure).collect_view()}</fieldset>
-                <fieldset><legend>"Also show"</legend>{readings.map(beside).collect_view()}</fieldset>
+                {choices("measure", "Bars show", MEASURES, |state| &mut state.measure)}
+                {choices("beside", "Also show", BESIDE, |state| &mut state.beside)}
             </div>
         </div>
     }
 }
 
-/// The law whose numbers are shown, in every view.
+/// The distribution whose numbers are shown, in every view.
 #[component]
 pub(crate) fn FamilyChoice() -> impl IntoView {
-    let page = expect_context::<PageState>();
-    let law = move |family| {
-        let is_chosen = move || page.state.with(|state| state.family == family);
-        let choose = move |_| page.state.update(|state| state.family = family);
-        view! { <Choice group="law" name=family_name(family) is_chosen=Signal::derive(is_chosen) on_choose=Callback::new(choose)/> }
-    };
-    view! { <fieldset class="law"><legend>"Law"</legend>{Family::ALL.map(law).collect_view()}</fieldset> }
+    let families = Family::ALL.map(|family| (family, family_name(family)));
+    choices("distribution", "Distribution", families, |state| {
+        &mut state.family
+    })
 }
 
-/// One of several choices, of which one holds.
-#[component]
-pub(crate) fn Choice(
+/// Radio buttons for one field of the page's state.
+pub(crate) fn choices<T: Copy + PartialEq + Send + Sync + 'static>(
     group: &'static str,
-    name: &'static str,
-    is_chosen: Signal<bool>,
-    on_choose: Callback<()>,
-) -> impl IntoView {
-    view! {
-        <label class="choice">
-            <input type="radio" name=group value=name prop:checked=is_chosen on:change=move |_| on_choose.run(())/>
-            <span>{name}</span>
-        </label>
-    }
+    legend: &'static str,
+    options: impl IntoIterator<Item = (T, &'static str)>,
+    field: fn(&mut ExplorerState) -> &mut T,
+) -> AnyView {
+    let page = expect_context::<PageState>();
+    let chosen = Memo::new(move |_| *field(&mut page.state.get()));
+    let choice = |(value, name)| {
+        let choose = move |_| page.state.update(|state| *field(state) = value);
+        view! {
+            <label class="choice">
+                <input type="radio" name=group value=name prop:checked=move || chosen.get() == value on:change=choose/>
+                <span>{name}</span>
+            </label>
+        }
+    };
+    let choices = options.into_iter().map(choice).collect_view();
+    view! { <fieldset class=format!("choices {group}")><legend>{legend}</legend>{choices}</fieldset> }.into_any()
 }

@@ -39,7 +39,10 @@ pub(crate) fn Export() -> impl IntoView {
                 <a download="kappascope.csv" href=move || as_csv.get()>"CSV"</a>
                 <a download="kappascope.json" href=move || as_json.get()>"JSON"</a>
             </p>
-            <p class="aside">"The same numbers from the native program, in the project’s folder; your own pictures stand there under the names that the page gave them:"</p>
+            <p class="aside">
+                "The same numbers from the native program, in the project’s folder; your own pictures stand there "
+                "under the names that the page gave them:"
+            </p>
             <pre class="command" tabindex="0"><code>{words}</code></pre>
         </details>
     }

@@ -1,4 +1,4 @@
-//! The pictures that come with the page, to hang and to take down.
+//! The pictures that come with the page, each to be shown or taken off.
 
 use leptos::prelude::*;
 
@@ -14,7 +14,9 @@ pub(crate) fn GalleryStrip() -> impl IntoView {
         <section class="gallery" aria-label="Gallery">
             <p class="label">"Gallery"</p>
             <div class="strip">
-                <For each=move || page.gallery.get() key=|picture| picture.id.clone() let:picture><GalleryButton picture=picture/></For>
+                <For each=move || page.gallery.get() key=|picture| picture.id.clone() let:picture>
+                    <GalleryButton picture=picture/>
+                </For>
             </div>
         </section>
     }
@@ -28,7 +30,10 @@ fn GalleryButton(picture: GalleryPicture) -> impl IntoView {
     let (url, alt) = (picture.url(), picture.alt.clone());
     let title = alt.clone();
     view! {
-        <button type="button" class="small-frame" title=title aria-pressed=move || is_shown().to_string() on:click=move |_| gallery::toggle(page, &picture)>
+        <button
+            type="button" class="small-frame" title=title aria-pressed=move || is_shown().to_string()
+            on:click=move |_| gallery::toggle(page, &picture)
+        >
             <img src=url alt=alt width="56" height="56" decoding="async"/>
         </button>
     }

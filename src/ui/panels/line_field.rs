@@ -4,50 +4,8 @@ use leptos::ev::KeyboardEvent;
 use leptos::html::Textarea;
 use leptos::prelude::*;
 
-use leptos::web_sys;
-use web_sys::HtmlElement;
-
 use crate::explorer::Direction;
-use crate::ui::dom::browser;
-
-/// Which line of a list takes the cursor, once its field is drawn.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Cursor(RwSignal<Option<Arrival>>);
-
-#[derive(Debug, Clone, Copy)]
-struct Arrival {
-    line: u64,
-    scrolls: bool,
-}
-
-impl Cursor {
-    /// Sends the cursor to a line, and brings the line into sight.
-    pub(crate) fn send(self, line: u64) {
-        self.0.set(Some(Arrival {
-            line,
-            scrolls: true,
-        }));
-    }
-
-    /// Leaves the cursor in a line, in sight or not.
-    pub(crate) fn leave(self, line: u64) {
-        self.0.set(Some(Arrival {
-            line,
-            scrolls: false,
-        }));
-    }
-
-    /// Puts the cursor into a line's field, if it is its turn.
-    fn arrive(self, line: u64, field: &HtmlElement) {
-        if let Some(arrival) = self.0.get().filter(|arrival| arrival.line == line) {
-            browser::focus(field);
-            if arrival.scrolls {
-                browser::bring_into_sight(field);
-            }
-            self.0.set(None);
-        }
-    }
-}
+use crate::ui::dom::cursor::Cursor;
 
 /// Where a line is typed. Enter adds the next one; Alt with an arrow moves this one.
 #[component]

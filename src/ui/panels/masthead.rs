@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Event, LoadedModel, file_size};
+use crate::explorer::{Event, LoadedModel, Snapshot, file_size};
 use crate::protocol::Progress;
 use crate::ui::model_panel::{ModelButton, ModelPanel, stage_name};
 use crate::ui::page::state::{EngineState, PageState};
@@ -19,6 +19,9 @@ pub(crate) fn Masthead() -> impl IntoView {
         })
     };
     let cannot_retry = move || retry_text().is_none();
+    let retry = move |_| page.retry_engine();
+    let is_fast = move || !page.is_slow.get();
+    let stop = move |_| page.supervise(Event::Stop);
     view! {
         <header class="masthead">
             <p class="name">"Kappascope"</p>
@@ -26,34 +29,32 @@ pub(crate) fn Masthead() -> impl IntoView {
             <p class="engine" role="status">
                 // First, so that it stays where it is while the words beside it grow.
                 <ModelButton/>
-                <span>{move || engine_words(page)}</span>
-                <button type="button" class="quiet" data-act="retry-engine" hidden=cannot_retry on:click=move |_| retry(page)>{retry_text}</button>
-                <button type="button" class="quiet" data-act="stop-engine" hidden=move || !page.is_slow.get() on:click=move |_| page.supervise(Event::Stop)>"Stop waiting"</button>
+                <span>{move || engine_text(page)}</span>
+                <button type="button" class="quiet" data-act="retry-engine" hidden=cannot_retry on:click=retry>
+                    {retry_text}
+                </button>
+                <button type="button" class="quiet" data-act="stop-engine" hidden=is_fast on:click=stop>
+                    "Stop waiting"
+                </button>
             </p>
         </header>
         <ModelPanel/>
     }
 }
 
-/// Tries the built-in model again, whatever happened before.
-fn retry(page: PageState) {
-    page.engine.set(EngineState::Starting);
-    page.supervise(Event::Retry);
-}
-
-fn engine_words(page: PageState) -> String {
-    let has_recorded = page
+fn engine_text(page: PageState) -> String {
+    let is_recorded = |snapshot: &Snapshot| snapshot.recorded;
+    let shown = match page
         .snapshot
-        .with(|snapshot| snapshot.as_ref().is_some_and(|snapshot| snapshot.recorded));
-    let shown = if has_recorded {
-        "Recorded answers · "
-    } else {
-        ""
+        .with(|snapshot| snapshot.as_ref().is_some_and(is_recorded))
+    {
+        true => "Recorded answers · ",
+        false => "",
     };
     page.engine.with(|engine| match engine {
         EngineState::Starting => format!("{shown}the model is being loaded"),
-        EngineState::Loading(progress) => format!("{shown}{}", progress_words(progress)),
-        EngineState::Ready(card) => card_words(card, &page.choice.get()),
+        EngineState::Loading(progress) => format!("{shown}{}", progress_text(progress)),
+        EngineState::Ready(card) => card_text(card, &page.choice.get()),
         EngineState::Stopped(reason) => format!("{shown}no engine runs: {reason}"),
         EngineState::Waits => {
             format!("{shown}loading the model stopped this page before, so it waits")
@@ -61,22 +62,13 @@ fn engine_words(page: PageState) -> String {
     })
 }
 
-fn progress_words(progress: &Progress) -> String {
-    let Progress {
-        stage,
-        loaded_bytes,
-        total_bytes,
-        ..
-    } = progress;
-    format!(
-        "loading the {}, {} of {}",
-        stage_name(*stage),
-        file_size(*loaded_bytes),
-        file_size(*total_bytes)
-    )
+fn progress_text(progress: &Progress) -> String {
+    let [loaded, total] = [progress.loaded_bytes, progress.total_bytes].map(file_size);
+    let stage = stage_name(progress.stage);
+    format!("loading the {stage}, {loaded} of {total}")
 }
 
-fn card_words(card: &LoadedModel, choice: &str) -> String {
+fn card_text(card: &LoadedModel, choice: &str) -> String {
     let engine = if card.engine() == "gpu" { "GPU" } else { "CPU" };
     let why = if choice.is_empty() {
         String::new()

@@ -43,7 +43,11 @@ fn Link(to: View) -> impl IntoView {
             open(page, to);
         }
     };
-    view! { <a data-to=to.slug() href=move || format!("#{}", href.get()) aria-current=current on:click=follow>{to.name()}</a> }
+    view! {
+        <a data-to=to.slug() href=move || format!("#{}", href.get()) aria-current=current on:click=follow>
+            {to.name()}
+        </a>
+    }
 }
 
 /// Opens a view as a new entry of the history; the present one is left as it stands.

@@ -8,16 +8,15 @@ use crate::ui::page::state::PageState;
 #[component]
 pub(crate) fn Notices() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let dismiss = move |key| {
-        page.notices
-            .update(|notices| notices.retain(|notice| notice.key != key));
-    };
+    let dismiss = move |key| page.notices.dismiss(key);
     view! {
         <div class="notices" role="alert" aria-label="Messages">
-            <For each=move || page.notices.get() key=|notice| notice.key let:notice>
+            <For each=move || page.notices.shown() key=|notice| notice.key let:notice>
                 <p class="notice">
                     <span>{notice.text}</span>
-                    <button type="button" aria-label="Dismiss this message" on:click=move |_| dismiss(notice.key)>"×"</button>
+                    <button type="button" aria-label="Dismiss this message" on:click=move |_| dismiss(notice.key)>
+                        "×"
+                    </button>
                 </p>
             </For>
         </div>

@@ -1,4 +1,4 @@
-//! What one caption says of one picture.
+//! The numbers of one caption and one picture.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -7,24 +7,24 @@ use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
 use crate::explorer::{
-    CosineView, Cosines, ExplorerState, Measure, PairView, Readings, beside_text, best_text,
-    rank_text, three_significant,
+    CosineView, Cosines, Measure, PairView, Readings, beside_text, best_text, rank_text,
+    three_significant,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
-/// What is known of a caption and a picture, and how the page marks them.
+/// The numbers of a caption and a picture, and how the page marks them.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     page: PageState,
     caption: u64,
     image: StoredValue<String>,
-    /// By a model with adapters.
+    /// The numbers of a model with adapters.
     view: Memo<Option<PairView>>,
-    /// By a model without.
+    /// The cosine of a model without.
     cosine: Memo<Option<CosineView>>,
     measure: Memo<Measure>,
-    /// Whether what is known is of the text that stands there now.
+    /// Whether the numbers are those of the text that stands there now.
     is_current: Memo<bool>,
     is_touched: Memo<bool>,
 }
@@ -68,7 +68,7 @@ impl Pair {
         self.cosine.get().map(|view| view.cosine)
     }
 
-    /// What the bars show.
+    /// The value that the bar shows.
     fn measured(self) -> Option<f64> {
         let measure = self.measure.get();
         let of_view = self
@@ -98,11 +98,10 @@ impl Pair {
     fn best(self) -> &'static str {
         match self.cosine.get() {
             Some(view) => best_text(view.is_best_caption, view.is_best_picture),
-            None => self.view.with(|view| {
-                view.as_ref().map_or("", |view| {
-                    best_text(view.is_best_caption, view.is_best_picture)
-                })
-            }),
+            None => {
+                let best = |view: &PairView| best_text(view.is_best_caption, view.is_best_picture);
+                self.view.with(|view| view.as_ref().map_or("", best))
+            }
         }
     }
 
@@ -117,11 +116,7 @@ impl Pair {
     }
 
     fn is_in_chosen_column(self) -> bool {
-        let is_chosen = |state: &ExplorerState| {
-            self.image
-                .with_value(|id| state.picture.as_ref() == Some(id))
-        };
-        self.page.state.with(is_chosen)
+        self.image.with_value(|id| self.page.is_chosen(id))
     }
 
     fn touch(self) {
@@ -165,9 +160,13 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
     // One line has room for one of the two.
     let best_of = move || Some(pair.best()).filter(|_| pair.moved().is_empty());
     view! {
-        <td role="gridcell" class="pair" class:chosen=move || pair.is_in_chosen_column() class:touched=move || pair.is_touched.get() class:best=move || !pair.best().is_empty() class:pointed=move || is_pointed.get()
+        <td
+            role="gridcell" class="pair"
+            class:chosen=move || pair.is_in_chosen_column() class:touched=move || pair.is_touched.get()
+            class:best=move || !pair.best().is_empty() class:pointed=move || is_pointed.get()
             tabindex=move || if pair.is_touched.get() { "0" } else { "-1" }
-            data-field=field data-image=image data-caption=move || text.get() data-value=move || pair.exact() title=move || pair.exact()
+            data-field=field data-image=image data-caption=move || text.get()
+            data-value=move || pair.exact() title=move || pair.exact()
             on:click=move |_| pair.touch() on:focus=move |_| pair.touch() on:keydown=walk
             on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >

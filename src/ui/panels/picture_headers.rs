@@ -6,20 +6,24 @@ use crate::explorer::measure_text;
 use crate::ui::page::file_input;
 use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::PageState;
+use crate::ui::panels::chosen_picture::alt;
 use crate::ui::plot;
 
 /// The head of the matrix: what its columns are.
 #[component]
 pub(crate) fn PictureHeaders() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let ids = Memo::new(move |_| page.state.with(|state| state.pictures.clone()));
+    let ids = page.pictures();
     let is_bare = move || page.is_bare.get();
     view! {
         <tr role="row" class="heads">
             <th role="columnheader" class="caption"><span class="hidden">"Caption"</span></th>
             <th role="columnheader" class="numbers">
-                <i>"κ"</i><span hidden=is_bare>", how specific"<br/>"bar, how vague among reference captions"</span>
-                <button type="button" class="quiet sort" hidden=is_bare on:click=move |_| page.sort_captions(None)>"sort by "<i>"κ"</i></button>
+                <i>"κ"</i>
+                <span hidden=is_bare>", how specific"<br/>"bar, how vague among reference captions"</span>
+                <button type="button" class="quiet sort" hidden=is_bare on:click=move |_| page.sort_captions(None)>
+                    "sort by "<i>"κ"</i>
+                </button>
             </th>
             <For each=move || ids.get() key=Clone::clone let:id><PictureHeader id=id/></For>
             <th role="columnheader" class="picture add"><AddPicture/></th>
@@ -36,49 +40,51 @@ fn PictureHeader(id: String) -> impl IntoView {
         page.files
             .with(|files| id.with_value(|id| files.get(id).cloned()))
     });
-    let alt = move || {
-        file.with(|file| {
-            file.as_ref()
-                .map_or_else(String::new, |file| file.alt.clone())
-        })
-    };
-    let is_chosen = move || {
-        page.state
-            .with(|state| id.with_value(|id| state.picture.as_ref() == Some(id)))
-    };
+    let alt = move || id.with_value(|id| alt(page, id));
+    let is_chosen = move || id.with_value(|id| page.is_chosen(id));
     let choose = move |_| {
         page.state
             .update(|state| state.picture = Some(id.get_value()));
     };
-    // A visitor's own file is only drawn once an engine has found it sound and of sane size.
-    let url = move || {
+    let is_pointed = move || id.with_value(|id| page.points_at_picture(id));
+    let is_strange = move || {
         file.with(|file| {
             file.as_ref()
-                .filter(|file| file.state != PictureState::Unread)
-                .map(|file| file.url.clone())
+                .is_some_and(PictureFile::is_out_of_distribution)
         })
     };
-    let is_pointed = move || id.with_value(|id| page.points_at_picture(id));
-    let is_outside = move || file.with(|file| file.as_ref().is_some_and(PictureFile::is_outside));
-    let notes = move || {
-        file.with(|file| match file.as_ref().map(|file| &file.state) {
+    let title = move || {
+        let notes = file.with(|file| match file.as_ref().map(|file| &file.state) {
             Some(PictureState::Read(reading)) => reading.notes.join("; "),
             _ => String::new(),
-        })
+        });
+        format!("{} {notes}", alt()).trim().to_owned()
+    };
+    let picture = move || match file.with(|file| file.as_ref().and_then(PictureFile::sound_url)) {
+        Some(url) => {
+            view! { <img src=url alt=alt() width="96" height="96" decoding="async"/> }.into_any()
+        }
+        None => view! { <span class="unread">"reading"</span> }.into_any(),
     };
     view! {
-        <th role="columnheader" class="picture" class:chosen=is_chosen class:pointed=is_pointed
-            on:pointerenter=move |_| id.with_value(|id| page.point(None, Some(id))) on:pointerleave=move |_| page.point(None, None)>
-            <button type="button" class="frame" aria-pressed=move || is_chosen().to_string() title=move || [alt(), notes()].join(" ").trim().to_owned() on:click=choose>
-                {move || match url() {
-                    Some(url) => view! { <img src=url alt=alt() width="96" height="96" decoding="async"/> }.into_any(),
-                    None => view! { <span class="unread">"reading"</span> }.into_any(),
-                }}
-            </button>
-            <Show when=is_outside><span class="outside">"outside what it knows"</span></Show>
-            <button type="button" class="sort-by" title="sort the captions by this column" aria-label=move || format!("Sort the captions by this picture: {}", alt())
-                on:click=move |_| id.with_value(|id| page.sort_captions(Some(id)))>"⇅"</button>
-            <button type="button" class="remove" aria-label=move || format!("Remove the picture: {}", alt()) on:click=move |_| page.remove_picture(&id.get_value())>"×"</button>
+        <th
+            role="columnheader" class="picture" class:chosen=is_chosen class:pointed=is_pointed
+            on:pointerenter=move |_| id.with_value(|id| page.point(None, Some(id)))
+            on:pointerleave=move |_| page.point(None, None)
+        >
+            <button
+                type="button" class="frame" aria-pressed=move || is_chosen().to_string() title=title on:click=choose
+            >{picture}</button>
+            <Show when=is_strange><span class="out-of-distribution">"outside what it knows"</span></Show>
+            <button
+                type="button" class="sort-by" title="sort the captions by this column"
+                aria-label=move || format!("Sort the captions by this picture: {}", alt())
+                on:click=move |_| id.with_value(|id| page.sort_captions(Some(id)))
+            >"⇅"</button>
+            <button
+                type="button" class="remove" aria-label=move || format!("Remove the picture: {}", alt())
+                on:click=move |_| page.remove_picture(&id.get_value())
+            >"×"</button>
         </th>
     }
 }
@@ -89,7 +95,11 @@ pub(crate) fn AddPicture() -> impl IntoView {
     let page = expect_context::<PageState>();
     view! {
         <label class="add-picture">
-            <input type="file" accept="image/*" multiple=true class="over" aria-label="Add pictures: choose files, drop or paste" on:change=move |event| file_input::accept_choice(page, &event)/>
+            <input
+                type="file" accept="image/*" multiple=true class="over"
+                aria-label="Add pictures: choose files, drop or paste"
+                on:change=move |event| file_input::accept_choice(page, &event)
+            />
             <span aria-hidden="true">"+ picture"<small>"choose, drop or paste"</small></span>
         </label>
     }
@@ -99,17 +109,17 @@ pub(crate) fn AddPicture() -> impl IntoView {
 #[component]
 pub(crate) fn Axis() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let ids = Memo::new(move |_| page.state.with(|state| state.pictures.clone()));
+    let ids = page.pictures();
     let extent = move || page.extent();
-    let is_chosen = move |id: &String| page.state.with(|state| state.picture.as_ref() == Some(id));
+    let ends = move || format!("from {} to {}", extent().lowest, extent().highest);
     view! {
         <tr role="row" class="feet">
             <th role="rowheader" class="caption"><span class="hidden">"Scale"</span></th>
             <td role="gridcell" class="numbers">{move || measure_text(page.measure())}</td>
             <For each=move || ids.get() key=Clone::clone let:id>
-                <td role="gridcell" class="pair" class:chosen=move || is_chosen(&id)>
+                <td role="gridcell" class="pair" class:chosen=move || page.is_chosen(&id)>
                     {plot::axis(extent)}
-                    <span class="hidden">{move || { let extent = extent(); format!("from {} to {}", extent.lowest, extent.highest) }}</span>
+                    <span class="hidden">{ends}</span>
                 </td>
             </For>
         </tr>

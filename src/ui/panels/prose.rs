@@ -1,43 +1,84 @@
-//! What the numbers are, and what they are not.
+//! Short texts about what the numbers are, and what they are not.
+//!
+//! A line that begins with `#` is a title, an empty line parts paragraphs, and words between asterisks are emphasized.
 
 use leptos::prelude::*;
 
 use crate::explorer::ModelChoice;
 use crate::ui::page::state::PageState;
 
-const SCENES: &str = "It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and the page says that it is outside what the model knows.";
-const PHOTOGRAPHS: &str = "OpenAI’s CLIP learned from four hundred million pictures of the web with the words beside them. Nobody has counted how many pictures fit a caption there, so its numbers can be compared with one another, but with no truth.";
+const ABOUT: &str = "
+# What you see
+Words that fit many pictures leave much open. The model gives each caption not one point but a spread of directions
+on a sphere. *κ*, the *concentration*, says how tight it is: a specific caption stands as a sharp point of light, a
+vague one lies out of focus.
 
-/// Three short texts below what they explain.
+A bar says how much better the caption predicts the picture than knowing nothing would, in *nats*. Zero is no
+better. One nat more makes the picture 2.7 times as likely.
+
+# What it is not
+*κ* is not the model’s confidence, and not whether the caption is true. It measures what the words leave open, as
+far as this model’s eyes can tell pictures apart.
+
+Differences between captions mean something; the zero of the nats is set by training only within about one nat.";
+const SCENES: &str = "
+It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and
+the page says that it is outside what the model knows.";
+const PHOTOGRAPHS: &str = "
+OpenAI’s CLIP learned from four hundred million pictures of the web with the words beside them. Nobody has counted
+how many pictures fit a caption there, so its numbers can be compared with one another, but with no truth.";
+const PRIVATE: &str = "
+Your captions and pictures stay on this machine. Captions are kept in the address after the “#”, which is never
+sent, so a link or a reload brings this page back. Alt with ↑ or ↓ moves a caption; arrow keys walk through the
+cells.";
+
+/// Three short texts below the matrix.
 #[component]
 pub(crate) fn Prose() -> impl IntoView {
     let page = expect_context::<PageState>();
+    let title = |title| view! { <h2>{title}</h2> }.into_any();
     let world = move || match page.models.at_work.get() {
         Some(ModelChoice::Clip) => PHOTOGRAPHS,
         _ => SCENES,
     };
     view! {
         <footer class="prose">
-            <section>
-                <h2>"What you see"</h2>
-                <p>"Words that fit many pictures leave much open. The model gives each caption not one point but a spread of "
-                    "directions on a sphere. "<i>"κ"</i>", the "<i>"concentration"</i>", says how tight it is: a specific caption "
-                    "stands as a sharp point of light, a vague one lies out of focus."</p>
-                <p>"A bar says how much better the caption predicts the picture than knowing nothing would, in "<i>"nats"</i>
-                    ". Zero is no better. One nat more makes the picture 2.7 times as likely."</p>
-            </section>
-            <section>
-                <h2>"What it is not"</h2>
-                <p><i>"κ"</i>" is not the model’s confidence, and not whether the caption is true. It measures what the words leave open, "
-                    "as far as this model’s eyes can tell pictures apart."</p>
-                <p>"Differences between captions mean something; the zero of the nats is set by training only within about one nat."</p>
-            </section>
-            <section>
-                <h2>"This model’s world"</h2>
-                <p>{world}</p>
-                <p>"Your captions and pictures stay on this machine. Captions are kept in the address after the “#”, which is never sent, "
-                    "so a link or a reload brings this page back. Alt with ↑ or ↓ moves a caption; arrow keys walk through the cells."</p>
-            </section>
+            {sections(ABOUT, title)}
+            <section><h2>"This model’s world"</h2><p>{world}</p><p>{PRIVATE}</p></section>
         </footer>
     }
+}
+
+/// Texts about a view, below it.
+pub(crate) fn about(text: &'static str) -> AnyView {
+    let title = |title| view! { <h3>{title}</h3> }.into_any();
+    view! { <div class="prose">{sections(text, title)}</div> }.into_any()
+}
+
+fn sections(text: &'static str, title: fn(&'static str) -> AnyView) -> AnyView {
+    let section = |section: &'static str| {
+        let (name, texts) = section.split_once('\n').unwrap_or((section, ""));
+        let paragraphs = texts
+            .split("\n\n")
+            .map(|text| view! { <p>{emphasized(text)}</p> });
+        view! { <section>{title(name)}{paragraphs.collect_view()}</section> }
+    };
+    text.trim_start_matches("\n# ")
+        .split("\n\n# ")
+        .map(section)
+        .collect_view()
+        .into_any()
+}
+
+/// A text in which words between asterisks are emphasized.
+pub(crate) fn emphasized(text: &'static str) -> AnyView {
+    let part = |(i, part): (usize, &'static str)| match i % 2 {
+        0 => part.into_any(),
+        _ => view! { <i>{part}</i> }.into_any(),
+    };
+    text.split('*')
+        .enumerate()
+        .map(part)
+        .collect_view()
+        .into_any()
 }

@@ -5,36 +5,33 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::data_address;
-use crate::ui::dom::portrait;
-use crate::ui::dom::portrait::Portrait;
-use crate::ui::dom::{browser, canvas};
+use crate::ui::dom::{browser, canvas, svg};
 use crate::ui::page::state::PageState;
 
-/// Pixels of a PNG for each of the page, so that print stays sharp.
+/// Pixels along a PNG's side for each pixel on the page, so that print stays sharp.
 const SHARPNESS: f64 = 2.0;
 
 /// Two files, drawn when they are asked for.
 #[component]
 pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let drawn = move || of.get_untracked().and_then(|place| portrait::draw(&place));
+    let drawn = move || of.get_untracked().and_then(|place| svg::draw(&place));
     let name = move |ending: &str| {
-        let view = page.state.with_untracked(|state| state.view);
-        format!("kappascope-{}.{ending}", view.slug())
+        format!(
+            "kappascope-{}.{ending}",
+            page.state.with_untracked(|state| state.view).slug()
+        )
     };
     let save_svg = move |_| {
-        if let Some(Portrait { svg, .. }) = drawn() {
+        if let Some((svg, _)) = drawn() {
             browser::save(&name("svg"), &data_address("image/svg+xml", &svg));
         }
     };
     let save_png = move |_| {
-        let Some(Portrait { svg, size }) = drawn() else {
-            return;
-        };
-        let name = name("png");
+        let Some((svg, size)) = drawn() else { return };
+        let (name, address) = (name("png"), data_address("image/svg+xml", &svg));
         spawn_local(async move {
-            let address = data_address("image/svg+xml", &svg);
-            match canvas::png(&address, size.map(|side| SHARPNESS * side)).await {
+            match canvas::png(&address, size.map(pixels)).await {
                 Some(png) => browser::save(&name, &png),
                 None => page
                     .tell("This browser could not draw the view as a PNG. The SVG holds the same."),
@@ -48,4 +45,12 @@ pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
             <button type="button" class="quiet" data-save="png" on:click=save_png>"PNG"</button>
         </footer>
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "sides of a page are small and positive"
+)]
+fn pixels(length: f64) -> u32 {
+    (SHARPNESS * length).round() as u32
 }

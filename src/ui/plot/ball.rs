@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-/// Two bands of heights on a ball: one of the law that knows nothing, and one that is compared with it.
+/// Two bands of heights on a ball: one of the uniform distribution, and one of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::ui) struct Bands {
-    /// From the lowest to the highest cosine, knowing nothing.
+    /// The lowest and the highest cosine under the uniform distribution.
     pub(in crate::ui) uniform: [f64; 2],
-    /// From the lowest to the highest cosine of the other.
+    /// The lowest and the highest cosine under the other.
     pub(in crate::ui) spread: [f64; 2],
 }
 

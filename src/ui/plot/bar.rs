@@ -14,15 +14,16 @@ pub(in crate::ui) fn bar(
 
 /// Compiled once, and not for each pair of closures.
 fn drawn(value: Signal<Option<f64>>, extent: Signal<Extent>) -> AnyView {
-    let ends = move || {
-        let (extent, value) = (extent.get(), value.get().unwrap_or(0.0));
-        let (zero, end) = (extent.fraction(0.0), extent.fraction(value));
-        (100.0 * zero.min(end), 100.0 * (end - zero).abs())
-    };
+    let share = move |value: f64| extent.get().fraction(value);
+    let end = move || share(value.get().unwrap_or(0.0));
+    let percent = |share: f64| format!("{:.3}%", 100.0 * share);
+    let start = move || percent(share(0.0).min(end()));
+    let width = move || percent((end() - share(0.0)).abs());
+    let is_negative = move || value.get().is_some_and(|value| value < 0.0);
     view! {
-        <svg class="bar" class:negative=move || value.get().is_some_and(|value| value < 0.0) aria-hidden="true" width="100%" height="14">
-            <rect class="bar-fill" y="3" height="8" x=move || format!("{:.3}%", ends().0) width=move || format!("{:.3}%", ends().1)/>
-            <rect class="bar-zero" y="0" width="1" height="14" x=move || format!("{:.3}%", 100.0 * extent.get().fraction(0.0))/>
+        <svg class="bar" class:negative=is_negative aria-hidden="true" width="100%" height="14">
+            <rect class="bar-fill" y="3" height="8" x=start width=width/>
+            <rect class="bar-zero" y="0" width="1" height="14" x=move || percent(share(0.0))/>
         </svg>
     }
     .into_any()

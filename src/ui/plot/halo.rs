@@ -8,12 +8,13 @@ use crate::explorer::HaloShape;
 const WIDE_REACH: f64 = 3.0;
 /// The same for the miniature.
 const SMALL_REACH: f64 = 1.0;
-/// How large a mark is drawn.
+
+/// The size of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::ui) enum Size {
     /// Under a caption's words.
     Wide,
-    /// In place of the caption.
+    /// Beside a caption in a table or a list.
     Small,
 }
 
@@ -25,24 +26,28 @@ pub(in crate::ui) fn halo(
     drawn(Signal::derive(percentile), size)
 }
 
+/// The style that colours a caption's bars by how specific it is.
+pub(in crate::ui) fn certainty(percentile: Option<f64>) -> Option<String> {
+    percentile.map(|percentile| format!("{:.1}%", 100.0 - percentile))
+}
+
 /// Compiled once, and not for each closure.
 fn drawn(percentile: Signal<Option<f64>>, size: Size) -> AnyView {
-    let reach = if size == Size::Wide {
-        WIDE_REACH
-    } else {
-        SMALL_REACH
+    let (reach, class) = match size {
+        Size::Wide => (WIDE_REACH, "halo halo-wide"),
+        Size::Small => (SMALL_REACH, "halo halo-small"),
     };
-    let focus = move || HaloShape::at(percentile.get().unwrap_or(50.0), reach);
-    let class = if size == Size::Wide {
-        "halo halo-wide"
-    } else {
-        "halo halo-small"
-    };
+    let shape = move || HaloShape::at(percentile.get().unwrap_or(50.0), reach);
+    let view_box = format!("{} -1 {} 2", -reach, 2.0 * reach);
+    let mist = move || scaled(shape().mist, shape().mist_strength);
+    let glow = move || scaled([shape().glow; 2], shape().glow_strength);
+    let core = move || scaled([shape().core; 2], shape().core_strength);
+    let is_unknown = move || percentile.get().is_none();
     view! {
-        <svg class=class class:unknown=move || percentile.get().is_none() viewBox=format!("{} -1 {} 2", -reach, 2.0 * reach) aria-hidden="true">
-            <circle r="1" fill="url(#mist)" class="halo-mist" style=move || scaled(focus().mist, focus().mist_strength)/>
-            <circle r="1" fill="url(#glow)" class="halo-glow" style=move || scaled([focus().glow; 2], focus().glow_strength)/>
-            <circle r="1" class="halo-core" style=move || scaled([focus().core; 2], focus().core_strength)/>
+        <svg class=class class:unknown=is_unknown viewBox=view_box aria-hidden="true">
+            <circle r="1" fill="url(#mist)" class="halo-mist" style=mist/>
+            <circle r="1" fill="url(#glow)" class="halo-glow" style=glow/>
+            <circle r="1" class="halo-core" style=core/>
         </svg>
     }
     .into_any()

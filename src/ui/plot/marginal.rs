@@ -15,7 +15,7 @@ const TICK_ROW: f64 = 20.0;
 /// Room for the axis and its names.
 const AXIS: f64 = 42.0;
 
-/// What is drawn over one axis.
+/// Curves and rows of ticks over one axis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::ui) struct Panel {
     /// The curves, each with its label.
@@ -29,7 +29,7 @@ pub(in crate::ui) struct Panel {
 /// A curve with its label.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ui) struct Line {
-    /// What it is.
+    /// Its name, written above its peak.
     pub(in crate::ui) label: &'static str,
     /// How it is drawn, named as in the style sheet.
     pub(in crate::ui) class: &'static str,
@@ -42,7 +42,7 @@ pub(in crate::ui) struct Line {
 pub(in crate::ui) struct Tick {
     /// The cosine.
     pub(in crate::ui) cosine: f64,
-    /// What stands there.
+    /// Its name, shown on hover.
     pub(in crate::ui) label: String,
     /// Whether it is the one that is touched.
     pub(in crate::ui) is_touched: bool,
@@ -63,6 +63,7 @@ pub(in crate::ui) fn marginal(panel: Memo<Panel>) -> impl IntoView {
             <text class="axis-label" x=x y=floor + 17.0 text-anchor=anchor>{number}</text>
         }
     };
+    let row = |(i, name)| tick_row(panel, i, name, floor + AXIS - 12.0);
     view! {
         <svg class="marginal" width="100%" height=height aria-hidden="true">
             <svg x="0" y=top width="100%" height=CURVES viewBox="-1 0 2 1" preserveAspectRatio="none">
@@ -72,7 +73,7 @@ pub(in crate::ui) fn marginal(panel: Memo<Panel>) -> impl IntoView {
             {end("0", "start", "−1")} {end("50%", "middle", "0")} {end("100%", "end", "1")}
             <text class="axis-label" x="75%" y=floor + 17.0 text-anchor="middle">"cosine"</text>
             {(0..n_lines).map(|i| label(panel, i, top)).collect_view()}
-            {rows.into_iter().enumerate().map(|(i, name)| tick_row(panel, i, name, floor + AXIS - 12.0)).collect_view()}
+            {rows.into_iter().enumerate().map(row).collect_view()}
         </svg>
     }
 }
@@ -101,13 +102,15 @@ fn label(panel: Memo<Panel>, i: usize, top: f64) -> impl IntoView {
     };
     // Towards the side where no later curve peaks, as long as there is room.
     let is_left = move || i == 0 || peak().0 > 0.3 || panel.with(|panel| is_leftmost(panel, i));
+    let dx = move || if is_left() { "-6" } else { "6" };
+    let anchor = move || if is_left() { "end" } else { "start" };
     let baseline = LABEL_ROW * i as f64 + 13.0;
     let words = panel.with_untracked(|panel| panel.lines[i].label);
     let class = panel.with_untracked(|panel| format!("marginal-leader {}", panel.lines[i].class));
     let x = move || place(peak().0);
     view! {
         <line class=class x1=x x2=x y1=baseline - 10.0 y2=move || peak().1/>
-        <text class="marginal-label" x=x y=baseline dx=move || if is_left() { "-6" } else { "6" } text-anchor=move || if is_left() { "end" } else { "start" }>{words}</text>
+        <text class="marginal-label" x=x y=baseline dx=dx text-anchor=anchor>{words}</text>
     }
 }
 

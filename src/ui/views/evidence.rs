@@ -10,7 +10,7 @@ use crate::explorer::{
 use crate::report::{Evaluation, SummaryRow};
 use crate::ui::page::gallery::fetch_json;
 use crate::ui::page::state::PageState;
-use crate::ui::panels::FamilyChoice;
+use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::plot;
 
 const EVALUATIONS: &str = "./models/scenes";

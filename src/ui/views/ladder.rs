@@ -5,15 +5,29 @@ use std::collections::HashMap;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    BUILT_IN_LADDERS, Direction, Extent, MAX_RUNGS, RungStep, RungView, bits_of, built_in_ladder,
-    ladder_text, rung_text, rung_views, signed, step_text, three_significant,
+    BUILT_IN_LADDERS, Direction, Extent, Ladder as Rungs, MAX_RUNGS, RungStep, RungView, bits_of,
+    built_in_ladder, ladder_text, rung_text, rung_views, signed, step_text, three_significant,
 };
 use crate::ui::dom::browser;
+use crate::ui::dom::cursor::Cursor;
 use crate::ui::page::state::PageState;
-use crate::ui::panels::FamilyChoice;
-use crate::ui::panels::line_field::{Cursor, LineField};
+use crate::ui::panels::controls::FamilyChoice;
+use crate::ui::panels::line_field::LineField;
+use crate::ui::panels::measures::{Number, foot, head};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
-use crate::ui::views::number::Number;
+
+const COLUMNS: &str = "Rung, the most general first|~how specific to the model|*κ*|\
+    change|~what the words say|bits|step";
+const ABOUT: &str = "
+# Two measures of the same words
+*κ* is what the model makes of a caption. *Bits* are what the words say about the built-in world, whose rules are
+known: each bit halves the scenes that fit. A rung that has more bits and no higher *κ* is marked: the model did not
+see what the words added.
+
+# What it is not
+Bits are known only for sentences of the built-in world. A ladder about photographs asks this model about words it
+never met, and its numbers then say so little that a rise proves nothing either.";
 
 /// The view: a choice of ladders, and the rungs of one.
 #[component]
@@ -23,12 +37,10 @@ pub(crate) fn Ladder() -> impl IntoView {
     // Sampling the information of a long caption takes milliseconds; each is worked out once.
     let known_bits = StoredValue::new(HashMap::new());
     let rungs = Memo::new(move |_| {
-        let (texts, family): (Vec<String>, _) = page.state.with(|state| {
-            (
-                state.ladder.texts().map(str::to_owned).collect(),
-                state.family,
-            )
-        });
+        let texts: Vec<String> = page
+            .state
+            .with(|state| state.ladder.texts().map(str::to_owned).collect());
+        let family = page.family();
         let bits: Vec<Option<f64>> = texts.iter().map(|text| bits(known_bits, text)).collect();
         page.cache
             .with(|cache| rung_views(&texts, &bits, cache, family))
@@ -36,24 +48,12 @@ pub(crate) fn Ladder() -> impl IntoView {
     view! {
         <section class="view" aria-labelledby="ladder-title">
             <h2 id="ladder-title">"Does each rung say more than the one above?"</h2>
-            <Choice/>
+            <LadderChoice/>
             <FamilyChoice/>
             <p class="finding">{move || rungs.with(|rungs| ladder_text(rungs))}</p>
             <RungTable rungs=rungs/>
             <NewRung/>
-            <div class="prose">
-                <section>
-                    <h3>"Two measures of the same words"</h3>
-                    <p><i>"κ"</i>" is what the model makes of a caption. "<i>"Bits"</i>" are what the words say about the built-in "
-                        "world, whose rules are known: each bit halves the scenes that fit. A rung that has more bits and no higher "
-                        <i>"κ"</i>" is marked: the model did not see what the words added."</p>
-                </section>
-                <section>
-                    <h3>"What it is not"</h3>
-                    <p>"Bits are known only for sentences of the built-in world. A ladder about photographs asks this model about words "
-                        "it never met, and its numbers then say so little that a rise proves nothing either."</p>
-                </section>
-            </div>
+            {about(ABOUT)}
         </section>
     }
 }
@@ -63,41 +63,38 @@ fn bits(known: StoredValue<HashMap<String, Option<f64>>>, text: &str) -> Option<
     let remembered = known.with_value(|known| known.get(text).copied());
     remembered.unwrap_or_else(|| {
         let bits = bits_of(text);
-        known.update_value(|known| {
-            known.insert(text.to_owned(), bits);
-        });
+        known.update_value(|known| _ = known.insert(text.to_owned(), bits));
         bits
     })
 }
 
 /// The built-in ladders, and the page's own captions as one.
 #[component]
-fn Choice() -> impl IntoView {
+fn LadderChoice() -> impl IntoView {
     let page = expect_context::<PageState>();
     let chosen = Memo::new(move |_| page.state.with(|state| built_in_ladder(&state.ladder)));
     let choose = move |value: String| {
-        let built_in = value
-            .parse()
-            .ok()
-            .and_then(|i: usize| BUILT_IN_LADDERS.get(i));
-        if let Some(built_in) = built_in {
-            page.state.update(|state| {
-                state.ladder = crate::explorer::Ladder::new(built_in.rungs.iter().copied());
-            });
+        let at: Option<usize> = value.parse().ok();
+        if let Some(built_in) = at.and_then(|i| BUILT_IN_LADDERS.get(i)) {
+            page.state
+                .update(|state| state.ladder = Rungs::new(built_in.rungs.iter().copied()));
         }
     };
     let take_captions = move |_| {
         page.state.update(|state| {
             let (_, captions) = state.askable();
-            state.ladder = crate::explorer::Ladder::new(captions.iter().map(String::as_str));
+            state.ladder = Rungs::new(captions.iter().map(String::as_str));
         });
     };
     // The options are told which of them is chosen: a select forgets its value when it is set before they are there.
+    let option = move |i: usize, name: &'static str| {
+        view! { <option value=i.to_string() prop:selected=move || chosen.get() == Some(i)>{name}</option> }
+    };
     let group = |world: &'static str| {
         let ladders = BUILT_IN_LADDERS.iter().enumerate();
         let of_world = ladders.filter(|(_, ladder)| ladder.world == world);
         let options = of_world
-            .map(|(i, ladder)| view! { <option value=i.to_string() prop:selected=move || chosen.get() == Some(i)>{ladder.name}</option> })
+            .map(|(i, ladder)| option(i, ladder.name))
             .collect_view();
         view! { <optgroup label=world>{options}</optgroup> }
     };
@@ -117,30 +114,22 @@ fn Choice() -> impl IntoView {
 #[component]
 fn RungTable(rungs: Memo<Vec<RungView>>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let keys = Memo::new(move |_| {
-        page.state.with(|state| {
-            let rungs = state.ladder.iter();
-            rungs.map(|rung| rung.key).collect::<Vec<_>>()
-        })
-    });
+    let of = |ladder: &Rungs| ladder.iter().map(|rung| rung.key).collect::<Vec<_>>();
+    let keys = Memo::new(move |_| page.state.with(|state| of(&state.ladder)));
     let extent = move |read: fn(&RungView) -> Option<f64>| {
         Memo::new(move |_| rungs.with(|rungs| Extent::of(rungs.iter().filter_map(read))))
     };
-    let kappas = extent(kappa);
-    let bits = extent(|rung| rung.bits);
+    let (kappas, bits) = (extent(kappa), extent(|rung| rung.bits));
     view! {
-        <table class="measures rungs">
+        <table class="measures cards rungs">
             <caption class="hidden">"The rungs with κ, its change, and the information of the words"</caption>
-            <thead><tr>
-                <th scope="col">"Rung, the most general first"</th>
-                <th scope="col" class="plotted">"how specific to the model"</th><th scope="col"><i>"κ"</i></th><th scope="col">"change"</th>
-                <th scope="col" class="plotted">"what the words say"</th><th scope="col">"bits"</th><th scope="col">"step"</th>
-            </tr></thead>
-            <tbody><For each=move || keys.get() key=|key| *key let:key><Rung key=key rungs=rungs kappas=kappas bits=bits/></For></tbody>
-            <tfoot aria-hidden="true"><tr>
-                <td></td><td class="plotted">{plot::axis(move || kappas.get())}</td><td></td><td></td>
-                <td class="plotted">{plot::axis(move || bits.get())}</td><td></td><td></td>
-            </tr></tfoot>
+            {head(COLUMNS)}
+            <tbody>
+                <For each=move || keys.get() key=|key| *key let:key>
+                    <Rung key=key rungs=rungs kappas=kappas bits=bits/>
+                </For>
+            </tbody>
+            {foot(COLUMNS, [kappas, bits])}
         </table>
     }
 }
@@ -162,13 +151,12 @@ fn Rung(
         page.state
             .with(|state| state.ladder.iter().position(|rung| rung.key == key))
     });
-    let rung = Memo::new(move |_| {
-        rungs.with(|rungs| place.get().and_then(|place| rungs.get(place).cloned()))
-    });
+    let rung = Memo::new(move |_| rungs.with(|rungs| rungs.get(place.get()?).cloned()));
     let read =
         move |part: fn(&RungView) -> Option<f64>| rung.with(|rung| rung.as_ref().and_then(part));
+    let number = move |part| Signal::derive(move || read(part));
     let percentile = move || read(|rung| Some(rung.view.as_ref()?.percentile));
-    let certainty = move || percentile().map(|percentile| format!("{:.1}%", 100.0 - percentile));
+    let text = move || rung.with(|rung| rung.as_ref().map(|rung| rung.text.clone()));
     let step = move || rung.with(|rung| rung.as_ref().map(step_text));
     let violates = move || {
         rung.with(|rung| {
@@ -177,13 +165,18 @@ fn Rung(
         })
     };
     view! {
-        <tr class="rung" class:violates=violates style:--certainty=certainty data-rung=move || rung.with(|rung| rung.as_ref().map(|rung| rung.text.clone()))>
-            <th scope="row">{plot::halo(percentile, plot::Size::Small)}<RungField key=key place=place rung=rung/></th>
+        <tr
+            class="rung" class:violates=violates data-rung=text
+            style:--certainty=move || plot::certainty(percentile())
+        >
+            <th scope="row">
+                {plot::halo(percentile, plot::Size::Small)}<RungField key=key place=place rung=rung/>
+            </th>
             <td class="plotted">{plot::bar(move || read(kappa), move || kappas.get())}</td>
-            <Number field="rung-kappa" value=Signal::derive(move || read(kappa)) show=three_significant/>
-            <Number field="rung-change" value=Signal::derive(move || read(|rung| rung.change)) show=signed/>
+            <Number field="rung-kappa" value=number(kappa) show=three_significant/>
+            <Number field="rung-change" value=number(|rung| rung.change) show=signed/>
             <td class="plotted bits">{plot::bar(move || read(|rung| rung.bits), move || bits.get())}</td>
-            <Number field="rung-bits" value=Signal::derive(move || read(|rung| rung.bits)) show=three_significant/>
+            <Number field="rung-bits" value=number(|rung| rung.bits) show=three_significant/>
             <td class="step">{step}</td>
         </tr>
     }
@@ -197,38 +190,44 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
     let text = Signal::derive(move || {
         rung.with(|rung| {
             rung.as_ref()
-                .map_or_else(String::new, |rung| rung.text.clone())
+                .map(|rung| rung.text.clone())
+                .unwrap_or_default()
         })
     });
+    let number = move || place.get().map_or(0, |place| place + 1);
     let shift = move |direction| {
         let moved = page
             .state
             .try_update(|state| state.ladder.move_by_one(key, direction));
         if moved == Some(true) {
-            let place = place.get_untracked().map_or(0, |place| place + 1);
-            page.spoken.set(format!("moved to rung {place}"));
+            page.spoken
+                .set(format!("moved to rung {}", untrack(number)));
             browser::keep_focus();
         }
     };
+    let remove = move || page.state.update(|state| state.ladder.remove(key));
     let speak = move |_| {
         let words = rung.with_untracked(|rung| rung.as_ref().map(rung_text));
         page.spoken.set(words.unwrap_or_default());
     };
-    let number = move || place.get().map_or(0, |place| place + 1);
-    let named = move |verb: &str| format!("{verb} rung {}", number());
+    let button = move |sign: &'static str, verb: &'static str, act: Callback<()>| {
+        let label = move || format!("{verb} rung {}", number());
+        view! { <button type="button" aria-label=label on:click=move |_| act.run(())>{sign}</button> }
+    };
     view! {
         <LineField
             key=key cursor=cursor text=text
             edit=move |text| page.state.update(|state| state.ladder.edit(key, text))
             add=move || add(page, cursor)
             shift=shift
-            attr:class="words" attr:placeholder="say more than above" attr:aria-label=move || format!("Rung {}", number())
+            attr:class="words" attr:placeholder="say more than above"
+            attr:aria-label=move || format!("Rung {}", number())
             on:change=speak
         />
         <span class="rung-tools">
-            <button type="button" aria-label=move || named("Move up") on:click=move |_| shift(Direction::Up)>"↑"</button>
-            <button type="button" aria-label=move || named("Move down") on:click=move |_| shift(Direction::Down)>"↓"</button>
-            <button type="button" aria-label=move || named("Remove") on:click=move |_| page.state.update(|state| state.ladder.remove(key))>"×"</button>
+            {button("↑", "Move up", Callback::new(move |()| shift(Direction::Up)))}
+            {button("↓", "Move down", Callback::new(move |()| shift(Direction::Down)))}
+            {button("×", "Remove", Callback::new(move |()| remove()))}
         </span>
     }
 }
@@ -237,16 +236,17 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
 fn NewRung() -> impl IntoView {
     let page = expect_context::<PageState>();
     let cursor = expect_context::<Cursor>();
-    view! { <p class="view-controls"><button type="button" class="quiet" on:click=move |_| add(page, cursor)>"+ rung"</button></p> }
+    view! {
+        <p class="view-controls">
+            <button type="button" class="quiet" on:click=move |_| add(page, cursor)>"+ rung"</button>
+        </p>
+    }
 }
 
 /// Adds a rung below the last and puts the cursor into it.
 fn add(page: PageState, cursor: Cursor) {
-    let key = page
-        .state
-        .try_update(|state| state.ladder.add(""))
-        .flatten();
-    match key {
+    let key = page.state.try_update(|state| state.ladder.add(""));
+    match key.flatten() {
         Some(key) => cursor.send(key),
         None => page.tell(format!(
             "{MAX_RUNGS} rungs are as many as fit. Remove one to add another."

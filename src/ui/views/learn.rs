@@ -11,15 +11,18 @@ use crate::explorer::{
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
-use crate::ui::panels::FamilyChoice;
+use crate::ui::panels::controls::FamilyChoice;
+use crate::ui::panels::measures::{Number, caption_head, head};
 use crate::ui::plot;
-use crate::ui::views::number::Number;
+
+const ANSWER_COLUMNS: &str = "the vaguest first|~how specific to the model|*κ*|bits|yours";
+const FAILURE_COLUMNS: &str = "caption|~how specific to the model|*κ*|bits";
 
 /// Right neighbours by lesson and question, as far as they were judged.
 type Scores = RwSignal<BTreeMap<(usize, usize), u32>>;
 
-/// What else is said of a caption, where anything is.
-type Said<'a> = Option<&'a dyn Fn(&str) -> Option<String>>;
+/// The text of one more cell in a caption's row, where there is one.
+type Further<'a> = Option<&'a dyn Fn(&str) -> Option<String>>;
 
 /// The view: the way into the tour, one lesson, and the failures.
 #[component]
@@ -29,8 +32,8 @@ pub(crate) fn Learn() -> impl IntoView {
     let scores: Scores = RwSignal::default();
     let asked = move || lesson.get().map(|(i, lesson)| asked(i, lesson, scores));
     let failures = move || {
-        let told = page.told.get().and_then(Result::ok);
-        told.map(|lessons| lessons.failures.iter().cloned().map(failure).collect_view())
+        let texts = page.lesson_texts.get().and_then(Result::ok);
+        texts.map(|texts| texts.failures.iter().cloned().map(failure).collect_view())
     };
     view! {
         <section class="view" aria-labelledby="learn-title">
@@ -42,8 +45,11 @@ pub(crate) fn Learn() -> impl IntoView {
             {asked}
             <details class="misleads">
                 <summary>"What "<i>"κ"</i>" is not: where it misleads"</summary>
-                <p class="prose-line">"1/"<i>"κ"</i>" is how ambiguous a caption is to this model. It is not how sure the model is of itself: it knows nothing of its own "
-                    "ignorance. The numbers below are computed now, by the engine at work."</p>
+                <p class="prose-line">
+                    "1/"<i>"κ"</i>" is how ambiguous a caption is to this model. It is not how sure the model is of "
+                    "itself: it knows nothing of its own ignorance. The numbers below are computed now, by the engine "
+                    "at work."
+                </p>
                 <div class="failures">{failures}</div>
             </details>
         </section>
@@ -59,7 +65,7 @@ fn Invitation() -> impl IntoView {
         Some(view! {
             <p class="view-controls">
                 <a class="ask" href=format!("#{}", first.link)>"Take the tour"</a>
-                <span class="aside">{n}" stations through the views. Your page comes back at its end."</span>
+                <span class="aside">{n}" steps through the views. Your page comes back at its end."</span>
             </p>
         })
     }
@@ -75,7 +81,8 @@ pub(crate) fn LessonChoice() -> impl IntoView {
         let open = move |_| page.state.update(|state| state.lesson = i);
         view! {
             <label class="choice">
-                <input type="radio" name="lesson" prop:checked=is_open on:change=open/><span class="words">{title}</span>
+                <input type="radio" name="lesson" prop:checked=is_open on:change=open/>
+                <span class="words">{title}</span>
             </label>
         }
     };
@@ -103,18 +110,20 @@ fn asked(lesson_index: usize, lesson: Lesson, scores: Scores) -> AnyView {
             scores.update_untracked(|scores| _ = scores.insert((lesson_index, i), n_right));
         }
     }
-    let words = move || {
-        let of_lesson = |scores: &BTreeMap<(usize, usize), u32>| -> Vec<u32> {
+    let score = move || {
+        let (n_judged, n_right) = scores.with(|scores| {
             let own = scores.range((lesson_index, 0)..(lesson_index + 1, 0));
-            own.map(|(_, n_right)| *n_right).collect()
-        };
-        let judged = scores.with(of_lesson);
-        let n_right: u32 = judged.iter().sum();
-        match judged.len() {
+            (
+                own.clone().count(),
+                own.map(|(_, n_right)| *n_right).sum::<u32>(),
+            )
+        });
+        match n_judged {
             0 => "Answer first; then the numbers are shown. The score stays in this browser."
                 .to_owned(),
             n => format!(
-                "{n} of {n_questions} questions answered, {n_right} of {n_pairs} comparisons right. The score stays in this browser."
+                "{n} of {n_questions} questions answered, {n_right} of {n_pairs} comparisons right. The score stays \
+                    in this browser."
             ),
         }
     };
@@ -125,7 +134,7 @@ fn asked(lesson_index: usize, lesson: Lesson, scores: Scores) -> AnyView {
     view! {
         <p class="finding">{lesson.about}</p>
         <div class="questions">{questions.collect_view()}</div>
-        <p class="aside" role="status" data-field="score">{words}</p>
+        <p class="aside" role="status" data-field="score">{score}</p>
     }
     .into_any()
 }
@@ -143,7 +152,7 @@ fn Asked(place: (usize, usize), question: LessonQuestion, scores: Scores) -> imp
     let (ask, why) = (question.ask(), question.why.clone());
     let question = StoredValue::new(question);
     let judged = Memo::new(move |_| {
-        let family = page.state.with(|state| state.family);
+        let family = page.family();
         page.cache.with(|cache| {
             guess.with(|guess| question.with_value(|question| question.judge(guess, cache, family)))
         })
@@ -175,7 +184,8 @@ fn Asked(place: (usize, usize), question: LessonQuestion, scores: Scores) -> imp
     };
     let again = move || {
         is_shown.get().then(|| {
-            view! { <button type="button" class="quiet" on:click=move |_| is_shown.set(false)>"ask again"</button> }
+            let ask = move |_| is_shown.set(false);
+            view! { <button type="button" class="quiet" on:click=ask>"ask again"</button> }
         })
     };
     view! {
@@ -203,7 +213,8 @@ fn Pair(
             guess.update(|guess| guess.sort_by_key(|known| *known != caption));
             show.run(());
         };
-        view! { <button type="button" class="ask words" disabled=move || !is_known.get() on:click=choose>{words}</button> }
+        let is_unknown = move || !is_known.get();
+        view! { <button type="button" class="ask words" disabled=is_unknown on:click=choose>{words}</button> }
     };
     view! { <p class="view-controls">{captions.into_iter().map(button).collect_view()}</p> }
 }
@@ -231,7 +242,8 @@ fn Order(guess: RwSignal<Vec<String>>, is_known: Memo<bool>, show: Callback<()>)
     let row = move |caption: String| {
         let button = |direction: Direction, arrow: &'static str, towards: &'static str| {
             let (caption, label) = (caption.clone(), format!("Move “{caption}” {towards}"));
-            view! { <button type="button" aria-label=label on:click=move |_| shift(&caption, direction)>{arrow}</button> }
+            let act = move |_| shift(&caption, direction);
+            view! { <button type="button" aria-label=label on:click=act>{arrow}</button> }
         };
         let up = button(Direction::Up, "↑", "towards the vaguer");
         let down = button(Direction::Down, "↓", "towards the more specific");
@@ -239,7 +251,11 @@ fn Order(guess: RwSignal<Vec<String>>, is_known: Memo<bool>, show: Callback<()>)
     };
     view! {
         <ol class="order"><For each=move || guess.get() key=Clone::clone let:caption>{row(caption)}</For></ol>
-        <p class="view-controls"><button type="button" class="ask" disabled=move || !is_known.get() on:click=move |_| show.run(())>"Show"</button></p>
+        <p class="view-controls">
+            <button type="button" class="ask" disabled=move || !is_known.get() on:click=move |_| show.run(())>
+                "Show"
+            </button>
+        </p>
     }
 }
 
@@ -252,7 +268,7 @@ fn Shown(question: StoredValue<LessonQuestion>, guess: RwSignal<Vec<String>>) ->
         place.map(|place| (place + 1).to_string())
     };
     let rows = move || {
-        let family = page.state.with(|state| state.family);
+        let family = page.family();
         let answer = page
             .cache
             .with(|cache| question.with_value(|question| question.answer(cache, family)));
@@ -261,8 +277,7 @@ fn Shown(question: StoredValue<LessonQuestion>, guess: RwSignal<Vec<String>>) ->
     };
     view! {
         <table class="measures shown">
-            <thead><tr><th scope="col">"the vaguest first"</th><th scope="col" class="plotted">"how specific to the model"</th><th scope="col"><i>"κ"</i></th>
-                <th scope="col">"bits"</th><th scope="col">"yours"</th></tr></thead>
+            {head(ANSWER_COLUMNS)}
             <tbody>{rows}</tbody>
         </table>
     }
@@ -276,7 +291,7 @@ fn failure(failure: KappaFailure) -> AnyView {
         <section data-failure=failure.name>
             <h3>{failure.name.clone()}</h3>
             <table class="measures shown">
-                <thead><tr><th scope="col">"caption"</th><th scope="col" class="plotted">"how specific to the model"</th><th scope="col"><i>"κ"</i></th><th scope="col">"bits"</th></tr></thead>
+                {head(FAILURE_COLUMNS)}
                 <tbody>{move || measured(page, captions.clone(), None)}</tbody>
             </table>
             <p>{failure.why}</p>
@@ -285,27 +300,20 @@ fn failure(failure: KappaFailure) -> AnyView {
     .into_any()
 }
 
-/// A row for each caption: its κ as a bar and as a number, its bits, and what else is said of it.
-fn measured(page: PageState, captions: Vec<String>, further: Said<'_>) -> Vec<AnyView> {
-    let family = page.state.with(|state| state.family);
-    let views = page.cache.with(|cache| {
-        let views = captions
-            .iter()
-            .map(|caption| cache.caption(caption, family));
-        views.collect::<Vec<_>>()
-    });
+/// A row for each caption: its κ as a bar and as a number, its bits, and one more cell where asked for.
+fn measured(page: PageState, captions: Vec<String>, further: Further<'_>) -> Vec<AnyView> {
+    let family = page.family();
+    let read = |caption: &String| page.cache.with(|cache| cache.caption(caption, family));
+    let views: Vec<Option<CaptionView>> = captions.iter().map(read).collect();
     let extent = Extent::of(views.iter().flatten().map(|view| view.concentration));
     let row = |(caption, view): (String, Option<CaptionView>)| {
-        let (percentile, kappa) = (
-            view.as_ref().map(|view| view.percentile),
-            view.map(|view| view.concentration),
-        );
-        let certainty = percentile.map(|percentile| format!("{:.1}%", 100.0 - percentile));
+        let percentile = view.as_ref().map(|view| view.percentile);
+        let kappa = view.map(|view| view.concentration);
         let bits = bits_of(&caption);
         let further = further.map(|further| view! { <td class="number">{further(&caption)}</td> });
         view! {
-            <tr data-measured=caption style:--certainty=certainty>
-                <th scope="row">{plot::halo(move || percentile, plot::Size::Small)}<span class="words">{caption.clone()}</span></th>
+            <tr data-measured=caption.clone() style:--certainty=plot::certainty(percentile)>
+                {caption_head(move || percentile, caption.clone())}
                 <td class="plotted">{plot::bar(move || kappa, move || extent)}</td>
                 <Number field="measured-kappa" value=Signal::stored(kappa) show=three_significant/>
                 <Number field="measured-bits" value=Signal::stored(bits) show=three_significant/>

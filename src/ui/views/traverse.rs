@@ -7,17 +7,33 @@ use crate::explorer::{
 };
 use crate::ui::page::pictures::written_captions;
 use crate::ui::page::state::PageState;
+use crate::ui::panels::chosen_picture::{PictureStrip, chosen_alt};
+use crate::ui::panels::measures::{Number, caption_head, head};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
-use crate::ui::views::chosen_picture::{PictureStrip, alt};
 
 /// Captions whose inclusion in one another is tabled at most.
 const MAX_TABLED: usize = 8;
 
-/// What is known of the ways from one picture.
+const COLUMNS: &str = "met at|caption|*κ*|nats";
+const ABOUT: &str = "
+# Two ways up
+Fifty equal steps lead from the picture’s likeliest caption to a root; at each the nearest caption is noted. Without
+spread, captions are points, near is a great cosine, and the root is the embedding of no words, as *ProLIP* does for
+models that know no spread. With spread, the way leads from distribution to distribution: near is a small
+*divergence* to the distribution at that step, and the root is the vaguest caption that holds the first.
+
+Both use the von Mises–Fisher distribution; for the power spherical one these integrals have no closed form.
+
+# What it is not
+Only captions on the page and those that were written for its pictures can be met. Holding is a relation of the
+model’s spreads, not of words: a caption may hold another that it does not follow from.";
+
+/// Both ways from one picture to a root, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Ways {
     points: Option<Traversal>,
-    laws: Option<Traversal>,
+    distributions: Option<Traversal>,
     /// The captions that were written for the picture.
     written: Vec<String>,
 }
@@ -33,7 +49,7 @@ impl Ways {
         });
         page.cache.with(|cache| Self {
             points: Traversal::between_points(cache, &pool, image),
-            laws: Traversal::between_distributions(cache, &pool, image),
+            distributions: Traversal::between_distributions(cache, &pool, image),
             written: written.unwrap_or_default(),
         })
     }
@@ -41,7 +57,7 @@ impl Ways {
     /// The captions met on either way, the way through spreads first.
     fn met(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
-        for way in [&self.laws, &self.points].into_iter().flatten() {
+        for way in [&self.distributions, &self.points].into_iter().flatten() {
             for word in way.texts() {
                 if words.len() < MAX_TABLED && !words.iter().any(|known| known == word) {
                     words.push(word.to_owned());
@@ -57,7 +73,7 @@ impl Ways {
 pub(crate) fn Traverse() -> impl IntoView {
     let page = expect_context::<PageState>();
     let ways = Memo::new(move |_| {
-        let image = page.state.with(|state| state.picture.clone());
+        let image = page.picture();
         image.map_or_else(Ways::default, |image| Ways::of(page, &image))
     });
     let way = move |read: fn(&Ways) -> &Option<Traversal>| {
@@ -65,21 +81,17 @@ pub(crate) fn Traverse() -> impl IntoView {
             ways.with(|ways| read(ways).clone().map(|way| (way, ways.written.clone())))
         })
     };
-    let picture = move || {
-        let image = page.state.with(|state| state.picture.clone());
-        image.map(|image| alt(page, &image))
-    };
     view! {
         <section class="view" aria-labelledby="traverse-title">
             <h2 id="traverse-title">"Which captions lie between a picture and nothing at all?"</h2>
             <PictureStrip/>
-            <p class="finding">{picture}</p>
+            <p class="finding">{move || chosen_alt(page)}</p>
             <div class="ways">
                 <Way name="points" title="Without spread" way=way(|ways| &ways.points)/>
-                <Way name="laws" title="With spread" way=way(|ways| &ways.laws)/>
+                <Way name="distributions" title="With spread" way=way(|ways| &ways.distributions)/>
             </div>
             {move || ways.with(|ways| inclusions(page, &ways.met()))}
-            <Explanation/>
+            {about(ABOUT)}
         </section>
     }
 }
@@ -93,12 +105,11 @@ fn Way(
 ) -> impl IntoView {
     let page = expect_context::<PageState>();
     let root = move || {
-        way.with(|way| {
-            way.as_ref().map(|(way, _)| match way.root.as_str() {
-                "" => "Root: no words at all.".to_owned(),
-                root => format!("Root: “{root}”."),
-            })
-        })
+        let of = |(way, _): &(Traversal, _)| match way.root.as_str() {
+            "" => "Root: no words at all.".to_owned(),
+            root => format!("Root: “{root}”."),
+        };
+        way.with(|way| way.as_ref().map(of))
     };
     let rows = move || {
         let met = way.with(|way| way.as_ref().map(|(way, _)| way.met.clone()));
@@ -106,18 +117,18 @@ fn Way(
         rows.collect::<Vec<AnyView>>()
     };
     let words = move || match way.get() {
-        None if page.state.with(|state| state.picture.is_none()) => {
-            "No picture hangs here; add one in Explore.".to_owned()
+        None if page.picture().is_none() => {
+            "There is no picture on the page; add one in Explore.".to_owned()
         }
         None => "Not yet: the captions have not been compared.".to_owned(),
-        Some((way, written)) => agreement_words(&way, &written),
+        Some((way, written)) => agreement_text(&way, &written),
     };
     view! {
         <section data-way=name>
             <h3>{title}</h3>
             <p class="aside">{root}</p>
             <table class="measures way">
-                <thead><tr><th scope="col">"met at"</th><th scope="col">"caption"</th><th scope="col"><i>"κ"</i></th><th scope="col">"nats"</th></tr></thead>
+                {head(COLUMNS)}
                 <tbody>{rows}</tbody>
             </table>
             <p class="aside">{words}</p>
@@ -126,31 +137,30 @@ fn Way(
 }
 
 fn met_row(met: MetCaption) -> AnyView {
-    let (percentile, kappa, nats) = (
-        met.caption.percentile,
-        met.caption.concentration,
-        met.pair.nats,
-    );
-    let certainty = format!("{:.1}%", 100.0 - percentile);
-    let words = met.caption.caption;
+    let (caption, nats) = (met.caption, met.pair.nats);
+    let (percentile, kappa) = (caption.percentile, caption.concentration);
+    let known = |value: f64| Signal::stored(Some(value));
     view! {
-        <tr data-met=words style:--certainty=certainty>
-            <td class="number" data-field="met-share" data-value=met.share.to_string()>{percent(met.share)}</td>
-            <th scope="row">{plot::halo(move || Some(percentile), plot::Size::Small)}<span class="words">{words.clone()}</span></th>
-            <td class="number" data-field="met-kappa" data-value=kappa.to_string() title=kappa.to_string()>{three_significant(kappa)}</td>
-            <td class="number" data-field="met-nats" data-value=nats.to_string() title=nats.to_string()>{three_significant(nats)}</td>
+        <tr data-met=caption.caption.clone() style:--certainty=plot::certainty(Some(percentile))>
+            <Number field="met-share" value=known(met.share) show=percent/>
+            {caption_head(move || Some(percentile), caption.caption.clone())}
+            <Number field="met-kappa" value=known(kappa) show=three_significant/>
+            <Number field="met-nats" value=known(nats) show=three_significant/>
         </tr>
     }
     .into_any()
 }
 
 /// How the captions met agree with those written for the picture.
-fn agreement_words(way: &Traversal, written: &[String]) -> String {
+fn agreement_text(way: &Traversal, written: &[String]) -> String {
     match (agreement(way, written), written.len()) {
-        (_, 0) => "Nothing was written for this picture, so nobody knows which captions belong on the way.".into(),
-        ([both, met, all], _) => {
-            format!("{both} of the {met} met were written for this picture, {both} of the {all} written for it are met.")
+        (_, 0) => {
+            "No captions were written for this picture, so nobody knows which belong on the way."
+                .into()
         }
+        ([both, met, all], _) => format!(
+            "{both} of the {met} captions met were written for this picture; {both} of the {all} written are met."
+        ),
     }
 }
 
@@ -165,9 +175,11 @@ fn inclusions(page: PageState, words: &[String]) -> Option<AnyView> {
         let nats = inclusion.map(|inclusion| inclusion.nats);
         let test = inclusion.map(|inclusion| inclusion.test);
         let mark = if holds { "⊂ " } else { "" };
+        let text = |value: Option<f64>| value.map(|value| value.to_string());
         view! {
-            <td class="number" class:held=holds data-field="inclusion" data-value=nats.map(|nats| nats.to_string())
-                data-test=test.map(|test| test.to_string())>{mark}{nats.map(three_significant)}</td>
+            <td class="number" class:held=holds data-field="inclusion" data-value=text(nats) data-test=text(test)>
+                {mark}{nats.map(three_significant)}
+            </td>
         }
     };
     let head =
@@ -175,41 +187,30 @@ fn inclusions(page: PageState, words: &[String]) -> Option<AnyView> {
     let row = |(i, inner): (usize, &String)| {
         let cells = words.iter().map(|outer| cell(inner, outer));
         view! {
-            <tr data-inner=inner.clone()><th scope="row">{i + 1}" "<span class="words">{inner.clone()}</span></th>{cells.collect_view()}</tr>
+            <tr data-inner=inner.clone()>
+                <th scope="row">{i + 1}" "<span class="words">{inner.clone()}</span></th>
+                {cells.collect_view()}
+            </tr>
         }
     };
     let view = view! {
         <h3>"Which holds which"</h3>
         <div class="scroll" tabindex="0" role="region" aria-label="Inclusion of captions in one another">
             <table class="measures inclusions">
-                <caption class="hidden">"How far the caption of each row lies in that of each column, in nats above uniform"</caption>
-                <thead><tr><th scope="col">"lies in"</th>{words.iter().enumerate().map(head).collect_view()}</tr></thead>
+                <caption class="hidden">
+                    "How far the caption of each row lies in that of each column, in nats above uniform"
+                </caption>
+                <thead>
+                    <tr><th scope="col">"lies in"</th>{words.iter().enumerate().map(head).collect_view()}</tr>
+                </thead>
                 <tbody>{words.iter().enumerate().map(row).collect_view()}</tbody>
             </table>
         </div>
-        <p class="aside">"Nats above uniform that the column’s caption gives, on average, where the row’s caption has its most likely pictures. "
-            "⊂: the row’s caption is the narrower, and lies where the column’s is likelier than chance."</p>
+        <p class="aside">
+            "Nats above uniform that the column’s caption gives, on average, where the row’s caption has its most "
+            "likely pictures. ⊂: the row’s caption is the narrower, and lies where the column’s is likelier than "
+            "chance."
+        </p>
     };
     Some(view.into_any())
-}
-
-#[component]
-fn Explanation() -> impl IntoView {
-    view! {
-        <div class="prose">
-            <section>
-                <h3>"Two ways up"</h3>
-                <p>"Fifty equal steps lead from the picture’s likeliest caption to a root; at each the nearest caption is noted. Without spread, "
-                    "captions are points, near is a great cosine, and the root is the embedding of no words, as "<i>"ProLIP"</i>
-                    " does for models that know no spread. With spread, the way leads from law to law: near is a small "
-                    <i>"divergence"</i>" to the law at that step, and the root is the vaguest caption that holds the first."</p>
-                <p>"Both use the von Mises–Fisher law; for the power spherical one these integrals have no closed form."</p>
-            </section>
-            <section>
-                <h3>"What it is not"</h3>
-                <p>"Only captions on the page and those that were written for its pictures can be met. Holding is a relation of the model’s "
-                    "spreads, not of words: a caption may hold another that it does not follow from."</p>
-            </section>
-        </div>
-    }
 }

@@ -1,5 +1,6 @@
 //! Distributions on the sphere, drawn: the exact marginal of the cosine, and a ball.
 
+mod spreads;
 mod tables;
 mod view;
 

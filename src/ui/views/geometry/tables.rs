@@ -4,12 +4,17 @@ use leptos::prelude::*;
 
 use crate::explorer::{
     CaptionGeometry, CosineDistribution, density_formula, density_formula_with_numbers,
-    family_name, of_family, three_significant,
+    family_name, three_significant,
 };
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
-use crate::ui::views::chosen_picture::alt;
-use crate::ui::views::geometry::view::{Concentration, spreads};
+use crate::ui::panels::chosen_picture::alt;
+use crate::ui::panels::measures::head;
+use crate::ui::views::geometry::spreads::{Concentration, spreads};
+
+const SPREAD_COLUMNS: &str = "Distribution|concentration|mean cosine|standard deviation|\
+    angle of the mean cosine|nats from uniform";
+const PICTURE_COLUMNS: &str = "Picture|cosine, von Mises–Fisher|nats|cosine, power spherical|nats";
 
 /// The same numbers as tables.
 #[component]
@@ -34,12 +39,12 @@ pub(crate) fn GeometryTables(
             <div class="scroll" tabindex="0" role="region" aria-label="Numbers of the curves and pictures">
                 <table>
                     <caption>"Spreads in "{move || shown.get()}" dimensions"</caption>
-                    <thead><tr><th scope="col">"Law"</th><th scope="col">"concentration"</th><th scope="col">"mean cosine"</th><th scope="col">"standard deviation"</th><th scope="col">"angle of the mean cosine"</th><th scope="col">"nats from uniform"</th></tr></thead>
+                    {head(SPREAD_COLUMNS)}
                     <tbody>{spreads}</tbody>
                 </table>
                 <table>
                     <caption>"Pictures, in the model’s own dimension"</caption>
-                    <thead><tr><th scope="col">"Picture"</th><th scope="col">"cosine, von Mises–Fisher"</th><th scope="col">"nats"</th><th scope="col">"cosine, power spherical"</th><th scope="col">"nats"</th></tr></thead>
+                    {head(PICTURE_COLUMNS)}
                     <tbody>{pictures}</tbody>
                 </table>
             </div>
@@ -53,7 +58,7 @@ fn Formulas(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl
     let formula = move |family: Family| {
         let numbers = move || {
             geometry.with(|geometry| {
-                let kappa = of_family(geometry.as_ref()?.concentration, family);
+                let kappa = *geometry.as_ref()?.concentration.get(family);
                 Some(density_formula_with_numbers(family, kappa, shown.get()))
             })
         };
@@ -67,14 +72,17 @@ fn Formulas(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl
         <details class="twin">
             <summary>"The formulas, with these numbers"</summary>
             {Family::ALL.map(formula).collect_view()}
-            <p class="aside">"The second factor is the sphere’s own: it alone is what knowing nothing gives, and in many dimensions it is far narrower than the first is steep."</p>
+            <p class="aside">
+                "The second factor is the sphere’s own: it alone is what knowing nothing gives, and in many dimensions "
+                "it is far narrower than the first is steep."
+            </p>
         </details>
     }
 }
 
 fn spread_rows(known: &CaptionGeometry, dimension: usize) -> impl IntoView + use<> {
     let symbols = [(Concentration::Model, "κ"), (Concentration::Tempered, "τκ")];
-    let laws = symbols.into_iter().flat_map(|(which, symbol)| {
+    let drawn = symbols.into_iter().flat_map(|(which, symbol)| {
         let [_, vmf, power_spherical] = spreads(known, which);
         [vmf, power_spherical].map(|(spread, label, _)| (spread, format!("{label}, {symbol}")))
     });
@@ -88,12 +96,18 @@ fn spread_rows(known: &CaptionGeometry, dimension: usize) -> impl IntoView + use
         view! {
             <tr>
                 <th scope="row">{label}</th>
-                {cell("spread-concentration", concentration, "")}{cell("spread-mean", numbers.mean, "")}{cell("spread-deviation", numbers.deviation, "")}
-                {cell("spread-angle", numbers.mean_angle_degrees, "°")}{cell("spread-nats", numbers.nats, "")}
+                {cell("spread-concentration", concentration, "")}
+                {cell("spread-mean", numbers.mean, "")}
+                {cell("spread-deviation", numbers.deviation, "")}
+                {cell("spread-angle", numbers.mean_angle_degrees, "°")}
+                {cell("spread-nats", numbers.nats, "")}
             </tr>
         }
     };
-    std::iter::once(uniform).chain(laws).map(row).collect_view()
+    std::iter::once(uniform)
+        .chain(drawn)
+        .map(row)
+        .collect_view()
 }
 
 fn picture_rows(page: PageState, known: &CaptionGeometry) -> impl IntoView + use<> {
@@ -102,8 +116,10 @@ fn picture_rows(page: PageState, known: &CaptionGeometry) -> impl IntoView + use
         view! {
             <tr data-image=picture.image.clone()>
                 <th scope="row">{alt(page, &picture.image)}</th>
-                {cell("cosine-vmf", cosine.vmf, "")}{cell("nats-vmf", nats.vmf, "")}
-                {cell("cosine-power-spherical", cosine.power_spherical, "")}{cell("nats-power-spherical", nats.power_spherical, "")}
+                {cell("cosine-vmf", cosine.vmf, "")}
+                {cell("nats-vmf", nats.vmf, "")}
+                {cell("cosine-power-spherical", cosine.power_spherical, "")}
+                {cell("nats-power-spherical", nats.power_spherical, "")}
             </tr>
         }
     });
@@ -111,5 +127,6 @@ fn picture_rows(page: PageState, known: &CaptionGeometry) -> impl IntoView + use
 }
 
 fn cell(field: &'static str, value: f64, unit: &'static str) -> impl IntoView {
-    view! { <td data-field=field data-value=value.to_string() title=value.to_string()>{three_significant(value)}{unit}</td> }
+    let exact = value.to_string();
+    view! { <td data-field=field data-value=exact.clone() title=exact>{three_significant(value)}{unit}</td> }
 }

@@ -4,15 +4,16 @@ use leptos::prelude::*;
 
 use crate::explorer::{
     CaptionGeometry, CosineDistribution, PictureTick, ball_text, caption_geometry, dimensions,
-    family_name, of_family, three_significant,
+    family_name, three_significant,
 };
 use crate::numerics::Family;
-use crate::protocol::PerFamily;
 use crate::ui::page::state::PageState;
+use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_key};
+use crate::ui::panels::chosen_picture::{PictureStrip, alt};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
 use crate::ui::plot::{Bands, Line, Panel, Tick};
-use crate::ui::views::chosen_caption::{ChosenCaption, chosen_key};
-use crate::ui::views::chosen_picture::{PictureStrip, alt};
+use crate::ui::views::geometry::spreads::{Concentration, Labelled, concentration, spreads};
 use crate::ui::views::geometry::tables::GeometryTables;
 
 /// Share of the probability within a band on the ball.
@@ -20,14 +21,22 @@ const BAND: f64 = 0.95;
 /// Room above the highest curve, as a share of it.
 const HEADROOM: f64 = 1.05;
 
-/// Which concentration is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Concentration {
-    /// κ of the model.
-    Model,
-    /// τκ.
-    Tempered,
-}
+const NOT_YET: &str =
+    "Not yet: this caption has no numbers. They come as soon as the model has read it.";
+const EXACT: &str = "Curves are exact densities of the cosine between the caption’s mean direction and a picture. \
+    Ticks are the pictures on the page; each distribution has a mean direction of its own.";
+const ELSEWHERE: &str =
+    "The pictures live in the model’s own dimension, so their ticks are shown only there.";
+const ABOUT: &str = "
+# Why no ball
+A spread on a sphere is often drawn as a cap on a ball. In many dimensions almost all of the sphere lies near the
+equator of any direction, so the same *κ* that means a tight cap on a ball means next to nothing there. Move the
+slider and watch the curve walk to the middle.
+
+# κ and τκ
+Training compares likelihoods after multiplying them by *τ*, so pictures only fix the two together. *τκ* is the
+spread that fits how far pictures really stand; it is a picture of scale and no evidence, and all nats on this page
+use *κ* alone.";
 
 /// The view: a caption, its spreads, the dimension, and what they say.
 #[component]
@@ -42,20 +51,22 @@ pub(crate) fn Geometry() -> impl IntoView {
         })
     });
     let is_known = Memo::new(move |_| geometry.with(Option::is_some));
+    let own = own_dimension(geometry);
     let shown = Memo::new(move |_| {
-        let own = geometry.with(|geometry| geometry.as_ref().map_or(0, |known| known.embed_dim));
-        page.state.with(|state| state.dimension).unwrap_or(own)
+        page.state
+            .with(|state| state.dimension)
+            .unwrap_or_else(|| own.get())
     });
     view! {
         <section class="view" aria-labelledby="geometry-title">
             <h2 id="geometry-title">"Where do the pictures of a caption lie?"</h2>
             <ChosenCaption/>
-            <Show when=move || is_known.get() fallback=|| view! { <p class="blank">"Not yet: this caption has no numbers. They come as soon as the model has read it."</p> }>
+            <Show when=move || is_known.get() fallback=|| view! { <p class="blank">{NOT_YET}</p> }>
                 <Dimension geometry=geometry shown=shown/>
                 <Spreads geometry=geometry shown=shown/>
                 <GeometryTables geometry=geometry shown=shown/>
             </Show>
-            <Explanation/>
+            {about(ABOUT)}
         </section>
     }
 }
@@ -64,16 +75,15 @@ pub(crate) fn Geometry() -> impl IntoView {
 #[component]
 fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let own = Memo::new(move |_| {
-        geometry.with(|geometry| geometry.as_ref().map_or(0, |known| known.embed_dim))
-    });
+    let own = own_dimension(geometry);
     let offered = Memo::new(move |_| dimensions(own.get()));
     let at = move || {
         offered.with(|offered| {
             let at = offered.partition_point(|&dimension| dimension < shown.get());
-            at.min(offered.len() - 1)
+            at.min(offered.len() - 1).to_string()
         })
     };
+    let last = move || (offered.with(Vec::len) - 1).to_string();
     let choose = move |at: String| {
         let chosen = at
             .parse()
@@ -83,38 +93,51 @@ fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> imp
         page.state.update(|state| state.dimension = dimension);
     };
     let words = move || match shown.get() {
-        dimension if dimension == own.get() => {
-            format!("{dimension} dimensions, the model’s own")
-        }
+        dimension if dimension == own.get() => format!("{dimension} dimensions, the model’s own"),
         3 => "3 dimensions, a ball".into(),
         dimension => format!("{dimension} dimensions"),
     };
-    let finding = move || {
-        geometry.with(|geometry| {
-            let kappa = geometry.as_ref().map(|known| known.concentration.vmf)?;
-            Some(ball_text(kappa, own.get(), shown.get()))
-        })
-    };
-    let bands = Memo::new(move |_| {
-        let kappa = geometry.with(|geometry| {
-            geometry
-                .as_ref()
-                .map_or(0.0, |known| known.concentration.vmf)
-        });
-        let law = CosineDistribution::OfFamily(Family::VonMisesFisher, kappa);
-        let [uniform, spread] =
-            [CosineDistribution::Uniform, law].map(|spread| spread.curve(shown.get()).middle(BAND));
-        Bands { uniform, spread }
-    });
     let home = move |_| page.state.update(|state| state.dimension = None);
     view! {
         <div class="slider">
             <label for="dimension">"Dimension"</label>
-            <input id="dimension" type="range" min="0" step="1" max=move || (offered.with(Vec::len) - 1).to_string()
-                prop:value=move || at().to_string() aria-valuetext=words on:input:target=move |event| choose(event.target().value())/>
+            <input
+                id="dimension" type="range" min="0" step="1" max=last prop:value=at aria-valuetext=words
+                on:input:target=move |event| choose(event.target().value())
+            />
             <output for="dimension">{words}</output>
-            <button type="button" class="quiet" disabled=move || shown.get() == own.get() on:click=home>"back to the model’s own"</button>
+            <button type="button" class="quiet" disabled=move || shown.get() == own.get() on:click=home>
+                "back to the model’s own"
+            </button>
         </div>
+        <Ball geometry=geometry own=own shown=shown/>
+    }
+}
+
+fn own_dimension(geometry: Memo<Option<CaptionGeometry>>) -> Memo<usize> {
+    Memo::new(move |_| {
+        geometry.with(|geometry| geometry.as_ref().map_or(0, |known| known.embed_dim))
+    })
+}
+
+/// Where most of the probability lies in the dimension that is shown.
+#[component]
+fn Ball(
+    geometry: Memo<Option<CaptionGeometry>>,
+    own: Memo<usize>,
+    shown: Memo<usize>,
+) -> impl IntoView {
+    let kappa =
+        move || geometry.with(|geometry| geometry.as_ref().map(|known| known.concentration.vmf));
+    let bands = Memo::new(move |_| {
+        let spread =
+            CosineDistribution::OfFamily(Family::VonMisesFisher, kappa().unwrap_or_default());
+        let [uniform, spread] = [CosineDistribution::Uniform, spread]
+            .map(|spread| spread.curve(shown.get()).middle(BAND));
+        Bands { uniform, spread }
+    });
+    let finding = move || kappa().map(|kappa| ball_text(kappa, own.get(), shown.get()));
+    view! {
         <div class="ball-beside">
             <figure>
                 {plot::ball(move || bands.get())}
@@ -130,58 +153,48 @@ fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> imp
 fn Spreads(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let panels = Memo::new(move |_| {
-        let touched = page.state.with(|state| state.picture.clone());
-        geometry.with(|geometry| match geometry {
-            Some(known) => panels(page, known, shown.get(), touched.as_deref()),
-            None => [Panel::default(), Panel::default()],
-        })
+        let touched = page.picture();
+        let of = |known: &CaptionGeometry| panels(page, known, shown.get(), touched.as_deref());
+        geometry.with(|geometry| geometry.as_ref().map(of).unwrap_or_default())
     });
     let panel = move |i: usize| Memo::new(move |_| panels.with(|panels| panels[i].clone()));
     let kappas = move |which| {
-        geometry.with(|geometry| {
-            let values = geometry.as_ref().map(|known| concentration(known, which))?;
-            let [vmf, power_spherical] =
-                [values.vmf, values.power_spherical].map(three_significant);
-            Some(format!(
-                "{vmf} (von Mises–Fisher), {power_spherical} (power spherical)"
-            ))
-        })
+        let values =
+            geometry.with(|geometry| geometry.as_ref().map(|known| concentration(known, which)))?;
+        let [vmf, power_spherical] = [values.vmf, values.power_spherical].map(three_significant);
+        Some(format!(
+            "{vmf} (von Mises–Fisher), {power_spherical} (power spherical)"
+        ))
     };
-    let is_own = move || {
-        geometry.with(|geometry| {
-            geometry
-                .as_ref()
-                .is_some_and(|known| known.embed_dim == shown.get())
-        })
-    };
+    let own = own_dimension(geometry);
     view! {
         <div class="spreads">
             <figure>
-                <figcaption><i>"κ"</i>" as the model gives it: "{move || kappas(Concentration::Model)}</figcaption>
+                <figcaption>
+                    <i>"κ"</i>" as the model gives it: "{move || kappas(Concentration::Model)}
+                </figcaption>
                 {plot::marginal(panel(0))}
             </figure>
             <figure>
-                <figcaption><i>"τκ"</i>", tempered as in training: "{move || kappas(Concentration::Tempered)}</figcaption>
+                <figcaption>
+                    <i>"τκ"</i>", tempered as in training: "{move || kappas(Concentration::Tempered)}
+                </figcaption>
                 {plot::marginal(panel(1))}
             </figure>
         </div>
-        <p class="aside">{move || if is_own() {
-            "Curves are exact densities of the cosine between the caption’s mean direction and a picture. Ticks are the pictures on the page; each law has a mean direction of its own."
-        } else {
-            "The pictures live in the model’s own dimension, so their ticks are shown only there."
-        }}</p>
+        <p class="aside">{move || if own.get() == shown.get() { EXACT } else { ELSEWHERE }}</p>
         <PictureStrip/>
     }
 }
 
-/// What the panels of κ and of τκ show, on one scale.
+/// The curves and ticks of κ and of τκ, on one scale.
 fn panels(
     page: PageState,
     known: &CaptionGeometry,
     dimension: usize,
     touched: Option<&str>,
 ) -> [Panel; 2] {
-    let line = |(spread, label, class): (CosineDistribution, &'static str, &'static str)| Line {
+    let line = |(spread, label, class): Labelled| Line {
         label,
         class,
         curve: spread.curve(dimension),
@@ -202,29 +215,7 @@ fn panels(
     })
 }
 
-/// The uniform law and both families, with their labels and styles.
-pub(crate) fn spreads(
-    known: &CaptionGeometry,
-    which: Concentration,
-) -> [(CosineDistribution, &'static str, &'static str); 3] {
-    let values = concentration(known, which);
-    let law = |family, value| CosineDistribution::OfFamily(family, value);
-    [
-        (CosineDistribution::Uniform, "knowing nothing", "uniform"),
-        (
-            law(Family::VonMisesFisher, values.vmf),
-            family_name(Family::VonMisesFisher),
-            "vmf",
-        ),
-        (
-            law(Family::PowerSpherical, values.power_spherical),
-            family_name(Family::PowerSpherical),
-            "power-spherical",
-        ),
-    ]
-}
-
-/// The pictures under one law; none on a sphere that they do not lie on.
+/// The pictures under one distribution; none in a dimension in which they do not lie.
 fn ticks(
     page: PageState,
     known: &CaptionGeometry,
@@ -236,36 +227,9 @@ fn ticks(
         return Vec::new();
     }
     let tick = |picture: &PictureTick| Tick {
-        cosine: of_family(picture.cosine, family),
+        cosine: *picture.cosine.get(family),
         label: alt(page, &picture.image),
         is_touched: touched == Some(&picture.image),
     };
     known.pictures.iter().map(tick).collect()
-}
-
-pub(crate) fn concentration(known: &CaptionGeometry, which: Concentration) -> PerFamily<f64> {
-    match which {
-        Concentration::Model => known.concentration,
-        Concentration::Tempered => known.tempered,
-    }
-}
-
-#[component]
-fn Explanation() -> impl IntoView {
-    view! {
-        <div class="prose">
-            <section>
-                <h3>"Why no ball"</h3>
-                <p>"A spread on a sphere is often drawn as a cap on a ball. In many dimensions almost all of the sphere lies near the "
-                    "equator of any direction, so the same "<i>"κ"</i>" that means a tight cap on a ball means next to nothing there. "
-                    "Move the slider and watch the curve walk to the middle."</p>
-            </section>
-            <section>
-                <h3>"κ and τκ"</h3>
-                <p>"Training compares likelihoods after multiplying them by "<i>"τ"</i>", so pictures only fix the two together. "
-                    <i>"τκ"</i>" is the spread that fits how far pictures really stand; it is a picture of scale and no evidence, and "
-                    "all nats on this page use "<i>"κ"</i>" alone."</p>
-            </section>
-        </div>
-    }
 }

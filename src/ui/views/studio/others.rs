@@ -9,7 +9,7 @@ use crate::explorer::{Drawing, N_WANTED, SceneSearch};
 use crate::scenes::render;
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
-use crate::ui::views::chosen_caption::chosen_key;
+use crate::ui::panels::chosen_caption::{chosen_key, chosen_text};
 
 /// Scenes tried between two looks at what the visitor does.
 const TRIES_AT_ONCE: u32 = 400;
@@ -20,19 +20,10 @@ const SIDE: u32 = 112;
 #[component]
 pub(crate) fn Others() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let key = chosen_key(page);
+    let (key, text) = (chosen_key(page), chosen_text(page));
     let found = RwSignal::new(Vec::<Drawing>::new());
     let message = RwSignal::new(String::new());
     let n_asked = StoredValue::new(0_u64);
-    let captions = move || {
-        page.state.with(|state| {
-            let said = state
-                .captions
-                .iter()
-                .filter(|caption| !caption.text.trim().is_empty());
-            said.cloned().collect::<Vec<_>>()
-        })
-    };
     let choose = move |value: String| {
         if let Ok(key) = value.parse() {
             page.state.update(|state| state.caption = Some(key));
@@ -40,26 +31,28 @@ pub(crate) fn Others() -> impl IntoView {
     };
     let ask = move |_| {
         n_asked.update_value(|n| *n += 1);
-        let caption = page.state.with_untracked(|state| {
-            let text = key.get_untracked().and_then(|key| state.captions.text(key));
-            text.unwrap_or_default().to_owned()
-        });
+        let caption = text.get_untracked();
         match SceneSearch::new(&caption, n_asked.get_value()) {
             Some(search) => go_on(search, found, message, caption),
             None => {
                 found.set(Vec::new());
-                message.set(format!("The built-in world has no sentence “{caption}”, so nobody can say what fits it."));
+                message.set(format!(
+                    "The built-in world has no sentence “{caption}”, so nobody can say what fits it."
+                ));
             }
         }
     };
     let keyed = move || found.get().into_iter().enumerate();
+    let captions = move || page.captions_with_words();
     view! {
         <div class="others">
             <p class="view-controls">
                 <label>"Caption "
                     <select on:change=move |event| choose(event_target_value(&event))>
-                        <For each=captions key=|caption| (caption.key, caption.text.clone()) let:caption>
-                            <option value=caption.key.to_string() prop:selected=move || key.get() == Some(caption.key)>{caption.text.clone()}</option>
+                        <For each=captions key=Clone::clone let:caption>
+                            <option value=caption.key.to_string() prop:selected=move || key.get() == Some(caption.key)>
+                                {caption.text.clone()}
+                            </option>
                         </For>
                     </select>
                 </label>
@@ -71,7 +64,7 @@ pub(crate) fn Others() -> impl IntoView {
     }
 }
 
-/// Searches a little, and lets the page breathe before the next little.
+/// Searches for a moment, lets the page react to the visitor, and goes on.
 fn go_on(
     mut search: SceneSearch,
     found: RwSignal<Vec<Drawing>>,
@@ -109,5 +102,9 @@ fn Other(i: usize, drawing: Drawing) -> impl IntoView {
     let take = move |_| {
         page.state.update(|state| state.drawing = drawing.clone());
     };
-    view! { <button type="button" class="small-frame other" aria-label=label on:click=take><canvas node_ref=surface width="112" height="112"></canvas></button> }
+    view! {
+        <button type="button" class="small-frame other" aria-label=label on:click=take>
+            <canvas node_ref=surface width="112" height="112"></canvas>
+        </button>
+    }
 }

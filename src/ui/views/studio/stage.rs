@@ -7,22 +7,21 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::Element;
 
-use crate::explorer::{Drawing, value_name};
+use crate::explorer::{Drawing, DrawnObject, value_name};
 use crate::scenes::render;
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
-use crate::ui::views::studio::view::drawing;
 
 /// Pixels of the canvas, which the browser enlarges.
 const SIDE: u32 = 256;
-/// How far an arrow key moves an object, in thousandths of the side; ten times as far with Shift.
+/// Thousandths of the side that an arrow key moves an object; ten times as many with Shift.
 const STEP: i16 = 10;
 
 /// The canvas and its handles.
 #[component]
 pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let drawing = drawing(page);
+    let drawing = page.drawing();
     let (stage, surface) = (NodeRef::<Div>::new(), NodeRef::<Canvas>::new());
     Effect::new(move |_| {
         if let Some(surface) = surface.get() {
@@ -33,15 +32,19 @@ pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
     let n_objects = Memo::new(move |_| drawing.with(|drawing| drawing.objects.len()));
     view! {
         <div class="stage" node_ref=stage>
-            <canvas node_ref=surface role="img" aria-label=move || drawing.with(words) width="256" height="256"></canvas>
-            <For each=move || 0..n_objects.get() key=|i| *i let:i><Handle i=i drawing=drawing chosen=chosen stage=stage/></For>
+            <canvas
+                node_ref=surface role="img" aria-label=move || drawing.with(drawing_text) width="256" height="256"
+            ></canvas>
+            <For each=move || 0..n_objects.get() key=|i| *i let:i>
+                <Handle i=i drawing=drawing chosen=chosen stage=stage/>
+            </For>
         </div>
         <p class="aside">"Drag a shape, or choose it and use the arrow keys, with Shift for larger steps."</p>
     }
 }
 
 /// The drawing in words.
-fn words(drawing: &Drawing) -> String {
+fn drawing_text(drawing: &Drawing) -> String {
     let objects: Vec<String> = drawing.objects.iter().map(|object| object.text()).collect();
     format!(
         "{} on a {} ground in {} light",
@@ -62,7 +65,6 @@ fn Handle(
     let page = expect_context::<PageState>();
     let is_dragged = RwSignal::new(false);
     let object = move || drawing.with(|drawing| drawing.objects.get(i).copied());
-    let share = |thousandths: u16| format!("{:.1}%", f64::from(thousandths) / 10.0);
     let label = move || {
         let n = drawing.with(|drawing| drawing.objects.len());
         object().map(|object| format!("{}, shape {} of {n}", object.text(), i + 1))
@@ -70,10 +72,10 @@ fn Handle(
     let grab = move |event: PointerEvent| {
         chosen.set(i);
         is_dragged.set(true);
-        if let Some(handle) = event
+        let handle = event
             .target()
-            .and_then(|target| target.dyn_into::<Element>().ok())
-        {
+            .and_then(|target| target.dyn_into::<Element>().ok());
+        if let Some(handle) = handle {
             // Without capture the drag ends at the handle's edge.
             handle.set_pointer_capture(event.pointer_id()).ok();
         }
@@ -88,26 +90,37 @@ fn Handle(
         page.state.update(|state| state.drawing.place(i, x, y));
     };
     let on_key = move |event: KeyboardEvent| {
-        let step = if event.shift_key() { 10 * STEP } else { STEP };
-        let (dx, dy) = match event.key().as_str() {
-            "ArrowLeft" => (-step, 0),
-            "ArrowRight" => (step, 0),
-            "ArrowUp" => (0, -step),
-            "ArrowDown" => (0, step),
-            _ => return,
-        };
-        event.prevent_default();
-        page.state.update(|state| state.drawing.shift(i, dx, dy));
+        if let Some((dx, dy)) = step(&event) {
+            event.prevent_default();
+            page.state.update(|state| state.drawing.shift(i, dx, dy));
+        }
     };
-    let size = move || object().map(|object| share_of(2.0 * f64::from(object.size.radius())));
+    let placed = move |part: fn(DrawnObject) -> f64| {
+        move || object().map(|object| format!("{:.1}%", 100.0 * part(object)))
+    };
+    let left = placed(|object| f64::from(object.x) / 1000.0);
+    let top = placed(|object| f64::from(object.y) / 1000.0);
+    let width = placed(|object| 2.0 * f64::from(object.size.radius()));
+    let is_chosen = move || chosen.get() == i;
     view! {
-        <button type="button" class="handle" class:chosen=move || chosen.get() == i aria-label=label aria-pressed=move || (chosen.get() == i).to_string()
-            style:left=move || object().map(|object| share(object.x)) style:top=move || object().map(|object| share(object.y)) style:width=size
-            on:focus=move |_| chosen.set(i) on:pointerdown=grab on:pointermove=drag on:pointerup=move |_| is_dragged.set(false)
-            on:pointercancel=move |_| is_dragged.set(false) on:keydown=on_key></button>
+        <button
+            type="button" class="handle" class:chosen=is_chosen aria-label=label
+            aria-pressed=move || is_chosen().to_string() style:left=left style:top=top style:width=width
+            on:focus=move |_| chosen.set(i) on:keydown=on_key
+            on:pointerdown=grab on:pointermove=drag
+            on:pointerup=move |_| is_dragged.set(false) on:pointercancel=move |_| is_dragged.set(false)
+        ></button>
     }
 }
 
-fn share_of(share: f64) -> String {
-    format!("{:.1}%", 100.0 * share)
+/// How far an arrow key moves an object, in thousandths of the side; `None` for another key.
+fn step(event: &KeyboardEvent) -> Option<(i16, i16)> {
+    let step = if event.shift_key() { 10 * STEP } else { STEP };
+    match event.key().as_str() {
+        "ArrowLeft" => Some((-step, 0)),
+        "ArrowRight" => Some((step, 0)),
+        "ArrowUp" => Some((0, -step)),
+        "ArrowDown" => Some((0, step)),
+        _ => None,
+    }
 }

@@ -1,18 +1,17 @@
-//! What the chosen object is made of, what all of them lie on, and one more or one less.
+//! Tools for the drawing: properties of the chosen object, ground and light, and adding or removing an object.
 
 use leptos::prelude::*;
 
-use crate::explorer::{Drawing, DrawnObject, value_name};
+use crate::explorer::{Drawing, value_name};
 use crate::scenes::scene::{Colour, Ground, Light, MAX_OBJECTS, Shape, Size, Texture};
 use crate::ui::page::state::PageState;
-use crate::ui::views::select::Select;
-use crate::ui::views::studio::view::drawing;
+use crate::ui::panels::select::Select;
 
 /// The tools under the drawing.
 #[component]
 pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let drawing = drawing(page);
+    let drawing = page.drawing();
     let n_objects = move || drawing.with(|drawing| drawing.objects.len());
     let is_full = move || n_objects() >= MAX_OBJECTS;
     let is_single = move || n_objects() < 2;
@@ -27,53 +26,62 @@ pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
             .update(|state| _ = state.drawing.remove(chosen.get_untracked()));
         chosen.set(chosen.get_untracked().min(n_objects() - 1));
     };
-    let of_object = move |read: fn(&DrawnObject) -> usize| {
-        Signal::derive(move || {
-            drawing.with(|drawing| drawing.objects.get(chosen.get()).map_or(0, read))
-        })
-    };
-    let change = move |write: fn(&mut DrawnObject, usize)| {
-        Callback::new(move |value: usize| {
-            page.state.update(|state| {
-                if let Some(object) = state.drawing.objects.get_mut(chosen.get_untracked()) {
-                    write(object, value);
-                }
-            });
-        })
-    };
-    let of_all = move |read: fn(&Drawing) -> usize| Signal::derive(move || drawing.with(read));
-    let change_all = move |write: fn(&mut Drawing, usize)| {
-        Callback::new(move |value: usize| {
-            page.state.update(|state| write(&mut state.drawing, value));
-        })
-    };
+    let shape = property(chosen, Shape::ALL, |drawing, i| {
+        Some(&mut drawing.objects.get_mut(i)?.shape)
+    });
+    let colour = property(chosen, Colour::ALL, |drawing, i| {
+        Some(&mut drawing.objects.get_mut(i)?.colour)
+    });
+    let size = property(chosen, Size::ALL, |drawing, i| {
+        Some(&mut drawing.objects.get_mut(i)?.size)
+    });
+    let texture = property(chosen, Texture::ALL, |drawing, i| {
+        Some(&mut drawing.objects.get_mut(i)?.texture)
+    });
+    let ground = property(chosen, Ground::ALL, |drawing, _| Some(&mut drawing.ground));
+    let light = property(chosen, Light::ALL, |drawing, _| Some(&mut drawing.light));
     view! {
         <div class="studio-tools">
-            <Select id="piece-shape" label="Shape" names=names(Shape::ALL) value=of_object(|object| object.shape.index())
-                on_choose=change(|object, i| object.shape = at(Shape::ALL, i))/>
-            <Select id="piece-colour" label="Colour" names=names(Colour::ALL) value=of_object(|object| object.colour.index())
-                on_choose=change(|object, i| object.colour = at(Colour::ALL, i))/>
-            <Select id="piece-size" label="Size" names=names(Size::ALL) value=of_object(|object| object.size.index())
-                on_choose=change(|object, i| object.size = at(Size::ALL, i))/>
-            <Select id="piece-texture" label="Fill" names=names(Texture::ALL) value=of_object(|object| object.texture.index())
-                on_choose=change(|object, i| object.texture = at(Texture::ALL, i))/>
-            <Select id="ground" label="Ground" names=names(Ground::ALL) value=of_all(|drawing| drawing.ground.index())
-                on_choose=change_all(|drawing, i| drawing.ground = at(Ground::ALL, i))/>
-            <Select id="light" label="Light" names=names(Light::ALL) value=of_all(|drawing| drawing.light.index())
-                on_choose=change_all(|drawing, i| drawing.light = at(Light::ALL, i))/>
+            {shape("piece-shape", "Shape")}
+            {colour("piece-colour", "Colour")}
+            {size("piece-size", "Size")}
+            {texture("piece-texture", "Fill")}
+            {ground("ground", "Ground")}
+            {light("light", "Light")}
             <p class="view-controls">
                 <button type="button" class="quiet" disabled=is_full on:click=add>"+ shape"</button>
-                <button type="button" class="quiet" disabled=is_single on:click=remove>"remove the chosen shape"</button>
+                <button type="button" class="quiet" disabled=is_single on:click=remove>
+                    "remove the chosen shape"
+                </button>
             </p>
         </div>
     }
 }
 
-fn names<T: std::fmt::Debug>(all: &[T]) -> Vec<String> {
-    all.iter().map(value_name).collect()
-}
-
-/// The value at an index that a list of the same values offered.
-fn at<T: Copy>(all: &[T], i: usize) -> T {
-    all[i.min(all.len() - 1)]
+/// A choice among all values of a property of the drawing or its chosen object, given an id and a label.
+fn property<T: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static>(
+    chosen: RwSignal<usize>,
+    all: &'static [T],
+    field: fn(&mut Drawing, usize) -> Option<&mut T>,
+) -> impl Fn(&'static str, &'static str) -> AnyView {
+    let page = expect_context::<PageState>();
+    let value = Signal::derive(move || {
+        let mut drawing = page.state.with(|state| state.drawing.clone());
+        let value = field(&mut drawing, chosen.get()).copied();
+        all.iter()
+            .position(|known| Some(*known) == value)
+            .unwrap_or(0)
+    });
+    let choose = Callback::new(move |i: usize| {
+        page.state.update(|state| {
+            let field = field(&mut state.drawing, chosen.get_untracked());
+            if let (Some(field), Some(value)) = (field, all.get(i)) {
+                *field = *value;
+            }
+        });
+    });
+    move |id, label| {
+        let names = all.iter().map(value_name).collect();
+        view! { <Select id=id label=label names=names value=value on_choose=choose/> }.into_any()
+    }
 }

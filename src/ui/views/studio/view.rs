@@ -5,24 +5,30 @@ use leptos::prelude::*;
 use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView, signed};
 use crate::scenes::parse;
 use crate::ui::page::state::PageState;
-use crate::ui::panels::FamilyChoice;
+use crate::ui::panels::controls::FamilyChoice;
+use crate::ui::panels::measures::{Number, caption_head, foot, head};
+use crate::ui::panels::prose::about;
 use crate::ui::plot;
-use crate::ui::views::number::Number;
 use crate::ui::views::studio::others::Others;
 use crate::ui::views::studio::stage::Stage;
 use crate::ui::views::studio::tools::Tools;
 
-/// The drawing in the studio.
-pub(crate) fn drawing(page: PageState) -> Memo<Drawing> {
-    Memo::new(move |_| page.state.with(|state| state.drawing.clone()))
-}
+const COLUMNS: &str = "Caption|~nats above uniform|nats|truly";
+const ABOUT: &str = "
+# Two judges
+“Fits” is the truth: this world’s rules are known, so whether a caption is true of a drawing can be looked up. The
+nats are what the model makes of the same pair. A model that sees gives a caption more nats while it is true.
+
+# What it is not
+The model learned from shapes that stand apart, in nine places. Shapes that overlap or reach over the edge are
+outside what it met, and its nats then say little.";
 
 /// The view: the drawing with its tools, the captions beside it, and other scenes that fit one of them.
 #[component]
 pub(crate) fn Studio() -> impl IntoView {
     let page = expect_context::<PageState>();
     let chosen = RwSignal::new(0_usize);
-    let drawing = drawing(page);
+    let drawing = page.drawing();
     Effect::new(move |_| {
         let last = drawing.with(|drawing| drawing.objects.len() - 1);
         if chosen.get_untracked() > last {
@@ -37,18 +43,7 @@ pub(crate) fn Studio() -> impl IntoView {
                 <div><FamilyChoice/><Captions/></div>
             </div>
             <Others/>
-            <div class="prose">
-                <section>
-                    <h3>"Two judges"</h3>
-                    <p>"“Fits” is the truth: this world’s rules are known, so whether a caption is true of a drawing can be looked up. "
-                        "The nats are what the model makes of the same pair. A model that sees gives a caption more nats while it is true."</p>
-                </section>
-                <section>
-                    <h3>"What it is not"</h3>
-                    <p>"The model learned from shapes that stand apart, in nine places. Shapes that overlap or hang over the edge are "
-                        "outside what it met, and its nats then say little."</p>
-                </section>
-            </div>
+            {about(ABOUT)}
         </section>
     }
 }
@@ -67,28 +62,25 @@ fn Captions() -> impl IntoView {
         });
         texts
     });
-    let pair = move |text: &str| page.made_pair(text, DRAWING);
-    let extent = Memo::new(move |_| {
-        texts.with(|texts| {
-            let pairs = texts.iter().filter_map(|text| pair(text));
-            Extent::of(pairs.map(|pair| pair.nats))
-        })
-    });
+    let nats = move |text: &String| Some(page.generated_pair(text, DRAWING)?.nats);
+    let extent = Memo::new(move |_| texts.with(|texts| Extent::of(texts.iter().filter_map(nats))));
     let best = Memo::new(move |_| {
         texts.with(|texts| {
-            let known = texts
-                .iter()
-                .filter_map(|text| Some((text.clone(), pair(text)?.nats)));
+            let known = texts.iter().filter_map(|text| Some((text, nats(text)?)));
             let best = known.max_by(|a, b| a.1.total_cmp(&b.1));
-            best.map(|(text, _)| text)
+            best.map(|(text, _)| text.clone())
         })
     });
     view! {
-        <table class="measures studio-captions">
+        <table class="measures cards studio-captions">
             <caption class="hidden">"Each caption of the page for the drawing"</caption>
-            <thead><tr><th scope="col">"Caption"</th><th scope="col" class="plotted">"nats above uniform"</th><th scope="col">"nats"</th><th scope="col">"truly"</th></tr></thead>
-            <tbody><For each=move || texts.get() key=Clone::clone let:text><CaptionOfDrawing text=text extent=extent best=best/></For></tbody>
-            <tfoot aria-hidden="true"><tr><td></td><td class="plotted">{plot::axis(move || extent.get())}</td><td></td><td></td></tr></tfoot>
+            {head(COLUMNS)}
+            <tbody>
+                <For each=move || texts.get() key=Clone::clone let:text>
+                    <CaptionOfDrawing text=text extent=extent best=best/>
+                </For>
+            </tbody>
+            {foot(COLUMNS, [extent])}
         </table>
         <p class="aside">"These are the captions of the page; change them in Explore."</p>
     }
@@ -101,18 +93,17 @@ fn CaptionOfDrawing(
     best: Memo<Option<String>>,
 ) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let drawing = drawing(page);
+    let drawing = page.drawing();
     let words = StoredValue::new(text.clone());
     let description = StoredValue::new(parse(&text));
-    let family = move || page.state.with(|state| state.family);
     let view = Memo::new(move |_| -> Option<(CaptionView, PairView)> {
+        let family = page.family();
         words.with_value(|text| {
-            let caption = page.cache.with(|cache| cache.caption(text, family()));
-            Some((caption?, page.made_pair(text, DRAWING)?))
+            let caption = page.cache.with(|cache| cache.caption(text, family));
+            Some((caption?, page.generated_pair(text, DRAWING)?))
         })
     });
     let percentile = move || view.with(|view| view.as_ref().map(|(caption, _)| caption.percentile));
-    let certainty = move || percentile().map(|percentile| format!("{:.1}%", 100.0 - percentile));
     let nats = move || view.with(|view| view.as_ref().map(|(_, pair)| pair.nats));
     let truth = move || {
         let scene = drawing.with(Drawing::scene);
@@ -122,10 +113,14 @@ fn CaptionOfDrawing(
             None => "not known",
         })
     };
+    let head = caption_head(percentile, text.clone());
     let is_best = move || best.with(|best| words.with_value(|text| best.as_ref() == Some(text)));
     view! {
-        <tr class:best=is_best style:--certainty=certainty data-drawn=text.clone()>
-            <th scope="row">{plot::halo(percentile, plot::Size::Small)}<span class="words">{text.clone()}</span></th>
+        <tr
+            class:best=is_best data-drawn=text
+            style:--certainty=move || plot::certainty(percentile())
+        >
+            {head}
             <td class="plotted">{plot::bar(nats, move || extent.get())}</td>
             <Number field="drawn-nats" value=Signal::derive(nats) show=signed/>
             <td class="truth" data-field="truth">{truth}</td>

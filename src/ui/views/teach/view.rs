@@ -6,10 +6,10 @@ use crate::explorer::{Access, PageControl, View, encode};
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
-use crate::ui::panels::FamilyChoice;
+use crate::ui::panels::controls::FamilyChoice;
+use crate::ui::panels::select::Select;
 use crate::ui::plot;
 use crate::ui::views::learn::LessonChoice;
-use crate::ui::views::select::Select;
 use crate::ui::views::teach::worksheet::Worksheet;
 
 /// The accesses, in the order in which they are offered.
@@ -24,9 +24,7 @@ const ACCESSES: [(Access, &str); 3] = [
 pub(crate) fn Teach() -> impl IntoView {
     let page = expect_context::<PageState>();
     let lesson = lessons::open_lesson(page);
-    let link = Memo::new(move |_| {
-        lesson.with(|lesson| lesson.as_ref().map(|(_, lesson)| lesson.link.clone()))
-    });
+    let link = Memo::new(move |_| lesson.with(|lesson| Some(lesson.as_ref()?.1.link.clone())));
     view! {
         <section class="view" aria-labelledby="teach-title">
             <h2 id="teach-title">"Prepare a class"</h2>
@@ -41,13 +39,17 @@ pub(crate) fn Teach() -> impl IntoView {
                 </section>
                 <Own/>
             </div>
-            <p class="view-controls"><button type="button" class="ask" on:click=move |_| browser::print()>"Print the worksheet and its key"</button></p>
+            <p class="view-controls">
+                <button type="button" class="ask" on:click=move |_| browser::print()>
+                    "Print the worksheet and its key"
+                </button>
+            </p>
             <Worksheet/>
         </section>
     }
 }
 
-/// What the teacher should know of the open lesson.
+/// Notes for the teacher about the open lesson.
 #[component]
 fn Notes() -> impl IntoView {
     let page = expect_context::<PageState>();
@@ -86,9 +88,15 @@ fn Own() -> impl IntoView {
     view! {
         <section>
             <h3>"A page of your own"</h3>
-            <p class="aside">"The captions, pictures and choices that the page has now; set them in the views, then choose what your class may change."</p>
+            <p class="aside">
+                "The captions, pictures and choices that the page has now; set them in the views, then choose what "
+                "your class may change."
+            </p>
             <div class="locks">
-                <Select id="prepared-view" label="It opens at" names=views value=Signal::derive(at) on_choose=Callback::new(open)/>
+                <Select
+                    id="prepared-view" label="It opens at" names=views value=Signal::derive(at)
+                    on_choose=Callback::new(open)
+                />
                 {PageControl::ALL.map(|control| view! { <Lock control=control/> }).collect_view()}
             </div>
             {move || class_link("own-link", &link.get())}
@@ -116,14 +124,19 @@ fn Lock(control: PageControl) -> impl IntoView {
         page.prepared
             .update(|(_, locks)| locks.set(control, access));
     };
-    view! { <Select id=control.slug() label=control.name() names=names value=Signal::derive(at) on_choose=Callback::new(choose)/> }
+    view! {
+        <Select
+            id=control.slug() label=control.name() names=names value=Signal::derive(at) on_choose=Callback::new(choose)
+        />
+    }
 }
 
 /// A link to a page, as an address and as a code.
 fn class_link(name: &'static str, fragment: &str) -> AnyView {
     let address = browser::address_with(fragment);
     let code = plot::qr(&address).unwrap_or_else(|| {
-        view! { <p class="aside">"The link is too long for a QR code: fewer captions make it shorter."</p> }.into_any()
+        let words = "The link is too long for a QR code: fewer captions make it shorter.";
+        view! { <p class="aside">{words}</p> }.into_any()
     });
     view! {
         <p class="text-control">

@@ -26,7 +26,9 @@ pub(crate) fn Worksheet() -> impl IntoView {
 
 fn questions(lesson: &Lesson) -> AnyView {
     let asked = |question: &LessonQuestion| {
-        let caption = |caption: &String| view! { <li class="words"><span class="place-for-answer"></span>{caption.clone()}</li> };
+        let caption = |caption: &String| {
+            view! { <li class="words"><span class="place-for-answer"></span>{caption.clone()}</li> }
+        };
         view! { <li>{question.ask()}<ul>{question.captions.iter().map(caption).collect_view()}</ul></li> }
     };
     let open = |question: &String| view! { <li>{question.clone()}<p class="lines"></p></li> };
@@ -42,13 +44,13 @@ fn questions(lesson: &Lesson) -> AnyView {
     .into_any()
 }
 
-/// The key, by the model at work and the law that is chosen.
+/// The key, by the model at work and the chosen distribution.
 #[component]
 fn Key(lesson: Lesson) -> impl IntoView {
     let page = expect_context::<PageState>();
     let title = lesson.title.clone();
     let by = move || {
-        let family = page.state.with(|state| family_name(state.family));
+        let family = family_name(page.family());
         let model = page
             .cache
             .with(|cache| cache.card().map(|card| card.title.clone()));
@@ -58,7 +60,7 @@ fn Key(lesson: Lesson) -> impl IntoView {
         )
     };
     let answer = move |question: &LessonQuestion| {
-        let family = page.state.with(|state| state.family);
+        let family = page.family();
         let known = page.cache.with(|cache| question.answer(cache, family));
         let words = known.map_or_else(
             || "Not yet: the model has not answered.".to_owned(),

@@ -2,14 +2,13 @@
 
 use leptos::prelude::*;
 
-use crate::ui::page::pictures::PictureState;
+use crate::ui::page::pictures::PictureFile;
 use crate::ui::page::state::PageState;
 
 /// A strip of the pictures on the page; a click chooses one in every view.
 #[component]
 pub(crate) fn PictureStrip() -> impl IntoView {
-    let page = expect_context::<PageState>();
-    let ids = Memo::new(move |_| page.state.with(|state| state.pictures.clone()));
+    let ids = expect_context::<PageState>().pictures();
     view! {
         <div class="strip" role="group" aria-label="Pictures on the page">
             <For each=move || ids.get() key=Clone::clone let:id><PictureButton id=id/></For>
@@ -23,23 +22,20 @@ pub(crate) fn PictureButton(id: String) -> impl IntoView {
     let page = expect_context::<PageState>();
     let id = StoredValue::new(id);
     let alt = move || id.with_value(|id| alt(page, id));
-    // A visitor's own file is only drawn once an engine has found it sound and of sane size.
     let url = move || {
-        page.files.with(|files| {
-            let file = id.with_value(|id| files.get(id))?;
-            (file.state != PictureState::Unread).then(|| file.url.clone())
-        })
+        page.files
+            .with(|files| id.with_value(|id| files.get(id).and_then(PictureFile::sound_url)))
     };
-    let is_chosen = move || {
-        page.state
-            .with(|state| id.with_value(|id| state.picture.as_ref() == Some(id)))
-    };
+    let is_chosen = move || id.with_value(|id| page.is_chosen(id));
     let choose = move |_| {
         page.state
             .update(|state| state.picture = Some(id.get_value()));
     };
     view! {
-        <button type="button" class="small-frame pick" class:chosen=is_chosen title=alt aria-label=alt aria-pressed=move || is_chosen().to_string() on:click=choose>
+        <button
+            type="button" class="small-frame pick" class:chosen=is_chosen title=alt aria-label=alt
+            aria-pressed=move || is_chosen().to_string() on:click=choose
+        >
             {move || url().map(|url| view! { <img src=url alt="" width="56" height="56" decoding="async"/> })}
         </button>
     }
@@ -47,9 +43,13 @@ pub(crate) fn PictureButton(id: String) -> impl IntoView {
 
 /// A picture in words.
 pub(crate) fn alt(page: PageState, id: &str) -> String {
-    page.files.with(|files| {
-        files
-            .get(id)
-            .map_or_else(|| id.to_owned(), |file| file.alt.clone())
-    })
+    let file = page
+        .files
+        .with(|files| files.get(id).map(|file| file.alt.clone()));
+    file.unwrap_or_else(|| id.to_owned())
+}
+
+/// The chosen picture in words.
+pub(crate) fn chosen_alt(page: PageState) -> Option<String> {
+    page.picture().map(|id| alt(page, &id))
 }

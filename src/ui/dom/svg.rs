@@ -1,17 +1,20 @@
-//! The open view as one SVG: what is drawn keeps its shape, what is written stays text.
+//! The open view as one SVG: drawings keep their shapes, and words stay text that drawing programs can edit.
 //!
-//! The page's charts are tables whose cells hold drawings, so that a picture of a chart is a picture of its table. Each
-//! piece is put where the browser has put it, in the style that the browser has worked out for it.
+//! The page's charts are tables whose cells hold drawings. Each element is written where the browser has laid it out,
+//! in the style that the browser has computed for it. (`foreignObject` would be shorter, but only browsers draw it.)
 
 use std::fmt::Write as _;
 
 use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
-use web_sys::{CssStyleDeclaration, Document, DomRect, Element, HtmlElement, Node, Range, Window};
+use web_sys::{
+    CssStyleDeclaration, Document, DomRect, Element, HtmlElement, HtmlInputElement,
+    HtmlSelectElement, HtmlTextAreaElement, Node, Range, Window,
+};
 
 use crate::ui::dom::{browser, canvas};
 
-/// What the style sheets say of a drawing's parts.
+/// Properties of a drawing's parts that are written out.
 const DRAWN: [&str; 17] = [
     "fill",
     "fill-opacity",
@@ -31,9 +34,9 @@ const DRAWN: [&str; 17] = [
     "font-weight",
     "font-variant-numeric",
 ];
-/// The same of text; its colour is named otherwise.
+/// Properties of text that are written out; its colour has another name in SVG.
 const WRITTEN: [&str; 4] = ["font-style", "font-weight", "font-size", "font-family"];
-/// What wraps a field's text as the field does.
+/// Properties that make another element break lines as a field does.
 const FIELD: [&str; 9] = [
     "font",
     "color",
@@ -45,22 +48,15 @@ const FIELD: [&str; 9] = [
     "text-align",
     "letter-spacing",
 ];
-/// Room around the view.
+/// Pixels around the view.
 const MARGIN: f64 = 16.0;
 /// Share of a line's height above its base line, of the fonts that the style sheets name.
 const ASCENT: f64 = 0.79;
-/// Tops of one line differ by less than this.
+/// Pixels by which the tops of words on one line differ at most.
 const SAME_LINE: f64 = 3.0;
 
-/// A picture of an element as SVG, with its width and height.
-#[derive(Debug)]
-pub(crate) struct Portrait {
-    pub(crate) svg: String,
-    pub(crate) size: [f64; 2],
-}
-
-/// Draws an element as it stands on the page.
-pub(crate) fn draw(of: &Element) -> Option<Portrait> {
+/// An element of the page as SVG text, with its width and height in pixels.
+pub(crate) fn draw(of: &Element) -> Option<(String, [f64; 2])> {
     let window = browser::window()?;
     let document = window.document()?;
     let frame = of.get_bounding_client_rect();
@@ -76,16 +72,14 @@ pub(crate) fn draw(of: &Element) -> Option<Portrait> {
     // Writing to a string cannot fail.
     write!(
         sheet.svg,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}"><rect width="100%" height="100%" fill="{ground}"/>"#
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}"
+        viewBox="0 0 {width:.0} {height:.0}"><rect width="100%" height="100%" fill="{ground}"/>"#
     )
     .ok();
     sheet.shared_gradients();
     sheet.element(of);
     sheet.svg.push_str("</svg>");
-    Some(Portrait {
-        svg: sheet.svg,
-        size,
-    })
+    Some((sheet.svg, size))
 }
 
 struct Sheet {
@@ -127,14 +121,11 @@ impl Sheet {
     }
 
     fn children(&mut self, element: &Element) {
-        let mut next = element.first_child();
-        while let Some(node) = next {
+        for node in nodes(element) {
             match node.dyn_ref::<Element>() {
                 Some(child) => self.element(child),
-                None if node.node_type() == Node::TEXT_NODE => self.text(element, &node),
-                None => {}
+                None => self.text(element, &node),
             }
-            next = node.next_sibling();
         }
     }
 
@@ -154,7 +145,8 @@ impl Sheet {
                 let (colour, end) = (read("color").unwrap_or_default(), x + frame.width());
                 write!(
                     self.svg,
-                    r#"<line x1="{x:.1}" x2="{end:.1}" y1="{y:.1}" y2="{y:.1}" stroke="{colour}" stroke-width="{width}"/>"#
+                    r#"<line x1="{x:.1}" x2="{end:.1}" y1="{y:.1}" y2="{y:.1}"
+                    stroke="{colour}" stroke-width="{width}"/>"#
                 )
                 .ok();
             }
@@ -177,17 +169,13 @@ impl Sheet {
     }
 
     fn parts(&mut self, element: &Element) {
-        let mut next = element.first_child();
-        while let Some(node) = next {
+        for node in nodes(element) {
             match node.dyn_ref::<Element>() {
                 Some(part) => self.part(part),
-                None if node.node_type() == Node::TEXT_NODE => {
-                    let text = node.text_content().unwrap_or_default();
-                    self.svg.push_str(&escaped(&text));
-                }
-                None => {}
+                None => self
+                    .svg
+                    .push_str(&escaped(&node.text_content().unwrap_or_default())),
             }
-            next = node.next_sibling();
         }
     }
 
@@ -213,42 +201,27 @@ impl Sheet {
         }
     }
 
-    /// A field's text, wrapped by an element that takes its place for a moment.
+    /// A field's text, laid out by an element that takes its place for a moment.
     fn field(&mut self, field: &Element, frame: &DomRect) {
-        let value = js_sys::Reflect::get(field, &"value".into()).ok();
-        let option = field.query_selector("option:checked").ok().flatten();
-        let text = match option {
-            Some(option) => option.text_content(),
-            None => value.and_then(|value| value.as_string()),
-        };
-        let is_text = field
-            .get_attribute("type")
-            .is_none_or(|kind| kind == "text");
-        let (Some(text), true) = (text, is_text) else {
-            return;
-        };
-        let Some(double) = self.double(field, frame, &text) else {
-            return;
-        };
-        self.children(&double);
-        double.remove();
+        if let Some(twin) = written(field).and_then(|text| self.twin(field, frame, &text)) {
+            self.children(&twin);
+            twin.remove();
+        }
     }
 
-    fn double(&self, field: &Element, frame: &DomRect, text: &str) -> Option<HtmlElement> {
-        let double: HtmlElement = self.document.create_element("div").ok()?.dyn_into().ok()?;
-        double.set_text_content(Some(text));
-        let (left, top) = (
-            frame.left() + self.window.scroll_x().ok()?,
-            frame.top() + self.window.scroll_y().ok()?,
-        );
+    fn twin(&self, field: &Element, frame: &DomRect, text: &str) -> Option<HtmlElement> {
+        let twin: HtmlElement = self.document.create_element("div").ok()?.dyn_into().ok()?;
+        twin.set_text_content(Some(text));
+        let left = frame.left() + self.window.scroll_x().ok()?;
+        let top = frame.top() + self.window.scroll_y().ok()?;
         let place = format!(
             "{};position:absolute;left:{left}px;top:{top}px;width:{}px;white-space:pre-wrap",
             styles(&self.window, field, &FIELD).replace("&quot;", "\""),
             frame.width()
         );
-        double.set_attribute("style", &place).ok()?;
-        self.document.body()?.append_child(&double).ok()?;
-        Some(double)
+        twin.set_attribute("style", &place).ok()?;
+        self.document.body()?.append_child(&twin).ok()?;
+        Some(twin)
     }
 
     /// Text, line by line.
@@ -283,11 +256,33 @@ impl Sheet {
             let (y, length) = (y + ASCENT * first.height(), right - first.left());
             write!(
                 self.svg,
-                r#"<text x="{x:.1}" y="{y:.1}" textLength="{length:.1}" lengthAdjust="spacingAndGlyphs" style="{style};fill:{colour}">{line}</text>"#
+                r#"<text x="{x:.1}" y="{y:.1}" textLength="{length:.1}"
+                lengthAdjust="spacingAndGlyphs" style="{style};fill:{colour}">{line}</text>"#
             )
             .ok();
         }
     }
+}
+
+/// The elements and texts within an element, in order.
+fn nodes(element: &Element) -> impl Iterator<Item = Node> {
+    let all = std::iter::successors(element.first_child(), Node::next_sibling);
+    all.filter(|node| matches!(node.node_type(), Node::ELEMENT_NODE | Node::TEXT_NODE))
+}
+
+/// The text that a field shows; `None` for a box to tick, a slider and the like.
+fn written(field: &Element) -> Option<String> {
+    if let Some(area) = field.dyn_ref::<HtmlTextAreaElement>() {
+        return Some(area.value());
+    }
+    if let Some(input) = field.dyn_ref::<HtmlInputElement>() {
+        return (input.type_() == "text").then(|| input.value());
+    }
+    let chosen = field
+        .dyn_ref::<HtmlSelectElement>()?
+        .selected_options()
+        .item(0);
+    chosen?.text_content()
 }
 
 /// The words of a text with the places where they begin, counted as JavaScript counts.
@@ -330,7 +325,7 @@ fn property(window: &Window, element: &Element, name: &str) -> Option<String> {
     computed(window, element)?.get_property_value(name).ok()
 }
 
-/// What the browser has worked out for these properties.
+/// An element's computed values of these properties, as a style attribute.
 fn styles(window: &Window, element: &Element, names: &[&str]) -> String {
     let Some(computed) = computed(window, element) else {
         return String::new();

@@ -1,0 +1,83 @@
+//! The view that the page opens with: the matrix of captions and pictures, and what stands below it.
+
+use leptos::prelude::*;
+
+use crate::explorer::{KeyedCaption, Measure, ModelChoice, Readings, dispute_text};
+use crate::ui::model_panel::{NeedsAdapter, PhotographSets};
+use crate::ui::page::state::PageState;
+use crate::ui::panels::caption_row::{CaptionRow, NewCaption};
+use crate::ui::panels::controls::Controls;
+use crate::ui::panels::export::Export;
+use crate::ui::panels::gallery_strip::GalleryStrip;
+use crate::ui::panels::picture_headers::{Axis, PictureHeaders};
+use crate::ui::panels::prose::Prose;
+use crate::ui::panels::touched_pair::TouchedPair;
+
+/// More pictures than this scroll beneath the captions.
+const MANY: usize = 7;
+
+/// How the marks in the cells are read while bars show cosines.
+const MOVED: &str = "Bars now show cosines, which know no κ; “3rd → 1st” is a caption that is third for a picture by \
+    cosine and first by likelihood.";
+
+#[component]
+pub(crate) fn Explore() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let is_bare = move || page.is_bare.get();
+    let has_clip = move || page.state.with(|state| state.model == ModelChoice::Clip);
+    // What is hidden costs less than what is built anew.
+    view! {
+        <Matrix/>
+        <div hidden=is_bare><Dispute/></div>
+        <div hidden=has_clip><GalleryStrip/></div>
+        <div hidden=move || !has_clip()><PhotographSets/></div>
+        <div hidden=is_bare><TouchedPair/><Export/></div>
+        <div hidden=move || !is_bare()><NeedsAdapter/></div>
+        <Prose/>
+    }
+}
+
+/// Captions as rows, pictures as columns.
+#[component]
+fn Matrix() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let key = |caption: &KeyedCaption| caption.key;
+    let keys = Memo::new(move |_| {
+        page.state
+            .with(|state| state.captions.iter().map(key).collect::<Vec<_>>())
+    });
+    let n_pictures = Memo::new(move |_| page.state.with(|state| state.pictures.len()));
+    let is_many = move || n_pictures.get() > MANY;
+    view! {
+        <section
+            class="work" aria-label="Captions and pictures" style:--n-pictures=move || n_pictures.get().to_string()
+        >
+            <Controls/>
+            <div class="matrix" class:many=is_many>
+                <table role="grid" aria-label="Nats above uniform, for each caption and each picture">
+                    <thead role="rowgroup"><PictureHeaders/></thead>
+                    <tbody role="rowgroup">
+                        <For each=move || keys.get() key=|key| *key let:key><CaptionRow key=key/></For>
+                    </tbody>
+                    <tfoot role="rowgroup"><Axis/></tfoot>
+                </table>
+            </div>
+            <NewCaption/>
+        </section>
+    }
+}
+
+/// Where κ changes which caption is best, and how to see it.
+#[component]
+fn Dispute() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let dispute = move || {
+        let (n_disputed, n_pictures) = page.readings.with(Readings::n_disputed);
+        let legend = match page.state.with(|state| state.measure) {
+            Measure::Likelihood => "",
+            Measure::Cosine => MOVED,
+        };
+        format!("{} {legend}", dispute_text(n_disputed, n_pictures))
+    };
+    view! { <p class="aside dispute">{dispute}</p> }
+}

@@ -1,0 +1,46 @@
+//! The spreads that are drawn: knowing nothing, and both distributions of a caption.
+
+use crate::explorer::{CaptionGeometry, CosineDistribution, family_name};
+use crate::numerics::Family;
+use crate::protocol::PerFamily;
+
+/// Which concentration is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Concentration {
+    /// κ, as the model gives it.
+    Model,
+    /// τκ, as training tempers it.
+    Tempered,
+}
+
+/// A spread with its label and its class in the style sheet.
+pub(super) type Labelled = (CosineDistribution, &'static str, &'static str);
+
+/// The uniform distribution and those of both families.
+pub(super) fn spreads(known: &CaptionGeometry, which: Concentration) -> [Labelled; 3] {
+    let values = concentration(known, which);
+    let labelled = |family, value, class| {
+        (
+            CosineDistribution::OfFamily(family, value),
+            family_name(family),
+            class,
+        )
+    };
+    [
+        (CosineDistribution::Uniform, "knowing nothing", "uniform"),
+        labelled(Family::VonMisesFisher, values.vmf, "vmf"),
+        labelled(
+            Family::PowerSpherical,
+            values.power_spherical,
+            "power-spherical",
+        ),
+    ]
+}
+
+/// A caption's concentration under both families.
+pub(super) fn concentration(known: &CaptionGeometry, which: Concentration) -> PerFamily<f64> {
+    match which {
+        Concentration::Model => known.concentration,
+        Concentration::Tempered => known.tempered,
+    }
+}
