@@ -1,4 +1,4 @@
-//! What one caption costs: the scalars of its law, and the curve of its cosine density.
+//! What one caption costs: the scalars of its distribution, and the curve of its cosine density.
 
 use std::hint::black_box;
 

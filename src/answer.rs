@@ -47,7 +47,7 @@ pub fn answer(
 ///
 /// The model has no adapters.
 pub fn caption_reading(caption: String, text: &TextEncoding) -> Result<CaptionReading> {
-    let laws = text.laws.as_ref().ok_or_else(no_adapters)?;
+    let laws = text.distributions.as_ref().ok_or_else(no_adapters)?;
     Ok(CaptionReading {
         caption,
         concentration: laws.as_ref().map(|law| law.concentration),

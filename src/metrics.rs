@@ -26,6 +26,14 @@ pub struct LinearFit {
 ///
 /// `relevant` are the indices of relevant items, ascending. Rank 0 is a hit at 1, the same as `argmax` finding a relevant
 /// item.
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::first_hit_rank;
+/// // Item 2 has the second best score.
+/// assert_eq!(first_hit_rank(&[0.1, 0.9, 0.5], [2]), Some(1));
+/// assert_eq!(first_hit_rank(&[0.1, 0.9, 0.5], []), None);
+/// ```
 pub fn first_hit_rank<T: PartialOrd>(
     scores: &[T],
     relevant: impl IntoIterator<Item = usize>,
@@ -46,6 +54,14 @@ pub fn first_hit_rank<T: PartialOrd>(
 /// Returns the share of queries whose best relevant item has a rank below `k`; 0 without queries.
 ///
 /// `ranks` are those of [`first_hit_rank`], one a query.
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::recall_at_k;
+/// // The ranks of four queries' hits, 0 the best.
+/// assert_eq!(recall_at_k(&[0, 3, 0, 7], 1), 0.5);
+/// assert_eq!(recall_at_k(&[0, 3, 0, 7], 5), 0.75);
+/// ```
 #[must_use]
 pub fn recall_at_k(ranks: &[usize], k: usize) -> f64 {
     share(ranks.iter().map(|&rank| rank < k))
@@ -72,6 +88,14 @@ pub fn recall_by_level(uncertainty: &[f64], is_correct: &[bool], n_levels: usize
 }
 
 /// Returns Spearman's rank correlation, with average ranks on ties; `None` if either side is constant or too short.
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::spearman;
+/// // Any rising curve correlates perfectly; a constant determines nothing.
+/// assert!((spearman(&[1.0, 2.0, 3.0], &[1.0, 8.0, 27.0]).unwrap() - 1.0).abs() < 1e-15);
+/// assert_eq!(spearman(&[1.0, 2.0], &[5.0, 5.0]), None);
+/// ```
 #[must_use]
 pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     let n = x.len().min(y.len());
@@ -81,6 +105,13 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
 }
 
 /// Fits y ≈ intercept + slope · x; `None` if either side is constant or too short.
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::linear_fit;
+/// let line = linear_fit(&[0.0, 1.0, 2.0], &[1.0, 3.0, 5.0]).unwrap();
+/// assert_eq!((line.slope, line.intercept, line.r_squared), (2.0, 1.0, 1.0));
+/// ```
 #[must_use]
 pub fn linear_fit(x: &[f64], y: &[f64]) -> Option<LinearFit> {
     let moments = Moments::of(x, y)?;
@@ -100,6 +131,13 @@ pub fn r_squared(x: &[f64], y: &[f64]) -> Option<f64> {
 
 /// Returns the probability that a random positive has a greater score than a random negative, ties counting half;
 /// `None` if either is empty.
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::auroc;
+/// // Of six pairs the positive is greater in five.
+/// assert_eq!(auroc(&[0.9, 0.4], &[0.1, 0.2, 0.5]), Some(5.0 / 6.0));
+/// ```
 #[must_use]
 pub fn auroc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
     let (n_positive, n_negative) = (positives.len() as f64, negatives.len() as f64);
@@ -113,6 +151,13 @@ pub fn auroc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
 
 /// Returns the percentile (0 to 100) of `x` among ascending reference values: the share below plus half the share
 /// equal. 50 without a reference.
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::percentile_of;
+/// let reference = [0.1, 0.2, 0.3, 0.4];
+/// assert!(percentile_of(&reference, 0.35) > percentile_of(&reference, 0.15));
+/// ```
 #[must_use]
 pub fn percentile_of(sorted: &[f64], x: f64) -> f64 {
     if sorted.is_empty() {
@@ -125,6 +170,13 @@ pub fn percentile_of(sorted: &[f64], x: f64) -> f64 {
 
 /// Returns the quantile at `fraction` (0 to 1) of ascending values, interpolated linearly as `NumPy` does by default;
 /// `None` if there are none.
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::quantile;
+/// assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.5), Some(2.0));
+/// assert_eq!(quantile(&[], 0.5), None);
+/// ```
 #[must_use]
 pub fn quantile(sorted: &[f64], fraction: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;

@@ -275,22 +275,10 @@ const LONG_FUNCTIONS: &[&str] = &[
 const CYCLES: &[&[&str]] = &[
     &[
         "train::cli",
-        "train::reproduce::cli",
+        "train::experiments::command",
         "train::reproduce::embed_cli",
     ],
-    &[
-        "train::data::distort",
-        "train::data::distort::blur",
-        "train::data::distort::noise",
-        "train::data::distort::snow",
-    ],
     &["train::export", "train::gallery", "train::outside"],
-    &[
-        "train::import::checkpoint",
-        "train::import::random",
-        "train::import::safetensors",
-        "train::import::torch",
-    ],
     &["train::import::golden", "train::import::job"],
     &["train::import::hub", "train::import::source"],
     &["worker", "worker::model", "worker::self_test"],

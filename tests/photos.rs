@@ -19,7 +19,7 @@ use kappascope::model::parameters::{Parameters as _, TensorRecord};
 use kappascope::preprocess::{RgbPixels, TextPreprocess};
 use kappascope::train::bundle;
 use kappascope::train::import::towers::{
-    ReadImage, ReadText, import_towers, read_image, read_text,
+    ReadImage, ReadText, Vocabulary, import_towers, read_image, read_text,
 };
 use kappascope::train::import::{Dtype, Import, Source};
 use kappascope::weights::manifest::Manifest;
@@ -234,7 +234,8 @@ fn two_towers_become_one_model_that_answers() {
     let image = Source::Local(References::small().image);
     for (name, dtype) in [("f32", Dtype::F32), ("int8", Dtype::Int8)] {
         let out = scratch.path().join(name);
-        let manifest = import_towers(&job(&out, dtype), &image).expect("two towers");
+        let manifest =
+            import_towers(&job(&out, dtype), &image, &Vocabulary::default()).expect("two towers");
         let json = std::fs::read(out.join("manifest.json")).expect("a manifest");
         assert_eq!(
             Manifest::from_json(&json).as_ref(),
@@ -250,6 +251,34 @@ fn two_towers_become_one_model_that_answers() {
             "in the common space"
         );
         assert!(texts[0].features_norm > 0.0, "not normalised before");
+    }
+}
+
+#[test]
+fn wordpieces_that_nobody_types_are_left_out() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let typed = scratch.path().join("typed.txt");
+    std::fs::write(&typed, "the cat running\na photo of two dogs\n").expect("written");
+    let vocabulary = Vocabulary {
+        typed: vec![typed],
+        pieces: 75,
+    };
+    let image = Source::Local(References::small().image);
+    let answers = [Vocabulary::default(), vocabulary].map(|vocabulary| {
+        let out = scratch.path().join(vocabulary.pieces.to_string());
+        let manifest = import_towers(&job(&out, Dtype::F32), &image, &vocabulary);
+        let manifest = manifest.expect("two towers");
+        let (session, _) = bundle::open_tested(&out, &cpu()).expect("meets its golden values");
+        let captions = ["the cat".to_owned(), "a photo of dogs".to_owned()];
+        let texts = pollster::block_on(session.encode_text(&captions)).expect("captions");
+        (manifest.encoder.vocab_size(), texts)
+    });
+    let [(all, whole), (few, pruned)] = answers;
+    assert_eq!((all, few), (100, 75), "rows of the token table");
+    for (whole, pruned) in whole.iter().zip(&pruned) {
+        let pairs = whole.embedding.iter().zip(&pruned.embedding);
+        let cosine: f32 = pairs.map(|(a, b)| a * b).sum();
+        assert!(cosine > 1.0 - 1e-5, "{cosine}: the same features");
     }
 }
 

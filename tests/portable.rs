@@ -17,8 +17,8 @@ wasm_bindgen_test_configure!(run_in_dedicated_worker);
 const CAPTIONS: u64 = 11_228_781_926_474_670_136;
 const PIXELS: u64 = 634_485_549_242_620_650;
 
-/// What the documentation of the laws promises, relative to the value or to 1.
-const LAW_ACCURACY: f64 = 2e-12;
+/// What the documentation of the distributions promises, relative to the value or to 1.
+const ACCURACY: f64 = 2e-12;
 
 #[test]
 fn a_seed_draws_the_same_scenes_everywhere() {
@@ -47,10 +47,13 @@ fn a_seed_draws_the_same_scenes_everywhere() {
 }
 
 #[test]
-fn the_laws_have_the_same_normalisers_everywhere() {
+fn the_distributions_have_the_same_normalisers_everywhere() {
     let fixture: Value =
         serde_json::from_str(include_str!("fixtures/numerics.json")).expect("the fixture is JSON");
-    for row in fixture["laws"].as_array().expect("the fixture lists laws") {
+    for row in fixture["distributions"]
+        .as_array()
+        .expect("the fixture lists distributions")
+    {
         let embed_dim = row["embed_dim"]
             .as_u64()
             .and_then(|d| usize::try_from(d).ok())
@@ -63,7 +66,7 @@ fn the_laws_have_the_same_normalisers_everywhere() {
             ("ps_log_normalizer_ratio", power_spherical),
         ] {
             let expected = row[key].as_f64().expect("a value");
-            let close = (found - expected).abs() <= LAW_ACCURACY * expected.abs().max(1.0);
+            let close = (found - expected).abs() <= ACCURACY * expected.abs().max(1.0);
             assert!(
                 close,
                 "{key} at d = {embed_dim}, κ = {concentration}: {found} instead of {expected}"

@@ -15,7 +15,9 @@ use std::task::{Context, Poll, Waker};
 use burn::tensor::{Int, Tensor};
 use kappascope::device::cpu;
 use kappascope::error::{Error, Result};
-use kappascope::inference::{CPU_TOLERANCE, GoldenReadings, Held, Session, Source, TextEncoding};
+use kappascope::inference::{
+    CPU_TOLERANCE, GoldenReadings, Session, Source, TextEncoding, WeightPrecision,
+};
 use kappascope::model::adapter::{AdapterConfig, PerFamily};
 use kappascope::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 use kappascope::model::encoder::EncoderConfig;
@@ -267,7 +269,7 @@ fn captions_are_described_before_the_image_encoder_is_there() {
         manifest,
         &without_image,
         &device,
-        Held::Floats,
+        WeightPrecision::Float,
         |_, _, _| {},
     );
     let session = block_on(opened).expect("its files are there");
@@ -348,7 +350,14 @@ fn adapters_that_are_given_later_answer_as_those_of_the_model() {
     let batch = captions(&["a red star"]);
     let [found, expected] =
         [&adapted, &whole].map(|session| block_on(session.encode_text(&batch)).expect("it runs"));
-    let kappa = |texts: &[TextEncoding]| texts[0].laws.clone().expect("laws").vmf.concentration;
+    let kappa = |texts: &[TextEncoding]| {
+        texts[0]
+            .distributions
+            .clone()
+            .expect("distributions")
+            .vmf
+            .concentration
+    };
     let (found, expected) = (kappa(&found), kappa(&expected));
     assert!(
         (found / expected - 1.0).abs() < 1e-2,
@@ -391,7 +400,7 @@ fn adapters_of_another_encoder_are_refused_or_found_out() {
 }
 
 /// A caption and a picture, by a model that holds its weights in this way.
-fn embeddings(manifest: &Manifest, memory: &Memory, held: Held) -> [Vec<f32>; 2] {
+fn embeddings(manifest: &Manifest, memory: &Memory, held: WeightPrecision) -> [Vec<f32>; 2] {
     let device = cpu();
     let opened = Session::open_text(manifest.clone(), memory, &device, held, |_, _, _| {});
     let session = block_on(opened).expect("a valid model");
@@ -405,7 +414,8 @@ fn embeddings(manifest: &Manifest, memory: &Memory, held: Held) -> [Vec<f32>; 2]
 #[test]
 fn weights_held_in_eight_bits_are_those_of_eight_bit_shards() {
     let (manifest, memory) = model_in(Precision::Int8);
-    let held = [Held::Floats, Held::Int8].map(|held| embeddings(&manifest, &memory, held));
+    let held = [WeightPrecision::Float, WeightPrecision::Int8]
+        .map(|held| embeddings(&manifest, &memory, held));
     for (floats, int8) in held[0].iter().flatten().zip(held[1].iter().flatten()) {
         assert!((floats - int8).abs() < 1e-6, "{int8} for {floats}");
     }
@@ -414,7 +424,8 @@ fn weights_held_in_eight_bits_are_those_of_eight_bit_shards() {
 #[test]
 fn floats_may_be_held_in_eight_bits_and_change_little() {
     let (manifest, memory) = model();
-    let held = [Held::Floats, Held::Int8].map(|held| embeddings(&manifest, &memory, held));
+    let held = [WeightPrecision::Float, WeightPrecision::Int8]
+        .map(|held| embeddings(&manifest, &memory, held));
     for (floats, int8) in held[0].iter().zip(&held[1]) {
         let cosine: f32 = floats.iter().zip(int8).map(|(a, b)| a * b).sum();
         assert!(cosine > 0.999 && cosine < 1.0, "cosine {cosine}");
@@ -480,8 +491,8 @@ fn captions_of_one_batch_are_what_each_is_alone() {
     for (caption, found) in batch.iter().zip(&together) {
         let alone = block_on(session.encode_text(std::slice::from_ref(caption))).expect("it runs");
         let (found, alone) = (
-            found.laws.as_ref().expect("adapters"),
-            alone[0].laws.as_ref().expect("adapters"),
+            found.distributions.as_ref().expect("adapters"),
+            alone[0].distributions.as_ref().expect("adapters"),
         );
         for family in Family::ALL {
             let (found, alone) = (
@@ -522,7 +533,12 @@ fn a_session_gives_what_the_modules_give() {
 
     let session = open(manifest, &memory).expect("a valid model");
     let found = block_on(session.encode_text(&captions(&["Red star!"]))).expect("it runs");
-    let found = found[0].laws.as_ref().expect("adapters").vmf.concentration;
+    let found = found[0]
+        .distributions
+        .as_ref()
+        .expect("adapters")
+        .vmf
+        .concentration;
     assert!(
         (found - f64::from(eta)).abs() <= 1e-5 * found,
         "session {found}, modules {eta}"

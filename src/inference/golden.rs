@@ -104,7 +104,7 @@ impl Session {
     pub async fn self_test_text(&self, tolerance: f64) -> Result<SelfTest> {
         let golden = self.golden()?;
         let texts = self.encode_text(&golden.captions).await?;
-        let laws = law_error(&concentration(&texts), &golden.concentration, 0.0)?;
+        let distributions = distribution_error(&concentration(&texts), &golden.concentration, 0.0)?;
         let norms = golden.features_norm.as_ref();
         let norms = norms.map(|golden| error_of(&features_norm(&texts), golden, 0.0));
         if golden.concentration.is_none() && norms.is_none() {
@@ -113,7 +113,7 @@ impl Session {
             ));
         }
         Ok(SelfTest {
-            max_relative_error: norms.unwrap_or_default().max(laws),
+            max_relative_error: norms.unwrap_or_default().max(distributions),
             tolerance,
         })
     }
@@ -130,7 +130,7 @@ impl Session {
     ) -> Result<SelfTest> {
         let texts = self.encode_text(captions).await?;
         let max_relative_error =
-            law_error(&self::concentration(&texts), &Some(concentration), 0.0)?;
+            distribution_error(&self::concentration(&texts), &Some(concentration), 0.0)?;
         Ok(SelfTest {
             max_relative_error,
             tolerance: ADAPTER_TOLERANCE,
@@ -145,7 +145,7 @@ impl Session {
 
 fn concentration(texts: &[TextEncoding]) -> Option<PerFamily<Vec<f64>>> {
     both(|family| {
-        let of = |text: &TextEncoding| Some(text.laws.as_ref()?.get(family).concentration);
+        let of = |text: &TextEncoding| Some(text.distributions.as_ref()?.get(family).concentration);
         texts.iter().map(of).collect::<Option<Vec<f64>>>()
     })
 }
@@ -166,11 +166,15 @@ fn max_relative_error(found: &GoldenReadings, golden: &Golden) -> Result<f64> {
     let norms = norms.map(|golden| error_of(&found.features_norm, golden, 0.0));
     Ok(error_of(&found.cosine, &golden.cosine, NEAR_ZERO)
         .max(norms.unwrap_or_default())
-        .max(law_error(&found.concentration, &golden.concentration, 0.0)?)
-        .max(law_error(&found.nats, &golden.nats, NEAR_ZERO)?))
+        .max(distribution_error(
+            &found.concentration,
+            &golden.concentration,
+            0.0,
+        )?)
+        .max(distribution_error(&found.nats, &golden.nats, NEAR_ZERO)?))
 }
 
-fn law_error(
+fn distribution_error(
     found: &Option<PerFamily<Vec<f64>>>,
     golden: &Option<PerFamily<Vec<f64>>>,
     near_zero: f64,

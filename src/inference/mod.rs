@@ -10,10 +10,10 @@ mod reading;
 mod session;
 mod source;
 
-pub use crate::model::parameters::{Held, TensorRecord};
+pub use crate::model::parameters::{TensorRecord, WeightPrecision};
 pub use crate::protocol::SelfTest;
 pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings};
 pub use published::{Published, Tolerance};
-pub use reading::{CaptionLaw, ImageEncoding, Pair, TextEncoding};
+pub use reading::{CaptionDistribution, ImageEncoding, Pair, TextEncoding};
 pub use session::{CAPTIONS_PER_PASS, Session};
 pub use source::Source;

@@ -14,12 +14,12 @@ pub struct TextEncoding {
     /// Length of the features, a baseline for κ.
     pub features_norm: f64,
     /// The caption's distribution under each family; `None` for a model without adapters.
-    pub laws: Option<PerFamily<CaptionLaw>>,
+    pub distributions: Option<PerFamily<CaptionDistribution>>,
 }
 
 /// A caption's distribution on the sphere.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CaptionLaw {
+pub struct CaptionDistribution {
     /// κ.
     pub concentration: f64,
     /// μ, a unit vector.
@@ -42,8 +42,8 @@ pub struct Pair {
     pub mean_direction_cosine: Option<PerFamily<f64>>,
 }
 
-impl CaptionLaw {
-    /// The law of a natural parameter η = κμ.
+impl CaptionDistribution {
+    /// The distribution of a natural parameter η = κμ.
     pub(super) fn from_natural_parameter(natural_parameter: &[f32]) -> Self {
         let (mean_direction, concentration) = unit(natural_parameter);
         Self {
@@ -59,9 +59,12 @@ impl TextEncoding {
     pub fn compare(&self, image: &ImageEncoding) -> Pair {
         Pair {
             cosine: dot(&self.embedding, &image.embedding),
-            mean_direction_cosine: self.laws.as_ref().map(|laws| PerFamily {
-                vmf: dot(&laws.vmf.mean_direction, &image.embedding),
-                power_spherical: dot(&laws.power_spherical.mean_direction, &image.embedding),
+            mean_direction_cosine: self.distributions.as_ref().map(|distributions| PerFamily {
+                vmf: dot(&distributions.vmf.mean_direction, &image.embedding),
+                power_spherical: dot(
+                    &distributions.power_spherical.mean_direction,
+                    &image.embedding,
+                ),
             }),
         }
     }
@@ -69,11 +72,16 @@ impl TextEncoding {
     /// Compares the caption with another one: their embeddings, and their mean directions under each family.
     #[must_use]
     pub fn relate(&self, other: &Self) -> Pair {
-        let laws = self.laws.as_ref().zip(other.laws.as_ref());
-        let cosine = |a: &CaptionLaw, b: &CaptionLaw| dot(&a.mean_direction, &b.mean_direction);
+        let distributions = self
+            .distributions
+            .as_ref()
+            .zip(other.distributions.as_ref());
+        let cosine = |a: &CaptionDistribution, b: &CaptionDistribution| {
+            dot(&a.mean_direction, &b.mean_direction)
+        };
         Pair {
             cosine: dot(&self.embedding, &other.embedding),
-            mean_direction_cosine: laws.map(|(own, others)| PerFamily {
+            mean_direction_cosine: distributions.map(|(own, others)| PerFamily {
                 vmf: cosine(&own.vmf, &others.vmf),
                 power_spherical: cosine(&own.power_spherical, &others.power_spherical),
             }),
@@ -85,9 +93,9 @@ impl TextEncoding {
     /// `None` for a model without adapters.
     #[must_use]
     pub fn nats(&self, family: Family, image: &ImageEncoding) -> Option<f64> {
-        let law = self.laws.as_ref()?.get(family);
-        let cosine = dot(&law.mean_direction, &image.embedding);
-        Some(family.log_likelihood_ratio(image.embedding.len(), law.concentration, cosine))
+        let distribution = self.distributions.as_ref()?.get(family);
+        let cosine = dot(&distribution.mean_direction, &image.embedding);
+        Some(family.log_likelihood_ratio(image.embedding.len(), distribution.concentration, cosine))
     }
 }
 
@@ -122,18 +130,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_law_is_split_into_length_and_direction() {
-        let law = CaptionLaw::from_natural_parameter(&[3.0, 0.0, -4.0]);
-        assert_eq!(law.concentration, 5.0, "a Pythagorean triple");
-        assert_eq!(law.mean_direction, [0.6, 0.0, -0.8], "divided by five");
+    fn a_distribution_is_split_into_length_and_direction() {
+        let distribution = CaptionDistribution::from_natural_parameter(&[3.0, 0.0, -4.0]);
+        assert_eq!(distribution.concentration, 5.0, "a Pythagorean triple");
+        assert_eq!(
+            distribution.mean_direction,
+            [0.6, 0.0, -0.8],
+            "divided by five"
+        );
     }
 
     #[test]
     fn a_vanishing_natural_parameter_has_no_direction_but_finite_numbers() {
-        let law = CaptionLaw::from_natural_parameter(&[0.0; 4]);
+        let distribution = CaptionDistribution::from_natural_parameter(&[0.0; 4]);
         assert!(
-            law.mean_direction.iter().all(|value| *value == 0.0),
-            "no direction: {law:?}"
+            distribution
+                .mean_direction
+                .iter()
+                .all(|value| *value == 0.0),
+            "no direction: {distribution:?}"
         );
     }
 }

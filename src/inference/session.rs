@@ -6,11 +6,11 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::loader::Loader;
 use super::reading::unit;
-use super::{CaptionLaw, ImageEncoding, Source, TextEncoding};
+use super::{CaptionDistribution, ImageEncoding, Source, TextEncoding};
 use crate::error::{Error, Result};
 use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
 use crate::model::encoder::{ImageEncoder, TextEncoder};
-use crate::model::parameters::{Filling, Held, TensorRecord};
+use crate::model::parameters::{Filling, TensorRecord, WeightPrecision};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
 use crate::protocol::Stage;
 use crate::weights::adapter_file::AdapterFile;
@@ -28,7 +28,7 @@ pub struct Session {
     manifest: Manifest,
     device: Device,
     text_preprocess: TextPreprocess,
-    held: Held,
+    precision: WeightPrecision,
     text: TextEncoder,
     /// Of large models it is loaded when it is needed; captions can be described meanwhile.
     vision: Arc<OnceLock<ImageEncoder>>,
@@ -51,8 +51,14 @@ impl Session {
         device: &Device,
         mut on_progress: impl FnMut(Stage, u64, u64),
     ) -> Result<Self> {
-        let session =
-            Self::open_text(manifest, source, device, Held::Floats, &mut on_progress).await?;
+        let session = Self::open_text(
+            manifest,
+            source,
+            device,
+            WeightPrecision::Float,
+            &mut on_progress,
+        )
+        .await?;
         session.load_vision(source, on_progress).await?;
         Ok(session)
     }
@@ -67,12 +73,12 @@ impl Session {
         manifest: Manifest,
         source: &S,
         device: &Device,
-        held: Held,
+        precision: WeightPrecision,
         on_progress: impl FnMut(Stage, u64, u64),
     ) -> Result<Self> {
         manifest.validate()?;
         let mut loader = Loader {
-            held,
+            precision,
             manifest: &manifest,
             source,
             loaded_bytes: 0,
@@ -93,7 +99,7 @@ impl Session {
         };
         Ok(Self {
             device: device.clone(),
-            held,
+            precision,
             text_preprocess,
             text,
             vision: Arc::default(),
@@ -118,7 +124,7 @@ impl Session {
             .shards(Part::Image)
             .map(|shard| shard.entry.bytes);
         let mut loader = Loader {
-            held: self.held,
+            precision: self.precision,
             loaded_bytes: self.manifest.weights_bytes() - image_bytes.sum::<u64>(),
             manifest: &self.manifest,
             source,
@@ -156,7 +162,7 @@ impl Session {
             }
         }
         let fill = |sizes: &AdapterConfig, records: Vec<TensorRecord>| {
-            let mut filling = Filling::new(sizes.init(&self.device), Held::Floats);
+            let mut filling = Filling::new(sizes.init(&self.device), WeightPrecision::Float);
             records
                 .into_iter()
                 .try_for_each(|record| filling.put(record))?;
@@ -189,8 +195,8 @@ impl Session {
 
     /// How the encoders hold their weights.
     #[must_use]
-    pub fn held(&self) -> Held {
-        self.held
+    pub fn precision(&self) -> WeightPrecision {
+        self.precision
     }
 
     /// The factor τ of each adapter.
@@ -330,18 +336,18 @@ fn check_vocabulary(text_preprocess: &TextPreprocess, manifest: &Manifest) -> Re
 fn text_encoding(tokens: Tokens, row: &[f32], embed_dim: usize) -> TextEncoding {
     let (features, natural_parameters) = row.split_at(embed_dim);
     let (embedding, features_norm) = unit(features);
-    let laws = (!natural_parameters.is_empty()).then(|| {
+    let distributions = (!natural_parameters.is_empty()).then(|| {
         let (vmf, power_spherical) = natural_parameters.split_at(embed_dim);
         PerFamily {
-            vmf: CaptionLaw::from_natural_parameter(vmf),
-            power_spherical: CaptionLaw::from_natural_parameter(power_spherical),
+            vmf: CaptionDistribution::from_natural_parameter(vmf),
+            power_spherical: CaptionDistribution::from_natural_parameter(power_spherical),
         }
     });
     TextEncoding {
         tokens,
         embedding,
         features_norm,
-        laws,
+        distributions,
     }
 }
 

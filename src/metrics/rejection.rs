@@ -7,7 +7,7 @@ use super::{auroc, share};
 pub struct Choice {
     /// Its index, the first of equals.
     pub class: usize,
-    /// Its score.
+    /// The score of that class.
     pub score: f64,
     /// How far the second best lies below; infinite where there is no second.
     pub margin: f64,
@@ -15,6 +15,14 @@ pub struct Choice {
 
 impl Choice {
     /// The best of these scores; `None` without scores.
+    ///
+    /// # Examples
+    /// ```
+    /// use kappascope::metrics::rejection::Choice;
+    /// let choice = Choice::of(&[0.2, 0.7, 0.1]).unwrap();
+    /// assert_eq!((choice.class, choice.score), (1, 0.7));
+    /// assert!(Choice::of(&[]).is_none(), "nothing to choose from");
+    /// ```
     #[must_use]
     pub fn of(scores: &[f64]) -> Option<Self> {
         let (mut class, mut second) = (0, f64::NEG_INFINITY);

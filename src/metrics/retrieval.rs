@@ -29,6 +29,14 @@ impl Hit {
 }
 
 /// Returns Recall@1, @5 and @10.
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::retrieval::{Hit, recalls};
+/// let hits = [Hit::of(&[0.1, 0.9], [1]), Hit::of(&[0.9, 0.1], [1])];
+/// // At 1, 5 and 10.
+/// assert_eq!(recalls(&hits), [0.5, 1.0, 1.0]);
+/// ```
 #[must_use]
 pub fn recalls(hits: &[Hit]) -> [f64; 3] {
     let ranks: Vec<usize> = hits.iter().map(|hit| hit.rank).collect();

@@ -176,7 +176,7 @@ pub trait Parameters: Clone {
     /// A record that is missing, is not a parameter of this model, or has another shape; the message names it.
     /// `position_ids`, which some checkpoints carry although it is no parameter, is passed over.
     fn load(&mut self, records: impl IntoIterator<Item = TensorRecord>) -> Result<()> {
-        let mut filling = Filling::new(self.clone(), Held::Floats);
+        let mut filling = Filling::new(self.clone(), WeightPrecision::Float);
         for record in records {
             if !record.name.ends_with(".position_ids") {
                 filling.put(record)?;
@@ -187,12 +187,12 @@ pub trait Parameters: Clone {
     }
 }
 
-/// How a model holds its large matrices.
+/// The precision in which a model keeps its large matrices in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Held {
+pub enum WeightPrecision {
     /// As floats of four bytes.
     #[default]
-    Floats,
+    Float,
     /// Those of its transformers in one byte a value, with a factor for each output.
     Int8,
 }
@@ -201,18 +201,18 @@ pub enum Held {
 #[derive(Debug)]
 pub struct Filling<M> {
     model: M,
-    held: Held,
+    precision: WeightPrecision,
     /// Names of the parameters that have not come yet, in the model's order.
     missing: Vec<String>,
 }
 
 impl<M: Parameters> Filling<M> {
     /// Expects every parameter of this model.
-    pub fn new(model: M, held: Held) -> Self {
+    pub fn new(model: M, precision: WeightPrecision) -> Self {
         let missing = model.named_shapes().into_iter().map(|(name, _)| name);
         Self {
             missing: missing.collect(),
-            held,
+            precision,
             model,
         }
     }
@@ -232,7 +232,7 @@ impl<M: Parameters> Filling<M> {
         self.missing.remove(i_name);
         self.model.visit_parameters(&mut LoadOne {
             record: Some(record),
-            held: self.held,
+            precision: self.precision,
         })
     }
 
@@ -307,7 +307,7 @@ impl ParameterVisitor for Shapes {
 /// Replaces the parameter of its record's name.
 struct LoadOne {
     record: Option<TensorRecord>,
-    held: Held,
+    precision: WeightPrecision,
 }
 
 impl LoadOne {
@@ -354,7 +354,7 @@ impl ParameterVisitor for LoadOne {
     }
 
     fn visit_matrix(&mut self, name: &str, dense: &mut Dense) -> Result<()> {
-        if self.held == Held::Floats {
+        if self.precision == WeightPrecision::Float {
             return self.visit(name, Layout::OutIn, &mut dense.weight);
         }
         let ours: [usize; 2] = dense.weight.lazy_shape().dims();

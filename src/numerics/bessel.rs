@@ -1,4 +1,4 @@
-//! The cumulant generating function of the cosine, and its derivatives: all a von Mises–Fisher law needs.
+//! The cumulant generating function of the cosine, and its derivatives: all a von Mises–Fisher distribution needs.
 //!
 //! With t the cosine between a fixed and a uniform direction on S^{d−1},
 //!
@@ -28,7 +28,7 @@ pub(super) fn ln_0f1(embed_dim: usize, concentration: f64) -> f64 {
     }
 }
 
-/// Returns κt − K(κ), the log density ratio to the uniform law at cosine t, for κ ≥ 0.
+/// Returns κt − K(κ), the log density ratio to the uniform distribution at cosine t, for κ ≥ 0.
 pub(super) fn log_density_ratio(embed_dim: usize, concentration: f64, cosine: f64) -> f64 {
     if is_moderate(concentration) {
         concentration * cosine - series(embed_dim, concentration)

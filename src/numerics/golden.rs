@@ -7,8 +7,8 @@ use super::{
     ln_gamma, ln_gamma_ratio, trigamma, uniform_cosine_density, uniform_log_density,
 };
 
-/// What the documentation of the laws promises: relative to the value.
-const LAW_ACCURACY: f64 = 2e-13;
+/// What the documentation of the distributions promises: relative to the value.
+const ACCURACY: f64 = 2e-13;
 
 /// The table below prints ten significant digits.
 const PRINTED_ACCURACY: f64 = 6e-10;
@@ -116,46 +116,56 @@ fn the_constants_of_the_method_are_reproduced() {
 }
 
 #[test]
-fn the_von_mises_fisher_law_agrees_with_mpmath() {
-    for row in rows(&fixture(), "laws") {
+fn the_von_mises_fisher_distribution_agrees_with_mpmath() {
+    for row in rows(&fixture(), "distributions") {
         let (d, kappa) = (embed_dim(row), number(row, "concentration"));
-        let law = VonMisesFisher::new(d, kappa);
+        let distribution = VonMisesFisher::new(d, kappa);
         let checks = [
-            ("vmf_log_normalizer_ratio", law.log_normalizer_ratio()),
-            ("vmf_mean_resultant_length", law.mean_resultant_length()),
-            ("vmf_cosine_variance", law.cosine_variance()),
-            ("vmf_kl_to_uniform", law.kl_to_uniform()),
-            ("vmf_peak_log_ratio", law.log_likelihood_ratio(1.0)),
+            (
+                "vmf_log_normalizer_ratio",
+                distribution.log_normalizer_ratio(),
+            ),
+            (
+                "vmf_mean_resultant_length",
+                distribution.mean_resultant_length(),
+            ),
+            ("vmf_cosine_variance", distribution.cosine_variance()),
+            ("vmf_kl_to_uniform", distribution.kl_to_uniform()),
+            ("vmf_peak_log_ratio", distribution.log_likelihood_ratio(1.0)),
         ];
         for (name, found) in checks {
             let place = format!("{name} at d = {d}, κ = {kappa}");
-            assert_close(&place, found, number(row, name), LAW_ACCURACY, 0.0);
+            assert_close(&place, found, number(row, name), ACCURACY, 0.0);
         }
     }
 }
 
 #[test]
-fn the_power_spherical_law_agrees_with_mpmath() {
-    for row in rows(&fixture(), "laws") {
+fn the_power_spherical_distribution_agrees_with_mpmath() {
+    for row in rows(&fixture(), "distributions") {
         let (d, kappa) = (embed_dim(row), number(row, "concentration"));
-        let law = PowerSpherical::new(d, kappa);
+        let distribution = PowerSpherical::new(d, kappa);
         let checks = [
             (
                 "ps_log_normalizer_ratio",
-                law.log_normalizer_ratio(),
+                distribution.log_normalizer_ratio(),
                 kappa * 5e-3,
             ),
             (
                 "ps_log_normalizer_derivative",
-                law.log_normalizer_derivative(),
+                distribution.log_normalizer_derivative(),
                 5e-3,
             ),
-            ("ps_kl_to_uniform", law.kl_to_uniform(), 0.0),
-            ("ps_peak_log_ratio", law.log_likelihood_ratio(1.0), 0.0),
+            ("ps_kl_to_uniform", distribution.kl_to_uniform(), 0.0),
+            (
+                "ps_peak_log_ratio",
+                distribution.log_likelihood_ratio(1.0),
+                0.0,
+            ),
         ];
         for (name, found, scale) in checks {
             let place = format!("{name} at d = {d}, κ = {kappa}");
-            assert_close(&place, found, number(row, name), LAW_ACCURACY, scale);
+            assert_close(&place, found, number(row, name), ACCURACY, scale);
         }
     }
 }
@@ -182,7 +192,7 @@ fn the_densities_of_the_cosine_agree_with_mpmath() {
                 &place,
                 found,
                 number(row, name),
-                LAW_ACCURACY,
+                ACCURACY,
                 f64::MIN_POSITIVE,
             );
         }
@@ -225,19 +235,19 @@ fn the_concentrations_that_match_real_cosines_are_reproduced() {
 
 #[test]
 fn a_power_spherical_likelihood_opposite_to_the_mean_direction_is_finite() {
-    let law = PowerSpherical::new(512, 8.0);
-    let expected = 8.0 * 1e-6_f64.ln() + law.log_normalizer_ratio();
+    let distribution = PowerSpherical::new(512, 8.0);
+    let expected = 8.0 * 1e-6_f64.ln() + distribution.log_normalizer_ratio();
     for cosine in [-1.0, -1.5, MIN_LIKELIHOOD_COSINE] {
         assert_close(
             "clamped",
-            law.log_likelihood_ratio(cosine),
+            distribution.log_likelihood_ratio(cosine),
             expected,
             1e-10,
             1.0,
         );
     }
     assert_eq!(
-        law.cosine_density(-1.0),
+        distribution.cosine_density(-1.0),
         0.0,
         "the density itself is not clamped"
     );

@@ -1,4 +1,4 @@
-//! The two laws on the unit hypersphere S^{d−1} and the special functions behind them, in f64.
+//! The two distributions on the unit hypersphere S^{d−1} and the special functions behind them, in f64.
 //!
 //! Every function here is total on its stated domain: it never panics and never returns NaN. The module knows
 //! arithmetic and a random number generator, and must not know tensors, files, serialisation or the browser.
@@ -7,9 +7,9 @@
 //! |---|---|
 //! | `gamma` | ln Γ, ψ, ψ′ and their differences without cancellation |
 //! | `bessel`, `debye` | ratio and normaliser of the modified Bessel functions, by region |
-//! | `sphere` | area of the sphere, the uniform law and its cosine |
-//! | `von_mises_fisher`, `power_spherical` | the two laws |
-//! | `family` | either law, chosen by value |
+//! | `sphere` | area of the sphere, the uniform distribution and its cosine |
+//! | `von_mises_fisher`, `power_spherical` | the two distributions |
+//! | `family` | either distribution, chosen by value |
 //! | `sampling` | gamma, beta and direction draws |
 //!
 //! Symbols inside formulas are the papers': d embedding dimension, κ concentration, μ mean direction, t the cosine

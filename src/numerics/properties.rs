@@ -1,4 +1,4 @@
-//! Identities and inequalities that need no other program, over the whole domain of both laws.
+//! Identities and inequalities that need no other program, over the whole domain of both distributions.
 
 use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
@@ -29,7 +29,7 @@ fn families() -> impl Strategy<Value = Family> {
     prop_oneof![Just(Family::VonMisesFisher), Just(Family::PowerSpherical)]
 }
 
-/// Everything a law says about itself, oriented so that it grows with κ.
+/// Everything a distribution says about itself, oriented so that it grows with κ.
 fn growing_with_concentration(family: Family, d: usize, kappa: f64) -> [(&'static str, f64); 6] {
     [
         (
@@ -69,7 +69,7 @@ proptest! {
         prop_assert!(variance > 0.0 && variance * d as f64 <= 1.0 + ROUNDING, "variance {variance}");
         let divergence = family.kl_to_uniform(d, kappa);
         prop_assert!(divergence >= 0.0 && divergence.is_finite(), "divergence {divergence}");
-        prop_assert!(family.entropy(d, kappa) <= ln_sphere_area(d), "entropy above that of the uniform law");
+        prop_assert!(family.entropy(d, kappa) <= ln_sphere_area(d), "entropy above that of the uniform distribution");
         for angle in [family.mean_angle_radians(d, kappa), family.modal_angle_radians(d, kappa)] {
             prop_assert!((0.0..=FRAC_PI_2).contains(&angle), "angle {angle}");
         }
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn more_concentrated_laws_are_narrower(
+    fn more_concentrated_distributions_are_narrower(
         family in families(),
         d in dimensions(),
         kappa in concentrations(),
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn the_law_with_a_given_mean_has_that_mean(d in dimensions(), mean in 1e-6..0.9999_f64) {
+    fn the_distribution_with_a_given_mean_has_that_mean(d in dimensions(), mean in 1e-6..0.9999_f64) {
         let vmf = VonMisesFisher::with_mean_resultant_length(d, mean).mean_resultant_length();
         prop_assert!((vmf - mean).abs() <= 1e-14 * mean, "von Mises–Fisher: {vmf}, not {mean}");
         let power = PowerSpherical::with_mean_resultant_length(d, mean).mean_resultant_length();
@@ -138,9 +138,9 @@ proptest! {
         d in dimensions(),
         kappa in concentrations(),
     ) {
-        let law = VonMisesFisher::new(d, kappa);
-        let exact = law.log_normalizer_ratio();
-        let gap = exact - law.approximate_log_normalizer_ratio();
+        let distribution = VonMisesFisher::new(d, kappa);
+        let exact = distribution.log_normalizer_ratio();
+        let gap = exact - distribution.approximate_log_normalizer_ratio();
         let rounding = 1e-15 * (1.0 + exact.abs());
         prop_assert!(gap >= -rounding, "the approximation is above by {gap}");
         let limit = if d < 7 { WORST_KERNEL_GAP } else { (LN_2 - 0.5) / 2.0 };
@@ -149,10 +149,10 @@ proptest! {
 
     #[test]
     fn the_variance_satisfies_its_differential_equation(d in dimensions(), kappa in 1e-3..1e5_f64) {
-        let law = VonMisesFisher::new(d, kappa);
-        let mean = law.mean_resultant_length();
+        let distribution = VonMisesFisher::new(d, kappa);
+        let mean = distribution.mean_resultant_length();
         let expected = 1.0 - mean * mean - (d as f64 - 1.0) * mean / kappa;
-        let variance = law.cosine_variance();
+        let variance = distribution.cosine_variance();
         prop_assert!((variance - expected).abs() < 1e-15 + 1e-15 * d as f64, "{variance} {expected}");
     }
 
@@ -178,18 +178,18 @@ proptest! {
 
     #[test]
     fn on_the_ordinary_sphere_the_closed_forms_hold(kappa in 0.01..300.0_f64) {
-        let law = VonMisesFisher::new(3, kappa);
+        let distribution = VonMisesFisher::new(3, kappa);
         let normalizer = (kappa / kappa.sinh()).ln();
-        prop_assert!((law.log_normalizer_ratio() - normalizer).abs() < 1e-13 * (1.0 + kappa), "normaliser");
-        prop_assert!((law.mean_resultant_length() - (1.0 / kappa.tanh() - 1.0 / kappa)).abs() < 1e-13, "mean");
+        prop_assert!((distribution.log_normalizer_ratio() - normalizer).abs() < 1e-13 * (1.0 + kappa), "normaliser");
+        prop_assert!((distribution.mean_resultant_length() - (1.0 / kappa.tanh() - 1.0 / kappa)).abs() < 1e-13, "mean");
     }
 
     #[test]
     fn far_from_uniform_the_cosine_falls_short_by_half_a_dimension_over_the_concentration(
         d in 2_usize..200,
     ) {
-        let law = VonMisesFisher::new(d, 1e6);
-        let shortfall = 1e6 * (1.0 - law.mean_resultant_length());
+        let distribution = VonMisesFisher::new(d, 1e6);
+        let shortfall = 1e6 * (1.0 - distribution.mean_resultant_length());
         let expected = (d as f64 - 1.0) / 2.0;
         prop_assert!((shortfall - expected).abs() < 1e-3 * expected, "{shortfall} {expected}");
     }
@@ -218,7 +218,7 @@ proptest! {
 }
 
 #[test]
-fn without_concentration_both_laws_are_the_uniform_one() {
+fn without_concentration_both_distributions_are_the_uniform_one() {
     for family in Family::ALL {
         for d in [2, 3, 4, 128, 512, 2048] {
             for cosine in [-1.0, -0.3, 0.0, 0.9, 1.0] {

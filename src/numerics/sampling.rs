@@ -1,4 +1,4 @@
-//! Draws from gamma and beta laws and of directions, generic over the random number generator.
+//! Draws from gamma and beta distributions and of directions, generic over the random number generator.
 
 use std::f64::consts::TAU;
 
@@ -8,6 +8,15 @@ use rand::{Rng, RngExt as _};
 const SAME_DIRECTION: f64 = 1e-7;
 
 /// Draws a direction uniform on S^{d−1}: a normalised Gaussian vector of `embed_dim` entries.
+///
+/// # Examples
+/// ```
+/// use kappascope::numerics::uniform_direction;
+/// use rand::{SeedableRng as _, rngs::ChaCha8Rng};
+/// let direction = uniform_direction(512, &mut ChaCha8Rng::seed_from_u64(1));
+/// let length: f64 = direction.iter().map(|x| x * x).sum();
+/// assert!((length - 1.0).abs() < 1e-12);
+/// ```
 pub fn uniform_direction<R: Rng + ?Sized>(embed_dim: usize, rng: &mut R) -> Vec<f64> {
     let mut direction: Vec<f64> = (0..embed_dim).map(|_| standard_normal(rng)).collect();
     let norm = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -70,7 +79,7 @@ fn gamma<R: Rng + ?Sized>(shape: f64, rng: &mut R) -> f64 {
     }
 }
 
-/// Draws from the standard normal law (Box & Muller 1958, one of the pair).
+/// Draws from the standard normal distribution (Box & Muller 1958, one of the pair).
 pub fn standard_normal<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     (-2.0 * positive_unit(rng).ln()).sqrt() * (TAU * rng.random::<f64>()).cos()
 }
@@ -118,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_cosines_have_the_mean_and_the_variance_of_their_law() {
+    fn drawn_cosines_have_the_mean_and_the_variance_of_their_distribution() {
         for family in Family::ALL {
             for (d, kappa) in [
                 (2, 0.0),
@@ -157,18 +166,19 @@ mod tests {
 
     #[test]
     fn on_the_ordinary_sphere_drawn_cosines_follow_the_closed_form_distribution() {
-        // 1.95/√n is the 0.1 % point of Kolmogorov's law.
+        // 1.95/√n is the 0.1 % point of Kolmogorov's distribution.
         let limit = 1.95 / (DRAWS as f64).sqrt();
         for kappa in [0.1, 2.0, 50.0] {
-            let law = draw_cosines(Family::VonMisesFisher, 3, kappa);
+            let distribution = draw_cosines(Family::VonMisesFisher, 3, kappa);
             let cdf = |t: f64| (kappa * (t + 1.0)).exp_m1() / (2.0 * kappa).exp_m1();
-            let distance = kolmogorov_distance(law, cdf);
+            let distance = kolmogorov_distance(distribution, cdf);
             assert!(
                 distance < limit,
                 "von Mises–Fisher, κ = {kappa}: {distance}"
             );
-            let law = draw_cosines(Family::PowerSpherical, 3, kappa);
-            let distance = kolmogorov_distance(law, |t| ((1.0 + t) / 2.0).powf(1.0 + kappa));
+            let distribution = draw_cosines(Family::PowerSpherical, 3, kappa);
+            let distance =
+                kolmogorov_distance(distribution, |t| ((1.0 + t) / 2.0).powf(1.0 + kappa));
             assert!(distance < limit, "power spherical, κ = {kappa}: {distance}");
         }
     }

@@ -134,6 +134,14 @@ pub struct Description {
 
 impl Description {
     /// "A picture": fits every scene.
+    ///
+    /// # Examples
+    /// ```
+    /// use kappascope::scenes::{Compositions, Description, Scene};
+    /// use rand::{SeedableRng as _, rngs::ChaCha8Rng};
+    /// let scene = Scene::sample(Compositions::All, &mut ChaCha8Rng::seed_from_u64(1));
+    /// assert!(Description::anything().fits(&scene));
+    /// ```
     pub fn anything() -> Self {
         Self::of(Claim::Exists(Vec::new()))
     }

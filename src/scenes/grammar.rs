@@ -23,6 +23,16 @@ const OBJECT_ATTRIBUTES: [Attribute; 5] = [
 ///
 /// Nothing; one attribute; two or three of the same object; that object in full with a part of another (or the
 /// ground); everything.
+///
+/// # Examples
+/// ```
+/// use kappascope::scenes::{Compositions, Scene, grammar::hierarchy};
+/// use rand::{SeedableRng as _, rngs::ChaCha8Rng};
+/// let mut rng = ChaCha8Rng::seed_from_u64(1);
+/// let scene = Scene::sample(Compositions::All, &mut rng);
+/// // Every level is true of the scene.
+/// assert!(hierarchy(&scene, &mut rng).iter().all(|level| level.fits(&scene)));
+/// ```
 pub fn hierarchy<R: Rng + ?Sized>(scene: &Scene, rng: &mut R) -> [Description; N_LEVELS] {
     let order = shuffled(scene.objects.len(), rng);
     let anchor = &scene.objects[order[0]];

@@ -34,6 +34,14 @@ pub struct Information {
 }
 
 /// The information that a description carries about a scene drawn from the prior; infinite if no scene fits.
+///
+/// # Examples
+/// ```
+/// use kappascope::scenes::{information, parse};
+/// let bits = |caption| information(&parse(caption).unwrap()).bits;
+/// assert_eq!(bits("a picture"), 0.0);
+/// assert!(bits("a star") < bits("a red star") && bits("a red star") < bits("a small red star"));
+/// ```
 pub fn information(description: &Description) -> Information {
     let scene =
         mass(Ground::WEIGHTS, description.grounds) * mass(Light::WEIGHTS, description.lights);

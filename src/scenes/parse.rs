@@ -7,6 +7,13 @@ use super::vocabulary::{
 };
 
 /// The description that a caption means, or `None` where it is not a sentence of the world's grammar.
+///
+/// # Examples
+/// ```
+/// use kappascope::scenes::parse;
+/// assert!(parse("a small red star above a large blue circle").is_some());
+/// assert!(parse("a golden retriever puppy").is_none(), "not of this world");
+/// ```
 pub fn parse(caption: &str) -> Option<Description> {
     let text = caption.to_lowercase().replace(['.', ',', '!', '?'], " ");
     let words: Vec<&str> = text.split_whitespace().collect();

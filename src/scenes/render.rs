@@ -15,6 +15,14 @@ const DOT_RADIUS: f32 = 0.024;
 type Rgb = [f32; 3];
 
 /// Draws a scene as `side` × `side` pixels, three bytes each, row by row.
+///
+/// # Examples
+/// ```
+/// use kappascope::scenes::{Compositions, Scene, render};
+/// use rand::{SeedableRng as _, rngs::ChaCha8Rng};
+/// let scene = Scene::sample(Compositions::All, &mut ChaCha8Rng::seed_from_u64(1));
+/// assert_eq!(render(&scene, 64).len(), 3 * 64 * 64);
+/// ```
 pub fn render(scene: &Scene, side: usize) -> Vec<u8> {
     let ground = scene.ground.rgb();
     let mut canvas = vec![ground; side * side];

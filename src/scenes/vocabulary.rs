@@ -163,6 +163,13 @@ const GLUE: &[&str] = &[
 ];
 
 /// The plural of a noun.
+///
+/// # Examples
+/// ```
+/// use kappascope::scenes::vocabulary::plural;
+/// assert_eq!(plural("star"), "stars");
+/// assert_eq!(plural("cross"), "crosses");
+/// ```
 pub fn plural(noun: &str) -> String {
     let ending = if noun.ends_with(['s', 'x']) {
         "es"

@@ -23,6 +23,17 @@ pub enum Wording {
 ///
 /// A mask for which the world has no word is passed over, so the text may say less than the description; descriptions
 /// made by the grammar have words for everything.
+///
+/// # Examples
+/// ```
+/// use kappascope::scenes::{Wording, information, parse, say};
+/// use rand::{SeedableRng as _, rngs::ChaCha8Rng};
+/// let mut rng = ChaCha8Rng::seed_from_u64(1);
+/// let description = parse("a red star").unwrap();
+/// // However it is said, it says as much.
+/// let said = parse(&say(&description, Wording::Varied, &mut rng)).unwrap();
+/// assert_eq!(information(&said).bits, information(&description).bits);
+/// ```
 pub fn say<R: Rng + ?Sized>(description: &Description, wording: Wording, rng: &mut R) -> String {
     let mut speaker = Speaker { wording, rng };
     let claim = speaker.claim(&description.claim);

@@ -17,8 +17,7 @@ use super::experiments::command::{
 use super::experiments::corrupt_command::{DisturbArgs, run_disturb};
 use super::experiments::{evaluate, evaluation_table};
 use super::export_fits::{ExportFits, export_fits};
-use super::import::towers::import_towers;
-use super::import::{self, Dtype, Import, Source};
+use super::import::command::ImportArgs;
 use super::reproduce::embed_cli::{EmbedArgs, MergeArgs, run_embed, run_merge};
 use super::scenes::{self, Preset, ScenesRecipe};
 use super::{bundle, export, files, gallery, inspect, record, score};
@@ -64,60 +63,6 @@ enum Command {
     Score(ScoreArgs),
     /// Draw the pictures that the page hangs, and record a model's answers to its starting captions.
     Gallery(GalleryArgs),
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32\n  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8\n  train import sentence-transformers/all-MiniLM-L6-v2 --image-tower timm/tf_efficientnet_lite0.in1k --out runs/towers\n  train import --random 1 --out /tmp/random-clip"
-)]
-struct ImportArgs {
-    /// A checkpoint, a folder that holds one, or an id at the model hub.
-    #[arg(required_unless_present = "random", conflicts_with = "random")]
-    source: Option<String>,
-    /// Model folder to make.
-    #[arg(long)]
-    out: PathBuf,
-    /// The image tower, where the source is a text tower alone: a file, a folder, or an id at the model hub.
-    #[arg(long, conflicts_with = "random", requires = "source")]
-    image_tower: Option<String>,
-    /// How weights are stored.
-    #[arg(long, value_enum, default_value = "f16")]
-    dtype: Dtype,
-    /// Make a model of ViT-B/32's shapes with random weights of this seed.
-    #[arg(long, value_name = "SEED")]
-    random: Option<u64>,
-    /// Branch, tag or commit at the hub, if not the pinned one.
-    #[arg(long, conflicts_with = "random")]
-    revision: Option<String>,
-    /// The `tokenizer.json`, where none lies beside the checkpoint.
-    #[arg(long)]
-    tokenizer: Option<PathBuf>,
-    /// `CLIP.png` of the repository openai/CLIP, with which genuine weights are told from others.
-    #[arg(long)]
-    golden_picture: Option<PathBuf>,
-    /// Replace the folder if it is there.
-    #[arg(long)]
-    force: bool,
-}
-
-impl ImportArgs {
-    fn job(&self) -> Result<Import> {
-        let source = match (&self.source, self.random) {
-            (Some(source), _) => Source::parse(source, self.revision.as_deref())?,
-            (None, seed) => Source::Random {
-                seed: seed.unwrap_or_default(),
-            },
-        };
-        Ok(Import {
-            source,
-            out: self.out.clone(),
-            dtype: self.dtype,
-            tokenizer: self.tokenizer.clone(),
-            golden_picture: self.golden_picture.clone(),
-            replace: self.force,
-            command: command_line(),
-        })
-    }
 }
 
 #[derive(Debug, Args)]
@@ -321,7 +266,7 @@ impl ScenesArgs {
 pub fn run(cli: &Cli) -> Result<()> {
     match &cli.command {
         Command::Scenes(args) => train_scenes(args),
-        Command::Import(args) => import_model(args),
+        Command::Import(args) => args.run(command_line()),
         Command::Dtypes(args) => compare_dtypes(args),
         Command::Evaluate(args) => evaluate_model(args),
         Command::Table(args) => print_table(args),
@@ -361,28 +306,6 @@ fn train_scenes(args: &ScenesArgs) -> Result<()> {
 pub(super) fn command_line() -> String {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     format!("train {}", arguments.join(" "))
-}
-
-fn import_model(args: &ImportArgs) -> Result<()> {
-    if let Some(image) = &args.image_tower {
-        let manifest = import_towers(&args.job()?, &Source::parse(image, None)?)?;
-        println!("{}: {}", args.out.display(), manifest.title);
-        return Ok(());
-    }
-    let imported = import::import(&args.job()?)?;
-    let manifest = &imported.manifest;
-    for shard in &manifest.shards {
-        let megabytes = shard.entry.bytes as f64 / 1e6;
-        println!("{:28} {megabytes:7.1} MB", shard.entry.file);
-    }
-    let megabytes = manifest.weights_bytes() as f64 / 1e6;
-    println!(
-        "{} in {}: {megabytes:.1} MB",
-        manifest.title,
-        args.out.display()
-    );
-    println!("{}", imported.verdict);
-    Ok(())
 }
 
 fn compare_dtypes(args: &DtypesArgs) -> Result<()> {

@@ -230,7 +230,14 @@ impl Answers {
             same_first: n_same as f64 / firsts.len() as f64,
             recall: self.recall(),
             concentration_change: self.change(reference, |answers, i| {
-                Some(answers.texts[i].laws.as_ref()?.vmf.concentration.ln())
+                Some(
+                    answers.texts[i]
+                        .distributions
+                        .as_ref()?
+                        .vmf
+                        .concentration
+                        .ln(),
+                )
             }),
             nats_change: self.change(reference, |answers, i| {
                 answers.texts[i].nats(Family::VonMisesFisher, &answers.images[i])

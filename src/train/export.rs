@@ -193,7 +193,7 @@ pub(super) fn reference_uncertainty(
 }
 
 fn concentration(encoding: &TextEncoding, family: Family) -> Option<f64> {
-    Some(encoding.laws.as_ref()?.get(family).concentration)
+    Some(encoding.distributions.as_ref()?.get(family).concentration)
 }
 
 /// A scene as the pixels that the gallery shows.

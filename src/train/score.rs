@@ -66,7 +66,7 @@ pub fn score(
     };
     for (caption, text) in captions.iter().zip(&texts) {
         let kappa = text
-            .laws
+            .distributions
             .as_ref()
             .context("the model has no adapters")?
             .get(family)

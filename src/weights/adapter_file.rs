@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::model::adapter::{AdapterConfig, PerFamily};
 use crate::model::parameters::TensorRecord;
 
-/// Its name in a model folder.
+/// The file's name in a model folder.
 pub const FILE: &str = "adapters.safetensors";
 /// The version of the format that this code reads and writes.
 pub const FORMAT: u32 = 1;

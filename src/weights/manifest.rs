@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::adapter::{AdapterConfig, PerFamily};
-use crate::model::encoder::EncoderConfig;
+pub use crate::model::encoder::EncoderConfig;
 use crate::preprocess::ImagePreprocess;
 
 /// The version of the format that this code reads and writes.

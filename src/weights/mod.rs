@@ -3,7 +3,7 @@
 //! Works on bytes; where they come from is someone else's business, so the same code runs in the browser.
 
 pub mod adapter_file;
-pub mod halving;
+pub mod f16_stream;
 pub mod manifest;
 pub mod original;
 pub mod plan;

@@ -12,7 +12,7 @@ use super::worker_scope::post;
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
 use crate::protocol::{Progress, Response, Stage};
-use crate::weights::halving::Kept;
+use crate::weights::f16_stream::StoragePrecision;
 use crate::weights::manifest::{FileEntry, Manifest, Part, Shard};
 use crate::weights::original::{Index, LENGTH_BYTES, header_range};
 use crate::weights::plan::Plan;
@@ -97,7 +97,7 @@ impl Download {
             address: &address,
             name: &entry.sha256,
             plan: &Plan::whole(entry.bytes),
-            kept: Kept::Whole,
+            kept: StoragePrecision::AsSent,
             store: &self.store,
             control: &self.control,
         };

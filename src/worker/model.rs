@@ -18,7 +18,7 @@ use super::{Engine, LoadInputs};
 use crate::answer::{self, caption_tokens};
 use crate::error::{Error, Result};
 use crate::inference::{
-    CAPTIONS_PER_PASS, Held, ImageEncoding, SelfTest, Session, Source as _, TextEncoding,
+    CAPTIONS_PER_PASS, ImageEncoding, SelfTest, Session, Source as _, TextEncoding, WeightPrecision,
 };
 use crate::preprocess::decode;
 use crate::protocol::{Answer, Comparison, Hub, ImageReading, Probes, Request, Response};
@@ -175,9 +175,9 @@ impl Model {
         let device = &self.loaded.device_words;
         let card = answer::Engine {
             name: self.loaded.name.to_owned(),
-            device: match session.held() {
-                Held::Floats => device.clone(),
-                Held::Int8 => format!("{device}, weights in eight bits"),
+            device: match session.precision() {
+                WeightPrecision::Float => device.clone(),
+                WeightPrecision::Int8 => format!("{device}, weights in eight bits"),
             },
             weights_bytes: self.weights.weights_bytes(session.manifest()),
             from_cache: self.weights.was_cached(),

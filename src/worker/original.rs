@@ -15,13 +15,12 @@ use super::worker_scope::post;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
-use crate::model::encoder::EncoderConfig;
 use crate::protocol::{DownloadSize, Hub, Progress, Response, Stage};
-use crate::weights::halving::{Kept, check_held};
+use crate::weights::f16_stream::{StoragePrecision, check_held};
 use crate::weights::manifest::{FORMAT, FileEntry, Manifest, Provenance};
 use crate::weights::original::{
-    Beside, Description, Dtype, Index, LENGTH_BYTES, Mapping, Shapes, Towers, describe,
-    header_range, is_text, license,
+    CheckpointDescription, CompanionFiles, Index, LENGTH_BYTES, Mapping, Shapes, TensorDtype,
+    Towers, describe, header_range, is_text, license,
 };
 use crate::weights::plan::Plan;
 use crate::weights::shard::file_entry;
@@ -39,7 +38,7 @@ pub(super) struct Original {
     place: Place,
     index: Index,
     mapping: Mapping,
-    description: Description,
+    description: CheckpointDescription,
     text: Tower,
     image: Tower,
     loaded_bytes: Cell<u64>,
@@ -51,7 +50,7 @@ pub(super) struct Original {
 struct Tower {
     plan: Plan,
     /// How it is kept when it comes from the hub.
-    kept: Kept,
+    kept: StoragePrecision,
 }
 
 /// Where the bytes are.
@@ -96,8 +95,11 @@ impl Original {
         }
         let blob = &files[name];
         let index = index_of(blob).await.map_err(|error| failed(name, error))?;
-        let mut beside = Beside::default();
-        for small in Beside::FILES.into_iter().chain(Beside::OLD_TOKENIZER) {
+        let mut beside = CompanionFiles::default();
+        for small in CompanionFiles::FILES
+            .into_iter()
+            .chain(CompanionFiles::OLD_TOKENIZER)
+        {
             if let Some(blob) = files.get(small) {
                 let bytes = read(blob, 0..whole(blob.size())).await;
                 beside.put(small, bytes.map_err(|reason| failed(small, reason))?)?;
@@ -111,8 +113,8 @@ impl Original {
     pub(super) async fn at_hub(hub: &Hub, control: &Control, device: &Device) -> Result<Self> {
         let (file, index) = HubFile::open(hub, control).await?;
         let mapping = Mapping::of(&index.entries)?;
-        let mut beside = Beside::default();
-        for small in Beside::needed(mapping.layout()) {
+        let mut beside = CompanionFiles::default();
+        for small in CompanionFiles::needed(mapping.layout()) {
             if let Some(bytes) = file.small(small).await? {
                 beside.put(small, bytes)?;
             }
@@ -120,7 +122,7 @@ impl Original {
         Self::new(Place::Hub(file), index, &beside, device)
     }
 
-    fn new(place: Place, index: Index, beside: &Beside, device: &Device) -> Result<Self> {
+    fn new(place: Place, index: Index, beside: &CompanionFiles, device: &Device) -> Result<Self> {
         let mapping = Mapping::of(&index.entries)?;
         let description = describe(&mapping, beside, |_| None)?;
         let towers = Towers::of(&description.clip, device);
@@ -151,7 +153,7 @@ impl Original {
             name: name.to_owned(),
             title: self.description.title(),
             license: license.map_or_else(|| "not known".to_owned(), str::to_owned),
-            encoder: EncoderConfig::Clip(self.description.clip.clone()),
+            encoder: self.description.encoder(),
             preprocess: self.description.preprocess.clone(),
             tokenizer: file_entry("tokenizer.json", &self.description.tokenizer),
             shards: Vec::new(),
@@ -177,7 +179,7 @@ impl Original {
     }
 
     /// The values of a tensor, which the file holds in these bytes.
-    async fn values(&self, name: &str, range: Range<u64>, dtype: Dtype) -> Result<Vec<f32>> {
+    async fn values(&self, name: &str, range: Range<u64>, dtype: TensorDtype) -> Result<Vec<f32>> {
         let unreadable = |reason: String| failed(name, reason);
         match &self.place {
             Place::Local(blob, control) => {
@@ -194,10 +196,10 @@ impl Original {
                 let range = plan.locate(&range);
                 let range = range.ok_or_else(|| unreadable("not fetched".to_owned()))?;
                 let bytes = read(&blob, kept.range(&range)).await.map_err(unreadable)?;
-                if *kept == Kept::Whole {
+                if *kept == StoragePrecision::AsSent {
                     return dtype.decode(name, &bytes);
                 }
-                let values = Dtype::F16.decode(name, &bytes)?;
+                let values = TensorDtype::F16.decode(name, &bytes)?;
                 check_held(name, &values)?;
                 Ok(values)
             }
@@ -216,8 +218,8 @@ impl Original {
         }
         let Tower { plan, kept } = self.tower(name);
         let store_name = match kept {
-            Kept::Whole => file.stored(part),
-            Kept::Halved => file.stored(&format!("{part}-f16")),
+            StoragePrecision::AsSent => file.stored(part),
+            StoragePrecision::F16 => file.stored(&format!("{part}-f16")),
         };
         let address = file.address(file.file);
         let transfer = Transfer {
@@ -352,7 +354,7 @@ impl HubFile {
             address: &address,
             name: &name,
             plan: &Plan::whole(n_bytes),
-            kept: Kept::Whole,
+            kept: StoragePrecision::AsSent,
             store: &self.store,
             control: &self.control,
         };

@@ -5,7 +5,7 @@ use super::model::{Model, left_out};
 use super::weight_store::WeightStore;
 use super::worker_scope::memory_gigabytes;
 use crate::error::{Error, Result};
-use crate::inference::{Held, Published, SelfTest, Tolerance};
+use crate::inference::{Published, SelfTest, Tolerance, WeightPrecision};
 use crate::preprocess::RgbPixels;
 use crate::protocol::{Hub, PROBE, SHORT_MEMORY_GIGABYTES};
 use crate::weights::manifest::Manifest;
@@ -76,9 +76,9 @@ impl Model {
         let session = self.session();
         let published = Published::vit_b_32()?;
         let texts = session.encode_text(&published.captions).await?;
-        let tolerance = match session.held() {
-            Held::Floats => Tolerance::ORIGINAL,
-            Held::Int8 => Tolerance::INT8,
+        let tolerance = match session.precision() {
+            WeightPrecision::Float => Tolerance::ORIGINAL,
+            WeightPrecision::Int8 => Tolerance::INT8,
         };
         let worst = published.worst(tolerance, &texts, None);
         let claims = session.manifest().name == Hub::vit_b_32().id.replace('/', "-");
@@ -93,15 +93,15 @@ impl Model {
 }
 
 /// How an engine is to hold these weights. One that is held against another engine must have the same numbers.
-pub(super) fn held(engine: &Engine, manifest: &Manifest, weights: &WeightStore) -> Held {
+pub(super) fn held(engine: &Engine, manifest: &Manifest, weights: &WeightStore) -> WeightPrecision {
     let tensors = || manifest.shards.iter().flat_map(|shard| &shard.tensors);
     let is_int8 = || tensors().any(|tensor| tensor.dtype == "I8");
     let is_short = || memory_gigabytes().is_some_and(|memory| memory < SHORT_MEMORY_GIGABYTES);
     let is_original = matches!(weights, WeightStore::Original(_));
     if engine.is_reference && (is_int8() || (is_original && is_short())) {
-        Held::Int8
+        WeightPrecision::Int8
     } else {
-        Held::Floats
+        WeightPrecision::Float
     }
 }
 

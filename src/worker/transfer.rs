@@ -12,7 +12,7 @@ use web_sys::{AbortController, Blob, ReadableStreamDefaultReader};
 use super::control::Control;
 use super::store::{Store, Writer, blob_of, whole};
 use crate::error::{Error, Result};
-use crate::weights::halving::{Halving, Kept};
+use crate::weights::f16_stream::{F16Stream, StoragePrecision};
 use crate::weights::plan::Plan;
 use crate::wire::{property, reason};
 
@@ -37,7 +37,7 @@ pub struct Transfer<'a> {
     /// The bytes that are needed.
     pub plan: &'a Plan,
     /// How they are kept.
-    pub kept: Kept,
+    pub kept: StoragePrecision,
     /// Where it is kept.
     pub store: &'a Store,
     /// What the visitor wants.
@@ -70,7 +70,7 @@ impl Transfer<'_> {
         }
         let mut sink = Inlet {
             sink: self.open_sink().await,
-            halving: (self.kept == Kept::Halved).then(Halving::default),
+            f16_stream: (self.kept == StoragePrecision::F16).then(F16Stream::default),
         };
         let stored_bytes = sink.n_bytes();
         let mut n_tries = 0;
@@ -245,24 +245,24 @@ enum Failure {
 /// What a stream goes through: its floats are halved on their way where they are to be.
 struct Inlet {
     sink: Sink,
-    halving: Option<Halving>,
+    f16_stream: Option<F16Stream>,
 }
 
 impl Inlet {
     /// Bytes of the stream that came.
     fn n_bytes(&self) -> u64 {
         let n_kept = self.sink.n_bytes();
-        match &self.halving {
+        match &self.f16_stream {
             None => n_kept,
-            Some(halving) => Kept::Halved.streamed(n_kept) + halving.n_waiting(),
+            Some(f16_stream) => StoragePrecision::F16.streamed(n_kept) + f16_stream.n_waiting(),
         }
     }
 
     async fn put(&mut self, transfer: &Transfer<'_>, chunk: &Uint8Array) -> Result<(), String> {
-        let Some(halving) = &mut self.halving else {
+        let Some(f16_stream) = &mut self.f16_stream else {
             return self.sink.put(transfer, chunk).await;
         };
-        let halves = halving.put(&chunk.to_vec());
+        let halves = f16_stream.put(&chunk.to_vec());
         self.sink
             .put(transfer, &Uint8Array::from(halves.as_slice()))
             .await

@@ -1,6 +1,5 @@
 //! Another model through the page's own controls: where its weights come from, what can go wrong on the way, and κ.
 
-/// `cargo test` without a built page passes these by.
 mod built_page {
     use std::collections::HashMap;
     use std::fs;

@@ -1,6 +1,5 @@
 //! Where weights come from, asked of the page's engine itself: the hub, the visitor's files, the browser's disk.
 
-/// `cargo test` without a built page passes these by.
 mod built_page {
     use std::fs;
     use std::ops::Range;
@@ -235,7 +234,7 @@ mod built_page {
         compare_with_native(&browser, Dtype::F32);
     }
 
-    /// What the CPU engine makes of the caption and of the picture by which engines are compared.
+    /// Embeddings of the probe caption and the probe picture, by the CPU engine.
     fn probes(browser: &Browser, server: &Server) -> [Value; 2] {
         engine(browser, server);
         send(browser, &load_hub(server, "test/tiny"));
@@ -250,7 +249,7 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
-    fn a_gpu_engine_is_held_against_what_the_cpu_engine_makes_of_a_caption_and_a_picture() {
+    fn a_gpu_engine_must_embed_the_probes_as_the_cpu_engine_does() {
         let (server, browser) = (Server::replacing(hub_files()), Browser::start());
         let [caption, right] = probes(&browser, &server);
         let mut wrong = right.clone();

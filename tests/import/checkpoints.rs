@@ -205,7 +205,7 @@ pub(crate) fn reference_vectors() -> (Vec<TextEncoding>, ImageEncoding) {
             tokens,
             embedding,
             features_norm,
-            laws: None,
+            distributions: None,
         }
     });
     let embedding = unit(&picture).0;

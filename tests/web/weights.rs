@@ -7,7 +7,7 @@ use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use kappascope::error::Error;
 use kappascope::protocol::Request;
-use kappascope::weights::halving::{Halving, Kept};
+use kappascope::weights::f16_stream::{F16Stream, StoragePrecision};
 use kappascope::weights::plan::Plan;
 use kappascope::wire;
 use kappascope::worker::control::{Control, Wish};
@@ -53,11 +53,11 @@ async fn fetch(
     plan: &Plan,
     store: &Store,
 ) -> Result<(Fetched, Vec<u64>), Error> {
-    fetch_and_keep(Kept::Whole, address, name, plan, store).await
+    fetch_and_keep(StoragePrecision::AsSent, address, name, plan, store).await
 }
 
 async fn fetch_and_keep(
-    kept: Kept,
+    kept: StoragePrecision,
     address: &str,
     name: &str,
     plan: &Plan,
@@ -147,12 +147,13 @@ async fn floats_are_kept_in_two_bytes_also_behind_one_that_was_cut() {
     writer.write(&kept[..].into()).expect("room");
     drop(writer);
     let (address, plan) = (address(&content()), Plan::whole(u64::from(N_BYTES)));
-    let halves = Halving::default().put(&content());
+    let halves = F16Stream::default().put(&content());
     let rest = [&kept[..6], &halves[6..]].concat();
     for (store, n_stored, expected) in [(&store, 12, rest), (&refused, 0, halves)] {
-        let (fetched, seen) = fetch_and_keep(Kept::Halved, &address, "halved", &plan, store)
-            .await
-            .expect("it");
+        let (fetched, seen) =
+            fetch_and_keep(StoragePrecision::F16, &address, "halved", &plan, store)
+                .await
+                .expect("it");
         assert_eq!(bytes_of(&fetched.blob).await, expected, "in two bytes each");
         assert_eq!(fetched.stored_bytes, n_stored, "whole floats were there");
         assert_eq!(seen.first(), Some(&n_stored), "progress begins there");
@@ -211,7 +212,7 @@ async fn a_load_can_be_paused_and_goes_on() {
             address: &address,
             name: "paused",
             plan: &plan,
-            kept: Kept::Whole,
+            kept: StoragePrecision::AsSent,
             store: &held,
             control: &inner,
         };
@@ -242,7 +243,7 @@ async fn a_load_can_be_cancelled() {
         address: &address,
         name: "cancelled",
         plan: &plan,
-        kept: Kept::Whole,
+        kept: StoragePrecision::AsSent,
         store: &store,
         control: &control,
     };

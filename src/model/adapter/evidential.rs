@@ -1,4 +1,4 @@
-//! ELIP's evidential loss: similarities are the evidence of a Dirichlet law over the candidates of each query.
+//! ELIP's evidential loss: similarities are the evidence of a Dirichlet distribution over the candidates of each query.
 //!
 //! Sensoy et al. 2018, [Evidential Deep Learning](https://arxiv.org/abs/1806.01768); the released code of ELIP.
 
@@ -30,7 +30,7 @@ pub fn evidential_loss(log_evidence: Tensor<2>, divergence_weight: f64) -> Tenso
     (entropy + divergence_from_uniform(misleading) * divergence_weight).mean()
 }
 
-/// α of each query's Dirichlet law.
+/// α of each query's Dirichlet distribution.
 ///
 /// # Shapes
 ///

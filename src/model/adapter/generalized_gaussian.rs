@@ -75,12 +75,12 @@ mod tests {
     #[test]
     fn the_variance_is_that_of_a_gaussian_where_the_shape_is_two() {
         let of = |value: f32| Tensor::from_floats([[value]], &cpu());
-        let law = GeneralizedGaussian {
+        let distribution = GeneralizedGaussian {
             mean: of(0.0),
             inverse_scale: of(2.0),
             shape: of(1.9),
         };
-        let found: f32 = law.variance().into_scalar();
+        let found: f32 = distribution.variance().into_scalar();
         // α²/2 with α = 1/(2 + 1e-5).
         assert!((found - 0.125).abs() < 1e-5, "found {found}, expected α²/2");
     }

@@ -57,7 +57,7 @@ pub fn concentration(natural_parameter: Tensor<2>) -> Tensor<2> {
     l2_norm(natural_parameter)
 }
 
-/// G(κ) = F(κ) − F(0), where F is the paper's closed approximation of the von Mises–Fisher law's ln C(κ).
+/// G(κ) = F(κ) − F(0), where F is the paper's closed approximation of the von Mises–Fisher distribution's ln C(κ).
 ///
 /// ```text
 /// δ₁ = κ²/(√(a²+κ²)+a)    δ₂ = κ²/(√(b²+κ²)+b)    a = (d−1)/2    b = (d+1)/2
@@ -82,7 +82,7 @@ fn vmf_log_normalizer_ratio(concentration: Tensor<2>, embed_dim: usize) -> Tenso
     logarithms * (a / 2.0) - (delta_a + delta_b) / 2.0
 }
 
-/// G(κ) = ln C(κ) − ln C(0) of the power-spherical law, by Stirling's series for the difference of two ln Γ.
+/// G(κ) = ln C(κ) − ln C(0) of the power-spherical distribution, by Stirling's series for the difference of two ln Γ.
 ///
 /// ```text
 /// (a+κ−½)·ln1p(−κ/(2(a+κ))) + a·ln1p(κ/(2a)) + (1/12)·[1/(2a+κ) − 1/(2a) − 1/(a+κ) + 1/a]    a = (d−1)/2

@@ -3,12 +3,12 @@
 use burn::module::{Module, Param};
 use burn::nn::{Initializer, LayerNorm, LayerNormConfig, LinearConfig};
 use burn::tensor::activation::gelu;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::model::dense::Dense;
-use crate::model::parameters::{Layout, ParameterVisitor};
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// Sizes of a [`Head`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,21 @@ pub struct Head {
     norm: LayerNorm,
     expand: Dense,
     contract: Dense,
+}
+
+/// A head under the name that its tensors have in a model's files.
+#[derive(Debug, Clone)]
+pub struct NamedHead {
+    /// The head.
+    pub head: Head,
+    /// `text_head` or `visual_head`.
+    pub name: &'static str,
+}
+
+impl Parameters for NamedHead {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        self.head.visit_as(self.name, visitor)
+    }
 }
 
 impl HeadConfig {
@@ -54,10 +69,30 @@ impl Head {
     /// - `features`: `[n, width]`, as the tower gives them
     /// - output: `[n, embed_dim]`
     pub fn forward(&self, features: Tensor<2>) -> Tensor<2> {
+        self.forward_with(features, |standard| standard, |hidden| hidden)
+    }
+
+    /// As [`forward`](Self::forward), with something done to the standardised features and to the hidden layer.
+    pub fn forward_with(
+        &self,
+        features: Tensor<2>,
+        on_input: impl FnOnce(Tensor<2>) -> Tensor<2>,
+        on_hidden: impl FnOnce(Tensor<2>) -> Tensor<2>,
+    ) -> Tensor<2> {
         let centred = features - self.mean.val().unsqueeze::<2>();
-        let standard = centred / self.deviation.val().unsqueeze::<2>();
+        let standard = on_input(centred / self.deviation.val().unsqueeze::<2>());
         let hidden = gelu(self.expand.forward(self.norm.forward(standard.clone())));
-        self.linear.forward(standard) + self.contract.forward(hidden)
+        self.linear.forward(standard) + self.contract.forward(on_hidden(hidden))
+    }
+
+    /// Takes the mean and the deviation of each feature, which training leaves as they are.
+    pub fn standardise(&mut self, mean: Vec<f32>, deviation: Vec<f32>) {
+        let device = self.mean.lazy_device();
+        let fixed = |values: Vec<f32>| {
+            let width = values.len();
+            Param::from_data(TensorData::new(values, [width]), &device).set_require_grad(false)
+        };
+        (self.mean, self.deviation) = (fixed(mean), fixed(deviation));
     }
 
     /// Shows each parameter under `name`.

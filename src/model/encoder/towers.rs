@@ -4,15 +4,10 @@ use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{HeadConfig, TowersConfig};
 use crate::error::Result;
 use crate::model::bert::{Bert, BertConfig};
 use crate::model::efficientnet::{EfficientNet, EfficientNetConfig};
 use crate::model::parameters::{ParameterVisitor, Parameters};
-
-/// Dimension of the space that the heads are trained into, and width of their hidden layers.
-const EMBED_DIM: usize = 256;
-const HEAD_WIDTH: usize = 1024;
 
 /// A text tower's architecture and sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,32 +37,6 @@ pub enum TextTower {
 pub enum ImageTower {
     /// EfficientNet-Lite.
     EfficientNet(EfficientNet),
-}
-
-impl TowersConfig {
-    /// `MiniLM` and EfficientNet-Lite0 with heads into 256 dimensions.
-    #[must_use]
-    pub fn photographs() -> Self {
-        Self::of(
-            TextTowerConfig::Bert(BertConfig::all_minilm_l6_v2()),
-            ImageTowerConfig::EfficientNet(EfficientNetConfig::lite0()),
-        )
-    }
-
-    /// These towers with heads into 256 dimensions.
-    #[must_use]
-    pub fn of(text: TextTowerConfig, image: ImageTowerConfig) -> Self {
-        let head = HeadConfig {
-            hidden_width: HEAD_WIDTH,
-        };
-        Self {
-            embed_dim: EMBED_DIM,
-            text,
-            text_head: head,
-            image,
-            image_head: head,
-        }
-    }
 }
 
 impl TextTowerConfig {

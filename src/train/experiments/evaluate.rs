@@ -296,7 +296,7 @@ impl<'a> Scorer<'a> {
             };
         };
         let concentration = encoding
-            .laws
+            .distributions
             .as_ref()
             .map_or(f64::NAN, |laws| laws.get(family).concentration);
         let log_normalizer_ratio =
@@ -313,7 +313,7 @@ impl<'a> Scorer<'a> {
         let Score::Likelihood(family) = self.score else {
             return dot(&self.encoding.embedding, &image.embedding);
         };
-        let Some(laws) = &self.encoding.laws else {
+        let Some(laws) = &self.encoding.distributions else {
             return f64::NAN;
         };
         let t = dot(&laws.get(family).mean_direction, &image.embedding);
@@ -341,7 +341,7 @@ fn scorers<'a>(encodings: impl Iterator<Item = &'a TextEncoding>, score: Score) 
 fn concentration(caption: &EncodedCaption, family: Family) -> f64 {
     caption
         .encoding
-        .laws
+        .distributions
         .as_ref()
         .map_or(f64::NAN, |laws| laws.get(family).concentration)
 }

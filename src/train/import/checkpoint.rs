@@ -1,32 +1,15 @@
-//! A file of named tensors: what it says it holds, and the values one tensor at a time.
+//! Opens files of foreign tensors of every kind.
 
-use std::collections::BTreeMap;
 use std::path::Path;
+
+pub use super::reader::Checkpoint;
 
 use super::legacy::{LegacyFile, MAGIC};
 use super::random::RandomCheckpoint;
+use super::reader::unreadable;
 use super::safetensors::SafetensorsFile;
 use super::torch::TorchArchive;
 use crate::error::{Error, Result};
-use crate::weights::original::Entry;
-
-/// Files of foreign tensors. Reading one never has more than one tensor in memory.
-pub trait Checkpoint: std::fmt::Debug {
-    /// Dtype and shape of each tensor.
-    fn entries(&self) -> &BTreeMap<String, Entry>;
-
-    /// The values of one tensor in row-major order.
-    ///
-    /// # Errors
-    ///
-    /// No tensor of this name, one that does not hold floats, or a file that cannot be read.
-    fn read(&mut self, name: &str) -> Result<Vec<f32>>;
-
-    /// A whole number that the file holds beside its tensors.
-    fn integer(&self, _name: &str) -> Option<usize> {
-        None
-    }
-}
 
 /// Opens a checkpoint by what its first bytes say it is, not by its name.
 ///
@@ -59,11 +42,4 @@ pub fn open(path: &Path) -> Result<Box<dyn Checkpoint>> {
 #[must_use]
 pub fn random(shapes: Vec<(String, Vec<usize>)>, seed: u64) -> Box<dyn Checkpoint> {
     Box::new(RandomCheckpoint::new(shapes, seed))
-}
-
-pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Error {
-    Error::Io {
-        path: path.display().to_string(),
-        reason: error.to_string(),
-    }
 }

@@ -7,7 +7,7 @@ use hf_hub::api::sync::{ApiBuilder, ApiRepo};
 use hf_hub::{Cache, Repo, RepoType};
 
 use super::source::WEIGHTS;
-use crate::weights::original::Beside;
+use crate::weights::original::CompanionFiles;
 
 /// The commit that is taken of a model where none is asked for.
 const PINNED: &[(&str, &str)] = &[
@@ -47,7 +47,7 @@ pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Fetched> {
     let cached = WEIGHTS.iter().find_map(|file| cache.get(file));
     let api = ApiBuilder::from_env().with_retries(MAX_RETRIES).build()?;
     let repo = api.repo(repo);
-    for file in Beside::FILES {
+    for file in CompanionFiles::FILES {
         let found = get(&repo, file).with_context(|| format!("{id}: {file} of {revision}"));
         // Files that the model does not have are asked for again; that must not keep a cached model from being used.
         if cached.is_none() {

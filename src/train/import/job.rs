@@ -14,7 +14,6 @@ use super::tokenizer::byte_level_json;
 use crate::device;
 use crate::inference::Session;
 use crate::model::clip::ClipConfig;
-use crate::model::encoder::EncoderConfig;
 use crate::model::parameters::Parameters as _;
 use crate::preprocess::ImagePreprocess;
 use crate::scenes::render;
@@ -23,7 +22,7 @@ use crate::train::export::{PICTURE_SIDE, here_and_now, png};
 use crate::train::gallery::golden_scene;
 use crate::train::progress::{Interrupt, Meter};
 use crate::weights::manifest::{FORMAT, Manifest, Origin, Part, Provenance, Shard};
-use crate::weights::original::{self, Description, Mapping, describe};
+use crate::weights::original::{self, CheckpointDescription, Mapping, describe};
 use crate::weights::shard::{Precision, file_entry};
 
 /// What the manifest's golden values are taken of.
@@ -91,7 +90,7 @@ pub struct Imported {
 struct Prepared {
     checkpoint: Box<dyn Checkpoint>,
     mapping: Mapping,
-    description: Description,
+    description: CheckpointDescription,
     origin: Option<Origin>,
     seed: u64,
 }
@@ -164,7 +163,7 @@ fn prepare_random(job: &Import, seed: u64) -> Result<Prepared> {
     Ok(Prepared {
         mapping: Mapping::of(checkpoint.entries())?,
         checkpoint,
-        description: Description {
+        description: CheckpointDescription {
             preprocess: ImagePreprocess::clip(clip.vision_cfg.image_size),
             clip,
             tokenizer,
@@ -232,7 +231,7 @@ fn write_manifest(
             None => format!("{} with random weights", description.title()),
         },
         license: license(prepared.origin.as_ref()),
-        encoder: EncoderConfig::Clip(description.clip.clone()),
+        encoder: description.encoder(),
         preprocess: description.preprocess.clone(),
         tokenizer: file_entry("tokenizer.json", &description.tokenizer),
         shards,

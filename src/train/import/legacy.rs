@@ -9,11 +9,11 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::{Checkpoint, unreadable};
 use super::pickle::{self, Leaves};
+use super::reader::{Checkpoint, unreadable};
 use super::torch::{check_extent, gather};
 use crate::error::{Error, Result};
-use crate::weights::original::{Dtype, Entry};
+use crate::weights::original::{Entry, TensorDtype};
 
 /// The whole first pickle: protocol 2, a number of ten bytes, the end.
 pub(super) const MAGIC: [u8; 15] = [
@@ -123,7 +123,13 @@ impl LegacyFile {
         Ok(bytes)
     }
 
-    fn values_at(&self, name: &str, start: u64, dtype: Dtype, n_values: usize) -> Result<Vec<f32>> {
+    fn values_at(
+        &self,
+        name: &str,
+        start: u64,
+        dtype: TensorDtype,
+        n_values: usize,
+    ) -> Result<Vec<f32>> {
         let mut bytes = vec![0; n_values * dtype.bytes()];
         let mut file = &self.file;
         file.seek(SeekFrom::Start(start))

@@ -4,12 +4,14 @@
 //! with a manifest, opened again and held to what is known of them. Knows nothing of training.
 
 pub mod checkpoint;
+pub mod command;
 pub mod golden;
 mod hub;
 mod job;
 mod legacy;
 mod pickle;
 mod random;
+mod reader;
 mod safetensors;
 mod shards;
 mod source;

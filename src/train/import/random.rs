@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
-use super::checkpoint::Checkpoint;
+use super::reader::Checkpoint;
 use crate::error::{Error, Result};
-use crate::weights::original::{Dtype, Entry, n_values};
+use crate::weights::original::{Entry, TensorDtype, n_values};
 
 /// Standard deviation of biases and class embeddings, and of a norm's weight around 1.
 const VECTOR_STD: f32 = 0.1;
@@ -24,7 +24,7 @@ pub(super) struct RandomCheckpoint {
 impl RandomCheckpoint {
     pub(super) fn new(shapes: Vec<(String, Vec<usize>)>, seed: u64) -> Self {
         let entries = shapes.into_iter().map(|(name, shape)| {
-            let dtype = Dtype::F32;
+            let dtype = TensorDtype::F32;
             (name, Entry { dtype, shape })
         });
         Self {

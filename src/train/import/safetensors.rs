@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::{Checkpoint, unreadable};
+use super::reader::{Checkpoint, unreadable};
 use crate::error::{Error, Result};
 use crate::weights::original::{Entry, Index, header_range};
 

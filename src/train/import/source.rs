@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::hub;
 use crate::weights::manifest::{FileEntry, Origin};
-use crate::weights::original::Beside;
+use crate::weights::original::CompanionFiles;
 
 /// Names of checkpoints, the ones that are preferred first.
 pub(super) const WEIGHTS: [&str; 6] = [
@@ -48,7 +48,7 @@ pub enum Source {
 pub(super) struct Found {
     pub(super) weights: PathBuf,
     pub(super) origin: Origin,
-    pub(super) beside: Beside,
+    pub(super) beside: CompanionFiles,
 }
 
 impl Source {
@@ -124,8 +124,11 @@ impl Found {
 
     fn beside(weights: PathBuf) -> Result<Self> {
         let folder = weights.parent().unwrap_or(Path::new(""));
-        let mut beside = Beside::default();
-        for name in Beside::FILES.into_iter().chain(Beside::OLD_TOKENIZER) {
+        let mut beside = CompanionFiles::default();
+        for name in CompanionFiles::FILES
+            .into_iter()
+            .chain(CompanionFiles::OLD_TOKENIZER)
+        {
             let path = folder.join(name);
             if path.is_file() {
                 let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use super::checkpoint::{Checkpoint, unreadable};
 use super::pickle::{self, Leaves, PickledTensor};
+use super::reader::{Checkpoint, unreadable};
 use crate::error::{Error, Result};
 use crate::weights::original::{Entry, n_values};
 

@@ -2,6 +2,6 @@
 //!
 //! Knows nothing of the drawn scenes.
 
+pub mod heads;
 pub mod vaguer_captions;
-pub mod vocabulary;
 pub mod wordnet;

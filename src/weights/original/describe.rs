@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use super::layout::{Layout, Mapping};
+use super::layout::{CheckpointLayout, Mapping};
 use super::sizes::{Hints, architecture, infer};
 use super::tokenizer::from_vocab_and_merges;
 use super::{hf, open_clip, openai, sentence_piece};
 use crate::error::{Error, Result};
 use crate::model::clip::{Architecture, ClipConfig};
+use crate::model::encoder::EncoderConfig;
 use crate::preprocess::{ImagePreprocess, TextPreprocess};
 
 const CONFIG: &str = "config.json";
@@ -20,7 +21,7 @@ const MERGES: &str = "merges.txt";
 
 /// The small files that lie beside a checkpoint, as far as they are there.
 #[derive(Debug, Clone, Default)]
-pub struct Beside {
+pub struct CompanionFiles {
     config: Option<Value>,
     open_clip_config: Option<Value>,
     preprocessor_config: Option<Value>,
@@ -32,16 +33,22 @@ pub struct Beside {
 
 /// What a checkpoint is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Description {
+pub struct CheckpointDescription {
     /// Sizes of the towers.
     pub clip: ClipConfig,
     /// How pictures become input.
     pub preprocess: ImagePreprocess,
-    /// Its `tokenizer.json`.
+    /// The content of `tokenizer.json`.
     pub tokenizer: Vec<u8>,
 }
 
-impl Description {
+impl CheckpointDescription {
+    /// The encoder as a manifest has it.
+    #[must_use]
+    pub fn encoder(&self) -> EncoderConfig {
+        EncoderConfig::Clip(self.clip.clone())
+    }
+
     /// `CLIP ViT-B/32` or `SigLIP ViT-B/16`, after the width of the image tower as in the paper.
     #[must_use]
     pub fn title(&self) -> String {
@@ -69,7 +76,7 @@ pub fn license(owner: &str) -> Option<&'static str> {
     }
 }
 
-impl Beside {
+impl CompanionFiles {
     /// Names of the files that may lie beside a checkpoint at the model hub.
     pub const FILES: [&str; 5] = [
         CONFIG,
@@ -81,11 +88,11 @@ impl Beside {
 
     /// Names of those of [`FILES`](Self::FILES) that a checkpoint of this layout needs.
     #[must_use]
-    pub fn needed(layout: Layout) -> &'static [&'static str] {
+    pub fn needed(layout: CheckpointLayout) -> &'static [&'static str] {
         match layout {
-            Layout::HuggingFace => &[CONFIG, PREPROCESSOR_CONFIG, TOKENIZER],
-            Layout::OpenClip { .. } => &[OPEN_CLIP_CONFIG, TOKENIZER],
-            Layout::OpenAi => &[TOKENIZER],
+            CheckpointLayout::HuggingFace => &[CONFIG, PREPROCESSOR_CONFIG, TOKENIZER],
+            CheckpointLayout::OpenClip { .. } => &[OPEN_CLIP_CONFIG, TOKENIZER],
+            CheckpointLayout::OpenAi => &[TOKENIZER],
         }
     }
 
@@ -162,15 +169,15 @@ impl Beside {
 /// each other.
 pub fn describe(
     mapping: &Mapping,
-    beside: &Beside,
+    beside: &CompanionFiles,
     integer: impl Fn(&str) -> Option<usize>,
-) -> Result<Description> {
+) -> Result<CheckpointDescription> {
     let tokenizer = beside.tokenizer_json()?;
     let ids = special_tokens(&tokenizer)?;
     let hints = hints(mapping, beside, integer)?;
     let clip = infer(|name| mapping.shape(name), hints, ids)?;
     let preprocess = check(beside, &clip)?;
-    Ok(Description {
+    Ok(CheckpointDescription {
         clip,
         preprocess,
         tokenizer,
@@ -186,27 +193,27 @@ fn special_tokens(tokenizer: &[u8]) -> Result<(Option<u32>, u32)> {
 
 fn hints(
     mapping: &Mapping,
-    beside: &Beside,
+    beside: &CompanionFiles,
     integer: impl Fn(&str) -> Option<usize>,
 ) -> Result<Hints> {
     let architecture = architecture(|name| mapping.shape(name));
     match (mapping.layout(), &beside.config, &beside.open_clip_config) {
-        (Layout::OpenAi, _, _) => Ok(openai::hints(integer)),
-        (Layout::HuggingFace, Some(config), _) => hf::hints(config, architecture),
-        (Layout::HuggingFace, None, _) => Ok(Hints {
+        (CheckpointLayout::OpenAi, _, _) => Ok(openai::hints(integer)),
+        (CheckpointLayout::HuggingFace, Some(config), _) => hf::hints(config, architecture),
+        (CheckpointLayout::HuggingFace, None, _) => Ok(Hints {
             text_heads: None,
             vision_heads: None,
             quick_gelu: architecture == Architecture::Clip,
         }),
-        (Layout::OpenClip { .. }, _, Some(config)) => open_clip::hints(config),
-        (Layout::OpenClip { .. }, _, None) => Err(Error::Weights(
+        (CheckpointLayout::OpenClip { .. }, _, Some(config)) => open_clip::hints(config),
+        (CheckpointLayout::OpenClip { .. }, _, None) => Err(Error::Weights(
             "no open_clip_config.json beside the weights, which says whether the model uses the quick GELU".to_owned(),
         )),
     }
 }
 
 /// Holds the sizes against every file that claims any, and tells how pictures become input.
-fn check(beside: &Beside, clip: &ClipConfig) -> Result<ImagePreprocess> {
+fn check(beside: &CompanionFiles, clip: &ClipConfig) -> Result<ImagePreprocess> {
     let image_size = clip.vision_cfg.image_size;
     if let Some(config) = &beside.config {
         hf::check(config, clip)?;

@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde::de::{Error as _, MapAccess, Visitor};
 
-use super::tensor::{Dtype, Entry, n_values};
+use super::tensor::{Entry, TensorDtype, n_values};
 use crate::error::{Error, Result};
 
 /// Longest header that is read; that of ViT-B/32 has 44 kB.
@@ -21,7 +21,7 @@ pub const LENGTH_BYTES: u64 = 8;
 /// What a safetensors file holds, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {
-    /// Dtype and shape of each tensor.
+    /// Type and shape of each tensor.
     pub entries: BTreeMap<String, Entry>,
     /// Bytes of the file that hold each tensor's values.
     pub ranges: BTreeMap<String, Range<u64>>,
@@ -189,16 +189,16 @@ fn ranges(
     }
 }
 
-fn dtype(name: &str, dtype: &str) -> Result<Dtype> {
+fn dtype(name: &str, dtype: &str) -> Result<TensorDtype> {
     match dtype {
-        "F64" => Ok(Dtype::F64),
-        "F32" => Ok(Dtype::F32),
-        "F16" => Ok(Dtype::F16),
-        "BF16" => Ok(Dtype::Bf16),
-        "I64" | "U64" => Ok(Dtype::Other { bytes: 8 }),
-        "I32" | "U32" => Ok(Dtype::Other { bytes: 4 }),
-        "I16" | "U16" => Ok(Dtype::Other { bytes: 2 }),
-        "I8" | "U8" | "BOOL" => Ok(Dtype::Other { bytes: 1 }),
+        "F64" => Ok(TensorDtype::F64),
+        "F32" => Ok(TensorDtype::F32),
+        "F16" => Ok(TensorDtype::F16),
+        "BF16" => Ok(TensorDtype::Bf16),
+        "I64" | "U64" => Ok(TensorDtype::Other { bytes: 8 }),
+        "I32" | "U32" => Ok(TensorDtype::Other { bytes: 4 }),
+        "I16" | "U16" => Ok(TensorDtype::Other { bytes: 2 }),
+        "I8" | "U8" | "BOOL" => Ok(TensorDtype::Other { bytes: 1 }),
         _ => Err(Error::Weights(format!(
             "{name}: dtype {dtype:?} is not known, expected F16, BF16, F32 or F64"
         ))),

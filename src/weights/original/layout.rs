@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::Index;
 use super::place::{Cut, Place};
-use super::tensor::{Dtype, Entry};
+use super::tensor::{Entry, TensorDtype};
 use super::{hf, open_clip, openai};
 use crate::error::{Error, Result};
 use crate::model::parameters::TensorRecord;
-use crate::weights::halving::Kept;
+use crate::weights::f16_stream::StoragePrecision;
 use crate::weights::plan::Plan;
 
 /// How a foreign program names and cuts a CLIP's tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum CheckpointLayout {
     /// `transformers`; our own.
     HuggingFace,
     /// `OpenAI`'s `clip`.
@@ -28,13 +28,13 @@ pub enum Layout {
 /// The tensors of a foreign file under our names.
 #[derive(Debug, Clone)]
 pub struct Mapping {
-    layout: Layout,
+    layout: CheckpointLayout,
     entries: BTreeMap<String, Entry>,
 }
 
 /// A foreign tensor that one of ours is, or is cut from.
 #[derive(Debug, Clone)]
-pub struct Piece {
+pub struct SourceTensor {
     ours: String,
     foreign: String,
     foreign_shape: Vec<usize>,
@@ -42,7 +42,7 @@ pub struct Piece {
     cut: Cut,
 }
 
-impl Layout {
+impl CheckpointLayout {
     /// The layout that the names in a file belong to.
     fn of(entries: &BTreeMap<String, Entry>) -> Result<Self> {
         let has = |name: &str| entries.contains_key(name);
@@ -82,14 +82,14 @@ impl Mapping {
     /// Names of no known layout.
     pub fn of(entries: &BTreeMap<String, Entry>) -> Result<Self> {
         Ok(Self {
-            layout: Layout::of(entries)?,
+            layout: CheckpointLayout::of(entries)?,
             entries: entries.clone(),
         })
     }
 
-    /// Who named the tensors.
+    /// The program whose names the tensors have.
     #[must_use]
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> CheckpointLayout {
         self.layout
     }
 
@@ -107,11 +107,11 @@ impl Mapping {
     ///
     /// The file does not hold it, or in another shape. The message says the name in the file, and ours where it
     /// differs.
-    pub fn find(&self, ours: &str, expected: &[usize]) -> Result<Piece> {
+    pub fn find(&self, ours: &str, expected: &[usize]) -> Result<SourceTensor> {
         let Some(Place { name, cut }) = self.layout.place(ours) else {
             return Err(Error::Weights(format!("{ours}: not known in this layout")));
         };
-        let piece = Piece {
+        let piece = SourceTensor {
             ours: ours.to_owned(),
             foreign_shape: self
                 .entries
@@ -159,16 +159,20 @@ impl Mapping {
         index: &Index,
         shapes: &[(String, Vec<usize>)],
         plan: &Plan,
-    ) -> Result<Kept> {
+    ) -> Result<StoragePrecision> {
         const FLOAT_BYTES: u64 = 4;
         let mut is_halved = plan.bytes().is_multiple_of(FLOAT_BYTES);
         for (ours, expected) in shapes {
             let piece = self.find(ours, expected)?;
             let place = plan.locate(&index.range(piece.foreign())?);
             let is_whole = place.is_some_and(|place| place.start.is_multiple_of(FLOAT_BYTES));
-            is_halved &= is_whole && index.entries[piece.foreign()].dtype == Dtype::F32;
+            is_halved &= is_whole && index.entries[piece.foreign()].dtype == TensorDtype::F32;
         }
-        Ok(if is_halved { Kept::Halved } else { Kept::Whole })
+        Ok(if is_halved {
+            StoragePrecision::F16
+        } else {
+            StoragePrecision::AsSent
+        })
     }
 
     /// Checks that the file holds nothing but these tensors of ours and what is known to be no parameter.
@@ -189,7 +193,7 @@ impl Mapping {
     }
 }
 
-impl Piece {
+impl SourceTensor {
     /// Name of the tensor in the foreign file.
     #[must_use]
     pub fn foreign(&self) -> &str {
@@ -238,7 +242,7 @@ mod tests {
     use serde_json::Value;
 
     use super::super::sizes::infer;
-    use super::super::tensor::Dtype;
+    use super::super::tensor::TensorDtype;
     use super::*;
     use crate::device::cpu;
     use crate::model::clip::ClipConfig;
@@ -264,9 +268,9 @@ mod tests {
                 continue;
             }
             let dtype = match tensor["dtype"].as_str() {
-                Some("float16") => Dtype::F16,
-                Some("float32") => Dtype::F32,
-                _ => Dtype::Other { bytes: 8 },
+                Some("float16") => TensorDtype::F16,
+                Some("float32") => TensorDtype::F32,
+                _ => TensorDtype::Other { bytes: 8 },
             };
             let shape = serde_json::from_value(tensor["shape"].clone()).expect("a shape");
             entries.insert(name, Entry { dtype, shape });
@@ -279,7 +283,11 @@ mod tests {
     fn every_tensor_of_openais_own_file_in_shared_data_becomes_one_of_ours() {
         let file = openais_file();
         let weights = Mapping::of(&file.entries).expect("a known layout");
-        assert_eq!(weights.layout(), Layout::OpenAi, "told by its names");
+        assert_eq!(
+            weights.layout(),
+            CheckpointLayout::OpenAi,
+            "told by its names"
+        );
         let hints = openai::hints(|name| file.integers.get(name).copied());
         let found = infer(|name| weights.shape(name), hints, (Some(49_406), 49_407));
         let expected = ClipConfig::vit_b_32();

@@ -16,8 +16,8 @@ mod tensor;
 pub mod tokenizer;
 mod towers;
 
-pub use describe::{Beside, Description, describe, license};
+pub use describe::{CheckpointDescription, CompanionFiles, describe, license};
 pub use header::{Index, LENGTH_BYTES, header_range};
-pub use layout::{Layout, Mapping, Piece};
-pub use tensor::{Dtype, Entry, n_values};
+pub use layout::{CheckpointLayout, Mapping, SourceTensor};
+pub use tensor::{Entry, TensorDtype, n_values};
 pub use towers::{Shapes, Towers, is_text};

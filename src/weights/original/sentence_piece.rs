@@ -20,7 +20,7 @@ const UNKNOWN: u64 = 2;
 
 /// One piece of the vocabulary.
 #[derive(Debug, Default)]
-struct Piece {
+struct SourceTensor {
     text: String,
     score: f32,
     kind: u64,
@@ -65,11 +65,11 @@ pub(super) fn to_tokenizer_json(model: &[u8]) -> Result<String> {
     .to_string())
 }
 
-fn piece(message: &[u8]) -> Result<Piece> {
+fn piece(message: &[u8]) -> Result<SourceTensor> {
     // Of a normal piece the type is left out.
-    let mut piece = Piece {
+    let mut piece = SourceTensor {
         kind: 1,
-        ..Piece::default()
+        ..SourceTensor::default()
     };
     for field in fields(message)? {
         match (field.number, field.value) {

@@ -8,14 +8,14 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// How values are stored.
-    pub dtype: Dtype,
+    pub dtype: TensorDtype,
     /// Shape; empty for a scalar.
     pub shape: Vec<usize>,
 }
 
 /// How values are stored in a foreign file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dtype {
+pub enum TensorDtype {
     /// Eight bytes.
     F64,
     /// Four bytes.
@@ -31,7 +31,7 @@ pub enum Dtype {
     },
 }
 
-impl Dtype {
+impl TensorDtype {
     /// Bytes of one value.
     #[must_use]
     pub fn bytes(self) -> usize {

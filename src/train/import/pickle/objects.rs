@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::weights::original::Dtype;
+use crate::weights::original::TensorDtype;
 
 /// Most sizes that a shape has; a convolution's has four.
 const MAX_RANK: usize = 8;
@@ -23,7 +23,7 @@ pub(crate) struct PickledTensor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Storage {
     pub(crate) key: String,
-    pub(crate) dtype: Dtype,
+    pub(crate) dtype: TensorDtype,
     pub(crate) n_values: usize,
 }
 
@@ -61,7 +61,7 @@ pub(super) enum Global {
     /// One of the functions that give a `TorchScript` list its type.
     TypedList,
     Module,
-    StorageClass(Dtype),
+    StorageClass(TensorDtype),
 }
 
 impl Global {
@@ -75,15 +75,15 @@ impl Global {
                 "build_intlist" | "build_doublelist" | "build_boollist" | "build_tensorlist"
                 | "restore_type_tag",
             ) => Ok(Self::TypedList),
-            ("torch", "DoubleStorage") => Ok(Self::StorageClass(Dtype::F64)),
-            ("torch", "FloatStorage") => Ok(Self::StorageClass(Dtype::F32)),
-            ("torch", "HalfStorage") => Ok(Self::StorageClass(Dtype::F16)),
-            ("torch", "BFloat16Storage") => Ok(Self::StorageClass(Dtype::Bf16)),
-            ("torch", "LongStorage") => Ok(Self::StorageClass(Dtype::Other { bytes: 8 })),
-            ("torch", "IntStorage") => Ok(Self::StorageClass(Dtype::Other { bytes: 4 })),
-            ("torch", "ShortStorage") => Ok(Self::StorageClass(Dtype::Other { bytes: 2 })),
+            ("torch", "DoubleStorage") => Ok(Self::StorageClass(TensorDtype::F64)),
+            ("torch", "FloatStorage") => Ok(Self::StorageClass(TensorDtype::F32)),
+            ("torch", "HalfStorage") => Ok(Self::StorageClass(TensorDtype::F16)),
+            ("torch", "BFloat16Storage") => Ok(Self::StorageClass(TensorDtype::Bf16)),
+            ("torch", "LongStorage") => Ok(Self::StorageClass(TensorDtype::Other { bytes: 8 })),
+            ("torch", "IntStorage") => Ok(Self::StorageClass(TensorDtype::Other { bytes: 4 })),
+            ("torch", "ShortStorage") => Ok(Self::StorageClass(TensorDtype::Other { bytes: 2 })),
             ("torch", "CharStorage" | "ByteStorage" | "BoolStorage") => {
-                Ok(Self::StorageClass(Dtype::Other { bytes: 1 }))
+                Ok(Self::StorageClass(TensorDtype::Other { bytes: 1 }))
             }
             _ if module == "__torch__" || module.starts_with("__torch__.") => Ok(Self::Module),
             _ => Err(format!(

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use serde_json::Value;
 
-use super::Taking;
+use super::taking::Taking;
 use crate::model::bert::BertConfig;
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::TextPreprocess;

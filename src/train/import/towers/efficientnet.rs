@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use super::Taking;
+use super::taking::Taking;
 use crate::model::efficientnet::{EfficientNetConfig, StageConfig};
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, ResizeMode};

@@ -5,23 +5,24 @@
 
 mod bert;
 mod efficientnet;
+mod taking;
+mod vocabulary;
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 
-use super::checkpoint::{self, Checkpoint};
+use self::vocabulary::prune;
+use super::checkpoint;
 use super::job::{Import, complete, existing};
 use super::shards::ShardWriter;
 use super::source::{Found, Source};
 use super::staging::{self, Staging};
 use crate::device;
-use crate::error::Error;
 use crate::inference::Session;
 use crate::model::encoder::{EncoderConfig, ImageTowerConfig, TextTowerConfig, TowersConfig};
-use crate::model::parameters::{Parameters, TensorRecord};
-use crate::preprocess::ImagePreprocess;
+use crate::model::parameters::TensorRecord;
+use crate::preprocess::{ImagePreprocess, TextPreprocess};
 use crate::train::bundle::records;
 use crate::train::export::here_and_now;
 use crate::weights::manifest::{FORMAT, Manifest, Origin, Part, Provenance, Shard};
@@ -99,15 +100,62 @@ pub fn read_image(source: &Source) -> Result<ReadImage> {
     })
 }
 
+/// Which wordpieces a model keeps.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Vocabulary {
+    /// A file of texts, one a line: of a text tower's wordpieces those that these need stay. May be given several times;
+    /// without one, all stay.
+    #[arg(long, value_name = "FILE", requires = "image_tower")]
+    pub typed: Vec<PathBuf>,
+    /// Wordpieces that stay with `--typed`.
+    #[arg(long, default_value_t = 15_000)]
+    pub pieces: usize,
+}
+
+impl ReadText {
+    /// The tower without the wordpieces that a vocabulary leaves out.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or a tokenizer of another kind.
+    pub fn prune(self, vocabulary: &Vocabulary) -> Result<Self> {
+        let files = vocabulary
+            .typed
+            .iter()
+            .map(|path| std::fs::read_to_string(path).with_context(|| path.display().to_string()));
+        let typed = files.collect::<Result<Vec<_>>>()?;
+        let lines = typed.iter().flat_map(|text| text.lines());
+        let pruned = prune(&self.tokenizer, lines, vocabulary.pieces)?;
+        let TextTowerConfig::Bert(mut bert) = self.config;
+        let ids = TextPreprocess::from_tokenizer_json(&pruned.tokenizer, bert.context_length)?;
+        bert.vocab_size = pruned.kept.len();
+        bert.start_token_id = ids.start_token_id().unwrap_or_default();
+        bert.end_token_id = ids.end_token_id();
+        let tensors = self.tensors.into_iter().map(|tensor| match &*tensor.name {
+            TOKEN_TABLE => pruned.table(tensor),
+            _ => Ok(tensor),
+        });
+        Ok(Self {
+            config: TextTowerConfig::Bert(bert),
+            tensors: tensors.collect::<Result<_>>()?,
+            tokenizer: pruned.tokenizer.clone(),
+            origin: self.origin,
+        })
+    }
+}
+
 /// Makes a model folder of a text tower and an image tower, with heads of random weights.
 ///
 /// # Errors
 ///
 /// A source that cannot be found or is no tower of a known kind, or an output that is there already.
-pub fn import_towers(job: &Import, image: &Source) -> Result<Manifest> {
+pub fn import_towers(job: &Import, image: &Source, vocabulary: &Vocabulary) -> Result<Manifest> {
     let existing = existing(job);
     staging::check(&job.out, existing)?;
-    let (text, image) = (read_text(&job.source)?, read_image(image)?);
+    let (mut text, image) = (read_text(&job.source)?, read_image(image)?);
+    if !vocabulary.typed.is_empty() {
+        text = text.prune(vocabulary)?;
+    }
     let staging = Staging::new(&job.out, existing)?;
     let (manifest, _) = write(job, text, image, staging.folder())?;
     staging.finish()?;
@@ -121,11 +169,12 @@ fn write(
     folder: &Path,
 ) -> Result<(Manifest, Session)> {
     let towers = TowersConfig::of(text.config, image.config);
-    let encoder = EncoderConfig::Towers(towers);
     let device = device::cpu();
     device.seed(HEAD_SEED);
-    let text_tensors = with_new_head(&encoder.init_text(&device), text.tensors)?;
-    let image_tensors = with_new_head(&encoder.init_vision(&device), image.tensors)?;
+    let text_head = records(&towers.init_text_head(&device))?;
+    let image_head = records(&towers.init_image_head(&device))?;
+    let text_tensors = [text.tensors, text_head].concat();
+    let image_tensors = [image.tensors, image_head].concat();
     let shards = write_shards(job, folder, text_tensors, image_tensors)?;
     std::fs::write(folder.join("tokenizer.json"), &text.tokenizer)?;
     let name = job.out.file_name().unwrap_or_default().to_string_lossy();
@@ -137,7 +186,7 @@ fn write(
             text.origin.source, image.origin.source
         ),
         license: format!("see {} and {}", text.origin.source, image.origin.source),
-        encoder,
+        encoder: EncoderConfig::Towers(towers),
         preprocess: image.preprocess,
         tokenizer: file_entry("tokenizer.json", &text.tokenizer),
         shards,
@@ -154,13 +203,6 @@ fn write(
         },
     };
     complete(manifest, folder)
-}
-
-/// A tower's tensors, then those of its new head.
-fn with_new_head(encoder: &impl Parameters, tower: Vec<TensorRecord>) -> Result<Vec<TensorRecord>> {
-    let is_new = |record: &TensorRecord| tower.iter().all(|known| known.name != record.name);
-    let head: Vec<_> = records(encoder)?.into_iter().filter(is_new).collect();
-    Ok([tower, head].concat())
 }
 
 fn write_shards(
@@ -183,64 +225,4 @@ fn write_shards(
         .into_iter()
         .try_for_each(|record| pictures.push(record))?;
     Ok([rest.finish()?, tokens.finish()?, pictures.finish()?].concat())
-}
-
-/// The tensors of a foreign file, each of which must be taken or be known not to matter.
-struct Taking<'a> {
-    checkpoint: &'a mut dyn Checkpoint,
-    left: BTreeMap<String, Vec<usize>>,
-}
-
-impl<'a> Taking<'a> {
-    fn new(checkpoint: &'a mut dyn Checkpoint) -> Self {
-        let entries = checkpoint.entries().iter();
-        let left = entries.map(|(name, entry)| (name.clone(), entry.shape.clone()));
-        Self {
-            left: left.collect(),
-            checkpoint,
-        }
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.left.contains_key(name)
-    }
-
-    /// The shape of a tensor that has so many sizes, none of them 0.
-    fn dims<const N: usize>(&self, name: &str) -> crate::error::Result<[usize; N]> {
-        let Some(shape) = self.left.get(name) else {
-            return Err(Error::Weights(format!("{name}: missing")));
-        };
-        match <[usize; N]>::try_from(&**shape) {
-            Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
-            _ => Err(Error::Weights(format!(
-                "{name}: shape is {shape:?}, expected {N} sizes above 0"
-            ))),
-        }
-    }
-
-    fn take(&mut self, name: &str) -> crate::error::Result<TensorRecord> {
-        let Some(shape) = self.left.remove(name) else {
-            return Err(Error::Weights(format!("{name}: missing")));
-        };
-        let values = self.checkpoint.read(name)?;
-        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-            return Err(Error::Weights(format!("{name}: holds {value}")));
-        }
-        Ok(TensorRecord {
-            name: name.to_owned(),
-            shape,
-            values,
-        })
-    }
-
-    /// Refuses a file that holds anything else but what `matters_not` knows.
-    fn finish(self, kind: &str, matters_not: impl Fn(&str) -> bool) -> Result<()> {
-        let left = self.left.keys().find(|name| !matters_not(name));
-        ensure!(
-            left.is_none(),
-            "{}: no part of {kind}",
-            left.map_or("", |name| name)
-        );
-        Ok(())
-    }
 }

@@ -6,22 +6,22 @@ use half::f16;
 
 use crate::error::{Error, Result};
 
-/// How the bytes of a stream are kept.
+/// The precision in which a streamed part of a checkpoint is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum StoragePrecision {
     /// As they come.
-    Whole,
+    AsSent,
     /// Floats of four bytes in two each: half of the disk, eleven significant bits.
-    Halved,
+    F16,
 }
 
-impl Kept {
+impl StoragePrecision {
     /// Bytes that are kept of so many streamed ones.
     #[must_use]
     pub fn bytes(self, n_streamed: u64) -> u64 {
         match self {
-            Self::Whole => n_streamed,
-            Self::Halved => n_streamed / 4 * 2,
+            Self::AsSent => n_streamed,
+            Self::F16 => n_streamed / 4 * 2,
         }
     }
 
@@ -29,8 +29,8 @@ impl Kept {
     #[must_use]
     pub fn streamed(self, n_kept: u64) -> u64 {
         match self {
-            Self::Whole => n_kept,
-            Self::Halved => n_kept / 2 * 4,
+            Self::AsSent => n_kept,
+            Self::F16 => n_kept / 2 * 4,
         }
     }
 
@@ -43,12 +43,12 @@ impl Kept {
 
 /// Makes floats of two bytes of those of four, wherever the stream is cut.
 #[derive(Debug, Default)]
-pub struct Halving {
+pub struct F16Stream {
     /// The beginning of a float.
     rest: Vec<u8>,
 }
 
-impl Halving {
+impl F16Stream {
     /// The floats that these bytes complete.
     pub fn put(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.rest.extend_from_slice(bytes);
@@ -100,10 +100,10 @@ mod tests {
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
             cuts.extend([0, bytes.len()]);
             cuts.sort_unstable();
-            let (mut halving, mut kept) = (Halving::default(), Vec::new());
+            let (mut halving, mut kept) = (F16Stream::default(), Vec::new());
             for cut in cuts.windows(2) {
                 kept.extend(halving.put(&bytes[cut[0]..cut[1]]));
-                let n_streamed = Kept::Halved.streamed(kept.len() as u64) + halving.n_waiting();
+                let n_streamed = StoragePrecision::F16.streamed(kept.len() as u64) + halving.n_waiting();
                 prop_assert_eq!(n_streamed, cut[1] as u64, "the stream goes on where it is");
             }
             prop_assert_eq!(kept, expected);
@@ -112,15 +112,23 @@ mod tests {
 
     #[test]
     fn a_float_that_was_cut_is_not_kept() {
-        assert_eq!(Kept::Halved.streamed(7), 12, "three floats and a byte");
-        assert_eq!(Kept::Halved.bytes(12), 6, "three floats");
-        assert_eq!(Kept::Whole.streamed(7), 7, "as they come");
-        assert_eq!(Kept::Halved.range(&(8..16)), 4..8, "two floats of four");
+        assert_eq!(
+            StoragePrecision::F16.streamed(7),
+            12,
+            "three floats and a byte"
+        );
+        assert_eq!(StoragePrecision::F16.bytes(12), 6, "three floats");
+        assert_eq!(StoragePrecision::AsSent.streamed(7), 7, "as they come");
+        assert_eq!(
+            StoragePrecision::F16.range(&(8..16)),
+            4..8,
+            "two floats of four"
+        );
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        let halves = Halving::default().put(&70_000_f32.to_le_bytes());
+        let halves = F16Stream::default().put(&70_000_f32.to_le_bytes());
         let value = f16::from_le_bytes([halves[0], halves[1]]).to_f32();
         let error = check_held("text.weight", &[1.0, value]).expect_err("too large");
         assert!(error.to_string().contains("text.weight"), "{error}");

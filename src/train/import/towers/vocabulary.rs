@@ -9,11 +9,11 @@ use crate::model::parameters::TensorRecord;
 
 /// A tokenizer whose ids are a selection of another's.
 #[derive(Debug)]
-pub struct Pruned {
+pub(super) struct Pruned {
     /// Its `tokenizer.json`.
-    pub tokenizer: Vec<u8>,
+    pub(super) tokenizer: Vec<u8>,
     /// The old id of each new one, ascending.
-    pub kept: Vec<usize>,
+    pub(super) kept: Vec<usize>,
 }
 
 /// Leaves out of a `tokenizer.json` all pieces but the special ones, those of one printable ASCII character, and the
@@ -24,7 +24,7 @@ pub struct Pruned {
 /// # Errors
 ///
 /// Bytes that are no wordpiece tokenizer, or a text that it cannot take.
-pub fn prune<S: AsRef<str>>(
+pub(super) fn prune<S: AsRef<str>>(
     tokenizer: &[u8],
     texts: impl IntoIterator<Item = S>,
     n_pieces: usize,
@@ -68,7 +68,7 @@ impl Pruned {
     /// # Errors
     ///
     /// A table that has fewer rows than the vocabulary.
-    pub fn table(&self, table: TensorRecord) -> Result<TensorRecord> {
+    pub(super) fn table(&self, table: TensorRecord) -> Result<TensorRecord> {
         let [n_rows, width] = table.shape[..] else {
             anyhow::bail!(
                 "{}: shape is {:?}, expected a matrix",
@@ -171,7 +171,8 @@ mod tests {
     use super::*;
     use crate::preprocess::TextPreprocess;
 
-    const TOKENIZER: &[u8] = include_bytes!("../../../tests/fixtures/photos/text/tokenizer.json");
+    const TOKENIZER: &[u8] =
+        include_bytes!("../../../../tests/fixtures/photos/text/tokenizer.json");
     const CONTEXT_LENGTH: usize = 20;
 
     fn ids(tokenizer: &[u8], caption: &str) -> Vec<usize> {

@@ -1,0 +1,151 @@
+//! The two encoders: a tower and what brings its features into the common space.
+
+use burn::module::Module;
+use burn::tensor::{Int, Tensor};
+
+use super::head::Head;
+use super::towers::{ImageTower, TextTower as LockedTextTower};
+use crate::error::Result;
+use crate::model::clip::{TextTower, VisionTower};
+use crate::model::parameters::{ParameterVisitor, Parameters};
+
+/// What stands before the names of a head's tensors.
+pub(super) const TEXT_HEAD: &str = "text_head";
+pub(super) const IMAGE_HEAD: &str = "visual_head";
+
+/// Token ids → features.
+#[derive(Module, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a model has one, whose size is that of its tensors"
+)]
+pub enum TextEncoder {
+    /// CLIP's or `SigLIP`'s.
+    Clip(TextTower),
+    /// Another tower and its head.
+    Tower(HeadedText),
+}
+
+/// Pictures → features.
+#[derive(Module, Debug)]
+pub enum ImageEncoder {
+    /// CLIP's or `SigLIP`'s.
+    Clip(VisionTower),
+    /// Another tower and its head.
+    Tower(HeadedImage),
+}
+
+/// A text tower and its head.
+#[derive(Module, Debug)]
+pub struct HeadedText {
+    /// The tower, which is not trained.
+    pub tower: LockedTextTower,
+    /// The head, which is.
+    pub head: Head,
+}
+
+/// An image tower and its head.
+#[derive(Module, Debug)]
+pub struct HeadedImage {
+    /// The tower, which is not trained.
+    pub tower: ImageTower,
+    /// The head, which is.
+    pub head: Head,
+}
+
+impl TextEncoder {
+    /// Features of captions, not normalised.
+    ///
+    /// # Shapes
+    ///
+    /// - `token_ids`: `[n_texts, n_tokens]`, rows of `EncoderConfig::row_length` filled with the end token
+    /// - `end_positions`: `[n_texts]`, `EncoderConfig::end_position` of each
+    /// - output: `[n_texts, embed_dim]`
+    pub fn forward(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
+        self.project(self.pool(token_ids, end_positions))
+    }
+
+    /// What [`forward`](Self::forward) projects, `[n_texts, width]`.
+    pub fn pool(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
+        match self {
+            Self::Clip(clip) => clip.pool(token_ids, end_positions),
+            Self::Tower(text) => text.tower.forward(token_ids, end_positions),
+        }
+    }
+
+    /// The last step: what [`pool`](Self::pool) gave → features, `[n_texts, embed_dim]`.
+    pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
+        match self {
+            Self::Clip(clip) => clip.project(pooled),
+            Self::Tower(text) => text.head.forward(pooled),
+        }
+    }
+
+    /// The weights of the last layer, `[width, embed_dim]`, where the last step is linear.
+    pub fn projection_weights(&self) -> Option<Tensor<2>> {
+        match self {
+            Self::Clip(clip) => Some(clip.projection_weights()),
+            Self::Tower(_) => None,
+        }
+    }
+}
+
+impl ImageEncoder {
+    /// Features of pictures, not normalised.
+    ///
+    /// # Shapes
+    ///
+    /// - `images`: `[n_images, 3, image_size, image_size]`, normalised as the weights expect
+    /// - output: `[n_images, embed_dim]`
+    pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+        self.project(self.pool(images))
+    }
+
+    /// What [`forward`](Self::forward) projects, `[n_images, width]`.
+    pub fn pool(&self, images: Tensor<4>) -> Tensor<2> {
+        match self {
+            Self::Clip(clip) => clip.pool(images),
+            Self::Tower(image) => image.tower.forward(images),
+        }
+    }
+
+    /// The last step: what [`pool`](Self::pool) gave → features, `[n_images, embed_dim]`.
+    pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
+        match self {
+            Self::Clip(clip) => clip.project(pooled),
+            Self::Tower(image) => image.head.forward(pooled),
+        }
+    }
+
+    /// The weights of the last layer, `[width, embed_dim]`, where the last step is linear.
+    pub fn projection_weights(&self) -> Option<Tensor<2>> {
+        match self {
+            Self::Clip(clip) => clip.projection_weights(),
+            Self::Tower(_) => None,
+        }
+    }
+}
+
+impl Parameters for TextEncoder {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        match self {
+            Self::Clip(clip) => clip.visit_parameters(visitor),
+            Self::Tower(text) => {
+                text.tower.visit_parameters(visitor)?;
+                text.head.visit_as(TEXT_HEAD, visitor)
+            }
+        }
+    }
+}
+
+impl Parameters for ImageEncoder {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        match self {
+            Self::Clip(clip) => clip.visit_parameters(visitor),
+            Self::Tower(image) => {
+                image.tower.visit_parameters(visitor)?;
+                image.head.visit_as(IMAGE_HEAD, visitor)
+            }
+        }
+    }
+}

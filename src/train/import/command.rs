@@ -1,0 +1,98 @@
+//! `train import` as it is typed, and what it prints.
+#![expect(clippy::print_stdout, reason = "a command answers on the terminal")]
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::job::{Dtype, Import, Imported, import};
+use super::source::Source;
+use super::towers::{Vocabulary, import_towers};
+
+/// What to import, as it is typed.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32\n  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8\n  train import sentence-transformers/all-MiniLM-L6-v2 --image-tower timm/tf_efficientnet_lite0.in1k --out runs/towers\n  train import --random 1 --out /tmp/random-clip"
+)]
+pub struct ImportArgs {
+    /// A checkpoint, a folder that holds one, or an id at the model hub.
+    #[arg(required_unless_present = "random", conflicts_with = "random")]
+    source: Option<String>,
+    /// Model folder to make.
+    #[arg(long)]
+    out: PathBuf,
+    /// The image tower, where the source is a text tower alone: a file, a folder, or an id at the model hub.
+    #[arg(long, conflicts_with = "random", requires = "source")]
+    image_tower: Option<String>,
+    #[command(flatten)]
+    vocabulary: Vocabulary,
+    /// How weights are stored.
+    #[arg(long, value_enum, default_value = "f16")]
+    dtype: Dtype,
+    /// Make a model of ViT-B/32's shapes with random weights of this seed.
+    #[arg(long, value_name = "SEED")]
+    random: Option<u64>,
+    /// Branch, tag or commit at the hub, if not the pinned one.
+    #[arg(long, conflicts_with = "random")]
+    revision: Option<String>,
+    /// The `tokenizer.json`, where none lies beside the checkpoint.
+    #[arg(long)]
+    tokenizer: Option<PathBuf>,
+    /// `CLIP.png` of the repository openai/CLIP, with which genuine weights are told from others.
+    #[arg(long)]
+    golden_picture: Option<PathBuf>,
+    /// Replace the folder if it is there.
+    #[arg(long)]
+    force: bool,
+}
+
+impl ImportArgs {
+    /// Imports, and prints what was written.
+    ///
+    /// # Errors
+    ///
+    /// As [`import`] and [`import_towers`].
+    pub fn run(&self, command: String) -> Result<()> {
+        let job = self.job(command)?;
+        let (manifest, verdict) = if let Some(image) = &self.image_tower {
+            let image = Source::parse(image, None)?;
+            (import_towers(&job, &image, &self.vocabulary)?, None)
+        } else {
+            let Imported { manifest, verdict } = import(&job)?;
+            (manifest, Some(verdict))
+        };
+        for shard in &manifest.shards {
+            let megabytes = shard.entry.bytes as f64 / 1e6;
+            println!("{:28} {megabytes:7.1} MB", shard.entry.file);
+        }
+        let megabytes = manifest.weights_bytes() as f64 / 1e6;
+        println!(
+            "{} in {}: {megabytes:.1} MB",
+            manifest.title,
+            self.out.display()
+        );
+        if let Some(verdict) = verdict {
+            println!("{verdict}");
+        }
+        Ok(())
+    }
+
+    fn job(&self, command: String) -> Result<Import> {
+        let source = match (&self.source, self.random) {
+            (Some(source), _) => Source::parse(source, self.revision.as_deref())?,
+            (None, seed) => Source::Random {
+                seed: seed.unwrap_or_default(),
+            },
+        };
+        Ok(Import {
+            source,
+            out: self.out.clone(),
+            dtype: self.dtype,
+            tokenizer: self.tokenizer.clone(),
+            golden_picture: self.golden_picture.clone(),
+            replace: self.force,
+            command,
+        })
+    }
+}

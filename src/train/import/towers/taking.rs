@@ -1,0 +1,69 @@
+//! Takes the tensors of a foreign file one by one, so that none is forgotten.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, ensure};
+
+use crate::error::Error;
+use crate::model::parameters::TensorRecord;
+use crate::train::import::checkpoint::Checkpoint;
+
+/// The tensors of a foreign file, each of which must be taken or be known not to matter.
+pub(super) struct Taking<'a> {
+    checkpoint: &'a mut dyn Checkpoint,
+    left: BTreeMap<String, Vec<usize>>,
+}
+
+impl<'a> Taking<'a> {
+    pub(super) fn new(checkpoint: &'a mut dyn Checkpoint) -> Self {
+        let entries = checkpoint.entries().iter();
+        let left = entries.map(|(name, entry)| (name.clone(), entry.shape.clone()));
+        Self {
+            left: left.collect(),
+            checkpoint,
+        }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.left.contains_key(name)
+    }
+
+    /// The shape of a tensor that has so many sizes, none of them 0.
+    pub(super) fn dims<const N: usize>(&self, name: &str) -> crate::error::Result<[usize; N]> {
+        let Some(shape) = self.left.get(name) else {
+            return Err(Error::Weights(format!("{name}: missing")));
+        };
+        match <[usize; N]>::try_from(&**shape) {
+            Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
+            _ => Err(Error::Weights(format!(
+                "{name}: shape is {shape:?}, expected {N} sizes above 0"
+            ))),
+        }
+    }
+
+    pub(super) fn take(&mut self, name: &str) -> crate::error::Result<TensorRecord> {
+        let Some(shape) = self.left.remove(name) else {
+            return Err(Error::Weights(format!("{name}: missing")));
+        };
+        let values = self.checkpoint.read(name)?;
+        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
+            return Err(Error::Weights(format!("{name}: holds {value}")));
+        }
+        Ok(TensorRecord {
+            name: name.to_owned(),
+            shape,
+            values,
+        })
+    }
+
+    /// Refuses a file that holds anything else but what `matters_not` knows.
+    pub(super) fn finish(self, kind: &str, matters_not: impl Fn(&str) -> bool) -> Result<()> {
+        let left = self.left.keys().find(|name| !matters_not(name));
+        ensure!(
+            left.is_none(),
+            "{}: no part of {kind}",
+            left.map_or("", |name| name)
+        );
+        Ok(())
+    }
+}
