@@ -14,8 +14,8 @@
 use clap::Parser;
 use kappascope::device::{Device, by_name};
 use kappascope::model::adapter::{AdapterConfig, Family};
-use kappascope::train::fit::{Features, Optimizer, Training, seconds_of_steps};
-use kappascope::train::methods::{AsymVlm, Objective};
+use kappascope::train::methods::{AsymVlm, ContrastiveLoss, Features, Training, seconds_of_steps};
+use kappascope::train::optimize::Optimizer;
 
 use burn::tensor::{Distribution, Tensor};
 
@@ -64,7 +64,7 @@ fn main() -> anyhow::Result<()> {
     let method = AsymVlm::new(
         &sizes,
         Family::VonMisesFisher,
-        Objective::InfoNce,
+        ContrastiveLoss::InfoNce,
         &autodiff,
     );
     let training = Training {

@@ -113,7 +113,7 @@ pub fn bare_card(
 /// How well a picture fits the model's world, where the model knows that.
 #[must_use]
 pub fn familiarity(session: &Session, picture: &RgbPixels) -> Option<Familiarity> {
-    let threshold = session.manifest().outside.as_ref()?.threshold;
+    let threshold = session.manifest().out_of_distribution.as_ref()?.threshold;
     let ground_share = session.ground_share(picture)?;
     Some(Familiarity {
         ground_share,

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use clap::Parser as _;
 use kappascope::device::cpu;
-use kappascope::train::bundle;
+use kappascope::train::cli::inspect::describe;
 use kappascope::train::cli::{Cli, run};
 use kappascope::train::exit::{BAD_INPUT, code_of};
-use kappascope::train::export::png;
-use kappascope::train::inspect::describe;
+use kappascope::train::export::bundle;
+use kappascope::train::gallery::png::png;
 use kappascope::weights::adapter_file::{self, AdapterFile};
 
 /// A folder of a test's own, which is deleted at the end.

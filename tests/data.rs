@@ -11,12 +11,12 @@ use kappascope::corruption::{Corruption, ImageCorruption, Misspelling};
 use kappascope::device::cpu;
 use kappascope::train::data::corruption::Corruptions;
 use kappascope::train::data::{captions_csv, cifar, coco, image_folder};
-use kappascope::train::export::png;
-use kappascope::train::reproduce::cache::Cache;
-use kappascope::train::reproduce::embed_files::embed_pieces;
-use kappascope::train::reproduce::merge::merge;
-use kappascope::train::reproduce::part_of::PartOf;
-use kappascope::train::reproduce::pieces::Sources;
+use kappascope::train::features::cache::Cache;
+use kappascope::train::features::embed::embed_pieces;
+use kappascope::train::features::merge::merge;
+use kappascope::train::features::part_of::PartOf;
+use kappascope::train::features::pieces::Sources;
+use kappascope::train::gallery::png::png;
 use kappascope::weights::shard::Precision;
 
 /// A folder of a test's own, which is deleted at the end.
@@ -138,7 +138,11 @@ fn classes_are_said_in_every_template() {
         ["broad stripes", "thin stripes"],
         "classes"
     );
-    assert_eq!(task.texts.n_rows(), 4, "two classes in two templates");
+    assert_eq!(
+        task.texts.features.n_rows(),
+        4,
+        "two classes in two templates"
+    );
     assert_eq!(
         task.ids.labels,
         [Some(0), Some(0), Some(1), Some(1)],
@@ -174,15 +178,22 @@ fn pictures_of_none_of_the_classes_are_cifar_100s() {
     let names: Vec<&str> = tasks.iter().map(|task| task.ids.name.as_str()).collect();
     assert_eq!(names, ["cifar10", "cifar100", "none_of_the_above"], "tasks");
     assert_eq!(tasks[2].ids.labels, [Some(3), Some(9), None], "one of none");
-    assert_eq!(tasks[2].images.n_rows(), 3, "pictures of both");
+    assert_eq!(tasks[2].images.features.n_rows(), 3, "pictures of both");
     assert_eq!(
-        tasks[2].texts.n_rows(),
+        tasks[2].texts.features.n_rows(),
         21,
         "ten classes twice, and a dummy"
     );
-    assert_eq!(tasks[0].texts.n_rows(), 20, "no dummy for CIFAR-10 alone");
-    let none = &tasks[2].images.values[2 * tasks[2].images.width..];
-    assert_eq!(none, tasks[1].images.values, "the picture of CIFAR-100");
+    assert_eq!(
+        tasks[0].texts.features.n_rows(),
+        20,
+        "no dummy for CIFAR-10 alone"
+    );
+    let none = &tasks[2].images.features.values[2 * tasks[2].images.features.width..];
+    assert_eq!(
+        none, tasks[1].images.features.values,
+        "the picture of CIFAR-100"
+    );
 }
 
 #[test]

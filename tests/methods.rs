@@ -14,10 +14,11 @@ use kappascope::device::cpu;
 use kappascope::error::Result;
 use kappascope::model::adapter::AdapterConfig;
 use kappascope::model::parameters::{Layout, ParameterVisitor, TensorRecord};
-use kappascope::train::fit::{Features, Optimizer, Training, train};
 use kappascope::train::methods::{
-    Activations, Follow, Job, Laplace, Method, MethodName, Options, Pairs, Side, UncertaintyOf,
+    Activations, Features, Laplace, Method, MethodName, MethodOptions, MethodVisitor, Pairs, Side,
+    Training, UncertaintyOf, Variant, train,
 };
+use kappascope::train::optimize::Optimizer;
 use kappascope::weights::shard::read;
 
 /// Error of a value, a score or a gradient over the greatest of its tensor, computed in f32.
@@ -200,7 +201,7 @@ impl Check<'_> {
     fn ten_steps(&self, method: impl Method) {
         let (images, texts) = self.features();
         let [n, _] = texts.dims();
-        let optimizer = self.name.optimizer(Follow::Code).expect("it is trained");
+        let optimizer = self.name.optimizer(Variant::Code).expect("it is trained");
         let training = Training {
             optimizer: match optimizer {
                 Optimizer::Sgd { .. } => optimizer.faster(FASTER),
@@ -230,10 +231,10 @@ impl Check<'_> {
     }
 }
 
-impl Job for Check<'_> {
+impl MethodVisitor for Check<'_> {
     type Output = ();
 
-    fn run<M: Method>(self, mut method: M) {
+    fn visit<M: Method>(self, mut method: M) {
         let weights = self.fixture.below(&format!("{}/weights", self.name.slug()));
         method.load(weights).expect("the names of the fixture");
         self.scores_and_uncertainty(&method.clone().valid());
@@ -243,8 +244,8 @@ impl Job for Check<'_> {
 }
 
 fn check(name: MethodName) {
-    let options = Options {
-        follow: Follow::Code,
+    let options = MethodOptions {
+        variant: Variant::Code,
         sizes: AdapterConfig {
             embed_dim: embed_dim(name),
             hidden_width: 8,
@@ -255,11 +256,11 @@ fn check(name: MethodName) {
         probvlm_uncertainty: UncertaintyOf::Inverse,
     };
     let fixture = Fixture::load();
-    let job = Check {
+    let check = Check {
         name,
         fixture: &fixture,
     };
-    name.with(&options, &cpu().autodiff(), job);
+    name.visit(&options, &cpu().autodiff(), check);
 }
 
 macro_rules! methods {
@@ -274,7 +275,7 @@ macro_rules! methods {
             let checked = [$(MethodName::$name),+];
             let missing: Vec<_> = MethodName::ALL
                 .into_iter()
-                .filter(|name| name.optimizer(Follow::Code).is_some() && !checked.contains(name))
+                .filter(|name| name.optimizer(Variant::Code).is_some() && !checked.contains(name))
                 .collect();
             assert!(missing.is_empty(), "without a check: {missing:?}");
         }

@@ -17,13 +17,13 @@ use kappascope::device::cpu;
 use kappascope::model::encoder::{EncoderConfig, TowersConfig};
 use kappascope::model::parameters::{Parameters as _, TensorRecord};
 use kappascope::preprocess::{RgbPixels, TextPreprocess};
-use kappascope::train::bundle;
+use kappascope::train::export::bundle;
 use kappascope::train::import::towers::{
     ReadImage, ReadText, Vocabulary, import_towers, read_image, read_text,
 };
-use kappascope::train::import::{Dtype, Import, Source};
+use kappascope::train::import::{CheckpointSource, Import};
 use kappascope::weights::manifest::Manifest;
-use kappascope::weights::shard::read;
+use kappascope::weights::shard::{Precision, read};
 use serde::Deserialize;
 
 /// Error over the greatest expected value: f32 sums in another order.
@@ -68,11 +68,11 @@ impl References {
     }
 
     fn read_text(&self) -> ReadText {
-        read_text(&Source::Local(self.text.clone())).expect("a BERT of transformers")
+        read_text(&CheckpointSource::Local(self.text.clone())).expect("a BERT of transformers")
     }
 
     fn read_image(&self) -> ReadImage {
-        read_image(&Source::Local(self.image.clone())).expect("an EfficientNet-Lite")
+        read_image(&CheckpointSource::Local(self.image.clone())).expect("an EfficientNet-Lite")
     }
 
     /// Compares the text tower's features with the references.
@@ -184,7 +184,7 @@ fn another_programs_names_in_an_old_file_give_the_same() {
     let flat = small.image.join("flat.pth");
     let (ours, old) = (
         small.read_image(),
-        read_image(&Source::Local(flat)).expect("a file of PyTorch before 1.6"),
+        read_image(&CheckpointSource::Local(flat)).expect("a file of PyTorch before 1.6"),
     );
     assert_eq!(old.config, ours.config, "sizes told by shapes");
     assert_eq!(old.tensors, ours.tensors, "the same values under our names");
@@ -216,11 +216,11 @@ fn the_genuine_towers_give_their_features() {
     references.check_image();
 }
 
-fn job(out: &Path, dtype: Dtype) -> Import {
+fn job(out: &Path, precision: Precision) -> Import {
     Import {
-        source: Source::Local(References::small().text),
+        source: CheckpointSource::Local(References::small().text),
         out: out.to_owned(),
-        dtype,
+        precision,
         tokenizer: None,
         golden_picture: None,
         replace: false,
@@ -231,8 +231,8 @@ fn job(out: &Path, dtype: Dtype) -> Import {
 #[test]
 fn two_towers_become_one_model_that_answers() {
     let scratch = tempfile::tempdir().expect("a folder");
-    let image = Source::Local(References::small().image);
-    for (name, dtype) in [("f32", Dtype::F32), ("int8", Dtype::Int8)] {
+    let image = CheckpointSource::Local(References::small().image);
+    for (name, dtype) in [("f32", Precision::F32), ("int8", Precision::Int8)] {
         let out = scratch.path().join(name);
         let manifest =
             import_towers(&job(&out, dtype), &image, &Vocabulary::default()).expect("two towers");
@@ -263,10 +263,10 @@ fn wordpieces_that_nobody_types_are_left_out() {
         typed: vec![typed],
         pieces: 75,
     };
-    let image = Source::Local(References::small().image);
+    let image = CheckpointSource::Local(References::small().image);
     let answers = [Vocabulary::default(), vocabulary].map(|vocabulary| {
         let out = scratch.path().join(vocabulary.pieces.to_string());
-        let manifest = import_towers(&job(&out, Dtype::F32), &image, &vocabulary);
+        let manifest = import_towers(&job(&out, Precision::F32), &image, &vocabulary);
         let manifest = manifest.expect("two towers");
         let (session, _) = bundle::open_tested(&out, &cpu()).expect("meets its golden values");
         let captions = ["the cat".to_owned(), "a photo of dogs".to_owned()];
@@ -289,6 +289,7 @@ fn a_text_tower_without_its_tokenizer_is_refused() {
     for file in ["model.safetensors", "config.json"] {
         std::fs::copy(text.join(file), scratch.path().join(file)).expect("copied");
     }
-    let error = read_text(&Source::Local(scratch.path().to_owned())).expect_err("no tokenizer");
+    let error =
+        read_text(&CheckpointSource::Local(scratch.path().to_owned())).expect_err("no tokenizer");
     assert!(format!("{error:#}").contains("tokenizer.json"), "{error:#}");
 }

@@ -11,10 +11,11 @@ use kappascope::train::cli::{Cli, run};
 use kappascope::train::experiments::corrupted::{CorruptedSide, CorruptedSplit, CorruptionName};
 use kappascope::train::experiments::results::Results;
 use kappascope::train::experiments::{Campaign, EvaluationData, Evaluator, FitRequest, Plan};
-use kappascope::train::methods::{Follow, MethodName, UncertaintyOf};
-use kappascope::train::reproduce::cache::{
-    Cache, CacheConfig, CaptionRow, IdMap, Rows, Split, Task, TaskIds,
+use kappascope::train::features::cache::{
+    Cache, CacheConfig, CaptionRow, IdMap, Split, Task, TaskIds,
 };
+use kappascope::train::features::rows::{Embedded, Rows};
+use kappascope::train::methods::{MethodName, UncertaintyOf, Variant};
 use kappascope::weights::shard::Precision;
 
 /// Numbers that look random and are always the same.
@@ -23,6 +24,14 @@ fn rows(n: usize, width: usize, phase: f32) -> Rows {
     Rows {
         values: values.take(n * width).collect(),
         width,
+    }
+}
+
+/// Six features a row, and activations of a width.
+fn embedded(n: usize, width: usize, phases: [f32; 2]) -> Embedded {
+    Embedded {
+        features: rows(n, 6, phases[0]),
+        activations: rows(n, width, phases[1]),
     }
 }
 
@@ -40,10 +49,8 @@ fn split(n_images: usize) -> Split {
             captions: (0..2 * n_images).map(caption).collect(),
             truths: None,
         },
-        texts: rows(2 * n_images, 6, 0.1),
-        images: rows(n_images, 6, 0.2),
-        text_activations: rows(2 * n_images, 7, 0.3),
-        image_activations: rows(n_images, 5, 0.4),
+        texts: embedded(2 * n_images, 7, [0.1, 0.3]),
+        images: embedded(n_images, 5, [0.2, 0.4]),
     }
 }
 
@@ -57,10 +64,8 @@ fn cache() -> Cache {
     };
     let task = |ids: TaskIds, n_texts| Task {
         ids,
-        texts: rows(n_texts, 6, 0.5),
-        images: rows(8, 6, 0.6),
-        text_activations: rows(n_texts, 7, 0.7),
-        image_activations: rows(8, 5, 0.8),
+        texts: embedded(n_texts, 7, [0.5, 0.7]),
+        images: embedded(8, 5, [0.6, 0.8]),
     };
     Cache {
         config: CacheConfig {
@@ -88,7 +93,7 @@ fn plan(epochs: usize) -> Plan {
         batch: 10,
         epochs,
         rate_factor: 1.0,
-        follow: Follow::Code,
+        follow: Variant::Code,
         probvlm_uncertainty: UncertaintyOf::Inverse,
         deterministic_scale: None,
         hidden_width: Some(5),
@@ -160,7 +165,7 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
     }
     assert_eq!(results.methods(), MethodName::ALL.to_vec(), "all methods");
     for name in MethodName::ALL {
-        let n_seeds = if name.optimizer(Follow::Code).is_some() {
+        let n_seeds = if name.optimizer(Variant::Code).is_some() {
             2
         } else {
             1
@@ -223,8 +228,8 @@ fn corrupted() -> [CorruptedSplit; 2] {
         CorruptedSplit {
             corruption: corruption("keyboard"),
             side: CorruptedSide::Captions,
-            features: test.texts,
-            activations: test.text_activations,
+            features: test.texts.features,
+            activations: test.texts.activations,
         },
     ]
 }
@@ -257,8 +262,10 @@ fn every_method_is_measured_on_corrupted_pictures_and_captions() {
     );
     let mut of_other_pictures = cache();
     let [pictures, _] = corrupted();
-    of_other_pictures.test.images = pictures.features;
-    of_other_pictures.test.image_activations = pictures.activations;
+    of_other_pictures.test.images = Embedded {
+        features: pictures.features,
+        activations: pictures.activations,
+    };
     let (others, _) = reproduce(
         &EvaluationData::alone(of_other_pictures),
         &folder.join("others"),

@@ -26,7 +26,7 @@ use kappascope::numerics::Family;
 use kappascope::preprocess::{ImagePreprocess, word_level_tokenizer_json};
 use kappascope::weights::adapter_file::{self, About, AdapterFile};
 use kappascope::weights::manifest::{
-    FORMAT, FileEntry, Golden, Manifest, Outside, Part, Provenance, Shard,
+    FORMAT, FileEntry, Golden, Manifest, OutOfDistributionDetector, Part, Provenance, Shard,
 };
 use kappascope::weights::shard::{Precision, describe, file_entry, read, write};
 
@@ -186,7 +186,7 @@ fn model_in(precision: Precision) -> (Manifest, Memory) {
             power_spherical: adapter_config,
         }),
         reference_uncertainty: None,
-        outside: Some(Outside {
+        out_of_distribution: Some(OutOfDistributionDetector {
             grounds: vec![[200, 30, 30]],
             tolerance: 8,
             threshold: 0.5,
@@ -438,7 +438,7 @@ fn a_model_without_shards_is_read_by_name() {
     let whole = open(manifest.clone(), &memory).expect("a valid model");
     manifest.shards.clear();
     manifest.adapters = None;
-    manifest.outside = None;
+    manifest.out_of_distribution = None;
     let error = open(manifest.clone(), &memory).expect_err("this source has shards alone");
     assert_eq!(
         error.to_string(),
@@ -566,7 +566,7 @@ fn a_model_without_adapters_gives_cosines_and_passes_its_self_test() {
     let (mut manifest, memory) = model();
     let with_adapters = open(manifest.clone(), &memory).expect("a valid model");
     manifest.adapters = None;
-    manifest.outside = None;
+    manifest.out_of_distribution = None;
     manifest
         .shards
         .retain(|shard| matches!(shard.part, Part::Text | Part::Image));

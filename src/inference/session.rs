@@ -271,12 +271,12 @@ impl Session {
 
     /// Share of a picture that has the colour of one of the world's grounds.
     ///
-    /// Below the manifest's threshold the picture is outside the model's world. `None` where the model does not know
+    /// Below the manifest's threshold the picture is out of distribution. `None` where the model does not know
     /// its world.
     #[must_use]
     pub fn ground_share(&self, picture: &RgbPixels) -> Option<f64> {
-        let outside = self.manifest.outside.as_ref()?;
-        Some(picture.plain_share(&outside.grounds, outside.tolerance))
+        let grounds = self.manifest.out_of_distribution.as_ref()?;
+        Some(picture.plain_share(&grounds.grounds, grounds.tolerance))
     }
 
     /// Features and natural parameters of captions in one pass and one read-back.

@@ -1,10 +1,10 @@
-//! What the program's exit code says.
+//! Exit codes of the program.
 
 use burn::tensor::DataError;
 
 use super::progress::Interrupt;
 
-/// Something about the input or its place has to be mended; also what a wrong command line gives.
+/// The input, a file or the command line is wrong.
 pub const BAD_INPUT: u8 = 2;
 /// The program is at fault, not its input (`EX_SOFTWARE`).
 pub const INTERNAL: u8 = 70;

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use serde::de::DeserializeOwned;
 
 /// Reads a file of JSON; `None` where there is no such file.
@@ -40,6 +40,20 @@ pub fn put(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     let new = path.with_extension(format!("new{}", std::process::id()));
     std::fs::write(&new, bytes).with_context(|| format!("writing {}", new.display()))?;
     std::fs::rename(&new, path).with_context(|| format!("writing {}", path.display()))
+}
+
+/// Refuses a file that is there already, unless it may be overwritten.
+///
+/// # Errors
+///
+/// The file is there, and `force` is not set.
+pub(super) fn refuse_to_overwrite(path: &Path, force: bool) -> Result<()> {
+    ensure!(
+        force || !path.exists(),
+        "{} is there already; choose another folder, or --force to write over it",
+        path.display()
+    );
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,30 +1,23 @@
 //! The native side: makes data, trains, evaluates, scores and exports.
 //!
 //! Only this module touches files, clocks and the terminal. Knows nothing of the browser.
+//!
+//! `data`, `optimize` and `gallery` use no other folder of this module; `methods` trains by `optimize`; `features` embeds
+//! `data` for `methods`; `scenes_model` and `experiments` train on features; `export` and `import` write model folders;
+//! `cli` calls them all and is used by none.
 
-pub mod attributes;
-pub mod batch;
-pub mod bundle;
 pub mod cli;
-pub mod clip;
 pub mod data;
-pub mod dtypes;
-pub mod embed;
 pub mod exit;
 pub mod experiments;
 pub mod export;
-pub mod export_fits;
+pub mod features;
 pub mod files;
-pub mod fit;
 pub mod gallery;
 pub mod import;
-pub mod inspect;
 pub mod methods;
-pub mod npy;
-pub mod outside;
+pub mod optimize;
 pub mod photos_model;
 pub mod progress;
-pub mod record;
-pub mod reproduce;
-pub mod scenes;
-pub mod score;
+pub mod provenance;
+pub mod scenes_model;

@@ -33,8 +33,9 @@ pub struct Manifest {
     pub adapters: Option<PerFamily<AdapterConfig>>,
     /// 1/κ of the reference captions, ascending.
     pub reference_uncertainty: Option<PerFamily<Vec<f64>>>,
-    /// How to tell a picture from outside the model's world.
-    pub outside: Option<Outside>,
+    /// How to tell a picture that is out of the distribution of the model's training.
+    #[serde(rename = "outside")]
+    pub out_of_distribution: Option<OutOfDistributionDetector>,
     /// What every engine must reproduce before it answers anything; unknown of another program's file.
     pub golden: Option<Golden>,
     /// Where the weights come from.
@@ -103,11 +104,11 @@ pub struct TensorEntry {
     pub shape: Vec<usize>,
 }
 
-/// A picture is outside the model's world where no ground of that world covers enough of it.
+/// A picture is out of distribution where no ground of the model's world covers enough of it.
 ///
 /// The model's own likelihoods do not tell: they notice 15 % of photographs where they call 2 % of scenes foreign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outside {
+pub struct OutOfDistributionDetector {
     /// Colours that the world's grounds can have.
     pub grounds: Vec<[u8; 3]>,
     /// Greatest difference of a pixel's channel from its ground's.
@@ -153,15 +154,15 @@ pub struct Provenance {
     pub metrics: std::collections::BTreeMap<String, f64>,
     /// The file that the weights were imported from, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<CheckpointOrigin>,
     /// The file of the image tower, where that was imported apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub image_origin: Option<Origin>,
+    pub image_origin: Option<CheckpointOrigin>,
 }
 
 /// The checkpoint that a model was imported from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct CheckpointOrigin {
     /// Id at the model hub, or the file's name.
     pub source: String,
     /// Commit at the model hub.

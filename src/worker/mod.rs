@@ -1,16 +1,17 @@
 //! An engine in its dedicated worker: a request comes in, the session computes, a response goes out.
 //!
-//! Knows the browser's worker scope and [`crate::inference`]; must not know the page, nor which device it was inputs.
+//! Knows the browser's worker scope and [`crate::inference`]; must not know the page, nor which device it was given.
 //! One request is answered at a time; those that need an image encoder which is still on its way wait aside, so that
-//! captions are described meanwhile. An engine that panics or loses its GPU says so, and the
-//! page starts another.
+//! captions are described meanwhile. An engine that panics or loses its GPU says so, and the page starts another.
 
 mod adapter;
 pub mod control;
 mod download;
+mod engine;
 pub mod files;
 mod model;
 mod original;
+mod probes;
 pub mod queue;
 pub mod recent;
 mod self_test;
@@ -19,7 +20,6 @@ pub mod transfer;
 mod weight_store;
 mod worker_scope;
 
-use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -27,44 +27,20 @@ use gloo_timers::future::TimeoutFuture;
 use wasm_bindgen_futures::spawn_local;
 
 pub use adapter::describe_gpu;
+pub use engine::Engine;
 pub use worker_scope::report_lost_gpu;
 
-use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::protocol::{Hub, Probes, Request, Response, Stored};
+use crate::protocol::{Hub, Request, Response, Stored};
 use control::Control;
-use files::Picked;
+use engine::LoadInputs;
 use model::Model;
 use queue::Queue;
 use store::{Store, read, whole};
 use worker_scope::post;
 
-/// What an engine is.
-#[derive(Debug, Clone)]
-pub struct Engine {
-    /// `cpu` or `gpu`.
-    pub name: &'static str,
-    /// Greatest relative error that the self-test allows it.
-    pub tolerance: f64,
-    /// Where its tensors live.
-    pub device: Device,
-    /// The device in words.
-    pub device_words: String,
-    /// Whether it is trusted with weights of which no golden values are known.
-    pub is_reference: bool,
-}
-
 /// A browser tells of a lost GPU within so many milliseconds of the first failure.
 const LOSS_MILLIS: u32 = 1_000;
-
-/// What a load is given beside its request.
-#[derive(Debug, Clone, Default)]
-struct LoadInputs {
-    control: Control,
-    picked: Picked,
-    /// Embeddings of the probes by another engine.
-    expected: Rc<RefCell<Option<Probes>>>,
-}
 
 /// Listens to the page for as long as the worker lives.
 ///

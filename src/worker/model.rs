@@ -8,13 +8,13 @@ use wasm_bindgen_futures::spawn_local;
 
 use super::control::{Control, Wish};
 use super::download::Download;
+use super::engine::{Engine, LoadInputs};
 use super::original::Original;
 use super::queue::Queue;
 use super::recent::Recent;
 use super::self_test::{held, trusted};
 use super::weight_store::WeightStore;
 use super::worker_scope::{heartbeat, now_millis, post};
-use super::{Engine, LoadInputs};
 use crate::answer::{self, caption_tokens};
 use crate::error::{Error, Result};
 use crate::inference::{

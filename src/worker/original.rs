@@ -159,7 +159,7 @@ impl Original {
             shards: Vec::new(),
             adapters: None,
             reference_uncertainty: None,
-            outside: None,
+            out_of_distribution: None,
             golden: None,
             provenance: Provenance {
                 command: source.to_owned(),

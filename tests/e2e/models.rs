@@ -10,10 +10,10 @@ mod built_page {
     use kappascope::device::cpu;
     use kappascope::inference::Session;
     use kappascope::model::adapter::{AdapterConfig, PerFamily};
-    use kappascope::train::bundle::{self, records};
-    use kappascope::train::import::Dtype;
+    use kappascope::train::export::bundle::{self, records};
     use kappascope::weights::adapter_file::{self, About, AdapterFile};
     use kappascope::weights::manifest::Provenance;
+    use kappascope::weights::shard::Precision as Dtype;
     use serde_json::{Value, json};
 
     use crate::harness::tiny_clip::{

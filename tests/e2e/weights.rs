@@ -5,7 +5,7 @@ mod built_page {
     use std::ops::Range;
     use std::time::Duration;
 
-    use kappascope::train::import::Dtype;
+    use kappascope::weights::shard::Precision as Dtype;
     use serde_json::{Value, json};
 
     use crate::harness::tiny_clip::{HUB, cosines, hub_files, picture, session};

@@ -6,8 +6,8 @@ use kappascope::inference::{ImageEncoding, TextEncoding};
 use kappascope::model::parameters::TensorRecord;
 use kappascope::preprocess::Tokens;
 use kappascope::train::import::tokenizer::byte_level_json;
-use kappascope::train::import::{Dtype, Import, Imported, Source, import};
-use kappascope::train::npy;
+use kappascope::train::import::{CheckpointSource, Import, Imported, import};
+use kappascope::weights::shard::Precision;
 
 use crate::shared::shared;
 
@@ -62,11 +62,11 @@ pub(crate) fn tiny_folder(scratch: &Scratch, name: &str, files: &[&str]) -> Path
     folder
 }
 
-pub(crate) fn job(source: &Path, out: &Path, dtype: Dtype) -> Import {
+pub(crate) fn job(source: &Path, out: &Path, precision: Precision) -> Import {
     Import {
-        source: Source::Local(source.to_owned()),
+        source: CheckpointSource::Local(source.to_owned()),
         out: out.to_owned(),
-        dtype,
+        precision,
         tokenizer: None,
         golden_picture: None,
         replace: false,
@@ -74,8 +74,12 @@ pub(crate) fn job(source: &Path, out: &Path, dtype: Dtype) -> Import {
     }
 }
 
-pub(crate) fn import_into(source: &Path, out: &Path, dtype: Dtype) -> anyhow::Result<Imported> {
-    import(&job(source, out, dtype))
+pub(crate) fn import_into(
+    source: &Path,
+    out: &Path,
+    precision: Precision,
+) -> anyhow::Result<Imported> {
+    import(&job(source, out, precision))
 }
 
 /// Tensors in Hugging Face's layout as `OpenAI` and `open_clip` name and cut them, written down independently of the
@@ -181,7 +185,7 @@ fn transposed(record: &TensorRecord) -> TensorRecord {
 pub(crate) fn reference_vectors() -> (Vec<TextEncoding>, ImageEncoding) {
     let rows = |file: &str| {
         let bytes = std::fs::read(shared("clip_reference/data").join(file)).expect("the vectors");
-        let array = npy::read(&bytes).expect("a NumPy file");
+        let array = crate::npy::read(&bytes).expect("a NumPy file");
         let width = *array.shape.last().expect("a matrix");
         let rows = array.values.chunks(width).map(<[f32]>::to_vec);
         rows.collect::<Vec<_>>()

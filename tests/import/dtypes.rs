@@ -2,7 +2,11 @@
 
 use std::path::Path;
 
-use kappascope::train::dtypes::{Pairs, measure};
+#[path = "../../examples/dtypes.rs"]
+#[expect(dead_code, reason = "its main is the example's")]
+mod example;
+
+use example::{Pairs, measure};
 
 /// The built-in model is stored in f16, so that f16 must change nothing; int8 changes a little.
 #[test]

@@ -3,9 +3,8 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use kappascope::train::import::Dtype;
-use kappascope::train::import::checkpoint;
-use kappascope::weights::shard::read;
+use kappascope::train::import::open::open;
+use kappascope::weights::shard::{Precision, read};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -79,7 +78,7 @@ fn with_pickle(pickle: &[u8]) -> Vec<u8> {
 
 fn error(scratch: &Scratch, bytes: &[u8]) -> String {
     put(&scratch.path("."), "hostile.pt", bytes);
-    let opened = checkpoint::open(&scratch.path("hostile.pt"));
+    let opened = open(&scratch.path("hostile.pt"));
     opened.expect_err("no such file may be opened").to_string()
 }
 
@@ -91,7 +90,7 @@ fn an_honest_pickle_of_this_kind_is_read() {
         ("b", tensor(4, 1, &[3], &[1])),
     ]));
     put(&scratch.path("."), "honest.pt", &bytes);
-    let mut opened = checkpoint::open(&scratch.path("honest.pt")).expect("two tensors");
+    let mut opened = open(&scratch.path("honest.pt")).expect("two tensors");
     assert_eq!(opened.entries()["a"].shape, [2, 2], "its shape");
     assert_eq!(opened.read("b"), Ok(vec![0.0; 3]), "a part of the storage");
 }
@@ -103,7 +102,7 @@ fn a_transposed_tensor_is_read_in_its_own_order() {
     let pickle = pickle(&[("a", tensor(6, 0, &[3, 2], &[1, 3]))]);
     let bytes = archive(&[("x/data.pkl", &pickle), ("x/data/0", &data)]);
     put(&scratch.path("."), "strided.pt", &bytes);
-    let mut opened = checkpoint::open(&scratch.path("strided.pt")).expect("a tensor");
+    let mut opened = open(&scratch.path("strided.pt")).expect("a tensor");
     let values = opened.read("a").expect("six values");
     assert_eq!(
         values,
@@ -280,7 +279,7 @@ fn a_pickle_with_any_byte_changed_is_read_or_refused_but_never_more() {
         }
         put(&scratch.path("."), "changed.pt", &bytes);
         // Reaching the next line is the test: no panic, no endless loop, no memory that the file does not have.
-        drop(checkpoint::open(&scratch.path("changed.pt")));
+        drop(open(&scratch.path("changed.pt")));
         length = index;
     }
     assert!(length > 1000, "bytes up to {length} were changed");
@@ -295,7 +294,7 @@ fn a_damaged_storage_is_refused_by_the_tensors_name() {
     let start = bytes.windows(64).position(|window| window == &table[..64]);
     bytes[start.expect("the table lies in the archive as it is")] ^= 1;
     put(&source, "pytorch_model.bin", &bytes);
-    let error = import_into(&source, &scratch.path("out"), Dtype::F16).expect_err("one bit");
+    let error = import_into(&source, &scratch.path("out"), Precision::F16).expect_err("one bit");
     let message = error.to_string();
     assert!(
         message.contains("text_model.embeddings.token_embedding.weight: ")

@@ -1,8 +1,7 @@
 //! Safetensors files that are cut short, contradict themselves, or hold another model.
 
 use kappascope::model::parameters::TensorRecord;
-use kappascope::train::import::Dtype;
-use kappascope::train::import::checkpoint;
+use kappascope::train::import::open::open;
 use kappascope::weights::shard::{Precision, read, write};
 
 use crate::checkpoints::{Scratch, fixture, import_into, put, put_tokenizer};
@@ -19,7 +18,7 @@ fn error(scratch: &Scratch, bytes: &[u8]) -> String {
     let config = std::fs::read(fixture("config.json")).expect("the fixture");
     put(&source, "config.json", &config);
     put_tokenizer(&source);
-    let error = import_into(&source, &scratch.path("out"), Dtype::F16);
+    let error = import_into(&source, &scratch.path("out"), Precision::F16);
     let error = error.expect_err("no such file may be imported");
     assert_eq!(scratch.names("."), ["source"], "nothing half-written");
     error.root_cause().to_string()
@@ -223,7 +222,7 @@ fn a_file_that_is_cut_anywhere_is_refused() {
     let bytes = std::fs::read(fixture("model.safetensors")).expect("the fixture");
     for length in (0..bytes.len()).step_by(97) {
         put(&scratch.path("."), "cut", &bytes[..length]);
-        let opened = checkpoint::open(&scratch.path("cut"));
+        let opened = open(&scratch.path("cut"));
         assert!(opened.is_err(), "cut to {length} bytes");
     }
 }

@@ -6,10 +6,10 @@ use burn::tensor::{Int, Tensor, TensorData};
 use kappascope::device::cpu;
 use kappascope::inference::{CPU_TOLERANCE, Published, Session, Tolerance};
 use kappascope::model::parameters::{Parameters as _, TensorRecord};
-use kappascope::train::bundle;
+use kappascope::train::export::bundle;
 use kappascope::train::import::golden::Verdict;
 use kappascope::train::import::tokenizer::byte_level_json;
-use kappascope::train::import::{Dtype, Source, import};
+use kappascope::train::import::{CheckpointSource, import};
 use kappascope::weights::manifest::{Manifest, Part};
 use kappascope::weights::shard::{Precision, file_entry, join, read, write};
 
@@ -112,7 +112,7 @@ pub(crate) fn compare(source: &Path, scratch: &Scratch, tokenizer: Option<PathBu
         record.expect("the fixture holds every output")
     };
     let (text, image) = (of("text_features"), of("image_features"));
-    for dtype in [Dtype::F32, Dtype::F16, Dtype::Int8] {
+    for dtype in [Precision::F32, Precision::F16, Precision::Int8] {
         let out = scratch.path(&format!("{dtype:?}"));
         let mut job = job(source, &out, dtype);
         job.tokenizer.clone_from(&tokenizer);
@@ -127,15 +127,15 @@ pub(crate) fn compare(source: &Path, scratch: &Scratch, tokenizer: Option<PathBu
             errors[0], errors[1], cosines[0], cosines[1]
         );
         let least = match dtype {
-            Dtype::F32 => {
+            Precision::F32 => {
                 assert!(
                     errors.iter().all(|error| *error <= F32_TOLERANCE),
                     "{errors:?}, {F32_TOLERANCE} is allowed"
                 );
                 F16_COSINE
             }
-            Dtype::F16 => F16_COSINE,
-            Dtype::Int8 => INT8_COSINE,
+            Precision::F16 => F16_COSINE,
+            Precision::Int8 => INT8_COSINE,
         };
         assert!(
             cosines.iter().all(|cosine| *cosine >= least),
@@ -170,7 +170,7 @@ fn the_four_layouts_hold_the_same_towers() {
     open_clip_folder(&custom, "text.");
     let import = |source: &Path, name: &str| {
         let out = scratch.path(name);
-        let imported = import_into(source, &out, Dtype::F32).expect(name);
+        let imported = import_into(source, &out, Precision::F32).expect(name);
         assert_eq!(
             imported.verdict,
             Verdict::Unknown,
@@ -212,7 +212,7 @@ fn open_clip_folder(folder: &Path, text_prefix: &str) {
 fn an_imported_model_opens_without_adapters_and_meets_its_golden_values() {
     let scratch = Scratch::new();
     let source = tiny_folder(&scratch, "hf", &["model.safetensors", "config.json"]);
-    for dtype in [Dtype::F32, Dtype::F16, Dtype::Int8] {
+    for dtype in [Precision::F32, Precision::F16, Precision::Int8] {
         let out = scratch.path(&format!("out-{dtype:?}"));
         let manifest = import_into(&source, &out, dtype)
             .expect("imported")
@@ -242,10 +242,10 @@ fn a_folder_that_is_there_stays_as_it_is_unless_told_otherwise() {
     let source = tiny_folder(&scratch, "hf", &["model.safetensors", "config.json"]);
     let out = scratch.path("out");
     put(&out, "mine", b"x");
-    let error = import_into(&source, &out, Dtype::F16).expect_err("the folder is there");
+    let error = import_into(&source, &out, Precision::F16).expect_err("the folder is there");
     assert!(error.to_string().contains("is there already"), "{error}");
     assert_eq!(scratch.names("out"), ["mine"], "untouched");
-    let mut job = job(&source, &out, Dtype::F16);
+    let mut job = job(&source, &out, Precision::F16);
     job.replace = true;
     import(&job).expect("told to replace it");
     assert!(
@@ -294,18 +294,18 @@ fn what_a_configuration_claims_must_be_what_the_tensors_say() {
             "config.json",
             config.replacen(claim, other, 1).as_bytes(),
         );
-        let error = import_into(&source, &scratch.path("out"), Dtype::F16).expect_err(claim);
+        let error = import_into(&source, &scratch.path("out"), Precision::F16).expect_err(claim);
         assert_eq!(error.root_cause().to_string(), message, "{claim}");
     }
 }
 
 #[test]
 fn a_source_is_a_path_or_an_id() {
-    let parse = |source: &str| Source::parse(source, None);
+    let parse = |source: &str| CheckpointSource::parse(source, None);
     let hub = parse("openai/clip-vit-base-patch32").expect("an id");
-    assert!(matches!(hub, Source::Hub { .. }), "{hub:?}");
+    assert!(matches!(hub, CheckpointSource::Hub { .. }), "{hub:?}");
     let local = parse(env!("CARGO_MANIFEST_DIR")).expect("a folder");
-    assert!(matches!(local, Source::Local(_)), "{local:?}");
+    assert!(matches!(local, CheckpointSource::Local(_)), "{local:?}");
     for nothing in [
         "model.safetensors",
         "a/b/c",

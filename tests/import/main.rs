@@ -18,6 +18,7 @@ mod hostile_safetensors;
 mod http;
 mod hub;
 mod layouts;
+mod npy;
 mod published;
 #[path = "../support/shared.rs"]
 mod shared;

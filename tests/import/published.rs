@@ -3,8 +3,8 @@
 use kappascope::metrics::{first_hit_rank, recall_at_k};
 use kappascope::preprocess::TextPreprocess;
 use kappascope::train::import::tokenizer::from_vocab_and_merges;
-use kappascope::train::npy;
 
+use crate::npy;
 use crate::shared::shared;
 
 fn file(path: &str) -> Vec<u8> {

@@ -7,10 +7,10 @@ use kappascope::device::cpu;
 use kappascope::model::clip::Architecture;
 use kappascope::model::parameters::{Parameters as _, TensorRecord};
 use kappascope::preprocess::{RgbPixels, TextPreprocess};
-use kappascope::train::bundle;
-use kappascope::train::import::{Dtype, import};
+use kappascope::train::export::bundle;
+use kappascope::train::import::import;
 use kappascope::weights::manifest::Manifest;
-use kappascope::weights::shard::read;
+use kappascope::weights::shard::{Precision, read};
 
 use crate::checkpoints::{Scratch, job};
 use crate::layouts::{compare, greatest_error};
@@ -41,7 +41,7 @@ fn captions() -> Vec<String> {
 /// The tiny model as a folder of ours.
 fn imported(scratch: &Scratch) -> (PathBuf, Manifest) {
     let out = scratch.path("siglip");
-    import(&job(&folder(), &out, Dtype::F32)).expect("a SigLIP of transformers");
+    import(&job(&folder(), &out, Precision::F32)).expect("a SigLIP of transformers");
     let json = std::fs::read(out.join("manifest.json")).expect("a manifest");
     (out, Manifest::from_json(&json).expect("a valid manifest"))
 }

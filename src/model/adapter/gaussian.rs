@@ -4,7 +4,6 @@
 use burn::tensor::Tensor;
 
 use super::concentration;
-use crate::model::clip::normalize;
 
 /// Log-density per dimension of each picture under each caption's isotropic Gaussian, up to a constant of the dimension
 /// alone. Its precision is d·κ, for a unit vector has a variance of 1/d along each axis.
@@ -115,21 +114,11 @@ pub fn halved_information_bottleneck(mean: Tensor<2>, log_variance: Tensor<2>) -
     divergence * is_sound
 }
 
-/// Cosine of each picture with each caption.
-///
-/// # Shapes
-///
-/// - `images`: of any length, `[n_images, embed_dim]`
-/// - `texts`: of any length, `[n_texts, embed_dim]`
-/// - output: `[n_images, n_texts]`
-pub fn cosine(images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-    normalize(images).matmul(normalize(texts).transpose())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::device::cpu;
+    use crate::model::clip::normalize;
 
     const TOLERANCE: f32 = 1e-5;
 

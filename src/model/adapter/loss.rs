@@ -121,6 +121,14 @@ mod tests {
     }
 
     #[test]
+    fn info_nce_of_equal_logits_is_the_logarithm_of_the_batch() {
+        assert_close(
+            info_nce(Tensor::zeros([4, 4], &cpu())).into_scalar(),
+            4_f32.ln(),
+        );
+    }
+
+    #[test]
     fn info_nce_does_not_see_constants_and_survives_large_logits() {
         let logits = Tensor::<2>::from_floats([[1.0, -2.0], [0.5, 3.0]], &cpu());
         let plain: f32 = info_nce(logits.clone()).into_scalar();

@@ -22,7 +22,7 @@ pub use crate::family::{Family, PerFamily};
 pub use config::AdapterConfig;
 pub use evidential::{concentration_parameters, evidential_loss};
 pub use gaussian::{
-    cosine, diagonal_log_density, expected_squared_distance, halved_information_bottleneck,
+    diagonal_log_density, expected_squared_distance, halved_information_bottleneck,
     isotropic_log_density, mutual_likelihood_loss,
 };
 pub use generalized_gaussian::GeneralizedGaussian;
@@ -64,18 +64,6 @@ impl Adapter {
     /// - output: `[n_texts, embed_dim]`
     pub fn forward(&self, features: Tensor<2>) -> Tensor<2> {
         perceptron::forward(&self.layers, features)
-    }
-
-    /// `τ · log-likelihood`, what the loss is taken of.
-    ///
-    /// # Shapes
-    ///
-    /// - `features`: `[n_texts, embed_dim]`
-    /// - `images`: `[n_images, embed_dim]`, unit vectors
-    /// - output: `[n_images, n_texts]`
-    pub fn logits(&self, family: Family, features: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
-        let ratio = log_likelihood_ratio(family, self.forward(features), images);
-        ratio * self.logit_scale.val().unsqueeze::<2>()
     }
 }
 

@@ -10,7 +10,7 @@ use csv::StringRecord;
 
 use super::listing::Gatherer;
 use super::place::open;
-use super::{Caption, Picture, Skipped, Splits, hold_out};
+use super::{ItemCaption, Picture, Skipped, Splits, hold_out};
 
 /// Where things stand in a row.
 struct Columns {
@@ -46,16 +46,16 @@ impl Columns {
     }
 
     /// The picture's name and its caption, or why there are none.
-    fn read<'a>(&self, row: &'a StringRecord) -> Result<(&'a str, Caption), &'static str> {
+    fn read<'a>(&self, row: &'a StringRecord) -> Result<(&'a str, ItemCaption), &'static str> {
         let (Some(name), Some(text)) = (row.get(self.image), row.get(self.caption)) else {
             return Err("too few columns");
         };
         let level = self.level.and_then(|column| row.get(column));
         let level = level.map(str::trim).filter(|level| !level.is_empty());
         let level = level.map(str::parse).transpose();
-        let caption = Caption {
+        let caption = ItemCaption {
             level: level.map_err(|_| "its level is not a whole number")?,
-            ..Caption::plain(text)
+            ..ItemCaption::plain(text)
         };
         Ok((name.trim(), caption))
     }
@@ -130,11 +130,11 @@ mod tests {
         assert_eq!(
             dog.captions,
             [
-                Caption {
+                ItemCaption {
                     text: "a dog, brown".to_owned(),
                     level: Some(1)
                 },
-                Caption {
+                ItemCaption {
                     text: "a dog".to_owned(),
                     level: Some(0)
                 }

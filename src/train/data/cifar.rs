@@ -17,7 +17,7 @@ const SIDE: usize = 32;
 const N_BYTES: usize = 3 * SIDE * SIDE;
 
 /// How a version lays out its records.
-struct Layout {
+struct CifarLayout {
     name: &'static str,
     file: &'static str,
     classes: &'static str,
@@ -27,7 +27,7 @@ struct Layout {
     n_labels: usize,
 }
 
-const CIFAR_10: Layout = Layout {
+const CIFAR_10: CifarLayout = CifarLayout {
     name: "cifar10",
     file: "test_batch.bin",
     classes: "batches.meta.txt",
@@ -35,7 +35,7 @@ const CIFAR_10: Layout = Layout {
     n_classes: 10,
     n_labels: 1,
 };
-const CIFAR_100: Layout = Layout {
+const CIFAR_100: CifarLayout = CifarLayout {
     name: "cifar100",
     file: "test.bin",
     classes: "fine_label_names.txt",
@@ -62,7 +62,7 @@ pub fn cifar_100(root: &Path) -> Result<Labelled> {
     labelled(root, &CIFAR_100)
 }
 
-fn labelled(root: &Path, layout: &Layout) -> Result<Labelled> {
+fn labelled(root: &Path, layout: &CifarLayout) -> Result<Labelled> {
     let find = |name: &str, what: &str| {
         first_of(root, &[name, &format!("{}/{name}", layout.folder)], what)
     };

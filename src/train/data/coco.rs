@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use super::place::{first_of, folder_of, open};
-use super::{Caption, Item, Listing, Picture, Skipped, Splits};
+use super::{Item, ItemCaption, Listing, Picture, Skipped, Splits};
 
 /// Which of COCO's divisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub fn captions_of(annotations: &Path, pictures: &Path) -> Result<Listing> {
         )
     })?;
     let mut skipped = Vec::new();
-    let mut items: BTreeMap<u64, (Item, Vec<(u64, Caption)>)> = BTreeMap::new();
+    let mut items: BTreeMap<u64, (Item, Vec<(u64, ItemCaption)>)> = BTreeMap::new();
     for image in file.images {
         let item = Item {
             id: image.id.to_string(),
@@ -100,7 +100,7 @@ pub fn captions_of(annotations: &Path, pictures: &Path) -> Result<Listing> {
         }
     }
     for annotation in file.annotations {
-        let caption = Caption::plain(&annotation.caption);
+        let caption = ItemCaption::plain(&annotation.caption);
         match items.get_mut(&annotation.image_id) {
             Some((_, captions)) => captions.push((annotation.id, caption)),
             None => skipped.push(Skipped::new(

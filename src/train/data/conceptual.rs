@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 
 use super::place::{folder_of, is_picture, names_in, open};
-use super::{Caption, Item, Listing, Picture, Skipped};
+use super::{Item, ItemCaption, Listing, Picture, Skipped};
 
 /// The captions whose pictures are there.
 ///
@@ -46,7 +46,7 @@ pub fn captions_of(tsv: &Path, root: &Path) -> Result<Listing> {
         listing.items.push(Item {
             id: i.to_string(),
             picture: Picture::File(path.clone()),
-            captions: vec![Caption::plain(caption)],
+            captions: vec![ItemCaption::plain(caption)],
         });
     }
     ensure!(

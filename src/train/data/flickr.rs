@@ -11,9 +11,9 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::listing::Gatherer;
 use super::place::{first_of, folder_of, open};
-use super::{Caption, Listing, Picture, Skipped, Splits, hold_out, karpathy};
+use super::{ItemCaption, Listing, Picture, Skipped, Splits, hold_out, karpathy};
 
-/// Which of the two.
+/// One of the two data sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     /// 8,000 pictures.
@@ -128,7 +128,7 @@ pub fn captions_of(tokens: &Path, pictures: &Path) -> Result<Listing> {
             continue;
         };
         n_captions += 1;
-        gatherer.add(name, Caption::plain(text), || {
+        gatherer.add(name, ItemCaption::plain(text), || {
             Picture::File(pictures.join(name))
         });
     }

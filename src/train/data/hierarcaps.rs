@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 
 use super::place::{folder_of, open};
-use super::{Caption, Item, Listing, Picture, Skipped, Splits};
+use super::{Item, ItemCaption, Listing, Picture, Skipped, Splits};
 
 /// What stands between two levels.
 const ARROW: &str = "=>";
@@ -70,12 +70,12 @@ fn hierarchies(path: &Path, pictures: &Path) -> Result<Listing> {
     listing.checked(path)
 }
 
-fn captions_of(levels: &[&str]) -> Vec<Caption> {
+fn captions_of(levels: &[&str]) -> Vec<ItemCaption> {
     let levels = levels.iter().enumerate();
     levels
-        .map(|(level, text)| Caption {
+        .map(|(level, text)| ItemCaption {
             level: Some(level),
-            ..Caption::plain(text)
+            ..ItemCaption::plain(text)
         })
         .collect()
 }

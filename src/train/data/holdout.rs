@@ -62,13 +62,13 @@ fn shuffled(n: usize, seed: u64) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::data::{Caption, Item, Picture};
+    use crate::train::data::{Item, ItemCaption, Picture};
 
     fn listing(n: usize) -> Listing {
         let item = |i: usize| Item {
             id: i.to_string(),
             picture: Picture::File(i.to_string().into()),
-            captions: vec![Caption::plain("a caption")],
+            captions: vec![ItemCaption::plain("a caption")],
         };
         Listing {
             items: (0..n).map(item).collect(),

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
 use super::place::open;
-use super::{Caption, Item, Listing, Picture, Splits};
+use super::{Item, ItemCaption, Listing, Picture, Splits};
 
 #[derive(Deserialize)]
 struct File {
@@ -64,7 +64,7 @@ pub fn splits(json: &Path, pictures: &Path) -> Result<Splits> {
         listing.items.push(Item {
             id: image.filename.clone(),
             picture: Picture::File(path.join(&image.filename)),
-            captions: captions.map(|s| Caption::plain(&s.raw)).collect(),
+            captions: captions.map(|s| ItemCaption::plain(&s.raw)).collect(),
         });
     }
     Ok(Splits {

@@ -1,4 +1,4 @@
-//! What every format is read into.
+//! Lists of pictures with captions, which every format is read into.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use super::Picture;
 
-/// What is said of a picture.
+/// A caption of a picture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Caption {
+pub struct ItemCaption {
     /// The words.
     pub text: String,
     /// Level in a hierarchy, the vaguest 0.
     pub level: Option<usize>,
 }
 
-impl Caption {
+impl ItemCaption {
     /// A caption that belongs to no hierarchy.
     #[must_use]
     pub fn plain(text: &str) -> Self {
@@ -28,7 +28,7 @@ impl Caption {
     }
 }
 
-/// A picture with what is said of it.
+/// A picture with its captions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// Name in its data set.
@@ -36,20 +36,20 @@ pub struct Item {
     /// Where it lies.
     pub picture: Picture,
     /// At least one, but for pictures that are to be classified.
-    pub captions: Vec<Caption>,
+    pub captions: Vec<ItemCaption>,
 }
 
-/// Something that a data set names and that was left out.
+/// An entry of a data set that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
-    /// What it is.
+    /// Its name in the data set.
     pub what: String,
     /// Why it was left out.
     pub why: String,
 }
 
 impl Skipped {
-    /// What was left out, and why.
+    /// An entry and the reason.
     pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
         let (what, why) = (what.into(), why.into());
         Self { what, why }
@@ -59,9 +59,9 @@ impl Skipped {
 /// The pictures of a split, in a fixed order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// What there is.
+    /// The pictures that are there.
     pub items: Vec<Item>,
-    /// What was left out.
+    /// The entries that were left out.
     pub skipped: Vec<Skipped>,
 }
 
@@ -72,7 +72,7 @@ pub struct Splits {
     pub train: Listing,
     /// To measure on.
     pub test: Listing,
-    /// What a user should know about what was chosen.
+    /// Notes to the user about how the splits were chosen.
     pub notes: Vec<String>,
 }
 
@@ -151,7 +151,12 @@ pub(super) struct Gatherer {
 
 impl Gatherer {
     /// Adds a caption to a picture, which lies where `picture` says if it is named for the first time.
-    pub(super) fn add(&mut self, id: &str, caption: Caption, picture: impl FnOnce() -> Picture) {
+    pub(super) fn add(
+        &mut self,
+        id: &str,
+        caption: ItemCaption,
+        picture: impl FnOnce() -> Picture,
+    ) {
         let at = *self.of_id.entry(id.to_owned()).or_insert_with(|| {
             self.items.push(Item {
                 id: id.to_owned(),
@@ -180,7 +185,7 @@ mod tests {
         Item {
             id: id.to_owned(),
             picture: Picture::File(PathBuf::from(path)),
-            captions: vec![Caption::plain(text)],
+            captions: vec![ItemCaption::plain(text)],
         }
     }
 

@@ -1,13 +1,14 @@
 //! Public data sets in the formats they are published in, one a file.
 //!
 //! Every format becomes the same lists: pictures that stay where they lie, what is said of them, and what was left out
-//! and why. Nothing here knows models or tensors; `reproduce` embeds what is listed.
+//! and why. Nothing here knows models or tensors; `features` embeds what is listed.
 
 pub mod captions_csv;
 pub mod cifar;
 pub mod coco;
 pub mod conceptual;
 pub mod corruption;
+pub mod dataset;
 pub mod flickr;
 pub mod hierarcaps;
 pub mod image_folder;
@@ -21,6 +22,6 @@ mod picture;
 mod place;
 
 pub use holdout::{hold_out, take};
-pub use listing::{Caption, Item, Labelled, Listing, Skipped, Splits};
+pub use listing::{Item, ItemCaption, Labelled, Listing, Skipped, Splits};
 pub use picture::{Picture, PlaneOrder};
 pub use place::first_of;

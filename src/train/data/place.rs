@@ -87,7 +87,7 @@ pub(super) mod tests {
 
     /// Two by two pixels of one colour, as a PNG file.
     pub(in crate::train::data) fn png(colour: [u8; 3]) -> Vec<u8> {
-        crate::train::export::png(&colour.repeat(4), 2).expect("a small picture")
+        crate::train::gallery::png::png(&colour.repeat(4), 2).expect("a small picture")
     }
 
     #[test]

@@ -13,12 +13,12 @@ use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
 use super::place::{is_picture, names_in};
-use super::{Caption, Item, Listing, Picture, Skipped};
+use super::{Item, ItemCaption, Listing, Picture, Skipped};
 
 /// The most that the text of a caption may take.
 const MAX_TEXT_BYTES: u64 = 1 << 20;
 
-/// What is known of a name so far.
+/// The files of one name that were found so far.
 #[derive(Default)]
 struct Sample {
     picture: Option<Picture>,
@@ -105,7 +105,7 @@ fn read_archive(path: &Path, listing: &mut Listing) -> Result<()> {
             } if !text.trim().is_empty() => listing.items.push(Item {
                 id: key,
                 picture,
-                captions: vec![Caption::plain(&text)],
+                captions: vec![ItemCaption::plain(&text)],
             }),
             Sample { picture: None, .. } => {
                 listing.skipped.push(Skipped::new(what, "no picture"));

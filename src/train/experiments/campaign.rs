@@ -14,8 +14,8 @@ use super::run::{Evaluator, FitRequest, Measured, Plan};
 use super::{figures, report};
 use crate::report::{Impacted, Metric, SHOWN_ON_THE_PAGE, Shift};
 use crate::train::files;
-use crate::train::fit::Diverged;
 use crate::train::methods::MethodName;
+use crate::train::optimize::Diverged;
 use crate::train::progress::Interrupt;
 
 /// What to fit and measure, and where the results go.

@@ -7,8 +7,8 @@ use crate::metrics::rejection::{
     Accuracy, Candidate, Choice, nearest_point, rejection_auroc, rejection_curve, with_dummy,
 };
 use crate::report::{Metric, RejectionResult, RejectionRule};
+use crate::train::features::cache::TaskIds;
 use crate::train::methods::Method;
-use crate::train::reproduce::cache::TaskIds;
 
 /// Points of a rejection curve that are kept, at equal steps of the share of all pictures that are refused.
 pub(super) const CURVE_STEPS: usize = 20;

@@ -6,7 +6,7 @@
 )]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
@@ -16,10 +16,12 @@ use super::corrupted::CorruptedSplit;
 use super::evaluation_data::EvaluationData;
 use super::run::{Evaluator, FitRequest, Plan};
 use crate::device;
-use crate::train::cli::command_line;
-use crate::train::methods::{Follow, MethodName, UncertaintyOf};
-use crate::train::reproduce::cache::Cache;
-use crate::train::reproduce::world::World;
+use crate::train::data::dataset::Dataset;
+use crate::train::features::cache::Cache;
+use crate::train::files::refuse_to_overwrite;
+use crate::train::methods::{MethodName, UncertaintyOf, Variant};
+use crate::train::optimize::Checkpoint;
+use crate::train::provenance::command_line;
 
 /// How to fit.
 #[derive(Debug, Args)]
@@ -41,7 +43,7 @@ struct PlanArgs {
     rate_factor: f64,
     /// What to do where paper and released code differ.
     #[arg(long, value_enum, default_value = "code")]
-    follow: Follow,
+    follow: Variant,
     /// What `ProbVLM` calls uncertainty.
     #[arg(long, value_enum, default_value = "inverse")]
     probvlm_uncertainty: UncertaintyOf,
@@ -86,7 +88,7 @@ pub struct FitArgs {
 pub struct ReproduceArgs {
     /// Where pictures and captions come from.
     #[arg(long, value_enum, default_value = "scenes")]
-    world: World,
+    world: Dataset,
     /// How many seeds, from 0.
     #[arg(long, default_value_t = 5)]
     seeds: u64,
@@ -137,15 +139,6 @@ impl PlanArgs {
     }
 }
 
-pub(in crate::train) fn refuse_to_overwrite(path: &Path, force: bool) -> Result<()> {
-    ensure!(
-        force || !path.exists(),
-        "{} is there already; choose another folder, or --force to write over it",
-        path.display()
-    );
-    Ok(())
-}
-
 /// Runs `train fit`.
 ///
 /// # Errors
@@ -161,10 +154,7 @@ pub fn run_fit(args: &FitArgs) -> Result<()> {
         seed: args.seed,
     };
     let measured = Evaluator::new(&data, &device).fit(request, &plan, Some(&args.out))?;
-    for name in ["checkpoint.json", "method.bpk", "optimizer.bpk"] {
-        // A fit that was short left none.
-        std::fs::remove_file(args.out.join(name)).ok();
-    }
+    Checkpoint::delete(&args.out);
     let json = serde_json::json!({
         "method": args.method,
         "seed": args.seed,

@@ -13,10 +13,10 @@ use clap::Args;
 use super::corrupted::{CorruptedSide, CorruptedSplit, CorruptionName, FOLDER, listed};
 use crate::corruption::{Corruption, CorruptionKind as _, ImageCorruption, Misspelling};
 use crate::device;
+use crate::train::data::dataset::Dataset;
+use crate::train::features::cache::Cache;
 use crate::train::progress::Interrupt;
-use crate::train::reproduce::cache::Cache;
-use crate::train::reproduce::embed_scenes::TestScenes;
-use crate::train::reproduce::world::World;
+use crate::train::scenes_model::embed::TestScenes;
 use crate::weights::shard::Precision;
 
 /// `train disturb`.
@@ -53,7 +53,7 @@ pub struct DisturbArgs {
 pub fn run_disturb(args: &DisturbArgs) -> Result<()> {
     let clean = Cache::read(&args.features)?;
     ensure!(
-        clean.config.dataset == World::Scenes.slug(),
+        clean.config.dataset == Dataset::Scenes.slug(),
         "{} holds features of {}, whose pictures are not drawn but read: `train embed --distort` embeds them",
         args.features.display(),
         clean.config.dataset

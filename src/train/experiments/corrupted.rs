@@ -12,8 +12,9 @@ use crate::corruption::{Corruption, CorruptionKind};
 use crate::metrics::mean;
 use crate::metrics::retrieval::mean_impact;
 use crate::report::{Impacted, Metric, Shift};
+use crate::train::features::cache::{Cache, Tensors};
+use crate::train::features::rows::Rows;
 use crate::train::files;
-use crate::train::reproduce::cache::{Cache, Rows, Tensors};
 use crate::weights::shard::{Precision, write};
 
 /// The folder beside the clean features.

@@ -14,9 +14,9 @@ use crate::numerics::MIN_LIKELIHOOD_COSINE;
 use crate::report::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation};
 use crate::scenes::grammar::{N_LEVELS, full_description, hierarchy, random_part};
 use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
-use crate::train::attributes::{Task, tasks};
-use crate::train::export::picture;
-use crate::train::outside;
+use crate::train::export::out_of_distribution;
+use crate::train::gallery::png::picture;
+use crate::train::scenes_model::attributes::{AttributeTask, tasks};
 
 /// Seed of the test scenes.
 pub const TEST_SEED: u64 = 2_000_000;
@@ -63,11 +63,11 @@ pub fn evaluate(
     photos: Option<&Path>,
 ) -> Result<Evaluation> {
     let set = TestSet::draw(session, n_scenes, seed)?;
-    let world = session.manifest().outside.as_ref();
+    let world = session.manifest().out_of_distribution.as_ref();
     Ok(Evaluation {
         n_scenes,
         seed,
-        out_of_distribution: outside::measure(world, &set.scenes, photos)?,
+        out_of_distribution: out_of_distribution::measure(world, &set.scenes, photos)?,
         families: PerFamily {
             vmf: set.evaluate(session, seed, Family::VonMisesFisher)?,
             power_spherical: set.evaluate(session, seed, Family::PowerSpherical)?,
@@ -386,7 +386,7 @@ fn level_correlation(uncertainty: &[f64], is_correct: &[bool]) -> Result<f64> {
 fn attribute_accuracy(session: &Session, seed: u64, score: Score) -> Result<BTreeMap<String, f64>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed + 1);
     let mut accuracy = BTreeMap::new();
-    for Task {
+    for AttributeTask {
         name,
         captions,
         label,

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 
 use super::corrupted::CorruptedSplit;
-use crate::train::reproduce::cache::Cache;
+use crate::train::features::cache::Cache;
 
 /// Features to train on, and features to measure on.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use super::relevance::Relevance;
 use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls};
 use crate::metrics::{mean, quantile, spearman};
 use crate::report::{Grouped, LevelStatistic, Metric, Retrieval};
+use crate::train::features::cache::{CaptionRow, IdMap};
 use crate::train::methods::{Method, Side};
-use crate::train::reproduce::cache::{CaptionRow, IdMap};
 
 /// Groups of equal size, from the most certain queries to the most uncertain.
 const LEVELS: usize = 10;
@@ -389,8 +389,8 @@ mod tests {
 
     use super::*;
     use crate::device::cpu;
-    use crate::train::methods::Clip;
-    use crate::train::reproduce::cache::Truths;
+    use crate::train::features::cache::Truths;
+    use crate::train::methods::ZeroShot;
 
     const T2I: Metric = Metric::Recall(Retrieval::TextToImage, 1);
     const I2T: Metric = Metric::Recall(Retrieval::ImageToText, 1);
@@ -430,7 +430,7 @@ mod tests {
             ],
             &device,
         );
-        let clip = Clip::new(&device);
+        let clip = ZeroShot::new(&device);
         let numbers = retrieval(&Encoded::new(&clip, images, texts), &ids).expect("a device");
         assert_eq!(numbers[&T2I], 0.75, "the last points at picture 0");
         assert_eq!(
@@ -472,7 +472,7 @@ mod tests {
             ],
             &device,
         );
-        let clip = Clip::new(&device);
+        let clip = ZeroShot::new(&device);
         let encoded = Encoded::new(&clip, images, texts);
         let strict = retrieval(&encoded, &ids).expect("a device");
         assert_eq!(strict[&I2T], 0.0, "own captions alone");

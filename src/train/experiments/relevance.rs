@@ -1,7 +1,7 @@
 //! Which captions are right for a picture.
 
 use crate::metrics::retrieval::Hit;
-use crate::train::reproduce::cache::{IdMap, Truths};
+use crate::train::features::cache::{IdMap, Truths};
 
 /// The captions that each picture may find.
 #[derive(Debug)]

@@ -15,10 +15,13 @@ use super::relevance::Relevance;
 use crate::metrics::retrieval::mean_impact;
 use crate::model::adapter::AdapterConfig;
 use crate::report::{Impacted, Metric, Shift};
-use crate::train::bundle::records;
-use crate::train::fit::{Features, Training, train};
-use crate::train::methods::{Follow, Job, Laplace, Method, MethodName, Options, UncertaintyOf};
-use crate::train::reproduce::cache::{Cache, Rows, Task};
+use crate::train::export::bundle::records;
+use crate::train::features::cache::{Cache, Task};
+use crate::train::features::rows::Rows;
+use crate::train::methods::{Features, Training, train};
+use crate::train::methods::{
+    Laplace, Method, MethodName, MethodOptions, MethodVisitor, UncertaintyOf, Variant,
+};
 use crate::weights::shard::{Precision, write};
 
 /// The paper's hidden width, and how much wider than the features it is at their 512 dimensions.
@@ -37,7 +40,7 @@ pub struct Plan {
     /// Factor on each method's published learning rate.
     pub rate_factor: f64,
     /// Paper or code, where they differ.
-    pub follow: Follow,
+    pub follow: Variant,
     /// What `ProbVLM` calls uncertainty.
     pub probvlm_uncertainty: UncertaintyOf,
     /// Where τ starts in deterministic fine-tuning; 1 if not given.
@@ -60,9 +63,9 @@ impl Plan {
         }
     }
 
-    fn options(&self, embed_dim: usize) -> Options {
-        Options {
-            follow: self.follow,
+    fn options(&self, embed_dim: usize) -> MethodOptions {
+        MethodOptions {
+            variant: self.follow,
             sizes: self.sizes(embed_dim),
             batch: self.batch,
             deterministic_scale: self.deterministic_scale,
@@ -145,12 +148,12 @@ impl<'a> MethodInputs<'a> {
     /// Captions and pictures of a task.
     fn task(&self, task: &Task) -> (Tensor<2>, Tensor<2>) {
         let of = |rows: &Rows| rows.to_device(self.evaluator.device);
-        let (texts, images) = (of(&task.texts), of(&task.images));
+        let (texts, images) = (of(&task.texts.features), of(&task.images.features));
         match &self.posteriors {
             None => (texts, images),
             Some((text, image)) => (
-                text.with_variance(texts, of(&task.text_activations)),
-                image.with_variance(images, of(&task.image_activations)),
+                text.with_variance(texts, of(&task.texts.activations)),
+                image.with_variance(images, of(&task.images.activations)),
             ),
         }
     }
@@ -272,10 +275,10 @@ struct FitAndMeasure<'a> {
     folder: Option<&'a Path>,
 }
 
-impl Job for FitAndMeasure<'_> {
+impl MethodVisitor for FitAndMeasure<'_> {
     type Output = Result<Measured>;
 
-    fn run<M: Method>(self, method: M) -> Result<Measured> {
+    fn visit<M: Method>(self, method: M) -> Result<Measured> {
         let FitRequest { name, seed } = self.request;
         let method = drawn(method, seed);
         let started = Instant::now();
@@ -355,6 +358,6 @@ impl<'a> Evaluator<'a> {
             folder,
         };
         let autodiff = self.device.clone().autodiff();
-        request.name.with(&options, &autodiff, job)
+        request.name.visit(&options, &autodiff, job)
     }
 }

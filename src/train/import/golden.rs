@@ -1,11 +1,11 @@
-//! What is known of models from elsewhere: the answers that the original program gives with the genuine weights.
+//! Compares an imported model with the answers that the original program gives with the genuine weights.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::job::Dtype;
 use crate::inference::{Published, Session, Tolerance};
 use crate::preprocess::decode;
-use crate::weights::manifest::Origin;
+use crate::weights::manifest::CheckpointOrigin;
+use crate::weights::shard::Precision;
 use anyhow::{Context as _, Result, bail};
 
 /// Ids at the hub and SHA-256 of files that hold `OpenAI`'s ViT-B/32: the pinned `pytorch_model.bin`, and `ViT-B-32.pt`,
@@ -16,29 +16,29 @@ const GENUINE: [&str; 3] = [
     "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af",
 ];
 
-/// How a model did on the published answers.
+/// Whether a model gives the published answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// These are the genuine weights; `without_picture` if only captions could be compared.
     Genuine {
         /// Greatest error, in units of what is allowed.
         worst: f64,
-        /// Whether no golden picture was at hand.
+        /// Whether no golden picture was given.
         without_picture: bool,
     },
     /// Some other model.
     Unknown,
 }
 
-/// Compares an imported model with what is known.
+/// Compares an imported model with the published answers.
 ///
 /// # Errors
 ///
 /// A model that says it is genuine and answers differently, or a golden picture that cannot be read.
 pub fn judge(
     session: &Session,
-    dtype: Dtype,
-    origin: Option<&Origin>,
+    precision: Precision,
+    origin: Option<&CheckpointOrigin>,
     picture: Option<&Path>,
 ) -> Result<Verdict> {
     let published = Published::vit_b_32()?;
@@ -53,9 +53,9 @@ pub fn judge(
         }
         None => None,
     };
-    let tolerance = match dtype {
-        Dtype::F32 | Dtype::F16 => Tolerance::ORIGINAL,
-        Dtype::Int8 => Tolerance::INT8,
+    let tolerance = match precision {
+        Precision::F32 | Precision::F16 => Tolerance::ORIGINAL,
+        Precision::Int8 => Tolerance::INT8,
     };
     let worst = published.worst(tolerance, &texts, picture.as_ref());
     let without_picture = picture.is_none();
@@ -66,25 +66,16 @@ pub fn judge(
         }),
         (false, false) => Ok(Verdict::Unknown),
         (false, true) => bail!(
-            "the source is OpenAI's ViT-B/32, but the answers to {:?} miss the published ones by {worst:.1} times what {dtype:?} allows",
+            "the source is OpenAI's ViT-B/32, but the answers to {:?} miss the published ones by {worst:.1} times what {precision:?} allows",
             published.captions
         ),
     }
 }
 
 /// Whether a checkpoint is `OpenAI`'s ViT-B/32 by where it comes from or by its hash.
-pub(super) fn claims_to_be_genuine(origin: &Origin) -> bool {
+pub(super) fn claims_to_be_genuine(origin: &CheckpointOrigin) -> bool {
     let names = [&origin.source, &origin.checkpoint.sha256];
     names.into_iter().any(|name| GENUINE.contains(&&**name))
-}
-
-/// The golden picture, where this machine has it: CLIP's own drawing of its training, which is not this project's to
-/// give away.
-#[must_use]
-pub fn picture_at_hand() -> Option<PathBuf> {
-    let data = PathBuf::from(std::env::var_os("KAPPASCOPE_SHARED_DATA")?);
-    let picture = data.join("clip_reference/data/CLIP.png");
-    picture.is_file().then_some(picture)
 }
 
 impl std::fmt::Display for Verdict {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use hf_hub::api::sync::{ApiBuilder, ApiRepo};
 use hf_hub::{Cache, Repo, RepoType};
 
-use super::source::WEIGHTS;
+use super::weights_file::{WEIGHTS, file_entry_of};
 use crate::weights::original::CompanionFiles;
 
 /// The commit that is taken of a model where none is asked for.
@@ -21,23 +21,23 @@ const PINNED: &[(&str, &str)] = &[
     ),
 ];
 
-/// How often a download goes on after the connection broke.
+/// Number of times that a download is resumed after the connection broke.
 const MAX_RETRIES: usize = 5;
 
 /// A downloaded checkpoint; configuration and tokenizer lie beside it.
 #[derive(Debug)]
-pub(super) struct Fetched {
+pub(super) struct Download {
     pub(super) weights: PathBuf,
     /// The commit.
     pub(super) revision: String,
 }
 
-/// Downloads what an import needs, or finds it in the cache. A download that was cut off goes on where it ended.
+/// Downloads the files that an import needs, or finds it in the cache. A download that was cut off is resumed.
 ///
 /// # Errors
 ///
 /// No such model or revision, no checkpoint that can be read, or a connection that fails.
-pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Fetched> {
+pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Download> {
     let pinned = PINNED.iter().find(|(known, _)| *known == id);
     let revision = revision
         .or(pinned.map(|(_, revision)| *revision))
@@ -62,7 +62,7 @@ pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Fetched> {
     };
     verify(&weights)?;
     let revision = commit(&weights).unwrap_or(revision).to_owned();
-    Ok(Fetched { weights, revision })
+    Ok(Download { weights, revision })
 }
 
 fn first_of(repo: &ApiRepo, files: &[&str]) -> Result<PathBuf> {
@@ -91,7 +91,7 @@ fn verify(weights: &Path) -> Result<()> {
     let Some(expected) = name.filter(|name| name.len() == 64) else {
         return Ok(());
     };
-    let found = super::source::file_entry_of(&blob)?.sha256;
+    let found = file_entry_of(&blob)?.sha256;
     if found != expected {
         std::fs::remove_file(&blob)?;
     }

@@ -4,28 +4,30 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::Source;
-use super::checkpoint::{self, Checkpoint};
-use super::golden::{self, Verdict, picture_at_hand};
+use super::golden::{self, Verdict};
+use super::open;
 use super::shards::ShardWriter;
-use super::source::Found;
+use super::source::{CheckpointFiles, CheckpointSource};
 use super::staging::{self, Existing, Staging};
+use super::tensor_file::TensorFile;
 use super::tokenizer::byte_level_json;
 use crate::device;
 use crate::inference::Session;
 use crate::model::clip::ClipConfig;
+use crate::model::encoder::EncoderConfig;
 use crate::model::parameters::Parameters as _;
 use crate::preprocess::ImagePreprocess;
 use crate::scenes::render;
-use crate::train::bundle::open_untested;
-use crate::train::export::{PICTURE_SIDE, here_and_now, png};
-use crate::train::gallery::golden_scene;
+use crate::train::export::bundle::open_untested;
+use crate::train::gallery::pictures::golden_scene;
+use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::progress::{Interrupt, Meter};
-use crate::weights::manifest::{FORMAT, Manifest, Origin, Part, Provenance, Shard};
+use crate::train::provenance::commit_and_date;
+use crate::weights::manifest::{CheckpointOrigin, FORMAT, Manifest, Part, Provenance, Shard};
 use crate::weights::original::{self, CheckpointDescription, Mapping, describe};
 use crate::weights::shard::{Precision, file_entry};
 
-/// What the manifest's golden values are taken of.
+/// Captions of the golden values.
 const GOLDEN_CAPTIONS: [&str; 4] = [
     "a diagram",
     "a photo of a dog",
@@ -37,36 +39,15 @@ const GOLDEN_CAPTIONS: [&str; 4] = [
 /// rows one by one.
 const TOKEN_TABLE: &str = "text_model.embeddings.token_embedding.weight";
 
-/// How weights are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Dtype {
-    /// Half precision: half of f32's bytes.
-    F16,
-    /// As the checkpoint has them.
-    F32,
-    /// Matrices in one byte a value, with a scale for each row.
-    Int8,
-}
-
-impl From<Dtype> for Precision {
-    fn from(dtype: Dtype) -> Self {
-        match dtype {
-            Dtype::F16 => Self::F16,
-            Dtype::F32 => Self::F32,
-            Dtype::Int8 => Self::Int8,
-        }
-    }
-}
-
-/// What to import and how.
+/// An import: source, target and precision.
 #[derive(Debug, Clone)]
 pub struct Import {
     /// The checkpoint.
-    pub source: Source,
+    pub source: CheckpointSource,
     /// The folder to make.
     pub out: PathBuf,
     /// How its weights are stored.
-    pub dtype: Dtype,
+    pub precision: Precision,
     /// A `tokenizer.json`, where none lies beside the checkpoint.
     pub tokenizer: Option<PathBuf>,
     /// `CLIP.png` of `OpenAI`'s repository, for the golden check.
@@ -80,18 +61,18 @@ pub struct Import {
 /// A model that was imported.
 #[derive(Debug)]
 pub struct Imported {
-    /// What was written.
+    /// The manifest that was written.
     pub manifest: Manifest,
-    /// What is known of it.
+    /// Comparison with the published answers.
     pub verdict: Verdict,
 }
 
-/// A checkpoint with everything that is needed to write it.
+/// A checkpoint with its description.
 struct Prepared {
-    checkpoint: Box<dyn Checkpoint>,
+    checkpoint: Box<dyn TensorFile>,
     mapping: Mapping,
     description: CheckpointDescription,
-    origin: Option<Origin>,
+    origin: Option<CheckpointOrigin>,
     seed: u64,
 }
 
@@ -109,14 +90,13 @@ pub fn import(job: &Import) -> Result<Imported> {
     let interrupt = Interrupt::install();
     let staging = Staging::new(&job.out, existing)?;
     let folder = staging.folder();
-    let shards = write_shards(&mut prepared, job.dtype.into(), folder, interrupt)?;
+    let shards = write_shards(&mut prepared, job.precision, folder, interrupt)?;
     let (manifest, session) = write_manifest(&prepared, shards, job, folder)?;
-    let picture = job.golden_picture.clone().or_else(picture_at_hand);
     let verdict = golden::judge(
         &session,
-        job.dtype,
+        job.precision,
         prepared.origin.as_ref(),
-        picture.as_deref(),
+        job.golden_picture.as_deref(),
     )?;
     staging.finish()?;
     Ok(Imported { manifest, verdict })
@@ -133,11 +113,11 @@ pub(super) fn existing(job: &Import) -> Existing {
 
 fn prepare(job: &Import) -> Result<Prepared> {
     let found = match &job.source {
-        Source::Random { seed } => return prepare_random(job, *seed),
-        source => Found::of(source)?,
+        CheckpointSource::Random { seed } => return prepare_random(job, *seed),
+        source => CheckpointFiles::of(source)?,
     };
     let in_file = || found.weights.display().to_string();
-    let checkpoint = checkpoint::open(&found.weights)?;
+    let checkpoint = open::open(&found.weights)?;
     let mapping = Mapping::of(checkpoint.entries()).with_context(in_file)?;
     let mut beside = found.beside.clone();
     if let Some(tokenizer) = read_tokenizer(job)? {
@@ -159,7 +139,7 @@ fn prepare_random(job: &Import, seed: u64) -> Result<Prepared> {
     let tokenizer = read_tokenizer(job)?
         .unwrap_or_else(|| byte_level_json(clip.text_cfg.end_token_id - 1).into_bytes());
     let shapes = clip.init(&device::cpu()).named_shapes();
-    let checkpoint = checkpoint::random(shapes, seed);
+    let checkpoint = open::random(shapes, seed);
     Ok(Prepared {
         mapping: Mapping::of(checkpoint.entries())?,
         checkpoint,
@@ -231,19 +211,19 @@ fn write_manifest(
             None => format!("{} with random weights", description.title()),
         },
         license: license(prepared.origin.as_ref()),
-        encoder: description.encoder(),
+        encoder: EncoderConfig::Clip(description.clip.clone()),
         preprocess: description.preprocess.clone(),
         tokenizer: file_entry("tokenizer.json", &description.tokenizer),
         shards,
         adapters: None,
         reference_uncertainty: None,
-        outside: None,
+        out_of_distribution: None,
         golden: None,
         provenance: Provenance {
             command: job.command.clone(),
             seed: prepared.seed,
             origin: prepared.origin.clone(),
-            ..here_and_now()
+            ..commit_and_date()
         },
     };
     complete(manifest, folder)
@@ -264,7 +244,7 @@ pub(super) fn complete(mut manifest: Manifest, folder: &Path) -> Result<(Manifes
     Ok((manifest, session))
 }
 
-fn license(origin: Option<&Origin>) -> String {
+fn license(origin: Option<&CheckpointOrigin>) -> String {
     let Some(origin) = origin else {
         return "MIT OR Apache-2.0".to_owned();
     };

@@ -10,7 +10,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::pickle::{self, Leaves};
-use super::reader::{Checkpoint, unreadable};
+use super::tensor_file::{TensorFile, unreadable};
 use super::torch::{check_extent, gather};
 use crate::error::{Error, Result};
 use crate::weights::original::{Entry, TensorDtype};
@@ -143,7 +143,7 @@ impl LegacyFile {
     }
 }
 
-impl Checkpoint for LegacyFile {
+impl TensorFile for LegacyFile {
     fn entries(&self) -> &BTreeMap<String, Entry> {
         &self.entries
     }

@@ -3,22 +3,22 @@
 //! A source is found or downloaded, its tensors are read by our names whatever the file calls them, written as shards
 //! with a manifest, opened again and held to what is known of them. Knows nothing of training.
 
-pub mod checkpoint;
-pub mod command;
 pub mod golden;
 mod hub;
 mod job;
 mod legacy;
+pub mod open;
 mod pickle;
 mod random;
-mod reader;
 mod safetensors;
 mod shards;
 mod source;
 mod staging;
+pub mod tensor_file;
 mod torch;
 pub mod towers;
+mod weights_file;
 
 pub use crate::weights::original::tokenizer;
-pub use job::{Dtype, Import, Imported, import};
-pub use source::Source;
+pub use job::{Import, Imported, import};
+pub use source::CheckpointSource;

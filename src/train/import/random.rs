@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
-use super::reader::Checkpoint;
+use super::tensor_file::TensorFile;
 use crate::error::{Error, Result};
 use crate::weights::original::{Entry, TensorDtype, n_values};
 
@@ -34,7 +34,7 @@ impl RandomCheckpoint {
     }
 }
 
-impl Checkpoint for RandomCheckpoint {
+impl TensorFile for RandomCheckpoint {
     fn entries(&self) -> &BTreeMap<String, Entry> {
         &self.entries
     }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::reader::{Checkpoint, unreadable};
+use super::tensor_file::{TensorFile, unreadable};
 use crate::error::{Error, Result};
 use crate::weights::original::{Entry, Index, header_range};
 
@@ -47,7 +47,7 @@ impl SafetensorsFile {
     }
 }
 
-impl Checkpoint for SafetensorsFile {
+impl TensorFile for SafetensorsFile {
     fn entries(&self) -> &BTreeMap<String, Entry> {
         &self.index.entries
     }

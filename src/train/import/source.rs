@@ -1,32 +1,17 @@
 //! Where a checkpoint comes from, and the files that lie beside it.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use sha2::{Digest as _, Sha256};
 
 use super::hub;
-use crate::weights::manifest::{FileEntry, Origin};
+use super::weights_file::{WEIGHTS, file_entry_of};
+use crate::weights::manifest::CheckpointOrigin;
 use crate::weights::original::CompanionFiles;
-
-/// Names of checkpoints, the ones that are preferred first.
-pub(super) const WEIGHTS: [&str; 6] = [
-    "model.safetensors",
-    "open_clip_model.safetensors",
-    "open_clip_pytorch_model.safetensors",
-    "pytorch_model.bin",
-    "open_clip_pytorch_model.bin",
-    "ViT-B-32.pt",
-];
-
-/// Bytes that are hashed at once.
-const HASH_CHUNK: usize = 1 << 20;
 
 /// Where a checkpoint comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum CheckpointSource {
     /// The model hub.
     Hub {
         /// Owner and name.
@@ -45,13 +30,13 @@ pub enum Source {
 
 /// A checkpoint and what lies beside it, as far as it is there.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct CheckpointFiles {
     pub(super) weights: PathBuf,
-    pub(super) origin: Origin,
+    pub(super) origin: CheckpointOrigin,
     pub(super) beside: CompanionFiles,
 }
 
-impl Source {
+impl CheckpointSource {
     /// A path where there is one, else an id at the hub.
     ///
     /// # Errors
@@ -83,17 +68,17 @@ impl Source {
     }
 }
 
-impl Found {
+impl CheckpointFiles {
     /// Downloads a checkpoint or finds it on the disk.
     ///
     /// # Errors
     ///
     /// Random values, which are no tower's, or a checkpoint that cannot be had.
-    pub(super) fn of(source: &Source) -> Result<Self> {
+    pub(super) fn of(source: &CheckpointSource) -> Result<Self> {
         match source {
-            Source::Hub { id, revision } => Self::at_hub(id, revision.as_deref()),
-            Source::Local(path) => Self::at(path),
-            Source::Random { .. } => bail!("random values are no checkpoint"),
+            CheckpointSource::Hub { id, revision } => Self::at_hub(id, revision.as_deref()),
+            CheckpointSource::Local(path) => Self::at(path),
+            CheckpointSource::Random { .. } => bail!("random values are no checkpoint"),
         }
     }
 
@@ -140,7 +125,7 @@ impl Found {
         let checkpoint = file_entry_of(&weights)?;
         Ok(Self {
             beside,
-            origin: Origin {
+            origin: CheckpointOrigin {
                 source: checkpoint.file.clone(),
                 revision: None,
                 checkpoint,
@@ -148,30 +133,4 @@ impl Found {
             weights,
         })
     }
-}
-
-/// Name, size and SHA-256 of a file, which is never in memory as a whole.
-pub(super) fn file_entry_of(path: &Path) -> Result<FileEntry> {
-    let in_file = || path.display().to_string();
-    let mut file = File::open(path).with_context(in_file)?;
-    let (mut hash, mut bytes) = (Sha256::new(), 0);
-    let mut chunk = vec![0; HASH_CHUNK];
-    loop {
-        let n = file.read(&mut chunk).with_context(in_file)?;
-        if n == 0 {
-            break;
-        }
-        hash.update(&chunk[..n]);
-        bytes += n as u64;
-    }
-    let name = path.file_name().unwrap_or_default();
-    Ok(FileEntry {
-        file: name.to_string_lossy().into_owned(),
-        bytes,
-        sha256: hash
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
-    })
 }

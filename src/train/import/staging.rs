@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-/// What to do with a folder that is there already.
+/// Treatment of a folder that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Existing {
     Refuse,

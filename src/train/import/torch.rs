@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 
 use super::pickle::{self, Leaves, PickledTensor};
-use super::reader::{Checkpoint, unreadable};
+use super::tensor_file::{TensorFile, unreadable};
 use crate::error::{Error, Result};
 use crate::weights::original::{Entry, n_values};
 
@@ -90,7 +90,7 @@ impl TorchArchive {
     }
 }
 
-impl Checkpoint for TorchArchive {
+impl TensorFile for TorchArchive {
     fn entries(&self) -> &BTreeMap<String, Entry> {
         &self.entries
     }

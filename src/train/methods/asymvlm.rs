@@ -7,17 +7,16 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::{Method, Pairs, scalar};
+use super::method::{Method, Pairs, scalar};
 use crate::error::Result;
 use crate::model::adapter::{
     Adapter, AdapterConfig, Family, concentration, info_nce, log_likelihood_ratio, sigmoid_loss,
 };
-use crate::model::clip::normalize;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// The contrastive loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Objective {
+pub enum ContrastiveLoss {
     /// A softmax over pictures and one over captions, as released.
     InfoNce,
     /// A logistic loss of each pair, with a trained bias that starts at −ln(batch − 1).
@@ -27,7 +26,7 @@ pub enum Objective {
     },
 }
 
-/// The adapter with its law.
+/// The adapter with its distribution.
 #[derive(Module, Debug)]
 pub struct AsymVlm {
     /// A caption's feature → η = κμ, and τ.
@@ -43,12 +42,12 @@ impl AsymVlm {
     pub fn new(
         config: &AdapterConfig,
         family: Family,
-        objective: Objective,
+        objective: ContrastiveLoss,
         device: &Device,
     ) -> Self {
         let bias = match objective {
-            Objective::InfoNce => None,
-            Objective::Sigmoid { batch } => {
+            ContrastiveLoss::InfoNce => None,
+            ContrastiveLoss::Sigmoid { batch } => {
                 let others = u16::try_from(batch.saturating_sub(1).max(1)).unwrap_or(u16::MAX);
                 Some(scalar(-f32::from(others).ln(), device))
             }
@@ -63,16 +62,11 @@ impl AsymVlm {
 
 impl Method for AsymVlm {
     fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        let images = normalize(pairs.images);
-        let logits = self.adapter.logits(self.family, pairs.texts, images);
+        let logits = self.logits(pairs);
         match &self.bias {
             None => info_nce(logits),
             Some(bias) => sigmoid_loss(logits, bias.val()),
         }
-    }
-
-    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        normalize(features)
     }
 
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {

@@ -9,8 +9,7 @@ use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::eigen::Eigen;
-use super::{Method, Pairs, columns};
-use crate::model::adapter::info_nce;
+use super::method::{Method, columns};
 use crate::model::clip::normalize;
 use crate::model::parameters::{ParameterVisitor, Parameters};
 
@@ -211,12 +210,6 @@ impl BayesVlm {
 }
 
 impl Method for BayesVlm {
-    /// Nothing is trained: the loss of no parameter.
-    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        let expected = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
-        info_nce(expected)
-    }
-
     fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
         self.scaled(&features)
     }

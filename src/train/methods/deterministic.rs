@@ -3,9 +3,9 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::{Method, Pairs, Side, scalar};
+use super::method::{Method, Side, scalar};
 use crate::error::Result;
-use crate::model::adapter::{AdapterConfig, Perceptron, info_nce};
+use crate::model::adapter::{AdapterConfig, Perceptron};
 use crate::model::clip::normalize;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
@@ -28,21 +28,8 @@ impl Deterministic {
 }
 
 impl Method for Deterministic {
-    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        let cosines = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
-        info_nce(cosines * self.logit_scale.val().unsqueeze::<2>())
-    }
-
-    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        normalize(features)
-    }
-
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         normalize(self.text.forward(features))
-    }
-
-    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        images.matmul(texts.transpose())
     }
 
     fn uncertain_side(&self) -> Option<Side> {

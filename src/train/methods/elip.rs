@@ -2,7 +2,7 @@
 //!
 //! The published model trains bottlenecks inside the towers; on frozen features the same loss trains the perceptron. The
 //! released code takes e^(100·cos) as evidence and clamps it, which has no slope beyond cosines of ±0.1: where an
-//! untrained perceptron's captions lie beyond that from all pictures, nothing is learnt. The other [`Evidence`] has a
+//! untrained perceptron's captions lie beyond that from all pictures, nothing is learnt. The other [`ElipEvidence`] has a
 //! slope wherever the perceptron starts.
 
 use burn::module::Module;
@@ -10,7 +10,7 @@ use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Method, Pairs};
+use super::method::{Method, Pairs};
 use crate::error::Result;
 use crate::model::adapter::{AdapterConfig, Perceptron, evidential_loss};
 use crate::model::clip::normalize;
@@ -21,7 +21,7 @@ const LOGIT_SCALE: f64 = 100.0;
 
 /// What a query takes for evidence of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Evidence {
+pub enum ElipEvidence {
     /// What is above the mean of the query's M candidates, a candidate like the mean being 1/M of one observation:
     /// ln e = η·z − mean(η·z) − ln M, with the natural parameter η of `AsymVLM`'s perceptron.
     ///
@@ -40,7 +40,7 @@ pub struct Elip {
     text: Perceptron,
     annealing_epochs: usize,
     #[module(skip)]
-    evidence: Evidence,
+    evidence: ElipEvidence,
 }
 
 impl Elip {
@@ -48,7 +48,7 @@ impl Elip {
     #[must_use]
     pub fn new(
         config: &AdapterConfig,
-        evidence: Evidence,
+        evidence: ElipEvidence,
         annealing_epochs: usize,
         device: &Device,
     ) -> Self {
@@ -67,8 +67,8 @@ impl Elip {
     /// - output: `[n_queries, n_candidates]`
     fn log_evidence(&self, scores: Tensor<2>) -> Tensor<2> {
         match self.evidence {
-            Evidence::Cosine => scores * LOGIT_SCALE,
-            Evidence::AboveMean => {
+            ElipEvidence::Cosine => scores * LOGIT_SCALE,
+            ElipEvidence::AboveMean => {
                 let [_, n_candidates] = scores.dims();
                 let baseline = scores.clone().mean_dim(1) + (n_candidates as f64).ln(); // [n_queries, 1]
                 scores - baseline
@@ -86,20 +86,12 @@ impl Method for Elip {
         (image_to_text + text_to_image) * 0.5
     }
 
-    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        normalize(features)
-    }
-
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         let natural_parameter = self.text.forward(features);
         match self.evidence {
-            Evidence::AboveMean => natural_parameter,
-            Evidence::Cosine => normalize(natural_parameter),
+            ElipEvidence::AboveMean => natural_parameter,
+            ElipEvidence::Cosine => normalize(natural_parameter),
         }
-    }
-
-    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        images.matmul(texts.transpose())
     }
 
     /// The mass u = M/Σα that is on no picture, with α = e + 1 not clamped, as released: one over one plus the mean

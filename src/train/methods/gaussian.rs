@@ -3,10 +3,10 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::{Method, Pairs, columns, scalar};
+use super::method::{Method, columns, scalar};
 use crate::error::Result;
 use crate::model::adapter::{
-    AdapterConfig, Perceptron, concentration, diagonal_log_density, info_nce, isotropic_log_density,
+    AdapterConfig, Perceptron, concentration, diagonal_log_density, isotropic_log_density,
 };
 use crate::model::clip::normalize;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
@@ -30,15 +30,6 @@ impl IsotropicGaussian {
 }
 
 impl Method for IsotropicGaussian {
-    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
-        info_nce(scores * self.logit_scale.val().unsqueeze::<2>())
-    }
-
-    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        normalize(features)
-    }
-
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         self.text.forward(features)
     }
@@ -91,15 +82,6 @@ fn moments(rows: &Tensor<2>) -> (Tensor<2>, Tensor<2>) {
 }
 
 impl Method for DiagonalGaussian {
-    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
-        info_nce(scores * self.logit_scale.val().unsqueeze::<2>())
-    }
-
-    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        normalize(features)
-    }
-
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         let (mean, log_variance) = moments(&self.text.forward(features));
         Tensor::cat(vec![normalize(mean), log_variance], 1)

@@ -3,10 +3,10 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::{Method, Pairs, Side, scalar};
+use super::method::{Method, Side, scalar};
 use crate::error::Result;
 use crate::model::adapter::{
-    AdapterConfig, Family, Perceptron, concentration, info_nce, log_likelihood_ratio,
+    AdapterConfig, Family, Perceptron, concentration, log_likelihood_ratio,
 };
 use crate::model::clip::normalize;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
@@ -33,11 +33,6 @@ impl ImageSide {
 }
 
 impl Method for ImageSide {
-    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
-        info_nce(scores * self.logit_scale.val().unsqueeze::<2>())
-    }
-
     fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
         self.image.forward(features)
     }

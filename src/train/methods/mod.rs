@@ -1,145 +1,102 @@
 //! The ways to score captions against pictures on frozen features, one a file: the paper's method, its ablations and
 //! the baselines.
 //!
-//! Each says how features become what it compares, how it scores pairs, how uncertain it is, and the loss and the
-//! optimiser it is trained with. The loop is `fit`'s; files are `fit`'s and `reproduce`'s.
+//! Each says how features become what it compares, how it scores pairs, how uncertain it is, and its loss. A new method
+//! is a file and, here, its module and its row.
 
 mod asymvlm;
 mod bayesvlm;
-mod clip;
 mod deterministic;
 mod eigen;
 mod elip;
+mod fit;
 mod gaussian;
 mod image_side;
-mod name;
+mod method;
+mod options;
 mod pcmepp;
 mod pfe;
 mod probvlm;
 mod prolip;
 mod symmetric;
+mod table;
+mod zero_shot;
 
-use burn::module::Module;
-use burn::tensor::Tensor;
+use burn::tensor::Device;
 
-use crate::model::parameters::Parameters;
+use crate::model::adapter::Family::{PowerSpherical, VonMisesFisher};
+use crate::train::optimize::Optimizer;
 
-pub use asymvlm::{AsymVlm, Objective};
+pub use asymvlm::{AsymVlm, ContrastiveLoss};
 pub use bayesvlm::{Activations, BayesVlm, Laplace};
-pub use clip::Clip;
 pub use deterministic::Deterministic;
-pub use elip::{Elip, Evidence};
+pub use elip::{Elip, ElipEvidence};
+pub use fit::{Features, Training, seconds_of_steps, train};
 pub use gaussian::{DiagonalGaussian, IsotropicGaussian};
 pub use image_side::ImageSide;
-pub use name::{Follow, Job, MethodName, Options};
+pub use method::{Method, Pairs, Side};
+pub use options::{MethodOptions, MethodVisitor, Variant};
 pub use pcmepp::Pcmepp;
 pub use pfe::Pfe;
 pub use probvlm::{ProbVlm, UncertaintyOf};
 pub use prolip::ProLip;
 pub use symmetric::{EvaluatedAt, Symmetric};
+pub use zero_shot::ZeroShot;
 
-/// Matching pictures and captions, row by row.
-#[derive(Debug, Clone)]
-pub struct Pairs {
-    /// Features of pictures, not normalised, `[n, width]`.
-    pub images: Tensor<2>,
-    /// Features of captions, not normalised, `[n, width]`.
-    pub texts: Tensor<2>,
+/// The optimiser of the paper and its ablations.
+const fn sgd(learning_rate: f64) -> Option<Optimizer> {
+    Some(Optimizer::Sgd {
+        learning_rate,
+        momentum: 0.9,
+        weight_decay: 5e-4,
+    })
 }
 
-/// Which side's uncertainty sorts the queries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// The caption's: the query's own from text to image, the retrieved one's from image to text.
-    Text,
-    /// The picture's, the other way round.
-    Image,
+const fn adam_w(learning_rate: f64, weight_decay: f32) -> Option<Optimizer> {
+    Some(Optimizer::AdamW {
+        learning_rate,
+        weight_decay,
+    })
 }
 
-/// A way to score captions against pictures, with what training it takes.
-pub trait Method: Module + Parameters {
-    /// The loss of a batch in an epoch, counted from 1.
-    ///
-    /// # Shapes
-    ///
-    /// - output: `[1]`
-    fn loss(&self, pairs: Pairs, epoch: usize) -> Tensor<1>;
-
-    /// What [`scores`](Self::scores) needs of pictures.
-    ///
-    /// # Shapes
-    ///
-    /// - `features`: `[n_images, width]`, not normalised
-    /// - output: `[n_images, anything]`
-    fn of_images(&self, features: Tensor<2>) -> Tensor<2>;
-
-    /// What [`scores`](Self::scores) needs of captions.
-    ///
-    /// # Shapes
-    ///
-    /// - `features`: `[n_texts, width]`, not normalised
-    /// - output: `[n_texts, anything]`
-    fn of_texts(&self, features: Tensor<2>) -> Tensor<2>;
-
-    /// What pairs are ranked by; greater is better.
-    ///
-    /// # Shapes
-    ///
-    /// - `images`: what [`of_images`](Self::of_images) gave
-    /// - `texts`: what [`of_texts`](Self::of_texts) gave
-    /// - output: `[n_images, n_texts]`
-    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2>;
-
-    /// Which side has an uncertainty, if any has.
-    fn uncertain_side(&self) -> Option<Side> {
-        Some(Side::Text)
-    }
-
-    /// Uncertainty of each row of the uncertain side; `None` for a method that has none.
-    ///
-    /// # Shapes
-    ///
-    /// - `rows`: what `of_texts` or `of_images` gave, `[n, anything]`
-    /// - `gallery`: the other side's, for a method whose uncertainty depends on what there is to choose from
-    /// - output: `[n, 1]`
-    fn uncertainty(&self, rows: Tensor<2>, gallery: Tensor<2>) -> Option<Tensor<2>>;
-
-    /// The factor on the logits, for the progress bar; `None` where none is trained.
-    fn logit_scale(&self) -> Option<Tensor<1>> {
-        None
-    }
-}
-
-/// Columns `from..to` of rows.
-///
-/// # Shapes
-///
-/// - `rows`: `[n, width]`
-/// - output: `[n, to − from]`
-fn columns(rows: &Tensor<2>, from: usize, to: usize) -> Tensor<2> {
-    let [n, _] = rows.dims();
-    rows.clone().slice([0..n, from..to])
-}
-
-/// Cosines of unit embeddings, where each caption's row goes on after its embedding.
-///
-/// # Shapes
-///
-/// - `images`: `[n_images, embed_dim]`
-/// - `texts`: `[n_texts, more than embed_dim]`
-/// - output: `[n_images, n_texts]`
-fn cosines(images: Tensor<2>, texts: &Tensor<2>) -> Tensor<2> {
-    let [_, embed_dim] = images.dims();
-    images.matmul(columns(texts, 0, embed_dim).transpose())
-}
-
-/// The last column of rows, `[n, 1]`.
-fn last_column(rows: &Tensor<2>) -> Tensor<2> {
-    let [_, width] = rows.dims();
-    columns(rows, width - 1, width)
-}
-
-/// A trainable scalar.
-fn scalar(value: f32, device: &burn::tensor::Device) -> burn::module::Param<Tensor<1>> {
-    burn::module::Param::from_tensor(Tensor::from_floats([value], device))
+table::methods! {
+    Clip "clip" "CLIP zero-shot", |_| None, |_, device| ZeroShot::new(device);
+    Pfe "pfe" "PFE*", |_| sgd(1e-3), |o, device| Pfe::new(&o.sizes, device);
+    Pcmepp "pcmepp" "PCME++*",
+        |variant| match variant {
+            Variant::Code => adam_w(5e-4, 1e-4),
+            Variant::Paper => sgd(5e-4),
+        },
+        |o, device| Pcmepp::new(&o.sizes, device);
+    Bayesvlm "bayesvlm" "BayesVLM", |_| None, |o, _| BayesVlm::new(o.sizes.embed_dim);
+    Probvlm "probvlm" "ProbVLM", |_| adam_w(1e-4, 5e-4),
+        |o, device| ProbVlm::new(&o.sizes, o.probvlm_uncertainty, device);
+    Prolip "prolip" "ProLIP adapter", |_| adam_w(5e-4, 5e-4), |o, device| ProLip::new(&o.sizes, device);
+    Elip "elip" "ELIP, evidential", |_| adam_w(5e-4, 0.02),
+        |o, device| Elip::new(&o.sizes, ElipEvidence::AboveMean, o.variant.annealing_epochs(), device);
+    ElipReleased "elip-released" "ELIP, as released", |_| adam_w(5e-4, 0.02),
+        |o, device| Elip::new(&o.sizes, ElipEvidence::Cosine, o.variant.annealing_epochs(), device);
+    AsymvlmVmf "asymvlm-vmf" "AsymVLM vMF", |_| sgd(1e-2),
+        |o, device| AsymVlm::new(&o.sizes, VonMisesFisher, ContrastiveLoss::InfoNce, device);
+    AsymvlmPs "asymvlm-ps" "AsymVLM PS", |_| sgd(1e-2),
+        |o, device| AsymVlm::new(&o.sizes, PowerSpherical, ContrastiveLoss::InfoNce, device);
+    AsymvlmVmfSigmoid "asymvlm-vmf-sigmoid" "AsymVLM vMF, sigmoid", |_| sgd(1e-2),
+        |o, device| AsymVlm::new(&o.sizes, VonMisesFisher, ContrastiveLoss::Sigmoid { batch: o.batch }, device);
+    AsymvlmPsSigmoid "asymvlm-ps-sigmoid" "AsymVLM PS, sigmoid", |_| sgd(1e-2),
+        |o, device| AsymVlm::new(&o.sizes, PowerSpherical, ContrastiveLoss::Sigmoid { batch: o.batch }, device);
+    ImageVmf "image-vmf" "AsymVLM(image) vMF", |_| sgd(1e-2), |o, device| ImageSide::new(&o.sizes, VonMisesFisher, device);
+    ImagePs "image-ps" "AsymVLM(image) PS", |_| sgd(1e-2), |o, device| ImageSide::new(&o.sizes, PowerSpherical, device);
+    SymvlmVmf "symvlm-vmf" "SymVLM vMF", |_| sgd(1e-2),
+        |o, device| Symmetric::new(&o.sizes, VonMisesFisher, EvaluatedAt::MeanDirection, device);
+    SymvlmPs "symvlm-ps" "SymVLM PS", |_| sgd(1e-2),
+        |o, device| Symmetric::new(&o.sizes, PowerSpherical, EvaluatedAt::MeanDirection, device);
+    SymvlmVmfRaw "symvlm-vmf-raw" "SymVLM vMF, raw", |_| sgd(1e-2),
+        |o, device| Symmetric::new(&o.sizes, VonMisesFisher, EvaluatedAt::Embedding, device);
+    SymvlmPsRaw "symvlm-ps-raw" "SymVLM PS, raw", |_| sgd(1e-2),
+        |o, device| Symmetric::new(&o.sizes, PowerSpherical, EvaluatedAt::Embedding, device);
+    Gaussian "gaussian" "AsymVLM(Gaussian)", |_| sgd(1e-2), |o, device| IsotropicGaussian::new(&o.sizes, device);
+    GaussianDiagonal "gaussian-diagonal" "AsymVLM(Gaussian), diagonal", |_| sgd(1e-2),
+        |o, device| DiagonalGaussian::new(&o.sizes, device);
+    Deterministic "deterministic" "Determ. FT", |_| sgd(1e-2),
+        |o, device| Deterministic::new(&o.sizes, o.deterministic_scale.unwrap_or(1.0), device);
 }

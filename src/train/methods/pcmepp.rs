@@ -6,7 +6,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::{Method, Pairs, cosines, last_column, scalar};
+use super::method::{Method, Pairs, last_column, scalar};
 use crate::error::Result;
 use crate::model::adapter::{AdapterConfig, Perceptron, expected_squared_distance, sigmoid_loss};
 use crate::model::clip::normalize;
@@ -57,19 +57,11 @@ impl Method for Pcmepp {
         sigmoid_loss(logits, self.bias.val()) * (2.0 / n as f64)
     }
 
-    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        normalize(features)
-    }
-
     /// Unit embeddings, and the total variance in the last column.
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         let unit = normalize(features);
         let variance = total_variance(&self.text, unit.clone());
         Tensor::cat(vec![unit, variance], 1)
-    }
-
-    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        cosines(images, &texts)
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {

@@ -7,7 +7,7 @@ use burn::module::Module;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor};
 
-use super::{Method, Pairs, cosines, last_column};
+use super::method::{Method, Pairs, last_column};
 use crate::error::Result;
 use crate::model::adapter::{AdapterConfig, Perceptron, mutual_likelihood_loss};
 use crate::model::clip::normalize;
@@ -41,18 +41,10 @@ impl Method for Pfe {
         mutual_likelihood_loss(images - texts, total)
     }
 
-    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        normalize(features)
-    }
-
     /// Unit embeddings, and the mean variance in the last column.
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         let variance = variance(&self.text, features.clone()).mean_dim(1);
         Tensor::cat(vec![normalize(features), variance], 1)
-    }
-
-    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        cosines(images, &texts)
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {

@@ -7,7 +7,7 @@ use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor};
 use serde::Serialize;
 
-use super::{Method, Pairs, columns};
+use super::method::{Method, Pairs, columns};
 use crate::error::Result;
 use crate::model::adapter::{AdapterConfig, GeneralizedGaussian, Perceptron};
 use crate::model::clip::normalize;
@@ -27,7 +27,7 @@ pub enum UncertaintyOf {
     Variance,
 }
 
-/// `BayesCap`: a residual perceptron with a head for each parameter of the law.
+/// `BayesCap`: a residual perceptron with a head for each parameter of the distribution.
 #[derive(Module, Debug)]
 struct BayesCap {
     trunk: Perceptron,
@@ -101,14 +101,9 @@ impl Method for ProbVlm {
 
     /// Unit means, and the mean variance in the last column.
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
-        let law = self.text.forward(features);
-        let variance = law.variance().mean_dim(1);
-        Tensor::cat(vec![normalize(law.mean), variance], 1)
-    }
-
-    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        let [_, embed_dim] = images.dims();
-        images.matmul(columns(&texts, 0, embed_dim).transpose())
+        let distribution = self.text.forward(features);
+        let variance = distribution.variance().mean_dim(1);
+        Tensor::cat(vec![normalize(distribution.mean), variance], 1)
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {

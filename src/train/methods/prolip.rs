@@ -7,7 +7,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use super::{Method, Pairs, cosines, last_column};
+use super::method::{Method, Pairs, last_column};
 use crate::error::Result;
 use crate::model::adapter::{
     AdapterConfig, Perceptron, halved_information_bottleneck, sigmoid_loss,
@@ -51,19 +51,11 @@ impl Method for ProLip {
         sigmoid_loss(logits, no_bias) + bottleneck * BOTTLENECK_WEIGHT
     }
 
-    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        normalize(features)
-    }
-
     /// Unit embeddings, and the mean variance in the last column.
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         let unit = normalize(features);
         let variance = self.text.forward(unit.clone()).exp().mean_dim(1);
         Tensor::cat(vec![unit, variance], 1)
-    }
-
-    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        cosines(images, &texts)
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {

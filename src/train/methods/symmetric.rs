@@ -9,10 +9,10 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::{Method, Pairs, columns, scalar};
+use super::method::{Method, columns, scalar};
 use crate::error::Result;
 use crate::model::adapter::{
-    AdapterConfig, Family, Perceptron, concentration, info_nce, log_likelihood_ratio,
+    AdapterConfig, Family, Perceptron, concentration, log_likelihood_ratio,
 };
 use crate::model::clip::normalize;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
@@ -57,7 +57,7 @@ impl Symmetric {
     }
 
     /// η and the point, side by side, `[n, 2·embed_dim]`.
-    fn law_and_point(&self, adapter: &Perceptron, features: Tensor<2>) -> Tensor<2> {
+    fn parameter_and_point(&self, adapter: &Perceptron, features: Tensor<2>) -> Tensor<2> {
         let natural_parameter = adapter.forward(features.clone());
         let point = match self.point {
             EvaluatedAt::MeanDirection => normalize(natural_parameter.clone()),
@@ -67,31 +67,26 @@ impl Symmetric {
     }
 }
 
-/// The two halves of what `law_and_point` gave.
+/// The two halves of what `parameter_and_point` gave.
 fn halves(rows: &Tensor<2>) -> (Tensor<2>, Tensor<2>) {
     let [_, width] = rows.dims();
     (columns(rows, 0, width / 2), columns(rows, width / 2, width))
 }
 
 impl Method for Symmetric {
-    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
-        info_nce(scores * self.logit_scale.val().unsqueeze::<2>())
-    }
-
     fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        self.law_and_point(&self.image, features)
+        self.parameter_and_point(&self.image, features)
     }
 
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
-        self.law_and_point(&self.text, features)
+        self.parameter_and_point(&self.text, features)
     }
 
     fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        let (image_law, image_point) = halves(&images);
-        let (text_law, text_point) = halves(&texts);
-        let under_text = log_likelihood_ratio(self.family, text_law, image_point);
-        let under_image = log_likelihood_ratio(self.family, image_law, text_point);
+        let (image_parameter, image_point) = halves(&images);
+        let (text_parameter, text_point) = halves(&texts);
+        let under_text = log_likelihood_ratio(self.family, text_parameter, image_point);
+        let under_image = log_likelihood_ratio(self.family, image_parameter, text_point);
         (under_text + under_image.transpose()) * 0.5
     }
 

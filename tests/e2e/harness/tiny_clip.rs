@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use kappascope::device::cpu;
 use kappascope::inference::{ImageEncoding, Session};
 use kappascope::preprocess::decode;
-use kappascope::train::bundle;
-use kappascope::train::import::{Dtype, Import, Source, import};
+use kappascope::train::export::bundle;
+use kappascope::train::import::{CheckpointSource as Source, Import, import};
 use kappascope::weights::original::tokenizer::byte_level_json;
+use kappascope::weights::shard::Precision as Dtype;
 
 /// Where the server has it as a hub would.
 pub const HUB: &str = "/hub/test/tiny/resolve/abc";
@@ -66,7 +67,7 @@ fn import_from(source: Source, tokenizer: Option<PathBuf>, dtype: Dtype, folder:
     let job = Import {
         source,
         out: folder.to_owned(),
-        dtype,
+        precision: dtype,
         tokenizer,
         golden_picture: None,
         replace: true,

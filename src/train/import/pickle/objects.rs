@@ -27,7 +27,7 @@ pub(crate) struct Storage {
     pub(crate) n_values: usize,
 }
 
-/// What is wrong, without where.
+/// The fault, without its place in the file.
 pub(super) type Step<T> = Result<T, String>;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use super::taking::Taking;
 use crate::model::bert::BertConfig;
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::TextPreprocess;
-use crate::train::import::checkpoint::Checkpoint;
+use crate::train::import::tensor_file::TensorFile;
 
 /// Attention heads where `config.json` does not say: those of `BertConfig`.
 const DEFAULT_HEADS: u64 = 12;
@@ -21,7 +21,7 @@ const EXPECTED: [(&str, &str); 3] = [
 
 /// Sizes and tensors of the tower in a checkpoint.
 pub(super) fn read(
-    checkpoint: &mut dyn Checkpoint,
+    checkpoint: &mut dyn TensorFile,
     config: Option<&Value>,
     tokenizer: &[u8],
 ) -> Result<(BertConfig, Vec<TensorRecord>)> {

@@ -8,7 +8,7 @@ use super::taking::Taking;
 use crate::model::efficientnet::{EfficientNetConfig, StageConfig};
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, ResizeMode};
-use crate::train::import::checkpoint::Checkpoint;
+use crate::train::import::tensor_file::TensorFile;
 
 /// Epsilon of `TensorFlow`'s batch norms, with which the weights were trained.
 const NORM_EPSILON: f64 = 1e-3;
@@ -34,7 +34,7 @@ struct Block {
 
 /// Sizes and tensors of the tower in a checkpoint.
 pub(super) fn read(
-    checkpoint: &mut dyn Checkpoint,
+    checkpoint: &mut dyn TensorFile,
     card: Option<&Value>,
 ) -> Result<(EfficientNetConfig, Vec<TensorRecord>)> {
     let mut taking = Taking::new(checkpoint);

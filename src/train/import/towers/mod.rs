@@ -13,19 +13,19 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use self::vocabulary::prune;
-use super::checkpoint;
 use super::job::{Import, complete, existing};
+use super::open::open;
 use super::shards::ShardWriter;
-use super::source::{Found, Source};
+use super::source::{CheckpointFiles, CheckpointSource};
 use super::staging::{self, Staging};
 use crate::device;
 use crate::inference::Session;
 use crate::model::encoder::{EncoderConfig, ImageTowerConfig, TextTowerConfig, TowersConfig};
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, TextPreprocess};
-use crate::train::bundle::records;
-use crate::train::export::here_and_now;
-use crate::weights::manifest::{FORMAT, Manifest, Origin, Part, Provenance, Shard};
+use crate::train::export::bundle::records;
+use crate::train::provenance::commit_and_date;
+use crate::weights::manifest::{CheckpointOrigin, FORMAT, Manifest, Part, Provenance, Shard};
 use crate::weights::shard::file_entry;
 
 /// Name of the token table, which gets a file of its own.
@@ -44,7 +44,7 @@ pub struct ReadText {
     /// Its `tokenizer.json`.
     pub tokenizer: Vec<u8>,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: CheckpointOrigin,
 }
 
 /// An image tower as it was read.
@@ -57,7 +57,7 @@ pub struct ReadImage {
     /// How pictures become its input.
     pub preprocess: ImagePreprocess,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: CheckpointOrigin,
 }
 
 /// Reads a text tower.
@@ -65,10 +65,10 @@ pub struct ReadImage {
 /// # Errors
 ///
 /// A source that cannot be found, or that is no BERT with its tokenizer.
-pub fn read_text(source: &Source) -> Result<ReadText> {
-    let found = Found::of(source)?;
+pub fn read_text(source: &CheckpointSource) -> Result<ReadText> {
+    let found = CheckpointFiles::of(source)?;
     let in_file = || found.weights.display().to_string();
-    let mut checkpoint = checkpoint::open(&found.weights)?;
+    let mut checkpoint = open(&found.weights)?;
     let tokenizer = found.beside.tokenizer_json().with_context(in_file)?;
     let (config, tensors) =
         bert::read(&mut *checkpoint, found.beside.config(), &tokenizer).with_context(in_file)?;
@@ -85,10 +85,10 @@ pub fn read_text(source: &Source) -> Result<ReadText> {
 /// # Errors
 ///
 /// A source that cannot be found, or that is no EfficientNet-Lite.
-pub fn read_image(source: &Source) -> Result<ReadImage> {
-    let found = Found::of(source)?;
+pub fn read_image(source: &CheckpointSource) -> Result<ReadImage> {
+    let found = CheckpointFiles::of(source)?;
     let in_file = || found.weights.display().to_string();
-    let mut checkpoint = checkpoint::open(&found.weights)?;
+    let mut checkpoint = open(&found.weights)?;
     let card = found.beside.config();
     let (config, tensors) = efficientnet::read(&mut *checkpoint, card).with_context(in_file)?;
     let preprocess = efficientnet::preprocess(card, config.image_size).with_context(in_file)?;
@@ -149,7 +149,11 @@ impl ReadText {
 /// # Errors
 ///
 /// A source that cannot be found or is no tower of a known kind, or an output that is there already.
-pub fn import_towers(job: &Import, image: &Source, vocabulary: &Vocabulary) -> Result<Manifest> {
+pub fn import_towers(
+    job: &Import,
+    image: &CheckpointSource,
+    vocabulary: &Vocabulary,
+) -> Result<Manifest> {
     let existing = existing(job);
     staging::check(&job.out, existing)?;
     let (mut text, image) = (read_text(&job.source)?, read_image(image)?);
@@ -192,14 +196,14 @@ fn write(
         shards,
         adapters: None,
         reference_uncertainty: None,
-        outside: None,
+        out_of_distribution: None,
         golden: None,
         provenance: Provenance {
             command: job.command.clone(),
             seed: HEAD_SEED,
             origin: Some(text.origin),
             image_origin: Some(image.origin),
-            ..here_and_now()
+            ..commit_and_date()
         },
     };
     complete(manifest, folder)
@@ -211,7 +215,7 @@ fn write_shards(
     text: Vec<TensorRecord>,
     image: Vec<TensorRecord>,
 ) -> Result<Vec<Shard>> {
-    let writer = |stem, part| ShardWriter::new(folder, stem, part, job.dtype.into());
+    let writer = |stem, part| ShardWriter::new(folder, stem, part, job.precision);
     let mut tokens = writer("tokens", Part::Text);
     let mut rest = writer("text", Part::Text);
     let mut pictures = writer("image", Part::Image);

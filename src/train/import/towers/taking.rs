@@ -1,4 +1,4 @@
-//! Takes the tensors of a foreign file one by one, so that none is forgotten.
+//! The tensors of a foreign file, taken one at a time.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use anyhow::{Result, ensure};
 
 use crate::error::Error;
 use crate::model::parameters::TensorRecord;
-use crate::train::import::checkpoint::Checkpoint;
+use crate::train::import::tensor_file::TensorFile;
 
 /// The tensors of a foreign file, each of which must be taken or be known not to matter.
 pub(super) struct Taking<'a> {
-    checkpoint: &'a mut dyn Checkpoint,
+    checkpoint: &'a mut dyn TensorFile,
     left: BTreeMap<String, Vec<usize>>,
 }
 
 impl<'a> Taking<'a> {
-    pub(super) fn new(checkpoint: &'a mut dyn Checkpoint) -> Self {
+    pub(super) fn new(checkpoint: &'a mut dyn TensorFile) -> Self {
         let entries = checkpoint.entries().iter();
         let left = entries.map(|(name, entry)| (name.clone(), entry.shape.clone()));
         Self {

@@ -1,0 +1,78 @@
+//! The subcommands of `train`.
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use super::embed::{self, EmbedArgs};
+use super::evaluate::{self, EvaluateArgs};
+use super::export::{self, ExportArgs};
+use super::gallery::{self, GalleryArgs};
+use super::import::{self, ImportArgs};
+use super::inspect::{self, InspectArgs};
+use super::merge::{self, MergeArgs};
+use super::scenes::{self, ScenesArgs};
+use super::score::{self, ScoreArgs};
+use super::table::{self, TableArgs};
+use crate::train::experiments::command::{FitArgs, ReproduceArgs, run_fit, run_reproduce};
+use crate::train::experiments::corrupt_command::{DisturbArgs, run_disturb};
+
+/// Trains, evaluates and runs Kappascope's models.
+#[derive(Debug, Parser)]
+#[command(name = "train", version)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Train the small CLIP of the scenes world and its adapters, from nothing.
+    Scenes(ScenesArgs),
+    /// Make a model folder of a checkpoint from elsewhere: the released CLIP, or one of its kin.
+    Import(ImportArgs),
+    /// Measure a model on scenes that no training has seen.
+    Evaluate(EvaluateArgs),
+    /// Print reports of `evaluate` as a table; several, of trainings that differ in their seed, with mean and range.
+    Table(TableArgs),
+    /// Embed pictures and captions with a frozen encoder, to fit methods on.
+    Embed(EmbedArgs),
+    /// Embed the test scenes once more with distorted pictures and misspelt captions, beside the clean features.
+    Disturb(DisturbArgs),
+    /// Put together what the shards of `embed` embedded.
+    Merge(MergeArgs),
+    /// Fit one method on embedded pictures and captions, and measure it.
+    Fit(FitArgs),
+    /// Fit and measure every method with several seeds; write results, tables and figures.
+    Reproduce(ReproduceArgs),
+    /// Put two fits beside their encoder: a model folder for the page and for `train score`.
+    Export(ExportArgs),
+    /// Say what a folder holds that one of these commands wrote, and how far it has come.
+    Inspect(InspectArgs),
+    /// Score captions against pictures: the numbers of the page.
+    Score(ScoreArgs),
+    /// Draw the pictures of the page, and record a model's answers to its starting captions.
+    Gallery(GalleryArgs),
+}
+
+/// Runs the command line.
+///
+/// # Errors
+///
+/// Whatever stops the command.
+pub fn run(cli: &Cli) -> Result<()> {
+    match &cli.command {
+        Command::Scenes(args) => scenes::run(args),
+        Command::Import(args) => import::run(args),
+        Command::Evaluate(args) => evaluate::run(args),
+        Command::Table(args) => table::run(args),
+        Command::Embed(args) => embed::run(args),
+        Command::Disturb(args) => run_disturb(args),
+        Command::Merge(args) => merge::run(args),
+        Command::Fit(args) => run_fit(args),
+        Command::Reproduce(args) => run_reproduce(args),
+        Command::Export(args) => export::run(args),
+        Command::Inspect(args) => inspect::run(args),
+        Command::Score(args) => score::run(args),
+        Command::Gallery(args) => gallery::run(args),
+    }
+}

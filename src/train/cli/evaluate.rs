@@ -1,0 +1,53 @@
+//! `train evaluate`.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line answers on standard output"
+)]
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+
+use crate::device;
+use crate::train::experiments::{evaluate, evaluation_table};
+use crate::train::export::bundle;
+use crate::train::files::refuse_to_overwrite;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  train evaluate --out runs/evaluation.json\n  train evaluate --model runs/small/model --scenes 1000 --seed 7 --out runs/small/validation.json"
+)]
+pub(super) struct EvaluateArgs {
+    /// Model folder.
+    #[arg(long, default_value = "public/models/scenes")]
+    model: PathBuf,
+    /// Where the report goes; beside the manifest if not given.
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Test scenes.
+    #[arg(long, default_value_t = 5000)]
+    scenes: usize,
+    /// Seed of the scenes. The default draws the test set; nothing may be chosen by what is measured on that.
+    #[arg(long, default_value_t = evaluate::TEST_SEED)]
+    seed: u64,
+    /// Folder of photographs, none of which belongs to the world of scenes.
+    #[arg(long)]
+    photos: Option<PathBuf>,
+    /// Write over a report that is there.
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: &EvaluateArgs) -> Result<()> {
+    let out = args.out.clone();
+    let out = out.unwrap_or_else(|| args.model.join("evaluation.json"));
+    refuse_to_overwrite(&out, args.force)?;
+    let session = bundle::open(&args.model, &device::cpu())?;
+    let evaluation = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
+    std::fs::write(&out, serde_json::to_string_pretty(&evaluation)?)
+        .with_context(|| format!("writing {}", out.display()))?;
+    print!("{}", evaluation_table::markdown(&[evaluation]));
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! `train scenes`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::device;
+use crate::train::export::scenes_model::export;
+use crate::train::files::refuse_to_overwrite;
+use crate::train::provenance::command_line;
+use crate::train::scenes_model::recipe::{Preset, ScenesRecipe};
+use crate::train::scenes_model::training;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train scenes --preset small --out runs/small --export runs/small/model\n\nCtrl-C leaves a checkpoint; the same command resumes from there."
+)]
+pub(super) struct ScenesArgs {
+    /// Folder of the run; an interrupted run is resumed there.
+    #[arg(long, default_value = "runs/scenes")]
+    out: PathBuf,
+    /// How much work to put in.
+    #[arg(long, value_enum, default_value = "small")]
+    preset: Preset,
+    /// Seed of scenes, captions and weights.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Optimiser steps of the encoder, if not the preset's.
+    #[arg(long)]
+    steps: Option<usize>,
+    /// Scenes in a batch, if not the preset's.
+    #[arg(long)]
+    batch: Option<usize>,
+    /// Scenes rendered once, if not the preset's.
+    #[arg(long)]
+    pool: Option<usize>,
+    /// Greatest learning rate of the encoder, if not the preset's.
+    #[arg(long)]
+    learning_rate: Option<f64>,
+    /// Scenes whose captions the adapters are fitted to, if not the preset's.
+    #[arg(long)]
+    adapter_scenes: Option<usize>,
+    /// Write the finished model here, for the page and for `train score`.
+    #[arg(long)]
+    export: Option<PathBuf>,
+    /// Write over a model that is there.
+    #[arg(long, requires = "export")]
+    force: bool,
+    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
+    #[arg(long, default_value = "cpu")]
+    device: String,
+}
+
+impl ScenesArgs {
+    fn recipe(&self) -> ScenesRecipe {
+        let mut recipe = ScenesRecipe::new(self.preset, self.seed);
+        let clip = &mut recipe.clip;
+        clip.steps = self.steps.unwrap_or(clip.steps);
+        clip.batch = self.batch.unwrap_or(clip.batch);
+        clip.pool = self.pool.unwrap_or(clip.pool);
+        clip.learning_rate = self.learning_rate.unwrap_or(clip.learning_rate);
+        recipe.adapter_scenes = self.adapter_scenes.unwrap_or(recipe.adapter_scenes);
+        recipe
+    }
+}
+
+pub(super) fn run(args: &ScenesArgs) -> Result<()> {
+    if let Some(out) = &args.export {
+        refuse_to_overwrite(&out.join("manifest.json"), args.force)?;
+    }
+    let (recipe, device) = (args.recipe(), device::by_name(&args.device)?);
+    let trained = training::run(&recipe, &args.out, &device)?;
+    let Some(out) = &args.export else {
+        return Ok(());
+    };
+    export(&recipe, &trained, &command_line(), out)
+}

@@ -1,0 +1,34 @@
+//! `train table`.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line answers on standard output"
+)]
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::report::Evaluation;
+use crate::train::experiments::evaluation_table;
+use crate::train::files;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train table runs/seed-0/evaluation.json runs/seed-1/evaluation.json"
+)]
+pub(super) struct TableArgs {
+    /// Files that `evaluate` wrote.
+    #[arg(required = true)]
+    reports: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &TableArgs) -> Result<()> {
+    let paths = args.reports.iter();
+    let evaluations: Vec<Evaluation> = paths
+        .map(|path| files::read_json(path))
+        .collect::<Result<_>>()?;
+    print!("{}", evaluation_table::markdown(&evaluations));
+    Ok(())
+}

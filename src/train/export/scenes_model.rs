@@ -1,0 +1,176 @@
+//! `train export`: a trained run → a folder that page and `train score` can open.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use rand::{Rng, SeedableRng as _, rngs::ChaCha8Rng};
+
+use super::bundle::{open_untested, records};
+use super::out_of_distribution::calibrate;
+use crate::device;
+use crate::inference::{Session, TextEncoding};
+use crate::metrics::quantile;
+use crate::model::adapter::{Family, PerFamily};
+use crate::model::encoder::EncoderConfig;
+use crate::model::parameters::TensorRecord;
+use crate::preprocess::ImagePreprocess;
+use crate::scenes::grammar::{hierarchy, random_part};
+use crate::scenes::{Compositions, Scene, Wording, render, say};
+use crate::train::gallery::pictures::golden_scene;
+use crate::train::gallery::png::{PICTURE_SIDE, png};
+use crate::train::provenance::commit_and_date;
+use crate::train::scenes_model::recipe::{ScenesRecipe, tokenizer_json};
+use crate::train::scenes_model::training::Trained;
+use crate::weights::manifest::{FORMAT, Manifest, Part, Provenance, Shard};
+use crate::weights::shard::{Precision, describe, file_entry, write};
+
+/// Captions whose 1/κ are the reference for percentiles, and how many quantiles of them are kept.
+pub(super) const N_REFERENCE_CAPTIONS: usize = 4000;
+const N_QUANTILES: usize = 201;
+/// Seed of those captions; the test set of `evaluate` has another one.
+const REFERENCE_SEED: u64 = 3_000_000;
+
+/// Captions of the golden values.
+const GOLDEN_CAPTIONS: [&str; 5] = [
+    "a picture",
+    "something red",
+    "a red star",
+    "a small striped red star above a large blue circle",
+    "a blorple thing",
+];
+
+/// Writes a model folder. Its golden values are computed on the CPU, whatever the model was trained on.
+///
+/// # Errors
+///
+/// The folder cannot be written, or the exported model cannot be opened again.
+pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Path) -> Result<()> {
+    let device = &device::cpu();
+    std::fs::create_dir_all(out).with_context(|| format!("creating {}", out.display()))?;
+    let shards = write_shards(trained, out)?;
+    let tokenizer = tokenizer_json();
+    let golden_picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
+    std::fs::write(out.join("tokenizer.json"), &tokenizer)?;
+    std::fs::write(out.join("golden.png"), &golden_picture)?;
+    let mut manifest = Manifest {
+        format: FORMAT,
+        name: "scenes".to_owned(),
+        title: "Scenes (built in)".to_owned(),
+        license: "MIT OR Apache-2.0".to_owned(),
+        encoder: EncoderConfig::Clip(recipe.model.clone()),
+        preprocess: ImagePreprocess::clip(recipe.model.vision_cfg.image_size),
+        tokenizer: file_entry("tokenizer.json", tokenizer.as_bytes()),
+        shards,
+        adapters: Some(PerFamily {
+            vmf: recipe.adapter.clone(),
+            power_spherical: recipe.adapter.clone(),
+        }),
+        reference_uncertainty: None,
+        out_of_distribution: Some(calibrate()),
+        golden: None,
+        provenance: provenance(recipe, trained.metrics.clone(), command),
+    };
+    let session = open_untested(manifest.clone(), out, device)?;
+    let reference = reference_captions(&mut ChaCha8Rng::seed_from_u64(REFERENCE_SEED));
+    manifest.reference_uncertainty = Some(reference_uncertainty(&session, &reference)?);
+    let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
+    let image = file_entry("golden.png", &golden_picture);
+    let found = pollster::block_on(session.golden_readings(&captions, &golden_picture))?;
+    manifest.golden = Some(found.into_golden(captions, image));
+    std::fs::write(
+        out.join("manifest.json"),
+        serde_json::to_string_pretty(&manifest)?,
+    )?;
+    Ok(())
+}
+
+fn write_shards(trained: &Trained, out: &Path) -> Result<Vec<Shard>> {
+    [
+        (Part::Text, "text.safetensors", records(&trained.clip.text)?),
+        (
+            Part::Image,
+            "image.safetensors",
+            records(&trained.clip.vision)?,
+        ),
+        (
+            Part::AdapterVmf,
+            "adapter_vmf.safetensors",
+            records(&trained.adapters.vmf)?,
+        ),
+        (
+            Part::AdapterPowerSpherical,
+            "adapter_power_spherical.safetensors",
+            records(&trained.adapters.power_spherical)?,
+        ),
+    ]
+    .into_iter()
+    .map(|(part, file, records)| write_shard(part, file, &records, out))
+    .collect()
+}
+
+pub(super) fn write_shard(
+    part: Part,
+    file: &str,
+    records: &[TensorRecord],
+    out: &Path,
+) -> Result<Shard> {
+    let bytes = write(records, Precision::F16)?;
+    std::fs::write(out.join(file), &bytes)?;
+    Ok(Shard {
+        part,
+        entry: file_entry(file, &bytes),
+        tensors: describe(&bytes)?,
+    })
+}
+
+fn provenance(recipe: &ScenesRecipe, metrics: BTreeMap<String, f64>, command: &str) -> Provenance {
+    Provenance {
+        command: command.to_owned(),
+        seed: recipe.clip.seed,
+        metrics,
+        ..commit_and_date()
+    }
+}
+
+/// Captions of all levels in equal parts.
+fn reference_captions<R: Rng>(rng: &mut R) -> Vec<String> {
+    let mut captions = Vec::with_capacity(N_REFERENCE_CAPTIONS);
+    while captions.len() < N_REFERENCE_CAPTIONS {
+        let scene = Scene::sample(Compositions::All, rng);
+        let mut descriptions = hierarchy(&scene, rng).to_vec();
+        descriptions.push(random_part(&scene, rng));
+        captions.extend(
+            descriptions
+                .iter()
+                .map(|description| say(description, Wording::Varied, rng)),
+        );
+    }
+    captions
+}
+
+/// Quantiles of 1/κ among captions.
+pub(super) fn reference_uncertainty(
+    session: &Session,
+    captions: &[String],
+) -> Result<PerFamily<Vec<f64>>> {
+    let encodings = pollster::block_on(session.encode_text(captions))?;
+    let quantiles = |family| {
+        let mut uncertainty: Vec<f64> = encodings
+            .iter()
+            .filter_map(|e| Some(1.0 / concentration(e, family)?))
+            .collect();
+        uncertainty.sort_by(f64::total_cmp);
+        (0..N_QUANTILES)
+            .filter_map(|i| quantile(&uncertainty, i as f64 / (N_QUANTILES - 1) as f64))
+            .collect()
+    };
+    Ok(PerFamily {
+        vmf: quantiles(Family::VonMisesFisher),
+        power_spherical: quantiles(Family::PowerSpherical),
+    })
+}
+
+fn concentration(encoding: &TextEncoding, family: Family) -> Option<f64> {
+    Some(encoding.distributions.as_ref()?.get(family).concentration)
+}

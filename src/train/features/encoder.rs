@@ -1,0 +1,225 @@
+//! A frozen encoder: pictures and captions in, features out, and the activations that the projections were fed.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use burn::tensor::{Device, Tensor, TensorData};
+use rayon::prelude::*;
+
+use super::cache::CacheConfig;
+use super::rows::{Embedded, Rows};
+use super::tokens::TokenBatch;
+use crate::model::clip::{Clip, ClipConfig};
+use crate::model::encoder::{EncoderConfig, ImageEncoder, TextEncoder};
+use crate::model::parameters::{Parameters as _, TensorRecord};
+use crate::preprocess::{ImagePreprocess, RgbPixels, TextPreprocess, Tokens};
+use crate::train::data::corruption::Corruptions;
+use crate::weights::manifest::{Manifest, Part};
+use crate::weights::shard::{join, read, verify};
+
+/// Pictures or captions that go through a tower together.
+pub const ROWS_PER_PASS: usize = 256;
+
+/// A frozen encoder with what turns words and pixels into its inputs.
+#[derive(Debug)]
+pub struct Encoder {
+    text: TextEncoder,
+    vision: ImageEncoder,
+    config: EncoderConfig,
+    tokenizer: TextPreprocess,
+    preprocess: ImagePreprocess,
+    device: Device,
+    name: String,
+    /// SHA-256 of the towers' files; none for towers that were just trained.
+    weights: Vec<String>,
+}
+
+impl Encoder {
+    /// Opens a model folder.
+    ///
+    /// # Errors
+    ///
+    /// Files are missing or differ from the manifest.
+    pub fn open(folder: &Path, device: &Device) -> Result<Self> {
+        let path = folder.join("manifest.json");
+        let json = std::fs::read(&path)
+            .with_context(|| format!("{}: a model folder was expected", path.display()))?;
+        let manifest = Manifest::from_json(&json)?;
+        let mut text = manifest.encoder.init_text(device);
+        text.load(records(&manifest, Part::Text, folder)?)?;
+        let mut vision = manifest.encoder.init_vision(device);
+        vision.load(records(&manifest, Part::Image, folder)?)?;
+        let path = folder.join(&manifest.tokenizer.file);
+        let tokenizer = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        verify(&tokenizer, &manifest.tokenizer)?;
+        let context_length = manifest.encoder.context_length();
+        let shards = manifest.shards.iter();
+        Ok(Self {
+            text,
+            vision,
+            tokenizer: TextPreprocess::from_tokenizer_json(&tokenizer, context_length)?,
+            preprocess: manifest.preprocess.clone(),
+            device: device.clone(),
+            weights: shards
+                .filter(|shard| matches!(shard.part, Part::Text | Part::Image))
+                .map(|shard| shard.entry.sha256.clone())
+                .collect(),
+            name: manifest.name,
+            config: manifest.encoder,
+        })
+    }
+
+    /// Towers that were just trained, without autodiff.
+    #[must_use]
+    pub fn of_trained(
+        clip: &Clip,
+        config: &ClipConfig,
+        tokenizer: TextPreprocess,
+        preprocess: ImagePreprocess,
+        device: &Device,
+    ) -> Self {
+        Self {
+            text: TextEncoder::Clip(clip.text.clone()),
+            vision: ImageEncoder::Clip(clip.vision.clone()),
+            config: EncoderConfig::Clip(config.clone()),
+            tokenizer,
+            preprocess,
+            device: device.clone(),
+            name: String::new(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// The device of the towers.
+    #[must_use]
+    pub const fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The configuration of a cache of this encoder's features.
+    #[must_use]
+    pub fn cache_config(
+        &self,
+        dataset: &str,
+        noise: String,
+        seed: u64,
+        command: String,
+    ) -> CacheConfig {
+        let squared_norm = |weights: Tensor<2>| {
+            let weights = weights.without_autodiff();
+            f64::from((weights.clone() * weights).sum().into_scalar::<f32>())
+        };
+        let of_texts = self.text.projection_weights().map(squared_norm);
+        let of_images = self.vision.projection_weights().map(squared_norm);
+        CacheConfig {
+            dataset: dataset.to_owned(),
+            model: self.name.clone(),
+            weights: self.weights.clone(),
+            embed_dim: self.config.embed_dim(),
+            squared_text_norm: of_texts.unwrap_or_default(),
+            squared_image_norm: of_images.unwrap_or_default(),
+            noise,
+            seed,
+            command,
+        }
+    }
+
+    /// No captions yet.
+    #[must_use]
+    pub fn no_texts(&self) -> Embedded {
+        Embedded::empty(self.config.embed_dim(), self.config.pooled_widths().0)
+    }
+
+    /// No pictures yet.
+    #[must_use]
+    pub fn no_images(&self) -> Embedded {
+        Embedded::empty(self.config.embed_dim(), self.config.pooled_widths().1)
+    }
+
+    /// Token ids of captions.
+    ///
+    /// # Errors
+    ///
+    /// A caption that the tokenizer refuses.
+    pub fn tokens<S: AsRef<str> + Sync>(&self, captions: &[S]) -> Result<Vec<Tokens>> {
+        let captions = captions.par_iter();
+        let tokens: crate::error::Result<Vec<Tokens>> = captions
+            .map(|caption| self.tokenizer.encode(caption.as_ref()))
+            .collect();
+        Ok(tokens?)
+    }
+
+    /// A picture as the vision tower reads it, corrupted if that is asked for.
+    #[must_use]
+    pub fn pixels(&self, rgb: &RgbPixels, id: &str, noise: Corruptions) -> Vec<f32> {
+        let square = self.preprocess.resize(rgb);
+        self.preprocess.normalise(&noise.picture(square, id))
+    }
+
+    /// Preprocessed pictures through the vision tower, in one pass.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn images(&self, pixels: &[Vec<f32>]) -> Result<Embedded> {
+        let side = self.preprocess.image_size;
+        let pixels = TensorData::new(pixels.concat(), [pixels.len(), 3, side, side]);
+        let pooled = self.vision.pool(Tensor::from_data(pixels, &self.device));
+        Ok(Embedded {
+            features: Rows::from_device(self.vision.project(pooled.clone()))?,
+            activations: Rows::from_device(pooled)?,
+        })
+    }
+
+    /// Captions through the text tower, in one pass.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn texts(&self, tokens: &[Tokens]) -> Result<Embedded> {
+        let context_length = self.config.context_length();
+        let (ids, ends) = TokenBatch::new(tokens, context_length).to_device(&self.device);
+        let pooled = self.text.pool(ids, ends);
+        Ok(Embedded {
+            features: Rows::from_device(self.text.project(pooled.clone()))?,
+            activations: Rows::from_device(pooled)?,
+        })
+    }
+
+    /// Any number of captions.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn all_texts(
+        &self,
+        tokens: &[Tokens],
+        mut progress: impl FnMut(usize),
+    ) -> Result<Embedded> {
+        // Captions of similar length go together: what is padded is computed for nothing.
+        let mut order: Vec<usize> = (0..tokens.len()).collect();
+        order.sort_by_key(|&row| tokens[row].ids.len());
+        let mut embedded = self.no_texts();
+        let mut n_done = 0;
+        for rows in order.chunks(ROWS_PER_PASS) {
+            let chunk: Vec<Tokens> = rows.iter().map(|&row| tokens[row].clone()).collect();
+            embedded.append(self.texts(&chunk)?);
+            n_done += chunk.len();
+            progress(n_done);
+        }
+        embedded.features.put_back(&order);
+        embedded.activations.put_back(&order);
+        Ok(embedded)
+    }
+}
+
+fn records(manifest: &Manifest, part: Part, folder: &Path) -> Result<Vec<TensorRecord>> {
+    let mut records = Vec::new();
+    for shard in manifest.shards(part) {
+        let path = folder.join(&shard.entry.file);
+        let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        verify(&bytes, &shard.entry)?;
+        records.extend(read(&bytes)?);
+    }
+    Ok(join(records)?)
+}

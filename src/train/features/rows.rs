@@ -1,0 +1,125 @@
+//! Matrices on the host, and features with the activations that they were projected from.
+
+use anyhow::Result;
+use burn::tensor::{Device, Tensor, TensorData};
+
+use crate::model::parameters::TensorRecord;
+
+/// A matrix on the host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    /// Row by row.
+    pub values: Vec<f32>,
+    /// Numbers in a row.
+    pub width: usize,
+}
+
+impl Rows {
+    /// How many rows there are.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        // A matrix without columns has no rows that could be told apart.
+        self.values.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    /// No rows yet.
+    #[must_use]
+    pub const fn empty(width: usize) -> Self {
+        let values = Vec::new();
+        Self { values, width }
+    }
+
+    /// Adds rows behind those that are there.
+    pub fn append(&mut self, more: Self) {
+        self.width = more.width;
+        self.values.extend(more.values);
+    }
+
+    /// Brings rows that were computed in another order, row `i` being that of `order[i]`, into their own.
+    pub(super) fn put_back(&mut self, order: &[usize]) {
+        let mut values = vec![0.0; self.values.len()];
+        for (row, &at) in self.values.chunks_exact(self.width.max(1)).zip(order) {
+            values[at * self.width..][..self.width].copy_from_slice(row);
+        }
+        self.values = values;
+    }
+
+    /// A matrix from its device.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn from_device(tensor: Tensor<2>) -> Result<Self> {
+        let [_, width] = tensor.dims();
+        Ok(Self {
+            values: tensor.into_data().try_into_vec()?,
+            width,
+        })
+    }
+
+    /// The matrix on a device.
+    #[must_use]
+    pub fn to_device(&self, device: &Device) -> Tensor<2> {
+        Tensor::from_data(
+            TensorData::new(self.values.clone(), [self.n_rows(), self.width]),
+            device,
+        )
+    }
+
+    pub(in crate::train) fn record(&self, name: &str) -> TensorRecord {
+        TensorRecord {
+            name: name.to_owned(),
+            shape: vec![self.n_rows(), self.width],
+            values: self.values.clone(),
+        }
+    }
+}
+
+/// Features of pictures or of captions, and the activations that the last projection made them of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// `[n, embed_dim]`, not normalised.
+    pub features: Rows,
+    /// `[n, tower_width]`.
+    pub activations: Rows,
+}
+
+impl Embedded {
+    /// No rows yet.
+    #[must_use]
+    pub const fn empty(embed_dim: usize, tower_width: usize) -> Self {
+        Self {
+            features: Rows::empty(embed_dim),
+            activations: Rows::empty(tower_width),
+        }
+    }
+
+    /// Adds rows behind those that are there.
+    pub fn append(&mut self, more: Self) {
+        self.features.append(more.features);
+        self.activations.append(more.activations);
+    }
+
+    /// The tensors of a safetensors file: `SIDE.features` and `SIDE.activations`.
+    pub(super) fn records(&self, side: &str) -> [TensorRecord; 2] {
+        [
+            self.features.record(&format!("{side}.features")),
+            self.activations.record(&format!("{side}.activations")),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_into_their_order() {
+        let mut rows = Rows {
+            values: vec![20.0, 21.0, 0.0, 1.0, 10.0, 11.0],
+            width: 2,
+        };
+        rows.put_back(&[2, 0, 1]);
+        assert_eq!(rows.values, [0.0, 1.0, 10.0, 11.0, 20.0, 21.0], "in order");
+    }
+}

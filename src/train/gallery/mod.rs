@@ -1,0 +1,5 @@
+//! The pictures that the page shows at the start, and a model's recorded answers to them.
+
+pub mod pictures;
+pub mod png;
+pub mod recorded;

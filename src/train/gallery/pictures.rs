@@ -1,0 +1,224 @@
+//! The pictures of the page's gallery, and pictures that are out of distribution.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use rand::{Rng, RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+use serde::Serialize;
+
+use super::png::{PICTURE_SIDE, picture, png};
+use crate::preprocess::RgbPixels;
+use crate::scenes::grammar::{N_LEVELS, everything, hierarchy};
+use crate::scenes::scene::{Colour, Ground, Light, Object, Shape, Size, Texture};
+use crate::scenes::{Scene, Wording, render, say};
+
+/// An entry of `gallery.json`.
+#[derive(Debug, Serialize)]
+struct Entry {
+    id: &'static str,
+    file: String,
+    alt: String,
+    captions: Vec<String>,
+}
+
+/// Writes the gallery's pictures and `gallery.json`.
+///
+/// # Errors
+///
+/// The folder cannot be written.
+pub fn write(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+    let mut entries = Vec::new();
+    for ((id, scene), captions) in gallery_scenes().into_iter().zip(captions()) {
+        let file = format!("{id}.png");
+        std::fs::write(
+            folder.join(&file),
+            png(&render(&scene, PICTURE_SIDE), PICTURE_SIDE)?,
+        )?;
+        entries.push(Entry {
+            id,
+            file,
+            alt: captions.last().cloned().unwrap_or_default(),
+            captions,
+        });
+    }
+    std::fs::write(
+        folder.join("gallery.json"),
+        serde_json::to_string_pretty(&entries)?,
+    )?;
+    Ok(())
+}
+
+/// Captions of the first pictures, one after the other.
+pub fn captions_of(n_pictures: usize) -> Vec<String> {
+    captions().take(n_pictures).flatten().collect()
+}
+
+/// Captions of each picture from the vaguest to the full description; each says all that the one before says, and more.
+fn captions() -> impl Iterator<Item = Vec<String>> {
+    (0..).zip(gallery_scenes()).map(|(seed, (_, scene))| {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let mut levels = hierarchy(&scene, rng);
+        let order: Vec<usize> = (0..scene.objects.len()).collect();
+        levels[N_LEVELS - 1] = everything(&scene, &order);
+        let said = levels.iter();
+        said.map(|description| say(description, Wording::Plain, rng))
+            .collect()
+    })
+}
+
+/// An object at a grid cell's centre.
+fn object(size: Size, texture: Texture, colour: Colour, shape: Shape, cell: usize) -> Object {
+    let centre = [1.0 / 6.0, 0.5, 5.0 / 6.0];
+    Object {
+        shape,
+        colour,
+        size,
+        texture,
+        x: centre[cell % 3],
+        y: centre[cell / 3],
+    }
+}
+
+/// The scene of the golden picture.
+pub fn golden_scene() -> Scene {
+    let objects = vec![
+        object(Size::Small, Texture::Striped, Colour::Red, Shape::Star, 1),
+        object(Size::Large, Texture::Solid, Colour::Blue, Shape::Circle, 7),
+    ];
+    Scene {
+        objects,
+        ground: Ground::Grey,
+        light: Light::Bright,
+    }
+}
+
+/// The scenes of the gallery: name, ground and light; then size, texture, colour, shape and grid cell of each object.
+macro_rules! scenes {
+    ($($name:literal, $ground:ident $light:ident:
+        $($size:ident $texture:ident $colour:ident $shape:ident $cell:literal),+;)+) => {
+        vec![$((
+            $name,
+            Scene {
+                objects: vec![$(
+                    object(Size::$size, Texture::$texture, Colour::$colour, Shape::$shape, $cell)
+                ),+],
+                ground: Ground::$ground,
+                light: Light::$light,
+            },
+        )),+]
+    };
+}
+
+/// Scenes of the gallery by name, in order; the page shows the first six at the start.
+#[must_use]
+pub fn gallery_scenes() -> Vec<(&'static str, Scene)> {
+    scenes! {
+        "star-above-circle", White Bright: Small Solid Red Star 1, Large Solid Blue Circle 7;
+        "lone-red-star", Beige Bright: Large Solid Red Star 4;
+        "orange-square-and-ring", Grey Bright: Medium Striped Orange Square 3, Medium Solid Yellow Ring 5;
+        "red-circles", Mint Bright: Small Solid Red Circle 0, Medium Dotted Red Circle 4, Small Striped Red Circle 8;
+        "four-cool-shapes", White Bright: Medium Solid Blue Square 0, Small Dotted Green Triangle 2,
+            Large Striped Purple Circle 6, Small Solid Green Ring 8;
+        "cross-in-the-dark", Grey Dim: Large Solid Pink Cross 4;
+        "black-triangle", White Bright: Small Solid Black Triangle 6;
+        "yellow-stars", Mint Dim: Small Solid Yellow Star 1, Medium Striped Yellow Star 5;
+        "ring-below-square", Beige Bright: Large Dotted Black Square 1, Medium Solid Orange Ring 7;
+        "blue-crosses", Grey Bright: Small Solid Blue Cross 3, Medium Striped Blue Cross 5;
+        "green-triangle-corner", Beige Dim: Medium Dotted Green Triangle 2;
+        "purple-and-pink", White Bright: Large Solid Purple Square 3, Small Dotted Pink Circle 5, Small Solid Black Star 1;
+    }
+}
+
+/// Number of pictures of each kind that is out of distribution.
+const N_OUT_OF_DISTRIBUTION: usize = 200;
+
+/// Pictures that are out of distribution: noise, gradients, one flat colour, and scenes in inverted colours.
+pub fn out_of_distribution_pictures<R: Rng>(rng: &mut R) -> Vec<(&'static str, Vec<RgbPixels>)> {
+    let mut make = |paint: &dyn Fn(&mut R) -> RgbPixels| {
+        (0..N_OUT_OF_DISTRIBUTION)
+            .map(|_| paint(rng))
+            .collect::<Vec<_>>()
+    };
+    vec![
+        (
+            "white noise",
+            make(&|rng| paint(|_, _| std::array::from_fn(|_| rng.random::<u8>()))),
+        ),
+        ("colour gradients", make(&gradient)),
+        (
+            "flat colours",
+            make(&|rng| {
+                let colour = std::array::from_fn(|_| rng.random::<u8>());
+                paint(|_, _| colour)
+            }),
+        ),
+        (
+            "scenes in inverted colours",
+            make(&|rng| {
+                let mut inverted = picture(&Scene::sample(crate::scenes::Compositions::All, rng));
+                inverted
+                    .pixels
+                    .iter_mut()
+                    .for_each(|channel| *channel = 255 - *channel);
+                inverted
+            }),
+        ),
+    ]
+}
+
+fn paint(mut colour: impl FnMut(usize, usize) -> [u8; 3]) -> RgbPixels {
+    let pixels = (0..PICTURE_SIDE * PICTURE_SIDE)
+        .flat_map(|i| colour(i % PICTURE_SIDE, i / PICTURE_SIDE))
+        .collect();
+    RgbPixels {
+        width: PICTURE_SIDE,
+        height: PICTURE_SIDE,
+        pixels,
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a mean of bytes is a byte"
+)]
+fn gradient<R: Rng>(rng: &mut R) -> RgbPixels {
+    let corners: [[f32; 3]; 4] =
+        std::array::from_fn(|_| std::array::from_fn(|_| f32::from(rng.random::<u8>())));
+    let side = (PICTURE_SIDE - 1) as f32;
+    paint(|x, y| {
+        let (u, v) = (x as f32 / side, y as f32 / side);
+        std::array::from_fn(|c| {
+            let top = corners[0][c] * (1.0 - u) + corners[1][c] * u;
+            let bottom = corners[2][c] * (1.0 - u) + corners[3][c] * u;
+            (top * (1.0 - v) + bottom * v) as u8
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn scenes_have_names_and_their_objects_cells_of_their_own() {
+        let scenes = gallery_scenes();
+        let names: BTreeSet<&str> = scenes.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names.len(), scenes.len(), "names: {names:?}");
+        for (name, scene) in &scenes {
+            let cells: BTreeSet<usize> = scene.objects.iter().map(Object::cell).collect();
+            assert_eq!(cells.len(), scene.objects.len(), "cells of {name}");
+        }
+    }
+
+    #[test]
+    fn an_object_stands_in_the_cell_that_was_asked_for() {
+        for cell in 0..9 {
+            let found = object(Size::Small, Texture::Solid, Colour::Red, Shape::Star, cell).cell();
+            assert_eq!(found, cell, "cell");
+        }
+    }
+}

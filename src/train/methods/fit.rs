@@ -1,0 +1,358 @@
+//! Fits a method to frozen features: batches of captions in shuffled order, cosine schedule without warm-up.
+
+use std::f64::consts::PI;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, ensure};
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+use serde::{Deserialize, Serialize};
+
+use super::method::{Method, Pairs};
+use crate::train::optimize::{Checkpoint, Loss, Objective, Optimizer, Trainer, cosine};
+
+/// Least learning rate of the cosine schedule.
+const LEAST_LEARNING_RATE: f64 = 1e-6;
+
+/// What decides a training, beside the method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Training {
+    /// Optimiser, with the learning rate at the start.
+    pub optimizer: Optimizer,
+    /// Pairs in a batch; 2048 in the paper.
+    pub batch: usize,
+    /// Passes over the captions; 200 in the paper.
+    pub epochs: usize,
+    /// Seed of the weights and of the order of captions.
+    pub seed: u64,
+}
+
+impl Training {
+    const fn steps_per_epoch(&self, n_texts: usize) -> usize {
+        n_texts.div_ceil(self.batch)
+    }
+
+    const fn n_steps(&self, n_texts: usize) -> usize {
+        self.steps_per_epoch(n_texts) * self.epochs
+    }
+}
+
+/// Captions and pictures as cached features.
+#[derive(Debug, Clone)]
+pub struct Features {
+    /// `[n_texts, embed_dim]`, not normalised.
+    pub texts: Tensor<2>,
+    /// `[n_images, embed_dim]`; methods that need unit vectors normalise them.
+    pub images: Tensor<2>,
+    /// Row of each caption's picture.
+    pub image_of_text: Vec<i64>,
+}
+
+/// Trains a method whose parameters are on an autodiff device; returns it without autodiff.
+///
+/// With a folder it leaves a checkpoint there now and then and when interrupted, and resumes from one.
+///
+/// # Errors
+///
+/// The user interrupted, the training diverged, the folder cannot be read or written, or it holds a checkpoint of
+/// another training.
+pub fn train<M: Method>(
+    method: M,
+    name: &'static str,
+    training: &Training,
+    features: &Features,
+    checkpoint: Option<&Path>,
+) -> Result<M> {
+    let Some(device) = method.devices().into_iter().next() else {
+        return Ok(method);
+    };
+    let n_texts = features.image_of_text.len();
+    ensure!(n_texts > 0, "no captions to train on");
+    let checkpoint = checkpoint.map(|folder| Checkpoint::new(folder, training));
+    let trained = trainer(method, training, features, device).run(
+        name,
+        training.n_steps(n_texts),
+        checkpoint.transpose()?.as_ref(),
+    )?;
+    Ok(trained.valid())
+}
+
+/// Seconds that a number of steps takes, after two that are not counted.
+///
+/// # Errors
+///
+/// The device fails.
+pub fn seconds_of_steps<M: Method>(
+    method: M,
+    training: &Training,
+    features: &Features,
+    n_steps: usize,
+) -> Result<f64> {
+    const WARM_UP: usize = 2;
+    let device = method.devices().into_iter().next();
+    let device = device.context("the method has no parameters")?;
+    let mut fit = trainer(method, training, features, device);
+    let mut started = Instant::now();
+    for step in 0..WARM_UP + n_steps {
+        let loss = fit.step(step)?.total;
+        if step + 1 == WARM_UP || step + 1 == WARM_UP + n_steps {
+            // A device may lag behind; the loss is there when it has caught up.
+            loss.try_into_scalar::<f32>()?;
+        }
+        if step + 1 == WARM_UP {
+            started = Instant::now();
+        }
+    }
+    Ok(started.elapsed().as_secs_f64())
+}
+
+fn trainer<'a, M: Method>(
+    method: M,
+    training: &'a Training,
+    features: &'a Features,
+    device: Device,
+) -> Trainer<M, Batches<'a>> {
+    let batches = Batches {
+        training,
+        features,
+        device,
+        order: Order::first(features.image_of_text.len(), training.seed),
+    };
+    Trainer::new(method, training.optimizer.init(), batches)
+}
+
+/// Batches of cached features, the captions of each epoch in an order of its own.
+struct Batches<'a> {
+    training: &'a Training,
+    features: &'a Features,
+    device: Device,
+    order: Order,
+}
+
+impl Batches<'_> {
+    /// The pairs of a step and its epoch, counted from 0. The last batch of an epoch may be short.
+    fn pairs(&mut self, step: usize) -> (Pairs, usize) {
+        let batch = self.training.batch;
+        let per_epoch = self
+            .training
+            .steps_per_epoch(self.features.image_of_text.len());
+        let (epoch, i_batch) = (step / per_epoch, step % per_epoch);
+        self.order.advance_to(epoch);
+        let captions = &self.order.captions;
+        let indices = &captions[i_batch * batch..((i_batch + 1) * batch).min(captions.len())];
+        (gather(self.features, indices, &self.device), epoch)
+    }
+}
+
+impl<M: Method> Objective<M> for Batches<'_> {
+    fn loss(&mut self, method: &M, step: usize) -> Result<Loss> {
+        let (pairs, epoch) = self.pairs(step);
+        let total = method.loss(pairs, epoch + 1);
+        let mut shown = vec![("loss", total.clone())];
+        shown.extend(method.logit_scale().map(|scale| ("τ", scale)));
+        Ok(Loss { total, shown })
+    }
+
+    fn learning_rate(&self, step: usize) -> f64 {
+        let n_steps = self.training.n_steps(self.features.image_of_text.len());
+        let phase = PI * step as f64 / n_steps as f64;
+        cosine(
+            self.training.optimizer.learning_rate(),
+            LEAST_LEARNING_RATE,
+            phase,
+        )
+    }
+}
+
+fn gather(features: &Features, indices: &[usize], device: &Device) -> Pairs {
+    let n = indices.len();
+    let to_tensor = |values: Vec<i64>| {
+        Tensor::<1, Int>::from_data(TensorData::new(values, [n]), &features.texts.device())
+    };
+    let texts = to_tensor(indices.iter().map(|&i| i as i64).collect());
+    let images = to_tensor(indices.iter().map(|&i| features.image_of_text[i]).collect());
+    let attach = |rows: Tensor<2>| rows.to_device(&device.clone().inner()).autodiff();
+    Pairs {
+        texts: attach(features.texts.clone().select(0, texts)),
+        images: attach(features.images.clone().select(0, images)),
+    }
+}
+
+/// The order of captions in the epoch that is under way. It depends on the seed and the epoch alone, so that a resumed
+/// training sees what it would have seen.
+struct Order {
+    captions: Vec<usize>,
+    epoch: usize,
+    rng: ChaCha8Rng,
+}
+
+impl Order {
+    fn first(n: usize, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        Self {
+            captions: shuffled(n, &mut rng),
+            epoch: 0,
+            rng,
+        }
+    }
+
+    /// Goes on to an epoch that is not behind the present one.
+    fn advance_to(&mut self, epoch: usize) {
+        while self.epoch < epoch {
+            self.captions = shuffled(self.captions.len(), &mut self.rng);
+            self.epoch += 1;
+        }
+    }
+}
+
+fn shuffled(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        order.swap(i, rng.random_range(0..=i));
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::adapter::{AdapterConfig, Family};
+    use crate::model::parameters::{NamedTensor, Parameters as _};
+    use crate::train::methods::{AsymVlm, ContrastiveLoss};
+
+    /// Rounding of a cosine.
+    const TOLERANCE: f64 = 1e-12;
+
+    /// The schedule of a hundred steps.
+    fn rate(step: usize) -> f64 {
+        cosine(5e-2, LEAST_LEARNING_RATE, PI * step as f64 / 100.0)
+    }
+
+    #[test]
+    fn the_cosine_starts_at_the_learning_rate_and_ends_at_the_least() {
+        for (step, expected) in [
+            (0, 5e-2),
+            (50, (5e-2 + LEAST_LEARNING_RATE) / 2.0),
+            (100, LEAST_LEARNING_RATE),
+        ] {
+            let found = rate(step);
+            assert!(
+                (found - expected).abs() < TOLERANCE,
+                "step {step}: {found}, expected {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_cosine_falls_at_every_step() {
+        for step in 0..100 {
+            let (now, next) = (rate(step), rate(step + 1));
+            assert!(next < now, "step {step}: {now}, then {next}");
+        }
+    }
+
+    #[test]
+    fn an_epoch_holds_every_caption_once_in_an_order_of_its_own() {
+        let order_of = |epochs: &[usize]| {
+            let mut order = Order::first(50, 0);
+            for &epoch in epochs {
+                order.advance_to(epoch);
+            }
+            order.captions
+        };
+        let mut sorted = order_of(&[0]);
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..50).collect::<Vec<_>>(), "each once");
+        assert_ne!(order_of(&[0]), order_of(&[1]), "another in the next epoch");
+        assert_eq!(
+            order_of(&[0, 0, 1, 2, 2]),
+            order_of(&[2]),
+            "the same order when it is resumed"
+        );
+    }
+
+    fn some_features() -> Features {
+        let rows = |n: usize| {
+            let values = (0_u16..).map(|i| (f32::from(i) * 0.7).sin());
+            let values: Vec<f32> = values.take(n * 4).collect();
+            Tensor::<2>::from_data(TensorData::new(values, [n, 4]), &crate::device::cpu())
+        };
+        Features {
+            texts: rows(9),
+            images: rows(5),
+            image_of_text: (0..9).map(|i| i % 5).collect(),
+        }
+    }
+
+    fn untrained() -> AsymVlm {
+        let config = AdapterConfig {
+            embed_dim: 4,
+            hidden_width: 5,
+            hidden_layers: 1,
+        };
+        let device = crate::device::cpu().autodiff();
+        AsymVlm::new(
+            &config,
+            Family::VonMisesFisher,
+            ContrastiveLoss::InfoNce,
+            &device,
+        )
+    }
+
+    type Fit<'a> = Trainer<AsymVlm, Batches<'a>>;
+
+    fn weights(fit: &Fit<'_>) -> Vec<f32> {
+        let values = |tensor: NamedTensor| tensor.values.into_data().try_into_vec::<f32>();
+        let tensors = fit.module.named_tensors().into_iter();
+        tensors
+            .flat_map(|tensor| values(tensor).expect("f32"))
+            .collect()
+    }
+
+    #[test]
+    fn a_resumed_training_ends_where_an_uninterrupted_one_does() {
+        const WEIGHT_DECAY: f32 = 5e-4;
+        let sgd = Optimizer::Sgd {
+            learning_rate: 0.1,
+            momentum: 0.9,
+            weight_decay: WEIGHT_DECAY,
+        };
+        let adam_w = Optimizer::AdamW {
+            learning_rate: 0.01,
+            weight_decay: WEIGHT_DECAY,
+        };
+        let features = some_features();
+        for (name, optimizer) in [("sgd", sgd), ("adam", adam_w)] {
+            let training = Training {
+                optimizer,
+                batch: 4,
+                epochs: 3,
+                seed: 1,
+            };
+            let device = crate::device::cpu().autodiff();
+            let begin = |method| trainer(method, &training, &features, device.clone());
+            let steps = |fit: &mut Fit<'_>, range: std::ops::Range<usize>| {
+                for step in range {
+                    fit.step(step).expect("a batch");
+                }
+            };
+            let start = untrained();
+            let (mut whole, mut first) = (begin(start.clone()), begin(start));
+            let n_steps = training.n_steps(9);
+            steps(&mut whole, 0..n_steps);
+            steps(&mut first, 0..4);
+
+            let folder = format!("kappascope-fit-{name}-{}", std::process::id());
+            let folder = std::env::temp_dir().join(folder);
+            let checkpoint = Checkpoint::new(&folder, &training).expect("JSON");
+            first.save(4, &checkpoint).expect("a folder for the test");
+            let mut second = begin(untrained());
+            let taken = second.resume(&checkpoint).expect("the checkpoint is whole");
+            // What a checkpoint holds is read when it is first used.
+            steps(&mut second, taken..n_steps);
+            std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
+            assert_eq!(weights(&second), weights(&whole), "weights with {name}");
+        }
+    }
+}

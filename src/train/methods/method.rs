@@ -1,0 +1,124 @@
+//! What every method can do, and what its parts share.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor};
+
+use crate::model::adapter::info_nce;
+use crate::model::clip::normalize;
+use crate::model::parameters::Parameters;
+
+/// Matching pictures and captions, row by row.
+#[derive(Debug, Clone)]
+pub struct Pairs {
+    /// Features of pictures, not normalised, `[n, width]`.
+    pub images: Tensor<2>,
+    /// Features of captions, not normalised, `[n, width]`.
+    pub texts: Tensor<2>,
+}
+
+/// Which side's uncertainty sorts the queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The caption's: the query's own from text to image, the retrieved one's from image to text.
+    Text,
+    /// The picture's, the other way round.
+    Image,
+}
+
+/// A way to score captions against pictures, with what training it takes.
+pub trait Method: Module + Parameters {
+    /// The loss of a batch in an epoch, counted from 1: `InfoNCE` of [`logits`](Self::logits) unless a method has
+    /// another one.
+    ///
+    /// # Shapes
+    ///
+    /// - output: `[1]`
+    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
+        info_nce(self.logits(pairs))
+    }
+
+    /// Scores of all pairs of a batch, times the trained factor if there is one.
+    ///
+    /// # Shapes
+    ///
+    /// - output: `[n, n]`
+    fn logits(&self, pairs: Pairs) -> Tensor<2> {
+        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
+        match self.logit_scale() {
+            None => scores,
+            Some(scale) => scores * scale.unsqueeze::<2>(),
+        }
+    }
+
+    /// What [`scores`](Self::scores) needs of pictures: unit embeddings unless a method needs more.
+    ///
+    /// # Shapes
+    ///
+    /// - `features`: `[n_images, width]`, not normalised
+    /// - output: `[n_images, anything]`
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(features)
+    }
+
+    /// What [`scores`](Self::scores) needs of captions.
+    ///
+    /// # Shapes
+    ///
+    /// - `features`: `[n_texts, width]`, not normalised
+    /// - output: `[n_texts, anything]`
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2>;
+
+    /// What pairs are ranked by, greater is better: cosines unless a method has another score. A caption's row may go on
+    /// after its embedding.
+    ///
+    /// # Shapes
+    ///
+    /// - `images`: what [`of_images`](Self::of_images) gave
+    /// - `texts`: what [`of_texts`](Self::of_texts) gave
+    /// - output: `[n_images, n_texts]`
+    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        let [_, embed_dim] = images.dims();
+        images.matmul(columns(&texts, 0, embed_dim).transpose())
+    }
+
+    /// Which side has an uncertainty, if any has.
+    fn uncertain_side(&self) -> Option<Side> {
+        Some(Side::Text)
+    }
+
+    /// Uncertainty of each row of the uncertain side; `None` for a method that has none.
+    ///
+    /// # Shapes
+    ///
+    /// - `rows`: what `of_texts` or `of_images` gave, `[n, anything]`
+    /// - `gallery`: the other side's, for a method whose uncertainty depends on what there is to choose from
+    /// - output: `[n, 1]`
+    fn uncertainty(&self, rows: Tensor<2>, gallery: Tensor<2>) -> Option<Tensor<2>>;
+
+    /// The factor on the logits, `None` where there is none.
+    fn logit_scale(&self) -> Option<Tensor<1>> {
+        None
+    }
+}
+
+/// Columns `from..to` of rows.
+///
+/// # Shapes
+///
+/// - `rows`: `[n, width]`
+/// - output: `[n, to − from]`
+pub(super) fn columns(rows: &Tensor<2>, from: usize, to: usize) -> Tensor<2> {
+    let [n, _] = rows.dims();
+    rows.clone().slice([0..n, from..to])
+}
+
+/// The last column of rows, `[n, 1]`.
+pub(super) fn last_column(rows: &Tensor<2>) -> Tensor<2> {
+    let [_, width] = rows.dims();
+    columns(rows, width - 1, width)
+}
+
+/// A trainable scalar.
+pub(super) fn scalar(value: f32, device: &Device) -> Param<Tensor<1>> {
+    Param::from_tensor(Tensor::from_floats([value], device))
+}

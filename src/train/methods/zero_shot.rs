@@ -1,0 +1,52 @@
+//! CLIP zero-shot: the cosine of frozen features, nothing trained, no uncertainty.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor};
+
+use super::method::{Method, Side, scalar};
+use crate::error::Result;
+use crate::model::clip::normalize;
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
+
+/// The factor of CLIP's own loss.
+const LOGIT_SCALE: f32 = 100.0;
+
+/// The frozen model.
+#[derive(Module, Debug)]
+pub struct ZeroShot {
+    logit_scale: Param<Tensor<1>>,
+}
+
+impl ZeroShot {
+    /// With the factor of CLIP's own loss.
+    #[must_use]
+    pub fn new(device: &Device) -> Self {
+        Self {
+            logit_scale: scalar(LOGIT_SCALE, device),
+        }
+    }
+}
+
+impl Method for ZeroShot {
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(features)
+    }
+
+    fn uncertain_side(&self) -> Option<Side> {
+        None
+    }
+
+    fn uncertainty(&self, _rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        None
+    }
+
+    fn logit_scale(&self) -> Option<Tensor<1>> {
+        Some(self.logit_scale.val())
+    }
+}
+
+impl Parameters for ZeroShot {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
+    }
+}

@@ -1,0 +1,48 @@
+//! Drawn scenes and their captions through the towers, with a progress bar.
+
+use anyhow::Result;
+use rayon::prelude::*;
+
+use super::batch::rendered;
+use crate::preprocess::Tokens;
+use crate::scenes::Scene;
+use crate::train::data::corruption::Corruptions;
+use crate::train::features::encoder::{Encoder, ROWS_PER_PASS};
+use crate::train::features::rows::Embedded;
+use crate::train::progress::Meter;
+
+/// Scenes through the vision tower, with the noise that is asked for.
+pub(super) fn embed_images(
+    encoder: &Encoder,
+    name: &'static str,
+    scenes: &[Scene],
+    noise: Corruptions,
+) -> Result<Embedded> {
+    let mut meter = Meter::new(name, 0, scenes.len());
+    let mut embedded = encoder.no_images();
+    for (i, chunk) in scenes.chunks(ROWS_PER_PASS).enumerate() {
+        let scenes = chunk.par_iter().enumerate();
+        let pixels: Vec<Vec<f32>> = scenes
+            .map(|(j, scene)| {
+                let id = (i * ROWS_PER_PASS + j).to_string();
+                encoder.pixels(&rendered(scene), &id, noise)
+            })
+            .collect();
+        embedded.append(encoder.images(&pixels)?);
+        meter.update(embedded.features.n_rows(), &[]);
+    }
+    meter.finish();
+    Ok(embedded)
+}
+
+/// Captions of any length and number through the text tower.
+pub(super) fn embed_texts(
+    encoder: &Encoder,
+    name: &'static str,
+    tokens: &[Tokens],
+) -> Result<Embedded> {
+    let mut meter = Meter::new(name, 0, tokens.len());
+    let embedded = encoder.all_texts(tokens, |n_done| meter.update(n_done, &[]))?;
+    meter.finish();
+    Ok(embedded)
+}

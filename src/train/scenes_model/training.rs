@@ -1,0 +1,180 @@
+//! `train scenes`: from nothing to a small CLIP with its two adapters.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use burn::module::Module as _;
+use burn::store::ModuleRecord;
+use burn::tensor::Device;
+use rand::{SeedableRng as _, rngs::ChaCha8Rng};
+
+use super::attributes::attribute_accuracy;
+use super::batch::Pool;
+use super::clip::{self, TrainingData};
+use super::drawn::{Captions, Drawn};
+use super::recipe::{ScenesRecipe, tokenizer_json};
+use crate::model::adapter::{Adapter, Family, PerFamily};
+use crate::model::clip::Clip;
+use crate::preprocess::image::ImagePreprocess;
+use crate::preprocess::text::TextPreprocess;
+use crate::scenes::Compositions;
+use crate::train::data::corruption::Corruptions;
+use crate::train::features::encoder::Encoder;
+use crate::train::files;
+use crate::train::methods::{AsymVlm, ContrastiveLoss, Features, train};
+use crate::train::optimize::Checkpoint;
+
+/// Scenes on which attributes are checked while developing; the test set of `evaluate` has another seed.
+const N_VALIDATION: usize = 1000;
+const VALIDATION_SEED: u64 = 1_000_000;
+
+/// A trained encoder with its adapters.
+#[derive(Debug)]
+pub struct Trained {
+    /// The encoder.
+    pub clip: Clip,
+    /// The adapters.
+    pub adapters: PerFamily<Adapter>,
+    /// Accuracy of each attribute on validation scenes.
+    pub metrics: BTreeMap<String, f64>,
+}
+
+/// Trains encoder and adapters in a folder, or resumes where an interrupted run stopped.
+///
+/// # Errors
+///
+/// The folder holds a run with another recipe or of an earlier version, cannot be written, or the user interrupted.
+pub fn run(recipe: &ScenesRecipe, folder: &Path, device: &Device) -> Result<Trained> {
+    std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+    claim(recipe, folder)?;
+    let json = tokenizer_json();
+    std::fs::write(folder.join("tokenizer.json"), &json)?;
+    let tokenizer =
+        TextPreprocess::from_tokenizer_json(json.as_bytes(), recipe.model.text_cfg.context_length)?;
+    let preprocess = ImagePreprocess::clip(recipe.model.vision_cfg.image_size);
+
+    let checkpoint = Checkpoint::new(&folder.join("encoder"), recipe)?;
+    let clip = match clip::finished(&recipe.model, &recipe.clip, &checkpoint, device)? {
+        Some(clip) => clip,
+        None => train_encoder(recipe, &tokenizer, &preprocess, &checkpoint, device)?,
+    };
+    let encoder = Encoder::of_trained(&clip, &recipe.model, tokenizer, preprocess, device);
+    let metrics = validate(&encoder, folder)?;
+    let mut features = None;
+    let mut adapter = |family| fit_adapter(recipe, family, &mut features, &encoder, folder);
+    Ok(Trained {
+        adapters: PerFamily {
+            vmf: adapter(Family::VonMisesFisher)?,
+            power_spherical: adapter(Family::PowerSpherical)?,
+        },
+        clip,
+        metrics,
+    })
+}
+
+fn train_encoder(
+    recipe: &ScenesRecipe,
+    tokenizer: &TextPreprocess,
+    preprocess: &ImagePreprocess,
+    checkpoint: &Checkpoint,
+    device: &Device,
+) -> Result<Clip> {
+    eprintln!("drawing {} scenes", recipe.clip.pool);
+    let (n_scenes, seed) = (recipe.clip.pool, recipe.clip.seed);
+    let pool = Pool::draw(n_scenes, Compositions::Seen, seed, preprocess);
+    let data = TrainingData { pool, tokenizer };
+    clip::train(&recipe.model, &recipe.clip, &data, checkpoint, device)
+}
+
+/// Accuracy of each attribute on validation scenes, measured once for a run.
+fn validate(encoder: &Encoder, folder: &Path) -> Result<BTreeMap<String, f64>> {
+    let path = folder.join("metrics.json");
+    if let Some(metrics) = files::find_json(&path)? {
+        return Ok(metrics);
+    }
+    let metrics = attribute_accuracy(encoder, N_VALIDATION, VALIDATION_SEED)?;
+    eprintln!("attributes on {N_VALIDATION} validation scenes: {metrics:.3?}");
+    files::put(&path, serde_json::to_string_pretty(&metrics)?)?;
+    Ok(metrics)
+}
+
+/// Writes `config.json`, or checks that the one there says the same.
+fn claim(recipe: &ScenesRecipe, folder: &Path) -> Result<()> {
+    ensure!(
+        !folder.join("encoder.json").exists(),
+        "{} holds a run of an earlier version of this program; choose another folder or delete it",
+        folder.display()
+    );
+    let path = folder.join("config.json");
+    let Some(there) = files::find_json::<ScenesRecipe>(&path)? else {
+        return files::put(&path, serde_json::to_string_pretty(recipe)?);
+    };
+    ensure!(
+        there == *recipe,
+        "{} holds a run with another recipe; choose another folder",
+        folder.display()
+    );
+    Ok(())
+}
+
+/// The adapter of a family: the finished one of the folder, or a fit to features that are made when first needed.
+fn fit_adapter(
+    recipe: &ScenesRecipe,
+    family: Family,
+    features: &mut Option<Features>,
+    encoder: &Encoder,
+    folder: &Path,
+) -> Result<Adapter> {
+    let (name, file) = match family {
+        Family::VonMisesFisher => ("vMF adapter", "vmf"),
+        Family::PowerSpherical => ("power-spherical adapter", "power_spherical"),
+    };
+    let path = folder.join(format!("{file}.bpk"));
+    if path.exists() {
+        let fresh = recipe.adapter.init(encoder.device());
+        return Ok(fresh.load_record(ModuleRecord::load(path)?));
+    }
+    if features.is_none() {
+        *features = Some(adapter_features(recipe, encoder)?);
+    }
+    let features = features.as_ref().context("features were just made")?;
+    let autodiff = encoder.device().clone().autodiff();
+    autodiff.seed(recipe.fit.seed);
+    let method = AsymVlm::new(&recipe.adapter, family, ContrastiveLoss::InfoNce, &autodiff);
+    let checkpoint = folder.join(file);
+    let adapter = train(method, name, &recipe.fit, features, Some(&checkpoint))?.adapter;
+    adapter.clone().into_record().save(path)?;
+    std::fs::remove_dir_all(&checkpoint).with_context(|| checkpoint.display().to_string())?;
+    Ok(adapter)
+}
+
+/// Features of fresh scenes with captions of all levels.
+fn adapter_features(recipe: &ScenesRecipe, encoder: &Encoder) -> Result<Features> {
+    let mut rng = ChaCha8Rng::seed_from_u64(recipe.fit.seed);
+    rng.set_stream(u64::MAX);
+    let n_scenes = recipe.adapter_scenes;
+    let drawn = Drawn::new(n_scenes, Compositions::Seen, Captions::Train, &mut rng);
+    let split = drawn.embed(encoder, ["scenes", "captions"], Corruptions::default())?;
+    Ok(split.features(encoder.device()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::scenes_model::recipe::Preset;
+
+    #[test]
+    fn a_folder_with_another_recipe_is_refused() {
+        let folder = std::env::temp_dir().join(format!("kappascope-claim-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for the test");
+        let claim_with = |seed| claim(&ScenesRecipe::new(Preset::Small, seed), &folder);
+        let results = [claim_with(0), claim_with(0), claim_with(1)].map(|result| result.is_ok());
+        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
+        assert_eq!(
+            results,
+            [true, true, false],
+            "new, the same again, another seed"
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! Embeddings of the probes, compared with golden ones, published ones, or another engine's.
+
+use super::model::{Model, left_out};
+use super::self_test::trusted;
+use super::weight_store::WeightStore;
+use crate::error::{Error, Result};
+use crate::inference::{Published, SelfTest, Tolerance, WeightPrecision};
+use crate::preprocess::RgbPixels;
+use crate::protocol::{Hub, PROBE};
+
+/// Side in pixels of the picture by which engines are compared.
+const PROBE_SIDE: usize = 256;
+
+impl Model {
+    /// The embedding of the caption by which engines are compared.
+    pub(super) async fn probe(&self) -> Result<Vec<f32>> {
+        let mut texts = self.session().encode_text(&[PROBE.to_owned()]).await?;
+        let text = texts.pop();
+        text.map(|text| text.embedding).ok_or_else(left_out)
+    }
+
+    /// The embedding of the picture by which engines are compared.
+    pub(super) async fn probe_picture(&self) -> Result<Vec<f32>> {
+        Ok(self
+            .session()
+            .encode_image(&probe_picture())
+            .await?
+            .embedding)
+    }
+
+    /// Compares the picture's embedding with another engine's, unless this engine is the reference.
+    pub(super) async fn test_picture(&self) -> Result<()> {
+        if self.loaded.is_reference {
+            return Ok(());
+        }
+        let expected = self
+            .expected
+            .as_ref()
+            .and_then(|expected| expected.picture.as_deref());
+        let Some(expected) = expected else {
+            return Err(Error::Engine(
+                "no other engine has told its embedding of a picture with these weights".to_owned(),
+            ));
+        };
+        self.hold_against(&self.probe_picture().await?, expected)?;
+        Ok(())
+    }
+
+    /// How far an embedding is from that of another engine, if that is allowed.
+    pub(super) fn hold_against(&self, found: &[f32], expected: &[f32]) -> Result<SelfTest> {
+        trusted(SelfTest {
+            max_relative_error: distance(found, expected),
+            tolerance: self.loaded.tolerance,
+        })
+    }
+
+    pub(super) async fn test_text(&self) -> Result<Option<SelfTest>> {
+        let session = self.session();
+        if session.manifest().golden.is_none() {
+            return Ok(None);
+        }
+        trusted(session.self_test_text(self.loaded.tolerance).await?).map(Some)
+    }
+
+    /// Whether captions are answered as `OpenAI`'s ViT-B/32 is known to.
+    ///
+    /// # Errors
+    ///
+    /// A model that says it is that one and answers otherwise.
+    pub(super) async fn is_vit_b_32(&self) -> Result<bool> {
+        let WeightStore::Original(_) = self.weights else {
+            return Ok(false);
+        };
+        let session = self.session();
+        let published = Published::vit_b_32()?;
+        let texts = session.encode_text(&published.captions).await?;
+        let tolerance = match session.precision() {
+            WeightPrecision::Float => Tolerance::ORIGINAL,
+            WeightPrecision::Int8 => Tolerance::INT8,
+        };
+        let worst = published.worst(tolerance, &texts, None);
+        let claims = session.manifest().name == Hub::vit_b_32().id.replace('/', "-");
+        if claims && worst > 1.0 {
+            return Err(Error::Engine(format!(
+                "these weights say that they are OpenAI's ViT-B/32, but their answers miss the published ones by {worst:.1} \
+                 times what is allowed"
+            )));
+        }
+        Ok(worst <= 1.0)
+    }
+}
+
+/// The picture by which engines are compared: colours that change in both directions.
+fn probe_picture() -> RgbPixels {
+    let level = |at: usize| u8::try_from(at % 256).unwrap_or_default();
+    let pixel = |(x, y): (usize, usize)| [level(x), level(y), level(x * y / 16)];
+    let places = (0..PROBE_SIDE).flat_map(|y| (0..PROBE_SIDE).map(move |x| (x, y)));
+    RgbPixels {
+        width: PROBE_SIDE,
+        height: PROBE_SIDE,
+        pixels: places.flat_map(pixel).collect(),
+    }
+}
+
+/// How far two unit vectors are apart.
+fn distance(found: &[f32], expected: &[f32]) -> f64 {
+    if found.len() != expected.len() {
+        return f64::INFINITY;
+    }
+    let squares = found
+        .iter()
+        .zip(expected)
+        .map(|(found, expected)| f64::from(found - expected).powi(2));
+    squares.sum::<f64>().sqrt()
+}
