@@ -28,18 +28,22 @@ pub fn libtorch() -> Device {
     Device::libtorch()
 }
 
-/// The browser's GPU, through WebGPU.
+/// The browser's GPU, through WebGPU. A GPU that is lost later answers nothing any more; `on_lost` is then told why.
 ///
 /// # Errors
 ///
 /// No adapter, no device, or one that lacks what the runtime needs. A software adapter passes: whether to use the
 /// GPU at all is decided before this is called.
 #[cfg(feature = "webgpu")]
-pub async fn gpu() -> crate::error::Result<Device> {
-    Device::wgpu_options()
-        .init_async()
-        .await
-        .map_err(|error| crate::error::Error::Engine(format!("the GPU cannot be used: {error}")))
+pub async fn gpu(on_lost: fn(String)) -> crate::error::Result<Device> {
+    let opened = Device::wgpu_options().init_with_setup_async().await;
+    let (device, setup) = opened
+        .map_err(|error| crate::error::Error::Engine(format!("the GPU cannot be used: {error}")))?;
+    // An error that nobody catches panics by the runtime's own callback.
+    setup
+        .device
+        .set_device_lost_callback(move |reason, message| on_lost(format!("{reason:?}: {message}")));
+    Ok(device)
 }
 
 /// The native device with this name.

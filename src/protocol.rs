@@ -10,32 +10,31 @@ pub use crate::family::PerFamily;
 /// From the page to an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// Load the model behind this manifest, test it against its golden values, and answer [`Response::Loaded`].
+    /// Load and test the model behind this manifest: [`Response::Loaded`].
     Load {
         /// Address of `manifest.json`, absolute.
         manifest_url: String,
     },
-    /// Load a model out of files that the visitor picked: a checkpoint of another program with its configuration and
-    /// tokenizer. They come beside this message, as its JavaScript property `files`.
+    /// Load a model out of files that the visitor picked; they come beside this message, as its property `files`.
     LoadFiles {
         /// Their names.
         names: Vec<String>,
     },
-    /// Load a model out of a checkpoint at the model hub, of which only the needed parts are fetched.
+    /// Load a model out of a checkpoint at the model hub.
     LoadHub(Hub),
-    /// Tell what [`Request::LoadHub`] would fetch: [`Response::Weighed`].
-    WeighHub(Hub),
-    /// Give the model adapters out of a file of `train export`, so that captions have a κ. Answered by
-    /// [`Response::Loaded`] or [`Response::AdapterRefused`].
+    /// Tell what [`Request::LoadHub`] would fetch: [`Response::DownloadSize`].
+    QueryDownloadSize(Hub),
+    /// Give the model adapters out of a file: [`Response::Loaded`] or [`Response::AdapterRefused`].
     Adapt {
         /// The file as it is.
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
     },
-    /// What another engine makes of the probes; an engine that is not trusted by itself is held against it when it
-    /// loads weights of which no golden values are known.
+    /// Delete the adapters that the browser keeps for the model.
+    ForgetAdapters,
+    /// Embeddings by another engine, with which weights without golden values are compared.
     Expect(Probes),
-    /// Tell what becomes of the picture by which engines are compared: [`Response::PictureProbed`].
+    /// Embed the picture by which engines are compared: [`Response::PictureProbed`].
     ProbePicture,
     /// Have the load wait; what has arrived is kept.
     Pause,
@@ -141,6 +140,22 @@ impl Hub {
 pub enum Response {
     /// The worker script runs and listens.
     Started,
+    /// The engine computes and is alive; sent between passes of the model and steps of a load.
+    Heartbeat,
+    /// The engine panicked and answers nothing any more.
+    Crashed {
+        /// What the panic said.
+        message: String,
+    },
+    /// The engine lost its GPU and answers nothing any more.
+    Lost {
+        /// What the browser said.
+        message: String,
+    },
+    /// A picture waits for the image encoder, which is being loaded.
+    ImageEncoderLoads,
+    /// The image encoder is loaded.
+    ImageEncoderLoaded,
     /// How far a load has come.
     Progress(Progress),
     /// The model is loaded and has reproduced its golden values.
@@ -160,13 +175,8 @@ pub enum Response {
     },
     /// The load ended because the page asked for that; what was loaded before stays.
     Cancelled,
-    /// What a model at the hub would cost.
-    Weighed(Weighed),
-    /// The hub did not tell what a model would cost.
-    NotWeighed {
-        /// Why, ready to be shown.
-        message: String,
-    },
+    /// What a model at the hub would cost, or why that is not known.
+    DownloadSize(Result<DownloadSize, String>),
     /// The model cannot use these adapters; it goes on without them.
     AdapterRefused {
         /// Why, ready to be shown.
@@ -204,14 +214,26 @@ pub enum Response {
 /// How far a load has come, in bytes counted from the manifest and never from headers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// What is being loaded: `text encoder`, `image encoder`, `adapters`.
-    pub stage: String,
+    /// What is being loaded.
+    pub stage: Stage,
     /// Bytes that have arrived.
     pub loaded_bytes: u64,
     /// Bytes that will have arrived at the end of this stage.
     pub stage_end_bytes: u64,
     /// Bytes in all.
     pub total_bytes: u64,
+}
+
+/// A part of a model, as it is loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stage {
+    /// Captions → embeddings, with the tokenizer.
+    #[default]
+    TextEncoder,
+    /// Pictures → embeddings.
+    ImageEncoder,
+    /// Text embeddings → distributions.
+    Adapters,
 }
 
 /// What a loaded model is.
@@ -282,7 +304,7 @@ pub struct BareCard {
 
 /// What a model at the hub would cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Weighed {
+pub struct DownloadSize {
     /// The model.
     pub hub: Hub,
     /// Bytes of the text encoder.
@@ -384,8 +406,7 @@ pub struct Answer {
     pub images: Vec<String>,
     /// One for each caption × picture, captions outermost.
     pub pairs: Vec<PairReading>,
-    /// One for each caption × caption, if that was asked: the inner one's embedding and mean direction stand in the
-    /// place of the picture's.
+    /// One for each caption × caption, if that was asked; the inner one stands in the place of the picture.
     #[serde(default)]
     pub relations: Vec<PairReading>,
     /// Milliseconds the engine took.

@@ -2,10 +2,14 @@
 //!
 //! Used by the page and by its engines, so that both speak the same encoding. Knows no message by name.
 
+use js_sys::{Array, Object, Reflect};
 use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::JsValue;
 
 use crate::error::{Error, Result};
+
+/// The property of a message that holds its files; the protocol itself knows plain data only.
+pub const FILES: &str = "files";
 
 /// The JavaScript value of a message; bytes become a `Uint8Array`.
 ///
@@ -23,4 +27,28 @@ pub fn to_js<T: Serialize>(message: &T) -> Result<JsValue> {
 pub fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T> {
     serde_wasm_bindgen::from_value(value)
         .map_err(|reason| Error::Engine(format!("a message could not be read: {reason}")))
+}
+
+/// Puts files beside a message.
+///
+/// # Errors
+/// When the message is no object.
+pub fn put_files(message: &JsValue, files: Vec<JsValue>) -> Result<()> {
+    let files = Array::from_iter(files);
+    let put = Reflect::set(message, &FILES.into(), &files);
+    put.map(|_| ())
+        .map_err(|error| Error::Engine(reason(&error)))
+}
+
+/// A property of a JavaScript object; `undefined` where there is none.
+#[must_use]
+pub fn property(object: &JsValue, name: &str) -> JsValue {
+    Reflect::get(object, &name.into()).unwrap_or(JsValue::UNDEFINED)
+}
+
+/// What a JavaScript exception says.
+#[must_use]
+pub fn reason(exception: &JsValue) -> String {
+    let message = property(exception, "message").as_string();
+    message.unwrap_or_else(|| Object::from(exception.clone()).to_string().into())
 }

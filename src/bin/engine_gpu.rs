@@ -6,7 +6,7 @@ use kappascope::{device, inference};
 fn main() {
     worker::start(async {
         let device_words = worker::describe_gpu().await?;
-        let device = device::gpu().await?;
+        let device = device::gpu(worker::report_lost_gpu).await?;
         Ok(Engine {
             name: "gpu",
             tolerance: inference::GPU_TOLERANCE,

@@ -1,20 +1,21 @@
 //! What the page shows, as plain data: its state, its link, and the readings of an answer.
 //!
-//! Knows nothing of the browser, of drawing or of engines, so that all of it is tested natively.
+//! Knows nothing of the browser or of drawing, and of engines only what they say, so that all of it is tested natively.
 
 mod captions;
 mod export;
 mod extent;
 mod halo;
+mod latest_queue;
 mod link;
 mod locks;
 mod measure;
-mod newest;
 mod number;
 mod photographs;
 mod readings;
 mod requests;
 mod state;
+mod supervisor;
 mod text;
 mod transfer_rate;
 mod views;
@@ -23,10 +24,10 @@ pub use captions::{CaptionList, Direction, KeyedCaption, START_CAPTIONS};
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
 pub use halo::{HaloShape, halo_text};
+pub use latest_queue::{LatestQueue, Out, Priority};
 pub use link::{OWN, decode, encode, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use measure::{Measure, SecondNumber};
-pub use newest::{Arrival, Lane, Newest};
 pub use number::{file_size, percent, round_number, signed, three_significant};
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use readings::cache::{AnswerSource, ReadingCache};
@@ -40,6 +41,10 @@ pub use readings::pair_view::PairView;
 pub use readings::request::ReadingRequest;
 pub use readings::snapshot::Snapshot;
 pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, ModelChoice};
+pub use supervisor::{
+    Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,
+    ModelSource, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
+};
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, formula, formula_with_numbers,
     measure_text, ordinal, rank_text, spoken, tokens_note,

@@ -77,10 +77,11 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::Stage;
 
     fn progress(loaded_bytes: u64) -> Progress {
         Progress {
-            stage: "text encoder".to_owned(),
+            stage: Stage::TextEncoder,
             loaded_bytes,
             stage_end_bytes: 20_000_000,
             total_bytes: 90_000_000,

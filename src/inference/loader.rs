@@ -4,6 +4,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::model::adapter::{Adapter, PerFamily};
 use crate::model::parameters::{Filling, Parameters, WeightPrecision};
+use crate::protocol::Stage;
 use crate::weights::manifest::{FileEntry, Manifest, Part};
 use crate::weights::shard::{Joiner, verify};
 
@@ -18,8 +19,8 @@ pub(super) struct Loader<'a, S, P> {
     pub(super) on_progress: P,
 }
 
-impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
-    pub(super) async fn file(&mut self, stage: &str, entry: &FileEntry) -> Result<Vec<u8>> {
+impl<S: Source, P: FnMut(Stage, u64, u64)> Loader<'_, S, P> {
+    pub(super) async fn file(&mut self, stage: Stage, entry: &FileEntry) -> Result<Vec<u8>> {
         self.report(stage, 0);
         let bytes = self.source.read(entry).await?;
         verify(&bytes, entry)?;
@@ -28,7 +29,7 @@ impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
     }
 
     /// Tells how far the load is, with so many bytes more than before.
-    fn report(&mut self, stage: &str, n_bytes: u64) {
+    fn report(&mut self, stage: Stage, n_bytes: u64) {
         self.loaded_bytes += n_bytes;
         (self.on_progress)(stage, self.loaded_bytes, self.manifest.weights_bytes());
     }
@@ -36,7 +37,7 @@ impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
     /// The model with the values of one part; beside them, no more than one file or one tensor is in memory.
     pub(super) async fn fill<M: Parameters>(
         &mut self,
-        stage: &str,
+        stage: Stage,
         part: Part,
         model: M,
     ) -> Result<M> {
@@ -76,9 +77,13 @@ impl<S: Source, P: FnMut(&str, u64, u64)> Loader<'_, S, P> {
             configs.power_spherical.init(device),
         );
         Ok(Some(PerFamily {
-            vmf: self.fill("adapters", Part::AdapterVmf, vmf).await?,
+            vmf: self.fill(Stage::Adapters, Part::AdapterVmf, vmf).await?,
             power_spherical: self
-                .fill("adapters", Part::AdapterPowerSpherical, power_spherical)
+                .fill(
+                    Stage::Adapters,
+                    Part::AdapterPowerSpherical,
+                    power_spherical,
+                )
                 .await?,
         }))
     }

@@ -15,5 +15,5 @@ pub use crate::protocol::SelfTest;
 pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings};
 pub use published::{Published, Tolerance};
 pub use reading::{CaptionDistribution, ImageEncoding, Pair, TextEncoding};
-pub use session::Session;
+pub use session::{CAPTIONS_PER_PASS, Session};
 pub use source::Source;

@@ -12,11 +12,12 @@ use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
 use crate::model::encoder::{ImageEncoder, TextEncoder};
 use crate::model::parameters::{Filling, TensorRecord, WeightPrecision};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
+use crate::protocol::Stage;
 use crate::weights::adapter_file::AdapterFile;
 use crate::weights::manifest::{Manifest, Part};
 
 /// Captions that share one pass; bounds the memory of attention, which grows with captions × tokens².
-const CAPTIONS_PER_PASS: usize = 32;
+pub const CAPTIONS_PER_PASS: usize = 32;
 
 /// Pictures that share one pass.
 const IMAGES_PER_PASS: usize = 16;
@@ -48,7 +49,7 @@ impl Session {
         manifest: Manifest,
         source: &S,
         device: &Device,
-        mut on_progress: impl FnMut(&str, u64, u64),
+        mut on_progress: impl FnMut(Stage, u64, u64),
     ) -> Result<Self> {
         let session = Self::open_text(
             manifest,
@@ -73,7 +74,7 @@ impl Session {
         source: &S,
         device: &Device,
         precision: WeightPrecision,
-        on_progress: impl FnMut(&str, u64, u64),
+        on_progress: impl FnMut(Stage, u64, u64),
     ) -> Result<Self> {
         manifest.validate()?;
         let mut loader = Loader {
@@ -84,12 +85,12 @@ impl Session {
             on_progress,
         };
 
-        let tokenizer = loader.file("text encoder", &manifest.tokenizer).await?;
+        let tokenizer = loader.file(Stage::TextEncoder, &manifest.tokenizer).await?;
         let context_length = manifest.encoder.context_length();
         let text_preprocess = TextPreprocess::from_tokenizer_json(&tokenizer, context_length)?;
         check_vocabulary(&text_preprocess, &manifest)?;
         let text = manifest.encoder.init_text(device);
-        let text = loader.fill("text encoder", Part::Text, text).await?;
+        let text = loader.fill(Stage::TextEncoder, Part::Text, text).await?;
         let adapters = loader.adapters(device).await?;
 
         let logit_scale = match &adapters {
@@ -116,7 +117,7 @@ impl Session {
     pub async fn load_vision<S: Source>(
         &self,
         source: &S,
-        on_progress: impl FnMut(&str, u64, u64),
+        on_progress: impl FnMut(Stage, u64, u64),
     ) -> Result<()> {
         let image_bytes = self
             .manifest
@@ -130,7 +131,9 @@ impl Session {
             on_progress,
         };
         let vision = self.manifest.encoder.init_vision(&self.device);
-        let vision = loader.fill("image encoder", Part::Image, vision).await?;
+        let vision = loader
+            .fill(Stage::ImageEncoder, Part::Image, vision)
+            .await?;
         // Whoever was faster has loaded the same weights.
         self.vision.set(vision).ok();
         Ok(())

@@ -1,6 +1,7 @@
 //! The page's frame and its start.
 
 use std::any::Any;
+use std::panic;
 
 use leptos::html::Main;
 use leptos::prelude::*;
@@ -22,7 +23,10 @@ use crate::ui::views;
 
 /// Puts the page in place of what stood in its element before the program ran.
 pub fn start() {
-    console_error_panic_hook::set_once();
+    panic::set_hook(Box::new(|info| {
+        console_error_panic_hook::hook(info);
+        browser::announce("kappascope-crashed");
+    }));
     let Some(place) = browser::element("app") else {
         return;
     };
@@ -30,6 +34,7 @@ pub fn start() {
         let opening = Opening::fetch().await;
         place.set_inner_html("");
         mount_to(place, || view! { <App opening=opening/> }).forget();
+        browser::announce("kappascope-started");
     });
 }
 

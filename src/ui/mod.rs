@@ -11,19 +11,12 @@
 )]
 
 mod app;
-mod candidate;
-mod card;
-mod client;
-mod desk;
 mod dom;
 mod engine;
-mod event;
 mod model_panel;
-mod origin;
 mod page;
 mod panels;
 mod plot;
-mod rival;
 mod views;
 
 pub use app::start;

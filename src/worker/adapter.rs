@@ -4,8 +4,9 @@ use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-use super::scope::{property, reason, scope};
+use super::worker_scope::scope;
 use crate::error::{Error, Result};
+use crate::wire::{property, reason};
 
 /// The adapter's name in words.
 ///

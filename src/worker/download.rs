@@ -1,22 +1,23 @@
 //! The files beside a manifest: from the browser's disk or from the network, checked against the manifest either way.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 use sha2::{Digest as _, Sha256};
 use web_sys::{Blob, Url};
 
 use super::control::Control;
-use super::scope::{post, reason};
 use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
+use super::worker_scope::post;
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
-use crate::protocol::{Progress, Response};
+use crate::protocol::{Progress, Response, Stage};
 use crate::weights::f16_stream::StoragePrecision;
 use crate::weights::manifest::{FileEntry, Manifest, Part, Shard};
 use crate::weights::original::{Index, LENGTH_BYTES, header_range};
 use crate::weights::plan::Plan;
 use crate::weights::shard::{record, scales_name, verify_hash};
+use crate::wire::reason;
 
 /// Bytes that are hashed at once.
 const HASH_BYTES: u64 = 4 << 20;
@@ -31,7 +32,7 @@ pub(super) struct Download {
     image_bytes: u64,
     /// Of the files that are there completely.
     loaded_bytes: Cell<u64>,
-    stage: RefCell<String>,
+    stage: Cell<Stage>,
     was_cached: Cell<bool>,
 }
 
@@ -56,15 +57,15 @@ impl Download {
             control: control.clone(),
             total_bytes: manifest.weights_bytes(),
             loaded_bytes: Cell::new(0),
-            stage: RefCell::default(),
+            stage: Cell::default(),
             was_cached: Cell::new(true),
         };
         Ok((manifest, download))
     }
 
     /// Names what is being loaded, and says how far the load has come.
-    pub(super) fn enter(&self, stage: &str, loaded_bytes: u64) {
-        *self.stage.borrow_mut() = stage.to_owned();
+    pub(super) fn enter(&self, stage: Stage, loaded_bytes: u64) {
+        self.stage.set(stage);
         self.loaded_bytes.set(loaded_bytes);
         self.report(0);
     }
@@ -120,10 +121,10 @@ impl Download {
 
     fn report(&self, n_bytes: u64) {
         post(&Response::Progress(Progress {
-            stage: self.stage.borrow().clone(),
+            stage: self.stage.get(),
             // The golden picture does not count.
             loaded_bytes: (self.loaded_bytes.get() + n_bytes).min(self.total_bytes),
-            stage_end_bytes: if self.stage.borrow().starts_with("image") {
+            stage_end_bytes: if self.stage.get() == Stage::ImageEncoder {
                 self.total_bytes
             } else {
                 self.total_bytes - self.image_bytes

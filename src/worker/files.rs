@@ -8,10 +8,8 @@ use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::{JsCast as _, JsValue};
 use web_sys::Blob;
 
-use super::scope::property;
-
-/// The property of a message that holds its files; the protocol itself knows plain data only.
-pub const FILES: &str = "files";
+pub use crate::wire::FILES;
+use crate::wire::property;
 
 /// The files that came last, by name; clones share them.
 #[derive(Debug, Clone, Default)]

@@ -2,23 +2,24 @@
 //!
 //! Knows the browser's worker scope and [`crate::inference`]; must not know the page, nor which device it was given.
 //! One request is answered at a time; those that need an image encoder which is still on its way wait aside, so that
-//! captions are described meanwhile. If the engine dies, the page sees the worker's `error` event and starts another.
+//! captions are described meanwhile. An engine that panics or loses its GPU says so, and the page starts another.
 
 mod adapter;
 pub mod control;
 mod download;
+mod engine;
 pub mod files;
 mod model;
-mod origin;
 mod original;
+mod probes;
 pub mod queue;
 pub mod recent;
-mod scope;
+mod self_test;
 pub mod store;
 pub mod transfer;
-mod trust;
+mod weight_store;
+mod worker_scope;
 
-use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -26,53 +27,33 @@ use gloo_timers::future::TimeoutFuture;
 use wasm_bindgen_futures::spawn_local;
 
 pub use adapter::describe_gpu;
+pub use engine::Engine;
+pub use worker_scope::report_lost_gpu;
 
-use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::protocol::{Hub, Probes, Request, Response, Stored};
+use crate::protocol::{Hub, Request, Response, Stored};
 use control::Control;
-use files::Picked;
+use engine::LoadInputs;
 use model::Model;
 use queue::Queue;
-use scope::post;
 use store::{Store, read, whole};
+use worker_scope::post;
 
-/// What an engine is.
-#[derive(Debug, Clone)]
-pub struct Engine {
-    /// `cpu` or `gpu`.
-    pub name: &'static str,
-    /// Greatest relative error that the self-test allows it.
-    pub tolerance: f64,
-    /// Where its tensors live.
-    pub device: Device,
-    /// The device in words.
-    pub device_words: String,
-    /// Whether it is trusted with weights of which no golden values are known.
-    pub is_reference: bool,
-}
-
-/// What the visitor's side has given a worker beside the queue.
-#[derive(Debug, Clone, Default)]
-struct Given {
-    control: Control,
-    picked: Picked,
-    /// What another engine makes of the probes.
-    expected: Rc<RefCell<Option<Probes>>>,
-}
+/// A browser tells of a lost GPU within so many milliseconds of the first failure.
+const LOSS_MILLIS: u32 = 1_000;
 
 /// Listens to the page for as long as the worker lives.
 ///
 /// An engine that cannot be had refuses every model with the reason.
 pub fn start(engine: impl Future<Output = Result<Engine>> + 'static) {
-    scope::report_panics();
-    let (queue, given) = (Queue::default(), Given::default());
-    scope::listen(queue.clone(), given.control.clone(), given.picked.clone());
+    worker_scope::report_panics();
+    let (queue, inputs) = (Queue::default(), LoadInputs::default());
+    worker_scope::listen(queue.clone(), inputs.control.clone(), inputs.picked.clone());
     post(&Response::Started);
-    spawn_local(async move { serve(engine.await, &queue, &given).await });
+    spawn_local(async move { serve(engine.await, &queue, &inputs).await });
 }
 
-async fn serve(engine: Result<Engine>, queue: &Queue, given: &Given) {
+async fn serve(engine: Result<Engine>, queue: &Queue, inputs: &LoadInputs) {
     let mut model = None::<Rc<Model>>;
     loop {
         // Messages that came while computing are delivered now, so that the queue knows the newest score.
@@ -83,26 +64,39 @@ async fn serve(engine: Result<Engine>, queue: &Queue, given: &Given) {
             continue;
         }
         let response = match &engine {
-            Ok(engine) => answer(engine, &mut model, request, given).await,
+            Ok(engine) => answer(engine, &mut model, request, inputs).await,
             Err(error) => Some(Response::Refused {
                 message: error.to_string(),
             }),
         };
+        if engine.as_ref().is_ok_and(|engine| !engine.is_reference)
+            && response.as_ref().is_some_and(is_failure)
+        {
+            // Whatever fails because the GPU is lost is asked again elsewhere: the page hears of the loss first.
+            TimeoutFuture::new(LOSS_MILLIS).await;
+        }
         response.iter().for_each(post);
     }
+}
+
+fn is_failure(response: &Response) -> bool {
+    matches!(
+        response,
+        Response::Failed { .. } | Response::ImageRefused { .. } | Response::AdapterRefused { .. }
+    )
 }
 
 async fn answer(
     engine: &Engine,
     model: &mut Option<Rc<Model>>,
     request: Request,
-    given: &Given,
+    inputs: &LoadInputs,
 ) -> Option<Response> {
     let loaded = match request {
-        Request::Load { manifest_url } => Model::beside(engine, &manifest_url, given).await,
-        Request::LoadFiles { .. } => Model::picked(engine, given).await,
-        Request::LoadHub(hub) => Model::at_hub(engine, &hub, given).await,
-        request => return answer_at_once(engine, model.as_ref(), request, given).await,
+        Request::Load { manifest_url } => Model::beside(engine, &manifest_url, inputs).await,
+        Request::LoadFiles { .. } => Model::picked(engine, inputs).await,
+        Request::LoadHub(hub) => Model::at_hub(engine, &hub, inputs).await,
+        request => return answer_at_once(engine, model.as_ref(), request, inputs).await,
     };
     Some(match loaded {
         // The model loaded before stays unless this one can be used.
@@ -121,10 +115,14 @@ async fn answer_at_once(
     engine: &Engine,
     model: Option<&Rc<Model>>,
     request: Request,
-    given: &Given,
+    inputs: &LoadInputs,
 ) -> Option<Response> {
     match request {
-        Request::WeighHub(hub) => Some(weigh(hub).await),
+        Request::QueryDownloadSize(hub) => {
+            // The network may be slow; captions are answered meanwhile.
+            spawn_local(async { post(&download_size(hub).await) });
+            None
+        }
         Request::ListStored => Some(stored().await),
         Request::DeleteStored => {
             let store = Store::open().await;
@@ -134,8 +132,13 @@ async fn answer_at_once(
             Some(stored().await)
         }
         Request::Adapt { bytes } => Some(adapt(engine, model, &bytes).await),
+        Request::ForgetAdapters => {
+            let file = model?.adapters_file();
+            Store::open().await.remove(&file).await;
+            None
+        }
         Request::Expect(probes) => {
-            *given.expected.borrow_mut() = Some(probes);
+            *inputs.expected.borrow_mut() = Some(probes);
             None
         }
         Request::ProbePicture => Some(probe_picture(model).await),
@@ -160,14 +163,10 @@ async fn answer_at_once(
     }
 }
 
-/// Asks the hub aside: a load that waits or was given up is not touched.
-async fn weigh(hub: Hub) -> Response {
-    match original::weigh(hub, &Control::default()).await {
-        Ok(weighed) => Response::Weighed(weighed),
-        Err(error) => Response::NotWeighed {
-            message: error.to_string(),
-        },
-    }
+/// Asks the hub for sizes; a load that waits or was given up is not touched.
+async fn download_size(hub: Hub) -> Response {
+    let size = original::query_download_size(hub, &Control::default()).await;
+    Response::DownloadSize(size.map_err(|error| error.to_string()))
 }
 
 /// Adapters that fit are kept for the next visit, by the one engine that every visit begins with.

@@ -8,17 +8,17 @@ use wasm_bindgen_futures::spawn_local;
 
 use super::control::{Control, Wish};
 use super::download::Download;
-use super::origin::Origin;
+use super::engine::{Engine, LoadInputs};
 use super::original::Original;
 use super::queue::Queue;
 use super::recent::Recent;
-use super::scope::{now_millis, post};
-use super::trust::{held, trusted};
-use super::{Engine, Given};
+use super::self_test::{held, trusted};
+use super::weight_store::WeightStore;
+use super::worker_scope::{heartbeat, now_millis, post};
 use crate::answer::{self, caption_tokens};
 use crate::error::{Error, Result};
 use crate::inference::{
-    ImageEncoding, SelfTest, Session, Source as _, TextEncoding, WeightPrecision,
+    CAPTIONS_PER_PASS, ImageEncoding, SelfTest, Session, Source as _, TextEncoding, WeightPrecision,
 };
 use crate::preprocess::decode;
 use crate::protocol::{Answer, Comparison, Hub, ImageReading, Probes, Request, Response};
@@ -31,7 +31,7 @@ const EAGER_IMAGE_BYTES: u64 = 16_000_000;
 #[derive(Debug)]
 pub(super) struct Model {
     session: RefCell<Rc<Session>>,
-    pub(super) origin: Origin,
+    pub(super) weights: WeightStore,
     control: Control,
     /// What another engine makes of the probes.
     pub(super) expected: Option<Probes>,
@@ -47,45 +47,66 @@ impl Model {
     pub(super) async fn beside(
         engine: &Engine,
         manifest_url: &str,
-        given: &Given,
+        inputs: &LoadInputs,
     ) -> Result<(Self, Response)> {
         let start = now_millis();
-        let (manifest, download) = Download::open(manifest_url, &given.control).await?;
-        Self::load(engine, manifest, Origin::Beside(download), given, start).await
+        let (manifest, download) = Download::open(manifest_url, &inputs.control).await?;
+        Self::load(
+            engine,
+            manifest,
+            WeightStore::Beside(download),
+            inputs,
+            start,
+        )
+        .await
     }
 
     /// Loads a model out of files that the visitor picked.
-    pub(super) async fn picked(engine: &Engine, given: &Given) -> Result<(Self, Response)> {
+    pub(super) async fn picked(engine: &Engine, inputs: &LoadInputs) -> Result<(Self, Response)> {
         let start = now_millis();
-        let files = given.picked.files();
-        let original = Original::picked(&files, &given.control, &engine.device).await?;
+        let files = inputs.picked.files();
+        let original = Original::picked(&files, &inputs.control, &engine.device).await?;
         let manifest = original.manifest("picked", "a file of the visitor's");
-        Self::load(engine, manifest, Origin::Original(original), given, start).await
+        Self::load(
+            engine,
+            manifest,
+            WeightStore::Original(original),
+            inputs,
+            start,
+        )
+        .await
     }
 
     /// Loads a model out of a checkpoint at the hub.
     pub(super) async fn at_hub(
         engine: &Engine,
         hub: &Hub,
-        given: &Given,
+        inputs: &LoadInputs,
     ) -> Result<(Self, Response)> {
         let start = now_millis();
-        let original = Original::at_hub(hub, &given.control, &engine.device).await?;
+        let original = Original::at_hub(hub, &inputs.control, &engine.device).await?;
         let name = hub.id.replace('/', "-");
         let mut manifest = original.manifest(&name, &hub.id);
         manifest.provenance.command = format!("{} at {}", hub.id, hub.revision);
-        Self::load(engine, manifest, Origin::Original(original), given, start).await
+        Self::load(
+            engine,
+            manifest,
+            WeightStore::Original(original),
+            inputs,
+            start,
+        )
+        .await
     }
 
     /// Loads the text encoder, and the image encoder too if it is small.
     async fn load(
         engine: &Engine,
         manifest: Manifest,
-        origin: Origin,
-        given: &Given,
+        weights: WeightStore,
+        inputs: &LoadInputs,
         start: f64,
     ) -> Result<(Self, Response)> {
-        let expected = given.expected.borrow().clone();
+        let expected = inputs.expected.borrow().clone();
         if manifest.golden.is_none() && !engine.is_reference && expected.is_none() {
             return Err(Error::Engine(
                 "no golden values are known of these weights, and no other engine has told what it makes of them"
@@ -94,25 +115,29 @@ impl Model {
         }
         let image_bytes = manifest.shards(Part::Image).map(|shard| shard.entry.bytes);
         let image_bytes: u64 = image_bytes.sum();
-        let is_eager = matches!(origin, Origin::Beside(_)) && image_bytes <= EAGER_IMAGE_BYTES;
-        let held = held(engine, &manifest, &origin);
+        let is_eager =
+            matches!(weights, WeightStore::Beside(_)) && image_bytes <= EAGER_IMAGE_BYTES;
+        let held = held(engine, &manifest, &weights);
         let session =
-            Session::open_text(manifest, &origin, &engine.device, held, origin.progress()).await?;
+            Session::open_text(manifest, &weights, &engine.device, held, weights.progress())
+                .await?;
         let model = Self {
             session: RefCell::new(Rc::new(session)),
-            origin,
-            control: given.control.clone(),
+            weights,
+            control: inputs.control.clone(),
             expected: expected.clone(),
             loaded: engine.clone(),
             texts: RefCell::default(),
             images: RefCell::default(),
             waiting: RefCell::default(),
         };
+        heartbeat();
         let self_test = if is_eager {
             model.load_vision().await?
         } else {
             model.test_text().await?
         };
+        heartbeat();
         let probe = model.probe().await?;
         let self_test = match (self_test, expected) {
             (None, Some(expected)) if !engine.is_reference => {
@@ -120,6 +145,7 @@ impl Model {
             }
             (self_test, _) => self_test,
         };
+        heartbeat();
         let load_millis = now_millis() - start;
         let response = model.introduce(self_test, probe, load_millis).await?;
         Ok((model, response))
@@ -140,7 +166,7 @@ impl Model {
         let warm_start = now_millis();
         match &session.manifest().golden {
             Some(golden) if session.has_vision() => {
-                let image = self.origin.read(&golden.image).await?;
+                let image = self.weights.read(&golden.image).await?;
                 session.golden_readings(&golden.captions, &image).await?;
             }
             Some(golden) => drop(session.encode_text(&golden.captions).await?),
@@ -153,8 +179,8 @@ impl Model {
                 WeightPrecision::Float => device.clone(),
                 WeightPrecision::Int8 => format!("{device}, weights in eight bits"),
             },
-            weights_bytes: self.origin.weights_bytes(session.manifest()),
-            from_cache: self.origin.was_cached(),
+            weights_bytes: self.weights.weights_bytes(session.manifest()),
+            from_cache: self.weights.was_cached(),
             load_millis,
             warm_millis: now_millis() - warm_start,
         };
@@ -175,13 +201,14 @@ impl Model {
     async fn load_vision(&self) -> Result<Option<SelfTest>> {
         let session = self.session();
         session
-            .load_vision(&self.origin, self.origin.progress())
+            .load_vision(&self.weights, self.weights.progress())
             .await?;
+        heartbeat();
         let Some(golden) = &session.manifest().golden else {
             self.test_picture().await?;
             return Ok(None);
         };
-        let image = self.origin.read(&golden.image).await?;
+        let image = self.weights.read(&golden.image).await?;
         let self_test = session.self_test(&image, self.loaded.tolerance).await?;
         trusted(self_test).map(Some)
     }
@@ -232,6 +259,9 @@ impl Model {
 
     /// Has a request wait for the image encoder; other captions are answered meanwhile.
     pub(super) fn wait(self: &Rc<Self>, request: Request, queue: &Queue) {
+        if matches!(request, Request::AddImage { .. }) {
+            post(&Response::ImageEncoderLoads);
+        }
         let mut waiting = self.waiting.borrow_mut();
         if let Some(waiting) = &mut *waiting {
             return waiting.push(request);
@@ -244,7 +274,10 @@ impl Model {
             let loaded = model.load_vision().await;
             let waiting = model.waiting.take().unwrap_or_default();
             match loaded {
-                Ok(_) => queue.put_first(waiting),
+                Ok(_) => {
+                    post(&Response::ImageEncoderLoaded);
+                    queue.put_first(waiting);
+                }
                 // Numbers that are wrong are no reason against a picture, but against the engine.
                 Err(error @ Error::Engine(_)) if !model.loaded.is_reference => {
                     post(&Response::Refused {
@@ -322,7 +355,7 @@ impl Model {
         }))
     }
 
-    /// The captions' encodings in order; only those not used lately are computed, in one pass.
+    /// The captions' encodings in order; only those not used lately are computed.
     async fn encode(&self, captions: &[String]) -> Result<Vec<TextEncoding>> {
         let mut known: Vec<Option<TextEncoding>> = captions
             .iter()
@@ -336,11 +369,13 @@ impl Model {
             .collect();
         missing.sort_unstable();
         missing.dedup();
-        let computed: HashMap<String, TextEncoding> = self
-            .session()
-            .encode_text(&missing)
-            .await
-            .map(|encodings| missing.into_iter().zip(encodings).collect())?;
+        let mut computed = HashMap::new();
+        // As many as share a pass, so that the numbers are those of one call.
+        for pass in missing.chunks(CAPTIONS_PER_PASS) {
+            let encodings = self.session().encode_text(pass).await?;
+            computed.extend(pass.iter().cloned().zip(encodings));
+            heartbeat();
+        }
         for (caption, known) in captions.iter().zip(&mut known) {
             if known.is_none() {
                 *known = computed.get(caption).cloned();

@@ -9,15 +9,15 @@ use web_sys::Blob;
 
 use super::control::Control;
 use super::download::{failed, index_of, keep, kept};
-use super::scope::post;
 use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
+use super::worker_scope::post;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
-use crate::protocol::{Hub, Progress, Response, Weighed};
+use crate::protocol::{DownloadSize, Hub, Progress, Response, Stage};
 use crate::weights::f16_stream::{StoragePrecision, check_held};
-use crate::weights::manifest::{EncoderConfig, FORMAT, FileEntry, Manifest, Provenance};
+use crate::weights::manifest::{FORMAT, FileEntry, Manifest, Provenance};
 use crate::weights::original::{
     CheckpointDescription, CompanionFiles, Index, LENGTH_BYTES, Mapping, Shapes, TensorDtype,
     Towers, describe, header_range, is_text, license,
@@ -251,12 +251,12 @@ impl Original {
     fn report(&self, name: &str, loaded_bytes: u64) {
         let total_bytes = self.weights_bytes();
         let (stage, stage_end_bytes) = if is_text(name) {
-            ("text encoder", self.text.plan.bytes())
+            (Stage::TextEncoder, self.text.plan.bytes())
         } else {
-            ("image encoder", total_bytes)
+            (Stage::ImageEncoder, total_bytes)
         };
         post(&Response::Progress(Progress {
-            stage: stage.to_owned(),
+            stage,
             loaded_bytes: loaded_bytes.min(stage_end_bytes),
             stage_end_bytes,
             total_bytes,
@@ -265,10 +265,10 @@ impl Original {
 }
 
 /// What a checkpoint at the hub would cost; only its header is fetched.
-pub(super) async fn weigh(hub: Hub, control: &Control) -> Result<Weighed> {
+pub(super) async fn query_download_size(hub: Hub, control: &Control) -> Result<DownloadSize> {
     let (_, index) = HubFile::open(&hub, control).await?;
     let (text_bytes, image_bytes) = index.tower_bytes();
-    Ok(Weighed {
+    Ok(DownloadSize {
         hub,
         text_bytes,
         image_bytes,

@@ -14,7 +14,8 @@ use web_sys::{
     StorageEstimate, StorageManager,
 };
 
-use super::scope::{property, reason, scope};
+use super::worker_scope::scope;
+use crate::wire::{property, reason};
 
 const FOLDER: &str = "kappascope-weights";
 

@@ -10,11 +10,11 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, Blob, ReadableStreamDefaultReader};
 
 use super::control::Control;
-use super::scope::{property, reason};
 use super::store::{Store, Writer, blob_of, whole};
 use crate::error::{Error, Result};
 use crate::weights::f16_stream::{F16Stream, StoragePrecision};
 use crate::weights::plan::Plan;
+use crate::wire::{property, reason};
 
 /// Times that a broken connection is tried again before any byte arrived.
 const MAX_TRIES: u32 = 4;

@@ -10,6 +10,7 @@
 )]
 
 mod answers;
+mod engines;
 mod failures;
 mod harness;
 #[path = "../support/http.rs"]

@@ -192,6 +192,14 @@ pub(crate) fn lacks_memory() -> bool {
     gigabytes.is_some_and(|gigabytes| gigabytes < SHORT_MEMORY_GIGABYTES)
 }
 
+/// Tells the document's own script something that it does not need this program for.
+pub(crate) fn announce(name: &str) {
+    if let (Some(window), Ok(event)) = (window(), Event::new(name)) {
+        // Nobody cancels it.
+        window.dispatch_event(&event).ok();
+    }
+}
+
 /// Calls back at each event of the window with this name, as long as the page lives.
 pub(crate) fn listen(name: &str, on_event: impl Fn() + 'static) {
     listen_in_phase(name, false, move |_| on_event());

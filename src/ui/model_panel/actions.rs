@@ -1,15 +1,18 @@
 //! What a visitor can do with models, and what follows from it.
 
 use leptos::prelude::*;
+use leptos::web_sys;
 use serde::Deserialize;
 use wasm_bindgen_futures::spawn_local;
+use web_sys::File;
 
-use crate::explorer::{ModelChoice, OWN, PHOTOGRAPH_SETS, START_CAPTIONS, TransferRate};
+use crate::explorer::{
+    Event, ModelChoice, ModelSource, OWN, PHOTOGRAPH_SETS, START_CAPTIONS, TransferRate,
+};
 use crate::protocol::{Hub, Request};
 use crate::ui::dom::browser;
-use crate::ui::engine;
-use crate::ui::model_panel::shelf::{Found, Load};
-use crate::ui::origin::{Origin, SCENES};
+use crate::ui::engine::BUILT_IN;
+use crate::ui::model_panel::models_state::{Found, Load};
 use crate::ui::page::gallery;
 use crate::ui::page::state::PageState;
 
@@ -23,47 +26,48 @@ const SOURCE: &str = "kappascope.clip-source";
 /// Whether that load was told to wait.
 const PAUSED: &str = "kappascope.clip-paused";
 
-/// Goes on with the model of the address where the visitor had it loaded before; else says how to have it.
-pub(crate) fn open(page: PageState) {
+/// The model to begin with: that of the address, where the visitor had it loaded before; else the page says how to have it.
+pub(crate) fn open(page: PageState) -> ModelSource {
     if !browser::remembers() {
         page.tell("This browser keeps no settings for this page, so each visit begins with the built-in model. Everything else works.");
     }
     if page.state.with_untracked(|state| state.model) != ModelChoice::Clip {
-        return;
+        return ModelSource::BuiltIn;
     }
-    let shelf = page.shelf;
-    match remembered_origin() {
-        Some(origin) if browser::remembered(PAUSED) == 0 && !engine::is_safe_mode() => {
-            shelf.begin();
-            page.client.with_value(|client| client.begin_with(origin));
+    let models = page.models;
+    match remembered_source() {
+        Some(source) if browser::remembered(PAUSED) == 0 => {
+            models.begin();
+            return source;
         }
         left => offer(page, left),
     }
+    ModelSource::BuiltIn
 }
 
 /// Has the model loaded that a link was made with, which is opened in the running page.
 pub(crate) fn follow_link(page: PageState) {
-    let at_work = page.shelf.at_work.get_untracked().unwrap_or_default();
+    let at_work = page.models.at_work.get_untracked().unwrap_or_default();
     let wanted = page.state.with_untracked(|state| state.model);
-    match (wanted, remembered_origin()) {
+    match (wanted, remembered_source()) {
         _ if wanted == at_work => {}
         (ModelChoice::Scenes, _) => load_scenes(page),
-        (ModelChoice::Clip, Some(origin)) => load_clip(page, origin),
+        (ModelChoice::Clip, Some(source)) => load_clip(page, source),
         (ModelChoice::Clip, None) => offer(page, None),
     }
 }
 
 /// Says how to have the model of the address; it may wait where the visitor left it.
-fn offer(page: PageState, left: Option<Origin>) {
-    let shelf = page.shelf;
+fn offer(page: PageState, left: Option<ModelSource>) {
+    let models = page.models;
     if left.is_none() {
-        shelf.trouble.set(Some(
+        models.trouble.set(Some(
             "This page was made with CLIP ViT-B/32. Until that is loaded, the built-in model answers.".into(),
         ));
     }
-    shelf.left.set(left);
+    models.left.set(left);
     look_around(page);
-    shelf.is_open.set(true);
+    models.is_open.set(true);
 }
 
 /// The model at the hub that the page offers: `OpenAI`'s, or the one that `?hub=` names.
@@ -74,17 +78,16 @@ pub(crate) fn hub() -> Hub {
 
 /// Opens or closes the panel.
 pub(crate) fn toggle(page: PageState) {
-    page.shelf.is_open.update(|is_open| *is_open = !*is_open);
-    if page.shelf.is_open.get_untracked() {
+    page.models.is_open.update(|is_open| *is_open = !*is_open);
+    if page.models.is_open.get_untracked() {
         look_around(page);
     }
 }
 
 /// Looks what lies beside the page and what the browser keeps.
 fn look_around(page: PageState) {
-    page.client
-        .with_value(|client| client.tell_engine(&Request::ListStored));
-    for path in [SCENES, CLIP, CLIP_INT8] {
+    page.supervise(Event::Query(Request::ListStored));
+    for path in [BUILT_IN, CLIP, CLIP_INT8] {
         spawn_local(async move {
             // Where there is none, the panel says how to put one there.
             if let Ok(manifest) = gallery::fetch_json::<Sizes>(path).await {
@@ -92,7 +95,7 @@ fn look_around(page: PageState) {
                     path,
                     bytes: manifest.shards.iter().map(|shard| shard.bytes).sum(),
                 };
-                page.shelf.found.update(|all| {
+                page.models.found.update(|all| {
                     all.retain(|known| known.path != path);
                     all.push(found);
                 });
@@ -113,71 +116,73 @@ struct Size {
 }
 
 /// Asks the hub what its model would cost.
-pub(crate) fn weigh(page: PageState) {
-    page.shelf.weighed.set(None);
-    page.client
-        .with_value(|client| client.tell_engine(&Request::WeighHub(hub())));
+pub(crate) fn query_download_size(page: PageState) {
+    page.models.download_size.set(None);
+    page.supervise(Event::Query(Request::QueryDownloadSize(hub())));
 }
 
 /// Has CLIP loaded from there.
-pub(crate) fn load_clip(page: PageState, origin: Origin) {
-    browser::remember(SOURCE, code(&origin));
+pub(crate) fn load_clip(page: PageState, source: ModelSource) {
+    browser::remember(SOURCE, code(&source));
     browser::remember(PAUSED, 0);
     page.state.update(|state| state.model = ModelChoice::Clip);
-    page.shelf.begin();
-    page.client.with_value(|client| client.change_model(origin));
+    page.models.begin();
+    page.supervise(Event::ChangeModel(source));
+}
+
+/// Has a model loaded out of files that the visitor picked.
+pub(crate) fn load_files(page: PageState, files: Vec<File>) {
+    load_clip(page, page.client.with_value(|client| client.pick(files)));
 }
 
 /// Goes back to the model that comes with the page.
 pub(crate) fn load_scenes(page: PageState) {
     page.state.update(|state| state.model = ModelChoice::Scenes);
-    if page.shelf.at_work.get_untracked() != Some(ModelChoice::Scenes) {
-        page.shelf.begin();
-        page.client
-            .with_value(|client| client.change_model(Origin::Scenes));
+    if page.models.at_work.get_untracked() != Some(ModelChoice::Scenes) {
+        page.models.begin();
+        page.supervise(Event::ChangeModel(ModelSource::BuiltIn));
     }
 }
 
 /// Has the load wait, also over a reload.
 pub(crate) fn pause(page: PageState) {
     browser::remember(PAUSED, 1);
-    page.shelf.is_paused.set(true);
-    page.shelf.pace.update(TransferRate::rest);
-    page.client
-        .with_value(|client| client.tell_load(&Request::Pause));
+    page.models.is_paused.set(true);
+    page.models.pace.update(TransferRate::rest);
+    page.supervise(Event::Pause);
 }
 
 /// Has the load go on.
 pub(crate) fn resume(page: PageState) {
     browser::remember(PAUSED, 0);
-    page.shelf.is_paused.set(false);
-    page.client
-        .with_value(|client| client.tell_load(&Request::Resume));
+    page.models.is_paused.set(false);
+    page.supervise(Event::Resume);
 }
 
 /// Ends the load; what has arrived is kept.
 pub(crate) fn cancel(page: PageState) {
-    page.shelf.load.set(Load::None);
-    page.client.with_value(|client| client.give_up());
+    page.models.load.set(Load::None);
+    page.supervise(Event::Cancel);
 }
 
 /// Takes note that a model does not come.
 pub(crate) fn given_up(page: PageState, reason: Option<String>) {
-    let shelf = page.shelf;
-    shelf.load.set(Load::None);
-    shelf.is_paused.set(false);
+    let models = page.models;
+    models.load.set(Load::None);
+    models.is_paused.set(false);
     match reason {
         Some(reason) => {
-            shelf.trouble.set(Some(format!(
+            models.trouble.set(Some(format!(
                 "That model could not be loaded: {reason}. What arrived is kept, and another try goes on there."
             )));
+            models.left.set(remembered_source());
             look_around(page);
-            shelf.is_open.set(true);
+            models.is_open.set(true);
         }
         None => {
             browser::remember(SOURCE, 0);
             browser::remember(PAUSED, 0);
-            if page.client.with_value(|client| client.has_scenes()) {
+            if page.client.with_value(|client| client.has_built_in()) {
                 page.state.update(|state| state.model = ModelChoice::Scenes);
             }
         }
@@ -186,14 +191,13 @@ pub(crate) fn given_up(page: PageState, reason: Option<String>) {
 
 /// Deletes what the browser keeps of models.
 pub(crate) fn delete_stored(page: PageState) {
-    page.client
-        .with_value(|client| client.tell_engine(&Request::DeleteStored));
+    page.supervise(Event::Query(Request::DeleteStored));
 }
 
 /// Puts captions on the page that the new model knows, where the visitor has typed none, and takes pictures off that it
 /// does not know.
 pub(crate) fn suit_the_model(page: PageState) {
-    let is_clip = page.shelf.at_work.get_untracked() == Some(ModelChoice::Clip);
+    let is_clip = page.models.at_work.get_untracked() == Some(ModelChoice::Clip);
     let (from_photographs, from_scenes) = page.state.with_untracked(|state| {
         let is_set = PHOTOGRAPH_SETS
             .iter()
@@ -219,20 +223,20 @@ pub(crate) fn suit_the_model(page: PageState) {
     }
 }
 
-fn code(origin: &Origin) -> u32 {
-    match origin {
-        Origin::Scenes | Origin::Files(_) => 0,
-        Origin::Beside(CLIP_INT8) => 2,
-        Origin::Beside(_) => 1,
-        Origin::Hub(_) => 3,
+fn code(source: &ModelSource) -> u32 {
+    match source {
+        ModelSource::BuiltIn | ModelSource::Files(_) => 0,
+        ModelSource::Beside(CLIP_INT8) => 2,
+        ModelSource::Beside(_) => 1,
+        ModelSource::Hub(_) => 3,
     }
 }
 
-fn remembered_origin() -> Option<Origin> {
+fn remembered_source() -> Option<ModelSource> {
     match browser::remembered(SOURCE) {
-        1 => Some(Origin::Beside(CLIP)),
-        2 => Some(Origin::Beside(CLIP_INT8)),
-        3 => Some(Origin::Hub(hub())),
+        1 => Some(ModelSource::Beside(CLIP)),
+        2 => Some(ModelSource::Beside(CLIP_INT8)),
+        3 => Some(ModelSource::Hub(hub())),
         _ => None,
     }
 }

@@ -1,15 +1,16 @@
 //! What is missing where a model has no adapters, how to make them, and how to give them.
 
+use std::sync::Arc;
+
 use js_sys::Uint8Array;
 use leptos::prelude::*;
 use leptos::web_sys;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Event, File};
+use web_sys::File;
 
-use crate::explorer::ModelChoice;
+use crate::explorer::{Event, ModelChoice};
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::sources::chosen;
-use crate::ui::origin::Origin;
 use crate::ui::page::state::PageState;
 
 /// No adapter is as large; a larger file is a whole model.
@@ -27,7 +28,7 @@ train export --model runs/clip --vmf runs/vmf --ps runs/ps --out runs/clip-coco"
 #[component]
 pub(crate) fn NeedsAdapter() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let accept = move |event: Event| {
+    let accept = move |event: web_sys::Event| {
         if let Some(file) = chosen(&event).into_iter().next() {
             give(page, file);
         }
@@ -50,11 +51,11 @@ pub(crate) fn accept_weights(page: PageState, files: Vec<File>) -> Vec<File> {
     if !files.iter().any(is_weights) {
         return files;
     }
-    let has_clip = page.shelf.at_work.get_untracked() == Some(ModelChoice::Clip);
+    let has_clip = page.models.at_work.get_untracked() == Some(ModelChoice::Clip);
     let mut weights = files.iter().filter(|file| is_weights(file));
     match weights.next() {
         Some(file) if has_clip && file.size() <= MAX_ADAPTER_BYTES => give(page, file.clone()),
-        _ => actions::load_clip(page, Origin::Files(files)),
+        _ => actions::load_files(page, files),
     }
     Vec::new()
 }
@@ -63,9 +64,10 @@ pub(crate) fn accept_weights(page: PageState, files: Vec<File>) -> Vec<File> {
 fn give(page: PageState, file: File) {
     spawn_local(async move {
         match JsFuture::from(file.array_buffer()).await {
-            Ok(buffer) => page
-                .client
-                .with_value(|client| client.adapt(Uint8Array::new(&buffer).to_vec())),
+            Ok(buffer) => {
+                let bytes = Arc::new(Uint8Array::new(&buffer).to_vec());
+                page.supervise(Event::GiveAdapters(file.name(), bytes));
+            }
             Err(_) => page.tell(format!(
                 "“{}” could not be read by the browser. Everything else is as it was.",
                 file.name()

@@ -11,7 +11,7 @@ use crate::ui::page::state::PageState;
 #[component]
 pub(crate) fn Kept() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let stored = page.shelf.stored;
+    let stored = page.models.stored;
     let bytes =
         move || stored.with(|stored| stored.as_ref().map(|stored| stored.bytes.to_string()));
     let has_any =

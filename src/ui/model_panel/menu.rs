@@ -2,24 +2,23 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{ModelChoice, file_size};
-use crate::ui::card::Card;
+use crate::explorer::{LoadedModel, ModelChoice, file_size};
+use crate::ui::engine::BUILT_IN;
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::kept::Kept;
+use crate::ui::model_panel::models_state::{Load, ModelsState};
 use crate::ui::model_panel::progress::LoadBar;
-use crate::ui::model_panel::shelf::{Load, Shelf};
 use crate::ui::model_panel::sources::Sources;
-use crate::ui::origin::SCENES;
 use crate::ui::page::state::{EngineState, PageState};
 
 /// Opens and closes the panel; says when a load goes on behind it.
 #[component]
 pub(crate) fn ModelButton() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let shelf = page.shelf;
+    let models = page.models;
     let words = move || {
-        let share = shelf.load.with(|load| match load {
-            Load::Going(progress) if shelf.at_work.with(Option::is_some) => {
+        let share = models.load.with(|load| match load {
+            Load::Going(progress) if models.at_work.with(Option::is_some) => {
                 Some(progress.loaded_bytes * 100 / progress.stage_end_bytes.max(1))
             }
             _ => None,
@@ -30,7 +29,7 @@ pub(crate) fn ModelButton() -> impl IntoView {
         )
     };
     view! {
-        <button type="button" class="quiet" data-act="models" aria-controls="models" aria-expanded=move || shelf.is_open.get().to_string() on:click=move |_| actions::toggle(page)>{words}</button>
+        <button type="button" class="quiet" data-act="models" aria-controls="models" aria-expanded=move || models.is_open.get().to_string() on:click=move |_| actions::toggle(page)>{words}</button>
     }
 }
 
@@ -38,17 +37,17 @@ pub(crate) fn ModelButton() -> impl IntoView {
 #[component]
 pub(crate) fn ModelPanel() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let shelf = page.shelf;
+    let models = page.models;
     view! {
-        <section id="models" class="models" aria-label="Models" hidden=move || !shelf.is_open.get()>
-            <div class="model" data-model="scenes" aria-current=move || current(shelf, ModelChoice::Scenes)>
+        <section id="models" class="models" aria-label="Models" hidden=move || !models.is_open.get()>
+            <div class="model" data-model="scenes" aria-current=move || current(models, ModelChoice::Scenes)>
                 <h2>"Scenes (built in) "<span class="status">{move || status(page, ModelChoice::Scenes)}</span></h2>
                 <p>"Knows drawings of one to four shapes, and of each caption how vague it is. The true information of a caption is known "
                     "in this world, so "<i>"κ"</i>" can be checked. It knows no photographs, and no words but those of its world."</p>
-                <p class="aside">{move || scenes_facts(shelf)}"MIT or Apache-2.0."</p>
-                <button type="button" data-act="scenes" hidden=move || current(shelf, ModelChoice::Scenes).is_some() on:click=move |_| actions::load_scenes(page)>"Use the built-in model"</button>
+                <p class="aside">{move || scenes_facts(models)}"MIT or Apache-2.0."</p>
+                <button type="button" data-act="scenes" hidden=move || current(models, ModelChoice::Scenes).is_some() on:click=move |_| actions::load_scenes(page)>"Use the built-in model"</button>
             </div>
-            <div class="model" data-model="clip" aria-current=move || current(shelf, ModelChoice::Clip)>
+            <div class="model" data-model="clip" aria-current=move || current(models, ModelChoice::Clip)>
                 <h2>"CLIP ViT-B/32 "<span class="status">{move || status(page, ModelChoice::Clip)}</span></h2>
                 <p>"OpenAI’s model knows photographs and nearly all English words. By itself it has no "<i>"κ"</i>": it compares by cosine until it "
                     "is given adapters. It counts badly, hardly heeds “not”, and its makers ask that it is not used to watch or to recognise people."</p>
@@ -56,7 +55,7 @@ pub(crate) fn ModelPanel() -> impl IntoView {
                 <Sources/>
             </div>
             <div class="doings">
-                <p class="trouble" role="alert" data-field="trouble">{move || shelf.trouble.get()}</p>
+                <p class="trouble" role="alert" data-field="trouble">{move || models.trouble.get()}</p>
                 <LoadBar/>
                 <Kept/>
             </div>
@@ -65,31 +64,31 @@ pub(crate) fn ModelPanel() -> impl IntoView {
 }
 
 /// Marks the model that answers.
-fn current(shelf: Shelf, model: ModelChoice) -> Option<&'static str> {
-    let is_at_work = shelf.at_work.with(|at_work| *at_work == Some(model));
+fn current(models: ModelsState, model: ModelChoice) -> Option<&'static str> {
+    let is_at_work = models.at_work.with(|at_work| *at_work == Some(model));
     is_at_work.then_some("true")
 }
 
 /// What is to be known of the model that answers.
 fn status(page: PageState, model: ModelChoice) -> &'static str {
-    if current(page.shelf, model).is_none() {
+    if current(page.models, model).is_none() {
         return "";
     }
     page.engine.with(|engine| match engine {
-        EngineState::Ready(Card::Bare(card)) if card.is_vit_b_32 => {
+        EngineState::Ready(LoadedModel::Bare(card)) if card.is_vit_b_32 => {
             "at work, and answers as OpenAI’s is known to"
         }
         // Imported weights were held against OpenAI's answers by the program that imported them.
-        EngineState::Ready(Card::Bare(card)) if card.self_test.is_none() => {
+        EngineState::Ready(LoadedModel::Bare(card)) if card.self_test.is_none() => {
             "at work; not known to be OpenAI’s weights"
         }
         _ => "at work",
     })
 }
 
-fn scenes_facts(shelf: Shelf) -> Option<String> {
-    shelf.found.with(|found| {
-        let scenes = found.iter().find(|found| found.path == SCENES)?;
+fn scenes_facts(models: ModelsState) -> Option<String> {
+    models.found.with(|found| {
+        let scenes = found.iter().find(|found| found.path == BUILT_IN)?;
         Some(format!("{}, ", file_size(scenes.bytes)))
     })
 }

@@ -6,13 +6,14 @@ mod actions;
 mod adapter;
 mod kept;
 mod menu;
+mod models_state;
 mod photographs;
 mod progress;
-mod shelf;
 mod sources;
 
 pub(super) use actions::{follow_link, given_up, open, suit_the_model};
 pub(super) use adapter::{NeedsAdapter, accept_weights};
 pub(super) use menu::{ModelButton, ModelPanel};
+pub(super) use models_state::ModelsState;
 pub(super) use photographs::PhotographSets;
-pub(super) use shelf::Shelf;
+pub(super) use progress::stage_name;

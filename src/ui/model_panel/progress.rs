@@ -2,47 +2,47 @@
 
 use leptos::prelude::*;
 
-use crate::protocol::Progress;
+use crate::protocol::{Progress, Stage};
 use crate::ui::model_panel::actions;
-use crate::ui::model_panel::shelf::Load;
+use crate::ui::model_panel::models_state::Load;
 use crate::ui::page::state::PageState;
 
 /// The bar, with its numbers in words, and its buttons.
 #[component]
 pub(crate) fn LoadBar() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let shelf = page.shelf;
-    let is_loading = move || shelf.load.with(|load| *load != Load::None);
+    let models = page.models;
+    let is_loading = move || models.load.with(|load| *load != Load::None);
     let read = move |read: fn(&Progress) -> u64| {
-        shelf.load.with(|load| match load {
+        models.load.with(|load| match load {
             Load::Going(progress) => Some(read(progress).to_string()),
             Load::None | Load::Begun => None,
         })
     };
     let words = move || {
-        shelf.load.with(|load| match load {
+        models.load.with(|load| match load {
             Load::None => String::new(),
             Load::Begun => "asking for what it is made of".to_owned(),
             Load::Going(progress) => {
-                let words = shelf.pace.with(|pace| pace.text(progress));
-                let waits = if shelf.is_paused.get() {
+                let words = models.pace.with(|pace| pace.text(progress));
+                let waits = if models.is_paused.get() {
                     ", waiting"
                 } else {
                     ""
                 };
-                format!("{}{waits}: {words}", progress.stage)
+                format!("{}{waits}: {words}", stage_name(progress.stage))
             }
         })
     };
     let pause = move |_| {
-        if shelf.is_paused.get_untracked() {
+        if models.is_paused.get_untracked() {
             actions::resume(page);
         } else {
             actions::pause(page);
         }
     };
     let pause_word = move || {
-        if shelf.is_paused.get() {
+        if models.is_paused.get() {
             "Go on"
         } else {
             "Pause"
@@ -55,5 +55,14 @@ pub(crate) fn LoadBar() -> impl IntoView {
             <button type="button" data-act="pause" on:click=pause>{pause_word}</button>
             <button type="button" data-act="cancel" on:click=move |_| actions::cancel(page)>"Cancel"</button>
         </div>
+    }
+}
+
+/// A part of a model, for people.
+pub(crate) fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::TextEncoder => "text encoder",
+        Stage::ImageEncoder => "image encoder",
+        Stage::Adapters => "adapters",
     }
 }

@@ -5,12 +5,12 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Event, File, FileList, HtmlInputElement};
 
-use crate::explorer::file_size;
+use crate::explorer::{ModelSource, file_size};
 use crate::ui::dom::browser;
+use crate::ui::engine::BUILT_IN;
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::actions::{CLIP, CLIP_INT8};
-use crate::ui::model_panel::shelf::Found;
-use crate::ui::origin::{Origin, SCENES};
+use crate::ui::model_panel::models_state::Found;
 use crate::ui::page::state::PageState;
 
 /// Why eight bits are recommended.
@@ -22,7 +22,7 @@ const HELD_IN_INT8: &str = "Memory is short here, so the CPU engine holds these 
 #[component]
 pub(crate) fn Sources() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let left = page.shelf.left;
+    let left = page.models.left;
     let go_on = move |_| {
         if let Some(origin) = left.get_untracked() {
             actions::load_clip(page, origin);
@@ -48,10 +48,10 @@ fn BesidePage() -> impl IntoView {
             let size = |found: &Vec<Found>| {
                 Some(file_size(found.iter().find(|one| one.path == path)?.bytes))
             };
-            page.shelf.found.with(size)
+            page.models.found.with(size)
         };
         let words = move || size().map(|size| format!("Load {size}{suffix}"));
-        let load = move |_| actions::load_clip(page, Origin::Beside(path));
+        let load = move |_| actions::load_clip(page, ModelSource::Beside(path));
         let order = move || {
             if path == CLIP_INT8 && is_short(page) {
                 "first"
@@ -62,9 +62,9 @@ fn BesidePage() -> impl IntoView {
         view! { <button type="button" data-act=name class=order hidden=move || size().is_none() on:click=load>{words}</button>" " }
     };
     let has_any = move || {
-        page.shelf
+        page.models
             .found
-            .with(|found| found.iter().any(|one| one.path != SCENES))
+            .with(|found| found.iter().any(|one| one.path != BUILT_IN))
     };
     let advice = move || if is_short(page) { SHORT } else { "" };
     view! {
@@ -79,12 +79,12 @@ fn BesidePage() -> impl IntoView {
 /// Whether memory or disk are short, and weights in eight bits lie beside the page.
 fn is_short(page: PageState) -> bool {
     let bytes_of = |path| {
-        page.shelf.found.with(|found| {
+        page.models.found.with(|found| {
             let found = found.iter().find(|found| found.path == path);
             found.map(|found| found.bytes)
         })
     };
-    let stored = page.shelf.stored;
+    let stored = page.models.stored;
     let room = stored.with(|stored| stored.as_ref()?.room_bytes);
     let lacks_room = bytes_of(CLIP)
         .zip(room)
@@ -99,7 +99,7 @@ fn OwnFiles() -> impl IntoView {
     let accept = move |event: Event| {
         let files = chosen(&event);
         if !files.is_empty() {
-            actions::load_clip(page, Origin::Files(files));
+            actions::load_files(page, files);
         }
     };
     view! {
@@ -135,13 +135,13 @@ pub(crate) fn listed(files: &FileList) -> Vec<File> {
 #[component]
 fn AtHub() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let weighed = page.shelf.weighed;
+    let download_size = page.models.download_size;
     let is_asked = RwSignal::new(false);
-    let weigh = move |_| {
+    let query = move |_| {
         is_asked.set(true);
-        actions::weigh(page);
+        actions::query_download_size(page);
     };
-    let load = move |_| actions::load_clip(page, Origin::Hub(actions::hub()));
+    let load = move |_| actions::load_clip(page, ModelSource::Hub(actions::hub()));
     let hub = actions::hub();
     let place = hub
         .origin
@@ -150,7 +150,7 @@ fn AtHub() -> impl IntoView {
         .unwrap_or_default()
         .to_owned();
     let answer = move || {
-        weighed.with(|weighed| match weighed {
+        download_size.with(|size| match size {
             Some(Ok(sizes)) => Some(format!(
                 "Text encoder {}, image encoder {}, at revision {:.8}.",
                 file_size(sizes.text_bytes),
@@ -161,10 +161,10 @@ fn AtHub() -> impl IntoView {
             None => is_asked.get().then(|| "Asking …".to_owned()),
         })
     };
-    let is_known = move || weighed.with(|weighed| matches!(weighed, Some(Ok(_))));
+    let is_known = move || download_size.with(|size| matches!(size, Some(Ok(_))));
     view! {
         <b>"The model hub, "</b>{place}": "<code>{hub.id}</code>". "
-        <button type="button" data-act="weigh" hidden=is_known on:click=weigh>"Ask for sizes"</button>
+        <button type="button" data-act="weigh" hidden=is_known on:click=query>"Ask for sizes"</button>
         <button type="button" data-act="hub" hidden=move || !is_known() on:click=load>"Download"</button>
         " "<span data-field="weighed">{answer}</span>
     }

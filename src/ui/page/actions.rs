@@ -2,28 +2,29 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Direction, MAX_CAPTIONS, OWN};
+use crate::explorer::{Direction, Event, MAX_CAPTIONS, ModelSource, OWN};
 use crate::ui::dom::browser;
-use crate::ui::engine;
-use crate::ui::engine::Kind;
+use crate::ui::engine::asked_kind;
 use crate::ui::page::state::{EngineState, PageState, Pointed};
 
 impl PageState {
     /// Starts the engine asked for, or the CPU engine, which answers soonest.
-    pub(crate) fn start_engine(self) {
-        self.engine.set(EngineState::Starting);
-        let asked = Kind::asked_for();
-        if asked.is_some() {
+    pub(crate) fn start_engine(self, source: ModelSource) {
+        if asked_kind().is_some() {
             self.choice.set("the address asks for it".into());
         }
-        self.client
-            .with_value(|client| client.start(asked.unwrap_or(Kind::Cpu)));
+        self.client.with_value(|client| client.start(source));
     }
 
-    /// Loads even though loading crashed the page before.
-    pub(crate) fn leave_safe_mode(self) {
-        engine::load_ends();
-        self.start_engine();
+    /// Tells the supervisor of the engines what happened.
+    pub(crate) fn supervise(self, event: Event) {
+        self.client.with_value(|client| client.handle(event));
+    }
+
+    /// Tries the built-in model again, whatever happened before.
+    pub(crate) fn retry_engine(self) {
+        self.engine.set(EngineState::Starting);
+        self.supervise(Event::Retry);
     }
 
     /// Adds a caption and puts the cursor into it.
@@ -125,6 +126,6 @@ impl PageState {
         if let Some(file) = file {
             file.release();
         }
-        self.client.with_value(|client| client.remove_picture(id));
+        self.supervise(Event::RemovePicture(id.to_owned()));
     }
 }

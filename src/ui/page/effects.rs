@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::explorer::{Compared, ExplorerState, Readings, Snapshot, View, decode, encode, spoken};
+use crate::explorer::{
+    Compared, Event, ExplorerState, Priority, Readings, ScoreRequest, Snapshot, View, decode,
+    encode, spoken,
+};
 use crate::ui::dom::browser;
-use crate::ui::engine;
-use crate::ui::event::Question;
 use crate::ui::model_panel;
 use crate::ui::page::corrupted;
 use crate::ui::page::gallery;
@@ -29,12 +30,7 @@ pub(crate) fn open(page: PageState, opening: Opening) {
     browser::own_entry();
     keep_listening(page);
     gallery::open(page, opening, is_linked);
-    model_panel::open(page);
-    if engine::is_safe_mode() {
-        page.engine.set(EngineState::Safe);
-    } else {
-        page.start_engine();
-    }
+    page.start_engine(model_panel::open(page));
     if !is_linked && browser::has_mouse() {
         invite(page);
     }
@@ -79,8 +75,6 @@ fn keep_listening(page: PageState) {
     browser::listen("offline", move || {
         page.tell(without_network(&page.engine.get_untracked()));
     });
-    // Whoever leaves while the model is loaded has not crashed.
-    browser::listen("pagehide", engine::load_ends);
 }
 
 /// Follows a link that was opened in this page, or the way back and forward.
@@ -132,7 +126,7 @@ fn keep_asking(page: PageState) {
         let question = page.question.get();
         if !question.captions.is_empty() {
             page.failed.set(false);
-            page.client.with_value(|client| client.ask(question));
+            page.supervise(Event::Ask(Priority::Matrix, question));
         }
     });
 }
@@ -142,13 +136,13 @@ fn keep_asking_aside(page: PageState) {
         let missing = page.missing.get();
         if !missing.captions.is_empty() {
             page.failed_aside.set(false);
-            let question = Question {
+            let question = ScoreRequest {
                 captions: missing.captions,
                 images: missing.images,
                 relates: missing.relates,
-                ..Question::default()
+                ..ScoreRequest::default()
             };
-            page.client.with_value(|client| client.ask_aside(question));
+            page.supervise(Event::Ask(Priority::Captions, question));
         }
     });
 }
@@ -167,14 +161,14 @@ fn keep_asking_about_generated(page: PageState) {
             .corrupted
             .with(|known| corrupted::files(&request.of, known.as_ref()));
         let Some(pictures) = pictures else { return };
-        let question = Question {
+        let question = ScoreRequest {
             captions: request.captions.clone(),
             images: pictures.iter().map(|(name, _)| name.clone()).collect(),
             pictures,
-            made: Some(request),
-            ..Question::default()
+            generated: Some(request),
+            ..ScoreRequest::default()
         };
-        page.client.with_value(|client| client.ask_made(question));
+        page.supervise(Event::Ask(Priority::GeneratedPictures, question));
     });
 }
 
@@ -225,7 +219,7 @@ fn keep_marks(page: PageState) {
             EngineState::Ready(_) if is_settled(page) => "ready",
             EngineState::Ready(_) => "working",
             EngineState::Starting | EngineState::Loading(_) => "loading",
-            EngineState::Stopped(_) | EngineState::Safe => "stopped",
+            EngineState::Stopped(_) | EngineState::Waits => "stopped",
         });
         browser::mark_root("data-status", status);
     });
@@ -269,7 +263,7 @@ fn is_answered(page: PageState) -> bool {
 }
 
 fn asks<'a>(
-    question: &Question,
+    question: &ScoreRequest,
     keys: &[u64],
     images: &[String],
     captions: impl Iterator<Item = &'a String>,

@@ -1,14 +1,14 @@
 //! What follows on the page when an engine has something to say.
 
+use std::collections::BTreeSet;
+
 use leptos::prelude::*;
 
 use crate::explorer::{
-    AnswerSource, ExplorerState, GeneratedAnswers, GeneratedRequest, ModelChoice, ReadingCache,
-    View,
+    AnswerSource, EngineEvent, Event, ExplorerState, GeneratedAnswers, GeneratedRequest,
+    LoadedModel, ModelChoice, Priority, ReadingCache, View,
 };
 use crate::protocol::{Answer, ModelCard, Progress, Request, Stored};
-use crate::ui::card::Card;
-use crate::ui::event::Event;
 use crate::ui::model_panel;
 use crate::ui::page::pictures::PictureState;
 use crate::ui::page::state::{EngineState, PageState};
@@ -40,63 +40,85 @@ impl PageState {
         self.cache.update(|cache| cache.learn(card, answer, source));
     }
 
-    pub(crate) fn happened(self, event: Event) {
+    pub(crate) fn happened(self, event: EngineEvent) {
         match event {
-            Event::Progress(progress) => self.progressed(progress),
-            Event::Loaded(card) => self.loaded(card),
-            Event::Changed(card) => {
+            EngineEvent::Progress(progress) => self.progressed(progress),
+            EngineEvent::Loaded(model) => self.loaded(model),
+            EngineEvent::Changed(model) => {
                 self.forget_answers();
-                self.loaded(card);
+                self.loaded(model);
                 model_panel::suit_the_model(self);
             }
-            Event::GivenUp(reason) => model_panel::given_up(self, reason),
-            Event::Weighed(weighed) => self.shelf.weighed.set(Some(weighed)),
-            Event::Stored(stored) => self.stored(stored),
-            Event::AdapterRefused(message) => self.tell(format!(
-                "These adapters cannot be used: {message}. The model goes on as it was."
+            EngineEvent::GivenUp(reason) => model_panel::given_up(self, reason),
+            EngineEvent::DownloadSize(size) => self.models.download_size.set(Some(size)),
+            EngineEvent::Stored(stored) => self.stored(stored),
+            EngineEvent::AdapterRefused(name, message) => self.tell(format!(
+                "The adapters “{name}” cannot be used: {message}. The model goes on as it was."
             )),
-            Event::Stopped(reason) => {
-                self.tell(format!("No engine runs: {reason}. What was computed before stays on the page. Reload to try again."));
+            EngineEvent::Stopped(reason) => {
+                self.tell(format!(
+                    "No engine runs: {reason}. What was computed before stays on the page."
+                ));
                 self.engine.set(EngineState::Stopped(reason));
             }
-            Event::Answered(snapshot) => {
+            EngineEvent::Waits => self.engine.set(EngineState::Waits),
+            EngineEvent::Answered(snapshot) => {
                 self.failed.set(false);
                 self.learn(&snapshot.card, &snapshot.answer, AnswerSource::Engine);
                 self.snapshot.set(Some(*snapshot));
             }
-            Event::Compared(compared) => {
+            EngineEvent::Compared(compared) => {
                 self.failed.set(false);
                 self.compared.set(Some(*compared));
             }
-            Event::AnsweredAside(answered) => {
+            EngineEvent::ViewAnswered(answered) => {
                 self.failed_aside.set(false);
                 self.learn(&answered.card, &answered.answer, AnswerSource::Engine);
-                if let Some(made) = answered.question.made {
+                if let Some(generated) = answered.request.generated {
                     self.generated
-                        .update(|known| known.learn(made, AnswerSource::Engine));
+                        .update(|known| known.learn(generated, AnswerSource::Engine));
                 }
             }
-            Event::Picture(reading) => self.files.update(|files| {
+            EngineEvent::Picture(reading) => self.files.update(|files| {
                 if let Some(file) = files.get_mut(&reading.image) {
                     file.state = PictureState::Read(reading);
                 }
             }),
-            Event::PictureRefused { image, message } => self.refuse_picture(&image, &message),
-            Event::Failed(message) => {
-                self.failed.set(true);
-                self.tell_failure(&message);
-            }
-            Event::FailedAside(message) => {
-                self.failed_aside.set(true);
-                self.tell_failure(&message);
-            }
-            Event::Restarted(words) => {
-                self.choice.set("the engine before it stopped".into());
-                self.engine.set(EngineState::Starting);
-                self.tell(format!("The engine was started again ({words}). Your captions and pictures are still here."));
-            }
-            Event::Choice(reason) => self.choice.set(reason),
+            EngineEvent::PictureRefused { image, message } => self.refuse_picture(&image, &message),
+            EngineEvent::Quarantined { caption, message } => self.quarantine(caption, &message),
+            EngineEvent::Failed(priority, message) => self.request_failed(priority, &message),
+            EngineEvent::Trouble(message) => self.tell_failure(&message),
+            EngineEvent::Restarted(message) => self.restarted(&message),
+            EngineEvent::Choice(reason) => self.choice.set(reason),
+            EngineEvent::IsSlow(is_slow) => self.is_slow.set(is_slow),
         }
+    }
+
+    /// Another engine takes the place of one that died.
+    fn restarted(self, message: &str) {
+        self.choice.set("the engine before it stopped".into());
+        self.engine.set(EngineState::Starting);
+        self.tell(format!(
+            "The engine was started again ({message}). Your captions and pictures are still here."
+        ));
+    }
+
+    fn request_failed(self, priority: Priority, message: &str) {
+        match priority {
+            Priority::Matrix => self.failed.set(true),
+            Priority::Captions | Priority::GeneratedPictures => self.failed_aside.set(true),
+        }
+        self.tell_failure(message);
+    }
+
+    /// Leaves a caption out that stops engines; another wording is another caption.
+    fn quarantine(self, caption: String, message: &str) {
+        self.tell(format!(
+            "The caption “{caption}” is left out: {message}. All others are answered; change its words to have it tried again."
+        ));
+        self.quarantined.update(|all| {
+            all.insert(caption);
+        });
     }
 
     /// A load goes on: of the first model, of another one beside it, or of the image encoder of the one at work.
@@ -104,11 +126,10 @@ impl PageState {
         let is_first = self.engine.with_untracked(|engine| {
             matches!(engine, EngineState::Starting | EngineState::Loading(_))
         });
-        self.shelf.progressed(&progress);
+        self.models.progressed(&progress);
         if progress.loaded_bytes == progress.total_bytes {
             // There is more on the disk than before.
-            self.client
-                .with_value(|client| client.tell_engine(&Request::ListStored));
+            self.supervise(Event::Query(Request::ListStored));
         }
         if is_first {
             self.engine.set(EngineState::Loading(progress));
@@ -116,34 +137,33 @@ impl PageState {
     }
 
     /// An engine answers from now on.
-    fn loaded(self, card: Card) {
-        let is_scenes = self.client.with_value(|client| client.has_scenes());
-        self.shelf.loaded(if is_scenes {
+    fn loaded(self, model: LoadedModel) {
+        let is_scenes = self.client.with_value(|client| client.has_built_in());
+        self.models.loaded(if is_scenes {
             ModelChoice::Scenes
         } else {
             ModelChoice::Clip
         });
         self.cache.update(ReadingCache::outdate);
         self.generated.update(GeneratedAnswers::outdate);
-        match card {
-            Card::Whole(_) => self.compared.set(None),
-            Card::Bare(_) => self.snapshot.set(None),
+        match model {
+            LoadedModel::Adapted(_) => self.compared.set(None),
+            LoadedModel::Bare(_) => self.snapshot.set(None),
         }
-        self.engine.set(EngineState::Ready(card));
+        self.engine.set(EngineState::Ready(model));
         let question = self.question.get_untracked();
         if !question.captions.is_empty() {
-            self.client.with_value(|client| client.ask(question));
+            self.supervise(Event::Ask(Priority::Matrix, question));
         }
-        self.client
-            .with_value(|client| client.tell_engine(&Request::ListStored));
+        self.supervise(Event::Query(Request::ListStored));
     }
 
     fn stored(self, stored: Stored) {
-        let is_news = self.shelf.stored.with_untracked(Option::is_none);
+        let is_news = self.models.stored.with_untracked(Option::is_none);
         if is_news && !stored.is_allowed {
             self.tell("This browser keeps nothing for this page, so a model is downloaded again at each visit. Everything else works.");
         }
-        self.shelf.stored.set(Some(stored));
+        self.models.stored.set(Some(stored));
     }
 
     /// Forgets what another model said, of captions and of pictures.
@@ -153,6 +173,7 @@ impl PageState {
         self.cache.set(ReadingCache::default());
         self.generated.set(GeneratedAnswers::default());
         self.choice.set(String::new());
+        self.quarantined.set(BTreeSet::new());
         self.files.update(|files| {
             for file in files.values_mut() {
                 file.state = PictureState::Shown;

@@ -1,5 +1,7 @@
 //! The visitor's own pictures, from the file picker, a drop or a paste.
 
+use std::sync::Arc;
+
 use js_sys::Uint8Array;
 use leptos::prelude::*;
 use leptos::{ev, web_sys};
@@ -7,7 +9,7 @@ use wasm_bindgen::JsCast as _;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{ClipboardEvent, DragEvent, Event, File, FileList, HtmlInputElement, Url};
 
-use crate::explorer::MAX_PICTURES;
+use crate::explorer::{self, MAX_PICTURES};
 use crate::ui::model_panel::accept_weights;
 use crate::ui::page::pictures::{PictureFile, PictureState, too_many};
 use crate::ui::page::state::{EngineState, PageState};
@@ -112,6 +114,6 @@ async fn read(page: PageState, file: File) {
             },
         );
     });
-    page.client
-        .with_value(|client| client.add_picture(&id, Uint8Array::new(&buffer).to_vec()));
+    let bytes = Arc::new(Uint8Array::new(&buffer).to_vec());
+    page.supervise(explorer::Event::AddPicture(id, bytes));
 }

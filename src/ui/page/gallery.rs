@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{AnswerSource, ModelChoice, Snapshot};
+use crate::explorer::{AnswerSource, Event, ModelChoice, Snapshot};
 use crate::protocol::{Answer, CaptionReading, Recorded};
 use crate::ui::dom::browser;
 use crate::ui::page::pictures::{GALLERY, GalleryPicture, PictureFile, PictureState, too_many};
@@ -171,8 +171,7 @@ fn show(page: PageState, picture: &GalleryPicture) {
         match gallery_bytes(page, &id).await {
             // It may have been taken off while it was fetched.
             Ok(bytes) if page.files.with_untracked(|files| files.contains_key(&id)) => {
-                page.client
-                    .with_value(|client| client.add_picture(&id, bytes.to_vec()));
+                page.supervise(Event::AddPicture(id, bytes));
             }
             Ok(_) => {}
             Err(reason) => {

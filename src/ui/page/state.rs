@@ -1,22 +1,19 @@
 //! The page's signals: what there is, what follows from it, and how its parts read it.
 
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::collections::{BTreeMap, BTreeSet};
 
 use leptos::prelude::*;
 
 use crate::explorer::{
     CaptionView, Compared, Cosines, Drawing, ExplorerState, Extent, GeneratedAnswers,
-    GeneratedRequest, KeyedCaption, Locks, Measure, PairView, ReadingCache, ReadingRequest,
-    Readings, Snapshot, View,
+    GeneratedRequest, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache,
+    ReadingRequest, Readings, ScoreRequest, Snapshot, View,
 };
 use crate::numerics::Family;
 use crate::protocol::Progress;
-use crate::ui::card::Card;
-use crate::ui::client::Client;
 use crate::ui::dom::cursor::Cursor;
-use crate::ui::event::Question;
-use crate::ui::model_panel::Shelf;
+use crate::ui::engine::Client;
+use crate::ui::model_panel::ModelsState;
 use crate::ui::page::lesson_texts;
 use crate::ui::page::lesson_texts::LessonTexts;
 use crate::ui::page::notices::Notices;
@@ -41,7 +38,7 @@ pub(crate) struct PageState {
     /// Whether the model at work has no adapters, so that no caption has a κ.
     pub(crate) is_bare: Memo<bool>,
     /// The models, and which of them is at work or being loaded.
-    pub(crate) shelf: Shelf,
+    pub(crate) models: ModelsState,
     /// Why the engine at work is the one at work.
     pub(crate) choice: RwSignal<String>,
     pub(crate) notices: Notices,
@@ -56,9 +53,13 @@ pub(crate) struct PageState {
     /// The pair whose numbers are spelled out: the visitor's choice, or the best caption of the chosen picture.
     pub(crate) touched: Memo<Option<(u64, String)>>,
     /// The request for the matrix: captions that say something, and pictures that an engine has read.
-    pub(crate) question: Memo<Question>,
+    pub(crate) question: Memo<ScoreRequest>,
     /// Whether that request failed.
     pub(crate) failed: RwSignal<bool>,
+    /// Captions that stopped an engine twice and are not sent any more.
+    pub(crate) quarantined: RwSignal<BTreeSet<String>>,
+    /// Whether the engine is silent for so long that the visitor may stop it.
+    pub(crate) is_slow: RwSignal<bool>,
     /// Readings of captions that a view asks about, whether they are rows of the matrix or not.
     pub(crate) cache: RwSignal<ReadingCache>,
     /// Readings that the open view needs and the cache lacks.
@@ -94,10 +95,10 @@ pub(crate) struct Pointed {
 pub(crate) enum EngineState {
     Starting,
     Loading(Progress),
-    Ready(Card),
+    Ready(LoadedModel),
     Stopped(String),
     /// Loading crashed the page before; it waits for the visitor's word.
-    Safe,
+    Waits,
 }
 
 impl PageState {
@@ -107,6 +108,7 @@ impl PageState {
         let (files, gallery) = (RwSignal::default(), RwSignal::default());
         let (cache, lesson_texts) = (RwSignal::default(), RwSignal::new(None));
         let engine = RwSignal::new(EngineState::Starting);
+        let quarantined = RwSignal::default();
         let readings = read_with(state, snapshot, Readings::new);
         let is_bare = is_bare(engine);
         // The client is made before the page that it reports to.
@@ -121,7 +123,7 @@ impl PageState {
             gallery,
             engine,
             is_bare,
-            shelf: Shelf::new(),
+            models: ModelsState::new(),
             choice: RwSignal::default(),
             notices: Notices::default(),
             spoken: RwSignal::default(),
@@ -129,10 +131,15 @@ impl PageState {
             edited: RwSignal::new(None),
             pointed: RwSignal::default(),
             touched: touched(state, readings),
-            question: question(state, files),
+            question: question(state, files, quarantined),
             failed: RwSignal::new(false),
+            quarantined,
+            is_slow: RwSignal::new(false),
             cache,
-            missing: missing(state, files, gallery, lesson_texts, is_bare, cache),
+            missing: without(
+                missing(state, files, gallery, lesson_texts, is_bare, cache),
+                quarantined,
+            ),
             failed_aside: RwSignal::new(false),
             generated_request: generated_request(state, is_bare),
             generated: RwSignal::default(),
@@ -246,7 +253,9 @@ where
 }
 
 fn is_bare(engine: RwSignal<EngineState>) -> Memo<bool> {
-    Memo::new(move |_| engine.with(|engine| matches!(engine, EngineState::Ready(Card::Bare(_)))))
+    Memo::new(move |_| {
+        engine.with(|engine| matches!(engine, EngineState::Ready(LoadedModel::Bare(_))))
+    })
 }
 
 /// The chosen picture with the chosen caption, else with its best one or the first.
@@ -268,16 +277,19 @@ fn touched(
 fn question(
     state: RwSignal<ExplorerState>,
     files: RwSignal<BTreeMap<String, PictureFile>>,
-) -> Memo<Question> {
+    quarantined: RwSignal<BTreeSet<String>>,
+) -> Memo<ScoreRequest> {
     Memo::new(move |_| {
         state.with(|state| {
             let (keys, captions) = state.askable();
-            Question {
+            let mut request = ScoreRequest {
                 keys,
                 captions,
                 images: files.with(|files| read_pictures(state, files)),
-                ..Question::default()
-            }
+                ..ScoreRequest::default()
+            };
+            request.retain(|caption| quarantined.with(|all| !all.contains(caption)));
+            request
         })
     })
 }
@@ -307,6 +319,19 @@ fn missing(
     })
 }
 
+/// The same request without the captions that are not sent any more.
+fn without(
+    missing: Memo<ReadingRequest>,
+    quarantined: RwSignal<BTreeSet<String>>,
+) -> Memo<ReadingRequest> {
+    Memo::new(move |_| {
+        let mut missing = missing.get();
+        let is_sent = |caption: &String| quarantined.with(|all| !all.contains(caption));
+        missing.captions.retain(is_sent);
+        missing
+    })
+}
+
 fn generated_request(
     state: RwSignal<ExplorerState>,
     is_bare: Memo<bool>,
@@ -319,9 +344,9 @@ fn generated_request(
 
 /// A client that reports to the page, as soon as there is one.
 fn client_of(slot: StoredValue<Option<PageState>, LocalStorage>) -> Client {
-    Client::new(Rc::new(move |event| {
+    Client::new(move |event| {
         if let Some(page) = slot.get_value() {
             page.happened(event);
         }
-    }))
+    })
 }

@@ -2,17 +2,26 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Snapshot, file_size};
+use crate::explorer::{Event, LoadedModel, Snapshot, file_size};
 use crate::protocol::Progress;
-use crate::ui::card::Card;
-use crate::ui::model_panel::{ModelButton, ModelPanel};
+use crate::ui::model_panel::{ModelButton, ModelPanel, stage_name};
 use crate::ui::page::state::{EngineState, PageState};
 
 /// The top of the page.
 #[component]
 pub(crate) fn Masthead() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let is_safe = move || page.engine.with(|engine| *engine == EngineState::Safe);
+    let retry_text = move || {
+        page.engine.with(|engine| match engine {
+            EngineState::Waits => Some("Load the model anyway"),
+            EngineState::Stopped(_) => Some("Try again"),
+            EngineState::Starting | EngineState::Loading(_) | EngineState::Ready(_) => None,
+        })
+    };
+    let cannot_retry = move || retry_text().is_none();
+    let retry = move |_| page.retry_engine();
+    let is_fast = move || !page.is_slow.get();
+    let stop = move |_| page.supervise(Event::Stop);
     view! {
         <header class="masthead">
             <p class="name">"Kappascope"</p>
@@ -21,11 +30,12 @@ pub(crate) fn Masthead() -> impl IntoView {
                 // First, so that it stays where it is while the words beside it grow.
                 <ModelButton/>
                 <span>{move || engine_text(page)}</span>
-                <Show when=is_safe>
-                    <button type="button" class="quiet" on:click=move |_| page.leave_safe_mode()>
-                        "Load the model anyway"
-                    </button>
-                </Show>
+                <button type="button" class="quiet" data-act="retry-engine" hidden=cannot_retry on:click=retry>
+                    {retry_text}
+                </button>
+                <button type="button" class="quiet" data-act="stop-engine" hidden=is_fast on:click=stop>
+                    "Stop waiting"
+                </button>
             </p>
         </header>
         <ModelPanel/>
@@ -45,8 +55,8 @@ fn engine_text(page: PageState) -> String {
         EngineState::Starting => format!("{shown}the model is being loaded"),
         EngineState::Loading(progress) => format!("{shown}{}", progress_text(progress)),
         EngineState::Ready(card) => card_text(card, &page.choice.get()),
-        EngineState::Stopped(_) => format!("{shown}no engine runs"),
-        EngineState::Safe => {
+        EngineState::Stopped(reason) => format!("{shown}no engine runs: {reason}"),
+        EngineState::Waits => {
             format!("{shown}loading the model stopped this page before, so it waits")
         }
     })
@@ -54,10 +64,11 @@ fn engine_text(page: PageState) -> String {
 
 fn progress_text(progress: &Progress) -> String {
     let [loaded, total] = [progress.loaded_bytes, progress.total_bytes].map(file_size);
-    format!("loading the {}, {loaded} of {total}", progress.stage)
+    let stage = stage_name(progress.stage);
+    format!("loading the {stage}, {loaded} of {total}")
 }
 
-fn card_text(card: &Card, choice: &str) -> String {
+fn card_text(card: &LoadedModel, choice: &str) -> String {
     let engine = if card.engine() == "gpu" { "GPU" } else { "CPU" };
     let why = if choice.is_empty() {
         String::new()

@@ -37,7 +37,7 @@ cells.";
 pub(crate) fn Prose() -> impl IntoView {
     let page = expect_context::<PageState>();
     let title = |title| view! { <h2>{title}</h2> }.into_any();
-    let world = move || match page.shelf.at_work.get() {
+    let world = move || match page.models.at_work.get() {
         Some(ModelChoice::Clip) => PHOTOGRAPHS,
         _ => SCENES,
     };

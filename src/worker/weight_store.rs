@@ -1,23 +1,24 @@
-//! Where the weights of a loaded model are.
+//! The weights of a loaded model: in shards beside the page, or in another program's checkpoint.
 
 use super::download::Download;
 use super::original::Original;
 use crate::error::Result;
 use crate::inference::{Source, TensorRecord};
+use crate::protocol::Stage;
 use crate::weights::manifest::{FileEntry, Manifest, Shard};
 
-/// Where the weights are.
+/// Where a model's weights are read from.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "an engine has one, whose size is that of its weights"
 )]
-pub(super) enum Origin {
+pub(super) enum WeightStore {
     Beside(Download),
     Original(Original),
 }
 
-impl Source for Origin {
+impl Source for WeightStore {
     async fn read(&self, entry: &FileEntry) -> Result<Vec<u8>> {
         match self {
             Self::Beside(download) => download.read(entry).await,
@@ -44,9 +45,9 @@ impl Source for Origin {
     }
 }
 
-impl Origin {
-    pub(super) fn progress(&self) -> impl FnMut(&str, u64, u64) {
-        move |stage: &str, loaded_bytes, _| {
+impl WeightStore {
+    pub(super) fn progress(&self) -> impl FnMut(Stage, u64, u64) {
+        move |stage: Stage, loaded_bytes, _| {
             // A checkpoint of another program tells by itself how far it has come.
             if let Self::Beside(download) = self {
                 download.enter(stage, loaded_bytes);

@@ -1,8 +1,7 @@
-//! The dedicated worker's global scope: answers to the page, the clock, and what a dying engine still says.
+//! The dedicated worker's global scope: messages to the page, the clock, and the last message of an engine that panics.
 
 use std::panic;
 
-use js_sys::{Object, Reflect};
 use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
@@ -10,7 +9,7 @@ use super::control::{Control, Wish};
 use super::files::Picked;
 use super::queue::Queue;
 use crate::protocol::{Request, Response};
-use crate::wire;
+use crate::wire::{self, property, reason};
 
 /// The scope of the worker that this runs in.
 pub(super) fn scope() -> DedicatedWorkerGlobalScope {
@@ -61,29 +60,28 @@ pub(super) fn listen(queue: Queue, control: Control, picked: Picked) {
     on_message.forget();
 }
 
-/// Tells the page why the engine dies; the page sees *that* it died by the worker's `error` event.
+/// Tells the page that the engine panicked.
 pub(super) fn report_panics() {
     panic::set_hook(Box::new(|info| {
         console_error_panic_hook::hook(info);
-        let message = format!("the engine stopped: {info}");
-        post(&Response::Failed { id: None, message });
+        let message = info.to_string();
+        post(&Response::Crashed { message });
     }));
+}
+
+/// Tells the page that the engine lost its GPU.
+pub fn report_lost_gpu(message: String) {
+    post(&Response::Lost { message });
+}
+
+/// Tells the page that the engine is alive.
+pub(super) fn heartbeat() {
+    post(&Response::Heartbeat);
 }
 
 /// Milliseconds since the worker began.
 pub(super) fn now_millis() -> f64 {
     scope().performance().map_or(0.0, |clock| clock.now())
-}
-
-/// A property of a JavaScript object; `undefined` where there is none.
-pub(super) fn property(object: &JsValue, name: &str) -> JsValue {
-    Reflect::get(object, &name.into()).unwrap_or(JsValue::UNDEFINED)
-}
-
-/// What a JavaScript exception says.
-pub(super) fn reason(exception: &JsValue) -> String {
-    let message = property(exception, "message").as_string();
-    message.unwrap_or_else(|| Object::from(exception.clone()).to_string().into())
 }
 
 /// A JavaScript exception as the library's error.

@@ -2,14 +2,13 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{ModelChoice, TransferRate};
-use crate::protocol::{Progress, Stored, Weighed};
+use crate::explorer::{ModelChoice, ModelSource, TransferRate};
+use crate::protocol::{DownloadSize, Progress, Stored};
 use crate::ui::dom::browser;
-use crate::ui::origin::Origin;
 
 /// What is known of the models; copied freely, since it holds only handles.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shelf {
+pub(crate) struct ModelsState {
     /// Whether the panel is open.
     pub(crate) is_open: RwSignal<bool>,
     /// The model that answers.
@@ -18,11 +17,11 @@ pub(crate) struct Shelf {
     pub(crate) pace: RwSignal<TransferRate>,
     pub(crate) is_paused: RwSignal<bool>,
     /// A load that waits since an earlier visit.
-    pub(crate) left: RwSignal<Option<Origin>, LocalStorage>,
+    pub(crate) left: RwSignal<Option<ModelSource>, LocalStorage>,
     /// Why something did not come about.
     pub(crate) trouble: RwSignal<Option<String>>,
     /// What the hub's model would cost.
-    pub(crate) weighed: RwSignal<Option<Result<Weighed, String>>>,
+    pub(crate) download_size: RwSignal<Option<Result<DownloadSize, String>>>,
     /// What the browser keeps.
     pub(crate) stored: RwSignal<Option<Stored>>,
     /// Models that lie beside the page.
@@ -47,7 +46,7 @@ pub(crate) struct Found {
     pub(crate) bytes: u64,
 }
 
-impl Shelf {
+impl ModelsState {
     pub(crate) fn new() -> Self {
         Self {
             is_open: RwSignal::new(false),
@@ -57,7 +56,7 @@ impl Shelf {
             is_paused: RwSignal::new(false),
             left: RwSignal::new_local(None),
             trouble: RwSignal::new(None),
-            weighed: RwSignal::new(None),
+            download_size: RwSignal::new(None),
             stored: RwSignal::new(None),
             found: RwSignal::default(),
         }

@@ -1,14 +1,12 @@
-//! Whether an engine's numbers are to be trusted: held against golden values, published ones, or another engine's.
+//! Embeddings of the probes, compared with golden ones, published ones, or another engine's.
 
-use super::Engine;
 use super::model::{Model, left_out};
-use super::origin::Origin;
-use super::scope::memory_gigabytes;
+use super::self_test::trusted;
+use super::weight_store::WeightStore;
 use crate::error::{Error, Result};
 use crate::inference::{Published, SelfTest, Tolerance, WeightPrecision};
 use crate::preprocess::RgbPixels;
-use crate::protocol::{Hub, PROBE, SHORT_MEMORY_GIGABYTES};
-use crate::weights::manifest::Manifest;
+use crate::protocol::{Hub, PROBE};
 
 /// Side in pixels of the picture by which engines are compared.
 const PROBE_SIDE: usize = 256;
@@ -21,7 +19,7 @@ impl Model {
         text.map(|text| text.embedding).ok_or_else(left_out)
     }
 
-    /// What becomes of the picture by which engines are compared.
+    /// The embedding of the picture by which engines are compared.
     pub(super) async fn probe_picture(&self) -> Result<Vec<f32>> {
         Ok(self
             .session()
@@ -30,7 +28,7 @@ impl Model {
             .embedding)
     }
 
-    /// Holds an engine that is not trusted by itself against what another one makes of the picture.
+    /// Compares the picture's embedding with another engine's, unless this engine is the reference.
     pub(super) async fn test_picture(&self) -> Result<()> {
         if self.loaded.is_reference {
             return Ok(());
@@ -41,7 +39,7 @@ impl Model {
             .and_then(|expected| expected.picture.as_deref());
         let Some(expected) = expected else {
             return Err(Error::Engine(
-                "no other engine has told what it makes of a picture with these weights".to_owned(),
+                "no other engine has told its embedding of a picture with these weights".to_owned(),
             ));
         };
         self.hold_against(&self.probe_picture().await?, expected)?;
@@ -70,7 +68,7 @@ impl Model {
     ///
     /// A model that says it is that one and answers otherwise.
     pub(super) async fn is_vit_b_32(&self) -> Result<bool> {
-        let Origin::Original(_) = self.origin else {
+        let WeightStore::Original(_) = self.weights else {
             return Ok(false);
         };
         let session = self.session();
@@ -89,19 +87,6 @@ impl Model {
             )));
         }
         Ok(worst <= 1.0)
-    }
-}
-
-/// How an engine is to hold these weights. One that is held against another engine must have the same numbers.
-pub(super) fn held(engine: &Engine, manifest: &Manifest, origin: &Origin) -> WeightPrecision {
-    let tensors = || manifest.shards.iter().flat_map(|shard| &shard.tensors);
-    let is_int8 = || tensors().any(|tensor| tensor.dtype == "I8");
-    let is_short = || memory_gigabytes().is_some_and(|memory| memory < SHORT_MEMORY_GIGABYTES);
-    let is_original = matches!(origin, Origin::Original(_));
-    if engine.is_reference && (is_int8() || (is_original && is_short())) {
-        WeightPrecision::Int8
-    } else {
-        WeightPrecision::Float
     }
 }
 
@@ -127,19 +112,4 @@ fn distance(found: &[f32], expected: &[f32]) -> f64 {
         .zip(expected)
         .map(|(found, expected)| f64::from(found - expected).powi(2));
     squares.sum::<f64>().sqrt()
-}
-
-/// An engine's self-test, if it was passed.
-pub(super) fn trusted(self_test: SelfTest) -> Result<SelfTest> {
-    if self_test.passed() {
-        return Ok(self_test);
-    }
-    let SelfTest {
-        max_relative_error,
-        tolerance,
-    } = self_test;
-    Err(Error::Engine(format!(
-        "this engine's numbers are wrong on this device: relative error {max_relative_error:.1e} on the model's golden \
-         values, at most {tolerance:.0e} is allowed"
-    )))
 }

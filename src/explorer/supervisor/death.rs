@@ -1,0 +1,198 @@
+//! What follows when an engine dies: who is to blame, and which engine takes its place.
+
+use super::engine::{Engine, Job};
+use super::event::EngineEvent;
+use super::machine::{Adapters, Supervisor, is};
+use super::model::EngineKind;
+use super::strikes::{LoadKind, MAX_STRIKES};
+use crate::explorer::latest_queue::Out;
+
+/// So many deaths without anything done between them, and nobody to blame, and the page stops trying.
+const MAX_DEATHS: u8 = 3;
+/// So many deaths of one suspect, and it is set aside.
+const MAX_SUSPICIONS: u8 = 2;
+
+impl Supervisor {
+    /// An engine died, or is given up for dead.
+    pub(super) fn died(&mut self, serial: u64, message: String) {
+        self.ended(serial, message, true);
+    }
+
+    /// An engine lost its GPU, for which nothing that it was asked is to blame.
+    pub(super) fn lost(&mut self, serial: u64, message: String) {
+        self.ended(serial, format!("the GPU was lost: {message}"), false);
+    }
+
+    fn ended(&mut self, serial: u64, message: String, has_culprit: bool) {
+        if is(&self.upgrade.engine, serial) {
+            self.end_upgrade();
+            self.strikes.strike(LoadKind::Upgrade, &self.source);
+            self.tell(EngineEvent::Choice(format!(
+                "the GPU engine stopped: {message}"
+            )));
+        } else if is(&self.next, serial) {
+            if let Some(engine) = &self.next {
+                self.strikes.strike(LoadKind::Cpu, &engine.source);
+            }
+            self.dismiss_next(Some(message));
+        } else if is(&self.main, serial)
+            && let Some(engine) = self.main.take()
+        {
+            self.terminate(&engine);
+            self.end_upgrade();
+            if engine.model.is_none() {
+                self.load_died(&engine, message);
+            } else {
+                self.work_died(engine, message, has_culprit);
+            }
+        }
+    }
+
+    /// The visitor does not wait any longer: what is loaded is given up, and what is computed ends as if its engine had died.
+    pub(super) fn stop(&mut self) {
+        const WORDS: &str = "it was stopped, since it did not answer";
+        match &self.main {
+            Some(engine) if engine.model.is_some() => self.died(engine.serial, WORDS.to_owned()),
+            Some(_) => self.give_up_load(Some(WORDS.to_owned())),
+            None => {}
+        }
+    }
+
+    /// A model killed its engine while it was loaded: it is tried twice, and on the GPU once.
+    fn load_died(&mut self, engine: &Engine, message: String) {
+        let n_strikes = self.strikes.strike(engine.kind.into(), &engine.source);
+        if engine.kind == EngineKind::Gpu {
+            self.tell(EngineEvent::Choice(format!(
+                "the GPU engine stopped while it loaded this model: {message}"
+            )));
+            self.load(EngineKind::Cpu);
+        } else if n_strikes < MAX_STRIKES {
+            self.tell(EngineEvent::Restarted(message));
+            self.load(EngineKind::Cpu);
+        } else if engine.source.is_built_in() {
+            self.stop_trying(message);
+        } else {
+            self.begin_with_built_in(Some(twice("loading it", &message)));
+        }
+    }
+
+    /// An engine at work died: finds who is to blame, and starts another one on the CPU.
+    fn work_died(&mut self, mut engine: Engine, message: String, has_culprit: bool) {
+        self.n_deaths += 1;
+        let waiting = engine.waiting_picture.take();
+        let job = engine.job.take();
+        match job.or_else(|| {
+            waiting
+                .clone()
+                .filter(|_| !engine.loads_images)
+                .map(Job::Picture)
+        }) {
+            Some(Job::Score) => self.score_died(&message, has_culprit && waiting.is_none()),
+            Some(Job::Probe(caption)) if has_culprit => self.quarantine(caption, &message),
+            Some(Job::Picture(image)) if has_culprit => self.blame_picture(&image, &message),
+            Some(Job::GeneratedPicture(_)) => self.request_died(&message),
+            Some(Job::Adapters) if has_culprit => self.blame_adapters(&message),
+            _ => {}
+        }
+        // A request that is out with one of its pictures just read waits again.
+        self.queue.put_back();
+        if engine.loads_images {
+            let n_strikes = self.strikes.strike(LoadKind::ImageEncoder, &engine.source);
+            if n_strikes >= MAX_STRIKES && !engine.source.is_built_in() {
+                let words = twice("loading its image encoder", &message);
+                return self.begin_with_built_in(Some(words));
+            }
+        }
+        if self.n_deaths > MAX_DEATHS {
+            return self.stop_trying(message);
+        }
+        self.tell(EngineEvent::Restarted(message));
+        self.load(EngineKind::Cpu);
+    }
+
+    /// No engine runs any more until the visitor wants another try; the page says so, which answers everything that waits.
+    fn stop_trying(&mut self, message: String) {
+        self.tell(EngineEvent::Stopped(message));
+    }
+
+    /// An engine died with captions: one that was suspected and alone is set aside; else they are suspected.
+    fn score_died(&mut self, message: &str, is_alone: bool) {
+        let Some(Out { request, .. }) = self.queue.out() else {
+            return;
+        };
+        let captions = request.captions.clone();
+        if let [caption] = captions.as_slice()
+            && self.captions.suspect_among(&captions).is_some()
+            && is_alone
+        {
+            return self.quarantine(caption.clone(), message);
+        }
+        if !self.captions.suspect(&captions) {
+            self.request_died(message);
+        }
+    }
+
+    /// An engine died with a request of which no part is to blame.
+    fn request_died(&mut self, message: &str) {
+        if let Some(Out { priority, .. }) = self.queue.put_back_once() {
+            let message = twice("this request", message);
+            self.tell(EngineEvent::Failed(priority, message));
+        }
+    }
+
+    /// Sets a caption aside, and answers the rest of what was asked.
+    fn quarantine(&mut self, caption: String, message: &str) {
+        self.n_deaths = 0;
+        self.captions.quarantine(&caption);
+        self.queue.put_back();
+        let emptied = self.queue.retain(|request| {
+            request.retain(|other| *other != caption);
+            !request.captions.is_empty()
+        });
+        let message = twice("this caption", message);
+        self.tell(EngineEvent::Quarantined {
+            caption,
+            message: message.clone(),
+        });
+        for (priority, _) in emptied {
+            self.tell(EngineEvent::Failed(priority, message.clone()));
+        }
+    }
+
+    /// Has the picture read again after all others, or takes it off.
+    fn blame_picture(&mut self, image: &str, message: &str) {
+        let mut places = self.pictures.iter();
+        let Some(place) = places.position(|picture| picture.image == image) else {
+            return;
+        };
+        let mut picture = self.pictures.remove(place);
+        picture.n_deaths += 1;
+        let is_guilty = picture.n_deaths >= MAX_SUSPICIONS;
+        self.pictures.push(picture);
+        if is_guilty {
+            self.n_deaths = 0;
+            self.drop_picture(image.to_owned(), twice("reading it", message));
+        }
+    }
+
+    /// Gives the adapters to the next engine, or to none any more.
+    fn blame_adapters(&mut self, message: &str) {
+        let Adapters::Given { name, n_deaths, .. } = &mut self.adapters else {
+            return;
+        };
+        *n_deaths += 1;
+        if *n_deaths >= MAX_SUSPICIONS {
+            let name = std::mem::take(name);
+            self.n_deaths = 0;
+            self.adapters = Adapters::Dropped;
+            self.tell(EngineEvent::AdapterRefused(
+                name,
+                twice("using it", message),
+            ));
+        }
+    }
+}
+
+fn twice(what: &str, message: &str) -> String {
+    format!("{what} stopped the engine twice ({message})")
+}

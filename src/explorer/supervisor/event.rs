@@ -1,0 +1,172 @@
+//! What the supervisor is told, what it has done, and what it tells the page.
+
+use std::sync::Arc;
+
+use super::model::{EngineKind, LoadedModel, ModelSource};
+use super::strikes::{LoadNote, LoadNotes};
+use crate::explorer::latest_queue::Priority;
+use crate::explorer::readings::cosines::Compared;
+use crate::explorer::readings::generated::GeneratedRequest;
+use crate::explorer::readings::snapshot::Snapshot;
+use crate::protocol::{
+    Answer, DownloadSize, ImageReading, ModelCard, Progress, Request, Response, Stored,
+};
+
+/// Captions with their keys, and pictures; captions that a view asks about have no keys.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ScoreRequest {
+    /// The rows' keys, or none.
+    pub keys: Vec<u64>,
+    /// The captions.
+    pub captions: Vec<String>,
+    /// The pictures, by name.
+    pub images: Vec<String>,
+    /// Whether the captions are compared with each other, too.
+    pub relates: bool,
+    /// What the pictures that are generated for this request show.
+    pub generated: Option<GeneratedRequest>,
+    /// Those pictures, each under its name; they replace the ones of that name.
+    pub pictures: Vec<(String, Arc<Vec<u8>>)>,
+}
+
+/// What happens to the supervisor.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// The page begins.
+    Start(Start),
+    /// The page asks about captions.
+    Ask(Priority, ScoreRequest),
+    /// The page has another picture, under this name.
+    AddPicture(String, Arc<Vec<u8>>),
+    /// A picture left the page.
+    RemovePicture(String),
+    /// The visitor wants another model.
+    ChangeModel(ModelSource),
+    /// The visitor gives the model adapters, out of a file of this name.
+    GiveAdapters(String, Arc<Vec<u8>>),
+    /// The load that goes on is to wait.
+    Pause,
+    /// The load is to go on.
+    Resume,
+    /// The load is to end.
+    Cancel,
+    /// The page asks something that is not about captions; answered by [`EngineEvent::DownloadSize`] or
+    /// [`EngineEvent::Stored`].
+    Query(Request),
+    /// The visitor does not wait any longer for an engine that does not answer.
+    Stop,
+    /// The visitor wants another try with the built-in model.
+    Retry,
+    /// The page is left, perhaps for good.
+    Leave,
+    /// What the page did because of [`Action::Pass`] is done.
+    Passed,
+    /// An engine said something.
+    Said(u64, Response),
+    /// An engine died, could not be started, could not be told something, or said what is not understood.
+    Died(u64, String),
+    /// Whether the device has a GPU that is worth trying, or why not.
+    GpuProbed(Result<(), String>),
+    /// Time passes.
+    Tick,
+}
+
+/// How the page begins.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// The model to load first.
+    pub source: ModelSource,
+    /// The engine that the address asks for.
+    pub asked_kind: Option<EngineKind>,
+    /// What earlier visits left.
+    pub notes: LoadNotes,
+    /// Why no engine can run in this browser.
+    pub obstacle: Option<String>,
+}
+
+/// What the supervisor has done.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// Starts an engine's worker; its number is never used again.
+    Spawn(u64, EngineKind),
+    /// Has an engine load a model.
+    Load(u64, ModelSource),
+    /// Tells an engine something.
+    Post(u64, Request),
+    /// Ends an engine's worker; what it still says is not heard.
+    Terminate(u64),
+    /// Finds out whether there is a GPU: [`Event::GpuProbed`].
+    ProbeGpu,
+    /// Gives back [`Event::Passed`], after whatever the page does at what it was told before.
+    Pass,
+    /// Keeps something for later visits.
+    Keep(LoadNote),
+    /// Tells the page something.
+    Tell(EngineEvent),
+}
+
+/// What the page is told.
+#[derive(Debug, Clone)]
+pub enum EngineEvent {
+    /// A load goes on.
+    Progress(Progress),
+    /// This engine answers from now on.
+    Loaded(LoadedModel),
+    /// As [`Self::Loaded`], with another model than before.
+    Changed(LoadedModel),
+    /// A model that was asked for does not come; why, unless the visitor gave it up.
+    GivenUp(Option<String>),
+    /// What a model at the hub would cost, or why that is not known.
+    DownloadSize(Result<DownloadSize, String>),
+    /// What the browser keeps.
+    Stored(Stored),
+    /// The model cannot use the adapters of this file, and why.
+    AdapterRefused(String, String),
+    /// The latest request of the matrix was answered without κ.
+    Compared(Box<Compared>),
+    /// No engine answers any more, and why; the visitor may have it tried again.
+    Stopped(String),
+    /// Loading the built-in model stopped the page before; it waits for the visitor's word.
+    Waits,
+    /// The latest request of the matrix was answered.
+    Answered(Box<Snapshot>),
+    /// A view's request was answered.
+    ViewAnswered(Box<ViewAnswer>),
+    /// A picture can be asked about.
+    Picture(ImageReading),
+    /// A picture cannot be used.
+    PictureRefused {
+        /// Its name.
+        image: String,
+        /// Why.
+        message: String,
+    },
+    /// A caption stopped an engine twice, the second time alone, and is not sent any more.
+    Quarantined {
+        /// The caption.
+        caption: String,
+        /// What the engine said.
+        message: String,
+    },
+    /// A request failed.
+    Failed(Priority, String),
+    /// Something else failed.
+    Trouble(String),
+    /// The engine died and was started again; what it said.
+    Restarted(String),
+    /// Why the other engine is not used, or that it is.
+    Choice(String),
+    /// Whether the engine is silent for so long that the visitor may stop it.
+    IsSlow(bool),
+}
+
+/// The answer to a view's request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ViewAnswer {
+    /// The request.
+    pub request: ScoreRequest,
+    /// The model that answered.
+    pub card: ModelCard,
+    /// The answer.
+    pub answer: Answer,
+}

@@ -1,0 +1,247 @@
+//! Loads: of the first model, of another one beside it, and what follows when one ends.
+
+use super::blame::Captions;
+use super::engine::{Engine, Job, Upgrade};
+use super::event::{Action, EngineEvent, Start};
+use super::machine::{Adapters, Supervisor, is};
+use super::model::{EngineKind, LoadedModel, ModelSource};
+use super::strikes::LoadKind;
+use crate::protocol::{Probes, Request, Response};
+
+impl Supervisor {
+    /// Starts with the model that is asked for, or with what has not killed its engine before.
+    pub(super) fn start(&mut self, start: Start) {
+        self.strikes.recall(start.notes);
+        self.asked_kind = start.asked_kind;
+        self.source = start.source;
+        if let Some(obstacle) = start.obstacle {
+            return self.tell(EngineEvent::Stopped(obstacle));
+        }
+        let kind = self.asked_kind.unwrap_or(EngineKind::Cpu);
+        let is_out = |load| self.strikes.is_out(load, &self.source);
+        let is_cpu_out = is_out(LoadKind::Cpu) || is_out(LoadKind::ImageEncoder);
+        if !self.source.is_built_in() && is_cpu_out {
+            self.source = ModelSource::BuiltIn;
+            self.tell(EngineEvent::GivenUp(Some(
+                "it stopped its engine twice before, so the page begins with the built-in model"
+                    .to_owned(),
+            )));
+        }
+        if self.source.is_built_in() && self.strikes.is_out(LoadKind::Cpu, &self.source) {
+            return self.tell(EngineEvent::Waits);
+        }
+        self.load(kind);
+    }
+
+    /// Has an engine load the model; on the CPU, if it killed the GPU engine before.
+    pub(super) fn load(&mut self, kind: EngineKind) {
+        let mut kind = kind;
+        if kind == EngineKind::Gpu && self.strikes.is_out(LoadKind::Gpu, &self.source) {
+            kind = EngineKind::Cpu;
+            self.tell(EngineEvent::Choice(
+                "the GPU engine stopped twice while it loaded this model".to_owned(),
+            ));
+        }
+        self.strikes.begin(kind.into(), &self.source);
+        let engine = self.spawn(kind, self.source.clone());
+        self.main = Some(engine);
+    }
+
+    /// Tries the built-in model anew, whatever happened before.
+    pub(super) fn retry(&mut self) {
+        if self.main.is_some() {
+            return;
+        }
+        self.source = ModelSource::BuiltIn;
+        for kind in LoadKind::ALL {
+            self.strikes.clear(kind, &self.source);
+        }
+        self.n_deaths = 0;
+        self.load(self.asked_kind.unwrap_or(EngineKind::Cpu));
+    }
+
+    /// Has another model loaded; it answers as soon as it can. Whoever asks for it wants another try, too.
+    pub(super) fn change_model(&mut self, source: ModelSource) {
+        self.end_next();
+        for kind in LoadKind::ALL {
+            self.strikes.clear(kind, &source);
+        }
+        self.strikes.begin(LoadKind::Cpu, &source);
+        let engine = self.spawn(EngineKind::Cpu, source);
+        self.next = Some(engine);
+    }
+
+    /// Has an engine load its model, now that it listens.
+    pub(super) fn have_load(&mut self, serial: u64) {
+        let Some(engine) = self.engine(serial) else {
+            return;
+        };
+        engine.is_listening = true;
+        let (kind, source) = (engine.kind, engine.source.clone());
+        if let (EngineKind::Gpu, Some(probes)) = (kind, self.probes.clone()) {
+            self.post(serial, Request::Expect(probes));
+        }
+        self.actions.push(Action::Load(serial, source));
+        if is(&self.main, serial) {
+            self.repost_queries();
+        }
+    }
+
+    /// The engine at work has loaded its model: first, again with adapters, or after a death.
+    pub(super) fn loaded(&mut self, model: LoadedModel) {
+        self.note_probe(&model);
+        self.is_done(&Job::Adapters);
+        let Some(engine) = &mut self.main else { return };
+        engine.model = Some(model.clone());
+        let kind = engine.kind;
+        self.strikes.clear(kind.into(), &self.source);
+        self.tell(EngineEvent::Loaded(model));
+        if kind == EngineKind::Cpu && self.source.is_built_in() {
+            self.probe_gpu();
+        }
+    }
+
+    /// The engine at work does not load its model; why, unless the visitor gave it up.
+    pub(super) fn give_up_load(&mut self, message: Option<String>) {
+        let Some(engine) = self.main.take() else {
+            return;
+        };
+        self.terminate(&engine);
+        self.strikes.end(engine.kind.into(), &engine.source);
+        self.strikes.end(LoadKind::ImageEncoder, &engine.source);
+        self.end_upgrade();
+        self.queue.put_back();
+        let was_at_work = engine.model.is_some();
+        if engine.kind == EngineKind::Gpu && (was_at_work || engine.source.is_built_in()) {
+            let message = message.unwrap_or_default();
+            self.tell(EngineEvent::Choice(format!(
+                "the GPU engine was refused: {message}"
+            )));
+            self.load(EngineKind::Cpu);
+        } else if !engine.source.is_built_in() {
+            self.begin_with_built_in(message);
+        } else {
+            let message = message.unwrap_or_else(|| "its load was ended".to_owned());
+            self.tell(EngineEvent::Stopped(message));
+        }
+    }
+
+    /// Goes on with the model that comes with the page, in place of one that does not come.
+    pub(super) fn begin_with_built_in(&mut self, message: Option<String>) {
+        self.forget_model();
+        self.source = ModelSource::BuiltIn;
+        self.tell(EngineEvent::GivenUp(message));
+        if self.strikes.is_out(LoadKind::Cpu, &self.source) {
+            return self.tell(EngineEvent::Waits);
+        }
+        self.load(self.asked_kind.unwrap_or(EngineKind::Cpu));
+    }
+
+    /// Hears the engine that loads another model.
+    pub(super) fn next_said(&mut self, response: Response) {
+        match response {
+            Response::Progress(progress) => self.tell(EngineEvent::Progress(progress)),
+            Response::Loaded(model) => self.change(LoadedModel::Adapted(model)),
+            Response::LoadedBare(model) => self.change(LoadedModel::Bare(model)),
+            Response::Refused { message } | Response::Failed { message, .. } => {
+                self.dismiss_next(Some(message));
+            }
+            Response::Cancelled => self.dismiss_next(None),
+            _ => {}
+        }
+    }
+
+    /// Puts the other model to work: the one before it goes, and all pictures are read anew.
+    fn change(&mut self, model: LoadedModel) {
+        let Some(mut engine) = self.next.take() else {
+            return;
+        };
+        if let Some(before) = self.main.take() {
+            self.terminate(&before);
+            self.strikes.end(before.kind.into(), &before.source);
+            self.strikes.end(LoadKind::ImageEncoder, &before.source);
+        }
+        self.end_upgrade();
+        self.forget_model();
+        self.queue.put_back();
+        self.source = engine.source.clone();
+        self.strikes.clear(LoadKind::Cpu, &self.source);
+        engine.model = Some(model.clone());
+        self.main = Some(engine);
+        self.repost_queries();
+        self.note_probe(&model);
+        self.tell(EngineEvent::Changed(model));
+        // The page takes pictures off that this model does not know, before any is read.
+        self.is_held = true;
+        self.actions.push(Action::Pass);
+        if self.source.is_built_in() {
+            self.probe_gpu();
+        }
+    }
+
+    /// Ends the load of another model.
+    pub(super) fn dismiss_next(&mut self, message: Option<String>) {
+        self.end_next();
+        self.tell(EngineEvent::GivenUp(message));
+    }
+
+    fn end_next(&mut self) {
+        if let Some(engine) = self.next.take() {
+            self.terminate(&engine);
+            self.strikes.end(LoadKind::Cpu, &engine.source);
+        }
+    }
+
+    /// Tells the load that goes on to wait or to go on.
+    pub(super) fn tell_load(&mut self, request: Request) {
+        let now = self.now;
+        let Some(engine) = self.next.as_mut().or(self.main.as_mut()) else {
+            return;
+        };
+        engine.is_paused = request == Request::Pause;
+        engine.heard_at = now;
+        let serial = engine.serial;
+        self.post(serial, request);
+    }
+
+    /// Ends the load that goes on.
+    pub(super) fn cancel(&mut self) {
+        if self.next.is_some() {
+            return self.dismiss_next(None);
+        }
+        let now = self.now;
+        if let Some(engine) = &mut self.main {
+            engine.cancelled_at = Some(now);
+            engine.is_paused = false;
+            let serial = engine.serial;
+            self.post(serial, Request::Cancel);
+        }
+    }
+
+    /// What belongs to the model that answered so far, and not to the next one.
+    fn forget_model(&mut self) {
+        self.captions = Captions::default();
+        self.adapters = Adapters::None;
+        self.probes = None;
+        self.upgrade = Upgrade::default();
+        self.n_deaths = 0;
+        for picture in &mut self.pictures {
+            picture.n_deaths = 0;
+        }
+    }
+
+    /// Keeps what a second engine is compared with where no golden values are known.
+    fn note_probe(&mut self, model: &LoadedModel) {
+        if let LoadedModel::Bare(model) = model {
+            self.probes = Some(Probes {
+                caption: model.probe.clone(),
+                picture: None,
+            });
+        }
+    }
+
+    /// The engine at work, if it has its model.
+    pub(super) fn ready(&mut self) -> Option<&mut Engine> {
+        self.main.as_mut().filter(|engine| engine.model.is_some())
+    }
+}

@@ -1,0 +1,218 @@
+//! The state machine: its state, what each event leads to, and the clock.
+
+use std::sync::Arc;
+
+use super::blame::Captions;
+use super::engine::{Engine, Upgrade};
+use super::event::{Action, EngineEvent, Event, ScoreRequest};
+use super::model::{EngineKind, ModelSource};
+use super::strikes::Strikes;
+use crate::explorer::latest_queue::LatestQueue;
+use crate::protocol::{Probes, Request, Response};
+
+/// Between two events no more time counts than this: a page that slept was not kept waiting by its engine.
+const MAX_GAP_MILLIS: f64 = 5_000.0;
+/// Loads that go on are noted again after so long.
+const REFRESH_MILLIS: f64 = 10_000.0;
+/// A question that is not about captions is given up after so long.
+pub(super) const QUERY_MILLIS: f64 = 120_000.0;
+
+/// Keeps one engine at work.
+#[derive(Debug)]
+pub struct Supervisor {
+    /// The engine at work, or the one that is to be.
+    pub(super) main: Option<Engine>,
+    /// An engine that loads another model while the one at work answers.
+    pub(super) next: Option<Engine>,
+    /// The GPU engine beside the CPU engine at work.
+    pub(super) upgrade: Upgrade,
+    pub(super) source: ModelSource,
+    pub(super) asked_kind: Option<EngineKind>,
+    pub(super) queue: LatestQueue<ScoreRequest>,
+    pub(super) captions: Captions,
+    pub(super) pictures: Vec<Picture>,
+    pub(super) adapters: Adapters,
+    /// Questions that are not about captions, and when they were asked.
+    pub(super) queries: Vec<(Request, f64)>,
+    /// What the first engine makes of the inputs by which engines are compared.
+    pub(super) probes: Option<Probes>,
+    pub(super) strikes: Strikes,
+    /// Deaths without anything done between them.
+    pub(super) n_deaths: u8,
+    pub(super) is_held: bool,
+    pub(super) is_slow: bool,
+    pub(super) last_serial: u64,
+    /// The last event's time, and milliseconds that the page was awake.
+    pub(super) last_millis: Option<f64>,
+    pub(super) now: f64,
+    pub(super) refreshed_at: f64,
+    pub(super) actions: Vec<Action>,
+}
+
+/// A picture of the page.
+#[derive(Debug, Clone)]
+pub(super) struct Picture {
+    pub(super) image: String,
+    pub(super) bytes: Arc<Vec<u8>>,
+    /// Engines that died while reading it, alone.
+    pub(super) n_deaths: u8,
+}
+
+/// Adapters that the visitor gave the model.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Adapters {
+    #[default]
+    None,
+    Given {
+        name: String,
+        bytes: Arc<Vec<u8>>,
+        /// Engines that died of them.
+        n_deaths: u8,
+    },
+    /// They stopped the engine twice; what the browser keeps of them is deleted.
+    Dropped,
+}
+
+impl Default for Supervisor {
+    fn default() -> Self {
+        Self {
+            main: None,
+            next: None,
+            upgrade: Upgrade::default(),
+            source: ModelSource::BuiltIn,
+            asked_kind: None,
+            queue: LatestQueue::default(),
+            captions: Captions::default(),
+            pictures: Vec::new(),
+            adapters: Adapters::default(),
+            queries: Vec::new(),
+            probes: None,
+            strikes: Strikes::default(),
+            n_deaths: 0,
+            is_held: false,
+            is_slow: false,
+            last_serial: 0,
+            last_millis: None,
+            now: 0.0,
+            refreshed_at: 0.0,
+            actions: Vec::new(),
+        }
+    }
+}
+
+impl Supervisor {
+    /// What is to be done now that this happened, in order; `now_millis` never decreases.
+    pub fn handle(&mut self, now_millis: f64, event: Event) -> Vec<Action> {
+        let gap = now_millis - self.last_millis.replace(now_millis).unwrap_or(now_millis);
+        self.now += gap.clamp(0.0, MAX_GAP_MILLIS);
+        self.happened(event);
+        self.watch();
+        self.pump();
+        let notes = self.strikes.take_notes();
+        self.actions.extend(notes.into_iter().map(Action::Keep));
+        std::mem::take(&mut self.actions)
+    }
+
+    /// The model that answers, or is the first to.
+    #[must_use]
+    pub fn source(&self) -> &ModelSource {
+        &self.source
+    }
+
+    fn happened(&mut self, event: Event) {
+        match event {
+            Event::Start(start) => self.start(start),
+            Event::Ask(priority, request) => self.ask(priority, request),
+            Event::AddPicture(image, bytes) => self.add_picture(image, bytes),
+            Event::RemovePicture(image) => self.remove_picture(&image),
+            Event::ChangeModel(source) => self.change_model(source),
+            Event::GiveAdapters(name, bytes) => self.give_adapters(name, bytes),
+            Event::Pause => self.tell_load(Request::Pause),
+            Event::Resume => self.tell_load(Request::Resume),
+            Event::Cancel => self.cancel(),
+            Event::Query(request) => self.query(request),
+            Event::Stop => self.stop(),
+            Event::Retry => self.retry(),
+            Event::Leave => self.strikes.leave(),
+            Event::Passed => self.is_held = false,
+            Event::Said(serial, response) => self.said(serial, response),
+            Event::Died(serial, message) => self.died(serial, message),
+            Event::GpuProbed(found) => self.gpu_probed(found),
+            Event::Tick => {}
+        }
+    }
+
+    /// Hears an engine: the one at work, the one with another model, or the one in the background.
+    fn said(&mut self, serial: u64, response: Response) {
+        let now = self.now;
+        match self.engine(serial) {
+            Some(engine) => engine.heard_at = now,
+            None => return,
+        }
+        match response {
+            Response::Started => self.have_load(serial),
+            Response::Heartbeat => {}
+            Response::Crashed { message } => self.died(serial, message),
+            Response::Lost { message } => self.lost(serial, message),
+            response if is(&self.main, serial) => self.main_said(response),
+            response if is(&self.next, serial) => self.next_said(response),
+            response => self.upgrade_said(response),
+        }
+    }
+
+    pub(super) fn engine(&mut self, serial: u64) -> Option<&mut Engine> {
+        let engines = [&mut self.main, &mut self.next, &mut self.upgrade.engine];
+        let mut engines = engines.into_iter().flatten();
+        engines.find(|engine| engine.serial == serial)
+    }
+
+    pub(super) fn spawn(&mut self, kind: EngineKind, source: ModelSource) -> Engine {
+        self.last_serial += 1;
+        self.actions.push(Action::Spawn(self.last_serial, kind));
+        Engine::new(self.last_serial, kind, source, self.now)
+    }
+
+    pub(super) fn terminate(&mut self, engine: &Engine) {
+        self.actions.push(Action::Terminate(engine.serial));
+    }
+
+    pub(super) fn post(&mut self, serial: u64, request: Request) {
+        self.actions.push(Action::Post(serial, request));
+    }
+
+    pub(super) fn tell(&mut self, event: EngineEvent) {
+        self.actions.push(Action::Tell(event));
+    }
+
+    /// Looks at the clock: replaces what is silent for too long, and says what is slow.
+    fn watch(&mut self) {
+        let now = self.now;
+        let overdue = |engine: &Option<Engine>| {
+            let engine = engine.as_ref()?;
+            Some((engine.serial, engine.is_overdue(now)?))
+        };
+        let overdue = [&self.main, &self.next, &self.upgrade.engine].map(overdue);
+        for (serial, reason) in overdue.into_iter().flatten() {
+            self.died(serial, reason);
+        }
+        let main = self.main.as_ref();
+        if main.is_some_and(|engine| engine.ignores_cancel(now)) {
+            self.give_up_load(None);
+        }
+        let is_slow = self.main.as_ref().is_some_and(|engine| engine.is_slow(now));
+        if std::mem::replace(&mut self.is_slow, is_slow) != is_slow {
+            self.tell(EngineEvent::IsSlow(is_slow));
+        }
+        self.give_up_queries();
+        if now - self.refreshed_at >= REFRESH_MILLIS {
+            self.refreshed_at = now;
+            self.strikes.refresh();
+        }
+    }
+}
+
+pub(super) fn is(engine: &Option<Engine>, serial: u64) -> bool {
+    engine
+        .as_ref()
+        .is_some_and(|engine| engine.serial == serial)
+}

@@ -1,0 +1,101 @@
+//! Engines and models as the supervisor knows them: which kinds there are, where weights come from, and what was loaded.
+
+use crate::protocol::{BareCard, Hub, ModelCard};
+
+/// One of the two engines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EngineKind {
+    /// On the CPU, which answers soonest and everywhere.
+    Cpu,
+    /// Through WebGPU.
+    Gpu,
+}
+
+/// Where a model's weights come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelSource {
+    /// The page brings it.
+    BuiltIn,
+    /// A manifest beside the page, by its path.
+    Beside(&'static str),
+    /// The model hub.
+    Hub(Hub),
+    /// Files that the visitor picked, by the number of that choice.
+    Files(u64),
+}
+
+impl ModelSource {
+    /// Whether the page brings it.
+    #[must_use]
+    pub fn is_built_in(&self) -> bool {
+        *self == Self::BuiltIn
+    }
+
+    /// The name under which deaths while it is loaded are counted from visit to visit; empty for files, which a reload
+    /// asks for again.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self {
+            Self::BuiltIn => "built-in".to_owned(),
+            Self::Beside(path) => (*path).to_owned(),
+            Self::Hub(hub) => format!("{}/{}@{}", hub.origin, hub.id, hub.revision),
+            Self::Files(_) => String::new(),
+        }
+    }
+}
+
+/// A loaded model.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LoadedModel {
+    /// It knows how vague a caption is.
+    Adapted(Box<ModelCard>),
+    /// It compares captions with pictures, and no more.
+    Bare(Box<BareCard>),
+}
+
+impl LoadedModel {
+    /// A title for people.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Adapted(model) => &model.title,
+            Self::Bare(model) => &model.title,
+        }
+    }
+
+    /// `cpu` or `gpu`.
+    #[must_use]
+    pub fn engine(&self) -> &str {
+        match self {
+            Self::Adapted(model) => &model.engine,
+            Self::Bare(model) => &model.engine,
+        }
+    }
+
+    /// The device in words.
+    #[must_use]
+    pub fn device(&self) -> &str {
+        match self {
+            Self::Adapted(model) => &model.device,
+            Self::Bare(model) => &model.device,
+        }
+    }
+
+    /// Milliseconds of a warm pass.
+    #[must_use]
+    pub fn warm_millis(&self) -> f64 {
+        match self {
+            Self::Adapted(model) => model.warm_millis,
+            Self::Bare(model) => model.warm_millis,
+        }
+    }
+
+    /// Whether its numbers were checked on this device.
+    #[must_use]
+    pub fn is_checked(&self) -> bool {
+        match self {
+            Self::Adapted(model) => model.self_test.tolerance > 0.0,
+            Self::Bare(model) => model.self_test.is_some() || model.is_vit_b_32,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Models, image encoders and adapters that kill their engine, at this visit and the next.
+
+use super::*;
+
+#[test]
+fn a_remembered_model_that_kills_is_loaded_twice_and_not_at_the_next_visit() {
+    let faults = Faults {
+        killing_loads: loads(&CLIP, EngineKind::Cpu),
+        ..Faults::default()
+    };
+    let first = World::started(faults.clone(), CLIP, LoadNotes::default());
+    let n_loads = |world: &World| world.loads.iter().filter(|(_, s)| *s == CLIP).count();
+    assert_eq!(n_loads(&first), 2, "two strikes");
+    assert_eq!(first.count(is_given_up), 1, "the page says why");
+    assert!(
+        first.supervisor.source().is_built_in(),
+        "the built-in model answers"
+    );
+    let strikes = first.notes.iter().filter_map(|note| match note {
+        LoadNote::Strikes(load, n) => Some((load.clone(), *n)),
+        _ => None,
+    });
+    let notes = LoadNotes {
+        strikes: strikes.collect(),
+        unended: Vec::new(),
+    };
+    let mut second = World::started(faults, CLIP, notes);
+    assert_eq!(n_loads(&second), 0, "it is not tried by itself");
+    assert_eq!(second.count(is_given_up), 1, "the page says why");
+    second.faults = Faults::default();
+    second.happens(Event::ChangeModel(CLIP));
+    assert_eq!(n_loads(&second), 1, "but when the visitor asks for it");
+    assert_eq!(*second.supervisor.source(), CLIP, "and then it answers");
+}
+
+#[test]
+fn a_built_in_model_that_kills_waits_for_the_visitor() {
+    let mut world = World::built_in(Faults {
+        killing_loads: loads(&ModelSource::BuiltIn, EngineKind::Cpu),
+        ..Faults::default()
+    });
+    assert_eq!(
+        (world.loads.len(), world.count(is_stopped)),
+        (2, 1),
+        "two strikes"
+    );
+    world.ask(&["a"]);
+    world.faults = Faults::default();
+    world.happens(Event::Retry);
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["a"]), Vec::new())),
+        "after another try"
+    );
+}
+
+#[test]
+fn an_upgrade_that_kills_is_not_tried_at_the_third_visit() {
+    let faults = || Faults {
+        gpu_millis: Some(1.0),
+        killing_loads: loads(&ModelSource::BuiltIn, EngineKind::Gpu),
+        ..Faults::default()
+    };
+    let load = LoadId {
+        kind: LoadKind::Upgrade,
+        source: ModelSource::BuiltIn.key(),
+    };
+    for (n_strikes, n_loads) in [(0, 2), (1, 2), (2, 1)] {
+        let notes = LoadNotes {
+            strikes: vec![(load.clone(), n_strikes)],
+            unended: Vec::new(),
+        };
+        let world = World::started(faults(), ModelSource::BuiltIn, notes);
+        assert_eq!(world.loads.len(), n_loads, "after {n_strikes} strikes");
+        assert_eq!(world.count(is_stopped), 0, "the CPU answers");
+    }
+}
+
+#[test]
+fn an_image_encoder_that_kills_blames_the_model_and_no_picture() {
+    let mut world = World::started(
+        Faults {
+            killing_image_encoders: set(["clip"]),
+            ..Faults::default()
+        },
+        CLIP,
+        LoadNotes::default(),
+    );
+    world.add_picture("star");
+    assert_eq!(world.count(is_refused), 0, "the picture stays");
+    assert_eq!(world.count(is_given_up), 1, "the model goes");
+    world.ask_about(Priority::Matrix, &["a"], &["star"]);
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["a"]), names(["star"]))),
+        "by the built-in model"
+    );
+}
+
+#[test]
+fn adapters_that_kill_are_dropped_by_name() {
+    let mut world = World::started(
+        Faults {
+            killing_adapters: BTreeSet::from([7]),
+            ..Faults::default()
+        },
+        CLIP,
+        LoadNotes::default(),
+    );
+    world.happens(Event::GiveAdapters(
+        "bad.safetensors".to_owned(),
+        Arc::new(vec![7]),
+    ));
+    let refused = |event: &EngineEvent| matches!(event, EngineEvent::AdapterRefused(name, _) if name == "bad.safetensors");
+    assert_eq!(world.count(refused), 1, "by name");
+    let n_sent = world
+        .posted
+        .iter()
+        .filter(|(_, r)| matches!(r, Request::Adapt { .. }));
+    assert_eq!(n_sent.count(), 2, "two strikes");
+    world.ask(&["a"]);
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["a"]), Vec::new())),
+        "without them"
+    );
+}
+
+#[test]
+fn adapters_are_given_to_the_engine_that_replaces_one() {
+    let mut world = World::started(Faults::default(), CLIP, LoadNotes::default());
+    world.happens(Event::GiveAdapters(
+        "good.safetensors".to_owned(),
+        Arc::new(vec![1]),
+    ));
+    world.kill();
+    world.ask(&["a"]);
+    let answered = |event: &EngineEvent| matches!(event, EngineEvent::Answered(_));
+    assert_eq!(world.count(answered), 1, "with κ");
+}

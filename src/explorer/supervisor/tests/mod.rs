@@ -1,0 +1,261 @@
+//! Every transition of the supervisor, and that no request is left unanswered, whatever engines do.
+
+mod loads;
+mod property;
+mod silence;
+mod world;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::*;
+use crate::explorer::latest_queue::Priority;
+use crate::protocol::{Request, Response};
+use world::{CLIP, Faults, World};
+
+fn set<const N: usize>(words: [&str; N]) -> BTreeSet<String> {
+    words.into_iter().map(str::to_owned).collect()
+}
+
+fn names<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.into_iter().map(str::to_owned).collect()
+}
+
+fn loads(source: &ModelSource, kind: EngineKind) -> BTreeSet<(String, EngineKind)> {
+    BTreeSet::from([(source.key(), kind)])
+}
+
+fn is_restarted(event: &EngineEvent) -> bool {
+    matches!(event, EngineEvent::Restarted(_))
+}
+
+fn is_stopped(event: &EngineEvent) -> bool {
+    matches!(event, EngineEvent::Stopped(_))
+}
+
+fn is_given_up(event: &EngineEvent) -> bool {
+    matches!(event, EngineEvent::GivenUp(Some(_)))
+}
+
+fn is_refused(event: &EngineEvent) -> bool {
+    matches!(event, EngineEvent::PictureRefused { .. })
+}
+
+fn is_failed(event: &EngineEvent) -> bool {
+    matches!(event, EngineEvent::Failed(..))
+}
+
+/// A page whose GPU engine has been put to work.
+fn on_gpu(faults: Faults) -> World {
+    let world = World::built_in(Faults {
+        gpu_millis: Some(1.0),
+        ..faults
+    });
+    let kinds: Vec<_> = world.loads.iter().map(|(kind, _)| *kind).collect();
+    assert_eq!(
+        kinds,
+        [EngineKind::Cpu, EngineKind::Gpu],
+        "the faster one answers"
+    );
+    assert_eq!(world.n_engines(), 1, "the slower one ended");
+    world
+}
+
+#[test]
+fn an_engine_answers_captions_and_pictures() {
+    let mut world = World::built_in(Faults::default());
+    world.add_picture("star");
+    world.ask_about(Priority::Matrix, &["a", "b"], &["star"]);
+    let expected = (names(["a", "b"]), names(["star"]));
+    assert_eq!(world.last_answer(), Some(expected), "in one request");
+    assert_eq!(world.n_sent("a"), 1, "sent once");
+}
+
+#[test]
+fn a_slower_gpu_is_not_used() {
+    let world = World::built_in(Faults {
+        gpu_millis: Some(99.0),
+        ..Faults::default()
+    });
+    assert_eq!(world.n_engines(), 1, "the GPU engine ended");
+    let says = |event: &EngineEvent| matches!(event, EngineEvent::Choice(words) if words.contains("99 ms"));
+    assert_eq!(world.count(says), 1, "and why");
+}
+
+#[test]
+fn a_lost_gpu_while_idle_is_replaced_by_the_cpu() {
+    let mut world = on_gpu(Faults::default());
+    world.add_picture("star");
+    world.lose_gpu();
+    assert_eq!(world.count(is_restarted), 1, "the page is told");
+    assert_eq!(world.count(is_refused), 0, "nothing is removed");
+    world.ask_about(Priority::Matrix, &["a"], &["star"]);
+    let expected = (names(["a"]), names(["star"]));
+    assert_eq!(world.last_answer(), Some(expected), "by another engine");
+    assert_eq!(
+        world.posted.last().map(|(kind, _)| *kind),
+        Some(EngineKind::Cpu),
+        "the CPU"
+    );
+}
+
+#[test]
+fn a_gpu_that_is_lost_while_scoring_blames_no_caption() {
+    let mut world = on_gpu(Faults {
+        hangers: set(["a"]),
+        ..Faults::default()
+    });
+    world.ask(&["a", "b"]);
+    world.faults.hangers.clear();
+    world.lose_gpu();
+    let expected = (names(["a", "b"]), Vec::new());
+    assert_eq!(world.last_answer(), Some(expected), "replayed on the CPU");
+    assert_eq!(world.quarantined(), [""; 0], "nobody is set aside");
+}
+
+#[test]
+fn a_gpu_that_is_lost_while_a_picture_is_read_removes_no_picture() {
+    let mut world = on_gpu(Faults {
+        hangers: set(["star"]),
+        ..Faults::default()
+    });
+    world.add_picture("star");
+    world.faults.hangers.clear();
+    world.lose_gpu();
+    assert_eq!(world.count(is_refused), 0, "it stays");
+    let read = |event: &EngineEvent| matches!(event, EngineEvent::Picture(_));
+    assert_eq!(world.count(read), 1, "and is read by the CPU");
+}
+
+#[test]
+fn a_gpu_that_is_lost_while_loading_leaves_the_cpu_at_work() {
+    let mut world = World::built_in(Faults {
+        gpu_millis: Some(1.0),
+        hanging_loads: loads(&ModelSource::BuiltIn, EngineKind::Gpu),
+        ..Faults::default()
+    });
+    world.lose_gpu();
+    world.ask(&["a"]);
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["a"]), Vec::new())),
+        "answered"
+    );
+    assert_eq!(world.count(is_restarted), 0, "nothing was restarted");
+}
+
+#[test]
+fn a_caption_that_kills_is_sent_twice_and_set_aside_alone() {
+    let captions = ["a", "killer", "c", "d"];
+    let mut world = World::built_in(Faults {
+        killers: set(["killer"]),
+        ..Faults::default()
+    });
+    world.ask(&captions);
+    assert_eq!(world.n_sent("killer"), 2, "the second time alone");
+    assert_eq!(world.quarantined(), ["killer"], "it is named");
+    let expected = (names(["a", "c", "d"]), Vec::new());
+    assert_eq!(
+        world.last_answer(),
+        Some(expected),
+        "all others are answered"
+    );
+    world.ask(&["killer", "next"]);
+    assert_eq!(world.n_sent("killer"), 2, "it is not sent again");
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["next"]), Vec::new())),
+        "the next caption"
+    );
+    assert_eq!(world.count(is_stopped), 0, "an engine runs");
+}
+
+#[test]
+fn two_captions_that_kill_are_both_found() {
+    let mut world = World::built_in(Faults {
+        killers: set(["x", "y"]),
+        ..Faults::default()
+    });
+    world.ask(&["a", "x", "b", "y"]);
+    assert_eq!(world.quarantined(), ["x", "y"], "each is named");
+    assert_eq!(
+        [world.n_sent("x"), world.n_sent("y")],
+        [2, 2],
+        "no more than twice"
+    );
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["a", "b"]), Vec::new())),
+        "the rest"
+    );
+}
+
+#[test]
+fn a_lone_caption_that_kills_is_answered_in_words() {
+    for priority in Priority::ALL {
+        let mut world = World::built_in(Faults {
+            killers: set(["killer"]),
+            ..Faults::default()
+        });
+        world.ask_about(priority, &["killer"], &[]);
+        assert_eq!(world.n_sent("killer"), 2, "{priority:?}");
+        assert_eq!(world.quarantined(), ["killer"], "{priority:?}");
+        assert_eq!(world.count(is_failed), 1, "{priority:?}");
+        world.ask_about(priority, &["killer"], &[]);
+        assert_eq!(world.count(is_failed), 2, "asked again, {priority:?}");
+        assert_eq!(world.n_engines(), 1, "an engine runs, {priority:?}");
+    }
+}
+
+#[test]
+fn a_caption_that_was_answered_before_is_not_suspected_first() {
+    let mut world = World::built_in(Faults {
+        killers: set(["killer"]),
+        ..Faults::default()
+    });
+    world.ask(&["a", "b"]);
+    world.ask(&["a", "killer"]);
+    assert_eq!(world.quarantined(), ["killer"], "the new one");
+    assert_eq!(world.n_sent("a"), 3, "never alone");
+}
+
+#[test]
+fn a_picture_that_kills_is_read_twice_and_dropped_alone() {
+    let mut world = World::built_in(Faults {
+        killers: set(["killer"]),
+        ..Faults::default()
+    });
+    for image in ["a", "killer", "b"] {
+        world.add_picture(image);
+    }
+    let refused = |event: &EngineEvent| matches!(event, EngineEvent::PictureRefused { image, .. } if image == "killer");
+    assert_eq!(world.count(refused), 1, "by name");
+    assert_eq!(world.count(is_refused), 1, "and no other");
+    world.ask_about(Priority::Matrix, &["c"], &["a", "b"]);
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["c"]), names(["a", "b"]))),
+        "the others are read"
+    );
+}
+
+#[test]
+fn two_deaths_near_each_other_blame_nobody() {
+    let mut world = World::built_in(Faults {
+        hangers: set(["a", "b"]),
+        ..Faults::default()
+    });
+    world.add_picture("a");
+    world.faults.hangers = set(["b"]);
+    world.add_picture("b");
+    world.kill();
+    world.faults.hangers.clear();
+    world.kill();
+    assert_eq!(world.count(is_refused), 0, "each was suspected once");
+    world.ask_about(Priority::Matrix, &["c"], &["a", "b"]);
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["c"]), names(["a", "b"]))),
+        "both are read"
+    );
+}

@@ -1,0 +1,171 @@
+//! Random events, with random faults: nothing is left unanswered, and nobody innocent is blamed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
+
+use super::world::{CLIP, Faults, World};
+use crate::explorer::latest_queue::Priority;
+use crate::explorer::supervisor::{EngineEvent, EngineKind, Event, LoadNotes, ModelSource};
+
+/// What may happen on a page.
+#[derive(Debug, Clone)]
+enum Step {
+    Ask(Priority, Vec<usize>),
+    AddPicture(usize),
+    RemovePicture(usize),
+    Change(bool),
+    Adapt(u8),
+    Kill,
+    Stop,
+    Cancel,
+    Retry,
+    Pass(u32),
+}
+
+const CAPTIONS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+const PICTURES: [&str; 4] = ["p", "q", "r", "s"];
+
+fn step() -> impl Strategy<Value = Step> {
+    let priority = prop::sample::select(Priority::ALL.to_vec());
+    prop_oneof![
+        6 => (priority, vec(0..CAPTIONS.len(), 1..4)).prop_map(|(p, c)| Step::Ask(p, c)),
+        3 => (0..PICTURES.len()).prop_map(Step::AddPicture),
+        2 => (0..PICTURES.len()).prop_map(Step::RemovePicture),
+        1 => any::<bool>().prop_map(Step::Change),
+        1 => (0_u8..2).prop_map(Step::Adapt),
+        1 => Just(Step::Kill),
+        1 => Just(Step::Stop),
+        1 => Just(Step::Cancel),
+        1 => Just(Step::Retry),
+        3 => (1_u32..40).prop_map(Step::Pass),
+    ]
+}
+
+fn faults() -> impl Strategy<Value = Faults> {
+    let some = |words: &'static [&'static str]| btree_set(prop::sample::select(words), 0..3);
+    let owned = |words: BTreeSet<&'static str>| words.into_iter().map(str::to_owned).collect();
+    let loads = btree_set(
+        prop_oneof![
+            Just((CLIP.key(), EngineKind::Cpu)),
+            Just((CLIP.key(), EngineKind::Gpu)),
+            Just((ModelSource::BuiltIn.key(), EngineKind::Gpu)),
+        ],
+        0..3,
+    );
+    (
+        some(&CAPTIONS),
+        some(&CAPTIONS),
+        some(&PICTURES),
+        loads,
+        any::<[bool; 3]>(),
+    )
+        .prop_map(
+            move |(killers, hangers, pictures, loads, [adapters, images, gpu])| Faults {
+                killers: owned(&killers | &pictures),
+                hangers: owned(hangers),
+                killing_adapters: if adapters {
+                    BTreeSet::from([1])
+                } else {
+                    BTreeSet::new()
+                },
+                killing_image_encoders: if images {
+                    BTreeSet::from([CLIP.key()])
+                } else {
+                    BTreeSet::new()
+                },
+                killing_loads: loads,
+                gpu_millis: gpu.then_some(1.0),
+                ..Faults::default()
+            },
+        )
+}
+
+fn take(world: &mut World, on_page: &mut BTreeSet<usize>, step: Step) {
+    match step {
+        Step::Ask(priority, captions) => {
+            let captions: Vec<_> = captions.into_iter().map(|i| CAPTIONS[i]).collect();
+            let images: Vec<_> = on_page.iter().map(|i| PICTURES[*i]).collect();
+            world.ask_about(priority, &captions, &images);
+        }
+        Step::AddPicture(i) if on_page.insert(i) => world.add_picture(PICTURES[i]),
+        Step::RemovePicture(i) if on_page.remove(&i) => {
+            world.happens(Event::RemovePicture(PICTURES[i].to_owned()));
+        }
+        Step::AddPicture(_) | Step::RemovePicture(_) => {}
+        Step::Change(to_clip) => {
+            let source = if to_clip { CLIP } else { ModelSource::BuiltIn };
+            world.happens(Event::ChangeModel(source));
+        }
+        Step::Adapt(byte) => {
+            world.happens(Event::GiveAdapters("file".to_owned(), Arc::new(vec![byte])));
+        }
+        Step::Kill if world.n_engines() > 0 => world.kill(),
+        Step::Kill => {}
+        Step::Stop => world.happens(Event::Stop),
+        Step::Cancel => world.happens(Event::Cancel),
+        Step::Retry => world.happens(Event::Retry),
+        Step::Pass(seconds) => world.pass(seconds),
+    }
+}
+
+fn is_end(event: &EngineEvent) -> bool {
+    matches!(
+        event,
+        EngineEvent::Answered(_)
+            | EngineEvent::Compared(_)
+            | EngineEvent::ViewAnswered(_)
+            | EngineEvent::Failed(..)
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn every_request_ends_and_only_the_guilty_are_blamed(
+        faults in faults(),
+        starts_with_clip in any::<bool>(),
+        steps in vec(step(), 1..40),
+    ) {
+        let source = if starts_with_clip { CLIP } else { ModelSource::BuiltIn };
+        let mut world = World::started(faults.clone(), source, LoadNotes::default());
+        let mut on_page = BTreeSet::new();
+        for step in steps {
+            take(&mut world, &mut on_page, step);
+        }
+        // However badly it went: after long enough, and another try, everything has been answered.
+        for _ in 0..8 {
+            world.pass(400);
+            world.happens(Event::Retry);
+        }
+        world.pass(400);
+        prop_assert!(world.supervisor.queue.is_idle(), "a request waits: {:?}", world.supervisor.queue);
+        prop_assert!(world.n_engines() <= 2, "{} engines run", world.n_engines());
+        for caption in world.quarantined() {
+            let is_guilty = faults.killers.contains(caption) || faults.hangers.contains(caption);
+            prop_assert!(is_guilty, "{caption} is innocent");
+        }
+        let n_ended = world.count(is_end);
+        world.ask(&["innocent"]);
+        prop_assert_eq!(world.count(is_end), n_ended + 1, "the next caption is answered");
+    }
+
+    #[test]
+    fn no_caption_is_sent_more_often_than_it_may_kill(
+        faults in faults(),
+        captions in vec(vec(0..CAPTIONS.len(), 1..6), 1..12),
+    ) {
+        let mut world = World::built_in(Faults { gpu_millis: None, ..faults.clone() });
+        for captions in captions {
+            let captions: Vec<_> = captions.into_iter().map(|i| CAPTIONS[i]).collect();
+            world.ask(&captions);
+            world.pass(400);
+        }
+        for guilty in &faults.killers | &faults.hangers {
+            prop_assert!(world.n_sent(&guilty) <= 2, "{guilty} was sent {} times", world.n_sent(&guilty));
+        }
+    }
+}

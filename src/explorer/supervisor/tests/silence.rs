@@ -1,0 +1,242 @@
+//! Engines that never answer, cannot be told, or die of themselves.
+
+use super::*;
+
+#[test]
+fn an_engine_that_never_answers_may_be_stopped_and_is_replaced() {
+    let slow = |event: &EngineEvent| matches!(event, EngineEvent::IsSlow(true));
+    for is_stopped_by_hand in [true, false] {
+        let mut world = World::built_in(Faults {
+            hangers: set(["endless"]),
+            ..Faults::default()
+        });
+        world.ask(&["a", "endless"]);
+        world.pass(19);
+        assert_eq!(world.count(slow), 0, "not yet");
+        world.pass(1);
+        assert_eq!(world.count(slow), 1, "now");
+        for _ in 0..2 {
+            if is_stopped_by_hand {
+                world.happens(Event::Stop);
+            } else {
+                world.pass(60);
+            }
+        }
+        assert_eq!(
+            world.quarantined(),
+            ["endless"],
+            "by hand: {is_stopped_by_hand}"
+        );
+        assert_eq!(
+            world.last_answer(),
+            Some((names(["a"]), Vec::new())),
+            "the rest"
+        );
+        assert_eq!(world.n_sent("endless"), 2, "twice");
+    }
+}
+
+#[test]
+fn a_heartbeat_keeps_an_engine_that_computes_for_long() {
+    let mut world = World::built_in(Faults {
+        hangers: set(["long"]),
+        ..Faults::default()
+    });
+    world.ask(&["long"]);
+    for _ in 0..100 {
+        world.pass(2);
+        let serial = world
+            .supervisor
+            .main
+            .as_ref()
+            .map_or(0, |engine| engine.serial);
+        world.happens(Event::Said(serial, Response::Heartbeat));
+    }
+    assert_eq!(world.count(is_restarted), 0, "it is alive");
+    let slow = |event: &EngineEvent| matches!(event, EngineEvent::IsSlow(true));
+    assert_eq!(world.count(slow), 1, "but the visitor may stop it");
+}
+
+#[test]
+fn a_page_that_slept_was_not_kept_waiting() {
+    let mut world = World::built_in(Faults {
+        hangers: set(["long"]),
+        ..Faults::default()
+    });
+    world.ask(&["long"]);
+    world.now += 3.6e6;
+    world.pass(1);
+    assert_eq!(
+        world.count(is_restarted),
+        0,
+        "an hour of sleep counts for seconds"
+    );
+}
+
+#[test]
+fn a_load_that_never_ends_is_given_up() {
+    let mut world = World::built_in(Faults {
+        hanging_loads: loads(&ModelSource::BuiltIn, EngineKind::Cpu),
+        ..Faults::default()
+    });
+    world.ask(&["a"]);
+    world.pass(301);
+    assert_eq!(world.loads.len(), 2, "and begun anew");
+    world.pass(301);
+    assert_eq!(world.count(is_stopped), 1, "once");
+    world.faults = Faults::default();
+    world.happens(Event::Retry);
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["a"]), Vec::new())),
+        "what waited is answered"
+    );
+}
+
+#[test]
+fn a_load_that_is_stopped_by_hand_makes_room_for_the_built_in_model() {
+    let mut world = World::started(
+        Faults {
+            hanging_loads: loads(&CLIP, EngineKind::Cpu),
+            ..Faults::default()
+        },
+        CLIP,
+        LoadNotes::default(),
+    );
+    world.happens(Event::Stop);
+    world.ask(&["a"]);
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["a"]), Vec::new())),
+        "it answers"
+    );
+}
+
+#[test]
+fn a_cancelled_load_that_does_not_end_by_itself_is_ended() {
+    let mut world = World::started(
+        Faults {
+            hanging_loads: loads(&CLIP, EngineKind::Cpu),
+            ..Faults::default()
+        },
+        CLIP,
+        LoadNotes::default(),
+    );
+    world.happens(Event::Cancel);
+    world.pass(6);
+    let given_up = |event: &EngineEvent| matches!(event, EngineEvent::GivenUp(None));
+    assert_eq!(world.count(given_up), 1, "as the visitor wished");
+    assert!(
+        world.supervisor.source().is_built_in(),
+        "the built-in model is loaded"
+    );
+}
+
+#[test]
+fn a_paused_load_waits_for_as_long_as_it_takes() {
+    let mut world = World::started(
+        Faults {
+            hanging_loads: loads(&CLIP, EngineKind::Cpu),
+            ..Faults::default()
+        },
+        CLIP,
+        LoadNotes::default(),
+    );
+    world.happens(Event::Pause);
+    world.pass(1000);
+    assert_eq!(world.loads.len(), 1, "nothing was begun anew");
+}
+
+#[test]
+fn a_request_that_cannot_be_posted_is_one_that_kills() {
+    let mut world = World::built_in(Faults {
+        unpostable: set(["huge"]),
+        ..Faults::default()
+    });
+    world.ask(&["a", "huge"]);
+    assert_eq!(world.quarantined(), ["huge"], "it is named");
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["a"]), Vec::new())),
+        "the rest"
+    );
+}
+
+#[test]
+fn an_engine_that_dies_again_and_again_without_a_reason_is_given_up_until_the_visitor_wants_it() {
+    let mut world = World::built_in(Faults::default());
+    for n_deaths in 1..=4 {
+        assert_eq!(world.count(is_stopped), 0, "before death {n_deaths}");
+        world.kill();
+    }
+    assert_eq!(
+        (world.count(is_stopped), world.n_engines()),
+        (1, 0),
+        "four are enough"
+    );
+    world.happens(Event::Retry);
+    world.ask(&["a"]);
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["a"]), Vec::new())),
+        "after another try"
+    );
+}
+
+#[test]
+fn another_model_is_loaded_beside_the_one_at_work() {
+    let mut world = World::built_in(Faults {
+        hanging_loads: loads(&CLIP, EngineKind::Cpu),
+        ..Faults::default()
+    });
+    world.happens(Event::ChangeModel(CLIP));
+    world.ask(&["a"]);
+    assert_eq!(
+        world.last_answer(),
+        Some((names(["a"]), Vec::new())),
+        "meanwhile"
+    );
+    world.kill();
+    assert_eq!(world.count(is_given_up), 1, "its death is told");
+    assert_eq!(world.count(is_restarted), 0, "the other one goes on");
+}
+
+#[test]
+fn a_question_about_the_browser_survives_its_engine() {
+    let mut world = World::built_in(Faults {
+        hangers: set(["a"]),
+        ..Faults::default()
+    });
+    world.ask(&["a"]);
+    world.happens(Event::Query(Request::ListStored));
+    world.faults.hangers.clear();
+    world.kill();
+    let stored = |event: &EngineEvent| matches!(event, EngineEvent::Stored(_));
+    assert_eq!(world.count(stored), 1, "the next one answers");
+}
+
+#[test]
+fn a_question_that_nobody_answers_is_answered_in_words() {
+    let mut world = World::built_in(Faults::default());
+    let hub = crate::protocol::Hub::vit_b_32();
+    world.happens(Event::Query(Request::QueryDownloadSize(hub)));
+    world.pass(121);
+    let failed = |event: &EngineEvent| matches!(event, EngineEvent::DownloadSize(Err(_)));
+    assert_eq!(world.count(failed), 1, "no engine answered");
+}
+
+#[test]
+fn without_an_engine_the_page_says_why() {
+    let mut world = World::new(Faults::default());
+    world.happens(Event::Start(Start {
+        source: ModelSource::BuiltIn,
+        asked_kind: None,
+        notes: LoadNotes::default(),
+        obstacle: Some("no SIMD".to_owned()),
+    }));
+    assert_eq!(
+        (world.count(is_stopped), world.n_engines()),
+        (1, 0),
+        "nothing is loaded"
+    );
+}

@@ -1,0 +1,440 @@
+//! Simulated engines that die, hang and lose their GPU, under a simulated clock.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::explorer::latest_queue::Priority;
+use crate::explorer::supervisor::{
+    Action, EngineEvent, EngineKind, Event, LoadNote, LoadNotes, ModelSource, ScoreRequest, Start,
+    Supervisor,
+};
+use crate::protocol::{
+    Answer, BareCard, CaptionReading, Comparison, ImageReading, ModelCard, Request, Response,
+    Stored,
+};
+
+/// CLIP, whose image encoder comes with the first picture.
+pub(super) const CLIP: ModelSource = ModelSource::Beside("clip");
+
+/// What goes wrong.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Faults {
+    /// Captions, pictures and adapters (by their first byte) that kill whichever engine gets them.
+    pub(super) killers: BTreeSet<String>,
+    /// The same, but the engine never answers.
+    pub(super) hangers: BTreeSet<String>,
+    pub(super) killing_adapters: BTreeSet<u8>,
+    /// Loads that kill: the source's key, and on which engine.
+    pub(super) killing_loads: BTreeSet<(String, EngineKind)>,
+    pub(super) hanging_loads: BTreeSet<(String, EngineKind)>,
+    /// Models whose image encoder kills.
+    pub(super) killing_image_encoders: BTreeSet<String>,
+    /// Posts to engines fail that hold this caption.
+    pub(super) unpostable: BTreeSet<String>,
+    pub(super) gpu_millis: Option<f64>,
+}
+
+#[derive(Debug)]
+struct SimulatedEngine {
+    kind: EngineKind,
+    source: ModelSource,
+    has_model: bool,
+    is_adapted: bool,
+    has_vision: bool,
+    images: BTreeSet<String>,
+    is_hung: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) supervisor: Supervisor,
+    pub(super) faults: Faults,
+    pub(super) now: f64,
+    engines: BTreeMap<u64, SimulatedEngine>,
+    events: VecDeque<Event>,
+    pub(super) told: Vec<EngineEvent>,
+    pub(super) notes: Vec<LoadNote>,
+    /// Every request that an engine got.
+    pub(super) posted: Vec<(EngineKind, Request)>,
+    pub(super) loads: Vec<(EngineKind, ModelSource)>,
+}
+
+impl World {
+    pub(super) fn new(faults: Faults) -> Self {
+        Self {
+            supervisor: Supervisor::default(),
+            faults,
+            now: 0.0,
+            engines: BTreeMap::new(),
+            events: VecDeque::new(),
+            told: Vec::new(),
+            notes: Vec::new(),
+            posted: Vec::new(),
+            loads: Vec::new(),
+        }
+    }
+
+    /// A page that starts with this model.
+    pub(super) fn started(faults: Faults, source: ModelSource, notes: LoadNotes) -> Self {
+        let mut world = Self::new(faults);
+        world.happens(Event::Start(Start {
+            source,
+            asked_kind: None,
+            notes,
+            obstacle: None,
+        }));
+        world
+    }
+
+    /// A page with the built-in model.
+    pub(super) fn built_in(faults: Faults) -> Self {
+        Self::started(faults, ModelSource::BuiltIn, LoadNotes::default())
+    }
+
+    /// Has something happen, and everything that follows without time passing.
+    pub(super) fn happens(&mut self, event: Event) {
+        self.events.push_back(event);
+        while let Some(event) = self.events.pop_front() {
+            for action in self.supervisor.handle(self.now, event) {
+                self.perform(action);
+            }
+        }
+    }
+
+    /// Lets seconds pass.
+    pub(super) fn pass(&mut self, seconds: u32) {
+        for _ in 0..seconds {
+            self.now += 1e3;
+            self.happens(Event::Tick);
+        }
+    }
+
+    pub(super) fn ask(&mut self, captions: &[&str]) {
+        self.ask_about(Priority::Matrix, captions, &[]);
+    }
+
+    pub(super) fn ask_about(&mut self, priority: Priority, captions: &[&str], images: &[&str]) {
+        let owned = |words: &[&str]| words.iter().copied().map(str::to_owned).collect();
+        let request = ScoreRequest {
+            keys: (1..).take(captions.len()).collect(),
+            captions: owned(captions),
+            images: owned(images),
+            ..ScoreRequest::default()
+        };
+        self.happens(Event::Ask(priority, request));
+    }
+
+    pub(super) fn add_picture(&mut self, image: &str) {
+        let bytes = Arc::new(Vec::new());
+        self.happens(Event::AddPicture(image.to_owned(), bytes));
+    }
+
+    /// The engine that was started last loses its GPU.
+    pub(super) fn lose_gpu(&mut self) {
+        let gpu = self
+            .engines
+            .iter()
+            .rfind(|(_, e)| e.kind == EngineKind::Gpu);
+        let serial = *gpu.expect("a GPU engine runs").0;
+        let message = "destroyed".to_owned();
+        self.happens(Event::Said(serial, Response::Lost { message }));
+    }
+
+    /// The engine that was started last dies of itself.
+    pub(super) fn kill(&mut self) {
+        let serial = *self.engines.last_key_value().expect("an engine runs").0;
+        self.happens(Event::Died(serial, "killed".to_owned()));
+    }
+
+    pub(super) fn n_engines(&self) -> usize {
+        self.engines.len()
+    }
+
+    /// How often engines got this caption.
+    pub(super) fn n_sent(&self, caption: &str) -> usize {
+        let has = |request: &Request| matches!(request, Request::Score { captions, .. } if captions.iter().any(|c| c == caption));
+        self.posted
+            .iter()
+            .filter(|(_, request)| has(request))
+            .count()
+    }
+
+    /// The captions of the last answer of the matrix, and its pictures.
+    pub(super) fn last_answer(&self) -> Option<(Vec<String>, Vec<String>)> {
+        self.told.iter().rev().find_map(|event| match event {
+            EngineEvent::Answered(snapshot) => {
+                let captions = &snapshot.answer.captions;
+                let captions = captions.iter().map(|reading| reading.caption.clone());
+                Some((captions.collect(), snapshot.answer.images.clone()))
+            }
+            EngineEvent::Compared(compared) => {
+                let captions = &compared.comparison.captions;
+                let captions = captions.iter().map(|tokens| tokens.caption.clone());
+                Some((captions.collect(), compared.comparison.images.clone()))
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn quarantined(&self) -> Vec<&str> {
+        let name = |event| match event {
+            &EngineEvent::Quarantined { ref caption, .. } => Some(caption.as_str()),
+            _ => None,
+        };
+        self.told.iter().filter_map(name).collect()
+    }
+
+    pub(super) fn count(&self, is_it: impl Fn(&EngineEvent) -> bool) -> usize {
+        self.told.iter().filter(|event| is_it(event)).count()
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Spawn(serial, kind) => {
+                let engine = SimulatedEngine {
+                    kind,
+                    source: ModelSource::BuiltIn,
+                    has_model: false,
+                    is_adapted: false,
+                    has_vision: false,
+                    images: BTreeSet::new(),
+                    is_hung: false,
+                };
+                assert!(
+                    self.engines.insert(serial, engine).is_none(),
+                    "{serial} is used twice"
+                );
+                self.says(serial, Response::Started);
+            }
+            Action::Load(serial, source) => self.load(serial, source),
+            Action::Post(serial, request) => self.post(serial, request),
+            Action::Terminate(serial) => {
+                assert!(
+                    self.engines.remove(&serial).is_some(),
+                    "{serial} does not run"
+                );
+            }
+            Action::ProbeGpu => {
+                let found = self.faults.gpu_millis.map(|_| ());
+                let found = found.ok_or_else(|| "no GPU".to_owned());
+                self.events.push_back(Event::GpuProbed(found));
+            }
+            Action::Pass => self.events.push_back(Event::Passed),
+            Action::Keep(note) => self.notes.push(note),
+            Action::Tell(event) => self.told.push(event),
+        }
+    }
+
+    fn says(&mut self, serial: u64, response: Response) {
+        self.events.push_back(Event::Said(serial, response));
+    }
+
+    fn dies(&mut self, serial: u64) {
+        let message = "unreachable".to_owned();
+        self.says(
+            serial,
+            Response::Crashed {
+                message: message.clone(),
+            },
+        );
+        self.events.push_back(Event::Died(serial, message));
+    }
+
+    fn load(&mut self, serial: u64, source: ModelSource) {
+        let engine = self.engines.get_mut(&serial).expect("it runs");
+        engine.source = source.clone();
+        let (kind, key) = (engine.kind, (source.key(), engine.kind));
+        self.loads.push((kind, source));
+        if self.faults.killing_loads.contains(&key) {
+            return self.dies(serial);
+        }
+        if self.faults.hanging_loads.contains(&key) {
+            engine.is_hung = true;
+            return;
+        }
+        engine.has_model = true;
+        engine.is_adapted = engine.source.is_built_in();
+        engine.has_vision = engine.source.is_built_in();
+        self.loaded(serial);
+    }
+
+    fn loaded(&mut self, serial: u64) {
+        let engine = &self.engines[&serial];
+        let warm_millis = match engine.kind {
+            EngineKind::Cpu => 10.0,
+            EngineKind::Gpu => self.faults.gpu_millis.unwrap_or(1.0),
+        };
+        let response = if engine.is_adapted {
+            Response::Loaded(Box::new(card(warm_millis)))
+        } else {
+            Response::LoadedBare(Box::new(bare_card(warm_millis)))
+        };
+        self.says(serial, response);
+    }
+
+    fn post(&mut self, serial: u64, request: Request) {
+        let engine = self
+            .engines
+            .get_mut(&serial)
+            .expect("only what runs is told");
+        self.posted.push((engine.kind, request.clone()));
+        if engine.is_hung {
+            return;
+        }
+        let words: Vec<String> = match &request {
+            Request::Score { captions, .. } => captions.clone(),
+            Request::AddImage { image, .. } => vec![image.clone()],
+            _ => Vec::new(),
+        };
+        let has = |names: &BTreeSet<String>| words.iter().any(|word| names.contains(word));
+        let kills = matches!(&request, Request::Adapt { bytes } if bytes.first().is_some_and(|b| self.faults.killing_adapters.contains(b)));
+        if has(&self.faults.unpostable) {
+            let message = "DataCloneError".to_owned();
+            return self.events.push_back(Event::Died(serial, message));
+        }
+        if has(&self.faults.killers) || kills {
+            return self.dies(serial);
+        }
+        if has(&self.faults.hangers) {
+            engine.is_hung = true;
+            return;
+        }
+        self.answer(serial, request);
+    }
+
+    fn answer(&mut self, serial: u64, request: Request) {
+        let engine = self.engines.get_mut(&serial).expect("it runs");
+        match request {
+            Request::AddImage { image, .. } => self.read(serial, image),
+            Request::RemoveImage { image } => {
+                engine.images.remove(&image);
+            }
+            Request::Score {
+                id,
+                captions,
+                images,
+                ..
+            } => {
+                let known = images
+                    .into_iter()
+                    .filter(|image| engine.images.contains(image));
+                let images = known.collect();
+                let response = if engine.is_adapted {
+                    Response::Scored(answer(id, captions, images))
+                } else {
+                    Response::Compared(comparison(id, captions, images))
+                };
+                self.says(serial, response);
+            }
+            Request::Adapt { .. } => {
+                engine.is_adapted = true;
+                self.loaded(serial);
+            }
+            Request::ProbePicture => {
+                let embedding = vec![1.0];
+                self.says(serial, Response::PictureProbed { embedding });
+            }
+            Request::ListStored | Request::DeleteStored => {
+                self.says(serial, Response::Stored(Stored::default()));
+            }
+            Request::Cancel if !engine.has_model => self.says(serial, Response::Cancelled),
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, serial: u64, image: String) {
+        let engine = self.engines.get_mut(&serial).expect("it runs");
+        let loads = !std::mem::replace(&mut engine.has_vision, true);
+        engine.images.insert(image.clone());
+        let kills = self
+            .faults
+            .killing_image_encoders
+            .contains(&engine.source.key());
+        if loads {
+            self.says(serial, Response::ImageEncoderLoads);
+            if kills {
+                return self.dies(serial);
+            }
+            self.says(serial, Response::ImageEncoderLoaded);
+        }
+        self.says(
+            serial,
+            Response::ImageAdded(ImageReading {
+                image,
+                width: 1,
+                height: 1,
+                notes: Vec::new(),
+                familiarity: None,
+            }),
+        );
+    }
+}
+
+fn answer(id: u64, captions: Vec<String>, images: Vec<String>) -> Answer {
+    let captions = captions.into_iter().map(|caption| CaptionReading {
+        caption,
+        ..CaptionReading::default()
+    });
+    Answer {
+        id,
+        captions: captions.collect(),
+        images,
+        ..Answer::default()
+    }
+}
+
+fn comparison(id: u64, captions: Vec<String>, images: Vec<String>) -> Comparison {
+    let Answer {
+        captions, images, ..
+    } = answer(id, captions, images);
+    let captions = captions
+        .into_iter()
+        .map(|reading| crate::protocol::CaptionTokens {
+            caption: reading.caption,
+            ..crate::protocol::CaptionTokens::default()
+        });
+    Comparison {
+        id,
+        captions: captions.collect(),
+        images,
+        ..Comparison::default()
+    }
+}
+
+fn card(warm_millis: f64) -> ModelCard {
+    ModelCard {
+        name: String::new(),
+        title: String::new(),
+        embed_dim: 4,
+        logit_scale: Default::default(),
+        reference_uncertainty: Default::default(),
+        provenance: String::new(),
+        engine: String::new(),
+        device: String::new(),
+        self_test: Default::default(),
+        weights_bytes: 0,
+        from_cache: false,
+        load_millis: 0.0,
+        warm_millis,
+    }
+}
+
+fn bare_card(warm_millis: f64) -> BareCard {
+    BareCard {
+        name: String::new(),
+        title: String::new(),
+        embed_dim: 4,
+        provenance: String::new(),
+        license: String::new(),
+        engine: String::new(),
+        device: String::new(),
+        self_test: None,
+        is_vit_b_32: false,
+        weights_bytes: 0,
+        has_vision: false,
+        from_cache: false,
+        load_millis: 0.0,
+        warm_millis,
+        probe: vec![1.0],
+    }
+}

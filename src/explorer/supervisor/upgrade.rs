@@ -1,0 +1,157 @@
+//! The GPU engine beside the CPU engine: loaded, compared, and put to work if it is faster on this device.
+
+use super::engine::Job;
+use super::event::{Action, EngineEvent};
+use super::machine::{Picture, Supervisor};
+use super::model::{EngineKind, LoadedModel};
+use super::strikes::LoadKind;
+use crate::protocol::{ImageReading, Response};
+
+impl Supervisor {
+    /// Finds out whether a GPU engine is worth a try, once for each model.
+    pub(super) fn probe_gpu(&mut self) {
+        if self.asked_kind.is_some() || self.n_deaths > 0 {
+            return;
+        }
+        if std::mem::replace(&mut self.upgrade.is_tried, true) {
+            return;
+        }
+        if self.strikes.is_out(LoadKind::Upgrade, &self.source) {
+            return self.tell(EngineEvent::Choice(
+                "the GPU engine stopped twice while it loaded this model".to_owned(),
+            ));
+        }
+        self.actions.push(Action::ProbeGpu);
+    }
+
+    pub(super) fn gpu_probed(&mut self, found: Result<(), String>) {
+        // It may have been asked for another model, or for an engine that is gone.
+        if !self.upgrade.is_tried || self.upgrade.engine.is_some() || self.ready().is_none() {
+            return;
+        }
+        match found {
+            Err(reason) => self.tell(EngineEvent::Choice(reason)),
+            Ok(()) => self.begin_upgrade(),
+        }
+    }
+
+    /// Starts the GPU engine; without golden values, it needs the embedding of a picture to be compared with.
+    fn begin_upgrade(&mut self) {
+        let lacks_picture = self.probes.as_ref().is_some_and(|p| p.picture.is_none());
+        if lacks_picture && !self.source.is_built_in() {
+            self.upgrade.needs_probe = true;
+        } else {
+            self.open_upgrade();
+        }
+    }
+
+    /// The embedding of the picture by which engines are compared is known.
+    pub(super) fn picture_probed(&mut self, embedding: Vec<f32>) {
+        if let Some(engine) = &mut self.main {
+            engine.is_done(&Job::PictureProbe);
+        }
+        if let Some(probes) = &mut self.probes {
+            probes.picture = Some(embedding);
+            self.open_upgrade();
+        }
+    }
+
+    pub(super) fn open_upgrade(&mut self) {
+        self.strikes.begin(LoadKind::Upgrade, &self.source);
+        let engine = self.spawn(EngineKind::Gpu, self.source.clone());
+        self.upgrade.engine = Some(engine);
+    }
+
+    /// Hears the engine in the background.
+    pub(super) fn upgrade_said(&mut self, response: Response) {
+        match response {
+            Response::Loaded(model) => self.compare(LoadedModel::Adapted(model)),
+            Response::LoadedBare(model) => self.compare(LoadedModel::Bare(model)),
+            Response::Refused { message } | Response::Failed { message, .. } => {
+                self.dismiss_upgrade(&message);
+            }
+            Response::ImageAdded(ImageReading { image, .. })
+            | Response::ImageRefused { image, .. } => {
+                if let Some(engine) = &mut self.upgrade.engine
+                    && !engine.is_done(&Job::GonePicture(image.clone()))
+                    && engine.is_done_with(&image)
+                {
+                    engine.has_read.insert(image);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps the GPU engine if it is faster on this device.
+    fn compare(&mut self, model: LoadedModel) {
+        self.strikes.clear(LoadKind::Upgrade, &self.source);
+        let gpu = model.warm_millis();
+        let cpu = self.warm_millis();
+        match (&mut self.upgrade.engine, cpu) {
+            (Some(engine), Some(cpu)) if gpu < cpu => engine.model = Some(model),
+            (_, cpu) => {
+                let cpu = cpu.unwrap_or_default();
+                self.dismiss_upgrade(&format!(
+                    "the GPU takes {gpu:.0} ms where the CPU takes {cpu:.0}"
+                ));
+            }
+        }
+    }
+
+    fn warm_millis(&self) -> Option<f64> {
+        Some(self.main.as_ref()?.model.as_ref()?.warm_millis())
+    }
+
+    /// Gives the GPU engine the next picture, or puts it to work once it has read all of them.
+    pub(super) fn pump_upgrade(&mut self) {
+        let now = self.now;
+        let Some(engine) = &mut self.upgrade.engine else {
+            return;
+        };
+        if engine.model.is_none() || engine.job.is_some() {
+            return;
+        }
+        let unread = |picture: &&Picture| !engine.has_read.contains(&picture.image);
+        let Some(picture) = self.pictures.iter().find(unread) else {
+            return self.promote_upgrade();
+        };
+        engine.ask(Job::Picture(picture.image.clone()), now);
+        let (serial, request) = (engine.serial, picture.request());
+        self.post(serial, request);
+    }
+
+    /// Puts the GPU engine to work; what was asked meanwhile is asked again.
+    fn promote_upgrade(&mut self) {
+        let Some(engine) = self.upgrade.engine.take() else {
+            return;
+        };
+        let (model, cpu) = (engine.model.clone(), self.warm_millis());
+        if let Some(before) = self.main.replace(engine) {
+            self.terminate(&before);
+            self.strikes.end(LoadKind::ImageEncoder, &before.source);
+        }
+        self.queue.put_back();
+        self.repost_queries();
+        if let (Some(model), Some(cpu)) = (model, cpu) {
+            let gpu = model.warm_millis();
+            self.tell(EngineEvent::Choice(format!(
+                "it takes {gpu:.0} ms where the CPU takes {cpu:.0}"
+            )));
+            self.tell(EngineEvent::Loaded(model));
+        }
+    }
+
+    /// Ends the engine in the background, and says why.
+    pub(super) fn dismiss_upgrade(&mut self, reason: &str) {
+        self.end_upgrade();
+        self.tell(EngineEvent::Choice(reason.to_owned()));
+    }
+
+    pub(super) fn end_upgrade(&mut self) {
+        if let Some(engine) = self.upgrade.engine.take() {
+            self.terminate(&engine);
+            self.strikes.end(LoadKind::Upgrade, &engine.source);
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! What the engine at work is asked, one thing at a time, and what its answers mean.
+
+use std::sync::Arc;
+
+use super::engine::{Engine, Job};
+use super::event::{Action, EngineEvent, ScoreRequest, ViewAnswer};
+use super::machine::{Adapters, Picture, Supervisor};
+use super::model::LoadedModel;
+use super::strikes::LoadKind;
+use crate::explorer::latest_queue::{Out, Priority};
+use crate::explorer::readings::cosines::Compared;
+use crate::explorer::readings::snapshot::Snapshot;
+use crate::protocol::{Answer, Comparison, ImageReading, Request, Response};
+
+impl Supervisor {
+    /// Has a request wait, without the captions that were set aside.
+    pub(super) fn ask(&mut self, priority: Priority, mut request: ScoreRequest) {
+        request.retain(|caption| !self.captions.is_quarantined(caption));
+        if request.captions.is_empty() {
+            let message = "every caption of it stopped the engine before".to_owned();
+            return self.tell(EngineEvent::Failed(priority, message));
+        }
+        self.queue.ask(priority, request);
+    }
+
+    pub(super) fn add_picture(&mut self, image: String, bytes: Arc<Vec<u8>>) {
+        self.pictures.push(Picture {
+            image,
+            bytes,
+            n_deaths: 0,
+        });
+    }
+
+    pub(super) fn remove_picture(&mut self, image: &str) {
+        self.pictures.retain(|picture| picture.image != image);
+        for engine in [&mut self.main, &mut self.upgrade.engine] {
+            let Some(engine) = engine.as_mut().filter(|engine| engine.model.is_some()) else {
+                continue;
+            };
+            engine.forget_picture(image);
+            let image = image.to_owned();
+            let request = Request::RemoveImage { image };
+            self.actions.push(Action::Post(engine.serial, request));
+        }
+    }
+
+    pub(super) fn give_adapters(&mut self, name: String, bytes: Arc<Vec<u8>>) {
+        self.adapters = Adapters::Given {
+            name,
+            bytes,
+            n_deaths: 0,
+        };
+        if let Some(engine) = &mut self.main {
+            engine.has_adapters = false;
+        }
+    }
+
+    /// Gives each engine that has nothing to do its next job.
+    pub(super) fn pump(&mut self) {
+        self.pump_upgrade();
+        let is_held = self.is_held;
+        while !is_held && let Some((job, request)) = self.next_job() {
+            let now = self.now;
+            let Some(engine) = &mut self.main else { return };
+            engine.ask(job, now);
+            let serial = engine.serial;
+            self.post(serial, request);
+        }
+    }
+
+    /// What the engine at work is to do next, if it can do anything.
+    fn next_job(&mut self) -> Option<(Job, Request)> {
+        let now = self.now;
+        let engine = self.ready()?;
+        if engine.job.is_some() {
+            return None;
+        }
+        if !engine.loads_images
+            && let Some(image) = engine.waiting_picture.take()
+        {
+            // The engine has it already, and turns to it now.
+            engine.ask(Job::Picture(image), now);
+            return None;
+        }
+        if let Adapters::Given { bytes, .. } = &self.adapters
+            && let Some(engine) = &mut self.main
+            && !std::mem::replace(&mut engine.has_adapters, true)
+        {
+            let bytes = bytes.to_vec();
+            return Some((Job::Adapters, Request::Adapt { bytes }));
+        }
+        if self.queue.out().is_some() {
+            return self.go_on_with_request();
+        }
+        let engine = self.main.as_ref()?;
+        let next = self.queue.next();
+        if let Some(request) = next
+            && request.captions.len() > 1
+            && let Some(caption) = self.captions.suspect_among(&request.captions)
+        {
+            // Nothing else may be to blame: a load of the image encoder ends first.
+            let is_alone = engine.waiting_picture.is_none();
+            return is_alone.then(|| (Job::Probe(caption.clone()), alone(caption)));
+        }
+        if engine.waiting_picture.is_none()
+            && let Some(picture) = self.unread(engine)
+        {
+            return Some((Job::Picture(picture.image.clone()), picture.request()));
+        }
+        let is_readable = |request: &ScoreRequest| {
+            let mut waiting = engine
+                .waiting_picture
+                .iter()
+                .chain(self.unread_names(engine));
+            waiting.all(|image| !request.images.contains(image))
+                && (engine.waiting_picture.is_none() || request.pictures.is_empty())
+        };
+        if next.is_some_and(is_readable) {
+            self.main.as_mut()?.n_generated = 0;
+            self.queue.send();
+            return self.go_on_with_request();
+        }
+        let probes = std::mem::take(&mut self.upgrade.needs_probe);
+        probes.then_some((Job::PictureProbe, Request::ProbePicture))
+    }
+
+    /// The next step of the request that is out: one of the pictures generated for it, or the captions.
+    fn go_on_with_request(&mut self) -> Option<(Job, Request)> {
+        let Out { id, request, .. } = self.queue.out()?;
+        let engine = self.main.as_mut()?;
+        if let Some((image, bytes)) = request.pictures.get(engine.n_generated) {
+            engine.n_generated += 1;
+            let (image, bytes) = (image.clone(), bytes.to_vec());
+            let job = Job::GeneratedPicture(image.clone());
+            return Some((job, Request::AddImage { image, bytes }));
+        }
+        let score = Request::Score {
+            id: *id,
+            captions: request.captions.clone(),
+            images: request.images.clone(),
+            relates: request.relates,
+        };
+        Some((Job::Score, score))
+    }
+
+    fn unread(&self, engine: &Engine) -> Option<&Picture> {
+        let unread = |picture: &&Picture| !engine.has_read.contains(&picture.image);
+        self.pictures.iter().find(unread)
+    }
+
+    fn unread_names<'a>(&'a self, engine: &'a Engine) -> impl Iterator<Item = &'a String> {
+        let names = self.pictures.iter().map(|picture| &picture.image);
+        names.filter(|image| !engine.has_read.contains(*image))
+    }
+
+    /// Hears the engine at work.
+    pub(super) fn main_said(&mut self, response: Response) {
+        match response {
+            Response::Progress(progress) => self.tell(EngineEvent::Progress(progress)),
+            Response::Loaded(model) => self.loaded(LoadedModel::Adapted(model)),
+            Response::LoadedBare(model) => self.loaded(LoadedModel::Bare(model)),
+            Response::Refused { message } => self.give_up_load(Some(message)),
+            Response::Cancelled => self.give_up_load(None),
+            Response::DownloadSize(size) => {
+                self.query_done(|query| matches!(query, Request::QueryDownloadSize(_)));
+                self.tell(EngineEvent::DownloadSize(size));
+            }
+            Response::Stored(stored) => {
+                self.query_done(|query| !matches!(query, Request::QueryDownloadSize(_)));
+                self.tell(EngineEvent::Stored(stored));
+            }
+            Response::PictureProbed { embedding } => self.picture_probed(embedding),
+            Response::KeptAdapters { bytes } => self.adapters_were_kept(bytes),
+            Response::AdapterRefused { message } => self.adapters_refused(message),
+            Response::ImageEncoderLoads => self.image_encoder_loads(),
+            Response::ImageEncoderLoaded => self.image_encoder_loaded(),
+            Response::ImageAdded(reading) => self.picture_read(reading),
+            Response::ImageRefused { image, message } => self.picture_refused(image, message),
+            Response::Scored(answer) => self.scored(answer),
+            Response::Compared(comparison) => self.compared(comparison),
+            Response::Failed { message, .. } => self.failed(message),
+            Response::Started
+            | Response::Heartbeat
+            | Response::Crashed { .. }
+            | Response::Lost { .. } => {}
+        }
+    }
+
+    /// Takes note that the engine at work has done this, if that is what it was asked.
+    pub(super) fn is_done(&mut self, job: &Job) -> bool {
+        let is_done = self.main.as_mut().is_some_and(|engine| engine.is_done(job));
+        if is_done {
+            self.n_deaths = 0;
+        }
+        is_done
+    }
+
+    fn adapters_were_kept(&mut self, bytes: Vec<u8>) {
+        match self.adapters {
+            Adapters::None => {
+                self.give_adapters("given at an earlier visit".to_owned(), Arc::new(bytes));
+            }
+            Adapters::Given { .. } => {}
+            Adapters::Dropped => {
+                let serial = self.main.as_ref().map_or(0, |engine| engine.serial);
+                self.post(serial, Request::ForgetAdapters);
+            }
+        }
+    }
+
+    fn adapters_refused(&mut self, message: String) {
+        self.is_done(&Job::Adapters);
+        if let Adapters::Given { name, .. } = std::mem::take(&mut self.adapters) {
+            self.tell(EngineEvent::AdapterRefused(name, message));
+        }
+    }
+
+    /// The picture that the engine was to read waits for the image encoder; captions are answered meanwhile.
+    fn image_encoder_loads(&mut self) {
+        self.strikes.begin(LoadKind::ImageEncoder, &self.source);
+        let Some(engine) = &mut self.main else { return };
+        engine.loads_images = true;
+        if let Some(Job::Picture(image)) = &engine.job {
+            engine.waiting_picture = Some(image.clone());
+        }
+        engine
+            .job
+            .take_if(|job| matches!(job, Job::Picture(_) | Job::GonePicture(_)));
+    }
+
+    fn image_encoder_loaded(&mut self) {
+        self.strikes.clear(LoadKind::ImageEncoder, &self.source);
+        if let Some(engine) = &mut self.main {
+            engine.loads_images = false;
+        }
+    }
+
+    /// Whether the engine at work was to read this picture of the page, and now has.
+    fn picture_done(&mut self, image: &str) -> bool {
+        let Some(engine) = &mut self.main else {
+            return false;
+        };
+        let is_done = engine.is_done_with(image);
+        if is_done {
+            self.n_deaths = 0;
+        }
+        is_done
+    }
+
+    fn picture_read(&mut self, reading: ImageReading) {
+        let image = reading.image.clone();
+        if self.is_done(&Job::GeneratedPicture(image.clone()))
+            || self.is_done(&Job::GonePicture(image.clone()))
+            || !self.picture_done(&image)
+        {
+            return;
+        }
+        let mut pictures = self.pictures.iter_mut();
+        let picture = pictures.find(|picture| picture.image == image);
+        if let (Some(engine), Some(picture)) = (&mut self.main, picture) {
+            picture.n_deaths = 0;
+            engine.has_read.insert(image);
+            self.tell(EngineEvent::Picture(reading));
+        }
+        // Only now are all weights on this machine, so that a second engine downloads nothing.
+        let is_on_cpu = self.main.as_ref().is_some_and(Engine::is_on_cpu);
+        if is_on_cpu && !self.source.is_built_in() {
+            self.probe_gpu();
+        }
+    }
+
+    fn picture_refused(&mut self, image: String, message: String) {
+        if self.is_done(&Job::GeneratedPicture(image.clone())) {
+            let id = self.queue.out().map_or(0, |out| out.id);
+            return self.request_failed(id, message);
+        }
+        if let Some(engine) = &mut self.main
+            && engine.loads_images
+        {
+            // The image encoder does not come: cancelled, or without a network.
+            engine.loads_images = false;
+            self.strikes.end(LoadKind::ImageEncoder, &self.source);
+        }
+        if !self.is_done(&Job::GonePicture(image.clone())) && self.picture_done(&image) {
+            self.drop_picture(image, message);
+        }
+    }
+
+    /// Takes a picture off the page, with the reason.
+    pub(super) fn drop_picture(&mut self, image: String, message: String) {
+        let n_before = self.pictures.len();
+        self.pictures.retain(|picture| picture.image != image);
+        if self.pictures.len() < n_before {
+            self.tell(EngineEvent::PictureRefused { image, message });
+        }
+    }
+
+    fn scored(&mut self, answer: Answer) {
+        let Some(out) = self.answered(answer.id) else {
+            return;
+        };
+        let engine = self.main.as_ref();
+        let model = engine.and_then(|engine| engine.model.clone());
+        let Some(LoadedModel::Adapted(card)) = model else {
+            return self.tell(EngineEvent::Failed(
+                out.priority,
+                "an engine without adapters answered as if it had some".to_owned(),
+            ));
+        };
+        self.tell(match out.priority {
+            Priority::Matrix => EngineEvent::Answered(Box::new(Snapshot {
+                card: *card,
+                keys: out.request.keys,
+                answer,
+                recorded: false,
+            })),
+            Priority::Captions | Priority::GeneratedPictures => {
+                EngineEvent::ViewAnswered(Box::new(ViewAnswer {
+                    request: out.request,
+                    card: *card,
+                    answer,
+                }))
+            }
+        });
+    }
+
+    fn compared(&mut self, comparison: Comparison) {
+        let Some(out) = self.answered(comparison.id) else {
+            return;
+        };
+        self.tell(match out.priority {
+            Priority::Matrix => EngineEvent::Compared(Box::new(Compared {
+                keys: out.request.keys,
+                comparison,
+            })),
+            priority => EngineEvent::Failed(priority, "the model has no adapters".to_owned()),
+        });
+    }
+
+    /// The request that this answers, unless it is of no use any more; captions that were sent alone belong to none.
+    fn answered(&mut self, id: u64) -> Option<Out<ScoreRequest>> {
+        if id == PROBE_ID {
+            let engine = self.main.as_mut()?;
+            if let Some(Job::Probe(caption)) =
+                engine.job.take_if(|job| matches!(job, Job::Probe(_)))
+            {
+                self.captions.clear(&caption);
+                self.n_deaths = 0;
+            }
+            return None;
+        }
+        if self.queue.out()?.id != id {
+            return None;
+        }
+        self.is_done(&Job::Score);
+        let out = self.queue.arrived(id)?;
+        match out.request.captions.as_slice() {
+            [caption] => self.captions.clear(caption),
+            captions => self.captions.answered(captions),
+        }
+        Some(out).filter(|out| !self.queue.is_outdated(out))
+    }
+
+    /// What the engine was asked failed; it goes on.
+    fn failed(&mut self, message: String) {
+        let Some(job) = self.main.as_mut().and_then(|engine| engine.job.take()) else {
+            return self.tell(EngineEvent::Trouble(message));
+        };
+        match job {
+            Job::Score | Job::GeneratedPicture(_) => {
+                let id = self.queue.out().map_or(0, |out| out.id);
+                self.request_failed(id, message);
+            }
+            // It did not die of it, so that the request may be sent.
+            Job::Probe(caption) => self.captions.clear(&caption),
+            Job::Picture(image) => self.drop_picture(image, message),
+            Job::GonePicture(_) => {}
+            Job::Adapters => self.adapters_refused(message),
+            Job::PictureProbe => self.tell(EngineEvent::Choice(message)),
+        }
+    }
+
+    fn request_failed(&mut self, id: u64, message: String) {
+        if let Some(out) = self.queue.arrived(id)
+            && !self.queue.is_outdated(&out)
+        {
+            self.tell(EngineEvent::Failed(out.priority, message));
+        }
+    }
+}
+
+/// The number of captions that are sent alone; requests count from 1.
+const PROBE_ID: u64 = 0;
+
+fn alone(caption: String) -> Request {
+    Request::Score {
+        id: PROBE_ID,
+        captions: vec![caption],
+        images: Vec::new(),
+        relates: false,
+    }
+}
+
+impl ScoreRequest {
+    /// Keeps the captions of which this is true, with their keys.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        let is_kept: Vec<bool> = self.captions.iter().map(|caption| keep(caption)).collect();
+        let kept = |i: usize| is_kept.get(i).copied().unwrap_or(true);
+        let mut places = 0..;
+        self.keys.retain(|_| places.next().is_some_and(kept));
+        let mut places = 0..;
+        self.captions.retain(|_| places.next().is_some_and(kept));
+    }
+}
+
+impl Picture {
+    /// Has an engine read it.
+    pub(super) fn request(&self) -> Request {
+        Request::AddImage {
+            image: self.image.clone(),
+            bytes: self.bytes.to_vec(),
+        }
+    }
+}

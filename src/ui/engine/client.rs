@@ -1,0 +1,200 @@
+//! The supervisor with its workers: events go in one after the other, actions are performed in order.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::rc::Rc;
+
+use gloo_timers::callback::Interval;
+use js_sys::{Uint8Array, WebAssembly};
+use leptos::web_sys;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::File;
+
+use super::gpu;
+use super::load_notes;
+use super::worker_handle::WorkerHandle;
+use crate::explorer::{Action, EngineEvent, EngineKind, Event, ModelSource, Start, Supervisor};
+use crate::protocol::Request;
+use crate::ui::dom::browser;
+
+/// The manifest of the model that comes with the page.
+pub(in crate::ui) const BUILT_IN: &str = "./models/scenes/manifest.json";
+/// Between two looks at the clock.
+const TICK_MILLIS: u32 = 1_000;
+/// The smallest module that needs WebAssembly's SIMD instructions, as the engines do.
+const SIMD_MODULE: [u8; 31] = [
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253,
+    15, 253, 98, 11,
+];
+
+/// The page's connection to its engines; clones share it.
+#[derive(Clone)]
+pub(in crate::ui) struct Client(Rc<Shared>);
+
+struct Shared {
+    supervisor: RefCell<Supervisor>,
+    workers: RefCell<BTreeMap<u64, WorkerHandle>>,
+    /// The visitor's choices of files, by their number.
+    picked: RefCell<Vec<Vec<File>>>,
+    events: RefCell<VecDeque<Event>>,
+    is_handling: Cell<bool>,
+    report: Box<dyn Fn(EngineEvent)>,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Client").finish_non_exhaustive()
+    }
+}
+
+/// The engine that `?backend=` asks for.
+pub(in crate::ui) fn asked_kind() -> Option<EngineKind> {
+    match browser::query("backend")?.as_str() {
+        "cpu" => Some(EngineKind::Cpu),
+        "gpu" => Some(EngineKind::Gpu),
+        _ => None,
+    }
+}
+
+impl Client {
+    /// A client without an engine yet; the page is told what happens to engines.
+    pub(in crate::ui) fn new(report: impl Fn(EngineEvent) + 'static) -> Self {
+        Self(Rc::new(Shared {
+            supervisor: RefCell::default(),
+            workers: RefCell::default(),
+            picked: RefCell::default(),
+            events: RefCell::default(),
+            is_handling: Cell::default(),
+            report: Box::new(report),
+        }))
+    }
+
+    /// Starts an engine with this model, if this browser can run one and nothing speaks against it.
+    pub(in crate::ui) fn start(&self, source: ModelSource) {
+        self.handle(Event::Start(Start {
+            source,
+            asked_kind: asked_kind(),
+            notes: load_notes::recall(),
+            obstacle: obstacle(),
+        }));
+        let (ticks, leaves) = (self.clone(), self.clone());
+        Interval::new(TICK_MILLIS, move || ticks.handle(Event::Tick)).forget();
+        browser::listen("pagehide", move || leaves.handle(Event::Leave));
+    }
+
+    /// Tells the supervisor what happened, and does what follows. What happens meanwhile is told afterwards.
+    pub(in crate::ui) fn handle(&self, event: Event) {
+        let shared = &self.0;
+        shared.events.borrow_mut().push_back(event);
+        if shared.is_handling.replace(true) {
+            return;
+        }
+        while let Some(event) = self.next_event() {
+            let now = browser::now_millis();
+            let actions = shared.supervisor.borrow_mut().handle(now, event);
+            for action in actions {
+                self.perform(action);
+            }
+        }
+        shared.is_handling.set(false);
+    }
+
+    fn next_event(&self) -> Option<Event> {
+        self.0.events.borrow_mut().pop_front()
+    }
+
+    /// Whether the model that answers, or is the first to, is the one that comes with the page.
+    pub(in crate::ui) fn has_built_in(&self) -> bool {
+        self.0.supervisor.borrow().source().is_built_in()
+    }
+
+    /// Files that the visitor picked, as the source of a model.
+    pub(in crate::ui) fn pick(&self, files: Vec<File>) -> ModelSource {
+        let mut picked = self.0.picked.borrow_mut();
+        picked.push(files);
+        ModelSource::Files(picked.len() as u64 - 1)
+    }
+
+    fn perform(&self, action: Action) {
+        match action {
+            Action::Spawn(serial, kind) => self.spawn(serial, kind),
+            Action::Load(serial, source) => {
+                let (request, files) = self.load_request(&source);
+                self.post(serial, &request, &files);
+            }
+            Action::Post(serial, request) => self.post(serial, &request, &[]),
+            Action::Terminate(serial) => {
+                let worker = self.0.workers.borrow_mut().remove(&serial);
+                if let Some(worker) = worker {
+                    worker.terminate();
+                    // Perhaps it is heard right now: what hears it goes afterwards.
+                    spawn_local(async move { drop(worker) });
+                }
+            }
+            Action::ProbeGpu => {
+                let client = self.clone();
+                spawn_local(async move { client.handle(Event::GpuProbed(gpu::probe().await)) });
+            }
+            Action::Pass => self.handle(Event::Passed),
+            Action::Keep(note) => load_notes::keep(&note),
+            Action::Tell(event) => (self.0.report)(event),
+        }
+    }
+
+    fn spawn(&self, serial: u64, kind: EngineKind) {
+        let (hears, sees) = (self.clone(), self.clone());
+        let spawned = WorkerHandle::spawn(
+            kind,
+            move |response| match response {
+                Ok(response) => hears.handle(Event::Said(serial, response)),
+                Err(reason) => hears.handle(Event::Died(serial, reason)),
+            },
+            move |reason| sees.handle(Event::Died(serial, reason)),
+        );
+        match spawned {
+            Ok(worker) => {
+                self.0.workers.borrow_mut().insert(serial, worker);
+            }
+            Err(reason) => self.handle(Event::Died(serial, reason)),
+        }
+    }
+
+    fn post(&self, serial: u64, request: &Request, files: &[File]) {
+        let workers = self.0.workers.borrow();
+        let posted = workers
+            .get(&serial)
+            .map(|worker| worker.post(request, files));
+        drop(workers);
+        if let Some(Err(reason)) = posted {
+            self.handle(Event::Died(serial, reason));
+        }
+    }
+
+    /// The message that has an engine load a model, with the files that come beside it.
+    fn load_request(&self, source: &ModelSource) -> (Request, Vec<File>) {
+        let beside = |path: &str| Request::Load {
+            manifest_url: browser::beside_page(path),
+        };
+        match source {
+            ModelSource::BuiltIn => (beside(BUILT_IN), Vec::new()),
+            ModelSource::Beside(path) => (beside(path), Vec::new()),
+            ModelSource::Hub(hub) => (Request::LoadHub(hub.clone()), Vec::new()),
+            ModelSource::Files(number) => {
+                let picked = self.0.picked.borrow();
+                let at = usize::try_from(*number).unwrap_or(usize::MAX);
+                let files = picked.get(at).cloned().unwrap_or_default();
+                let names = files.iter().map(File::name).collect();
+                (Request::LoadFiles { names }, files)
+            }
+        }
+    }
+}
+
+/// Why no engine can run in this browser.
+fn obstacle() -> Option<String> {
+    let module = Uint8Array::from(&SIMD_MODULE[..]);
+    let has_simd = WebAssembly::validate(&module).unwrap_or(false);
+    let reason = "this browser lacks WebAssembly SIMD, with which the model computes";
+    (!has_simd).then(|| reason.to_owned())
+}

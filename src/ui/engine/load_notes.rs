@@ -1,0 +1,108 @@
+//! Deaths while a model was loaded, and loads that go on, kept in the browser's storage for later visits and other tabs.
+//!
+//! Each has an entry of its own, so that tabs do not write over each other.
+
+use js_sys::{Date, Math};
+use leptos::web_sys;
+use web_sys::Storage;
+
+use crate::explorer::{LoadId, LoadKind, LoadNote, LoadNotes, Unended};
+use crate::ui::dom::browser;
+
+/// `kappascope.strikes|KIND|SOURCE`: deaths.
+const STRIKES: &str = "kappascope.strikes";
+/// `kappascope.loading|TAB|KIND|SOURCE`: when the page that loads was last seen.
+const LOADING: &str = "kappascope.loading";
+/// This tab's name, which a reload keeps and another tab does not have.
+const TAB: &str = "kappascope.tab";
+
+/// What earlier visits and other tabs left; what this tab left before it was reloaded is its own.
+pub(super) fn recall() -> LoadNotes {
+    let mut notes = LoadNotes::default();
+    let Some(storage) = storage() else {
+        return notes;
+    };
+    let n_entries = storage.length().unwrap_or_default();
+    let keys = (0..n_entries).filter_map(|i| storage.key(i).ok().flatten());
+    let (own, now) = (tab(), Date::now());
+    for key in keys.collect::<Vec<_>>() {
+        let value = storage.get_item(&key).ok().flatten().unwrap_or_default();
+        let parts: Vec<&str> = key.splitn(4, '|').collect();
+        match parts[..] {
+            [STRIKES, kind, source] => {
+                let load = load(kind, source);
+                notes.strikes.extend(load.zip(value.parse().ok()));
+            }
+            [LOADING, tab, kind, source] => {
+                let Some(load) = load(kind, source) else {
+                    continue;
+                };
+                let age_millis = now - value.parse::<f64>().unwrap_or_default();
+                let is_own = tab == own;
+                let unended = Unended {
+                    load,
+                    is_own,
+                    age_millis,
+                };
+                if unended.counts() {
+                    remove(&key);
+                }
+                notes.unended.push(unended);
+            }
+            _ => {}
+        }
+    }
+    notes
+}
+
+/// Keeps something, where the browser grants storage: without it the page only forgets.
+pub(super) fn keep(note: &LoadNote) {
+    let loading =
+        |load: &LoadId| format!("{LOADING}|{}|{}|{}", tab(), load.kind.slug(), load.source);
+    let strikes = |load: &LoadId| format!("{STRIKES}|{}|{}", load.kind.slug(), load.source);
+    match note {
+        LoadNote::IsLoading(load) => put(&loading(load), &Date::now().to_string()),
+        LoadNote::HasEnded(load) => remove(&loading(load)),
+        LoadNote::Strikes(load, 0) => remove(&strikes(load)),
+        LoadNote::Strikes(load, n_strikes) => put(&strikes(load), &n_strikes.to_string()),
+    }
+}
+
+fn load(kind: &str, source: &str) -> Option<LoadId> {
+    let kind = LoadKind::ALL
+        .into_iter()
+        .find(|known| known.slug() == kind)?;
+    let source = source.to_owned();
+    Some(LoadId { kind, source })
+}
+
+fn tab() -> String {
+    let storage = browser::window().and_then(|window| window.session_storage().ok().flatten());
+    let known = storage
+        .as_ref()
+        .and_then(|storage| storage.get_item(TAB).ok().flatten());
+    known.unwrap_or_else(|| {
+        let name = Math::random().to_string();
+        if let Some(storage) = storage {
+            // A tab without a name is taken for another one at its next load.
+            storage.set_item(TAB, &name).ok();
+        }
+        name
+    })
+}
+
+fn put(key: &str, value: &str) {
+    if let Some(storage) = storage() {
+        storage.set_item(key, value).ok();
+    }
+}
+
+fn remove(key: &str) {
+    if let Some(storage) = storage() {
+        storage.remove_item(key).ok();
+    }
+}
+
+fn storage() -> Option<Storage> {
+    browser::window()?.local_storage().ok().flatten()
+}

@@ -1,0 +1,10 @@
+//! The page's side of the worker boundary: performs what the supervisor decides, and tells it what happens.
+//!
+//! Decides nothing itself: see [`Supervisor`](crate::explorer::Supervisor).
+
+mod client;
+mod gpu;
+mod load_notes;
+mod worker_handle;
+
+pub(super) use client::{BUILT_IN, Client, asked_kind};

@@ -1,0 +1,70 @@
+//! One engine's web worker.
+
+use leptos::web_sys;
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast as _, JsValue};
+use web_sys::{ErrorEvent, Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
+
+use crate::explorer::EngineKind;
+use crate::protocol::{Request, Response};
+use crate::ui::dom::browser;
+use crate::wire;
+
+/// A running worker, which is listened to.
+pub(super) struct WorkerHandle {
+    worker: Worker,
+    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_error: Closure<dyn FnMut(Event)>,
+}
+
+impl WorkerHandle {
+    /// Starts a worker. What is posted before it says that it listens is lost.
+    pub(super) fn spawn(
+        kind: EngineKind,
+        on_response: impl Fn(Result<Response, String>) + 'static,
+        on_death: impl Fn(String) + 'static,
+    ) -> Result<Self, String> {
+        let script = match kind {
+            EngineKind::Cpu => "./engine_cpu_loader.js",
+            EngineKind::Gpu => "./engine_gpu_loader.js",
+        };
+        let options = WorkerOptions::new();
+        options.set_type(WorkerType::Module);
+        let worker = Worker::new_with_options(&browser::beside_page(script), &options)
+            .map_err(|error| wire::reason(&error))?;
+        let on_message = Closure::new(move |event: MessageEvent| {
+            on_response(wire::from_js(event.data()).map_err(|error| error.to_string()));
+        });
+        let on_error = Closure::new(move |event: Event| {
+            event.prevent_default();
+            // A script that cannot be fetched gives a plain event, without a message.
+            let message = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message);
+            on_death(message.unwrap_or_else(|| "its program could not be loaded".to_owned()));
+        });
+        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        Ok(Self {
+            worker,
+            _on_message: on_message,
+            _on_error: on_error,
+        })
+    }
+
+    /// Posts a request, with files beside it.
+    pub(super) fn post(&self, request: &Request, files: &[File]) -> Result<(), String> {
+        let message = wire::to_js(request).map_err(|error| error.to_string())?;
+        if !files.is_empty() {
+            let files: Vec<JsValue> = files.iter().map(JsValue::from).collect();
+            wire::put_files(&message, files).map_err(|error| error.to_string())?;
+        }
+        let posted = self.worker.post_message(&message);
+        posted.map_err(|error| wire::reason(&error))
+    }
+
+    /// Ends the worker, which is not heard any more.
+    pub(super) fn terminate(&self) {
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.terminate();
+    }
+}

@@ -1,0 +1,373 @@
+//! Engines that lose their GPU, die and never answer, in the built page: what the visitor sees, and that nothing innocent
+//! is lost.
+//!
+//! Workers are wrapped before the page runs: `faults` says what becomes of a request, by what it asks and holds.
+
+/// `cargo test` without a built page passes these by.
+mod built_page {
+    use std::collections::HashMap;
+    use std::fs;
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+
+    use crate::harness::tiny_clip::{hub_files, picture};
+    use crate::harness::{
+        ANSWERING, Browser, Server, add_picture, dist, engine, new_picture, open_ready, pictures,
+        reading, text, type_first_caption, wait_for_caption, wait_until_it_says, wait_until_ready,
+    };
+
+    const LIMIT: Duration = Duration::from_secs(120);
+    /// Captions that no test of the model holds, so that nothing recorded can answer.
+    const CAPTION: &str = "a tiny striped thing near the corner";
+    const KILLER: &str = "a striped thing that nobody survives";
+
+    /// `faults[kind](content, n)` says what becomes of the n-th request of a kind: `die`, `hang`, `refuse` or nothing.
+    const WRAPPED: &str = "
+        window.engines = []; window.sent = []; window.faults = {};
+        const Real = Worker;
+        window.Worker = class extends Real {
+            constructor(...all) { super(...all); engines.push(this); }
+            postMessage(message, ...rest) {
+                const kind = typeof message === 'string' ? message : Object.keys(message)[0];
+                const content = message[kind];
+                sent.push([kind, content]);
+                const fault = window.faults[kind]?.(content, sent.filter(([other]) => other === kind).length);
+                if (fault === 'refuse') throw new DOMException('it is too large', 'DataCloneError');
+                if (fault === 'destroy') super.postMessage('destroy-device');
+                if (fault === 'die') {
+                    this.terminate();
+                    const error = new ErrorEvent('error', { message: 'killed by the test' });
+                    setTimeout(() => this.dispatchEvent(error));
+                }
+                if (fault !== 'hang' && fault !== 'die') super.postMessage(message, ...rest);
+            }
+        };";
+    /// Time that passes faster, for those who wait.
+    const HURRIED: &str = "const clock = performance.now.bind(performance);
+        performance.now = () => 5 * clock();";
+    /// In the worker: the device is destroyed as soon as it is there and the test wants it.
+    const DESTROYABLE: &str = "
+        let device, isDoomed = false;
+        const destroy = () => { if (isDoomed) device?.destroy(); };
+        const request = GPUAdapter.prototype.requestDevice;
+        GPUAdapter.prototype.requestDevice = async function (...all) {
+            device = await request.apply(this, all);
+            destroy();
+            return device;
+        };
+        self.addEventListener('message', event => {
+            if (event.data !== 'destroy-device') return;
+            event.stopImmediatePropagation();
+            isDoomed = true;
+            destroy();
+        });
+        await import('./engine_gpu_loader_whole.js');";
+
+    fn wrapped(faults: &str) -> Browser {
+        let browser = Browser::start();
+        browser.run_before_pages(&format!("{WRAPPED}{faults}"));
+        browser
+    }
+
+    /// The page with a GPU engine whose device can be destroyed.
+    fn destroyable() -> Server {
+        let loader = "engine_gpu_loader.js";
+        let whole = fs::read(dist().join(loader)).expect("a GPU engine");
+        Server::replacing(HashMap::from([
+            (format!("/{loader}"), DESTROYABLE.as_bytes().to_vec()),
+            ("/engine_gpu_loader_whole.js".to_owned(), whole),
+        ]))
+    }
+
+    /// How many requests of a kind hold these words.
+    fn n_sent(browser: &Browser, kind: &str, words: &str) -> u64 {
+        let count = "return sent.filter(([kind, content]) => kind === arguments[0] && JSON.stringify(content).includes(arguments[1])).length";
+        let n_sent = browser.run(count, &[json!(kind), json!(words)]);
+        n_sent.as_u64().expect("a number of requests")
+    }
+
+    fn wait_for(browser: &Browser, selector: &str) {
+        let is_there = "return document.querySelector(arguments[0])?.checkVisibility() ?? false";
+        browser.wait_for(selector, LIMIT, is_there, &[json!(selector)]);
+    }
+
+    fn fill_first_caption(browser: &Browser, caption: &str) {
+        browser.fill("[data-caption] :is(input, textarea)", caption);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_gpu_that_is_lost_is_replaced_by_the_cpu_and_nothing_is_removed() {
+        let moments = [
+            ("while idle", ""),
+            ("while scoring", "Score"),
+            ("while a picture is read", "AddImage"),
+        ];
+        for (when, kind) in moments {
+            let (server, browser) = (destroyable(), wrapped(""));
+            open_ready(&browser, &server.address("?backend=gpu"));
+            assert_eq!(engine(&browser), "gpu", "{when}");
+            let before = pictures(&browser);
+            if kind.is_empty() {
+                browser.run("engines.at(-1).postMessage('destroy-device')", &[]);
+            } else {
+                let doom = "let isDone = false; faults[arguments[0]] = () => isDone ? '' : (isDone = true, 'destroy')";
+                browser.run(doom, &[json!(kind)]);
+            }
+            match kind {
+                "Score" => fill_first_caption(&browser, CAPTION),
+                "AddImage" => browser.choose_file(".add-picture input", &picture()),
+                _ => {}
+            }
+            wait_until_it_says(&browser, "was started again");
+            wait_until_ready(&browser, ANSWERING);
+            assert_eq!(engine(&browser), "cpu", "{when}");
+            if kind == "Score" {
+                wait_for_caption(&browser, CAPTION);
+            }
+            let n_new = usize::from(kind == "AddImage");
+            assert_eq!(pictures(&browser).len(), before.len() + n_new, "{when}");
+            type_first_caption(&browser, "a small green cross");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_gpu_that_is_lost_while_loading_leaves_the_model_to_the_cpu() {
+        let (server, browser) = (
+            destroyable(),
+            wrapped("faults.Load = (_, n) => n === 1 ? 'destroy' : ''"),
+        );
+        open_ready(&browser, &server.address("?backend=gpu"));
+        assert_eq!(engine(&browser), "cpu", "another engine");
+        wait_until_it_says(
+            &browser,
+            "the GPU engine stopped while it loaded this model",
+        );
+        type_first_caption(&browser, CAPTION);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_caption_that_kills_is_left_out_alone_and_the_next_is_answered() {
+        for fault in ["die", "refuse"] {
+            let faults = format!(
+                "faults.Score = score => JSON.stringify(score).includes('nobody survives') ? '{fault}' : ''"
+            );
+            let (server, browser) = (Server::start(), wrapped(&faults));
+            open_ready(&browser, &server.address("?backend=cpu"));
+            let n_captions = reading(&browser).captions.len();
+            fill_first_caption(&browser, KILLER);
+            wait_until_it_says(&browser, &format!("“{KILLER}” is left out"));
+            wait_until_ready(&browser, ANSWERING);
+            assert_eq!(
+                n_sent(&browser, "Score", "nobody survives"),
+                2,
+                "{fault}: sent twice"
+            );
+            let of_one = n_captions / captions(&browser).len();
+            assert_eq!(
+                reading(&browser).captions.len(),
+                n_captions - of_one,
+                "{fault}: all others"
+            );
+            type_first_caption(&browser, CAPTION);
+            assert_eq!(
+                reading(&browser).captions.len(),
+                n_captions,
+                "{fault}: the next one, too"
+            );
+        }
+    }
+
+    fn captions(browser: &Browser) -> Vec<Value> {
+        let rows = "return [...document.querySelectorAll('tr[data-caption]')].map(row => row.dataset.caption)";
+        let rows = browser.run(rows, &[]);
+        rows.as_array().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_remembered_model_that_kills_is_tried_twice_and_then_on_demand() {
+        let faults = "faults.LoadHub = () => localStorage.isMended ? '' : 'die';
+            if (!localStorage['kappascope.clip-source']) localStorage['kappascope.clip-source'] = 3;";
+        let (server, browser) = (Server::replacing(hub_files()), wrapped(faults));
+        let hub = server.address("hub/test/tiny@abc");
+        browser.open(&server.address(&format!("?backend=cpu&hub={hub}#v=1&m=clip&c=a%20star")));
+        wait_until_it_says(&browser, "stopped the engine twice");
+        wait_until_ready(&browser, LIMIT);
+        assert_eq!(n_sent(&browser, "LoadHub", ""), 2, "at the first visit");
+        browser.reload();
+        wait_until_it_says(&browser, "stopped its engine twice before");
+        wait_until_ready(&browser, LIMIT);
+        assert_eq!(n_sent(&browser, "LoadHub", ""), 0, "at the next visit");
+        browser.run("localStorage.isMended = 1", &[]);
+        wait_for(&browser, "[data-act=go-on]");
+        browser.click("[data-act=go-on]");
+        wait_for(&browser, "[data-model=clip][aria-current='true']");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_built_in_model_that_kills_waits_for_another_try() {
+        let faults = "faults.Load = () => localStorage.isMended ? '' : 'die'";
+        let (server, browser) = (Server::start(), wrapped(faults));
+        browser.open(&server.address("?backend=cpu"));
+        wait_until_it_says(&browser, "no engine runs");
+        assert_eq!(n_sent(&browser, "Load", ""), 2, "at the first visit");
+        browser.reload();
+        wait_for(&browser, "[data-act=retry-engine]");
+        assert_eq!(n_sent(&browser, "Load", ""), 0, "at the next visit");
+        browser.run("localStorage.isMended = 1", &[]);
+        browser.click("[data-act=retry-engine]");
+        wait_until_ready(&browser, LIMIT);
+        type_first_caption(&browser, CAPTION);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn an_adapter_file_that_kills_is_dropped_by_name() {
+        let (server, browser) = (
+            Server::replacing(hub_files()),
+            wrapped("faults.Adapt = () => 'die'"),
+        );
+        let hub = server.address("hub/test/tiny@abc");
+        open_ready(
+            &browser,
+            &server.address(&format!("?backend=cpu&hub={hub}")),
+        );
+        browser.click("[data-act=models]");
+        browser.click("[data-act=weigh]");
+        wait_for(&browser, "[data-act=hub]");
+        browser.click("[data-act=hub]");
+        wait_for(&browser, "[data-model=clip][aria-current='true']");
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let file = folder.path().join("dreadful.safetensors");
+        fs::write(&file, b"nothing").expect("a file for the test");
+        browser.choose_file("[data-act=adapter]", &file);
+        wait_until_it_says(&browser, "“dreadful.safetensors” cannot be used");
+        wait_until_ready(&browser, LIMIT);
+        assert_eq!(n_sent(&browser, "Adapt", ""), 2, "two strikes");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn an_engine_that_never_answers_may_be_stopped_and_is_replaced() {
+        let faults = "faults.Score = score => JSON.stringify(score).includes('nobody survives') ? 'hang' : ''";
+        for is_stopped_by_hand in [true, false] {
+            let (server, browser) = (Server::start(), wrapped(&format!("{HURRIED}{faults}")));
+            open_ready(&browser, &server.address("?backend=cpu"));
+            fill_first_caption(&browser, KILLER);
+            if is_stopped_by_hand {
+                for _ in 0..2 {
+                    wait_for(&browser, "[data-act=stop-engine]");
+                    browser.click("[data-act=stop-engine]");
+                    let is_gone = "return !document.querySelector('[data-act=stop-engine]').checkVisibility()";
+                    browser.wait_for("the end of the wait", LIMIT, is_gone, &[]);
+                }
+            }
+            wait_until_it_says(&browser, &format!("“{KILLER}” is left out"));
+            wait_until_ready(&browser, ANSWERING);
+            type_first_caption(&browser, CAPTION);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_load_that_never_ends_may_be_stopped() {
+        let faults = "faults.Load = (_, n) => n === 1 ? 'hang' : ''";
+        let (server, browser) = (Server::start(), wrapped(&format!("{HURRIED}{faults}")));
+        browser.open(&server.address("?backend=cpu"));
+        wait_for(&browser, "[data-act=stop-engine]");
+        browser.click("[data-act=stop-engine]");
+        wait_for(&browser, "[data-act=retry-engine]");
+        browser.click("[data-act=retry-engine]");
+        wait_until_ready(&browser, LIMIT);
+        type_first_caption(&browser, CAPTION);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn two_deaths_near_each_other_take_no_picture_off() {
+        let (server, browser) = (Server::start(), wrapped(""));
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let before = pictures(&browser).len();
+        // The first engine dies of the visitor's picture, the second one of another.
+        browser.run(
+            "let n = 0; faults.AddImage = ({ image }) => n === 0 && image.startsWith('own') || n === 1 ? (n += 1, 'die') : ''",
+            &[],
+        );
+        new_picture(&browser, || {
+            browser.choose_file(".add-picture input", &picture());
+        });
+        assert_eq!(pictures(&browser).len(), before + 1, "all are read");
+        let n_engines = browser.run("return engines.length", &[]);
+        assert_eq!(n_engines, json!(3), "two died");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_picture_that_kills_is_taken_off_alone() {
+        let (server, browser) = (Server::start(), wrapped(""));
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let before = pictures(&browser);
+        browser.run(
+            "faults.AddImage = ({ image }) => image.startsWith('own') ? 'die' : ''",
+            &[],
+        );
+        browser.choose_file(".add-picture input", &picture());
+        wait_until_it_says(&browser, "“lone-red-star.png” was not added");
+        wait_until_ready(&browser, ANSWERING);
+        assert_eq!(pictures(&browser), before, "all others stay");
+        browser.run("faults = {}", &[]);
+        add_picture(&browser, &picture());
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_page_without_its_program_says_so_within_twenty_seconds() {
+        let (server, browser) = (Server::start(), Browser::start());
+        server.refuse("/app");
+        browser.open(&server.address(""));
+        browser.wait_for(
+            "a word about the missing program",
+            Duration::from_secs(20),
+            "return document.getElementById('failure').checkVisibility()",
+            &[],
+        );
+        let says = text(&browser).contains("could not be loaded");
+        assert!(says, "it says what is wrong");
+        wait_for(&browser, "[data-act=reload]");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_page_whose_program_crashes_says_so() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        browser.run(
+            "Document.prototype.createElement = () => { throw new Error('broken by the test') };
+             Node.prototype.cloneNode = () => { throw new Error('broken by the test') };",
+            &[],
+        );
+        browser.run("location.hash = 'v=1&view=ladder'", &[]);
+        wait_until_it_says(&browser, "stopped because of an error of its own");
+        browser.click("[data-act=reload]");
+        wait_until_ready(&browser, LIMIT);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn without_simd_the_page_shows_what_was_recorded_and_why() {
+        let (server, browser) = (Server::start(), Browser::start());
+        browser.run_before_pages("WebAssembly.validate = () => false");
+        browser.open(&server.address(""));
+        wait_until_it_says(&browser, "lacks WebAssembly SIMD");
+        assert!(
+            text(&browser).contains("Recorded answers"),
+            "and what is shown"
+        );
+        assert!(!reading(&browser).captions.is_empty(), "numbers are");
+    }
+}
