@@ -24,6 +24,7 @@ use kappascope::model::encoder::EncoderConfig;
 use kappascope::model::parameters::{Parameters, TensorRecord};
 use kappascope::numerics::Family;
 use kappascope::preprocess::{ImagePreprocess, word_level_tokenizer_json};
+use kappascope::protocol::Stage;
 use kappascope::weights::adapter_file::{self, About, AdapterFile};
 use kappascope::weights::manifest::{
     FORMAT, FileEntry, Golden, Manifest, OutOfDistributionDetector, Part, Provenance, Shard,
@@ -285,7 +286,7 @@ fn captions_are_described_before_the_image_encoder_is_there() {
     assert_eq!(error.to_string(), "the image encoder is not loaded", "said");
 
     let mut last = 0;
-    let on_progress = |_: &str, loaded: u64, of: u64| {
+    let on_progress = |_: Stage, loaded: u64, of: u64| {
         assert_eq!(of, total, "one total");
         last = loaded;
     };
@@ -631,8 +632,8 @@ fn progress_grows_to_the_manifests_sum() {
     let (manifest, memory) = model();
     let total = manifest.weights_bytes();
     let seen = RefCell::new(Vec::new());
-    let on_progress = |stage: &str, loaded: u64, of: u64| {
-        seen.borrow_mut().push((stage.to_owned(), loaded, of));
+    let on_progress = |stage: Stage, loaded: u64, of: u64| {
+        seen.borrow_mut().push((stage, loaded, of));
     };
     block_on(Session::open(manifest, &memory, &cpu(), on_progress)).expect("a valid model");
     let seen = seen.into_inner();

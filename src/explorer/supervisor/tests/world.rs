@@ -178,7 +178,7 @@ impl World {
 
     pub(super) fn quarantined(&self) -> Vec<&str> {
         let name = |event| match event {
-            &EngineEvent::Quarantined { ref caption, .. } => Some(caption.as_str()),
+            EngineEvent::Quarantined { caption, .. } => Some(caption.as_str()),
             _ => None,
         };
         self.told.iter().filter_map(name).collect()
