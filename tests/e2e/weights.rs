@@ -174,10 +174,10 @@ mod built_page {
         engine(&browser, &server);
         send(
             &browser,
-            &json!({ "WeighHub": load_hub(&server, "test/tiny")["LoadHub"] }),
+            &json!({ "QueryDownloadSize": load_hub(&server, "test/tiny")["LoadHub"] }),
         );
-        let weighed = hear(&browser, "Weighed");
-        assert!(weighed["image_bytes"].as_u64() > Some(0), "told: {weighed}");
+        let size = &hear(&browser, "DownloadSize")["Ok"];
+        assert!(size["image_bytes"].as_u64() > Some(0), "told: {size}");
         server.stop_once("model.safetensors", 1000);
         send(&browser, &load_hub(&server, "test/tiny"));
         hear(&browser, "LoadedBare");
