@@ -177,11 +177,12 @@ impl World {
     }
 
     pub(super) fn quarantined(&self) -> Vec<&str> {
-        let name = |event| match event {
+        let told = self.told.iter();
+        told.filter_map(|event| match event {
             EngineEvent::Quarantined { caption, .. } => Some(caption.as_str()),
             _ => None,
-        };
-        self.told.iter().filter_map(name).collect()
+        })
+        .collect()
     }
 
     pub(super) fn count(&self, is_it: impl Fn(&EngineEvent) -> bool) -> usize {

@@ -1,0 +1,86 @@
+//! Heads that bring two locked towers together, trained on features of a small made-up world.
+//!
+//! A program of its own: tests beside these would draw from the same random numbers of the device.
+#![allow(missing_docs, reason = "an integration test has no users")]
+
+use std::sync::Mutex;
+
+use kappascope::device::cpu;
+use kappascope::model::encoder::{HeadConfig, TowersConfig};
+use kappascope::train::photos_model::heads::{
+    CaptionedPictures, Features, HeadRecipe, TrainedHeads, train_heads,
+};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt as _, SeedableRng as _};
+
+const WIDTH: usize = 384;
+const IMAGE_WIDTH: usize = 1280;
+
+/// Pictures of random content, which both towers tell in their own coordinates; two captions a picture.
+fn pairs(n_pictures: usize, seed: u64) -> CaptionedPictures {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (mut images, mut captions) = (Vec::new(), Vec::new());
+    for _ in 0..n_pictures {
+        let content: [f32; 6] = std::array::from_fn(|_| rng.random_range(-1.0..1.0));
+        let told = |i: usize, stride: usize| content[i * stride % 6] + 0.3;
+        images.extend((0..IMAGE_WIDTH).map(|i| 4.0 * told(i, 5)));
+        for _ in 0..2 {
+            captions.extend((0..WIDTH).map(|i| told(i, 1) + rng.random_range(-0.1..0.1)));
+        }
+    }
+    CaptionedPictures {
+        images: Features {
+            values: images,
+            width: IMAGE_WIDTH,
+        },
+        captions: Features {
+            values: captions,
+            width: WIDTH,
+        },
+        picture_of: (0..2 * n_pictures).map(|caption| caption / 2).collect(),
+    }
+}
+
+fn towers() -> TowersConfig {
+    let head = HeadConfig { hidden_width: 8 };
+    TowersConfig {
+        embed_dim: 8,
+        text_head: head,
+        image_head: head,
+        ..TowersConfig::photographs()
+    }
+}
+
+fn recipe() -> HeadRecipe {
+    HeadRecipe {
+        steps: 40,
+        batch: 32,
+        learning_rate: 1e-2,
+        warmup: 4,
+        measure_every: 10,
+        ..HeadRecipe::default()
+    }
+}
+
+/// One training at a time: the device's random numbers belong to the whole process.
+fn trained() -> TrainedHeads {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().expect("no training panicked");
+    let (train, unseen) = (pairs(64, 1), pairs(50, 2));
+    train_heads(&towers(), &recipe(), &train, &unseen, &cpu()).expect("trained")
+}
+
+#[test]
+fn heads_bring_what_two_towers_tell_together() {
+    let found = trained().retrieval;
+    // By chance one of 50.
+    assert!(found.text_to_image[0] > 0.3, "{found:?}");
+    assert!(found.image_to_text[0] > 0.3, "{found:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_heads() {
+    let (one, other) = (trained(), trained());
+    assert_eq!(one.retrieval, other.retrieval, "the same recalls");
+    assert_eq!(one.step, other.step, "after the same step");
+}
