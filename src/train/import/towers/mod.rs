@@ -15,12 +15,16 @@ use anyhow::{Context as _, Result};
 use self::vocabulary::prune;
 use super::job::{Import, complete, existing};
 use super::open::open;
+use super::random::RandomCheckpoint;
 use super::shards::ShardWriter;
 use super::source::{CheckpointFiles, CheckpointSource};
 use super::staging::{self, Staging};
+use super::tensor_file::TensorFile as _;
 use crate::device;
 use crate::inference::Session;
-use crate::model::encoder::{EncoderConfig, ImageTowerConfig, TextTowerConfig, TowersConfig};
+use crate::model::encoder::{
+    EncoderConfig, ImageTowerConfig, NamedHead, TextTowerConfig, TowersConfig,
+};
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, TextPreprocess};
 use crate::train::export::bundle::records;
@@ -174,9 +178,8 @@ fn write(
 ) -> Result<(Manifest, Session)> {
     let towers = TowersConfig::of(text.config, image.config);
     let device = device::cpu();
-    device.seed(HEAD_SEED);
-    let text_head = records(&towers.init_text_head(&device))?;
-    let image_head = records(&towers.init_image_head(&device))?;
+    let text_head = initial_values(&towers.init_text_head(&device))?;
+    let image_head = initial_values(&towers.init_image_head(&device))?;
     let text_tensors = [text.tensors, text_head].concat();
     let image_tensors = [image.tensors, image_head].concat();
     let shards = write_shards(job, folder, text_tensors, image_tensors)?;
@@ -207,6 +210,23 @@ fn write(
         },
     };
     complete(manifest, folder)
+}
+
+/// Tensors of an untrained head, drawn by seed and name: the device's random numbers belong to the whole process.
+fn initial_values(head: &NamedHead) -> Result<Vec<TensorRecord>> {
+    let mut tensors = records(head)?;
+    let shapes = tensors
+        .iter()
+        .map(|tensor| (tensor.name.clone(), tensor.shape.clone()));
+    let mut drawn = RandomCheckpoint::new(shapes.collect(), HEAD_SEED);
+    for tensor in &mut tensors {
+        if tensor.shape.len() == 2 {
+            tensor.values = drawn.read(&tensor.name)?;
+        } else if tensor.name.ends_with("bias") {
+            tensor.values.fill(0.0);
+        }
+    }
+    Ok(tensors)
 }
 
 fn write_shards(
