@@ -24,8 +24,9 @@ struct Budget {
 const BUDGETS: [Budget; 3] = [
     Budget {
         program: "app",
-        // A view costs 10 to 20 kB, the choice of models 50; see to it that each is worth that.
-        gzipped_bytes: 640_000,
+        // A view costs 10 to 20 kB, the choice of models 50, the supervisor of the engines and the published corruptions
+        // 60 together; see to it that each is worth that.
+        gzipped_bytes: 680_000,
         without: &["burn-", "cubecl-", "tokenizers-"],
         with: &["leptos"],
     },
@@ -37,7 +38,8 @@ const BUDGETS: [Budget; 3] = [
     },
     Budget {
         program: "engine_gpu",
-        gzipped_bytes: 6_900_000,
+        // The towers of photographs cost 70 kB.
+        gzipped_bytes: 7_000_000,
         without: &["leptos"],
         with: &["burn-", "cubecl-"],
     },

@@ -187,25 +187,24 @@ mod built_page {
         };
         assert_eq!(answers()[0], "none", "a purple cross is none of the three");
         browser.press("#class-threshold", HOME);
-        let cosines = pairs[..3].iter().map(|pair| pair["cosine"].as_f64());
-        let (i_best, best) = cosines
-            .enumerate()
-            .max_by(|(_, a), (_, b)| a.partial_cmp(b).expect("numbers"))
-            .expect("three classes");
+        let circles = dist().join("gallery/red-circles.png");
+        let table = native_table(captions, [circles.as_path()]);
+        let pairs = table["pairs"].as_array().expect("pairs");
+        let cosine = |i: usize| pairs[i]["cosine"].as_f64().expect("a number");
+        let i_best = (0..3).max_by(|a, b| cosine(*a).total_cmp(&cosine(*b)));
+        let i_best = i_best.expect("three classes");
+        assert!(cosine(i_best) >= 0.0, "the threshold 0 admits the nearest");
         let nearest =
             "return document.querySelectorAll('tr[data-class]')[arguments[0]].dataset.class";
         let nearest = browser.run(nearest, &[json!(i_best)]);
-        assert!(
-            best >= Some(0.0),
-            "the threshold 0 refuses {nearest}: {best:?}"
-        );
-        let lowered = "return document.querySelector('tr[data-image=\"cross-in-the-dark\"] [data-field=by-threshold]').innerText === arguments[0]";
+        let lowered = "return document.querySelector('tr[data-image=\"red-circles\"] [data-field=by-threshold]').innerText === arguments[0]";
         browser.wait_for(
             "the nearest class without a threshold",
             ANSWERING,
             lowered,
             &[nearest],
         );
+        assert_eq!(answers()[1], "none", "no class has a cosine above 0");
     }
 
     #[test]

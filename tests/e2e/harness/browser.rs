@@ -232,7 +232,15 @@ impl Process {
         let started = process.post("", &wanted).expect("a browser starts");
         let id = started["sessionId"].as_str().expect("a session has an id");
         process.session = format!("{}/{id}", process.session);
+        process.have_focus().expect("a page may have the focus");
         process
+    }
+
+    /// Lets the tab behave as the one that has the focus, whichever window of the machine has it.
+    fn have_focus(&self) -> Result<(), String> {
+        let command =
+            json!({ "cmd": "Emulation.setFocusEmulationEnabled", "params": { "enabled": true } });
+        self.post("/goog/cdp/execute", &command).map(drop)
     }
 
     /// Leaves one fresh tab, whose log is empty.
@@ -240,6 +248,7 @@ impl Process {
         let tab = self.post("/window/new", &json!({ "type": "tab" }))?["handle"].clone();
         self.answer(self.agent.delete(format!("{}/window", self.session)).call())?;
         self.post("/window", &json!({ "handle": tab }))?;
+        self.have_focus()?;
         self.post("/se/log", &json!({ "type": "browser" }))
             .map(drop)
     }
