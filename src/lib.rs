@@ -20,14 +20,14 @@
 //! | `corruption` | pictures and captions made worse, at the published severities | |
 //! | `preprocess` | pictures and captions → arrays on the host | `engine` |
 //! | `device` | where tensors live | `engine` |
-//! | `model` | Burn modules: the CLIP towers, the adapter, the losses | `engine` |
+//! | `model` | Burn modules: towers (CLIP, SigLIP, BERT, EfficientNet), the encoder of any two, adapter, losses | `engine` |
 //! | `weights` | a model as a folder: manifest and shards, read and verified; other programs' checkpoints | `engine` |
 //! | `inference` | captions and pictures in, plain numbers out | `engine` |
 //! | `answer` | what inference found, as messages of the protocol | `engine` |
-//! | `explorer` | what the page shows, as plain data: state, link, readings | |
+//! | `explorer` | the page's logic as plain data: state, link, readings, `views`, and the `supervisor` of the engines | |
 //! | `wire` | protocol messages as JavaScript values and back | `page` |
 //! | `worker` | an engine in its web worker: request → session → response | `web` |
-//! | `ui` | the page | `page` |
+//! | `ui` | the page: a component a view, the document, and workers that do what the supervisor decides | `page` |
 //! | `train` | the native program: make data, train, evaluate, score, export | `train` |
 //! | `xtask` | the developer's commands, on the standard library alone | `xtask` |
 //!
