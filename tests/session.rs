@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Cursor;
 use std::pin::pin;
+use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 
 use burn::tensor::{Int, Tensor};
@@ -142,22 +143,40 @@ fn model() -> (Manifest, Memory) {
     model_in(Precision::F32)
 }
 
-fn model_in(precision: Precision) -> (Manifest, Memory) {
-    let device = cpu();
-    device.seed(1);
-    let mut memory = Memory(HashMap::new());
-    let clip_config = clip_config();
-    let clip = clip_config.init(&device);
-    let adapter_config = AdapterConfig {
+fn adapter_config() -> AdapterConfig {
+    AdapterConfig {
         embed_dim: EMBED_DIM,
         hidden_width: 10,
         hidden_layers: 3,
+    }
+}
+
+/// Tensors of text tower, image tower and both adapters, drawn once: the device's random numbers belong to all tests.
+fn tensors() -> [Vec<TensorRecord>; 4] {
+    static DRAWN: OnceLock<[Vec<TensorRecord>; 4]> = OnceLock::new();
+    let draw = || {
+        let device = cpu();
+        device.seed(1);
+        let clip = clip_config().init(&device);
+        let adapter = || records(&adapter_config().init(&device));
+        let (vmf, power_spherical) = (adapter(), adapter());
+        [
+            records(&clip.text),
+            records(&clip.vision),
+            vmf,
+            power_spherical,
+        ]
     };
-    let vmf = records(&adapter_config.init(&device));
-    let power_spherical = records(&adapter_config.init(&device));
+    DRAWN.get_or_init(draw).clone()
+}
+
+fn model_in(precision: Precision) -> (Manifest, Memory) {
+    let mut memory = Memory(HashMap::new());
+    let (clip_config, adapter_config) = (clip_config(), adapter_config());
+    let [text, image, vmf, power_spherical] = tensors();
     let shards = vec![
-        ("text", Part::Text, records(&clip.text), precision),
-        ("image", Part::Image, records(&clip.vision), precision),
+        ("text", Part::Text, text, precision),
+        ("image", Part::Image, image, precision),
         ("vmf", Part::AdapterVmf, vmf, Precision::F32),
         (
             "ps",
