@@ -13,7 +13,7 @@
 
 use clap::Parser;
 use kappascope::device::{Device, by_name};
-use kappascope::model::adapter::{AdapterConfig, Family};
+use kappascope::model::adapter::{AdapterConfig, Family, MeanDirection};
 use kappascope::train::methods::{AsymVlm, ContrastiveLoss, Features, Training, seconds_of_steps};
 use kappascope::train::optimize::Optimizer;
 
@@ -59,6 +59,7 @@ fn main() -> anyhow::Result<()> {
         embed_dim: args.width,
         hidden_width: 2 * args.width,
         hidden_layers: 3,
+        mean_direction: MeanDirection::Learned,
     };
     let autodiff = device.clone().autodiff();
     let method = AsymVlm::new(

@@ -6,9 +6,11 @@
 use std::sync::Mutex;
 
 use kappascope::device::cpu;
-use kappascope::model::encoder::{HeadConfig, TowersConfig};
+use kappascope::model::encoder::{HeadConfig, HeadInput, TowersConfig};
+use kappascope::train::features::rows::Rows;
+use kappascope::train::optimize::Optimizer;
 use kappascope::train::photos_model::heads::{
-    CaptionedPictures, Features, HeadRecipe, TrainedHeads, train_heads,
+    CaptionedPictures, HeadRecipe, TrainedHeads, train_heads,
 };
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -29,11 +31,12 @@ fn pairs(n_pictures: usize, seed: u64) -> CaptionedPictures {
         }
     }
     CaptionedPictures {
-        images: Features {
+        images: Rows {
             values: images,
             width: IMAGE_WIDTH,
         },
-        captions: Features {
+        augmented: Vec::new(),
+        captions: Rows {
             values: captions,
             width: WIDTH,
         },
@@ -42,7 +45,10 @@ fn pairs(n_pictures: usize, seed: u64) -> CaptionedPictures {
 }
 
 fn towers() -> TowersConfig {
-    let head = HeadConfig { hidden_width: 8 };
+    let head = HeadConfig {
+        hidden_width: 8,
+        input: HeadInput::Plain,
+    };
     TowersConfig {
         embed_dim: 8,
         text_head: head,
@@ -55,7 +61,11 @@ fn recipe() -> HeadRecipe {
     HeadRecipe {
         steps: 40,
         batch: 32,
-        learning_rate: 1e-2,
+        optimizer: Optimizer::AdamW {
+            learning_rate: 1e-2,
+            weight_decay: 0.5,
+        },
+        average_decay: 0.8,
         warmup: 4,
         measure_every: 10,
         ..HeadRecipe::default()

@@ -12,7 +12,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, TensorData};
 use kappascope::device::cpu;
 use kappascope::error::Result;
-use kappascope::model::adapter::AdapterConfig;
+use kappascope::model::adapter::{AdapterConfig, MeanDirection};
 use kappascope::model::parameters::{Layout, ParameterVisitor, TensorRecord};
 use kappascope::train::methods::{
     Activations, Features, Laplace, Method, MethodName, MethodOptions, MethodVisitor, Pairs, Side,
@@ -250,6 +250,7 @@ fn check(name: MethodName) {
             embed_dim: embed_dim(name),
             hidden_width: 8,
             hidden_layers: 3,
+            mean_direction: MeanDirection::Learned,
         },
         batch: 7,
         deterministic_scale: None,

@@ -19,7 +19,7 @@ use kappascope::error::{Error, Result};
 use kappascope::inference::{
     CPU_TOLERANCE, GoldenReadings, Session, Source, TextEncoding, WeightPrecision,
 };
-use kappascope::model::adapter::{AdapterConfig, PerFamily};
+use kappascope::model::adapter::{AdapterConfig, MeanDirection, PerFamily};
 use kappascope::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 use kappascope::model::encoder::EncoderConfig;
 use kappascope::model::parameters::{Parameters, TensorRecord};
@@ -148,6 +148,7 @@ fn adapter_config() -> AdapterConfig {
         embed_dim: EMBED_DIM,
         hidden_width: 10,
         hidden_layers: 3,
+        mean_direction: MeanDirection::Learned,
     }
 }
 

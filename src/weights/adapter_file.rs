@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::manifest::Provenance;
 use super::shard::{Precision, metadata, read, write_with_metadata};
 use crate::error::{Error, Result};
-use crate::model::adapter::{AdapterConfig, PerFamily};
+use crate::model::adapter::{AdapterConfig, MeanDirection, PerFamily};
 use crate::model::parameters::TensorRecord;
 
 /// The file's name in a model folder.
@@ -154,6 +154,7 @@ mod tests {
             embed_dim: 2,
             hidden_width: 3,
             hidden_layers: 1,
+            mean_direction: MeanDirection::Learned,
         };
         let record = TensorRecord {
             name: "logit_scale".to_owned(),

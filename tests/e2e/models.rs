@@ -9,7 +9,7 @@ mod built_page {
     use kappascope::answer::caption_reading;
     use kappascope::device::cpu;
     use kappascope::inference::Session;
-    use kappascope::model::adapter::{AdapterConfig, PerFamily};
+    use kappascope::model::adapter::{AdapterConfig, MeanDirection, PerFamily};
     use kappascope::train::export::bundle::{self, records};
     use kappascope::weights::adapter_file::{self, About, AdapterFile};
     use kappascope::weights::manifest::Provenance;
@@ -115,6 +115,7 @@ mod built_page {
             embed_dim: session.manifest().encoder.embed_dim(),
             hidden_width: 16,
             hidden_layers: 1,
+            mean_direction: MeanDirection::Learned,
         };
         let random = || records(&sizes.init(&device)).expect("values");
         let mut file = AdapterFile {

@@ -11,4 +11,29 @@ pub struct AdapterConfig {
     pub hidden_width: usize,
     /// Hidden layers; 3 in the paper's code, whose text counts them without the last linear layer.
     pub hidden_layers: usize,
+    /// Where the mean direction comes from.
+    #[serde(default, skip_serializing_if = "MeanDirection::is_learned")]
+    pub mean_direction: MeanDirection,
+}
+
+/// Where an adapter's mean direction comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeanDirection {
+    /// The perceptron gives η = κμ, as in the paper.
+    #[default]
+    Learned,
+    /// μ is the direction of the encoder's own feature; the perceptron gives ln κ alone. Pictures keep the order that
+    /// the cosine gives them.
+    Encoder,
+}
+
+impl MeanDirection {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde hands out references"
+    )]
+    fn is_learned(&self) -> bool {
+        *self == Self::Learned
+    }
 }

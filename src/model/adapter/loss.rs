@@ -21,6 +21,24 @@ use burn::tensor::{Int, Tensor};
 ///
 /// If `logits` is not square.
 pub fn info_nce(logits: Tensor<2>) -> Tensor<1> {
+    mean_log_sum_exp(logits.clone()) - diagonal(logits).mean()
+}
+
+/// Symmetric cross-entropy where other pairs match a little, too: targets in place of the diagonal.
+///
+/// # Shapes
+///
+/// - `logits`: `[n, n]`
+/// - `targets`: `[n, n]`, rows that sum to one; taken for the rows of `logits` and for its columns
+/// - output: `[1]`
+pub fn soft_info_nce(logits: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
+    let [n, _] = logits.dims();
+    let both = (targets.clone() + targets.transpose()) * (0.5 / n as f64);
+    mean_log_sum_exp(logits.clone()) - (logits * both).sum()
+}
+
+/// Half of the mean logsumexp over rows and half of that over columns.
+fn mean_log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
     let [n, _] = logits.dims();
     let at = logits.clone().detach();
     let (rows, of_rows) = log_sum_exp(at.clone(), 1);
@@ -28,8 +46,8 @@ pub fn info_nce(logits: Tensor<2>) -> Tensor<1> {
     let value = (rows.mean() + columns.mean()) * 0.5;
     let slope = (of_rows + of_columns) * (0.5 / n as f64);
     // Zero, but for its slope.
-    let moved = ((logits.clone() - at) * slope).sum();
-    value + moved - diagonal(logits).mean()
+    let moved = ((logits - at) * slope).sum();
+    value + moved
 }
 
 /// Pairwise logistic loss of `SigLIP`, summed over pairs and divided by the number of captions.
@@ -125,6 +143,29 @@ mod tests {
         assert_close(
             info_nce(Tensor::zeros([4, 4], &cpu())).into_scalar(),
             4_f32.ln(),
+        );
+    }
+
+    #[test]
+    fn targets_on_the_diagonal_are_info_nce_and_others_are_the_cross_entropy_written_out() {
+        let values = [[1.0_f32, -2.0], [0.5, 3.0]];
+        let logits = Tensor::<2>::from_floats(values, &cpu());
+        let diagonal = soft_info_nce(logits.clone(), Tensor::eye(2, &cpu()));
+        let hard: f32 = info_nce(logits.clone()).into_scalar();
+        assert_close(diagonal.into_scalar(), hard);
+        let targets = [[0.8_f32, 0.2], [0.4, 0.6]];
+        let entropy = |of: [[f32; 2]; 2]| -> f32 {
+            let row = |i: usize| {
+                let sum = of[i][0].exp() + of[i][1].exp();
+                -(targets[i][0] * (of[i][0] - sum.ln()) + targets[i][1] * (of[i][1] - sum.ln()))
+            };
+            (row(0) + row(1)) / 2.0
+        };
+        let columns = [[values[0][0], values[1][0]], [values[0][1], values[1][1]]];
+        let soft = soft_info_nce(logits, Tensor::from_floats(targets, &cpu()));
+        assert_close(
+            soft.into_scalar(),
+            (entropy(values) + entropy(columns)) / 2.0,
         );
     }
 

@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 pub use crate::family::{Family, PerFamily};
-pub use config::AdapterConfig;
+pub use config::{AdapterConfig, MeanDirection};
 pub use evidential::{concentration_parameters, evidential_loss};
 pub use gaussian::{
     diagonal_log_density, expected_squared_distance, halved_information_bottleneck,
@@ -27,13 +27,15 @@ pub use gaussian::{
 };
 pub use generalized_gaussian::GeneralizedGaussian;
 pub use likelihood::{concentration, log_likelihood_ratio};
-pub use loss::{info_nce, sigmoid_loss};
+pub use loss::{info_nce, sigmoid_loss, soft_info_nce};
 pub use perceptron::Perceptron;
 
 /// `Linear → ReLU` for each hidden layer, then `Linear` without activation, and the factor on the log-likelihoods.
 #[derive(Module, Debug)]
 pub struct Adapter {
     layers: Vec<Linear>,
+    #[module(skip)]
+    mean_direction: MeanDirection,
     /// The factor τ on the log-likelihoods, used as it is (no exponential), `[1]`.
     pub logit_scale: Param<Tensor<1>>,
 }
@@ -44,8 +46,12 @@ impl AdapterConfig {
     pub fn init(&self, device: &Device) -> Adapter {
         let mut widths = vec![self.hidden_width; self.hidden_layers + 2];
         widths[0] = self.embed_dim;
-        widths[self.hidden_layers + 1] = self.embed_dim;
+        widths[self.hidden_layers + 1] = match self.mean_direction {
+            MeanDirection::Learned => self.embed_dim,
+            MeanDirection::Encoder => 1,
+        };
         Adapter {
+            mean_direction: self.mean_direction,
             layers: widths
                 .windows(2)
                 .map(|pair| LinearConfig::new(pair[0], pair[1]).init(device))
@@ -63,8 +69,31 @@ impl Adapter {
     /// - `features`: `[n_texts, embed_dim]`, as the text tower gives them, not normalised
     /// - output: `[n_texts, embed_dim]`
     pub fn forward(&self, features: Tensor<2>) -> Tensor<2> {
-        perceptron::forward(&self.layers, features)
+        match self.mean_direction {
+            MeanDirection::Learned => perceptron::forward(&self.layers, features),
+            MeanDirection::Encoder => {
+                let log_concentration = self.log_concentration(features.clone());
+                unit(features) * log_concentration.exp()
+            }
+        }
     }
+
+    /// ln κ of captions by an adapter whose mean direction is the encoder's, `[n_texts, 1]`.
+    ///
+    /// The perceptron sees the direction alone, with components of size one.
+    ///
+    /// # Shapes
+    ///
+    /// - `features`: `[n_texts, embed_dim]`
+    pub fn log_concentration(&self, features: Tensor<2>) -> Tensor<2> {
+        let [_, embed_dim] = features.dims();
+        perceptron::forward(&self.layers, unit(features) * (embed_dim as f64).sqrt())
+    }
+}
+
+/// Rows of length one, `[n, d]`.
+fn unit(rows: Tensor<2>) -> Tensor<2> {
+    rows.clone() / concentration(rows).clamp_min(f32::MIN_POSITIVE)
 }
 
 /// The names of the paper's released state dictionaries; the odd numbers are its activations.
@@ -92,6 +121,7 @@ mod tests {
             embed_dim: 512,
             hidden_width: 1024,
             hidden_layers: 3,
+            mean_direction: MeanDirection::Learned,
         };
         assert_eq!(
             config.init(&cpu()).n_parameters(),
@@ -101,11 +131,32 @@ mod tests {
     }
 
     #[test]
+    fn an_adapter_of_the_encoders_direction_changes_the_length_alone() {
+        let config = AdapterConfig {
+            embed_dim: 4,
+            hidden_width: 8,
+            hidden_layers: 1,
+            mean_direction: MeanDirection::Encoder,
+        };
+        let device = cpu();
+        let features = Tensor::<2>::from_floats([[1.0, 2.0, -0.5, 0.3]], &device);
+        let adapter = config.init(&device);
+        let once = adapter.forward(features.clone());
+        let direction = unit(once.clone()) - unit(features.clone());
+        let error: f32 = direction.abs().max().into_scalar();
+        assert!(error < 1e-6, "the same direction: {error}");
+        let longer = adapter.forward(features * 3.0) - once;
+        let error: f32 = longer.abs().max().into_scalar();
+        assert!(error < 1e-5, "κ does not depend on the length: {error}");
+    }
+
+    #[test]
     fn the_adapter_of_siglip_base_has_the_papers_number_of_parameters() {
         let config = AdapterConfig {
             embed_dim: 768,
             hidden_width: 1024,
             hidden_layers: 3,
+            mean_direction: MeanDirection::Learned,
         };
         assert_eq!(
             config.init(&cpu()).n_parameters(),

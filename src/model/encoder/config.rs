@@ -4,7 +4,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use super::encoders::{HeadedImage, HeadedText, IMAGE_HEAD, ImageEncoder, TEXT_HEAD, TextEncoder};
-use super::head::{HeadConfig, NamedHead};
+use super::head::{HeadConfig, HeadInput, NamedHead};
 use super::towers::{ImageTowerConfig, TextTowerConfig};
 use crate::model::bert::BertConfig;
 use crate::model::clip::{Architecture, ClipConfig};
@@ -184,15 +184,16 @@ impl TowersConfig {
     /// These towers with heads into 256 dimensions.
     #[must_use]
     pub fn of(text: TextTowerConfig, image: ImageTowerConfig) -> Self {
-        let head = HeadConfig {
+        let head = |input| HeadConfig {
             hidden_width: HEAD_WIDTH,
+            input,
         };
         Self {
             embed_dim: EMBED_DIM,
             text,
-            text_head: head,
+            text_head: head(HeadInput::Plain),
             image,
-            image_head: head,
+            image_head: head(HeadInput::SquareRoot),
         }
     }
 }

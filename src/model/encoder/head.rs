@@ -15,11 +15,27 @@ use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 pub struct HeadConfig {
     /// Width of the hidden layer.
     pub hidden_width: usize,
+    /// What is done to the tower's features before they are standardised.
+    #[serde(default)]
+    pub input: HeadInput,
+}
+
+/// What is done to a tower's features before they are standardised.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeadInput {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// The square root of what is above zero, which brings few large values nearer to the many small ones.
+    SquareRoot,
 }
 
 /// `W z + MLP(norm(z))` of standardised features `z = (x − mean) / deviation`.
 #[derive(Module, Debug)]
 pub struct Head {
+    #[module(skip)]
+    input: HeadInput,
     /// Mean of each feature over the training set, `[width]`.
     pub mean: Param<Tensor<1>>,
     /// Standard deviation of each feature over the training set, `[width]`.
@@ -51,12 +67,26 @@ impl HeadConfig {
     pub fn init(&self, width: usize, embed_dim: usize, device: &Device) -> Head {
         let dense = |d_in, d_out| Dense::from(LinearConfig::new(d_in, d_out).init(device));
         Head {
+            input: self.input,
             mean: Initializer::Zeros.init([width], device),
             deviation: Initializer::Ones.init([width], device),
             linear: dense(width, embed_dim),
             norm: LayerNormConfig::new(width).init(device),
             expand: dense(width, self.hidden_width),
             contract: dense(self.hidden_width, embed_dim),
+        }
+    }
+}
+
+impl HeadInput {
+    /// # Shapes
+    ///
+    /// - `features`, output: `[n, width]`
+    #[must_use]
+    pub fn apply(self, features: Tensor<2>) -> Tensor<2> {
+        match self {
+            Self::Plain => features,
+            Self::SquareRoot => features.clamp_min(0.0).sqrt(),
         }
     }
 }
@@ -79,7 +109,7 @@ impl Head {
         on_input: impl FnOnce(Tensor<2>) -> Tensor<2>,
         on_hidden: impl FnOnce(Tensor<2>) -> Tensor<2>,
     ) -> Tensor<2> {
-        let centred = features - self.mean.val().unsqueeze::<2>();
+        let centred = self.input.apply(features) - self.mean.val().unsqueeze::<2>();
         let standard = on_input(centred / self.deviation.val().unsqueeze::<2>());
         let hidden = gelu(self.expand.forward(self.norm.forward(standard.clone())));
         self.linear.forward(standard) + self.contract.forward(on_hidden(hidden))

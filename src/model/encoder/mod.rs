@@ -11,5 +11,5 @@ mod towers;
 
 pub use config::{EncoderConfig, TowersConfig};
 pub use encoders::{HeadedImage, HeadedText, ImageEncoder, TextEncoder};
-pub use head::{Head, HeadConfig, NamedHead};
+pub use head::{Head, HeadConfig, HeadInput, NamedHead};
 pub use towers::{ImageTower, ImageTowerConfig, TextTower, TextTowerConfig};

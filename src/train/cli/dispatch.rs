@@ -10,6 +10,7 @@ use super::gallery::{self, GalleryArgs};
 use super::import::{self, ImportArgs};
 use super::inspect::{self, InspectArgs};
 use super::merge::{self, MergeArgs};
+use super::photos::{self, PhotosArgs};
 use super::scenes::{self, ScenesArgs};
 use super::score::{self, ScoreArgs};
 use super::table::{self, TableArgs};
@@ -28,6 +29,8 @@ pub struct Cli {
 enum Command {
     /// Train the small CLIP of the scenes world and its adapters, from nothing.
     Scenes(ScenesArgs),
+    /// Train the model of photographs: heads and adapters on two pretrained towers.
+    Photos(PhotosArgs),
     /// Make a model folder of a checkpoint from elsewhere: the released CLIP, or one of its kin.
     Import(ImportArgs),
     /// Measure a model on scenes that no training has seen.
@@ -62,6 +65,7 @@ enum Command {
 pub fn run(cli: &Cli) -> Result<()> {
     match &cli.command {
         Command::Scenes(args) => scenes::run(args),
+        Command::Photos(args) => photos::run(args),
         Command::Import(args) => import::run(args),
         Command::Evaluate(args) => evaluate::run(args),
         Command::Table(args) => table::run(args),

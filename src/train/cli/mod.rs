@@ -8,6 +8,7 @@ mod gallery;
 mod import;
 pub mod inspect;
 mod merge;
+mod photos;
 mod scenes;
 mod score;
 mod table;

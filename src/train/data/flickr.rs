@@ -106,6 +106,36 @@ pub fn splits(root: &Path, which: Which, division: Division) -> Result<Splits> {
     }
 }
 
+/// Flickr8k by the lists that come with it: to train on, to choose by, to measure on.
+///
+/// # Errors
+///
+/// As [`splits`].
+pub fn official_splits(root: &Path) -> Result<[Listing; 3]> {
+    let which = Which::Flickr8k;
+    let tokens = first_of(root, which.tokens(), "file of captions")?;
+    let listing = captions_of(&tokens, &folder_of(root, which.pictures()))?;
+    let [train, test] = which.lists();
+    let dev = [
+        "Flickr_8k.devImages.txt",
+        "Flickr8k_text/Flickr_8k.devImages.txt",
+    ];
+    let of = |names: &[&str], what| -> Result<Listing> {
+        let names = names_of(&first_of(root, names, what)?)?;
+        let items = listing.items.iter();
+        let items = items.filter(|item| names.contains(&stem(&item.id)));
+        Ok(Listing {
+            items: items.cloned().collect(),
+            skipped: Vec::new(),
+        })
+    };
+    Ok([
+        of(train, "list of training pictures")?,
+        of(&dev, "list of development pictures")?,
+        of(test, "list of test pictures")?,
+    ])
+}
+
 /// Reads a token file.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use super::evaluation_data::EvaluationData;
 use super::measure::{Encoded, Numbers, recall, retrieval};
 use super::relevance::Relevance;
 use crate::metrics::retrieval::mean_impact;
-use crate::model::adapter::AdapterConfig;
+use crate::model::adapter::{AdapterConfig, MeanDirection};
 use crate::report::{Impacted, Metric, Shift};
 use crate::train::export::bundle::records;
 use crate::train::features::cache::{Cache, Task};
@@ -60,6 +60,7 @@ impl Plan {
             embed_dim,
             hidden_width: self.hidden_width.unwrap_or(usual),
             hidden_layers: HIDDEN_LAYERS,
+            mean_direction: MeanDirection::Learned,
         }
     }
 

@@ -96,6 +96,12 @@ impl Encoder {
         &self.device
     }
 
+    /// SHA-256 of the towers' files.
+    #[must_use]
+    pub fn weights(&self) -> &[String] {
+        &self.weights
+    }
+
     /// The configuration of a cache of this encoder's features.
     #[must_use]
     pub fn cache_config(

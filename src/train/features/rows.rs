@@ -22,6 +22,12 @@ impl Rows {
         self.values.len().checked_div(self.width).unwrap_or(0)
     }
 
+    /// The numbers of one row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.values[row * self.width..][..self.width]
+    }
+
     /// No rows yet.
     #[must_use]
     pub const fn empty(width: usize) -> Self {
@@ -64,6 +70,20 @@ impl Rows {
             TensorData::new(self.values.clone(), [self.n_rows(), self.width]),
             device,
         )
+    }
+
+    /// The matrix of a file.
+    ///
+    /// # Errors
+    ///
+    /// The tensor is no matrix.
+    pub(in crate::train) fn from_record(record: TensorRecord) -> Result<Self> {
+        let [_, width] = <[usize; 2]>::try_from(&*record.shape)
+            .map_err(|_| anyhow::anyhow!("{} is no matrix", record.name))?;
+        Ok(Self {
+            values: record.values,
+            width,
+        })
     }
 
     pub(in crate::train) fn record(&self, name: &str) -> TensorRecord {

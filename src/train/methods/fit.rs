@@ -217,7 +217,7 @@ fn shuffled(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::adapter::{AdapterConfig, Family};
+    use crate::model::adapter::{AdapterConfig, Family, MeanDirection};
     use crate::model::parameters::{NamedTensor, Parameters as _};
     use crate::train::methods::{AsymVlm, ContrastiveLoss};
 
@@ -290,6 +290,7 @@ mod tests {
             embed_dim: 4,
             hidden_width: 5,
             hidden_layers: 1,
+            mean_direction: MeanDirection::Learned,
         };
         let device = crate::device::cpu().autodiff();
         AsymVlm::new(

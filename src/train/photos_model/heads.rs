@@ -1,64 +1,67 @@
 //! Heads of two locked towers, trained by `InfoNCE` on features that the towers gave once.
 //!
-//! Six thousand pictures are few: without dropout of the input, heads memorise them within a hundred steps. What is
-//! kept is the state that retrieves best on pictures that no step has seen.
+//! Six thousand pictures are few, and heads memorise them within a hundred steps. Against that stand dropout of the
+//! input, augmented pictures, captions of a picture mixed in any shares, targets that let pictures with like captions
+//! match a little, and a moving average of the weights. What is kept is the average that retrieves best on pictures
+//! that no step has seen.
 
 use anyhow::{Context as _, Result, ensure};
 use burn::module::{Module, Param};
 use burn::nn::{Dropout, DropoutConfig};
-use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
+use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+use serde::{Deserialize, Serialize};
 
+use super::moving_average::MovingAverage;
+use super::statistics::statistics;
+use crate::error::Result as TensorResult;
 use crate::metrics::retrieval::{Hit, recalls};
-use crate::model::adapter::info_nce;
+use crate::model::adapter::soft_info_nce;
 use crate::model::clip::normalize;
-use crate::model::encoder::{NamedHead, TowersConfig};
+use crate::model::encoder::{Head, NamedHead, TowersConfig};
+use crate::model::parameters::{ParameterVisitor, Parameters};
+use crate::train::features::rows::Rows;
+use crate::train::optimize::{Loss, Objective, Optimizer, Trainer, cosine};
 
 /// Greatest factor on the cosines, as in CLIP.
 const MAX_LOGIT_SCALE: f64 = 100.0;
-
-/// Added to a deviation, so that a feature that is always the same divides by no zero.
-const MIN_DEVIATION: f64 = 1e-6;
-
-/// Rows of features, one after the other.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Features {
-    /// Values, row by row.
-    pub values: Vec<f32>,
-    /// Values in a row.
-    pub width: usize,
-}
 
 /// Pictures and their captions as the towers see them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptionedPictures {
     /// A row for each picture.
-    pub images: Features,
+    pub images: Rows,
+    /// The same pictures seen otherwise.
+    pub augmented: Vec<Rows>,
     /// A row for each caption.
-    pub captions: Features,
+    pub captions: Rows,
     /// The picture of each caption, ascending; every picture has one.
     pub picture_of: Vec<usize>,
 }
 
 /// How heads are trained. The defaults were chosen by retrieval on Flickr8k's development pictures.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HeadRecipe {
     /// Steps.
     pub steps: usize,
-    /// Pictures in a step, each with one of its captions.
+    /// Pictures in a step, each with a mixture of its captions.
     pub batch: usize,
-    /// Greatest learning rate.
-    pub learning_rate: f64,
+    /// Optimiser, with the greatest learning rate.
+    pub optimizer: Optimizer,
     /// Steps over which the learning rate climbs; it falls to zero by a cosine.
     pub warmup: usize,
-    /// `AdamW`'s weight decay.
-    pub weight_decay: f32,
-    /// Share of the standardised features that are left out.
-    pub input_dropout: f64,
+    /// Share of the standardised features that are left out, of captions and of pictures.
+    pub input_dropout: [f64; 2],
     /// Share of the hidden layer that is left out.
     pub hidden_dropout: f64,
+    /// Share of a target that is given to pictures with like captions.
+    pub softness: f64,
+    /// Difference of two captions' cosines that makes e times the target.
+    pub target_temperature: f64,
+    /// Share of the moving average that is kept in a step.
+    pub average_decay: f32,
     /// Steps between two measurements on unseen pictures.
     pub measure_every: usize,
     /// Seed of weights, batches and dropout.
@@ -68,21 +71,26 @@ pub struct HeadRecipe {
 impl Default for HeadRecipe {
     fn default() -> Self {
         Self {
-            steps: 300,
+            steps: 350,
             batch: 1024,
-            learning_rate: 1e-3,
+            optimizer: Optimizer::AdamW {
+                learning_rate: 1e-3,
+                weight_decay: 0.5,
+            },
             warmup: 20,
-            weight_decay: 0.5,
-            input_dropout: 0.4,
-            hidden_dropout: 0.3,
-            measure_every: 25,
+            input_dropout: [0.2, 0.5],
+            hidden_dropout: 0.4,
+            softness: 0.3,
+            target_temperature: 0.1,
+            average_decay: 0.97,
+            measure_every: 50,
             seed: 0,
         }
     }
 }
 
 /// Recall at 1, 5 and 10 on unseen pictures.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retrieval {
     /// Of captions for their picture.
     pub text_to_image: [f64; 3],
@@ -100,193 +108,53 @@ impl Retrieval {
 /// Trained heads.
 #[derive(Debug)]
 pub struct TrainedHeads {
-    /// The text tower's.
-    pub text: NamedHead,
-    /// The image tower's.
-    pub image: NamedHead,
+    /// The two heads.
+    pub heads: Heads,
     /// The step after which they were kept.
     pub step: usize,
     /// How they retrieve on unseen pictures.
     pub retrieval: Retrieval,
 }
 
-#[derive(Module, Debug)]
-struct Learner {
-    text: crate::model::encoder::Head,
-    image: crate::model::encoder::Head,
-    /// Logarithm of the factor on the cosines, `[1]`.
-    log_logit_scale: Param<Tensor<1>>,
-    input_dropout: Dropout,
-    hidden_dropout: Dropout,
+/// The heads of both towers.
+#[derive(Debug, Clone)]
+pub struct Heads {
+    /// The text tower's.
+    pub text: NamedHead,
+    /// The image tower's.
+    pub image: NamedHead,
 }
 
-/// Trains heads on `train` and keeps the state that retrieves best on `unseen`.
-///
-/// # Errors
-///
-/// Fewer pictures than a batch, or a device that fails.
-pub fn train_heads(
-    towers: &TowersConfig,
-    recipe: &HeadRecipe,
-    train: &CaptionedPictures,
-    unseen: &CaptionedPictures,
-    device: &Device,
-) -> Result<TrainedHeads> {
-    let captions_of = captions_of(train);
-    ensure!(
-        captions_of.len() >= recipe.batch,
-        "{} pictures, fewer than a batch of {}",
-        captions_of.len(),
-        recipe.batch
-    );
-    let autodiff = device.clone().autodiff();
-    autodiff.seed(recipe.seed);
-    let mut learner = Learner::new(towers, recipe, train, &autodiff);
-    let mut optimizer: ModuleOptimizer = AdamWConfig::new()
-        .with_weight_decay(recipe.weight_decay)
-        .init();
-    let mut best: Option<(Learner, usize, Retrieval)> = None;
-    let mut order = Vec::new();
-    let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
-    for step in 0..recipe.steps {
-        if order.len() < recipe.batch {
-            order = (0..captions_of.len()).collect();
-            order.shuffle(&mut rng);
-        }
-        let pictures = order.split_off(order.len() - recipe.batch);
-        let captions: Vec<usize> = pictures
-            .iter()
-            .map(|picture| captions_of[*picture][rng.random_range(0..captions_of[*picture].len())])
-            .collect();
-        let loss = learner.loss(
-            train.images.rows(&pictures, &autodiff),
-            train.captions.rows(&captions, &autodiff),
-        );
-        let gradients = GradientsParams::from_grads(loss.backward(), &learner);
-        learner = optimizer.step(recipe.learning_rate_at(step), learner, gradients);
-        if (step + 1).is_multiple_of(recipe.measure_every) || step + 1 == recipe.steps {
-            let state = learner.valid();
-            let found = state.retrieval(unseen, device)?;
-            if best
-                .as_ref()
-                .is_none_or(|(_, _, best)| found.score() > best.score())
-            {
-                best = Some((state, step + 1, found));
-            }
-        }
-    }
-    let (learner, step, retrieval) = best.context("no step was asked for")?;
-    let (mut text, mut image) = (
-        towers.init_text_head(device),
-        towers.init_image_head(device),
-    );
-    (text.head, image.head) = (learner.text, learner.image);
-    Ok(TrainedHeads {
-        text,
-        image,
-        step,
-        retrieval,
-    })
-}
-
-impl HeadRecipe {
-    fn learning_rate_at(&self, step: usize) -> f64 {
-        let climb = (step + 1) as f64 / self.warmup.max(1) as f64;
-        let angle = std::f64::consts::PI * step as f64 / self.steps as f64;
-        self.learning_rate * climb.min(1.0) * 0.5 * (1.0 + angle.cos())
-    }
-}
-
-impl Features {
-    /// The rows with these indices, `[rows, width]`.
-    fn rows(&self, indices: &[usize], device: &Device) -> Tensor<2> {
-        let rows = indices.iter();
-        let rows = rows.flat_map(|row| &self.values[row * self.width..(row + 1) * self.width]);
-        let rows: Vec<f32> = rows.copied().collect();
-        Tensor::from_data(TensorData::new(rows, [indices.len(), self.width]), device)
-    }
-
-    fn all(&self, device: &Device) -> Tensor<2> {
-        let n_rows = self.values.len() / self.width;
-        Tensor::from_data(
-            TensorData::new(self.values.clone(), [n_rows, self.width]),
-            device,
-        )
-    }
-
-    /// Mean and standard deviation of each column.
-    #[expect(clippy::cast_possible_truncation, reason = "features are used in f32")]
-    fn statistics(&self) -> (Vec<f32>, Vec<f32>) {
-        let n_rows = (self.values.len() / self.width) as f64;
-        let column = |i_column: usize| {
-            let values = self.values.iter().skip(i_column).step_by(self.width);
-            values.map(|value| f64::from(*value))
-        };
-        let moments = (0..self.width).map(|i_column| {
-            let mean = column(i_column).sum::<f64>() / n_rows;
-            let squares = column(i_column).map(|value| (value - mean).powi(2));
-            let deviation = (squares.sum::<f64>() / n_rows).sqrt();
-            (mean as f32, (deviation + MIN_DEVIATION) as f32)
-        });
-        moments.unzip()
-    }
-}
-
-/// The captions of each picture.
-fn captions_of(pairs: &CaptionedPictures) -> Vec<Vec<usize>> {
-    let n_pictures = pairs.images.values.len() / pairs.images.width;
-    let mut captions = vec![Vec::new(); n_pictures];
-    for (caption, picture) in pairs.picture_of.iter().enumerate() {
-        captions[*picture].push(caption);
-    }
-    captions
-}
-
-impl Learner {
-    fn new(
-        towers: &TowersConfig,
-        recipe: &HeadRecipe,
-        train: &CaptionedPictures,
-        device: &Device,
-    ) -> Self {
-        let mut text = towers.init_text_head(device).head;
-        let mut image = towers.init_image_head(device).head;
-        let (mean, deviation) = train.captions.statistics();
-        text.standardise(mean, deviation);
-        let (mean, deviation) = train.images.statistics();
-        image.standardise(mean, deviation);
-        // ln(1/0.07), as in CLIP.
-        let log_logit_scale = Tensor::from_floats([2.659_26], device);
+impl Heads {
+    /// Untrained heads.
+    #[must_use]
+    pub fn new(towers: &TowersConfig, device: &Device) -> Self {
         Self {
-            text,
-            image,
-            log_logit_scale: Param::from_tensor(log_logit_scale),
-            input_dropout: DropoutConfig::new(recipe.input_dropout).init(),
-            hidden_dropout: DropoutConfig::new(recipe.hidden_dropout).init(),
+            text: towers.init_text_head(device),
+            image: towers.init_image_head(device),
         }
     }
 
-    /// # Shapes
-    ///
-    /// - `images`, `captions`: `[batch, width]` of their tower; row for row a pair
-    /// - output: `[1]`
-    fn loss(&self, images: Tensor<2>, captions: Tensor<2>) -> Tensor<1> {
-        let of = |head: &crate::model::encoder::Head, features| {
-            let embeddings = head.forward_with(
-                features,
-                |input| self.input_dropout.forward(input),
-                |hidden| self.hidden_dropout.forward(hidden),
-            );
-            normalize(embeddings)
-        };
-        let cosines = of(&self.image, images).matmul(of(&self.text, captions).transpose());
-        let scale = self.log_logit_scale.val().exp().clamp_max(MAX_LOGIT_SCALE);
-        info_nce(cosines * scale.unsqueeze::<2>())
+    /// Features of captions in the common space, `[n, embed_dim]`, of length one.
+    #[must_use]
+    pub fn texts(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(self.text.head.forward(features))
     }
 
-    fn retrieval(&self, pairs: &CaptionedPictures, device: &Device) -> Result<Retrieval> {
-        let images = normalize(self.image.forward(pairs.images.all(device)));
-        let texts = normalize(self.text.forward(pairs.captions.all(device)));
+    /// Features of pictures in the common space, `[n, embed_dim]`, of length one.
+    #[must_use]
+    pub fn images(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(self.image.head.forward(features))
+    }
+
+    /// How often captions and pictures find each other by the cosine.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn retrieval(&self, pairs: &CaptionedPictures, device: &Device) -> Result<Retrieval> {
+        let images = self.images(pairs.images.to_device(device));
+        let texts = self.texts(pairs.captions.to_device(device));
         let read = |scores: Tensor<2>| scores.into_data().try_into_vec::<f32>();
         let by_text = read(texts.clone().matmul(images.clone().transpose()))?;
         let by_image = read(images.matmul(texts.transpose()))?;
@@ -307,19 +175,284 @@ impl Learner {
     }
 }
 
+impl Parameters for Heads {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> TensorResult<()> {
+        self.text.visit_parameters(visitor)?;
+        self.image.visit_parameters(visitor)
+    }
+}
+
+/// What is trained.
+#[derive(Module, Debug)]
+struct HeadLearner {
+    text: Head,
+    image: Head,
+    /// Logarithm of the factor on the cosines, `[1]`.
+    log_logit_scale: Param<Tensor<1>>,
+    dropout: [Dropout; 3],
+}
+
+/// Trains heads on `train` and keeps the average that retrieves best on `unseen`.
+///
+/// # Errors
+///
+/// Fewer pictures than a batch, a loss that diverged, or a device that fails.
+pub fn train_heads(
+    towers: &TowersConfig,
+    recipe: &HeadRecipe,
+    train: &CaptionedPictures,
+    unseen: &CaptionedPictures,
+    device: &Device,
+) -> Result<TrainedHeads> {
+    let autodiff = device.clone().autodiff();
+    autodiff.seed(recipe.seed);
+    let learner = HeadLearner::new(towers, recipe, train, &autodiff)?;
+    let batches = HeadBatches::new(recipe, train, &autodiff)?;
+    let mut trainer = Trainer::new(learner, recipe.optimizer.init(), batches);
+    let mut average = MovingAverage::new(recipe.average_decay);
+    let mut best: Option<TrainedHeads> = None;
+    for step in 0..recipe.steps {
+        trainer.step(step)?;
+        average.update(&trainer.module.heads(towers))?;
+        if (step + 1).is_multiple_of(recipe.measure_every) || step + 1 == recipe.steps {
+            let mut heads = Heads::new(towers, device);
+            heads.load(average.records())?;
+            let retrieval = heads.retrieval(unseen, device)?;
+            if best
+                .as_ref()
+                .is_none_or(|best| retrieval.score() > best.retrieval.score())
+            {
+                best = Some(TrainedHeads {
+                    heads,
+                    step: step + 1,
+                    retrieval,
+                });
+            }
+        }
+    }
+    best.context("no step was asked for")
+}
+
+/// The captions of each picture.
+fn captions_of(pairs: &CaptionedPictures) -> Vec<Vec<usize>> {
+    let mut captions = vec![Vec::new(); pairs.images.n_rows()];
+    for (caption, picture) in pairs.picture_of.iter().enumerate() {
+        captions[*picture].push(caption);
+    }
+    captions
+}
+
+impl HeadLearner {
+    fn new(
+        towers: &TowersConfig,
+        recipe: &HeadRecipe,
+        train: &CaptionedPictures,
+        device: &Device,
+    ) -> Result<Self> {
+        let mut text = towers.init_text_head(device).head;
+        let mut image = towers.init_image_head(device).head;
+        let cpu = device.clone().inner();
+        for (head, config, rows) in [
+            (&mut text, towers.text_head, &train.captions),
+            (&mut image, towers.image_head, &train.images),
+        ] {
+            let seen = Rows::from_device(config.input.apply(rows.to_device(&cpu)))?;
+            let (mean, deviation) = statistics(&seen);
+            head.standardise(mean, deviation);
+        }
+        // ln(1/0.07), as in CLIP.
+        let log_logit_scale = Tensor::from_floats([2.659_26], device);
+        let [of_text, of_image] = recipe.input_dropout;
+        Ok(Self {
+            text,
+            image,
+            log_logit_scale: Param::from_tensor(log_logit_scale),
+            dropout: [of_text, of_image, recipe.hidden_dropout]
+                .map(|share| DropoutConfig::new(share).init()),
+        })
+    }
+
+    /// The heads as they are, without autodiff.
+    fn heads(&self, towers: &TowersConfig) -> Heads {
+        let learner = self.valid();
+        let named = |head, like: NamedHead| NamedHead {
+            head,
+            name: like.name,
+        };
+        let device = learner.log_logit_scale.lazy_device();
+        Heads {
+            text: named(learner.text, towers.init_text_head(&device)),
+            image: named(learner.image, towers.init_image_head(&device)),
+        }
+    }
+
+    /// # Shapes
+    ///
+    /// - `images`, `captions`: `[batch, width]` of their tower; row for row a pair
+    /// - `targets`: `[batch, batch]`
+    /// - output: `[1]`
+    fn loss(&self, images: Tensor<2>, captions: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
+        let [of_text, of_image, of_hidden] = &self.dropout;
+        let of = |head: &Head, features, dropout: &Dropout| {
+            let embeddings = head.forward_with(
+                features,
+                |input| dropout.forward(input),
+                |hidden| of_hidden.forward(hidden),
+            );
+            normalize(embeddings)
+        };
+        let texts = of(&self.text, captions, of_text);
+        let cosines = of(&self.image, images, of_image).matmul(texts.transpose());
+        let scale = self.log_logit_scale.val().exp().clamp_max(MAX_LOGIT_SCALE);
+        soft_info_nce(cosines * scale.unsqueeze::<2>(), targets)
+    }
+}
+
+/// Batches of pictures, each seen in one way and with a mixture of its captions.
+struct HeadBatches<'a> {
+    recipe: &'a HeadRecipe,
+    train: &'a CaptionedPictures,
+    captions_of: Vec<Vec<usize>>,
+    /// Mean direction of each picture's captions, `[n_pictures, text width]`.
+    meanings: Tensor<2>,
+    device: Device,
+}
+
+impl<'a> HeadBatches<'a> {
+    fn new(recipe: &'a HeadRecipe, train: &'a CaptionedPictures, device: &Device) -> Result<Self> {
+        let captions_of = captions_of(train);
+        ensure!(
+            captions_of.len() >= recipe.batch,
+            "{} pictures, fewer than a batch of {}",
+            captions_of.len(),
+            recipe.batch
+        );
+        let cpu = device.clone().inner();
+        let unit = Rows::from_device(normalize(train.captions.to_device(&cpu)))?;
+        let means = captions_of.iter().map(|captions| {
+            let share = 1.0 / captions.len() as f32;
+            mixture(&unit, captions.iter().map(|caption| (*caption, share)))
+        });
+        let means = Rows {
+            values: means.flatten().collect(),
+            width: unit.width,
+        };
+        Ok(Self {
+            recipe,
+            train,
+            captions_of,
+            meanings: normalize(means.to_device(&cpu)),
+            device: device.clone(),
+        })
+    }
+
+    /// The pictures of a step. Each picture is drawn once in an epoch.
+    fn pictures(&self, step: usize) -> Vec<usize> {
+        let (n, batch) = (self.captions_of.len(), self.recipe.batch);
+        let per_epoch = n / batch;
+        let mut rng = ChaCha8Rng::seed_from_u64(self.recipe.seed);
+        rng.set_stream((step / per_epoch) as u64);
+        let mut order: Vec<usize> = (0..n).collect();
+        order.shuffle(&mut rng);
+        order[step % per_epoch * batch..][..batch].to_vec()
+    }
+
+    /// Half one-hot, half by how like the captions of two pictures are, in the recipe's shares.
+    fn targets(&self, pictures: &[usize]) -> Tensor<2> {
+        let rows = pictures.iter().map(|picture| *picture as i64).collect();
+        let rows = TensorData::new::<i64, _>(rows, [pictures.len()]);
+        let device = self.device.clone().inner();
+        let meanings = self
+            .meanings
+            .clone()
+            .select(0, Tensor::from_data(rows, &device));
+        let cosines = meanings.clone().matmul(meanings.transpose());
+        let soft = softmax(cosines / self.recipe.target_temperature, 1) * self.recipe.softness;
+        let targets = Tensor::eye(pictures.len(), &device) * (1.0 - self.recipe.softness) + soft;
+        targets.autodiff()
+    }
+}
+
+impl Objective<HeadLearner> for HeadBatches<'_> {
+    fn loss(&mut self, learner: &HeadLearner, step: usize) -> Result<Loss> {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.recipe.seed);
+        rng.set_stream(u64::MAX - step as u64);
+        let pictures = self.pictures(step);
+        let (mut images, mut captions) = (Vec::new(), Vec::new());
+        for picture in &pictures {
+            let view = rng.random_range(0..=self.train.augmented.len());
+            let seen = match view.checked_sub(1) {
+                None => &self.train.images,
+                Some(view) => &self.train.augmented[view],
+            };
+            images.extend_from_slice(seen.row(*picture));
+            let of_one = &self.captions_of[*picture];
+            let shares = random_shares(of_one.len(), &mut rng);
+            let shares = of_one.iter().copied().zip(shares);
+            captions.extend(mixture(&self.train.captions, shares));
+        }
+        let rows = |values, width| {
+            let data = TensorData::new::<f32, _>(values, [pictures.len(), width]);
+            Tensor::<2>::from_data(data, &self.device)
+        };
+        let total = learner.loss(
+            rows(images, self.train.images.width),
+            rows(captions, self.train.captions.width),
+            self.targets(&pictures),
+        );
+        let shown = vec![("loss", total.clone())];
+        Ok(Loss { total, shown })
+    }
+
+    fn learning_rate(&self, step: usize) -> f64 {
+        let climb = (step + 1) as f64 / self.recipe.warmup.max(1) as f64;
+        let phase = std::f64::consts::PI * step as f64 / self.recipe.steps as f64;
+        climb.min(1.0) * cosine(self.recipe.optimizer.learning_rate(), 0.0, phase)
+    }
+}
+
+/// Positive shares that sum to one, every way to divide as likely as any other.
+fn random_shares(n: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
+    let drawn: Vec<f32> = (0..n)
+        .map(|_| -rng.random_range(f32::MIN_POSITIVE..1.0).ln())
+        .collect();
+    let sum: f32 = drawn.iter().sum();
+    drawn.into_iter().map(|share| share / sum).collect()
+}
+
+/// Rows added in shares.
+fn mixture(rows: &Rows, shares: impl Iterator<Item = (usize, f32)>) -> Vec<f32> {
+    let mut mixed = vec![0.0; rows.width];
+    for (row, share) in shares {
+        for (sum, value) in mixed.iter_mut().zip(rows.row(row)) {
+            *sum += share * value;
+        }
+    }
+    mixed
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn features_are_standardised_by_the_training_set() {
-        let features = Features {
-            values: vec![1.0, 5.0, 3.0, 5.0],
+    fn shares_are_positive_and_sum_to_one() {
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        for n in 1..6 {
+            let shares = random_shares(n, &mut rng);
+            let sum: f32 = shares.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-6, "{shares:?}");
+            assert!(shares.iter().all(|share| *share > 0.0), "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn a_mixture_is_a_sum_of_rows() {
+        let rows = Rows {
+            values: vec![1.0, 2.0, 3.0, 6.0],
             width: 2,
         };
-        let (mean, deviation) = features.statistics();
-        assert_eq!(mean, [2.0, 5.0], "of each column");
-        assert!((deviation[0] - 1.0).abs() < 1e-5, "{deviation:?}");
-        assert!(deviation[1] > 0.0, "nothing is divided by zero");
+        let mixed = mixture(&rows, [(0, 0.5), (1, 0.5)].into_iter());
+        assert_eq!(mixed, [2.0, 4.0], "half of each");
     }
 }

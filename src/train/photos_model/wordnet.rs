@@ -192,6 +192,14 @@ impl WordNet {
         counts.map_or(0, |counts| counts[part as usize])
     }
 
+    /// All nouns of one word, in alphabetical order.
+    pub fn nouns(&self) -> impl Iterator<Item = &str> {
+        let nouns = self.senses.keys().map(String::as_str);
+        let mut nouns: Vec<&str> = nouns.filter(|noun| !noun.contains('_')).collect();
+        nouns.sort_unstable();
+        nouns.into_iter()
+    }
+
     /// Whether a word is a verb that follows "he" or "they", and in texts more often than a noun.
     #[must_use]
     pub fn is_rather_verb(&self, word: &str) -> bool {

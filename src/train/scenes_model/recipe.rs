@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::clip::ClipRecipe;
-use crate::model::adapter::AdapterConfig;
+use crate::model::adapter::{AdapterConfig, MeanDirection};
 use crate::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 use crate::preprocess::text::word_level_tokenizer_json;
 use crate::scenes::vocabulary;
@@ -76,6 +76,7 @@ impl ScenesRecipe {
             embed_dim: model.embed_dim,
             hidden_width: 256,
             hidden_layers: 3,
+            mean_direction: MeanDirection::Learned,
         };
         Self {
             model,

@@ -1,0 +1,156 @@
+//! Captioned photographs to train on, to choose by and to measure on, with the vaguer truths of their captions.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::vaguer_captions::VaguerCaptions;
+use super::wordnet::WordNet;
+use crate::train::data::{Item, Listing, first_of, flickr, hierarcaps};
+
+/// Where the data lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhotosFolders {
+    /// Flickr8k: its captions, lists and pictures.
+    pub flickr8k: PathBuf,
+    /// `WordNet`'s folder `dict`.
+    pub wordnet: PathBuf,
+    /// `HierarCaps`, to measure on at the end.
+    pub hierarcaps: Option<PathBuf>,
+}
+
+/// Everything that is embedded.
+#[derive(Debug)]
+pub struct PhotosData {
+    /// To train on.
+    pub train: CaptionedListing,
+    /// To choose by.
+    pub dev: CaptionedListing,
+    /// To measure on.
+    pub test: CaptionedListing,
+    /// Four levels of captions a picture, to measure on.
+    pub hierarcaps: Option<Listing>,
+    /// Nouns and their classes.
+    pub wordnet: WordNet,
+}
+
+/// Pictures, their captions, and the vaguer truths of these.
+#[derive(Debug)]
+pub struct CaptionedListing {
+    /// The pictures.
+    pub items: Vec<Item>,
+    /// All captions, picture by picture.
+    pub captions: Vec<String>,
+    /// The picture of each caption.
+    pub picture_of: Vec<usize>,
+    /// The vaguer truths, each text once.
+    pub vaguer: Vec<String>,
+    /// Pictures that each vaguer truth fits.
+    pub vaguer_fits: Vec<Vec<usize>>,
+    /// For each caption, the places of its vaguer truths in [`vaguer`](Self::vaguer), the least vague first.
+    pub vaguer_of: Vec<Vec<usize>>,
+}
+
+impl PhotosData {
+    /// Reads all lists.
+    ///
+    /// # Errors
+    ///
+    /// A file is missing or broken.
+    pub fn read(folders: &PhotosFolders) -> Result<Self> {
+        let wordnet = WordNet::read(&folders.wordnet)?;
+        let [train, dev, test] = flickr::official_splits(&folders.flickr8k)?;
+        let of = |listing: Listing| CaptionedListing::new(listing, &wordnet);
+        Ok(Self {
+            train: of(train),
+            dev: of(dev),
+            test: of(test),
+            hierarcaps: folders
+                .hierarcaps
+                .as_deref()
+                .map(read_hierarcaps)
+                .transpose()?,
+            wordnet,
+        })
+    }
+}
+
+fn read_hierarcaps(root: &Path) -> Result<Listing> {
+    let names = ["hierarcaps_test.csv", "data/hierarcaps_test.csv"];
+    let csv = first_of(root, &names, "file of hierarchies")?;
+    let assets = root.join("assets");
+    let pictures = if assets.is_dir() { &assets } else { root };
+    Ok(hierarcaps::splits(&csv, pictures)?.test)
+}
+
+impl CaptionedListing {
+    fn new(listing: Listing, wordnet: &WordNet) -> Self {
+        let items = listing.items;
+        let texts = |item: &Item| -> Vec<String> {
+            item.captions
+                .iter()
+                .map(|caption| caption.text.clone())
+                .collect()
+        };
+        let captions: Vec<Vec<String>> = items.iter().map(texts).collect();
+        let made = VaguerCaptions::of(&captions, wordnet);
+        let (mut vaguer, mut vaguer_fits, mut vaguer_of) = (Vec::new(), Vec::new(), Vec::new());
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (picture, of_one) in captions.iter().enumerate() {
+            for caption in 0..of_one.len() {
+                let truths = made.of_caption(picture, caption).into_iter();
+                let truths = truths.map(|truth| {
+                    *places.entry(truth.text.clone()).or_insert_with(|| {
+                        vaguer.push(truth.text);
+                        vaguer_fits.push(truth.pictures);
+                        vaguer.len() - 1
+                    })
+                });
+                vaguer_of.push(truths.collect());
+            }
+        }
+        let picture_of = captions.iter().enumerate();
+        let picture_of = picture_of.flat_map(|(i, of_one)| vec![i; of_one.len()]);
+        Self {
+            picture_of: picture_of.collect(),
+            captions: captions.into_iter().flatten().collect(),
+            items,
+            vaguer,
+            vaguer_fits,
+            vaguer_of,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::data::{ItemCaption, Picture};
+    use crate::train::photos_model::wordnet::tests::excerpt;
+
+    #[test]
+    fn vaguer_truths_are_listed_once_with_all_pictures_that_they_fit() {
+        let item = |id: &str, texts: &[&str]| Item {
+            id: id.to_owned(),
+            picture: Picture::File(PathBuf::from(id)),
+            captions: texts.iter().map(|text| ItemCaption::plain(text)).collect(),
+        };
+        let listing = Listing {
+            items: vec![
+                item("a.jpg", &["A dog runs .", "A puppy ."]),
+                item("b.jpg", &["A dog sits ."]),
+            ],
+            skipped: Vec::new(),
+        };
+        let found = CaptionedListing::new(listing, &excerpt());
+        assert_eq!(found.picture_of, [0, 0, 1], "of each caption");
+        let dog = found.vaguer.iter().position(|text| text == "a dog");
+        let dog = dog.expect("a truth of all three");
+        assert_eq!(found.vaguer_fits[dog], [0, 1], "both pictures");
+        assert!(
+            found.vaguer_of.iter().all(|truths| truths.contains(&dog)),
+            "{found:?}"
+        );
+    }
+}

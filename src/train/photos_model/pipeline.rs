@@ -1,0 +1,170 @@
+//! `train photos`: import → embed → heads → adapters → evaluate → export. What a folder holds already is not done again.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::ValueEnum;
+
+use super::augment::Augmentation;
+use super::data::{CaptionedListing, PhotosData, PhotosFolders};
+use super::tower_features::TowerFeatures;
+use crate::device;
+use crate::train::features::encoder::Encoder;
+use crate::train::features::rows::Rows;
+use crate::train::files;
+use crate::train::import::towers::{Vocabulary, import_towers};
+use crate::train::import::{CheckpointSource, Import};
+use crate::weights::shard::Precision;
+
+/// Wordpieces that are kept of the text tower's.
+const N_PIECES: usize = 14_000;
+
+/// Names of the features of augmented pictures, each with the seed of its number.
+const CROPS: [&str; 2] = ["crops-1", "crops-2"];
+
+/// How much work to put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PhotosPreset {
+    /// Pictures as they are; to try the command.
+    Small,
+    /// Augmented pictures, too.
+    Full,
+}
+
+/// What to make, and of what.
+#[derive(Debug, Clone)]
+pub struct PhotosRun {
+    /// The data.
+    pub folders: PhotosFolders,
+    /// The text tower.
+    pub text_tower: CheckpointSource,
+    /// The image tower.
+    pub image_tower: CheckpointSource,
+    /// How much work to put in.
+    pub preset: PhotosPreset,
+    /// Folder of the run.
+    pub out: PathBuf,
+    /// The command, for the record.
+    pub command: String,
+}
+
+/// Features of captioned pictures.
+#[derive(Debug)]
+pub struct EmbeddedListing {
+    /// A row for each picture.
+    pub images: Rows,
+    /// A row for each caption.
+    pub captions: Rows,
+    /// A row for each vaguer truth.
+    pub vaguer: Rows,
+}
+
+/// What the towers say of all data.
+#[derive(Debug)]
+pub struct Embedded {
+    /// To train on.
+    pub train: EmbeddedListing,
+    /// Augmented pictures to train on.
+    pub crops: Vec<Rows>,
+    /// To choose by.
+    pub dev: EmbeddedListing,
+    /// To measure on.
+    pub test: EmbeddedListing,
+    /// Pictures and captions of all levels, if they are to be measured on.
+    pub hierarcaps: Option<[Rows; 2]>,
+}
+
+impl PhotosRun {
+    /// Imports the towers, with the wordpieces that captions and dictionaries need, and returns their folder.
+    ///
+    /// # Errors
+    ///
+    /// A source cannot be found or is no tower of a known kind, or the folder cannot be written.
+    pub fn towers(&self, data: &PhotosData) -> Result<PathBuf> {
+        let folder = self.out.join("towers");
+        if folder.join("manifest.json").exists() {
+            return Ok(folder);
+        }
+        std::fs::create_dir_all(&self.out)
+            .with_context(|| format!("creating {}", self.out.display()))?;
+        let typed = self.out.join("typed.txt");
+        let words = data.wordnet.nouns();
+        let texts = data.train.captions.iter().map(String::as_str).chain(words);
+        files::put(&typed, texts.collect::<Vec<_>>().join("\n"))?;
+        let vocabulary = Vocabulary {
+            typed: vec![typed],
+            pieces: N_PIECES,
+        };
+        let import = Import {
+            source: self.text_tower.clone(),
+            out: folder.clone(),
+            precision: Precision::F32,
+            tokenizer: None,
+            golden_picture: None,
+            replace: false,
+            command: self.command.clone(),
+        };
+        import_towers(&import, &self.image_tower, &vocabulary)?;
+        Ok(folder)
+    }
+
+    /// Features of everything, of which those are read that were computed before.
+    ///
+    /// # Errors
+    ///
+    /// A picture cannot be read, the folder holds other features, or the user interrupted.
+    pub fn embed(&self, data: &PhotosData, towers: &Path) -> Result<Embedded> {
+        let encoder = Encoder::open(towers, &device::cpu())?;
+        let features = TowerFeatures {
+            encoder: &encoder,
+            folder: self.out.join("features"),
+        };
+        let of = |listing: &CaptionedListing, names: [&'static str; 3]| {
+            Ok::<_, anyhow::Error>(EmbeddedListing {
+                captions: features.texts(names[1], &listing.captions)?,
+                vaguer: features.texts(names[2], &listing.vaguer)?,
+                images: features.images(names[0], &listing.items, None)?,
+            })
+        };
+        let hierarcaps = data.hierarcaps.as_ref().map(|listing| {
+            let captions = listing.items.iter().flat_map(|item| &item.captions);
+            let captions: Vec<&str> = captions.map(|caption| caption.text.as_str()).collect();
+            let captions = features.texts("hierarcaps-captions", &captions)?;
+            let images = features.images("hierarcaps-pictures", &listing.items, None)?;
+            Ok::<_, anyhow::Error>([images, captions])
+        });
+        let hierarcaps = hierarcaps.transpose()?;
+        let names = ["test-pictures", "test-captions", "test-vaguer"];
+        let test = of(&data.test, names)?;
+        let dev = of(&data.dev, ["dev-pictures", "dev-captions", "dev-vaguer"])?;
+        let names = ["train-pictures", "train-captions", "train-vaguer"];
+        let train = of(&data.train, names)?;
+        let n_crops = match self.preset {
+            PhotosPreset::Small => 0,
+            PhotosPreset::Full => CROPS.len(),
+        };
+        let crops = (1..).zip(&CROPS[..n_crops]).map(|(seed, name)| {
+            features.images(name, &data.train.items, Some(Augmentation { seed }))
+        });
+        Ok(Embedded {
+            crops: crops.collect::<Result<_>>()?,
+            train,
+            dev,
+            test,
+            hierarcaps,
+        })
+    }
+
+    /// Runs all stages.
+    ///
+    /// # Errors
+    ///
+    /// Whatever stops a stage.
+    pub fn run(&self) -> Result<()> {
+        let data = PhotosData::read(&self.folders)?;
+        let towers = self.towers(&data)?;
+        let embedded = self.embed(&data, &towers)?;
+        eprintln!("{} crops", embedded.crops.len());
+        Ok(())
+    }
+}

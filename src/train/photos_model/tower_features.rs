@@ -1,0 +1,170 @@
+//! Features that locked towers give of pictures and texts, computed once and kept in a folder, piece by piece.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, ensure};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::augment::Augmentation;
+use crate::preprocess::RgbPixels;
+use crate::train::data::{Item, corruption::Corruptions};
+use crate::train::features::encoder::Encoder;
+use crate::train::features::rows::{Embedded, Rows};
+use crate::train::files;
+use crate::train::progress::{Interrupt, Meter};
+use crate::weights::shard::{Precision, read, write};
+
+/// Pictures or texts in a piece, after which an interrupted run resumes.
+const ROWS_PER_PIECE: usize = 512;
+/// Pictures that are decoded and seen together.
+const PICTURES_PER_PASS: usize = 32;
+
+/// A folder of features.
+#[derive(Debug)]
+pub struct TowerFeatures<'a> {
+    /// The towers.
+    pub encoder: &'a Encoder,
+    /// Where the pieces lie.
+    pub folder: PathBuf,
+}
+
+/// What a list of features was made of.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Claim {
+    /// SHA-256 of the towers' files.
+    weights: Vec<String>,
+    /// SHA-256 of all names or texts.
+    rows: String,
+    augmentation: Option<Augmentation>,
+}
+
+impl TowerFeatures<'_> {
+    /// The text tower's features of each text.
+    ///
+    /// # Errors
+    ///
+    /// The folder holds features of other texts under this name, the device fails, or the user interrupted.
+    pub fn texts<S: AsRef<str> + Sync>(&self, name: &'static str, texts: &[S]) -> Result<Rows> {
+        self.claim(name, texts.iter().map(AsRef::as_ref), None)?;
+        self.rows(name, texts, |piece| {
+            let tokens = self.encoder.tokens(piece)?;
+            Ok(self.encoder.all_texts(&tokens, |_| {})?.activations)
+        })
+    }
+
+    /// The image tower's features of each picture as it is, or augmented.
+    ///
+    /// # Errors
+    ///
+    /// A picture cannot be read, and as [`texts`](Self::texts).
+    pub fn images(
+        &self,
+        name: &'static str,
+        items: &[Item],
+        augmentation: Option<Augmentation>,
+    ) -> Result<Rows> {
+        self.claim(
+            name,
+            items.iter().map(|item| item.id.as_str()),
+            augmentation,
+        )?;
+        let picture = |item: &Item| -> Result<RgbPixels> {
+            let rgb = item.picture.read().with_context(|| item.id.clone())?;
+            Ok(augmentation.map_or_else(|| rgb.clone(), |view| view.apply(&rgb, &item.id)))
+        };
+        self.rows(name, items, |piece| {
+            let mut features = self.encoder.no_images();
+            for items in piece.chunks(PICTURES_PER_PASS) {
+                let pictures = items.par_iter().map(picture);
+                features.append(self.pictures(&pictures.collect::<Result<Vec<_>>>()?)?);
+            }
+            Ok(features.activations)
+        })
+    }
+
+    /// Features of pictures that were made, which are not kept.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn of_pixels(&self, pictures: &[RgbPixels]) -> Result<Rows> {
+        let mut features = self.encoder.no_images();
+        for pictures in pictures.chunks(PICTURES_PER_PASS) {
+            features.append(self.pictures(pictures)?);
+        }
+        Ok(features.activations)
+    }
+
+    fn pictures(&self, pictures: &[RgbPixels]) -> Result<Embedded> {
+        let pixels = pictures.par_iter();
+        let pixels = pixels.map(|rgb| self.encoder.pixels(rgb, "", Corruptions::default()));
+        self.encoder.images(&pixels.collect::<Vec<_>>())
+    }
+
+    fn claim<'t>(
+        &self,
+        name: &str,
+        rows: impl Iterator<Item = &'t str>,
+        augmentation: Option<Augmentation>,
+    ) -> Result<()> {
+        std::fs::create_dir_all(&self.folder)
+            .with_context(|| format!("creating {}", self.folder.display()))?;
+        let mut hash = Sha256::new();
+        rows.for_each(|row| hash.update([row.as_bytes(), &[0]].concat()));
+        let claim = Claim {
+            weights: self.encoder.weights().to_vec(),
+            rows: hash.finalize().iter().map(|b| format!("{b:02x}")).collect(),
+            augmentation,
+        };
+        let path = self.folder.join(format!("{name}.json"));
+        let Some(there) = files::find_json::<Claim>(&path)? else {
+            return files::put(&path, serde_json::to_vec(&claim)?);
+        };
+        ensure!(
+            there == claim,
+            "{} is of other towers, pictures or texts; choose another folder, or delete it",
+            path.display()
+        );
+        Ok(())
+    }
+
+    /// All pieces, those that are there already read and the others computed.
+    fn rows<T>(
+        &self,
+        name: &'static str,
+        items: &[T],
+        embed: impl Fn(&[T]) -> Result<Rows>,
+    ) -> Result<Rows> {
+        let (mut meter, interrupt) = (Meter::new(name, 0, items.len()), Interrupt::install());
+        let mut all = Rows::empty(0);
+        for (i, piece) in items.chunks(ROWS_PER_PIECE).enumerate() {
+            let path = self.folder.join(format!("{name}-{i:05}.safetensors"));
+            let rows = if path.exists() {
+                let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+                let records = read(&bytes).with_context(|| path.display().to_string())?;
+                Rows::from_record(records.into_iter().next().context("an empty piece")?)?
+            } else {
+                ensure!(
+                    !interrupt.is_set(),
+                    "interrupted while embedding {name}; the same command resumes from there"
+                );
+                let rows = embed(piece)?;
+                files::put(&path, write(&[rows.record("features")], Precision::F32)?)?;
+                rows
+            };
+            ensure!(
+                rows.n_rows() == piece.len(),
+                "{} has {} rows, expected {}",
+                path.display(),
+                rows.n_rows(),
+                piece.len()
+            );
+            all.append(rows);
+            meter.update((i * ROWS_PER_PIECE + piece.len()).min(items.len()), &[]);
+        }
+        meter.finish();
+        Ok(all)
+    }
+}
