@@ -1,0 +1,117 @@
+//! The summary as a table in Markdown, for the model card.
+
+use crate::report::PhotosSummary;
+
+/// What stands in a cell that a column has no value for.
+const NOTHING: &str = "–";
+
+/// A row of the table.
+struct Row {
+    label: &'static str,
+    /// Path of the measure below a family.
+    measure: &'static str,
+    /// Path of the same by the cosine.
+    cosine: Option<&'static str>,
+    /// Whether words and norms were measured in the place of κ.
+    has_baselines: bool,
+    /// Digits behind the point.
+    n_digits: usize,
+}
+
+/// Writes the table, a row each measure: mean ± standard deviation over the seeds.
+#[must_use]
+pub fn markdown(summary: &PhotosSummary) -> String {
+    let seeds = summary.n_seeds;
+    let mut lines = vec![
+        format!(
+            "| measure ({seeds} seeds) | vMF | power spherical | cosine | word count | feature norm |"
+        ),
+        "|---|---|---|---|---|---|".to_owned(),
+    ];
+    lines.extend(rows().iter().map(|row| line(summary, row)));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn line(summary: &PhotosSummary, row: &Row) -> String {
+    let below = |parent: &str| cell(summary, &format!("{parent}.{}", row.measure), row.n_digits);
+    let baseline = |parent: &str| match row.has_baselines {
+        true => below(parent),
+        false => NOTHING.to_owned(),
+    };
+    let cells = [
+        row.label.to_owned(),
+        below("vmf"),
+        below("power_spherical"),
+        row.cosine.map_or_else(
+            || NOTHING.to_owned(),
+            |path| cell(summary, path, row.n_digits),
+        ),
+        baseline("baselines.word_count"),
+        baseline("baselines.feature_norm"),
+    ];
+    format!("| {} |", cells.join(" | "))
+}
+
+fn cell(summary: &PhotosSummary, path: &str, n_digits: usize) -> String {
+    let Some(spread) = summary.measures.get(path) else {
+        return NOTHING.to_owned();
+    };
+    format!("{:.n_digits$} ± {:.n_digits$}", spread.mean, spread.sd).replace('-', "−")
+}
+
+#[rustfmt::skip] // A table.
+fn rows() -> Vec<Row> {
+    vec![
+        scored("Flickr8k test, text → image, R@1", "recall.text_to_image.r1", "cosine.recall.text_to_image.r1"),
+        scored("… R@5", "recall.text_to_image.r5", "cosine.recall.text_to_image.r5"),
+        scored("… R@10", "recall.text_to_image.r10", "cosine.recall.text_to_image.r10"),
+        scored("image → text (any of five), R@1", "recall.image_to_text.r1", "cosine.recall.image_to_text.r1"),
+        scored("… R@5", "recall.image_to_text.r5", "cosine.recall.image_to_text.r5"),
+        scored("… R@10", "recall.image_to_text.r10", "cosine.recall.image_to_text.r10"),
+        ordered("S over ten levels, Flickr8k's captions, text → image", "spearman_levels.text_to_image"),
+        ordered("… image → text", "spearman_levels.image_to_text"),
+        ordered("S over ten levels, captions of all levels, text → image", "spearman_levels_all.text_to_image"),
+        ordered("… image → text", "spearman_levels_all.image_to_text"),
+        ordered("HierarCaps, neighbouring rungs with κ rising", "hierarcaps.adjacent_ordered"),
+        ordered("… of equal word count", "hierarcaps.same_length_ordered"),
+        ordered("… S over all levels, text → image", "hierarcaps.spearman"),
+        ordered("… neighbouring levels told apart, AUC", "hierarcaps.auc"),
+        ordered("… average precision", "hierarcaps.average_precision"),
+        scored("… full captions among its pictures, R@10", "hierarcaps.r10", "cosine.hierarcaps_r10"),
+        scored("Flickr8k-Expert, Kendall's τ_c", "expert.tau_c_nats", "vmf.expert.tau_c_cosine"),
+        scored("none of the above, AUROC", "outsiders.auroc", "cosine.outsiders.auroc"),
+        quantized("int8, rank correlation of κ", "int8.kappa_spearman"),
+        quantized("int8, loss of R@1", "int8.r1_loss"),
+    ]
+}
+
+const fn scored(label: &'static str, measure: &'static str, cosine: &'static str) -> Row {
+    Row {
+        label,
+        measure,
+        cosine: Some(cosine),
+        has_baselines: false,
+        n_digits: 3,
+    }
+}
+
+const fn ordered(label: &'static str, measure: &'static str) -> Row {
+    Row {
+        label,
+        measure,
+        cosine: None,
+        has_baselines: true,
+        n_digits: 3,
+    }
+}
+
+const fn quantized(label: &'static str, measure: &'static str) -> Row {
+    Row {
+        label,
+        measure,
+        cosine: None,
+        has_baselines: false,
+        n_digits: 4,
+    }
+}
