@@ -95,3 +95,57 @@ pub(super) fn word_count(text: &str) -> usize {
         .filter(|word| word.contains(char::is_alphanumeric))
         .count()
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::train::data::{Item, ItemCaption, Picture};
+    use crate::train::photos_model::wordnet::tests::excerpt;
+
+    /// Pictures `0.jpg`, `1.jpg` … with these captions.
+    pub(in super::super) fn listing(captions: &[&[&str]]) -> Listing {
+        let items = captions.iter().enumerate().map(|(i, captions)| Item {
+            id: format!("{i}.jpg"),
+            picture: Picture::File(PathBuf::from(format!("{i}.jpg"))),
+            captions: captions
+                .iter()
+                .map(|text| ItemCaption::plain(text))
+                .collect(),
+        });
+        Listing {
+            items: items.collect(),
+            skipped: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn written_captions_keep_their_order_and_their_picture() {
+        let list = CaptionList::of(&listing(&[&["a dog", "a brown dog"], &["a dog"]]));
+        assert_eq!(list.texts, ["a dog", "a brown dog", "a dog"], "in order");
+        assert_eq!(list.pictures_of, [[0], [0], [1]], "own picture alone");
+        let expected = [vec![0, 1], vec![2]];
+        assert_eq!(list.captions_of(2), expected, "captions of each picture");
+    }
+
+    #[test]
+    fn captions_of_all_levels_stand_once_with_all_pictures_that_they_fit() {
+        let captions: &[&[&str]] = &[&["A dog runs ."], &["A dog sits ."], &["Two men ."]];
+        let list = CaptionList::of_all_levels(&listing(captions), &excerpt());
+        let pictures_of = |text: &str| {
+            let rows = (0..list.len()).filter(|&i| list.texts[i] == text);
+            rows.map(|i| list.pictures_of[i].clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(pictures_of("A dog runs ."), [[0]], "as it was written");
+        assert_eq!(pictures_of("a dog"), [[0, 1]], "two dogs");
+        assert_eq!(pictures_of("something"), [[0, 1, 2]], "everything");
+    }
+
+    #[test]
+    fn punctuation_is_no_word() {
+        assert_eq!(word_count("A man , 2 dogs and a T-shirt ."), 7, "words");
+        assert_eq!(word_count(" . "), 0, "words of a full stop");
+    }
+}

@@ -186,3 +186,67 @@ fn unit(mut matrix: Rows) -> Rows {
     }
     matrix
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(width: usize, values: &[f32]) -> Rows {
+        Rows {
+            values: values.to_vec(),
+            width,
+        }
+    }
+
+    fn pairs(picture: usize, n_kappas: usize) -> Result<EncodedPairs> {
+        let captions = CaptionList {
+            texts: vec!["a dog".to_owned(), "something".to_owned()],
+            pictures_of: vec![vec![picture], vec![0, 1]],
+        };
+        let distributions = PerFamily::of(|_| Distributions {
+            concentrations: vec![1.0; n_kappas],
+            mean_directions: None,
+        });
+        let images = matrix(2, &[0.0, 2.0, 0.0, 0.0]);
+        EncodedPairs::new(
+            images,
+            captions,
+            matrix(2, &[3.0, 4.0, 1.0, 0.0]),
+            distributions,
+        )
+    }
+
+    #[test]
+    fn rows_are_normalised_and_keep_their_length_beside() {
+        let pairs = pairs(1, 2).expect("two pictures, two captions");
+        assert_eq!(
+            pairs.embeddings.values,
+            [0.6, 0.8, 1.0, 0.0],
+            "unit vectors"
+        );
+        assert_eq!(pairs.images.values, [0.0, 1.0, 0.0, 0.0], "zeros stay");
+        assert_eq!(pairs.feature_norms, [5.0, 1.0], "lengths");
+        assert_eq!(pairs.word_counts(), [2.0, 1.0], "words");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_both_numbers() {
+        let error = |result: Result<EncodedPairs>| result.expect_err("does not fit").to_string();
+        assert_eq!(
+            error(pairs(2, 2)),
+            "captions name picture 3 of 2",
+            "picture"
+        );
+        assert_eq!(error(pairs(0, 3)), "3 values of κ for 2 captions", "κ");
+        let ladders = EncodedLadders::new(pairs(0, 2).expect("fits"), 3);
+        let error = ladders.expect_err("two captions").to_string();
+        assert_eq!(error, "2 captions are no ladders of 3 levels", "ladders");
+        let kinds = vec![("noise".to_owned(), matrix(3, &[1.0; 3]))];
+        let outsiders = EncodedOutsiders::new(kinds, matrix(2, &[1.0; 4]));
+        let error = outsiders.expect_err("three columns").to_string();
+        assert!(
+            error.starts_with("noise: (1, 3) rows and columns"),
+            "{error}"
+        );
+    }
+}

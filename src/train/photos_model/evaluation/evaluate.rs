@@ -162,3 +162,140 @@ fn r1_loss(single: &Found, eight_bits: &Found) -> f64 {
     let text_to_image = single.text_to_image.r1 - eight_bits.text_to_image.r1;
     text_to_image.max(single.image_to_text.r1 - eight_bits.image_to_text.r1)
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::captions::CaptionList;
+    use super::super::encoded::Distributions;
+    use super::*;
+    use crate::report::RecallAt;
+    use crate::train::features::rows::Rows;
+
+    const N_PICTURES: usize = 40;
+
+    /// One axis for each picture.
+    fn axes(n_of_each: usize) -> Rows {
+        let row = |i: usize| (0..N_PICTURES).map(move |axis| f32::from(u8::from(axis == i)));
+        let rows = (0..N_PICTURES).flat_map(|i| std::iter::repeat_n(i, n_of_each));
+        Rows {
+            values: rows.flat_map(row).collect(),
+            width: N_PICTURES,
+        }
+    }
+
+    /// A model whose captions point at their picture; `kappa` of each of the captions of a picture, the vaguest first.
+    fn perfect(kappas: &[f64]) -> EncodedPairs {
+        let n_of_each = kappas.len();
+        let rows = 0..N_PICTURES * n_of_each;
+        let captions = CaptionList {
+            texts: rows
+                .clone()
+                .map(|row| vec!["word"; row % n_of_each + 1].join(" "))
+                .collect(),
+            pictures_of: rows.map(|row| vec![row / n_of_each]).collect(),
+        };
+        let distributions = PerFamily::of(|_| Distributions {
+            concentrations: kappas.repeat(N_PICTURES),
+            mean_directions: None,
+        });
+        EncodedPairs::new(axes(1), captions, axes(n_of_each), distributions).expect("fits")
+    }
+
+    /// The evaluation of a model that makes no mistake.
+    pub(in super::super) fn sample(seed: u64) -> PhotosEvaluation {
+        let (flickr, ladders) = (perfect(&[20.0]), perfect(&[5.0, 10.0, 15.0, 20.0]));
+        let opposite = Rows {
+            values: axes(1).values.iter().map(|x| -x - 0.1).collect(),
+            width: N_PICTURES,
+        };
+        let outsiders = EncodedOutsiders::new(vec![("noise".to_owned(), opposite)], axes(1));
+        let judged = [(0, 0, 4), (1, 1, 4), (2, 5, 1), (3, 9, 1)];
+        let judged = judged.map(|(i_image, i_caption, score)| JudgedPair {
+            i_image,
+            i_caption,
+            scores: [score; 3],
+        });
+        evaluate(&EvaluationInput {
+            seed,
+            flickr: &flickr,
+            all_levels: &ladders,
+            hierarcaps: &EncodedLadders::new(ladders.clone(), 4).expect("whole ladders"),
+            judged: &judged,
+            outsiders: &outsiders.expect("fits"),
+            int8: Some(&perfect(&[19.0])),
+        })
+    }
+
+    #[test]
+    fn a_perfect_model_reaches_the_bounds() {
+        let found = sample(7);
+        let all = RecallAt {
+            r1: 1.0,
+            r5: 1.0,
+            r10: 1.0,
+        };
+        assert_eq!((found.n_pictures, found.n_captions), (40, 40), "sizes");
+        assert_eq!(found.cosine.recall.text_to_image, all, "by cosine");
+        for family in Family::ALL {
+            let of_family = found.families.get(family);
+            let ways = of_family.recall;
+            assert_eq!(
+                [ways.text_to_image, ways.image_to_text],
+                [all; 2],
+                "{family:?}"
+            );
+            let ladders = &of_family.hierarcaps;
+            let bounds = [
+                ladders.hierarchy.adjacent_ordered,
+                ladders.hierarchy.auc,
+                ladders.r10,
+            ];
+            assert_eq!(bounds, [1.0; 3], "{family:?}: {ladders:?}");
+            assert_eq!(of_family.expert.tau_c_nats, Some(1.0), "{family:?}");
+            assert_eq!(of_family.outsiders.auroc, Some(1.0), "{family:?}");
+            let eight_bits = of_family.int8.expect("was measured");
+            assert_eq!(eight_bits.r1_loss, 0.0, "{family:?}");
+            assert_eq!(eight_bits.kappa_spearman, None, "all captions have one κ");
+            assert_eq!(
+                of_family.spearman_levels.text_to_image, None,
+                "nothing is missed"
+            );
+        }
+        assert_eq!(
+            found.nearest_pictures.auroc,
+            Some(1.0),
+            "by nearest pictures"
+        );
+        let words = &found.baselines.word_count.hierarcaps;
+        assert_eq!(words.adjacent_ordered, 1.0, "each rung has one word more");
+        assert_eq!(words.same_length_ordered, None, "no two have as many");
+        let norms = &found.baselines.feature_norm.hierarcaps;
+        assert_eq!(
+            (norms.adjacent_ordered, norms.auc),
+            (0.5, 0.5),
+            "all are one"
+        );
+    }
+
+    #[test]
+    fn eight_bits_lose_what_the_worse_direction_loses() {
+        let recall = |hits: [usize; 2], images: [usize; 2]| {
+            let hit = |rank| crate::metrics::retrieval::Hit { best: 0, rank };
+            Found {
+                of_captions: hits.map(hit).into(),
+                of_images: images.map(hit).into(),
+            }
+        };
+        let (single, eight_bits) = (recall([0, 0], [0, 9]), recall([0, 3], [0, 0]));
+        assert_eq!(
+            r1_loss(&single, &eight_bits),
+            0.5,
+            "text to image loses one of two"
+        );
+        assert_eq!(
+            r1_loss(&eight_bits, &single),
+            0.5,
+            "image to text, the other way round"
+        );
+    }
+}

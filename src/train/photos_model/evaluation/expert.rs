@@ -138,3 +138,70 @@ pub(super) fn agreement(judged: &[JudgedPair], nats: &Scores, cosines: &Scores) 
         tau_c_cosine: tau_c(cosines),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::captions::tests::listing;
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<Judgement>> {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("ExpertAnnotations.txt");
+        std::fs::write(&path, text).expect("the folder is the test's own");
+        read_judgements(&path)
+    }
+
+    #[test]
+    fn judged_captions_are_found_and_those_of_the_picture_itself_left_out() {
+        let text = "0.jpg\t1.jpg#1\t1\t2\t2\n0.jpg\t0.jpg#0\t4\t4\t4\n\n1.jpg\t2.jpg#0\t3\t4\t3\n";
+        let judgements = read(text).expect("three lines");
+        // The caption of picture 2 says what one of picture 1 says.
+        let captions: &[&[&str]] = &[&["a cat"], &["a dog", "a brown dog"], &["a dog"]];
+        let found = judged_pairs(&judgements, &listing(captions)).expect("all are there");
+        let expected = JudgedPair {
+            i_image: 0,
+            i_caption: 2,
+            scores: [1, 2, 2],
+        };
+        assert_eq!(found, [expected], "\"a brown dog\" under the cat");
+    }
+
+    #[test]
+    fn lines_of_another_form_are_named() {
+        for line in [
+            "0.jpg\t1.jpg\t1\t1\t1",
+            "0.jpg\t1.jpg#0\t1\t1",
+            "0.jpg\t1.jpg#0\t1\t1\t5",
+        ] {
+            let error = read(&format!("0.jpg\t1.jpg#0\t1\t1\t1\n{line}\n"));
+            let error = error.expect_err("another form").to_string();
+            assert!(error.contains("line 2"), "{line}: {error}");
+        }
+        let judgements = read("7.jpg\t0.jpg#0\t1\t1\t1").expect("of the form");
+        let error = judged_pairs(&judgements, &listing(&[&["a cat"]]));
+        let error = error.expect_err("there is no picture 7").to_string();
+        assert!(error.contains("7.jpg"), "{error}");
+    }
+
+    #[test]
+    fn scores_that_rise_with_every_judgement_agree_wholly() {
+        let row = |values: &[f32]| crate::train::features::rows::Rows {
+            values: values.to_vec(),
+            width: 1,
+        };
+        let scores = Scores::cosines(&row(&[0.1, 0.4, 0.9]), &row(&[1.0, -1.0]));
+        let pair = |i_image, i_caption, score| JudgedPair {
+            i_image,
+            i_caption,
+            scores: [score; 3],
+        };
+        let opposite = Scores::cosines(&row(&[-0.1, -0.4, -0.9]), &row(&[1.0, -1.0]));
+        let judged = [pair(0, 0, 2), pair(0, 1, 3), pair(0, 2, 4), pair(1, 2, 1)];
+        let found = agreement(&judged, &scores, &opposite);
+        let expected = Agreement {
+            tau_c_nats: Some(1.0),
+            tau_c_cosine: Some(-1.0),
+        };
+        assert_eq!(found, expected, "four steps, three judgements of each");
+    }
+}

@@ -69,3 +69,95 @@ fn rise(from: f64, to: f64) -> f64 {
         _ => 0.0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::captions::CaptionList;
+    use super::super::encoded::{Distributions, EncodedPairs};
+    use super::*;
+    use crate::family::PerFamily;
+    use crate::train::features::rows::Rows;
+
+    const N_LEVELS: usize = 3;
+
+    /// Ladders of three rungs: "animal", "dog" and "a brown dog".
+    fn ladders(n: usize) -> EncodedLadders {
+        let rungs = ["animal", "dog", "a brown dog"].map(str::to_owned);
+        let captions = CaptionList {
+            texts: rungs.iter().cloned().cycle().take(n * N_LEVELS).collect(),
+            pictures_of: (0..n * N_LEVELS).map(|row| vec![row / N_LEVELS]).collect(),
+        };
+        let ones = |rows: usize| Rows {
+            values: vec![1.0; rows],
+            width: 1,
+        };
+        let distributions = PerFamily::of(|_| Distributions {
+            concentrations: vec![1.0; n * N_LEVELS],
+            mean_directions: None,
+        });
+        let pairs = EncodedPairs::new(ones(n), captions, ones(n * N_LEVELS), distributions);
+        EncodedLadders::new(pairs.expect("fits"), N_LEVELS).expect("whole ladders")
+    }
+
+    fn missed(n: usize) -> Vec<Hit> {
+        vec![Hit { best: 0, rank: 10 }; n * N_LEVELS]
+    }
+
+    #[test]
+    fn rungs_in_order_are_counted_and_equal_ones_half() {
+        let found = hierarchy(&ladders(2), &[1.0, 2.0, 3.0, 4.0, 4.0, 0.0], &missed(2));
+        assert_eq!(
+            found.adjacent_ordered_by_level,
+            [0.75, 0.5],
+            "½ (1 + ½), ½ (1 + 0)"
+        );
+        assert_eq!(found.adjacent_ordered, 0.625, "of four steps");
+        assert_eq!(found.same_length_ordered, Some(0.75), "animal → dog");
+        // "dog" 2, 4 against "animal" 1, 4: 2 > 1, 4 > 1, 4 = 4. "a brown dog" 3, 0 against "dog": 3 > 2.
+        assert_eq!(
+            found.auc,
+            (2.5 / 4.0 + 1.0 / 4.0) / 2.0,
+            "mean of two areas"
+        );
+        assert_eq!(found.spearman, None, "nothing is found at any level");
+    }
+
+    #[test]
+    fn a_perfect_order_reaches_every_bound_and_its_opposite_the_other() {
+        let perfect: Vec<f64> = (0..12).map(|row| f64::from(row % 3)).collect();
+        let found = hierarchy(&ladders(4), &perfect, &missed(4));
+        let bounds = [found.adjacent_ordered, found.auc, found.average_precision];
+        assert_eq!(bounds, [1.0; 3], "{found:?}");
+        assert_eq!(found.same_length_ordered, Some(1.0), "{found:?}");
+        let opposite: Vec<f64> = perfect.iter().map(|value| -value).collect();
+        let found = hierarchy(&ladders(4), &opposite, &missed(4));
+        assert_eq!((found.adjacent_ordered, found.auc), (0.0, 0.0), "{found:?}");
+    }
+
+    #[test]
+    fn full_captions_alone_count_for_recall() {
+        let mut hits = missed(2);
+        hits[2].rank = 9;
+        hits[3].rank = 0;
+        assert_eq!(full_caption_r10(&ladders(2), &hits), 0.5, "one of two");
+    }
+
+    proptest! {
+        #[test]
+        fn monotone_changes_of_kappa_change_nothing(
+            kappas in prop::collection::vec(0.1..50.0_f64, 12),
+            ranks in prop::collection::vec(0_usize..2, 12),
+        ) {
+            let hits: Vec<Hit> = ranks.into_iter().map(|rank| Hit { best: 0, rank }).collect();
+            let of = |change: fn(f64) -> f64| {
+                let changed: Vec<f64> = kappas.iter().map(|kappa| change(*kappa)).collect();
+                hierarchy(&ladders(4), &changed, &hits)
+            };
+            let found = of(|kappa| kappa);
+            prop_assert_eq!(&found, &of(|kappa| -1.0 / kappa), "−1/κ");
+            prop_assert_eq!(&found, &of(f64::ln), "ln κ");
+        }
+    }
+}

@@ -78,3 +78,58 @@ fn nearness(pictures: &Rows, references: &Rows) -> Vec<f64> {
     });
     near.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::captions::CaptionList;
+    use super::super::encoded::Distributions;
+    use super::*;
+    use crate::family::PerFamily;
+
+    /// A unit vector of the plane at each angle.
+    fn at(degrees: &[f32]) -> Rows {
+        let rows = degrees.iter().map(|angle| angle.to_radians().sin_cos());
+        Rows {
+            values: rows.flat_map(|(y, x)| [x, y]).collect(),
+            width: 2,
+        }
+    }
+
+    fn pairs() -> EncodedPairs {
+        let captions = CaptionList {
+            texts: vec!["a".to_owned(), "b".to_owned()],
+            pictures_of: vec![vec![0], vec![1]],
+        };
+        let distributions = PerFamily::of(|_| Distributions {
+            concentrations: vec![1.0; 2],
+            mean_directions: None,
+        });
+        EncodedPairs::new(at(&[0.0, 40.0]), captions, at(&[0.0, 40.0]), distributions)
+            .expect("fits")
+    }
+
+    fn outsiders() -> EncodedOutsiders {
+        let kinds = [("far", at(&[180.0])), ("near", at(&[20.0, 170.0]))];
+        let kinds = kinds.map(|(kind, pictures)| (kind.to_owned(), pictures));
+        EncodedOutsiders::new(kinds.into(), at(&[0.0, 40.0, 50.0])).expect("fits")
+    }
+
+    #[test]
+    fn photographs_do_not_count_their_own_captions() {
+        let pairs = pairs();
+        let of = |pictures: &Rows| Scores::cosines(&pairs.embeddings, pictures);
+        // Photographs are 40° from the other's caption; of the near ones one is 20° off, the other 130°.
+        let found = by_best_score(&pairs, &of(&pairs.images), &outsiders(), of);
+        let expected = BTreeMap::from([("far".to_owned(), 1.0), ("near".to_owned(), 0.5)]);
+        assert_eq!(found.by_kind, expected, "area by kind");
+        assert_eq!(found.auroc, Some(4.0 / 6.0), "of six pairs four");
+    }
+
+    #[test]
+    fn near_pictures_are_nearer_than_far_ones() {
+        // Mean cosines with 0°, 40° and 50°: .80 at 0°, .92 at 40°; .91 at 20°, −.80 at 180°, −.73 at 170°.
+        let found = by_nearest_pictures(&pairs().images, &outsiders());
+        let expected = BTreeMap::from([("far".to_owned(), 1.0), ("near".to_owned(), 0.75)]);
+        assert_eq!(found.by_kind, expected, "area by kind");
+    }
+}

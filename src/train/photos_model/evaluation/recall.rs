@@ -56,3 +56,59 @@ pub(super) fn spearman_levels(hits: &[Hit], specificity: &[f64]) -> Option<f64> 
     let is_right: Vec<bool> = hits.iter().map(|hit| hit.rank == 0).collect();
     Levels::of(&uncertainty, &is_right, N_LEVELS).spearman
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(best: usize, rank: usize) -> Hit {
+        Hit { best, rank }
+    }
+
+    #[test]
+    fn recall_counts_queries_both_ways() {
+        let found = Found {
+            of_captions: vec![hit(0, 0), hit(0, 4), hit(1, 9), hit(1, 12)],
+            of_images: vec![hit(0, 0), hit(1, 1)],
+        };
+        let expected = BothWays {
+            text_to_image: RecallAt {
+                r1: 0.25,
+                r5: 0.5,
+                r10: 0.75,
+            },
+            image_to_text: RecallAt {
+                r1: 0.5,
+                r5: 1.0,
+                r10: 1.0,
+            },
+        };
+        assert_eq!(found.recall(), expected, "shares of four and of two");
+    }
+
+    #[test]
+    fn recall_that_grows_with_specificity_has_a_correlation_of_minus_one() {
+        // Captions 10 k … 10 k + 9 make a level, of which k are found.
+        let rank = |i: usize| usize::from(i % 10 >= i / 10);
+        let specificity: Vec<f64> = (0_u8..100).map(f64::from).collect();
+        let found = Found {
+            of_captions: (0..100).map(|i| hit(0, rank(i))).collect(),
+            // Pictures retrieve the captions in falling order and are right alike.
+            of_images: (0..100).rev().map(|i| hit(i, rank(i))).collect(),
+        };
+        let expected = BothWays {
+            text_to_image: Some(-1.0),
+            image_to_text: Some(-1.0),
+        };
+        assert_eq!(found.spearman_levels(&specificity), expected, "S");
+        let opposite: Vec<f64> = specificity.iter().map(|value| -value).collect();
+        let found = found.spearman_levels(&opposite);
+        assert_eq!(found.text_to_image, Some(1.0), "S of the opposite order");
+    }
+
+    #[test]
+    fn recall_that_does_not_vary_has_no_correlation() {
+        let hits = vec![hit(0, 0); 50];
+        assert_eq!(spearman_levels(&hits, &[1.0; 50]), None, "S");
+    }
+}

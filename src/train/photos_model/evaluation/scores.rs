@@ -127,3 +127,100 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let rest = a_rest.iter().zip(b_rest).map(|(x, y)| x * y);
     sums.iter().sum::<f32>() + rest.sum::<f32>()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::captions::CaptionList;
+    use super::super::encoded::Distributions;
+    use super::*;
+    use crate::family::PerFamily;
+
+    /// Two captions and three pictures in a space of eleven dimensions.
+    fn pairs(mean_directions: Option<Rows>) -> EncodedPairs {
+        let wave = |n: usize, step: f32| Rows {
+            values: (0_u8..)
+                .take(n * 11)
+                .map(|i| (f32::from(i) * step).sin())
+                .collect(),
+            width: 11,
+        };
+        let captions = CaptionList {
+            texts: vec!["a".to_owned(), "b".to_owned()],
+            pictures_of: vec![vec![0], vec![2]],
+        };
+        let distributions = PerFamily::of(|_| Distributions {
+            concentrations: vec![3.0, 40.0],
+            mean_directions: mean_directions.clone(),
+        });
+        EncodedPairs::new(wave(3, 0.7), captions, wave(2, 0.3), distributions).expect("fits")
+    }
+
+    #[test]
+    fn nats_are_those_of_the_distributions() {
+        let pairs = pairs(None);
+        let scored = ScoredPairs::of(&pairs);
+        for family in Family::ALL {
+            let nats = scored.nats(family);
+            for (i_caption, kappa) in [3.0, 40.0].into_iter().enumerate() {
+                for i_image in 0..3 {
+                    let (caption, image) = (
+                        rows(&pairs.embeddings).nth(i_caption),
+                        rows(&pairs.images).nth(i_image),
+                    );
+                    let products = caption
+                        .into_iter()
+                        .flatten()
+                        .zip(image.into_iter().flatten());
+                    let cosine = products.map(|(x, y)| f64::from(*x) * f64::from(*y)).sum();
+                    let expected = family.log_likelihood_ratio(11, kappa, cosine);
+                    let found = nats.at(i_caption, i_image);
+                    // Forty times the rounding of a cosine in single precision.
+                    assert!(
+                        (found - expected).abs() < 1e-4,
+                        "{family:?}: {found}, expected {expected}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn directions_of_their_own_take_the_place_of_the_embeddings() {
+        let turned = Rows {
+            values: [5.0, 0.0]
+                .map(|x| [[0.0; 10].as_slice(), &[x + 1.0]].concat())
+                .concat(),
+            width: 11,
+        };
+        let (own, moved) = (pairs(None), pairs(Some(turned)));
+        let (own, moved) = (ScoredPairs::of(&own), ScoredPairs::of(&moved));
+        assert_eq!(
+            own.cosines, moved.cosines,
+            "the cosine stays the embeddings'"
+        );
+        let nats = moved.nats(Family::VonMisesFisher);
+        assert_ne!(
+            nats,
+            own.nats(Family::VonMisesFisher),
+            "the likelihood does not"
+        );
+        let last = f64::from(moved.pairs.images.values[10]);
+        let expected = Family::VonMisesFisher.log_likelihood_ratio(11, 3.0, last);
+        assert!(
+            (nats.at(0, 0) - expected).abs() < 1e-5,
+            "of length 6, normalised"
+        );
+    }
+
+    #[test]
+    fn columns_are_the_scores_of_a_picture() {
+        let pairs = pairs(None);
+        let cosines = Scores::cosines(&pairs.embeddings, &pairs.images);
+        let column: Vec<f64> = cosines.of_image(1).map(f64::from).collect();
+        assert_eq!(
+            column,
+            [cosines.at(0, 1), cosines.at(1, 1)],
+            "one a caption"
+        );
+    }
+}

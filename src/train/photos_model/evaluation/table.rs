@@ -115,3 +115,53 @@ const fn quantized(label: &'static str, measure: &'static str) -> Row {
         n_digits: 4,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::evaluate::tests::sample;
+    use super::super::summary::summarize;
+    use super::*;
+
+    #[test]
+    fn every_row_quotes_measures_that_exist() {
+        let mut evaluation = sample(0);
+        // What a perfect model leaves undetermined.
+        let measured = serde_json::to_string(&evaluation)
+            .expect("plain data")
+            .replace("null", "-0.5");
+        evaluation = serde_json::from_str(&measured).expect("numbers where numbers may be");
+        let summary = summarize(&[evaluation]).expect("plain data");
+        for row in rows() {
+            let mut paths = vec![
+                format!("vmf.{}", row.measure),
+                format!("power_spherical.{}", row.measure),
+            ];
+            paths.extend(row.cosine.map(str::to_owned));
+            if row.has_baselines {
+                paths.push(format!("baselines.word_count.{}", row.measure));
+                paths.push(format!("baselines.feature_norm.{}", row.measure));
+            }
+            for path in paths {
+                assert!(
+                    summary.measures.contains_key(&path),
+                    "{}: {path}",
+                    row.label
+                );
+            }
+        }
+        let table = markdown(&summary);
+        assert!(table.contains("| −0.500 ± 0.000 |"), "{table}");
+        let n_columns = table.lines().map(|line| line.matches('|').count());
+        assert!(n_columns.clone().all(|n| n == 7), "{table}");
+        assert_eq!(n_columns.count(), 2 + rows().len(), "{table}");
+    }
+
+    #[test]
+    fn cells_without_a_value_say_so() {
+        let table = markdown(&PhotosSummary::default());
+        assert!(
+            table.contains("| int8, loss of R@1 | – | – | – | – | – |"),
+            "{table}"
+        );
+    }
+}

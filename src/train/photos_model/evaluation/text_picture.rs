@@ -78,7 +78,8 @@ mod tests {
         // "|" is two dots wide and seven high, with one dot missing in the middle row.
         let picture = text_picture("|", WHITE_AND_BLACK, 1);
         let is_black = |x: usize, y: usize| picture.pixels[3 * (y * SIDE + x)] == 0;
-        let rows = (0..LETTER).map(|y| (0..LETTER).filter(|x| is_black(MARGIN + x, MARGIN + y)));
+        let rows =
+            (0..LETTER).map(|y| (0..LETTER).filter(move |x| is_black(MARGIN + x, MARGIN + y)));
         let found: Vec<Vec<usize>> = rows.map(Iterator::collect).collect();
         let bar = vec![3, 4];
         let gap = Vec::new();
