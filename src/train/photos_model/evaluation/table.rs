@@ -8,8 +8,8 @@ const NOTHING: &str = "–";
 /// A row of the table.
 struct Row {
     label: &'static str,
-    /// Path of the measure below a family.
-    measure: &'static str,
+    /// Path of the measure below a family; `None` where κ has no part in it.
+    measure: Option<&'static str>,
     /// Path of the same by the cosine.
     cosine: Option<&'static str>,
     /// Whether words and norms were measured in the place of κ.
@@ -21,10 +21,13 @@ struct Row {
 /// Writes the table, a row each measure: mean ± standard deviation over the seeds.
 #[must_use]
 pub fn markdown(summary: &PhotosSummary) -> String {
-    let seeds = summary.n_seeds;
+    let seeds = match summary.n_seeds {
+        1 => "1 seed".to_owned(),
+        n => format!("{n} seeds"),
+    };
     let mut lines = vec![
         format!(
-            "| measure ({seeds} seeds) | vMF | power spherical | cosine | word count | feature norm |"
+            "| mean ± sd of {seeds} | vMF | power spherical | cosine | word count | feature norm |"
         ),
         "|---|---|---|---|---|---|".to_owned(),
     ];
@@ -34,7 +37,13 @@ pub fn markdown(summary: &PhotosSummary) -> String {
 }
 
 fn line(summary: &PhotosSummary, row: &Row) -> String {
-    let below = |parent: &str| cell(summary, &format!("{parent}.{}", row.measure), row.n_digits);
+    let at = |path: &str| cell(summary, path, row.n_digits);
+    let below = |parent: &str| {
+        let measure = row
+            .measure
+            .map(|measure| at(&format!("{parent}.{measure}")));
+        measure.unwrap_or_else(|| NOTHING.to_owned())
+    };
     let baseline = |parent: &str| match row.has_baselines {
         true => below(parent),
         false => NOTHING.to_owned(),
@@ -43,10 +52,7 @@ fn line(summary: &PhotosSummary, row: &Row) -> String {
         row.label.to_owned(),
         below("vmf"),
         below("power_spherical"),
-        row.cosine.map_or_else(
-            || NOTHING.to_owned(),
-            |path| cell(summary, path, row.n_digits),
-        ),
+        row.cosine.map_or_else(|| NOTHING.to_owned(), at),
         baseline("baselines.word_count"),
         baseline("baselines.feature_norm"),
     ];
@@ -81,6 +87,7 @@ fn rows() -> Vec<Row> {
         scored("… full captions among its pictures, R@10", "hierarcaps.r10", "cosine.hierarcaps_r10"),
         scored("Flickr8k-Expert, Kendall's τ_c", "expert.tau_c_nats", "vmf.expert.tau_c_cosine"),
         scored("none of the above, AUROC", "outsiders.auroc", "cosine.outsiders.auroc"),
+        without_kappa("… by the cosine of the ten nearest training pictures", "nearest_pictures.auroc"),
         quantized("int8, rank correlation of κ", "int8.kappa_spearman"),
         quantized("int8, loss of R@1", "int8.r1_loss"),
     ]
@@ -89,7 +96,7 @@ fn rows() -> Vec<Row> {
 const fn scored(label: &'static str, measure: &'static str, cosine: &'static str) -> Row {
     Row {
         label,
-        measure,
+        measure: Some(measure),
         cosine: Some(cosine),
         has_baselines: false,
         n_digits: 3,
@@ -99,9 +106,19 @@ const fn scored(label: &'static str, measure: &'static str, cosine: &'static str
 const fn ordered(label: &'static str, measure: &'static str) -> Row {
     Row {
         label,
-        measure,
+        measure: Some(measure),
         cosine: None,
         has_baselines: true,
+        n_digits: 3,
+    }
+}
+
+const fn without_kappa(label: &'static str, cosine: &'static str) -> Row {
+    Row {
+        label,
+        measure: None,
+        cosine: Some(cosine),
+        has_baselines: false,
         n_digits: 3,
     }
 }
@@ -109,7 +126,7 @@ const fn ordered(label: &'static str, measure: &'static str) -> Row {
 const fn quantized(label: &'static str, measure: &'static str) -> Row {
     Row {
         label,
-        measure,
+        measure: Some(measure),
         cosine: None,
         has_baselines: false,
         n_digits: 4,
@@ -132,15 +149,18 @@ mod tests {
         evaluation = serde_json::from_str(&measured).expect("numbers where numbers may be");
         let summary = summarize(&[evaluation]).expect("plain data");
         for row in rows() {
-            let mut paths = vec![
-                format!("vmf.{}", row.measure),
-                format!("power_spherical.{}", row.measure),
+            let parents = [
+                "vmf",
+                "power_spherical",
+                "baselines.word_count",
+                "baselines.feature_norm",
             ];
-            paths.extend(row.cosine.map(str::to_owned));
-            if row.has_baselines {
-                paths.push(format!("baselines.word_count.{}", row.measure));
-                paths.push(format!("baselines.feature_norm.{}", row.measure));
-            }
+            let n_parents = if row.has_baselines { 4 } else { 2 };
+            let of_measure = row.measure.into_iter().flat_map(|measure| {
+                let parents = parents.iter().take(n_parents);
+                parents.map(move |parent| format!("{parent}.{measure}"))
+            });
+            let paths = of_measure.chain(row.cosine.map(str::to_owned));
             for path in paths {
                 assert!(
                     summary.measures.contains_key(&path),
