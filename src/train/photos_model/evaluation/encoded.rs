@@ -130,8 +130,8 @@ impl EncodedLadders {
 }
 
 impl EncodedOutsiders {
-    /// Takes pictures of each kind, and `references`: photographs that are not among those measured on, in any space
-    /// that `kinds` share. Rows need not be normalised.
+    /// Takes pictures of each kind, and `references`: photographs that are not among those measured on, such as those
+    /// that the model was trained on. All in the shared space; rows need not be normalised.
     ///
     /// # Errors
     ///

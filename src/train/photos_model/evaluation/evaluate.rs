@@ -1,5 +1,7 @@
 //! Every measure of a trained model, in one call.
 
+use anyhow::{Result, ensure};
+
 use super::encoded::{EncodedLadders, EncodedOutsiders, EncodedPairs};
 use super::expert::{JudgedPair, agreement};
 use super::ladders::{full_caption_r10, hierarchy};
@@ -33,10 +35,15 @@ pub struct EvaluationInput<'a> {
 }
 
 /// Measures a trained model under both families and by the cosine.
-#[must_use]
-pub fn evaluate(input: &EvaluationInput<'_>) -> PhotosEvaluation {
+///
+/// # Errors
+///
+/// Sets that do not belong together: outsiders in another space, other captions in eight bits, judged rows that are not
+/// there.
+pub fn evaluate(input: &EvaluationInput<'_>) -> Result<PhotosEvaluation> {
+    input.check()?;
     let sets = Sets::of(input);
-    PhotosEvaluation {
+    Ok(PhotosEvaluation {
         seed: input.seed,
         n_pictures: input.flickr.n_images(),
         n_captions: input.flickr.captions.len(),
@@ -52,6 +59,29 @@ pub fn evaluate(input: &EvaluationInput<'_>) -> PhotosEvaluation {
         },
         baselines: sets.baselines(),
         nearest_pictures: by_nearest_pictures(&input.flickr.images, input.outsiders),
+    })
+}
+
+impl EvaluationInput<'_> {
+    fn check(&self) -> Result<()> {
+        let (width, outsiders) = (self.flickr.images.width, self.outsiders.references.width);
+        ensure!(
+            outsiders == width,
+            "outsiders in {outsiders} dimensions, photographs in {width}"
+        );
+        let captions = &self.flickr.captions;
+        ensure!(
+            self.int8.is_none_or(|int8| int8.captions == *captions),
+            "eight bits were measured on other captions"
+        );
+        let (n_images, n_captions) = (self.flickr.n_images(), captions.len());
+        let is_there = |pair: &JudgedPair| pair.i_image < n_images && pair.i_caption < n_captions;
+        let missing = self.judged.iter().find(|pair| !is_there(pair));
+        ensure!(
+            missing.is_none(),
+            "{missing:?} was judged, of {n_images} pictures and {n_captions} captions"
+        );
+        Ok(())
     }
 }
 
@@ -224,6 +254,45 @@ pub(super) mod tests {
             outsiders: &outsiders.expect("fits"),
             int8: Some(&perfect(&[19.0])),
         })
+        .expect("sets that belong together")
+    }
+
+    #[test]
+    fn sets_that_do_not_belong_together_are_refused() {
+        let (flickr, ladders) = (perfect(&[20.0]), perfect(&[5.0, 10.0]));
+        let outsiders = |width| {
+            let row = || Rows {
+                values: vec![1.0; width],
+                width,
+            };
+            EncodedOutsiders::new(vec![("noise".to_owned(), row())], row()).expect("fits")
+        };
+        let judged = [JudgedPair {
+            i_image: 0,
+            i_caption: N_PICTURES,
+            scores: [1; 3],
+        }];
+        let error = |width: usize, judged: &[JudgedPair], int8| {
+            let result = evaluate(&EvaluationInput {
+                seed: 0,
+                flickr: &flickr,
+                all_levels: &ladders,
+                hierarcaps: &EncodedLadders::new(ladders.clone(), 2).expect("whole ladders"),
+                judged,
+                outsiders: &outsiders(width),
+                int8: Some(int8),
+            });
+            result.expect_err("does not belong together").to_string()
+        };
+        let width = error(3, &[], &flickr);
+        assert_eq!(
+            width, "outsiders in 3 dimensions, photographs in 40",
+            "space"
+        );
+        let captions = error(N_PICTURES, &[], &ladders);
+        assert!(captions.contains("other captions"), "{captions}");
+        let rows = error(N_PICTURES, &judged, &flickr);
+        assert!(rows.contains("40 pictures and 40 captions"), "{rows}");
     }
 
     #[test]
