@@ -3,6 +3,7 @@
 //! A number that the data do not determine (a correlation with a constant) is `None`, never NaN. Slices that belong
 //! together and differ in length are read up to the shorter one.
 
+pub mod agreement;
 #[cfg(test)]
 mod fixture;
 pub mod rejection;
@@ -149,6 +150,35 @@ pub fn auroc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
     Some((sum - n_positive * (n_positive - 1.0) / 2.0) / (n_positive * n_negative))
 }
 
+/// Returns the average precision of telling positives by their score: the mean over positives of the precision among
+/// everything that scores as high, equal scores taken together; `None` if either is empty.
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::average_precision;
+/// // The first positive stands first; the second, after one negative, makes two of three.
+/// assert_eq!(average_precision(&[0.9, 0.4], &[0.1, 0.5]), Some((1.0 + 2.0 / 3.0) / 2.0));
+/// ```
+#[must_use]
+pub fn average_precision(positives: &[f64], negatives: &[f64]) -> Option<f64> {
+    if positives.is_empty() || negatives.is_empty() {
+        return None;
+    }
+    let labelled = |values: &[f64], is_positive: bool| -> Vec<(f64, bool)> {
+        values.iter().map(|value| (*value, is_positive)).collect()
+    };
+    let mut all = [labelled(positives, true), labelled(negatives, false)].concat();
+    all.sort_by(|a, b| compare(b.0, a.0));
+    let (mut n_above, mut n_found, mut sum) = (0.0, 0.0, 0.0);
+    for tied in all.chunk_by(|a, b| compare(a.0, b.0).is_eq()) {
+        let n_positive = tied.iter().filter(|(_, is_positive)| *is_positive).count() as f64;
+        n_above += tied.len() as f64;
+        n_found += n_positive;
+        sum += n_positive * n_found / n_above;
+    }
+    Some(sum / positives.len() as f64)
+}
+
 /// Returns the percentile (0 to 100) of `x` among ascending reference values: the share below plus half the share
 /// equal. 50 without a reference.
 ///
@@ -274,8 +304,8 @@ mod tests {
 
     use super::fixture::{assert_close, numbers};
     use super::{
-        auroc, first_hit_rank, linear_fit, mean, percentile_of, population_sd, quantile, r_squared,
-        recall_at_k, recall_by_level, spearman,
+        auroc, average_precision, first_hit_rank, linear_fit, mean, percentile_of, population_sd,
+        quantile, r_squared, recall_at_k, recall_by_level, spearman,
     };
 
     /// `SciPy` and `NumPy` compute in f64 too, in another order.
@@ -326,6 +356,16 @@ mod tests {
         );
         let found = auroc(&positives, &negatives).expect("both are there");
         assert_close("auroc", found, &fixture["auroc"]);
+    }
+
+    #[test]
+    fn the_average_precision_agrees_with_scikit_learn() {
+        let fixture = super::fixture::fixture("metrics.json");
+        let [positives, negatives] =
+            ["precision_positives", "precision_negatives"].map(|name| numbers(&fixture[name]));
+        let found = average_precision(&positives, &negatives).expect("both are there");
+        assert_close("average precision", found, &fixture["average_precision"]);
+        assert_eq!(average_precision(&[], &negatives), None, "no positives");
     }
 
     #[test]

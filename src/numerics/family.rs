@@ -1,6 +1,6 @@
 //! The formulas of either distribution, chosen by value: what the page and the evaluation call.
 
-use super::{PowerSpherical, VonMisesFisher};
+use super::{MIN_LIKELIHOOD_COSINE, PowerSpherical, VonMisesFisher};
 use crate::family::Family;
 
 /// Calls one method of whichever distribution `$family` names.
@@ -30,6 +30,28 @@ impl Family {
     #[must_use]
     pub fn log_normalizer_ratio(self, embed_dim: usize, concentration: f64) -> f64 {
         delegate!(self, embed_dim, concentration, log_normalizer_ratio)
+    }
+
+    /// Returns what κ multiplies in the log-likelihood: t under von Mises–Fisher, ln(1 + t) under power spherical.
+    ///
+    /// With [`Self::log_normalizer_ratio`], which many cosines share, it makes the likelihood of each of them:
+    /// κ T(t) + ln C(κ) − ln C(0). Cosines below [`MIN_LIKELIHOOD_COSINE`] are taken as that under power spherical.
+    ///
+    /// # Examples
+    /// ```
+    /// use kappascope::numerics::Family;
+    /// for family in Family::ALL {
+    ///     let normalizer = family.log_normalizer_ratio(256, 40.0);
+    ///     let nats = 40.0 * family.sufficient_statistic(0.3) + normalizer;
+    ///     assert!((nats - family.log_likelihood_ratio(256, 40.0, 0.3)).abs() < 1e-11);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn sufficient_statistic(self, cosine: f64) -> f64 {
+        match self {
+            Self::VonMisesFisher => cosine,
+            Self::PowerSpherical => cosine.max(MIN_LIKELIHOOD_COSINE).ln_1p(),
+        }
     }
 
     /// Returns the mean of the cosine.

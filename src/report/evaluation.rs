@@ -61,13 +61,13 @@ pub struct FamilyEvaluation {
     pub kappa_by_level: Vec<f64>,
 }
 
-/// A number in both directions of retrieval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct BothWays {
+/// A measure in both directions of retrieval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct BothWays<T = f64> {
     /// A caption looks for its picture.
-    pub text_to_image: f64,
+    pub text_to_image: T,
     /// A picture looks for one of its captions.
-    pub image_to_text: f64,
+    pub image_to_text: T,
 }
 
 /// Spearman correlations with `information_bits`, beside two baselines that need no adapter.

@@ -4,11 +4,17 @@
 
 mod evaluation;
 mod metric;
+mod photos;
 mod summary;
 
 pub use evaluation::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation, OutOfDistribution};
 pub use metric::{
     Better, Grouped, Impacted, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval,
     Shift,
+};
+pub use photos::{
+    Agreement, CosineMeasures, Hierarchy, LadderMeasures, OrderBaseline, OrderBaselines,
+    OutsiderAuroc, PhotosEvaluation, PhotosFamily, PhotosReport, PhotosSummary, Quantized,
+    RecallAt, Spread,
 };
 pub use summary::{SHOWN_ON_THE_PAGE, SummaryRow};

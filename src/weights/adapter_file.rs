@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::manifest::Provenance;
 use super::shard::{Precision, metadata, read, write_with_metadata};
 use crate::error::{Error, Result};
-use crate::model::adapter::{AdapterConfig, MeanDirection, PerFamily};
+use crate::model::adapter::{AdapterConfig, PerFamily};
 use crate::model::parameters::TensorRecord;
 
 /// The file's name in a model folder.

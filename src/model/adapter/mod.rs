@@ -80,14 +80,20 @@ impl Adapter {
 
     /// ln κ of captions by an adapter whose mean direction is the encoder's, `[n_texts, 1]`.
     ///
-    /// The perceptron sees the direction alone, with components of size one.
-    ///
     /// # Shapes
     ///
     /// - `features`: `[n_texts, embed_dim]`
     pub fn log_concentration(&self, features: Tensor<2>) -> Tensor<2> {
-        let [_, embed_dim] = features.dims();
-        perceptron::forward(&self.layers, unit(features) * (embed_dim as f64).sqrt())
+        self.log_concentration_with(features, |hidden| hidden)
+    }
+
+    /// As [`log_concentration`](Self::log_concentration), with something done to each hidden layer.
+    pub fn log_concentration_with(
+        &self,
+        features: Tensor<2>,
+        on_hidden: impl Fn(Tensor<2>) -> Tensor<2>,
+    ) -> Tensor<2> {
+        perceptron::forward_with(&self.layers, features, on_hidden)
     }
 }
 
@@ -145,9 +151,9 @@ mod tests {
         let direction = unit(once.clone()) - unit(features.clone());
         let error: f32 = direction.abs().max().into_scalar();
         assert!(error < 1e-6, "the same direction: {error}");
-        let longer = adapter.forward(features * 3.0) - once;
-        let error: f32 = longer.abs().max().into_scalar();
-        assert!(error < 1e-5, "κ does not depend on the length: {error}");
+        let length: f32 = concentration(once).into_scalar();
+        let expected: f32 = adapter.log_concentration(features).exp().into_scalar();
+        assert!((length - expected).abs() < 1e-5, "{length}, not {expected}");
     }
 
     #[test]

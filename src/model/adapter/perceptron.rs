@@ -59,11 +59,20 @@ impl Perceptron {
 
 /// Rows through layers with a `ReLU` after each but the last.
 pub(super) fn forward(layers: &[Linear], rows: Tensor<2>) -> Tensor<2> {
+    forward_with(layers, rows, |hidden| hidden)
+}
+
+/// As [`forward`], with something done to each hidden layer.
+pub(super) fn forward_with(
+    layers: &[Linear],
+    rows: Tensor<2>,
+    on_hidden: impl Fn(Tensor<2>) -> Tensor<2>,
+) -> Tensor<2> {
     let Some((last, hidden)) = layers.split_last() else {
         return rows;
     };
     let hidden = hidden
         .iter()
-        .fold(rows, |rows, layer| relu(layer.forward(rows)));
+        .fold(rows, |rows, layer| on_hidden(relu(layer.forward(rows))));
     last.forward(hidden)
 }

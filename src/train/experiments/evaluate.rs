@@ -10,7 +10,6 @@ use rayon::prelude::*;
 use crate::family::{Family, PerFamily};
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::{mean, recall_by_level, spearman};
-use crate::numerics::MIN_LIKELIHOOD_COSINE;
 use crate::report::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation};
 use crate::scenes::grammar::{N_LEVELS, full_description, hierarchy, random_part};
 use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
@@ -317,11 +316,7 @@ impl<'a> Scorer<'a> {
             return f64::NAN;
         };
         let t = dot(&laws.get(family).mean_direction, &image.embedding);
-        let shape = match family {
-            Family::VonMisesFisher => t,
-            Family::PowerSpherical => t.max(MIN_LIKELIHOOD_COSINE).ln_1p(),
-        };
-        self.concentration * shape + self.log_normalizer_ratio
+        self.concentration * family.sufficient_statistic(t) + self.log_normalizer_ratio
     }
 }
 

@@ -1,11 +1,11 @@
 //! Captioned photographs to train on, to choose by and to measure on, with the vaguer truths of their captions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::vaguer_captions::VaguerCaptions;
+use super::vaguer_captions::{Step, VaguerCaptions};
 use super::wordnet::WordNet;
 use crate::train::data::{Item, Listing, first_of, flickr, hierarcaps};
 
@@ -50,6 +50,12 @@ pub struct CaptionedListing {
     pub vaguer_fits: Vec<Vec<usize>>,
     /// For each caption, the places of its vaguer truths in [`vaguer`](Self::vaguer), the least vague first.
     pub vaguer_of: Vec<Vec<usize>>,
+    /// How each vaguer truth was made.
+    pub steps: Vec<Step>,
+    /// The captions without their full stop, and after them the vaguer truths without their article.
+    pub bare: Vec<String>,
+    /// Places in [`vaguer`](Self::vaguer) of a class and of a noun that belongs to it, by `WordNet`.
+    pub classes: Vec<[usize; 2]>,
 }
 
 impl PhotosData {
@@ -96,6 +102,7 @@ impl CaptionedListing {
         let captions: Vec<Vec<String>> = items.iter().map(texts).collect();
         let made = VaguerCaptions::of(&captions, wordnet);
         let (mut vaguer, mut vaguer_fits, mut vaguer_of) = (Vec::new(), Vec::new(), Vec::new());
+        let mut steps = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for (picture, of_one) in captions.iter().enumerate() {
             for caption in 0..of_one.len() {
@@ -104,6 +111,7 @@ impl CaptionedListing {
                     *places.entry(truth.text.clone()).or_insert_with(|| {
                         vaguer.push(truth.text);
                         vaguer_fits.push(truth.pictures);
+                        steps.push(truth.step);
                         vaguer.len() - 1
                     })
                 });
@@ -112,15 +120,68 @@ impl CaptionedListing {
         }
         let picture_of = captions.iter().enumerate();
         let picture_of = picture_of.flat_map(|(i, of_one)| vec![i; of_one.len()]);
+        let picture_of = picture_of.collect();
+        let captions: Vec<String> = captions.into_iter().flatten().collect();
+        let without_stop = captions.iter().map(|caption| without_stop(caption));
+        let without_article = vaguer.iter().map(|truth| without_article(truth));
         Self {
-            picture_of: picture_of.collect(),
-            captions: captions.into_iter().flatten().collect(),
+            bare: without_stop
+                .chain(without_article)
+                .map(str::to_owned)
+                .collect(),
+            classes: classes(&vaguer, &steps, &vaguer_of, wordnet),
+            steps,
+            picture_of,
+            captions,
             items,
             vaguer,
             vaguer_fits,
             vaguer_of,
         }
     }
+}
+
+/// A caption without the full stop that Flickr8k ends most of its captions with and visitors end none.
+fn without_stop(caption: &str) -> &str {
+    caption.trim_end_matches(['.', ' '])
+}
+
+fn without_article(text: &str) -> &str {
+    let articles = ["a ", "an ", "the "].into_iter();
+    let rest = articles.filter_map(|article| text.strip_prefix(article));
+    rest.last().unwrap_or(text)
+}
+
+/// Pairs of a class and a noun that belongs to it, of the truths of the same caption, each pair once.
+fn classes(
+    vaguer: &[String],
+    steps: &[Step],
+    vaguer_of: &[Vec<usize>],
+    wordnet: &WordNet,
+) -> Vec<[usize; 2]> {
+    let synsets: Vec<_> = vaguer
+        .iter()
+        .map(|text| {
+            let noun = wordnet.noun(without_article(text))?;
+            Some((noun.synset, wordnet.classes(noun.synset)))
+        })
+        .collect();
+    let is_noun = |truth: &&usize| matches!(steps[**truth], Step::Noun | Step::Class);
+    let mut pairs = BTreeSet::new();
+    for truths in vaguer_of {
+        let nouns: Vec<usize> = truths.iter().filter(is_noun).copied().collect();
+        for &class in nouns.iter().filter(|truth| steps[**truth] == Step::Class) {
+            let Some((of_class, _)) = &synsets[class] else {
+                continue;
+            };
+            let members = nouns.iter().filter(|noun| {
+                let synset = synsets[**noun].as_ref();
+                synset.is_some_and(|(_, classes)| classes.contains(of_class))
+            });
+            pairs.extend(members.map(|noun| [class, *noun]));
+        }
+    }
+    pairs.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -152,5 +213,25 @@ mod tests {
             found.vaguer_of.iter().all(|truths| truths.contains(&dog)),
             "{found:?}"
         );
+        let place = |text: &str| found.vaguer.iter().position(|truth| truth == text);
+        let pair = [
+            place("a dog").expect("a class"),
+            place("a puppy").expect("a noun"),
+        ];
+        assert!(found.classes.contains(&pair), "a puppy is a dog: {found:?}");
+        assert!(
+            found
+                .classes
+                .iter()
+                .all(|[class, noun]| [*noun, *class] != pair),
+            "and no dog a puppy"
+        );
+    }
+
+    #[test]
+    fn full_stops_and_articles_are_dropped() {
+        assert_eq!(without_stop("A dog runs ."), "A dog runs", "with a space");
+        assert_eq!(without_article("an animal"), "animal", "an article");
+        assert_eq!(without_article("another animal"), "another animal", "none");
     }
 }

@@ -1,9 +1,11 @@
 //! A model of photographs: two locked towers, heads and adapters, trained on captioned pictures.
 //!
-//! Knows nothing of the drawn scenes.
+//! Knows the drawn scenes only as pictures that are no photographs.
 
+pub mod adapters;
 pub mod augment;
 pub mod data;
+pub mod evaluation;
 pub mod heads;
 mod moving_average;
 pub mod pipeline;

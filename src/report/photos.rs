@@ -1,0 +1,178 @@
+//! `evaluation.json` of a model of photographs: what `train photos` found, for each seed and over the seeds.
+//!
+//! A measure that the data do not determine, such as a correlation with a constant, is `null`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::BothWays;
+use crate::family::PerFamily;
+
+/// The whole of `evaluation.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhotosReport {
+    /// Mean and spread of each measure over the seeds.
+    pub summary: PhotosSummary,
+    /// What was measured of each seed, in the order in which they were trained.
+    pub seeds: Vec<PhotosEvaluation>,
+}
+
+/// Mean and spread of each measure over the seeds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhotosSummary {
+    /// Trained models.
+    pub n_seeds: usize,
+    /// Each measure by the path of its keys in a [`PhotosEvaluation`], such as `vmf.recall.text_to_image.r1`.
+    ///
+    /// A measure that is `null` for one of the seeds is not there.
+    pub measures: BTreeMap<String, Spread>,
+}
+
+/// Mean and spread of a measure over seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Population standard deviation.
+    pub sd: f64,
+}
+
+/// What was measured of one trained model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhotosEvaluation {
+    /// Seed of the training.
+    pub seed: u64,
+    /// Flickr8k's test pictures.
+    pub n_pictures: usize,
+    /// Their captions.
+    pub n_captions: usize,
+    /// Captions of all levels, each text once.
+    pub n_captions_of_all_levels: usize,
+    /// What was measured under each family.
+    #[serde(flatten)]
+    pub families: PerFamily<PhotosFamily>,
+    /// The same by the cosine of the embeddings, which knows no κ.
+    pub cosine: CosineMeasures,
+    /// What orders captions without an adapter.
+    pub baselines: OrderBaselines,
+    /// Area under the ROC curve of how near a picture lies to pictures that the model was trained on, by outsiders'
+    /// kind; the second candidate beside the likelihood.
+    pub nearest_pictures: OutsiderAuroc,
+}
+
+/// What was measured under one family.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhotosFamily {
+    /// Recall of Flickr8k's test pictures and captions, by likelihood.
+    pub recall: BothWays<RecallAt>,
+    /// Rank correlation S of recall with ten levels of 1/κ, Flickr8k's captions alone; −1 is ideal.
+    pub spearman_levels: BothWays<Option<f64>>,
+    /// The same with captions of all levels, where every picture that a caption fits is right.
+    pub spearman_levels_all: BothWays<Option<f64>>,
+    /// On `HierarCaps`, which was never trained on.
+    pub hierarcaps: LadderMeasures,
+    /// Agreement with people.
+    pub expert: Agreement,
+    /// None of the above: pictures that are no photographs, told by their best likelihood.
+    pub outsiders: OutsiderAuroc,
+    /// What eight bits cost; `null` where only one precision was measured.
+    pub int8: Option<Quantized>,
+}
+
+/// Recall at 1, 5 and 10.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecallAt {
+    /// Share of queries whose best item is right.
+    pub r1: f64,
+    /// Share of queries with a right item among the best five.
+    pub r5: f64,
+    /// Share of queries with a right item among the best ten.
+    pub r10: f64,
+}
+
+/// What was measured on ladders of captions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LadderMeasures {
+    /// How well κ orders the rungs.
+    #[serde(flatten)]
+    pub hierarchy: Hierarchy,
+    /// Recall at 10 of the full captions among all pictures.
+    pub r10: f64,
+}
+
+/// How well a value that should rise with a caption's specificity orders the rungs of ladders.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hierarchy {
+    /// Share of neighbouring rungs of one ladder in which the value rises, equal ones counting half.
+    pub adjacent_ordered: f64,
+    /// The same for each pair of neighbouring levels, the vaguest first.
+    pub adjacent_ordered_by_level: Vec<f64>,
+    /// The same of neighbouring rungs with the same number of words; `null` where there are none.
+    pub same_length_ordered: Option<f64>,
+    /// Rank correlation S of text→image recall with ten levels of uncertainty over all rungs; −1 is ideal.
+    pub spearman: Option<f64>,
+    /// Area under the ROC curve of telling the captions of a level from those of the next vaguer one, across ladders;
+    /// mean over the neighbouring levels.
+    pub auc: f64,
+    /// Average precision of the same decision.
+    pub average_precision: f64,
+}
+
+/// Agreement with people on how well a caption describes a picture: Kendall's `τ_c`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// Of nats above uniform.
+    pub tau_c_nats: Option<f64>,
+    /// Of the cosine of the embeddings.
+    pub tau_c_cosine: Option<f64>,
+}
+
+/// How well pictures that are no photographs are told from Flickr8k's test pictures.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OutsiderAuroc {
+    /// Area under the ROC curve, all kinds together.
+    pub auroc: Option<f64>,
+    /// Area for each kind of outsider.
+    pub by_kind: BTreeMap<String, f64>,
+}
+
+/// What eight bits cost against 32.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quantized {
+    /// Rank correlation of κ over the captions.
+    pub kappa_spearman: Option<f64>,
+    /// Loss of recall at 1, of the direction that loses more; below 0 where both gain.
+    pub r1_loss: f64,
+}
+
+/// Measures by the cosine of the embeddings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CosineMeasures {
+    /// Recall of Flickr8k's test pictures and captions.
+    pub recall: BothWays<RecallAt>,
+    /// Recall at 10 of `HierarCaps`' full captions among its pictures.
+    pub hierarcaps_r10: f64,
+    /// Pictures that are no photographs, told by their best cosine.
+    pub outsiders: OutsiderAuroc,
+}
+
+/// What orders captions without an adapter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OrderBaselines {
+    /// Number of words.
+    pub word_count: OrderBaseline,
+    /// Length of the caption's embedding before it is normalised. The opposite order has 1 − share, and −S.
+    pub feature_norm: OrderBaseline,
+}
+
+/// A baseline in the place of κ; pictures are ranked by the cosine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OrderBaseline {
+    /// As [`PhotosFamily::spearman_levels`].
+    pub spearman_levels: BothWays<Option<f64>>,
+    /// As [`PhotosFamily::spearman_levels_all`].
+    pub spearman_levels_all: BothWays<Option<f64>>,
+    /// As [`PhotosFamily::hierarcaps`].
+    pub hierarcaps: Hierarchy,
+}

@@ -1,0 +1,362 @@
+//! Adapters that give each caption its κ, and leave its direction to the encoder: η = κ(x)·x/|x|.
+//!
+//! κ is fitted to cosines of pairs that no head has seen: each fold of the training pictures is read by heads that were
+//! trained on the other folds. Captions come in all levels. Caption and picture are drawn together, so other pictures
+//! that a vague caption fits stand against it as they should: a caption that fits many pictures must spread its mass.
+//! Masking them teaches the opposite.
+
+use anyhow::Result;
+use burn::module::Module;
+use burn::nn::{Dropout, DropoutConfig};
+use burn::tensor::activation::softplus;
+use burn::tensor::{Device, Tensor, TensorData};
+use rand::seq::{IndexedRandom as _, SliceRandom as _};
+use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+use serde::{Deserialize, Serialize};
+
+use super::data::CaptionedListing;
+use super::heads::Heads;
+use super::moving_average::MovingAverage;
+use super::statistics::statistics;
+use super::vaguer_captions::Step;
+use crate::model::adapter::{
+    Adapter, AdapterConfig, Family, MeanDirection, info_nce, log_likelihood_ratio,
+};
+use crate::model::parameters::{Parameters as _, TensorRecord};
+use crate::train::features::rows::Rows;
+use crate::train::optimize::{Loss, Objective, Optimizer, Trainer, cosine};
+
+/// Shares of the levels of captions, the caption itself first; a level that a caption lacks gives its share to it.
+const LEVELS: [(Option<Step>, f64); 6] = [
+    (None, 0.40),
+    (Some(Step::Clause), 0.15),
+    (Some(Step::NounPhrase), 0.15),
+    (Some(Step::Noun), 0.12),
+    (Some(Step::Class), 0.12),
+    (Some(Step::Anything), 0.06),
+];
+/// Share of captions that lose their full stop, and of vaguer truths that lose their article.
+const BARE: [f64; 2] = [0.5, 0.4];
+
+/// How adapters are trained. The defaults were chosen on Flickr8k's development pictures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdapterRecipe {
+    /// Steps.
+    pub steps: usize,
+    /// Pairs in a step, all of one fold.
+    pub batch: usize,
+    /// Optimiser, with the greatest learning rate.
+    pub optimizer: Optimizer,
+    /// Steps over which the learning rate climbs.
+    pub warmup: usize,
+    /// Width of the hidden layer.
+    pub hidden_width: usize,
+    /// Share of the hidden layer that is left out.
+    pub dropout: f64,
+    /// Weight of the order of captions and their vaguer truths, as of `ProLIP`'s inclusion.
+    pub order_weight: f64,
+    /// Share of the moving average that is kept in a step.
+    pub average_decay: f32,
+    /// Seed of weights, batches and dropout.
+    pub seed: u64,
+}
+
+impl Default for AdapterRecipe {
+    fn default() -> Self {
+        Self {
+            steps: 1500,
+            batch: 512,
+            optimizer: Optimizer::AdamW {
+                learning_rate: 2e-3,
+                weight_decay: 0.05,
+            },
+            warmup: 50,
+            hidden_width: 128,
+            dropout: 0.3,
+            order_weight: 0.2,
+            average_decay: 0.995,
+            seed: 0,
+        }
+    }
+}
+
+/// Difference of ln κ that an order should have, and the difference that makes e times the loss.
+const ORDER_MARGIN: f64 = 0.1;
+const ORDER_TEMPERATURE: f64 = 0.2;
+/// τ and ln κ at the start.
+const INITIAL_LOGIT_SCALE: f32 = 0.2;
+const INITIAL_CONCENTRATION: f32 = 60.0;
+
+/// Pictures that some heads have not seen, with these heads.
+#[derive(Debug)]
+pub struct Fold {
+    /// Heads that were trained on the other pictures.
+    pub heads: Heads,
+    /// The pictures.
+    pub pictures: Vec<usize>,
+}
+
+/// What adapters are trained on.
+#[derive(Debug)]
+pub struct AdapterData<'a> {
+    /// The captions and their vaguer truths.
+    pub listing: &'a CaptionedListing,
+    /// Tower features of captions, vaguer truths, and both without full stop or article, one after the other.
+    pub texts: Rows,
+    /// Tower features of the pictures.
+    pub images: &'a Rows,
+    /// The folds.
+    pub folds: Vec<Fold>,
+    /// The heads that are shipped, whose features of captions the adapter reads.
+    pub heads: &'a Heads,
+}
+
+#[derive(Module, Debug)]
+struct AdapterLearner {
+    adapter: Adapter,
+    dropout: Dropout,
+}
+
+/// The sizes of an adapter.
+#[must_use]
+pub const fn adapter_config(embed_dim: usize, recipe: &AdapterRecipe) -> AdapterConfig {
+    AdapterConfig {
+        embed_dim,
+        hidden_width: recipe.hidden_width,
+        hidden_layers: 1,
+        mean_direction: MeanDirection::Encoder,
+    }
+}
+
+/// Trains the adapter of a family.
+///
+/// # Errors
+///
+/// The device fails.
+pub fn train_adapter(
+    family: Family,
+    config: &AdapterConfig,
+    recipe: &AdapterRecipe,
+    data: &AdapterData<'_>,
+    device: &Device,
+) -> Result<Adapter> {
+    let autodiff = device.clone().autodiff();
+    autodiff.seed(recipe.seed);
+    let features = data.heads.text.head.forward(data.texts.to_device(device));
+    let (mean, deviation) = statistics(&Rows::from_device(features)?);
+    let objective = AdapterBatches {
+        family,
+        recipe,
+        data,
+        captions_of: data.captions_of(),
+        standard: Standard::new(&mean, &deviation, device),
+        device: autodiff.clone(),
+    };
+    let learner = AdapterLearner {
+        adapter: initial(config, &autodiff)?,
+        dropout: DropoutConfig::new(recipe.dropout).init(),
+    };
+    let mut trainer = Trainer::new(learner, recipe.optimizer.init(), objective);
+    let mut average = MovingAverage::new(recipe.average_decay);
+    for step in 0..recipe.steps {
+        trainer.step(step)?;
+        average.update(&trainer.module.adapter.valid())?;
+    }
+    let mut records = average.records();
+    fold_in(&mut records, &mean, &deviation);
+    let mut adapter = config.init(device);
+    adapter.load(records)?;
+    Ok(adapter)
+}
+
+/// An adapter that begins with the same κ for all.
+fn initial(config: &AdapterConfig, device: &Device) -> Result<Adapter> {
+    let mut adapter = config.init(device);
+    let mut records = crate::train::export::bundle::records(&adapter.valid())?;
+    let last = format!("text_adaptor.etta.{}", 2 * config.hidden_layers);
+    for record in &mut records {
+        if record.name == format!("{last}.bias") {
+            record.values.fill(INITIAL_CONCENTRATION.ln());
+        } else if record.name == format!("{last}.weight") {
+            record.values.iter_mut().for_each(|value| *value *= 0.1);
+        } else if record.name.ends_with("temperature") {
+            record.values.fill(INITIAL_LOGIT_SCALE);
+        }
+    }
+    adapter.load(records)?;
+    Ok(adapter)
+}
+
+/// Turns a first layer that reads standardised features into one that reads features as they are.
+fn fold_in(records: &mut [TensorRecord], mean: &[f32], deviation: &[f32]) {
+    const FIRST: &str = "text_adaptor.etta.0";
+    let mut offsets = Vec::new();
+    for record in &mut *records {
+        if record.name == format!("{FIRST}.weight") {
+            for row in record.values.chunks_exact_mut(mean.len()) {
+                let mut offset = 0.0;
+                for ((weight, mean), deviation) in row.iter_mut().zip(mean).zip(deviation) {
+                    *weight /= deviation;
+                    offset += *weight * mean;
+                }
+                offsets.push(offset);
+            }
+        }
+    }
+    let bias = records
+        .iter_mut()
+        .find(|record| record.name == format!("{FIRST}.bias"));
+    for (bias, offset) in bias
+        .into_iter()
+        .flat_map(|bias| &mut bias.values)
+        .zip(offsets)
+    {
+        *bias -= offset;
+    }
+}
+
+/// Mean and deviation of features on the device, `[1, width]`.
+struct Standard {
+    mean: Tensor<2>,
+    deviation: Tensor<2>,
+}
+
+impl Standard {
+    fn new(mean: &[f32], deviation: &[f32], device: &Device) -> Self {
+        let row = |values: &[f32]| {
+            Tensor::from_data(TensorData::new(values.to_vec(), [1, values.len()]), device)
+        };
+        Self {
+            mean: row(mean),
+            deviation: row(deviation),
+        }
+    }
+}
+
+struct AdapterBatches<'a> {
+    family: Family,
+    recipe: &'a AdapterRecipe,
+    data: &'a AdapterData<'a>,
+    captions_of: Vec<Vec<usize>>,
+    standard: Standard,
+    device: Device,
+}
+
+impl AdapterData<'_> {
+    fn captions_of(&self) -> Vec<Vec<usize>> {
+        let mut captions = vec![Vec::new(); self.listing.items.len()];
+        for (caption, picture) in self.listing.picture_of.iter().enumerate() {
+            captions[*picture].push(caption);
+        }
+        captions
+    }
+
+    /// The row of a caption, or of one of its vaguer truths.
+    fn draw(&self, caption: usize, rng: &mut ChaCha8Rng) -> usize {
+        let (n_captions, n_vaguer) = (self.listing.captions.len(), self.listing.vaguer.len());
+        let n_said = n_captions + n_vaguer;
+        let mut left = rng.random_range(0.0..1.0);
+        let level = LEVELS.iter().find(|(_, share)| {
+            left -= share;
+            left < 0.0
+        });
+        let step = level.and_then(|(step, _)| *step);
+        let truths = self.listing.vaguer_of[caption].iter();
+        let truths: Vec<usize> = truths
+            .filter(|truth| Some(self.listing.steps[**truth]) == step)
+            .copied()
+            .collect();
+        let (row, bare) = match truths.choose(rng) {
+            Some(truth) => (n_captions + truth, BARE[1]),
+            None => (caption, BARE[0]),
+        };
+        if rng.random_bool(bare) {
+            n_said + row
+        } else {
+            row
+        }
+    }
+
+    fn texts(&self, rows: &[usize], device: &Device) -> Tensor<2> {
+        let values = rows.iter().flat_map(|row| self.texts.row(*row).to_vec());
+        let data = TensorData::new(values.collect::<Vec<_>>(), [rows.len(), self.texts.width]);
+        Tensor::from_data(data, device)
+    }
+}
+
+impl AdapterBatches<'_> {
+    /// ln κ of texts, `[n, 1]`.
+    fn log_concentration(&self, learner: &AdapterLearner, texts: Tensor<2>) -> Tensor<2> {
+        let features = self.data.heads.text.head.forward(texts);
+        let standard = (features - self.standard.mean.clone()) / self.standard.deviation.clone();
+        let on_hidden = |hidden| learner.dropout.forward(hidden);
+        learner
+            .adapter
+            .log_concentration_with(standard.autodiff(), on_hidden)
+    }
+
+    /// How much the order of vaguer and less vague texts is missed.
+    fn order_loss(
+        &self,
+        learner: &AdapterLearner,
+        vaguer: &[usize],
+        fuller: &[usize],
+    ) -> Tensor<1> {
+        let device = self.device.clone().inner();
+        let of = |rows| self.log_concentration(learner, self.data.texts(rows, &device));
+        let missing = (of(vaguer) - of(fuller) + ORDER_MARGIN) / ORDER_TEMPERATURE;
+        softplus(missing, 1.0).mean()
+    }
+}
+
+impl Objective<AdapterLearner> for AdapterBatches<'_> {
+    fn loss(&mut self, learner: &AdapterLearner, step: usize) -> Result<Loss> {
+        let (data, device) = (self.data, self.device.clone().inner());
+        let mut rng = ChaCha8Rng::seed_from_u64(self.recipe.seed);
+        rng.set_stream(step as u64);
+        let fold = &data.folds[step % data.folds.len()];
+        let mut pictures = fold.pictures.clone();
+        pictures.shuffle(&mut rng);
+        pictures.truncate(self.recipe.batch);
+        let captions: Vec<usize> = pictures
+            .iter()
+            .filter_map(|picture| self.captions_of[*picture].choose(&mut rng).copied())
+            .collect();
+        let rows: Vec<usize> = captions.iter().map(|c| data.draw(*c, &mut rng)).collect();
+        let images = pictures.iter().flat_map(|p| data.images.row(*p).to_vec());
+        let images = TensorData::new(
+            images.collect::<Vec<_>>(),
+            [pictures.len(), data.images.width],
+        );
+        let texts = data.texts(&rows, &device);
+        let images = fold.heads.images(Tensor::from_data(images, &device));
+        let directions = fold.heads.texts(texts.clone());
+        let log_concentration = self.log_concentration(learner, texts);
+        let eta = directions.autodiff() * log_concentration.exp();
+        let nats = log_likelihood_ratio(self.family, eta, images.autodiff());
+        let logits = nats * learner.adapter.logit_scale.val().unsqueeze::<2>();
+        let contrast = info_nce(logits);
+        let classes: Vec<_> = (0..self.recipe.batch)
+            .filter_map(|_| data.listing.classes.choose(&mut rng).copied())
+            .collect();
+        let n_captions = data.listing.captions.len();
+        let place = |at: usize| {
+            classes
+                .iter()
+                .map(|pair| n_captions + pair[at])
+                .collect::<Vec<_>>()
+        };
+        let order = self.order_loss(learner, &rows, &captions)
+            + self.order_loss(learner, &place(0), &place(1));
+        Ok(Loss {
+            total: contrast.clone() + order.clone() * self.recipe.order_weight,
+            shown: vec![("contrast", contrast), ("order", order)],
+        })
+    }
+
+    fn learning_rate(&self, step: usize) -> f64 {
+        let climb = (step + 1) as f64 / self.recipe.warmup.max(1) as f64;
+        let phase = std::f64::consts::PI * step as f64 / self.recipe.steps as f64;
+        climb.min(1.0) * cosine(self.recipe.optimizer.learning_rate(), 0.0, phase)
+    }
+}

@@ -1,0 +1,24 @@
+//! What a model of photographs knows: every measure of `evaluation.json`, from matrices on the host.
+//!
+//! Knows nothing of towers, heads and adapters, nor of how they were trained: embeddings and κ come in.
+
+mod captions;
+mod encoded;
+mod evaluate;
+mod expert;
+mod ladders;
+mod outsider_pictures;
+mod outsiders;
+mod recall;
+mod scores;
+mod summary;
+mod table;
+mod text_picture;
+
+pub use captions::CaptionList;
+pub use encoded::{Distributions, EncodedLadders, EncodedOutsiders, EncodedPairs};
+pub use evaluate::{EvaluationInput, evaluate};
+pub use expert::{JudgedPair, Judgement, judged_pairs, read_judgements};
+pub use outsider_pictures::outsider_pictures;
+pub use summary::{report, summarize};
+pub use table::markdown;

@@ -1,0 +1,187 @@
+//! The summary as a table in Markdown, for the model card.
+
+use crate::report::PhotosSummary;
+
+/// What stands in a cell that a column has no value for.
+const NOTHING: &str = "–";
+
+/// A row of the table.
+struct Row {
+    label: &'static str,
+    /// Path of the measure below a family; `None` where κ has no part in it.
+    measure: Option<&'static str>,
+    /// Path of the same by the cosine.
+    cosine: Option<&'static str>,
+    /// Whether words and norms were measured in the place of κ.
+    has_baselines: bool,
+    /// Digits behind the point.
+    n_digits: usize,
+}
+
+/// Writes the table, a row each measure: mean ± standard deviation over the seeds.
+#[must_use]
+pub fn markdown(summary: &PhotosSummary) -> String {
+    let seeds = match summary.n_seeds {
+        1 => "1 seed".to_owned(),
+        n => format!("{n} seeds"),
+    };
+    let mut lines = vec![
+        format!(
+            "| mean ± sd of {seeds} | vMF | power spherical | cosine | word count | feature norm |"
+        ),
+        "|---|---|---|---|---|---|".to_owned(),
+    ];
+    lines.extend(rows().iter().map(|row| line(summary, row)));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn line(summary: &PhotosSummary, row: &Row) -> String {
+    let at = |path: &str| cell(summary, path, row.n_digits);
+    let below = |parent: &str| {
+        let measure = row
+            .measure
+            .map(|measure| at(&format!("{parent}.{measure}")));
+        measure.unwrap_or_else(|| NOTHING.to_owned())
+    };
+    let baseline = |parent: &str| match row.has_baselines {
+        true => below(parent),
+        false => NOTHING.to_owned(),
+    };
+    let cells = [
+        row.label.to_owned(),
+        below("vmf"),
+        below("power_spherical"),
+        row.cosine.map_or_else(|| NOTHING.to_owned(), at),
+        baseline("baselines.word_count"),
+        baseline("baselines.feature_norm"),
+    ];
+    format!("| {} |", cells.join(" | "))
+}
+
+fn cell(summary: &PhotosSummary, path: &str, n_digits: usize) -> String {
+    let Some(spread) = summary.measures.get(path) else {
+        return NOTHING.to_owned();
+    };
+    format!("{:.n_digits$} ± {:.n_digits$}", spread.mean, spread.sd).replace('-', "−")
+}
+
+#[rustfmt::skip] // A table.
+fn rows() -> Vec<Row> {
+    vec![
+        scored("Flickr8k test, text → image, R@1", "recall.text_to_image.r1", "cosine.recall.text_to_image.r1"),
+        scored("… R@5", "recall.text_to_image.r5", "cosine.recall.text_to_image.r5"),
+        scored("… R@10", "recall.text_to_image.r10", "cosine.recall.text_to_image.r10"),
+        scored("image → text (any of five), R@1", "recall.image_to_text.r1", "cosine.recall.image_to_text.r1"),
+        scored("… R@5", "recall.image_to_text.r5", "cosine.recall.image_to_text.r5"),
+        scored("… R@10", "recall.image_to_text.r10", "cosine.recall.image_to_text.r10"),
+        ordered("S over ten levels, Flickr8k's captions, text → image", "spearman_levels.text_to_image"),
+        ordered("… image → text", "spearman_levels.image_to_text"),
+        ordered("S over ten levels, captions of all levels, text → image", "spearman_levels_all.text_to_image"),
+        ordered("… image → text", "spearman_levels_all.image_to_text"),
+        ordered("HierarCaps, neighbouring rungs with κ rising", "hierarcaps.adjacent_ordered"),
+        ordered("… of equal word count", "hierarcaps.same_length_ordered"),
+        ordered("… S over all levels, text → image", "hierarcaps.spearman"),
+        ordered("… neighbouring levels told apart, AUC", "hierarcaps.auc"),
+        ordered("… average precision", "hierarcaps.average_precision"),
+        scored("… full captions among its pictures, R@10", "hierarcaps.r10", "cosine.hierarcaps_r10"),
+        scored("Flickr8k-Expert, Kendall's τ_c", "expert.tau_c_nats", "vmf.expert.tau_c_cosine"),
+        scored("none of the above, AUROC", "outsiders.auroc", "cosine.outsiders.auroc"),
+        without_kappa("… by the cosine of the ten nearest training pictures", "nearest_pictures.auroc"),
+        quantized("int8, rank correlation of κ", "int8.kappa_spearman"),
+        quantized("int8, loss of R@1", "int8.r1_loss"),
+    ]
+}
+
+const fn scored(label: &'static str, measure: &'static str, cosine: &'static str) -> Row {
+    Row {
+        label,
+        measure: Some(measure),
+        cosine: Some(cosine),
+        has_baselines: false,
+        n_digits: 3,
+    }
+}
+
+const fn ordered(label: &'static str, measure: &'static str) -> Row {
+    Row {
+        label,
+        measure: Some(measure),
+        cosine: None,
+        has_baselines: true,
+        n_digits: 3,
+    }
+}
+
+const fn without_kappa(label: &'static str, cosine: &'static str) -> Row {
+    Row {
+        label,
+        measure: None,
+        cosine: Some(cosine),
+        has_baselines: false,
+        n_digits: 3,
+    }
+}
+
+const fn quantized(label: &'static str, measure: &'static str) -> Row {
+    Row {
+        label,
+        measure: Some(measure),
+        cosine: None,
+        has_baselines: false,
+        n_digits: 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::evaluate::tests::sample;
+    use super::super::summary::summarize;
+    use super::*;
+
+    #[test]
+    fn every_row_quotes_measures_that_exist() {
+        let mut evaluation = sample(0);
+        // What a perfect model leaves undetermined.
+        let measured = serde_json::to_string(&evaluation)
+            .expect("plain data")
+            .replace("null", "-0.5");
+        evaluation = serde_json::from_str(&measured).expect("numbers where numbers may be");
+        let summary = summarize(&[evaluation]).expect("plain data");
+        for row in rows() {
+            let parents = [
+                "vmf",
+                "power_spherical",
+                "baselines.word_count",
+                "baselines.feature_norm",
+            ];
+            let n_parents = if row.has_baselines { 4 } else { 2 };
+            let of_measure = row.measure.into_iter().flat_map(|measure| {
+                let parents = parents.iter().take(n_parents);
+                parents.map(move |parent| format!("{parent}.{measure}"))
+            });
+            let paths = of_measure.chain(row.cosine.map(str::to_owned));
+            for path in paths {
+                assert!(
+                    summary.measures.contains_key(&path),
+                    "{}: {path}",
+                    row.label
+                );
+            }
+        }
+        let table = markdown(&summary);
+        assert!(table.contains("| −0.500 ± 0.000 |"), "{table}");
+        let n_columns = table.lines().map(|line| line.matches('|').count());
+        assert!(n_columns.clone().all(|n| n == 7), "{table}");
+        assert_eq!(n_columns.count(), 2 + rows().len(), "{table}");
+    }
+
+    #[test]
+    fn cells_without_a_value_say_so() {
+        let table = markdown(&PhotosSummary::default());
+        assert!(
+            table.contains("| int8, loss of R@1 | – | – | – | – | – |"),
+            "{table}"
+        );
+    }
+}
