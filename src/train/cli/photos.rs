@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
+use crate::train::files::refuse_to_overwrite;
 use crate::train::import::CheckpointSource;
 use crate::train::photos_model::data::PhotosFolders;
 use crate::train::photos_model::pipeline::{PhotosPreset, PhotosRun};
@@ -12,7 +13,7 @@ use crate::train::provenance::command_line;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  train photos --root data/flickr8k --wordnet data/wordnet/dict --preset full --out runs/photos\n\nCtrl-C stops after the piece under way; the same command resumes from there."
+    after_help = "Example:\n  train photos --root data/flickr8k --wordnet data/wordnet/dict --hierarcaps data/hierarcaps --preset full --seeds 3 --out runs/photos --export public/models/photos\n\nCtrl-C stops after the piece under way; the same command resumes from there."
 )]
 pub(super) struct PhotosArgs {
     /// Folder of Flickr8k: its captions, its lists, its pictures.
@@ -33,12 +34,24 @@ pub(super) struct PhotosArgs {
     /// How much work to put in.
     #[arg(long, value_enum, default_value = "small")]
     preset: PhotosPreset,
+    /// Trainings that differ in their seed; the first is exported, all are measured.
+    #[arg(long, default_value_t = 1)]
+    seeds: u64,
+    /// Write the finished model here, for the page and for `train score`.
+    #[arg(long)]
+    export: Option<PathBuf>,
+    /// Write over a model that is there.
+    #[arg(long, requires = "export")]
+    force: bool,
     /// Folder of the run; an interrupted run is resumed there.
     #[arg(long, default_value = "runs/photos")]
     out: PathBuf,
 }
 
 pub(super) fn run(args: &PhotosArgs) -> Result<()> {
+    if let Some(out) = &args.export {
+        refuse_to_overwrite(&out.join("manifest.json"), args.force)?;
+    }
     let run = PhotosRun {
         folders: PhotosFolders {
             flickr8k: args.root.clone(),
@@ -48,6 +61,8 @@ pub(super) fn run(args: &PhotosArgs) -> Result<()> {
         text_tower: CheckpointSource::parse(&args.text_tower, None)?,
         image_tower: CheckpointSource::parse(&args.image_tower, None)?,
         preset: args.preset,
+        seeds: args.seeds,
+        export: args.export.clone(),
         out: args.out.clone(),
         command: command_line(),
     };

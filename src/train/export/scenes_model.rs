@@ -26,7 +26,7 @@ use crate::weights::manifest::{FORMAT, Manifest, Part, Provenance, Shard};
 use crate::weights::shard::{Precision, describe, file_entry, write};
 
 /// Captions whose 1/κ are the reference for percentiles, and how many quantiles of them are kept.
-pub(super) const N_REFERENCE_CAPTIONS: usize = 4000;
+pub(in crate::train) const N_REFERENCE_CAPTIONS: usize = 4000;
 const N_QUANTILES: usize = 201;
 /// Seed of those captions; the test set of `evaluate` has another one.
 const REFERENCE_SEED: u64 = 3_000_000;
@@ -109,7 +109,7 @@ fn write_shards(trained: &Trained, out: &Path) -> Result<Vec<Shard>> {
     .collect()
 }
 
-pub(super) fn write_shard(
+pub(in crate::train) fn write_shard(
     part: Part,
     file: &str,
     records: &[TensorRecord],
@@ -150,7 +150,7 @@ fn reference_captions<R: Rng>(rng: &mut R) -> Vec<String> {
 }
 
 /// Quantiles of 1/κ among captions.
-pub(super) fn reference_uncertainty(
+pub(in crate::train) fn reference_uncertainty(
     session: &Session,
     captions: &[String],
 ) -> Result<PerFamily<Vec<f64>>> {

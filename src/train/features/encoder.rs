@@ -219,7 +219,16 @@ impl Encoder {
     }
 }
 
-fn records(manifest: &Manifest, part: Part, folder: &Path) -> Result<Vec<TensorRecord>> {
+/// The tensors of one part of a model folder.
+///
+/// # Errors
+///
+/// Files are missing or differ from the manifest.
+pub(in crate::train) fn records(
+    manifest: &Manifest,
+    part: Part,
+    folder: &Path,
+) -> Result<Vec<TensorRecord>> {
     let mut records = Vec::new();
     for shard in manifest.shards(part) {
         let path = folder.join(&shard.entry.file);

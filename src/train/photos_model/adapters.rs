@@ -35,8 +35,8 @@ const LEVELS: [(Option<Step>, f64); 6] = [
     (Some(Step::Class), 0.12),
     (Some(Step::Anything), 0.06),
 ];
-/// Share of captions that lose their full stop, and of vaguer truths that lose their article.
-const BARE: [f64; 2] = [0.5, 0.4];
+/// Share of vaguer truths with a bare form that take it; captions always do.
+const BARE: f64 = 0.4;
 
 /// How adapters are trained. The defaults were chosen on Flickr8k's development pictures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,16 +64,16 @@ pub struct AdapterRecipe {
 impl Default for AdapterRecipe {
     fn default() -> Self {
         Self {
-            steps: 1500,
-            batch: 512,
+            steps: 1200,
+            batch: 1200,
             optimizer: Optimizer::AdamW {
                 learning_rate: 2e-3,
                 weight_decay: 0.05,
             },
             warmup: 50,
-            hidden_width: 128,
-            dropout: 0.3,
-            order_weight: 0.2,
+            hidden_width: 256,
+            dropout: 0.4,
+            order_weight: 0.25,
             average_decay: 0.995,
             seed: 0,
         }
@@ -81,9 +81,13 @@ impl Default for AdapterRecipe {
 }
 
 /// Difference of ln κ that an order should have, and the difference that makes e times the loss.
-const ORDER_MARGIN: f64 = 0.1;
+const ORDER_MARGIN: f64 = 0.15;
 const ORDER_TEMPERATURE: f64 = 0.2;
-/// τ and ln κ at the start.
+/// Weight of a noun's classes beside a caption's truths in the order.
+const CLASSES_WEIGHT: f64 = 0.6;
+/// Pairs of a class and a noun in a step.
+const N_CLASS_PAIRS: usize = 256;
+/// τ and κ at the start.
 const INITIAL_LOGIT_SCALE: f32 = 0.2;
 const INITIAL_CONCENTRATION: f32 = 60.0;
 
@@ -101,7 +105,7 @@ pub struct Fold {
 pub struct AdapterData<'a> {
     /// The captions and their vaguer truths.
     pub listing: &'a CaptionedListing,
-    /// Tower features of captions, vaguer truths, and both without full stop or article, one after the other.
+    /// Tower features of captions, vaguer truths and bare forms, one after the other.
     pub texts: Rows,
     /// Tower features of the pictures.
     pub images: &'a Rows,
@@ -253,8 +257,7 @@ impl AdapterData<'_> {
 
     /// The row of a caption, or of one of its vaguer truths.
     fn draw(&self, caption: usize, rng: &mut ChaCha8Rng) -> usize {
-        let (n_captions, n_vaguer) = (self.listing.captions.len(), self.listing.vaguer.len());
-        let n_said = n_captions + n_vaguer;
+        let n_captions = self.listing.captions.len();
         let mut left = rng.random_range(0.0..1.0);
         let level = LEVELS.iter().find(|(_, share)| {
             left -= share;
@@ -266,15 +269,17 @@ impl AdapterData<'_> {
             .filter(|truth| Some(self.listing.steps[**truth]) == step)
             .copied()
             .collect();
-        let (row, bare) = match truths.choose(rng) {
-            Some(truth) => (n_captions + truth, BARE[1]),
-            None => (caption, BARE[0]),
-        };
-        if rng.random_bool(bare) {
-            n_said + row
-        } else {
-            row
+        match truths.choose(rng) {
+            Some(truth) if rng.random_bool(BARE) => self.bare(n_captions + truth),
+            Some(truth) => n_captions + truth,
+            None => self.bare(caption),
         }
+    }
+
+    /// The row of a text without full stop or article, if there is one.
+    fn bare(&self, row: usize) -> usize {
+        let n_said = self.listing.captions.len() + self.listing.vaguer.len();
+        self.listing.bare_of[row].map_or(row, |place| n_said + place)
     }
 
     fn texts(&self, rows: &[usize], device: &Device) -> Tensor<2> {
@@ -336,7 +341,7 @@ impl Objective<AdapterLearner> for AdapterBatches<'_> {
         let nats = log_likelihood_ratio(self.family, eta, images.autodiff());
         let logits = nats * learner.adapter.logit_scale.val().unsqueeze::<2>();
         let contrast = info_nce(logits);
-        let classes: Vec<_> = (0..self.recipe.batch)
+        let classes: Vec<_> = (0..N_CLASS_PAIRS)
             .filter_map(|_| data.listing.classes.choose(&mut rng).copied())
             .collect();
         let n_captions = data.listing.captions.len();
@@ -346,8 +351,11 @@ impl Objective<AdapterLearner> for AdapterBatches<'_> {
                 .map(|pair| n_captions + pair[at])
                 .collect::<Vec<_>>()
         };
-        let order = self.order_loss(learner, &rows, &captions)
-            + self.order_loss(learner, &place(0), &place(1));
+        let pairs = rows.iter().zip(&captions);
+        let pairs = pairs.map(|(row, caption)| (*row, data.bare(*caption)));
+        let (vaguer, fuller): (Vec<_>, Vec<_>) = pairs.filter(|(row, own)| row != own).unzip();
+        let order = self.order_loss(learner, &vaguer, &fuller)
+            + self.order_loss(learner, &place(0), &place(1)) * CLASSES_WEIGHT;
         Ok(Loss {
             total: contrast.clone() + order.clone() * self.recipe.order_weight,
             shown: vec![("contrast", contrast), ("order", order)],

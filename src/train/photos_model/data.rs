@@ -52,8 +52,10 @@ pub struct CaptionedListing {
     pub vaguer_of: Vec<Vec<usize>>,
     /// How each vaguer truth was made.
     pub steps: Vec<Step>,
-    /// The captions without their full stop, and after them the vaguer truths without their article.
+    /// Captions without their full stop and nouns without their article, of those that have a bare form.
     pub bare: Vec<String>,
+    /// For each caption and after them for each vaguer truth, the place of its bare form in [`bare`](Self::bare).
+    pub bare_of: Vec<Option<usize>>,
     /// Places in [`vaguer`](Self::vaguer) of a class and of a noun that belongs to it, by `WordNet`.
     pub classes: Vec<[usize; 2]>,
 }
@@ -122,13 +124,10 @@ impl CaptionedListing {
         let picture_of = picture_of.flat_map(|(i, of_one)| vec![i; of_one.len()]);
         let picture_of = picture_of.collect();
         let captions: Vec<String> = captions.into_iter().flatten().collect();
-        let without_stop = captions.iter().map(|caption| without_stop(caption));
-        let without_article = vaguer.iter().map(|truth| without_article(truth));
+        let (bare, bare_of) = bare_forms(&captions, &vaguer, &steps);
         Self {
-            bare: without_stop
-                .chain(without_article)
-                .map(str::to_owned)
-                .collect(),
+            bare,
+            bare_of,
             classes: classes(&vaguer, &steps, &vaguer_of, wordnet),
             steps,
             picture_of,
@@ -139,6 +138,30 @@ impl CaptionedListing {
             vaguer_of,
         }
     }
+}
+
+/// Bare forms, and for each caption and each vaguer truth the place of its own.
+///
+/// Visitors type both; two of five captions keep their full stop, as all noun phrases and clauses their articles.
+fn bare_forms(
+    captions: &[String],
+    vaguer: &[String],
+    steps: &[Step],
+) -> (Vec<String>, Vec<Option<usize>>) {
+    let captions = captions.iter().enumerate();
+    let captions = captions.map(|(i, text)| (i % 5 < 3).then(|| without_stop(text)));
+    let truths = vaguer.iter().zip(steps).map(|(text, step)| {
+        matches!(step, Step::Noun | Step::Class | Step::Anything)
+            .then(|| without_article(text))
+            .filter(|bare| bare != text)
+    });
+    let mut bare = Vec::new();
+    let places = captions.chain(truths).map(|form| {
+        bare.push(form?.to_owned());
+        Some(bare.len() - 1)
+    });
+    let places = places.collect();
+    (bare, places)
 }
 
 /// A caption without the full stop that Flickr8k ends most of its captions with and visitors end none.

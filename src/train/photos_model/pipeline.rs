@@ -1,3 +1,7 @@
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line answers on standard output"
+)]
 //! `train photos`: import → embed → heads → adapters → evaluate → export. What a folder holds already is not done again.
 
 use std::path::{Path, PathBuf};
@@ -7,7 +11,10 @@ use clap::ValueEnum;
 
 use super::augment::Augmentation;
 use super::data::{CaptionedListing, PhotosData, PhotosFolders};
+use super::evaluation::{markdown, outsider_pictures, report};
+use super::export::export;
 use super::tower_features::TowerFeatures;
+use super::training::Training;
 use crate::device;
 use crate::train::features::encoder::Encoder;
 use crate::train::features::rows::Rows;
@@ -19,8 +26,8 @@ use crate::weights::shard::Precision;
 /// Wordpieces that are kept of the text tower's.
 const N_PIECES: usize = 14_000;
 
-/// Names of the features of augmented pictures, each with the seed of its number.
-const CROPS: [&str; 2] = ["crops-1", "crops-2"];
+/// Name of the features of augmented pictures, and their seed.
+const CROPS: (&str, u64) = ("crops-1", 1);
 
 /// How much work to put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -42,8 +49,12 @@ pub struct PhotosRun {
     pub image_tower: CheckpointSource,
     /// How much work to put in.
     pub preset: PhotosPreset,
+    /// Trainings that differ in their seed, from 0; the first is exported.
+    pub seeds: u64,
     /// Folder of the run.
     pub out: PathBuf,
+    /// Model folder to make, if any.
+    pub export: Option<PathBuf>,
     /// The command, for the record.
     pub command: String,
 }
@@ -66,6 +77,10 @@ pub struct Embedded {
     pub train: EmbeddedListing,
     /// Augmented pictures to train on.
     pub crops: Vec<Rows>,
+    /// Bare forms of the training captions and their vaguer truths.
+    pub bare: Rows,
+    /// Pictures that are no photographs, by kind.
+    pub outsiders: Vec<(String, Rows)>,
     /// To choose by.
     pub dev: EmbeddedListing,
     /// To measure on.
@@ -139,15 +154,21 @@ impl PhotosRun {
         let dev = of(&data.dev, ["dev-pictures", "dev-captions", "dev-vaguer"])?;
         let names = ["train-pictures", "train-captions", "train-vaguer"];
         let train = of(&data.train, names)?;
-        let n_crops = match self.preset {
-            PhotosPreset::Small => 0,
-            PhotosPreset::Full => CROPS.len(),
+        let (name, seed) = CROPS;
+        let crops = match self.preset {
+            PhotosPreset::Small => Vec::new(),
+            PhotosPreset::Full => {
+                vec![features.images(name, &data.train.items, Some(Augmentation { seed }))?]
+            }
         };
-        let crops = (1..).zip(&CROPS[..n_crops]).map(|(seed, name)| {
-            features.images(name, &data.train.items, Some(Augmentation { seed }))
-        });
+        let outsiders = outsider_pictures().into_iter();
+        let outsiders =
+            outsiders.map(|(kind, pictures)| Ok((kind, features.of_pixels(&pictures)?)));
+        let bare = features.texts("train-bare", &data.train.bare)?;
         Ok(Embedded {
-            crops: crops.collect::<Result<_>>()?,
+            crops,
+            bare,
+            outsiders: outsiders.collect::<Result<_>>()?,
             train,
             dev,
             test,
@@ -155,7 +176,7 @@ impl PhotosRun {
         })
     }
 
-    /// Runs all stages.
+    /// Runs all stages; returns the evaluation of all seeds.
     ///
     /// # Errors
     ///
@@ -164,7 +185,28 @@ impl PhotosRun {
         let data = PhotosData::read(&self.folders)?;
         let towers = self.towers(&data)?;
         let embedded = self.embed(&data, &towers)?;
-        eprintln!("{} crops", embedded.crops.len());
+        let training = Training::new(&data, embedded, &self.out)?;
+        let mut evaluations = Vec::new();
+        for seed in 0..self.seeds {
+            let model = training.train(seed)?;
+            if seed == 0 {
+                if let Some(out) = &self.export {
+                    export(&self.command, &towers, &model, &data, out)?;
+                }
+            }
+            evaluations.extend(training.evaluate(&model, &self.folders)?);
+        }
+        if evaluations.is_empty() {
+            eprintln!("without --hierarcaps nothing is evaluated");
+            return Ok(());
+        }
+        let report = report(evaluations)?;
+        let folder = self.export.as_ref().unwrap_or(&self.out);
+        files::put(
+            &folder.join("evaluation.json"),
+            serde_json::to_string_pretty(&report)?,
+        )?;
+        println!("{}", markdown(&report.summary));
         Ok(())
     }
 }

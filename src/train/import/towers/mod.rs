@@ -30,7 +30,7 @@ use crate::preprocess::{ImagePreprocess, TextPreprocess};
 use crate::train::export::bundle::records;
 use crate::train::provenance::commit_and_date;
 use crate::weights::manifest::{CheckpointOrigin, FORMAT, Manifest, Part, Provenance, Shard};
-use crate::weights::shard::file_entry;
+use crate::weights::shard::{Precision, file_entry};
 
 /// Name of the token table, which gets a file of its own.
 const TOKEN_TABLE: &str = "text_model.embeddings.word_embeddings.weight";
@@ -182,7 +182,7 @@ fn write(
     let image_head = initial_values(&towers.init_image_head(&device))?;
     let text_tensors = [text.tensors, text_head].concat();
     let image_tensors = [image.tensors, image_head].concat();
-    let shards = write_shards(job, folder, text_tensors, image_tensors)?;
+    let shards = write_shards(job.precision, folder, text_tensors, image_tensors)?;
     std::fs::write(folder.join("tokenizer.json"), &text.tokenizer)?;
     let name = job.out.file_name().unwrap_or_default().to_string_lossy();
     let manifest = Manifest {
@@ -229,13 +229,18 @@ fn initial_values(head: &NamedHead) -> Result<Vec<TensorRecord>> {
     Ok(tensors)
 }
 
-fn write_shards(
-    job: &Import,
+/// Writes the tensors of both encoders; the token table gets a file of its own.
+///
+/// # Errors
+///
+/// The folder cannot be written.
+pub(in crate::train) fn write_shards(
+    precision: Precision,
     folder: &Path,
     text: Vec<TensorRecord>,
     image: Vec<TensorRecord>,
 ) -> Result<Vec<Shard>> {
-    let writer = |stem, part| ShardWriter::new(folder, stem, part, job.precision);
+    let writer = |stem, part| ShardWriter::new(folder, stem, part, precision);
     let mut tokens = writer("tokens", Part::Text);
     let mut rest = writer("text", Part::Text);
     let mut pictures = writer("image", Part::Image);

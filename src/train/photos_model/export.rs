@@ -1,0 +1,138 @@
+//! A trained model of photographs → a folder that the page and `train score` can open: towers and heads in eight bits,
+//! adapters in sixteen.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use super::data::PhotosData;
+use super::training::TrainedModel;
+use crate::device;
+use crate::model::adapter::PerFamily;
+use crate::model::parameters::TensorRecord;
+use crate::scenes::render;
+use crate::train::export::bundle::{open_untested, records};
+use crate::train::export::scenes_model::{
+    N_REFERENCE_CAPTIONS, reference_uncertainty, write_shard,
+};
+use crate::train::features::encoder;
+use crate::train::gallery::pictures::golden_scene;
+use crate::train::gallery::png::{PICTURE_SIDE, png};
+use crate::train::import::towers::write_shards;
+use crate::train::provenance::commit_and_date;
+use crate::weights::manifest::{EncoderConfig, Manifest, Part, Provenance};
+use crate::weights::shard::{Precision, file_entry};
+
+const TITLE: &str = "Photographs (built in)";
+const LICENSE: &str = "Apache-2.0 (both towers); MIT OR Apache-2.0 (heads and adapters, trained on Flickr8k, whose pictures are for research and education)";
+
+/// Captions of the golden values.
+const GOLDEN_CAPTIONS: [&str; 6] = [
+    "a picture",
+    "an animal",
+    "a dog",
+    "a golden retriever puppy on grass",
+    "two people riding bicycles down a city street",
+    "a blorple thing",
+];
+
+/// Writes a model folder. Its golden values are those of the weights as they are stored.
+///
+/// # Errors
+///
+/// The folder cannot be written, or the exported model cannot be opened again.
+pub fn export(
+    command: &str,
+    towers: &Path,
+    model: &TrainedModel,
+    data: &PhotosData,
+    out: &Path,
+) -> Result<()> {
+    std::fs::create_dir_all(out).with_context(|| format!("creating {}", out.display()))?;
+    let path = towers.join("manifest.json");
+    let json = std::fs::read(&path).with_context(|| path.display().to_string())?;
+    let imported = Manifest::from_json(&json)?;
+    let tokenizer = std::fs::read(towers.join(&imported.tokenizer.file))?;
+    std::fs::write(out.join("tokenizer.json"), &tokenizer)?;
+    let text = with_head(
+        encoder::records(&imported, Part::Text, towers)?,
+        records(&model.heads.text)?,
+    );
+    let image = with_head(
+        encoder::records(&imported, Part::Image, towers)?,
+        records(&model.heads.image)?,
+    );
+    let mut shards = write_shards(Precision::Int8, out, text, image)?;
+    for (part, file, adapter) in [
+        (
+            Part::AdapterVmf,
+            "adapter_vmf.safetensors",
+            &model.adapters.vmf,
+        ),
+        (
+            Part::AdapterPowerSpherical,
+            "adapter_power_spherical.safetensors",
+            &model.adapters.power_spherical,
+        ),
+    ] {
+        shards.push(write_shard(part, file, &records(adapter)?, out)?);
+    }
+    let config = &model.adapter_config;
+    let manifest = Manifest {
+        name: "photos".to_owned(),
+        title: TITLE.to_owned(),
+        license: LICENSE.to_owned(),
+        encoder: EncoderConfig::Towers(model.towers.clone()),
+        tokenizer: file_entry("tokenizer.json", &tokenizer),
+        shards,
+        adapters: Some(PerFamily {
+            vmf: config.clone(),
+            power_spherical: config.clone(),
+        }),
+        golden: None,
+        provenance: Provenance {
+            command: command.to_owned(),
+            seed: model.seed,
+            origin: imported.provenance.origin.clone(),
+            image_origin: imported.provenance.image_origin.clone(),
+            ..commit_and_date()
+        },
+        ..imported
+    };
+    answer_golden(manifest, data, out)
+}
+
+/// The tower's tensors with a trained head in place of the one that was imported.
+fn with_head(mut tower: Vec<TensorRecord>, head: Vec<TensorRecord>) -> Vec<TensorRecord> {
+    tower.retain(|tensor| head.iter().all(|trained| trained.name != tensor.name));
+    tower.extend(head);
+    tower
+}
+
+fn answer_golden(mut manifest: Manifest, data: &PhotosData, out: &Path) -> Result<()> {
+    let picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
+    std::fs::write(out.join("golden.png"), &picture)?;
+    let session = open_untested(manifest.clone(), out, &device::cpu())?;
+    let reference = reference_captions(data);
+    manifest.reference_uncertainty = Some(reference_uncertainty(&session, &reference)?);
+    let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
+    let image = file_entry("golden.png", &picture);
+    let found = pollster::block_on(session.golden_readings(&captions, &picture))?;
+    manifest.golden = Some(found.into_golden(captions, image));
+    std::fs::write(
+        out.join("manifest.json"),
+        serde_json::to_string_pretty(&manifest)?,
+    )?;
+    Ok(())
+}
+
+/// Captions of development pictures and their vaguer truths, evenly chosen.
+fn reference_captions(data: &PhotosData) -> Vec<String> {
+    let captions = &data.dev.captions;
+    let half = N_REFERENCE_CAPTIONS / 2;
+    let chosen = |texts: &[String]| -> Vec<String> {
+        let step = texts.len().div_ceil(half).max(1);
+        texts.iter().step_by(step).cloned().collect()
+    };
+    [chosen(captions), chosen(&data.dev.vaguer)].concat()
+}

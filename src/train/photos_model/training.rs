@@ -1,0 +1,362 @@
+//! Heads, folds and adapters of one seed: trained once, kept in the run's folder, and measured.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use burn::tensor::Device;
+
+use super::adapters::{AdapterData, AdapterRecipe, Fold, adapter_config, train_adapter};
+use super::data::{CaptionedListing, PhotosData, PhotosFolders};
+use super::evaluation::{
+    CaptionList, Distributions, EncodedLadders, EncodedOutsiders, EncodedPairs, EvaluationInput,
+    evaluate, judged_pairs, read_judgements,
+};
+use super::heads::{CaptionedPictures, HeadRecipe, Heads, train_heads};
+use super::pipeline::{Embedded, EmbeddedListing};
+use crate::device;
+use crate::model::adapter::{Adapter, AdapterConfig, Family, PerFamily, concentration};
+use crate::model::encoder::TowersConfig;
+use crate::model::parameters::Parameters;
+use crate::report::PhotosEvaluation;
+use crate::train::data::Listing;
+use crate::train::export::bundle::records;
+use crate::train::features::rows::Rows;
+use crate::train::files;
+use crate::weights::manifest::EncoderConfig;
+use crate::weights::shard::{Precision, read, write};
+
+/// Parts into which the training pictures are cut; the pictures of each are read by heads that have not seen them.
+const N_FOLDS: usize = 4;
+/// Levels of a ladder of `HierarCaps`.
+const N_LEVELS: usize = 4;
+
+/// Everything that trainings of several seeds share.
+#[derive(Debug)]
+pub struct Training<'a> {
+    data: &'a PhotosData,
+    towers: TowersConfig,
+    train: CaptionedPictures,
+    dev: CaptionedPictures,
+    /// Captions, vaguer truths and bare forms.
+    texts: Rows,
+    test: EmbeddedListing,
+    hierarcaps: Option<[Rows; 2]>,
+    outsiders: Vec<(String, Rows)>,
+    out: PathBuf,
+    device: Device,
+}
+
+/// A trained model without its towers.
+#[derive(Debug)]
+pub struct TrainedModel {
+    /// The towers' sizes and those of the heads.
+    pub towers: TowersConfig,
+    /// The heads.
+    pub heads: Heads,
+    /// The adapters' sizes.
+    pub adapter_config: AdapterConfig,
+    /// The adapters.
+    pub adapters: PerFamily<Adapter>,
+    /// Seed of everything.
+    pub seed: u64,
+}
+
+impl<'a> Training<'a> {
+    /// Puts features in order.
+    ///
+    /// # Errors
+    ///
+    /// The imported towers cannot be read.
+    pub fn new(data: &'a PhotosData, embedded: Embedded, out: &Path) -> Result<Self> {
+        let path = out.join("towers/manifest.json");
+        let json = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        let manifest = crate::weights::manifest::Manifest::from_json(&json)?;
+        let EncoderConfig::Towers(imported) = manifest.encoder else {
+            anyhow::bail!("{}: two towers were expected", path.display());
+        };
+        let pairs =
+            |listing: &CaptionedListing, rows: &EmbeddedListing, augmented| CaptionedPictures {
+                images: rows.images.clone(),
+                augmented,
+                captions: rows.captions.clone(),
+                picture_of: listing.picture_of.clone(),
+            };
+        let mut texts = embedded.train.captions.clone();
+        texts.append(embedded.train.vaguer.clone());
+        texts.append(embedded.bare);
+        Ok(Self {
+            train: pairs(&data.train, &embedded.train, embedded.crops),
+            dev: pairs(&data.dev, &embedded.dev, Vec::new()),
+            towers: TowersConfig::of(imported.text, imported.image),
+            texts,
+            test: embedded.test,
+            hierarcaps: embedded.hierarcaps,
+            outsiders: embedded.outsiders,
+            out: out.to_owned(),
+            device: device::cpu(),
+            data,
+        })
+    }
+
+    /// Trains what the folder of the seed lacks.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be read or written, or a training diverged.
+    pub fn train(&self, seed: u64) -> Result<TrainedModel> {
+        let folder = self.out.join(format!("seed-{seed}"));
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("creating {}", folder.display()))?;
+        let heads = self.heads(&folder, "heads", seed, &self.train)?;
+        let folds = (0..N_FOLDS).map(|fold| self.fold(&folder, fold, seed));
+        let data = AdapterData {
+            listing: &self.data.train,
+            texts: self.texts.clone(),
+            images: &self.train.images,
+            folds: folds.collect::<Result<_>>()?,
+            heads: &heads,
+        };
+        let adapters = PerFamily {
+            vmf: self.adapter(&folder, Family::VonMisesFisher, seed, &data)?,
+            power_spherical: self.adapter(&folder, Family::PowerSpherical, seed, &data)?,
+        };
+        Ok(TrainedModel {
+            towers: self.towers.clone(),
+            adapter_config: adapter_config(self.towers.embed_dim, &AdapterRecipe::default()),
+            adapters,
+            heads,
+            seed,
+        })
+    }
+
+    fn heads(
+        &self,
+        folder: &Path,
+        name: &str,
+        seed: u64,
+        train: &CaptionedPictures,
+    ) -> Result<Heads> {
+        let path = folder.join(format!("{name}.safetensors"));
+        if path.exists() {
+            return restore(Heads::new(&self.towers, &self.device), &path);
+        }
+        let recipe = HeadRecipe {
+            seed,
+            ..HeadRecipe::default()
+        };
+        let trained = train_heads(&self.towers, &recipe, train, &self.dev, &self.device)?;
+        let found = trained.retrieval;
+        eprintln!(
+            "{name}, seed {seed}: step {}, recall at 1, 5, 10 on development pictures {:.3?} of captions, {:.3?} of pictures",
+            trained.step, found.text_to_image, found.image_to_text
+        );
+        save(&trained.heads, &path)?;
+        Ok(trained.heads)
+    }
+
+    /// Every [`N_FOLDS`]th picture, and heads that were trained on the others.
+    fn fold(&self, folder: &Path, fold: usize, seed: u64) -> Result<Fold> {
+        let n_pictures = self.train.images.n_rows();
+        let is_held_out = |picture: &usize| picture % N_FOLDS == fold;
+        let (pictures, others): (Vec<usize>, Vec<usize>) = (0..n_pictures).partition(is_held_out);
+        let name = format!("fold-{fold}");
+        let heads = self.heads(folder, &name, seed, &self.train.of_pictures(&others))?;
+        Ok(Fold { heads, pictures })
+    }
+
+    fn adapter(
+        &self,
+        folder: &Path,
+        family: Family,
+        seed: u64,
+        data: &AdapterData<'_>,
+    ) -> Result<Adapter> {
+        let recipe = AdapterRecipe {
+            seed,
+            ..AdapterRecipe::default()
+        };
+        let config = adapter_config(self.towers.embed_dim, &recipe);
+        let name = match family {
+            Family::VonMisesFisher => "adapter_vmf",
+            Family::PowerSpherical => "adapter_power_spherical",
+        };
+        let path = folder.join(format!("{name}.safetensors"));
+        if path.exists() {
+            return restore(config.init(&self.device), &path);
+        }
+        let adapter = train_adapter(family, &config, &recipe, data, &self.device)?;
+        save(&adapter, &path)?;
+        Ok(adapter)
+    }
+
+    /// Every measure on pictures and captions that no training has seen; none where `HierarCaps` was not given.
+    ///
+    /// # Errors
+    ///
+    /// The experts' judgements cannot be read, or the device fails.
+    pub fn evaluate(
+        &self,
+        model: &TrainedModel,
+        folders: &PhotosFolders,
+    ) -> Result<Option<PhotosEvaluation>> {
+        let (Some(listing), Some([pictures, captions])) = (&self.data.hierarcaps, &self.hierarcaps)
+        else {
+            return Ok(None);
+        };
+        let test = &self.data.test;
+        let items = Listing {
+            items: test.items.clone(),
+            skipped: Vec::new(),
+        };
+        let of_people = CaptionList::of(&items);
+        let flickr = self.pairs(
+            model,
+            &self.test.images,
+            of_people,
+            self.test.captions.clone(),
+        )?;
+        let (all, rows) = self.all_levels();
+        let all_levels = self.pairs(model, &self.test.images, all, rows)?;
+        let ladders = self.pairs(model, pictures, CaptionList::of(listing), captions.clone())?;
+        let judgements = read_judgements(&folders.flickr8k.join("ExpertAnnotations.txt"))?;
+        let outsiders = self.outsiders.iter();
+        let outsiders = outsiders
+            .map(|(kind, rows)| Ok((kind.clone(), self.images(model, rows)?)))
+            .collect::<Result<Vec<_>>>()?;
+        let references = self.images(model, &self.train.images)?;
+        evaluate(&EvaluationInput {
+            seed: model.seed,
+            flickr: &flickr,
+            all_levels: &all_levels,
+            hierarcaps: &EncodedLadders::new(ladders, N_LEVELS)?,
+            judged: &judged_pairs(&judgements, &items)?,
+            outsiders: &EncodedOutsiders::new(outsiders, references)?,
+            int8: None,
+        })
+        .map(Some)
+    }
+
+    /// The first caption of each test picture and its vaguer truths, each with the picture that it was written for.
+    fn all_levels(&self) -> (CaptionList, Rows) {
+        let test = &self.data.test;
+        let mut list = CaptionList::default();
+        let mut rows = Rows::empty(self.test.captions.width);
+        let mut last = None;
+        for (caption, &picture) in test.picture_of.iter().enumerate() {
+            if last.replace(picture) == Some(picture) {
+                continue;
+            }
+            let truths = test.vaguer_of[caption]
+                .iter()
+                .map(|truth| (test.vaguer[*truth].clone(), self.test.vaguer.row(*truth)));
+            let own = (
+                test.captions[caption].clone(),
+                self.test.captions.row(caption),
+            );
+            for (text, row) in std::iter::once(own).chain(truths) {
+                list.texts.push(text);
+                list.pictures_of.push(vec![picture]);
+                rows.values.extend_from_slice(row);
+            }
+        }
+        (list, rows)
+    }
+
+    fn images(&self, model: &TrainedModel, features: &Rows) -> Result<Rows> {
+        let images = features.to_device(&self.device);
+        Rows::from_device(model.heads.image.head.forward(images))
+    }
+
+    /// Pictures and captions in the common space, with κ.
+    fn pairs(
+        &self,
+        model: &TrainedModel,
+        images: &Rows,
+        captions: CaptionList,
+        features: Rows,
+    ) -> Result<EncodedPairs> {
+        let texts = model
+            .heads
+            .text
+            .head
+            .forward(features.to_device(&self.device));
+        let distributions = |family: Family| {
+            let eta = model.adapters.get(family).forward(texts.clone());
+            let concentrations = Rows::from_device(concentration(eta))?.values;
+            Ok::<_, anyhow::Error>(Distributions {
+                concentrations: concentrations.into_iter().map(f64::from).collect(),
+                mean_directions: None,
+            })
+        };
+        let distributions = PerFamily {
+            vmf: distributions(Family::VonMisesFisher)?,
+            power_spherical: distributions(Family::PowerSpherical)?,
+        };
+        let images = self.images(model, images)?;
+        EncodedPairs::new(images, captions, Rows::from_device(texts)?, distributions)
+    }
+}
+
+impl CaptionedPictures {
+    /// Some of the pictures with their captions.
+    #[must_use]
+    pub fn of_pictures(&self, pictures: &[usize]) -> Self {
+        let rows = |all: &Rows, rows: &[usize]| Rows {
+            values: rows.iter().flat_map(|row| all.row(*row).to_vec()).collect(),
+            width: all.width,
+        };
+        let places: std::collections::HashMap<_, _> =
+            pictures.iter().enumerate().map(|(i, p)| (*p, i)).collect();
+        let kept = self.picture_of.iter().enumerate();
+        let (captions, picture_of): (Vec<usize>, Vec<usize>) = kept
+            .filter_map(|(caption, picture)| Some((caption, *places.get(picture)?)))
+            .unzip();
+        Self {
+            images: rows(&self.images, pictures),
+            augmented: self
+                .augmented
+                .iter()
+                .map(|seen| rows(seen, pictures))
+                .collect(),
+            captions: rows(&self.captions, &captions),
+            picture_of,
+        }
+    }
+}
+
+fn save(module: &impl Parameters, path: &Path) -> Result<()> {
+    files::put(path, write(&records(module)?, Precision::F32)?)
+}
+
+fn restore<M: Parameters>(mut module: M, path: &Path) -> Result<M> {
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let records = read(&bytes).with_context(|| path.display().to_string())?;
+    module
+        .load(records)
+        .with_context(|| path.display().to_string())?;
+    Ok(module)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_pictures_keeps_their_captions() {
+        let rows = |values: &[f32]| Rows {
+            values: values.to_vec(),
+            width: 1,
+        };
+        let all = CaptionedPictures {
+            images: rows(&[0.0, 1.0, 2.0]),
+            augmented: vec![rows(&[5.0, 6.0, 7.0])],
+            captions: rows(&[0.0, 0.1, 1.0, 2.0, 2.1]),
+            picture_of: vec![0, 0, 1, 2, 2],
+        };
+        let part = all.of_pictures(&[0, 2]);
+        assert_eq!(part.images, rows(&[0.0, 2.0]), "two pictures");
+        assert_eq!(part.augmented, [rows(&[5.0, 7.0])], "seen otherwise, too");
+        assert_eq!(part.captions, rows(&[0.0, 0.1, 2.0, 2.1]), "their captions");
+        assert_eq!(part.picture_of, [0, 0, 1, 1], "counted anew");
+    }
+}
