@@ -53,6 +53,8 @@ pub enum Request {
         /// The file as it is: PNG, JPEG, WebP, GIF or BMP.
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
+        /// What an image encoder made of it when the page was made; an engine that has none yet goes by that of its own.
+        recorded: Option<Box<RecordedPicture>>,
     },
     /// Forget a picture.
     RemoveImage {
@@ -422,6 +424,17 @@ pub struct Recorded {
     pub images: Vec<ImageReading>,
     /// The answer; its pictures are named as in the gallery.
     pub answer: Answer,
+}
+
+/// A picture of a gallery as an image encoder sees it, recorded so that the encoder is not loaded for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedPicture {
+    /// SHA-256 of each shard of the image encoder.
+    pub encoder: Vec<String>,
+    /// What was found in it.
+    pub reading: ImageReading,
+    /// Its embedding: a point on the sphere.
+    pub embedding: Vec<f32>,
 }
 
 /// One caption's distribution.

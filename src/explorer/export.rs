@@ -106,6 +106,7 @@ fn shell_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explorer::state::ModelChoice;
 
     #[test]
     fn texts_come_back_from_json() {
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_command_quotes_what_a_shell_would_read() {
-        let mut state = ExplorerState::new(["it's $HOME"], ["star"]);
+        let mut state = ExplorerState::new(ModelChoice::SCENES, ["it's $HOME"], ["star"]);
         state.family = Family::PowerSpherical;
         let command = command(&state, |image| format!("{image}.png"));
         let expected = r"cargo run --release -- score --family power-spherical --caption 'it'\''s $HOME' --image 'star.png'";
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn without_numbers_only_the_names_are_exported() {
-        let state = ExplorerState::new(["a"], ["x"]);
+        let state = ExplorerState::new(ModelChoice::SCENES, ["a"], ["x"]);
         let readings = Readings::default();
         let n_lines = csv(&state, &readings).lines().count();
         assert_eq!(n_lines, 1, "the line of names");

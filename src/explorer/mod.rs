@@ -19,8 +19,9 @@ mod supervisor;
 mod text;
 mod transfer_rate;
 mod views;
+mod world;
 
-pub use captions::{CaptionList, Direction, KeyedCaption, START_CAPTIONS};
+pub use captions::{CaptionList, Direction, KeyedCaption};
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
 pub use halo::{HaloShape, halo_text};
@@ -43,7 +44,7 @@ pub use readings::snapshot::Snapshot;
 pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, ModelChoice};
 pub use supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,
-    ModelSource, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
+    ModelSource, PagePicture, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
 };
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, formula, formula_with_numbers,
@@ -73,3 +74,4 @@ pub use views::studio::drawing::{Drawing, DrawnObject, bmp, value_name};
 pub use views::studio::scene_search::{N_WANTED, SceneSearch};
 pub use views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
 pub use views::word_variants::{MAX_WORDS, WordView, is_cut, whole, word_views, worth_text};
+pub use world::World;

@@ -2,12 +2,13 @@
 
 use leptos::task::tick;
 use leptos::web_sys;
-use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{Document, Event, FocusOptions, History, HtmlElement, Storage, Window};
 
 use crate::protocol::SHORT_MEMORY_GIGABYTES;
+use crate::wire::property;
 
 /// Pixels above and below an element that has been brought into sight.
 const SURROUNDINGS: f64 = 96.0;
@@ -180,6 +181,13 @@ pub(crate) fn remembers() -> bool {
 pub(crate) fn now_millis() -> f64 {
     let clock = window().and_then(|window| window.performance());
     clock.map_or(0.0, |clock| clock.now())
+}
+
+/// Whether the visitor told the browser to save data.
+pub(crate) fn saves_data() -> bool {
+    let navigator = window().map_or(JsValue::UNDEFINED, |window| window.navigator().into());
+    // Not every browser has it, and web-sys has no name for it.
+    property(&property(&navigator, "connection"), "saveData").is_truthy()
 }
 
 /// Whether the browser says that the device has little memory.

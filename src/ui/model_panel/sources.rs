@@ -5,9 +5,8 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Event, File, FileList, HtmlInputElement};
 
-use crate::explorer::{ModelSource, file_size};
+use crate::explorer::{ModelSource, World, file_size};
 use crate::ui::dom::browser;
-use crate::ui::engine::BUILT_IN;
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::actions::{CLIP, CLIP_INT8};
 use crate::ui::model_panel::models_state::Found;
@@ -62,9 +61,8 @@ fn BesidePage() -> impl IntoView {
         view! { <button type="button" data-act=name class=order hidden=move || size().is_none() on:click=load>{words}</button>" " }
     };
     let has_any = move || {
-        page.models
-            .found
-            .with(|found| found.iter().any(|one| one.path != BUILT_IN))
+        let is_other = |one: &Found| World::ALL.iter().all(|world| one.path != world.manifest());
+        page.models.found.with(|found| found.iter().any(is_other))
     };
     let advice = move || if is_short(page) { SHORT } else { "" };
     view! {

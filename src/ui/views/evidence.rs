@@ -71,14 +71,14 @@ pub(crate) fn Evidence() -> impl IntoView {
     };
     view! {
         <section class="view" aria-labelledby="evidence-title">
-            <h2 id="evidence-title">"What was measured of this model?"</h2>
+            <h2 id="evidence-title">"What was measured of the scenes’ model?"</h2>
             <FamilyChoice/>
             <div class="evidence">{move || tables.get().into_iter().map(table).collect::<Vec<AnyView>>()}</div>
             <p class="aside">{message}" To measure it again: "<code>{command}</code></p>
             <div class="prose">
                 <section>
                     <h3>"One model of several"</h3>
-                    <p>"These numbers are of the model on this page. The same training with another seed gives others, and a difference that is "
+                    <p>"These numbers are of the model that answers in Scenes. The same training with another seed gives others, and a difference that is "
                         "smaller than their scatter means nothing."</p>
                 </section>
                 <section>
@@ -92,7 +92,7 @@ pub(crate) fn Evidence() -> impl IntoView {
     }
 }
 
-/// Every method of the papers on the features of this model, and the figures drawn of them.
+/// Every method of the papers on the features of the scenes' model, and the figures drawn of them.
 #[component]
 fn EveryMethod() -> impl IntoView {
     let summary = RwSignal::new(None::<Result<Vec<SummaryRow>, String>>);
@@ -115,7 +115,7 @@ fn EveryMethod() -> impl IntoView {
             <h2 id="suite-title">"How do other methods do?"</h2>
             {found}
             <p class="aside">
-                "Every method was fitted to the features of this page’s model. "
+                "Every method was fitted to the features of the scenes’ model. "
                 <a href=format!("{SUITE}/report.md")>"The whole report"</a>" says which of the paper’s findings hold here; "
                 <a href=format!("{SUITE}/results.json")>"all numbers"</a>". To repeat it: "
                 <code>"cargo run --release -- embed --out runs/features && cargo run --release -- reproduce --features runs/features --out runs/evidence"</code>
