@@ -1,10 +1,12 @@
 //! The page's numbers as CSV and JSON, and the command that computes them again.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::link::{escape, family_slug};
 use super::readings::matrix::Readings;
 use super::state::ExplorerState;
+use super::world::World;
 use crate::numerics::Family;
 
 /// Columns of the CSV, and keys of the JSON objects.
@@ -40,6 +42,11 @@ pub fn json(state: &ExplorerState, readings: &Readings) -> String {
 /// The command that computes the same numbers natively; `file` names the file of a picture.
 pub fn command(state: &ExplorerState, file: impl Fn(&str) -> String) -> String {
     let mut command = String::from("cargo run --release -- score");
+    if let Some(world @ World::Photographs) = state.model.built_in() {
+        let manifest = Path::new(world.manifest());
+        let folder = manifest.parent().unwrap_or(manifest);
+        write!(command, " --model public/{}", folder.display()).ok();
+    }
     if state.family == Family::PowerSpherical {
         write!(command, " --family {}", family_slug(state.family)).ok();
     }
@@ -123,6 +130,15 @@ mod tests {
         let command = command(&state, |image| format!("{image}.png"));
         let expected = r"cargo run --release -- score --family power-spherical --caption 'it'\''s $HOME' --image 'star.png'";
         assert_eq!(command, expected, "with an apostrophe and a variable");
+    }
+
+    #[test]
+    fn the_command_names_a_model_that_is_not_the_usual_one() {
+        let state = ExplorerState::new(ModelChoice::BuiltIn(World::Photographs), ["a dog"], []);
+        let command = command(&state, str::to_owned);
+        let expected =
+            "cargo run --release -- score --model public/models/photos --caption 'a dog'";
+        assert_eq!(command, expected, "of the photographs");
     }
 
     #[test]
