@@ -138,7 +138,7 @@ pub(crate) fn load_files(page: PageState, files: Vec<File>) {
 /// Goes to a model that comes with the page, in the view that is open.
 pub(crate) fn open_world(page: PageState, world: World) {
     let view = page.state.with_untracked(|state| state.view);
-    worlds::enter(page, world, view);
+    worlds::go_to(page, world, view);
 }
 
 /// Has the load wait, also over a reload.

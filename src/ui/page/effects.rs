@@ -118,9 +118,7 @@ fn follow(page: PageState, there: &ExplorerState) {
             restore(page);
             worlds::follow_link(page);
             model_panel::follow_link(page);
-            if page.gallery.with_untracked(|gallery| !gallery.is_empty()) {
-                gallery::show_missing(page);
-            }
+            gallery::show_missing(page);
         }
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
         )),
     }
     if is_linked {
-        show_missing(page);
+        show_named(page);
     } else {
         show_start(page);
     }
@@ -140,8 +140,14 @@ fn show_recorded(page: PageState, world: World, recorded: Recorded) {
     }));
 }
 
-/// Shows every picture that the state names and the page lacks.
+/// Shows every picture that the state names and the page lacks, as soon as the gallery is known.
 pub(crate) fn show_missing(page: PageState) {
+    if !page.gallery.with_untracked(Vec::is_empty) {
+        show_named(page);
+    }
+}
+
+fn show_named(page: PageState) {
     let missing = page.files.with_untracked(|files| {
         page.state.with_untracked(|state| {
             state

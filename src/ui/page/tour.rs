@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::explorer::encode;
 use crate::ui::dom::browser;
 use crate::ui::page::gallery;
+use crate::ui::page::worlds;
 use crate::ui::page::state::PageState;
 
 /// Keeps the page from which the tour is started.
@@ -29,5 +30,6 @@ pub(crate) fn end(page: PageState) {
         }
         state.tour_step = None;
     });
+    worlds::follow_link(page);
     gallery::show_missing(page);
 }

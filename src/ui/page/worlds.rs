@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{Event, ExplorerState, ModelChoice, ModelSource, OWN, View, World};
+use crate::explorer::{Event, ExplorerState, ModelChoice, ModelSource, OWN, View, World, encode};
+use crate::ui::dom::browser;
 use crate::ui::engine::Client;
 use crate::ui::page::gallery;
 use crate::ui::page::gallery::Opening;
@@ -18,8 +19,17 @@ enum Pictures {
     Named,
 }
 
+/// Opens a world at a view as a new entry of the history; the present one is left as it stands.
+pub(crate) fn go_to(page: PageState, world: World, view: View) {
+    browser::set_fragment(&page.state.with_untracked(encode));
+    enter(page, world, view);
+    browser::push_fragment(&page.state.with_untracked(encode));
+}
+
 /// Opens a world at a view: as it was left, or else as a visitor finds it.
 pub(crate) fn enter(page: PageState, world: World, view: View) {
+    let lacks_truth = view.needs_known_truth() && !world.has_known_truth();
+    let view = if lacks_truth { View::default() } else { view };
     let before = page.state.get_untracked();
     if before.model == ModelChoice::BuiltIn(world) {
         return page.state.update(|state| state.view = view);

@@ -15,7 +15,7 @@ pub(crate) fn WorldChoice() -> impl IntoView {
         let is_shown = move || page.state.with(|state| state.model == model);
         let open = move |_| {
             let view = page.state.with_untracked(|state| state.view);
-            worlds::enter(page, world, view);
+            worlds::go_to(page, world, view);
         };
         let about = match world {
             World::Photographs => "",
@@ -41,7 +41,7 @@ pub(crate) fn WayBack() -> impl IntoView {
             .model
             .built_in()
             .filter(|world| !world.has_known_truth())?;
-        let go_back = move |_| worlds::enter(page, world, left.view);
+        let go_back = move |_| worlds::go_to(page, world, left.view);
         Some(view! {
             <p class="aside way-back" role="status">
                 "This view compares the model with the truth, which is known of drawn scenes only. So the page has gone "

@@ -88,7 +88,7 @@ fn OtherLessons() -> impl IntoView {
                 "Photographs have lessons of their own, in everyday words. ",
             ),
         };
-        let open = move |_| worlds::enter(page, other, View::Learn);
+        let open = move |_| worlds::go_to(page, other, View::Learn);
         Some(view! {
             <p class="aside">
                 {about}
