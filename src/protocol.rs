@@ -107,7 +107,7 @@ pub struct Hub {
     pub origin: String,
     /// Owner and name.
     pub id: String,
-    /// The commit.
+    /// The commit; empty in a question for the newest, whose answer names it.
     pub revision: String,
 }
 
@@ -120,6 +120,25 @@ impl Hub {
             id: "openai/clip-vit-base-patch32".to_owned(),
             revision: "d15b5f29721ca72dac15f8526b284be910de18be".to_owned(),
         }
+    }
+
+    /// The address that [`Self::parse`] reads.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("{}/{}@{}", self.origin, self.id, self.revision)
+    }
+
+    /// Another model at the same hub, by its owner and name, at the newest commit.
+    #[must_use]
+    pub fn named(&self, id: &str) -> Option<Self> {
+        let (owner, name) = id.trim().split_once('/')?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_plain = |part: &str| !part.is_empty() && part.chars().all(plain);
+        (is_plain(owner) && is_plain(name)).then(|| Self {
+            origin: self.origin.clone(),
+            id: format!("{owner}/{name}"),
+            revision: String::new(),
+        })
     }
 
     /// The model that an address such as `https://huggingface.co/openai/clip-vit-base-patch32@COMMIT` names.
@@ -467,13 +486,24 @@ mod tests {
 
     #[test]
     fn an_address_names_a_model_at_a_hub() {
-        let Hub {
-            origin,
-            id,
-            revision,
-        } = Hub::vit_b_32();
-        let address = format!("{origin}/{id}@{revision}");
+        let address = Hub::vit_b_32().address();
         assert_eq!(Hub::parse(&address), Some(Hub::vit_b_32()), "{address}");
+    }
+
+    #[test]
+    fn an_id_names_another_model_at_its_newest_commit() {
+        let hub = Hub::vit_b_32();
+        let named = hub.named(" wkcn/TinyCLIP-ViT-8M-16-Text-3M-YFCC15M ");
+        let named = named.expect("an owner and a name");
+        assert_eq!(named.origin, hub.origin, "at the same hub");
+        assert_eq!(
+            named.id, "wkcn/TinyCLIP-ViT-8M-16-Text-3M-YFCC15M",
+            "without spaces"
+        );
+        assert_eq!(named.revision, "", "the hub says which commit that is");
+        for id in ["clip", "a/b/c", "/b", "a/", "a/b c", "../b@c"] {
+            assert_eq!(hub.named(id), None, "{id}");
+        }
     }
 
     #[test]

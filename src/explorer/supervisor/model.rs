@@ -59,7 +59,7 @@ impl ModelSource {
             Self::BuiltIn(World::Scenes) => "built-in".to_owned(),
             Self::BuiltIn(world) => world.slug().to_owned(),
             Self::Beside(path) => (*path).to_owned(),
-            Self::Hub(hub) => format!("{}/{}@{}", hub.origin, hub.id, hub.revision),
+            Self::Hub(hub) => hub.address(),
             Self::Files(_) => String::new(),
         }
     }

@@ -172,6 +172,19 @@ pub(crate) fn remember(name: &str, value: u32) {
     }
 }
 
+/// A text kept from visit to visit.
+pub(crate) fn remembered_text(name: &str) -> Option<String> {
+    storage()?.get_item(name).ok().flatten()
+}
+
+/// Keeps a text for later visits, where storage is granted.
+pub(crate) fn remember_text(name: &str, text: &str) {
+    if let Some(storage) = storage() {
+        // Without storage the page works; it only forgets.
+        storage.set_item(name, text).ok();
+    }
+}
+
 /// Whether numbers that should be kept are.
 pub(crate) fn remembers() -> bool {
     storage().is_some()

@@ -22,6 +22,8 @@ pub(crate) const CLIP_INT8: &str = "./models/clip-vit-b-32-int8/manifest.json";
 
 /// Where the visitor had the weights of CLIP loaded from, kept from visit to visit.
 const SOURCE: &str = "kappascope.clip-source";
+/// The model at the hub that the visitor had loaded last, with its commit.
+const HUB: &str = "kappascope.hub";
 /// Whether that load was told to wait.
 const PAUSED: &str = "kappascope.clip-paused";
 
@@ -69,9 +71,10 @@ fn offer(page: PageState, left: Option<ModelSource>) {
     models.is_open.set(true);
 }
 
-/// The model at the hub that the page offers: `OpenAI`'s, or the one that `?hub=` names.
+/// The model at the hub that the page offers: the one that `?hub=` names, that the visitor took last, or `OpenAI`'s.
 pub(crate) fn hub() -> Hub {
-    let named = browser::query("hub").and_then(|address| Hub::parse(&address));
+    let named = browser::query("hub").or_else(|| browser::remembered_text(HUB));
+    let named = named.and_then(|address| Hub::parse(&address));
     named.unwrap_or_else(Hub::vit_b_32)
 }
 
@@ -115,15 +118,18 @@ struct Size {
     bytes: u64,
 }
 
-/// Asks the hub what its model would cost.
-pub(crate) fn query_download_size(page: PageState) {
+/// Asks the hub what a model of it would cost.
+pub(crate) fn query_download_size(page: PageState, hub: Hub) {
     page.models.download_size.set(None);
-    page.supervise(Event::Query(Request::QueryDownloadSize(hub())));
+    page.supervise(Event::Query(Request::QueryDownloadSize(hub)));
 }
 
 /// Has CLIP loaded from there.
 pub(crate) fn load_clip(page: PageState, source: ModelSource) {
     browser::remember(SOURCE, code(&source));
+    if let ModelSource::Hub(hub) = &source {
+        browser::remember_text(HUB, &hub.address());
+    }
     browser::remember(PAUSED, 0);
     page.state.update(|state| state.model = ModelChoice::Clip);
     page.models.begin();

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use crate::explorer::encode;
 use crate::ui::dom::browser;
 use crate::ui::page::gallery;
-use crate::ui::page::worlds;
 use crate::ui::page::state::PageState;
+use crate::ui::page::worlds;
 
 /// Keeps the page from which the tour is started.
 pub(crate) fn begin(page: PageState) {
