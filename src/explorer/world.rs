@@ -135,6 +135,15 @@ impl World {
         }
     }
 
+    /// Side in pixels of pictures that are corrupted before its model reads them: about what the model sees.
+    #[must_use]
+    pub fn picture_side(self) -> u32 {
+        match self {
+            Self::Photographs => 224,
+            Self::Scenes => 128,
+        }
+    }
+
     /// Whether its image encoder is loaded with the first picture of the visitor's, the embeddings of the gallery being
     /// recorded.
     #[must_use]

@@ -94,6 +94,8 @@ impl PictureFile {
 pub(crate) struct CorruptedPictures {
     pub(crate) image: String,
     pub(crate) corruption: ImageCorruption,
+    /// Pixels along the side of each.
+    pub(crate) side: u32,
     pub(crate) pictures: Vec<Arc<Vec<u8>>>,
 }
 
