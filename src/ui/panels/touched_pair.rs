@@ -162,7 +162,7 @@ fn Details(id: Memo<Option<String>>) -> impl IntoView {
             <dl>
                 {row("nats above uniform", "pair-nats", pair.nats)}
                 {row("log-density", "log-density", pair.log_density)}
-                {row("CLIP cosine", "cosine", pair.cosine)}
+                {row("encoder’s cosine", "cosine", pair.cosine)}
                 {row("cosine to the mean direction", "mean-direction-cosine", pair.mean_direction_cosine)}
             </dl>
             <details>

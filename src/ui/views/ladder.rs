@@ -22,13 +22,14 @@ const COLUMNS: &str = "Rung, the most general first|~how specific to the model|*
     change|~what the words say|bits|step";
 const ABOUT: &str = "
 # Two measures of the same words
-*κ* is what the model makes of a caption. *Bits* are what the words say about the built-in world, whose rules are
-known: each bit halves the scenes that fit. A rung that has more bits and no higher *κ* is marked: the model did not
-see what the words added.
+*κ* is what the model makes of a caption. *Bits* are what the words say about drawn scenes, whose rules are known:
+each bit halves the scenes that fit. A rung that has more bits and no higher *κ* is marked: the model did not see what
+the words added.
 
 # What it is not
-Bits are known only for sentences of the built-in world. A ladder about photographs asks this model about words it
-never met, and its numbers then say so little that a rise proves nothing either.";
+Bits are known only for sentences about drawn scenes, and stand in that world only. Nobody has counted photographs;
+there *κ* can be held against the order of the rungs and no more. A ladder about one world, asked of the other’s model,
+gives numbers that say so little that a rise proves nothing either.";
 
 /// The view: a choice of ladders, and the rungs of one.
 #[component]
