@@ -10,7 +10,7 @@ use percent_encoding::{
 
 use super::locks::Access;
 use super::measure::{Measure, SecondNumber};
-use super::state::{ExplorerState, ModelChoice};
+use super::state::{ExplorerState, ModelChoice, OWN};
 use super::views::View;
 use super::views::corruption::image_corruption_of_link;
 use super::views::geometry::{MAX_DIMENSION, MIN_DIMENSION};
@@ -20,8 +20,6 @@ use super::world::World;
 use crate::corruption::{CorruptionKind as _, Misspelling};
 use crate::numerics::Family;
 
-/// Starts the names of the visitor's own pictures, which stay on the machine and so in no link.
-pub const OWN: &str = "own-";
 /// The largest limit on a cosine that means anything, in thousandths.
 const MAX_LIMIT: u16 = 1000;
 /// Characters that a link escapes: all but RFC 3986's unreserved ones.

@@ -26,7 +26,7 @@ pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
 pub use halo::{HaloShape, halo_text};
 pub use latest_queue::{LatestQueue, Out, Priority};
-pub use link::{OWN, decode, encode, encode_view};
+pub use link::{decode, encode, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use measure::{Measure, SecondNumber};
 pub use number::{file_size, percent, round_number, signed, three_significant};
@@ -41,7 +41,7 @@ pub use readings::matrix::Readings;
 pub use readings::pair_view::PairView;
 pub use readings::request::ReadingRequest;
 pub use readings::snapshot::Snapshot;
-pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, ModelChoice};
+pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, ModelChoice, OWN};
 pub use supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,
     ModelSource, PagePicture, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,

@@ -1,7 +1,6 @@
 //! All that a link restores: captions, pictures, how they are read, the chosen pair, and the open view.
 
 use super::captions::{CaptionList, sort_or_reverse};
-use super::link::OWN;
 use super::locks::Locks;
 use super::measure::{Measure, SecondNumber};
 use super::photographs::PHOTOGRAPH_SETS;
@@ -13,6 +12,8 @@ use super::world::World;
 use crate::corruption::{ImageCorruption, Misspelling};
 use crate::numerics::Family;
 
+/// Starts the names of the visitor's own pictures, which stay on the machine and so in no link.
+pub const OWN: &str = "own-";
 /// Captions on the page at most: beyond it rows no longer fit a screen, and a link no longer fits a message.
 pub const MAX_CAPTIONS: usize = 24;
 /// Pictures on the page at most.

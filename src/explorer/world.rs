@@ -1,7 +1,25 @@
 //! The worlds that come with the page: of each its model, its pictures, and the captions that a visitor finds there.
 
-use super::views::ladder::{FIRST_OF_PHOTOGRAPHS, FIRST_OF_SCENES};
 use super::views::none_of_these::Classes;
+
+/// The ladder that the scenes start with.
+pub(super) const FIRST_OF_SCENES: [&str; 6] = [
+    "a picture",
+    "something warm",
+    "something red",
+    "a red star",
+    "a small red star",
+    "a small red star above a large blue circle",
+];
+
+/// The ladder that the photographs start with.
+pub(super) const FIRST_OF_PHOTOGRAPHS: [&str; 5] = [
+    "an animal",
+    "a dog",
+    "a golden retriever",
+    "a golden retriever puppy",
+    "a golden retriever puppy on grass",
+];
 
 /// A model that comes with the page, with the pictures that it knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

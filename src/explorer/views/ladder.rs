@@ -4,7 +4,7 @@ use crate::explorer::captions::CaptionList;
 use crate::explorer::number::{spoken_numbers, three_significant};
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::caption_view::CaptionView;
-use crate::explorer::world::World;
+use crate::explorer::world::{FIRST_OF_PHOTOGRAPHS, FIRST_OF_SCENES, World};
 use crate::numerics::Family;
 use crate::scenes::{information, parse};
 
@@ -21,25 +21,6 @@ pub struct BuiltInLadder {
     /// Its captions, the most general first.
     pub rungs: &'static [&'static str],
 }
-
-/// The ladder that the scenes start with.
-pub(in crate::explorer) const FIRST_OF_SCENES: [&str; 6] = [
-    "a picture",
-    "something warm",
-    "something red",
-    "a red star",
-    "a small red star",
-    "a small red star above a large blue circle",
-];
-
-/// The ladder that the photographs start with.
-pub(in crate::explorer) const FIRST_OF_PHOTOGRAPHS: [&str; 5] = [
-    "an animal",
-    "a dog",
-    "a golden retriever",
-    "a golden retriever puppy",
-    "a golden retriever puppy on grass",
-];
 
 /// The ladders that come with the page.
 pub const BUILT_IN_LADDERS: [BuiltInLadder; 9] = [
