@@ -5,7 +5,10 @@ use leptos::web_sys;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{Document, Event, FocusOptions, History, HtmlElement, Storage, Window};
+use web_sys::{
+    Document, Element, Event, FocusOptions, History, HtmlElement, ScrollIntoViewOptions,
+    ScrollLogicalPosition, Storage, Window,
+};
 
 use crate::protocol::SHORT_MEMORY_GIGABYTES;
 use crate::wire::property;
@@ -87,6 +90,14 @@ pub(crate) fn bring_into_sight(element: &HtmlElement) {
         let below = (frame.bottom() + SURROUNDINGS - height).max(0.0);
         window.scroll_by_with_x_and_y(0.0, above + below);
     }
+}
+
+/// Scrolls the page and what scrolls within it as far as it takes to see an element.
+pub(crate) fn bring_into_view(element: &Element) {
+    let options = ScrollIntoViewOptions::new();
+    options.set_block(ScrollLogicalPosition::Nearest);
+    options.set_inline(ScrollLogicalPosition::Nearest);
+    element.scroll_into_view_with_scroll_into_view_options(&options);
 }
 
 /// The fragment of the address, without `#`.

@@ -149,7 +149,10 @@ fn show_gallery(page: PageState, world: World, pictures: Pictures, before: Optio
             return;
         }
         gallery::open(page, opening, pictures == Pictures::Named);
-        if let Some(before) = before {
+        if let Some(mut before) = before {
+            for gone in gone_pictures(page, &before) {
+                before.remove_picture(&gone);
+            }
             page.state.update(|state| state.take_own_pictures(&before));
         }
     });
