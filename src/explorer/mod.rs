@@ -57,6 +57,7 @@ pub use views::evidence::evaluation::{
     EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
     out_of_distribution_text, scatter,
 };
+pub use views::evidence::photographs::{PhotographsEvaluation, photographs_tables};
 pub use views::evidence::summary::summary_tables;
 pub use views::geometry::{
     CaptionGeometry, CosineDistribution, Curve, PictureTick, ball_text, caption_geometry,
