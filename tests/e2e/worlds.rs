@@ -160,6 +160,22 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn a_class_is_held_against_the_model_where_the_words_are_certain() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let link = "?world=&backend=cpu#v=1&m=photos&c=a%20dog&view=learn&lesson=1";
+        open_ready(&browser, &server.address(link));
+        let is_known =
+            "return document.querySelector('[data-question=\"0\"] .ask')?.disabled === false";
+        browser.wait_for("the model's order", LIMIT, is_known, &[]);
+        browser.click("[data-question='0'] .ask");
+        wait_until_it_says(&browser, "By the words themselves");
+        browser.click("[data-act=other-lessons]");
+        wait_until_shown(&browser, World::Scenes);
+        wait_until_it_says(&browser, "Length is not certainty");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn a_page_without_photographs_opens_with_scenes() {
         for missing in ["/examples/photos", "/models/photos"] {
             let (server, browser) = (Server::start(), Browser::start());

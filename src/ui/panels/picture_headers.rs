@@ -62,11 +62,15 @@ fn PictureHeader(id: String) -> impl IntoView {
         });
         format!("{} {notes}", alt()).trim().to_owned()
     };
+    let waiting = move || match page.models.loads_image_encoder() {
+        true => "loading the image encoder",
+        false => "reading",
+    };
     let picture = move || match file.with(|file| file.as_ref().and_then(PictureFile::sound_url)) {
         Some(url) => {
             view! { <img src=url alt=alt() width="96" height="96" decoding="async"/> }.into_any()
         }
-        None => view! { <span class="unread">"reading"</span> }.into_any(),
+        None => view! { <span class="unread">{waiting}</span> }.into_any(),
     };
     let column = NodeRef::<Th>::new();
     Effect::new(move |_| {
