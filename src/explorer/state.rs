@@ -137,6 +137,15 @@ impl ExplorerState {
         Self::new(ModelChoice::BuiltIn(world), world.captions(), pictures)
     }
 
+    /// Takes over how another page reads its answers, and what it locks.
+    pub fn read_as(&mut self, other: &Self) {
+        self.family = other.family;
+        self.measure = other.measure;
+        self.beside = other.beside;
+        self.counts_none = other.counts_none;
+        self.locks = other.locks;
+    }
+
     /// Adds the visitor's own pictures of another page.
     pub fn take_own_pictures(&mut self, from: &Self) {
         let own = from.pictures.iter().filter(|id| id.starts_with(OWN));
@@ -230,6 +239,7 @@ impl ExplorerState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explorer::locks::{Access, PageControl};
 
     const SCENES: ModelChoice = ModelChoice::SCENES;
 
@@ -271,6 +281,18 @@ mod tests {
         let mut state = ExplorerState::start(World::Photographs, ["dog", "own-2"]);
         state.take_own_pictures(&before);
         assert_eq!(state.pictures, ["dog", "own-2", "own-1"], "each once");
+    }
+
+    #[test]
+    fn what_a_teacher_locked_stays_locked_in_another_world() {
+        let mut before = ExplorerState::start(World::Scenes, []);
+        before.locks.set(PageControl::Captions, Access::Locked);
+        before.family = Family::PowerSpherical;
+        let mut state = ExplorerState::start(World::Photographs, []);
+        state.read_as(&before);
+        let read = |state: &ExplorerState| (state.locks, state.family);
+        assert_eq!(read(&state), read(&before), "with how it is read");
+        assert_eq!(state.captions.len(), 6, "its captions are its own");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::ui::page::{tour, worlds};
 
 /// Browsers limit how often an address may change; a pause in typing is soon enough.
 const LINK_PAUSE: Duration = Duration::from_millis(300);
-/// The starting caption with a shape and a colour to change.
+/// The starting caption of which one word is best changed.
 const INVITING_ROW: usize = 3;
 /// Long enough that a screen reader speaks of the finished word and not of each letter.
 const SPEECH_PAUSE: Duration = Duration::from_millis(900);

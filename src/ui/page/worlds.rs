@@ -42,6 +42,7 @@ pub(crate) fn enter(page: PageState, world: World, view: View) {
         state.remove_picture(&own);
     }
     state.view = view;
+    state.read_as(&before);
     turn_to(page, state, pictures);
     put_to_work(page, world);
 }
@@ -88,7 +89,9 @@ pub(crate) fn follow_engine(page: PageState) {
     if let (Some(world), Some(_)) = (model.built_in(), shown.built_in())
         && model != shown
     {
-        turn_to(page, ExplorerState::start(world, []), Pictures::First);
+        let mut state = ExplorerState::start(world, []);
+        page.state.with_untracked(|before| state.read_as(before));
+        turn_to(page, state, Pictures::First);
     }
 }
 
