@@ -28,7 +28,7 @@ pub(crate) fn WorldChoice() -> impl IntoView {
             ><b>{world.title()}</b>{about}</button>
         }
     };
-    view! { <p class="worlds" role="group" aria-label="World">{World::ALL.map(choice).collect_view()}</p> }
+    view! { <div class="worlds" role="group" aria-label="World">{World::ALL.map(choice).collect_view()}</div> }
 }
 
 /// That a view has gone to the world whose truth is known, and the way back.
