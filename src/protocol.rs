@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
+mod hub;
+
 pub use crate::family::PerFamily;
+pub use hub::Hub;
 
 /// From the page to an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,6 +56,8 @@ pub enum Request {
         /// The file as it is: PNG, JPEG, WebP, GIF or BMP.
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
+        /// What an image encoder made of it when the page was made; an engine that has none yet goes by that of its own.
+        recorded: Option<Box<RecordedPicture>>,
     },
     /// Forget a picture.
     RemoveImage {
@@ -96,43 +101,6 @@ pub struct Probes {
     pub caption: Vec<f32>,
     /// The embedding of the picture; none before the image encoder is loaded.
     pub picture: Option<Vec<f32>>,
-}
-
-/// A model at the model hub.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hub {
-    /// Where the hub is, such as `https://huggingface.co`.
-    pub origin: String,
-    /// Owner and name.
-    pub id: String,
-    /// The commit.
-    pub revision: String,
-}
-
-impl Hub {
-    /// `OpenAI`'s ViT-B/32, at the commit that has it as safetensors.
-    #[must_use]
-    pub fn vit_b_32() -> Self {
-        Self {
-            origin: "https://huggingface.co".to_owned(),
-            id: "openai/clip-vit-base-patch32".to_owned(),
-            revision: "d15b5f29721ca72dac15f8526b284be910de18be".to_owned(),
-        }
-    }
-
-    /// The model that an address such as `https://huggingface.co/openai/clip-vit-base-patch32@COMMIT` names.
-    #[must_use]
-    pub fn parse(address: &str) -> Option<Self> {
-        let (path, revision) = address.rsplit_once('@')?;
-        let (owner_path, name) = path.rsplit_once('/')?;
-        let (origin, owner) = owner_path.rsplit_once('/')?;
-        let is_whole = origin.contains("://") && ![owner, name, revision].contains(&"");
-        is_whole.then(|| Self {
-            origin: origin.to_owned(),
-            id: format!("{owner}/{name}"),
-            revision: revision.to_owned(),
-        })
-    }
 }
 
 /// From an engine to the page.
@@ -424,6 +392,17 @@ pub struct Recorded {
     pub answer: Answer,
 }
 
+/// A picture of a gallery as an image encoder sees it, recorded so that the encoder is not loaded for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedPicture {
+    /// SHA-256 of each shard of the image encoder.
+    pub encoder: Vec<String>,
+    /// What was found in it.
+    pub reading: ImageReading,
+    /// Its embedding: a point on the sphere.
+    pub embedding: Vec<f32>,
+}
+
 /// One caption's distribution.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaptionReading {
@@ -446,32 +425,4 @@ pub struct PairReading {
     pub cosine: f64,
     /// Cosine between the caption's mean direction and the image embedding, under each family.
     pub mean_direction_cosine: PerFamily<f64>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_names_a_model_at_a_hub() {
-        let Hub {
-            origin,
-            id,
-            revision,
-        } = Hub::vit_b_32();
-        let address = format!("{origin}/{id}@{revision}");
-        assert_eq!(Hub::parse(&address), Some(Hub::vit_b_32()), "{address}");
-    }
-
-    #[test]
-    fn an_address_without_its_commit_names_nothing() {
-        for address in [
-            "https://huggingface.co/openai/clip",
-            "https://huggingface.co/clip@abc",
-            "openai/clip@abc",
-            "https://hub/a/b@",
-        ] {
-            assert_eq!(Hub::parse(address), None, "{address}");
-        }
-    }
 }

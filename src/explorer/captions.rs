@@ -3,16 +3,6 @@
 use std::cmp::Ordering;
 use std::ops::Deref;
 
-/// The captions a visitor starts from, from the vaguest to the most specific.
-pub const START_CAPTIONS: [&str; 6] = [
-    "a picture",
-    "something warm",
-    "something red",
-    "a red star",
-    "a small red star",
-    "a small red star above a large blue circle",
-];
-
 /// A caption with a key that survives editing and moving.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KeyedCaption {
@@ -36,12 +26,6 @@ pub enum Direction {
 pub struct CaptionList<const CAPACITY: usize> {
     captions: Vec<KeyedCaption>,
     next_key: u64,
-}
-
-impl<const CAPACITY: usize> Default for CaptionList<CAPACITY> {
-    fn default() -> Self {
-        Self::new(START_CAPTIONS)
-    }
 }
 
 impl<const CAPACITY: usize> Deref for CaptionList<CAPACITY> {
@@ -152,7 +136,6 @@ pub(super) fn sort_or_reverse<T: Clone + PartialEq>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenes::{information, parse};
 
     fn texts(list: &CaptionList<4>) -> Vec<&str> {
         list.texts().collect()
@@ -196,15 +179,5 @@ mod tests {
         list.sort(length);
         let expected = ["a", "bb", "cccc", ""];
         assert_eq!(texts(&list), expected, "no value still comes last");
-    }
-
-    #[test]
-    fn each_starting_caption_says_more_than_the_one_before() {
-        let bits = START_CAPTIONS.map(|caption| {
-            let description =
-                parse(caption).unwrap_or_else(|| panic!("the world has no sentence {caption:?}"));
-            information(&description).bits
-        });
-        assert!(bits.is_sorted_by(|a, b| a < b), "the bits were {bits:?}");
     }
 }

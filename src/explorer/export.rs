@@ -1,10 +1,12 @@
 //! The page's numbers as CSV and JSON, and the command that computes them again.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::link::{escape, family_slug};
 use super::readings::matrix::Readings;
 use super::state::ExplorerState;
+use super::world::World;
 use crate::numerics::Family;
 
 /// Columns of the CSV, and keys of the JSON objects.
@@ -40,6 +42,11 @@ pub fn json(state: &ExplorerState, readings: &Readings) -> String {
 /// The command that computes the same numbers natively; `file` names the file of a picture.
 pub fn command(state: &ExplorerState, file: impl Fn(&str) -> String) -> String {
     let mut command = String::from("cargo run --release -- score");
+    if let Some(world @ World::Photographs) = state.model.built_in() {
+        let manifest = Path::new(world.manifest());
+        let folder = manifest.parent().unwrap_or(manifest);
+        write!(command, " --model public/{}", folder.display()).ok();
+    }
     if state.family == Family::PowerSpherical {
         write!(command, " --family {}", family_slug(state.family)).ok();
     }
@@ -106,6 +113,7 @@ fn shell_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explorer::state::ModelChoice;
 
     #[test]
     fn texts_come_back_from_json() {
@@ -117,11 +125,20 @@ mod tests {
 
     #[test]
     fn the_command_quotes_what_a_shell_would_read() {
-        let mut state = ExplorerState::new(["it's $HOME"], ["star"]);
+        let mut state = ExplorerState::new(ModelChoice::SCENES, ["it's $HOME"], ["star"]);
         state.family = Family::PowerSpherical;
         let command = command(&state, |image| format!("{image}.png"));
         let expected = r"cargo run --release -- score --family power-spherical --caption 'it'\''s $HOME' --image 'star.png'";
         assert_eq!(command, expected, "with an apostrophe and a variable");
+    }
+
+    #[test]
+    fn the_command_names_a_model_that_is_not_the_usual_one() {
+        let state = ExplorerState::new(ModelChoice::BuiltIn(World::Photographs), ["a dog"], []);
+        let command = command(&state, str::to_owned);
+        let expected =
+            "cargo run --release -- score --model public/models/photos --caption 'a dog'";
+        assert_eq!(command, expected, "of the photographs");
     }
 
     #[test]
@@ -132,7 +149,7 @@ mod tests {
 
     #[test]
     fn without_numbers_only_the_names_are_exported() {
-        let state = ExplorerState::new(["a"], ["x"]);
+        let state = ExplorerState::new(ModelChoice::SCENES, ["a"], ["x"]);
         let readings = Readings::default();
         let n_lines = csv(&state, &readings).lines().count();
         assert_eq!(n_lines, 1, "the line of names");

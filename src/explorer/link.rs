@@ -1,7 +1,8 @@
 //! The page's state as the fragment of its address, and back: one table of fields, each of which is written and read.
 //!
 //! A fragment never reaches a server. Unknown fields are passed over, so that old links keep working in newer pages and
-//! new links do what they can in older ones.
+//! new links do what they can in older ones. A link that names no model was made for the scenes, which every page opened
+//! with before there were others; all that a link leaves out is as usual in the world of its model.
 
 use percent_encoding::{
     AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode,
@@ -9,18 +10,16 @@ use percent_encoding::{
 
 use super::locks::Access;
 use super::measure::{Measure, SecondNumber};
-use super::state::{ExplorerState, ModelChoice};
+use super::state::{ExplorerState, ModelChoice, OWN};
 use super::views::View;
 use super::views::corruption::image_corruption_of_link;
 use super::views::geometry::{MAX_DIMENSION, MIN_DIMENSION};
 use super::views::ladder::Ladder;
-use super::views::none_of_these::Classes;
 use super::views::studio::drawing::Drawing;
+use super::world::World;
 use crate::corruption::{CorruptionKind as _, Misspelling};
 use crate::numerics::Family;
 
-/// Starts the names of the visitor's own pictures, which stay on the machine and so in no link.
-pub const OWN: &str = "own-";
 /// The largest limit on a cosine that means anything, in thousandths.
 const MAX_LIMIT: u16 = 1000;
 /// Characters that a link escapes: all but RFC 3986's unreserved ones.
@@ -30,9 +29,15 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'~');
 
-/// Names of models in a link; of these and the next, the first is the usual one.
-const MODELS: &[(&str, ModelChoice)] =
-    &[("scenes", ModelChoice::Scenes), ("clip", ModelChoice::Clip)];
+/// The field that names the model.
+const MODEL: &str = "m";
+/// Models in a link, by their names there; the first is meant where none is named.
+const MODELS: [ModelChoice; 3] = [
+    ModelChoice::SCENES,
+    ModelChoice::BuiltIn(World::Photographs),
+    ModelChoice::Clip,
+];
+/// Names of values in a link; of these and the next, the first is the usual one.
 const FAMILIES: &[(&str, Family)] = &[
     ("vmf", Family::VonMisesFisher),
     ("power-spherical", Family::PowerSpherical),
@@ -101,7 +106,7 @@ macro_rules! classes {
         (
             $name,
             |state| {
-                let (value, usual) = (&state.classes.$place, Classes::default().$place);
+                let (value, usual) = (&state.classes.$place, usual(state).classes.$place);
                 list((*value != usual).then_some(value))
             },
             |draft, value| replace(&mut draft.state.classes.$place, $read(value)),
@@ -123,7 +128,12 @@ macro_rules! locks {
 /// The fields in the order in which a link has them.
 const FIELDS: &[Field] = &[
     ("v", |_| vec!["1".into()], |draft, _| draft.is_ours = true),
-    choice!("m", model, MODELS),
+    (
+        MODEL,
+        |state| list((state.model != MODELS[0]).then(|| state.model.slug())),
+        // The state is that of the model from the start.
+        |_, _| {},
+    ),
     (
         "c",
         |state| list(state.captions.texts()),
@@ -167,15 +177,12 @@ const FIELDS: &[Field] = &[
     ),
     (
         "ladder",
-        |state| list((state.ladder != Ladder::default()).then_some("own")),
+        |state| list(own_ladder(state).map(|_| "own")),
         |draft, _| draft.state.ladder = Ladder::new([]),
     ),
     (
         "l",
-        |state| {
-            let own = (state.ladder != Ladder::default()).then_some(&state.ladder);
-            list(own.into_iter().flat_map(Ladder::texts))
-        },
+        |state| list(own_ladder(state).into_iter().flat_map(Ladder::texts)),
         |draft, value| _ = draft.state.ladder.add(value),
     ),
     variant!("harm", image_corruption, name, image_corruption_of_link),
@@ -223,14 +230,15 @@ pub fn encode_view(state: &ExplorerState, view: View) -> String {
 
 /// The state that a fragment holds and the number of own pictures its sender had; `None` for a fragment that holds none.
 pub fn decode(fragment: &str) -> Option<(ExplorerState, usize)> {
+    let parts = fragment.trim_start_matches('#').split('&');
+    let parts = parts.map(|part| part.split_once('=').unwrap_or((part, "")));
     let mut draft = Draft {
-        state: ExplorerState::new([], []),
+        state: ExplorerState::new(model_of(parts.clone()), [], []),
         is_ours: false,
         n_own: 0,
         row: None,
     };
-    for part in fragment.trim_start_matches('#').split('&') {
-        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+    for (name, value) in parts {
         let field = FIELDS.iter().find(|(known, ..)| *known == name);
         if let Some((_, _, read)) = field {
             read(&mut draft, &unescape(value));
@@ -239,6 +247,23 @@ pub fn decode(fragment: &str) -> Option<(ExplorerState, usize)> {
     let mut state = draft.state;
     state.caption = draft.row.and_then(|row| Some(state.captions.get(row)?.key));
     draft.is_ours.then_some((state, draft.n_own))
+}
+
+/// The model that the fields of a link name.
+fn model_of<'a>(mut fields: impl Iterator<Item = (&'a str, &'a str)>) -> ModelChoice {
+    let named = fields.find(|(name, _)| *name == MODEL);
+    let known = named.and_then(|(_, slug)| MODELS.into_iter().find(|model| model.slug() == slug));
+    known.unwrap_or(MODELS[0])
+}
+
+/// A page of the same model on which nothing was changed.
+fn usual(state: &ExplorerState) -> ExplorerState {
+    ExplorerState::new(state.model, [], [])
+}
+
+/// The ladder, where it is not the one of the start.
+fn own_ladder(state: &ExplorerState) -> Option<&Ladder> {
+    Some(&state.ladder).filter(|ladder| **ladder != usual(state).ladder)
 }
 
 /// The family's name in links, files and commands.
@@ -302,6 +327,7 @@ mod tests {
     use super::*;
     use crate::corruption::ImageCorruption;
     use crate::explorer::locks::PageControl;
+    use crate::explorer::views::none_of_these::Classes;
 
     proptest! {
         #[test]
@@ -309,7 +335,7 @@ mod tests {
             captions in prop::collection::vec(".*", 0..8),
             pictures in prop::collection::btree_set("[a-z]{1,8}-?[0-9]{0,3}", 0..8),
             power_spherical: bool,
-            is_clip: bool,
+            model in prop::sample::select(MODELS.to_vec()),
             beside in prop::sample::select(vec![SecondNumber::Posterior, SecondNumber::Cosine, SecondNumber::LogDensity]),
             measure in prop::sample::select(vec![Measure::Likelihood, Measure::Cosine]),
             counts_none: bool,
@@ -327,10 +353,9 @@ mod tests {
             lesson in 0..5_usize,
         ) {
             let pictures: Vec<_> = pictures.iter().map(String::as_str).filter(|id| !id.starts_with(OWN)).collect();
-            let mut state = ExplorerState::new(captions.iter().map(String::as_str), pictures.iter().copied());
+            let mut state = ExplorerState::new(model, captions.iter().map(String::as_str), pictures.iter().copied());
             state.family = if power_spherical { Family::PowerSpherical } else { Family::VonMisesFisher };
             (state.beside, state.measure, state.counts_none) = (beside, measure, counts_none);
-            state.model = if is_clip { ModelChoice::Clip } else { ModelChoice::Scenes };
             state.picture = pictures.last().map(|&id| id.to_owned());
             state.caption = state.captions.get(row).map(|caption| caption.key);
             (state.view, state.dimension) = (view, dimension);
@@ -366,7 +391,7 @@ mod tests {
 
     #[test]
     fn a_page_on_which_no_view_was_opened_has_the_address_it_always_had() {
-        let link = encode(&ExplorerState::new(["a star"], ["star"]));
+        let link = encode(&ExplorerState::new(MODELS[0], ["a star"], ["star"]));
         assert_eq!(link, "v=1&c=a%20star&g=star&p=star", "nothing was added");
     }
 
@@ -374,12 +399,29 @@ mod tests {
     fn views_and_limits_that_are_not_there_are_passed_over() {
         let (state, _) = decode("v=1&view=attic&scene=99&d=2&margin=4000&threshold=x&d=1e9")
             .expect("it is a link of ours");
-        assert_eq!(state, ExplorerState::new([], []), "all is as usual");
+        assert_eq!(
+            state,
+            ExplorerState::new(MODELS[0], [], []),
+            "all is as usual"
+        );
+    }
+
+    #[test]
+    fn a_link_of_photographs_names_them_and_one_without_a_model_means_scenes() {
+        let state = ExplorerState::start(World::Photographs, ["dog"]);
+        let link = encode(&state);
+        assert!(link.starts_with("v=1&m=photos&c=something"), "{link}");
+        assert!(!link.contains("ladder"), "the usual is not written: {link}");
+        let (old, _) = decode("v=1&c=a%20star").expect("it is a link of ours");
+        assert_eq!(old.model, ModelChoice::SCENES, "as it always did");
+        let (late, _) = decode("c=a%20dog&v=1&m=photos").expect("it is a link of ours");
+        let usual = ExplorerState::new(state.model, ["a dog"], []);
+        assert_eq!(late, usual, "wherever the model stands");
     }
 
     #[test]
     fn own_pictures_are_counted_and_not_named() {
-        let state = ExplorerState::new(["a"], ["own-1-holiday", "star"]);
+        let state = ExplorerState::new(MODELS[0], ["a"], ["own-1-holiday", "star"]);
         let link = encode(&state);
         assert!(!link.contains("holiday"), "a file stays private: {link}");
         let (restored, n_own) = decode(&link).expect("it is a link of ours");

@@ -19,13 +19,14 @@ mod supervisor;
 mod text;
 mod transfer_rate;
 mod views;
+mod world;
 
-pub use captions::{CaptionList, Direction, KeyedCaption, START_CAPTIONS};
+pub use captions::{CaptionList, Direction, KeyedCaption};
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
 pub use halo::{HaloShape, halo_text};
 pub use latest_queue::{LatestQueue, Out, Priority};
-pub use link::{OWN, decode, encode, encode_view};
+pub use link::{decode, encode, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use measure::{Measure, SecondNumber};
 pub use number::{file_size, percent, round_number, signed, three_significant};
@@ -40,10 +41,10 @@ pub use readings::matrix::Readings;
 pub use readings::pair_view::PairView;
 pub use readings::request::ReadingRequest;
 pub use readings::snapshot::Snapshot;
-pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, ModelChoice};
+pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, ModelChoice, OWN};
 pub use supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,
-    ModelSource, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
+    ModelSource, PagePicture, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
 };
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, formula, formula_with_numbers,
@@ -56,6 +57,7 @@ pub use views::evidence::evaluation::{
     EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
     out_of_distribution_text, scatter,
 };
+pub use views::evidence::photographs::{PhotographsEvaluation, photographs_tables};
 pub use views::evidence::summary::summary_tables;
 pub use views::geometry::{
     CaptionGeometry, CosineDistribution, Curve, PictureTick, ball_text, caption_geometry,
@@ -73,3 +75,4 @@ pub use views::studio::drawing::{Drawing, DrawnObject, bmp, value_name};
 pub use views::studio::scene_search::{N_WANTED, SceneSearch};
 pub use views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
 pub use views::word_variants::{MAX_WORDS, WordView, is_cut, whole, word_views, worth_text};
+pub use world::World;

@@ -47,10 +47,11 @@ mod tests {
     use super::*;
     use crate::corruption::ImageCorruption;
     use crate::explorer::readings::generated::GeneratedPictures;
+    use crate::explorer::state::ModelChoice;
     use crate::explorer::views::View;
 
     fn page(view: View) -> ExplorerState {
-        let mut state = ExplorerState::new(["a star", ""], ["x"]);
+        let mut state = ExplorerState::new(ModelChoice::SCENES, ["a star", ""], ["x"]);
         state.view = view;
         state
     }

@@ -1,15 +1,19 @@
 //! All that a link restores: captions, pictures, how they are read, the chosen pair, and the open view.
 
-use super::captions::{CaptionList, START_CAPTIONS, sort_or_reverse};
+use super::captions::{CaptionList, sort_or_reverse};
 use super::locks::Locks;
 use super::measure::{Measure, SecondNumber};
+use super::photographs::PHOTOGRAPH_SETS;
 use super::views::View;
 use super::views::ladder::Ladder;
 use super::views::none_of_these::Classes;
 use super::views::studio::drawing::Drawing;
+use super::world::World;
 use crate::corruption::{ImageCorruption, Misspelling};
 use crate::numerics::Family;
 
+/// Starts the names of the visitor's own pictures, which stay on the machine and so in no link.
+pub const OWN: &str = "own-";
 /// Captions on the page at most: beyond it rows no longer fit a screen, and a link no longer fits a message.
 pub const MAX_CAPTIONS: usize = 24;
 /// Pictures on the page at most.
@@ -59,29 +63,50 @@ pub struct ExplorerState {
 }
 
 /// The model that the visitor wants to answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelChoice {
-    /// The one that comes with the page, which knows drawn scenes.
-    #[default]
-    Scenes,
+    /// One that comes with the page.
+    BuiltIn(World),
     /// `OpenAI`'s CLIP ViT-B/32 or another one in its place, which knows photographs.
     Clip,
 }
 
-impl Default for ExplorerState {
-    fn default() -> Self {
-        Self::new(START_CAPTIONS, [])
+impl ModelChoice {
+    /// The model of the drawn scenes.
+    pub const SCENES: Self = Self::BuiltIn(World::Scenes);
+
+    /// The world that comes with the page and that this model is the model of.
+    #[must_use]
+    pub fn built_in(self) -> Option<World> {
+        match self {
+            Self::BuiltIn(world) => Some(world),
+            Self::Clip => None,
+        }
+    }
+
+    /// The world whose gallery, ladders and lessons are shown with this model.
+    #[must_use]
+    pub fn world(self) -> World {
+        self.built_in().unwrap_or(World::Scenes)
+    }
+
+    /// The name in links and on the page.
+    #[must_use]
+    pub fn slug(self) -> &'static str {
+        self.built_in().map_or("clip", World::slug)
     }
 }
 
 impl ExplorerState {
-    /// A page with these captions and pictures, the first picture chosen.
+    /// A page of this model with these captions and pictures, the first picture chosen; all else is as usual.
     pub fn new<'a, 'b>(
+        model: ModelChoice,
         captions: impl IntoIterator<Item = &'a str>,
         pictures: impl IntoIterator<Item = &'b str>,
     ) -> Self {
+        let world = model.world();
         let mut state = Self {
-            model: ModelChoice::default(),
+            model,
             captions: CaptionList::new(captions),
             pictures: Vec::new(),
             family: Family::VonMisesFisher,
@@ -92,8 +117,8 @@ impl ExplorerState {
             caption: None,
             view: View::default(),
             dimension: None,
-            ladder: Ladder::default(),
-            classes: Classes::default(),
+            ladder: Ladder::new(world.ladder().iter().copied()),
+            classes: world.classes(),
             image_corruption: ImageCorruption::default(),
             misspelling: Misspelling::default(),
             drawing: Drawing::default(),
@@ -107,6 +132,28 @@ impl ExplorerState {
         state
     }
 
+    /// The page of a world with these pictures, as a visitor finds it.
+    pub fn start<'a>(world: World, pictures: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::new(ModelChoice::BuiltIn(world), world.captions(), pictures)
+    }
+
+    /// Takes over how another page reads its answers, and what it locks.
+    pub fn read_as(&mut self, other: &Self) {
+        self.family = other.family;
+        self.measure = other.measure;
+        self.beside = other.beside;
+        self.counts_none = other.counts_none;
+        self.locks = other.locks;
+    }
+
+    /// Adds the visitor's own pictures of another page.
+    pub fn take_own_pictures(&mut self, from: &Self) {
+        let own = from.pictures.iter().filter(|id| id.starts_with(OWN));
+        for id in own {
+            self.add_picture(id);
+        }
+    }
+
     /// Puts these captions in place of all others.
     pub fn replace_captions<'a>(&mut self, captions: impl IntoIterator<Item = &'a str>) {
         self.captions.replace(captions);
@@ -118,10 +165,21 @@ impl ExplorerState {
         self.captions.texts().eq(captions.iter().copied())
     }
 
-    /// The starting captions that are not on the page.
+    /// Whether the captions are some that the page offers, and none that the visitor typed.
+    pub fn has_offered_captions(&self) -> bool {
+        let sets = PHOTOGRAPH_SETS.iter().map(|set| set.captions);
+        let mut offered = sets.chain(World::ALL.map(World::captions));
+        offered.any(|captions| self.has_captions(&captions))
+    }
+
+    /// The captions that the model's world starts with and that are not on the page.
     pub fn missing_examples(&self) -> Vec<&'static str> {
         let is_missing = |example: &&str| !self.captions.texts().any(|text| text == *example);
-        START_CAPTIONS.into_iter().filter(is_missing).collect()
+        let worlds = self.model.built_in().into_iter();
+        worlds
+            .flat_map(World::captions)
+            .filter(is_missing)
+            .collect()
     }
 
     /// Removes a caption, and its choice.
@@ -181,10 +239,13 @@ impl ExplorerState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explorer::locks::{Access, PageControl};
+
+    const SCENES: ModelChoice = ModelChoice::SCENES;
 
     #[test]
     fn removing_the_chosen_picture_chooses_its_neighbour() {
-        let mut state = ExplorerState::new([], ["x", "y", "z"]);
+        let mut state = ExplorerState::new(SCENES, [], ["x", "y", "z"]);
         state.picture = Some("y".into());
         state.remove_picture("y");
         assert_eq!(state.picture.as_deref(), Some("z"), "the next picture");
@@ -195,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_full_page_takes_no_more_pictures() {
-        let mut state = ExplorerState::new([], []);
+        let mut state = ExplorerState::new(SCENES, [], []);
         for i in 0..50 {
             state.add_picture(&format!("own-{i}"));
         }
@@ -204,16 +265,39 @@ mod tests {
 
     #[test]
     fn an_edited_example_can_be_had_again() {
-        let mut state = ExplorerState::default();
-        assert!(state.missing_examples().is_empty(), "all are there");
-        let key = state.captions[2].key;
-        state.captions.edit(key, "something blue".into());
-        assert_eq!(state.missing_examples(), [START_CAPTIONS[2]], "one is not");
+        for world in World::ALL {
+            let mut state = ExplorerState::start(world, []);
+            assert!(state.missing_examples().is_empty(), "all are there");
+            let key = state.captions[2].key;
+            state.captions.edit(key, "something blue".into());
+            let example = world.captions()[2];
+            assert_eq!(state.missing_examples(), [example], "one is not");
+        }
+    }
+
+    #[test]
+    fn the_visitors_pictures_come_along_into_another_world() {
+        let before = ExplorerState::new(SCENES, [], ["star", "own-1", "own-2"]);
+        let mut state = ExplorerState::start(World::Photographs, ["dog", "own-2"]);
+        state.take_own_pictures(&before);
+        assert_eq!(state.pictures, ["dog", "own-2", "own-1"], "each once");
+    }
+
+    #[test]
+    fn what_a_teacher_locked_stays_locked_in_another_world() {
+        let mut before = ExplorerState::start(World::Scenes, []);
+        before.locks.set(PageControl::Captions, Access::Locked);
+        before.family = Family::PowerSpherical;
+        let mut state = ExplorerState::start(World::Photographs, []);
+        state.read_as(&before);
+        let read = |state: &ExplorerState| (state.locks, state.family);
+        assert_eq!(read(&state), read(&before), "with how it is read");
+        assert_eq!(state.captions.len(), 6, "its captions are its own");
     }
 
     #[test]
     fn the_longest_caption_stands_in_for_a_chosen_one() {
-        let mut state = ExplorerState::new(["a", "a red star", "", "a star"], []);
+        let mut state = ExplorerState::new(SCENES, ["a", "a red star", "", "a star"], []);
         let keys: Vec<u64> = state.captions.iter().map(|caption| caption.key).collect();
         for (chosen, expected) in [(None, 1), (Some(3), 3), (Some(2), 2)] {
             state.caption = chosen.map(|row: usize| keys[row]);
@@ -226,7 +310,7 @@ mod tests {
 
     #[test]
     fn captions_without_words_are_not_asked_about() {
-        let state = ExplorerState::new(["a star", "  ", ""], []);
+        let state = ExplorerState::new(SCENES, ["a star", "  ", ""], []);
         assert_eq!(state.askable().1, ["a star"], "only words are asked about");
     }
 }

@@ -102,7 +102,7 @@ pub fn dispute_text(n_disputed: usize, n_pictures: usize) -> String {
 pub fn measure_text(measure: Measure) -> &'static str {
     match measure {
         Measure::Likelihood => "nats above uniform",
-        Measure::Cosine => "CLIP’s cosine",
+        Measure::Cosine => "the encoder’s cosine",
     }
 }
 

@@ -31,7 +31,7 @@ pub fn start() {
         return;
     };
     spawn_local(async move {
-        let opening = Opening::fetch().await;
+        let opening = Opening::first(effects::asked_world()).await;
         place.set_inner_html("");
         mount_to(place, || view! { <App opening=opening/> }).forget();
         browser::announce("kappascope-started");

@@ -48,6 +48,13 @@ impl Manifest {
         self.shards.iter().filter(move |shard| shard.part == part)
     }
 
+    /// SHA-256 of each shard of the image encoder, which tell it from others.
+    #[must_use]
+    pub fn image_encoder(&self) -> Vec<String> {
+        let shards = self.shards(Part::Image);
+        shards.map(|shard| shard.entry.sha256.clone()).collect()
+    }
+
     /// Sum of everything that has to be read before the model can answer.
     #[must_use]
     pub fn weights_bytes(&self) -> u64 {

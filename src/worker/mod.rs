@@ -31,7 +31,7 @@ pub use engine::Engine;
 pub use worker_scope::report_lost_gpu;
 
 use crate::error::{Error, Result};
-use crate::protocol::{Hub, Request, Response, Stored};
+use crate::protocol::{Hub, RecordedPicture, Request, Response, Stored};
 use control::Control;
 use engine::LoadInputs;
 use model::Model;
@@ -142,7 +142,11 @@ async fn answer_at_once(
             None
         }
         Request::ProbePicture => Some(probe_picture(model).await),
-        Request::AddImage { image, bytes } => Some(add_image(model, image, &bytes).await),
+        Request::AddImage {
+            image,
+            bytes,
+            recorded,
+        } => Some(add_image(model, image, &bytes, recorded.as_deref()).await),
         Request::RemoveImage { image } => {
             model?.remove_image(&image);
             None
@@ -231,9 +235,14 @@ async fn probe_picture(model: Option<&Rc<Model>>) -> Response {
     }
 }
 
-async fn add_image(model: Option<&Rc<Model>>, image: String, bytes: &[u8]) -> Response {
+async fn add_image(
+    model: Option<&Rc<Model>>,
+    image: String,
+    bytes: &[u8],
+    recorded: Option<&RecordedPicture>,
+) -> Response {
     let added = match model {
-        Some(model) => model.add_image(&image, bytes).await,
+        Some(model) => model.add_image(&image, bytes, recorded).await,
         None => Err(no_model()),
     };
     match added {

@@ -21,12 +21,14 @@ use crate::inference::{
     CAPTIONS_PER_PASS, ImageEncoding, SelfTest, Session, Source as _, TextEncoding, WeightPrecision,
 };
 use crate::preprocess::decode;
-use crate::protocol::{Answer, Comparison, Hub, ImageReading, Probes, Request, Response};
+use crate::protocol::{
+    Answer, Comparison, Hub, ImageReading, Probes, RecordedPicture, Request, Response,
+};
 use crate::weights::adapter_file::AdapterFile;
-use crate::weights::manifest::{Manifest, Part};
+use crate::weights::manifest::Manifest;
 
-/// An image encoder of more bytes than this is loaded with the first picture only.
-const EAGER_IMAGE_BYTES: u64 = 16_000_000;
+/// Of a model of more bytes than this, the image encoder is loaded with the first picture that needs it.
+const EAGER_BYTES: u64 = 16_000_000;
 
 #[derive(Debug)]
 pub(super) struct Model {
@@ -98,7 +100,7 @@ impl Model {
         .await
     }
 
-    /// Loads the text encoder, and the image encoder too if it is small.
+    /// Loads the text encoder, and the image encoder too if the model is small.
     async fn load(
         engine: &Engine,
         manifest: Manifest,
@@ -113,10 +115,8 @@ impl Model {
                     .to_owned(),
             ));
         }
-        let image_bytes = manifest.shards(Part::Image).map(|shard| shard.entry.bytes);
-        let image_bytes: u64 = image_bytes.sum();
         let is_eager =
-            matches!(weights, WeightStore::Beside(_)) && image_bytes <= EAGER_IMAGE_BYTES;
+            matches!(weights, WeightStore::Beside(_)) && manifest.weights_bytes() <= EAGER_BYTES;
         let held = held(engine, &manifest, &weights);
         let session =
             Session::open_text(manifest, &weights, &engine.device, held, weights.progress())
@@ -249,7 +249,9 @@ impl Model {
     /// be compared with one that waits itself.
     pub(super) fn must_wait(&self, request: &Request) -> bool {
         match (request, &*self.waiting.borrow()) {
-            (Request::AddImage { .. }, _) => !self.session.borrow().has_vision(),
+            (Request::AddImage { recorded, .. }, _) => {
+                !self.session.borrow().has_vision() && !self.knows(recorded.as_deref())
+            }
             (Request::Score { images, .. }, Some(waiting)) => waiting.iter().any(|waiting| {
                 matches!(waiting, Request::AddImage { image, .. } if images.contains(image))
             }),
@@ -292,9 +294,27 @@ impl Model {
         });
     }
 
-    pub(super) async fn add_image(&self, image: &str, bytes: &[u8]) -> Result<ImageReading> {
-        let decoded = decode(bytes)?;
+    /// Whether this was recorded with the image encoder of this model.
+    fn knows(&self, recorded: Option<&RecordedPicture>) -> bool {
         let session = self.session();
+        recorded.is_some_and(|recorded| recorded.encoder == session.manifest().image_encoder())
+    }
+
+    /// Encodes a picture, or goes by what was recorded of it while there is no image encoder.
+    pub(super) async fn add_image(
+        &self,
+        image: &str,
+        bytes: &[u8],
+        recorded: Option<&RecordedPicture>,
+    ) -> Result<ImageReading> {
+        let session = self.session();
+        if let Some(recorded) = recorded.filter(|_| !session.has_vision() && self.knows(recorded)) {
+            let embedding = recorded.embedding.clone();
+            let encoding = ImageEncoding { embedding };
+            self.images.borrow_mut().insert(image.to_owned(), encoding);
+            return Ok(recorded.reading.clone());
+        }
+        let decoded = decode(bytes)?;
         let encoding = session.encode_image(&decoded.rgb).await?;
         let reading = ImageReading {
             image: image.to_owned(),

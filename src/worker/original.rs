@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use serde::Deserialize;
 use web_sys::Blob;
 
 use super::control::Control;
@@ -264,8 +265,11 @@ impl Original {
     }
 }
 
-/// What a checkpoint at the hub would cost; only its header is fetched.
-pub(super) async fn query_download_size(hub: Hub, control: &Control) -> Result<DownloadSize> {
+/// What a checkpoint at the hub would cost; only its header is fetched. The answer names the commit.
+pub(super) async fn query_download_size(mut hub: Hub, control: &Control) -> Result<DownloadSize> {
+    if hub.revision.is_empty() {
+        hub.revision = newest_commit(&hub).await?;
+    }
     let (_, index) = HubFile::open(&hub, control).await?;
     let (text_bytes, image_bytes) = index.tower_bytes();
     Ok(DownloadSize {
@@ -273,6 +277,23 @@ pub(super) async fn query_download_size(hub: Hub, control: &Control) -> Result<D
         text_bytes,
         image_bytes,
     })
+}
+
+/// What the hub says of a revision.
+#[derive(Debug, Deserialize)]
+struct Commit {
+    sha: String,
+}
+
+/// The commit at which a model at the hub stands now.
+async fn newest_commit(hub: &Hub) -> Result<String> {
+    let address = format!("{}/api/models/{}/revision/main", hub.origin, hub.id);
+    let json = fetch_small(&address).await?;
+    let commit: Commit = serde_json::from_slice(&json).map_err(|error| Error::Io {
+        path: address,
+        reason: error.to_string(),
+    })?;
+    Ok(commit.sha)
 }
 
 impl Source for Original {

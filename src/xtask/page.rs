@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -44,6 +44,9 @@ const BUDGETS: [Budget; 3] = [
         with: &["burn-", "cubecl-"],
     },
 ];
+
+/// Folders of models in the page, and the bytes that each may have with all that lies beside its weights.
+const MODELS: [(&str, u64); 2] = [("models/photos", 26_000_000), ("models/scenes", 8_000_000)];
 
 /// Builds the page into `dist/`.
 pub(crate) fn build() -> Result<(), String> {
@@ -120,7 +123,26 @@ pub(crate) fn weigh() -> Result<Vec<(String, bool)>, String> {
             wrong.is_empty(),
         ));
     }
+    for (folder, limit) in MODELS {
+        let bytes = folder_bytes(&shell::root().join("dist").join(folder));
+        let weight = format!(
+            "{folder} has {} MB, at most {}",
+            bytes / 1_000_000,
+            limit / 1_000_000
+        );
+        results.push((weight, bytes <= limit));
+    }
     Ok(results)
+}
+
+/// Bytes of the files in a folder; 0 where there is none.
+fn folder_bytes(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter_map(|entry| entry.metadata().ok());
+    files
+        .filter(fs::Metadata::is_file)
+        .map(|file| file.len())
+        .sum()
 }
 
 /// Trunk with its own colours: it reads `NO_COLOR=1` as an option that wants `true` or `false`, and stops.
@@ -184,6 +206,14 @@ mod tests {
             (100..5_000).contains(&size),
             "a million equal bytes became {size}"
         );
+    }
+
+    #[test]
+    fn the_bytes_of_a_folder_are_those_of_its_files() {
+        let bytes = folder_bytes(&shell::root().join("public/gallery-photos"));
+        assert!((100_000..600_000).contains(&bytes), "{bytes} bytes");
+        let nothing = folder_bytes(&shell::root().join("no such folder"));
+        assert_eq!(nothing, 0, "of nothing");
     }
 
     #[test]

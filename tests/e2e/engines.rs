@@ -329,7 +329,7 @@ mod built_page {
     fn a_page_without_its_program_says_so_within_twenty_seconds() {
         let (server, browser) = (Server::start(), Browser::start());
         server.refuse("/app");
-        browser.open(&server.address(""));
+        browser.open(&server.address("?"));
         browser.wait_for(
             "a word about the missing program",
             Duration::from_secs(20),
@@ -362,7 +362,7 @@ mod built_page {
     fn without_simd_the_page_shows_what_was_recorded_and_why() {
         let (server, browser) = (Server::start(), Browser::start());
         browser.run_before_pages("WebAssembly.validate = () => false");
-        browser.open(&server.address(""));
+        browser.open(&server.address("?"));
         wait_until_it_says(&browser, "lacks WebAssembly SIMD");
         assert!(
             text(&browser).contains("Recorded answers"),

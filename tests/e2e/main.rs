@@ -23,3 +23,4 @@ mod pictures;
 mod targets;
 mod views;
 mod weights;
+mod worlds;

@@ -240,6 +240,25 @@ mod built_page {
         assert_eq!(captions(&browser), ["a blue star"], "the link's caption");
     }
 
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_model_of_the_hub_is_taken_by_its_id_at_the_commit_that_was_asked() {
+        let mut files = hub_files();
+        let newest = "/hub/api/models/test/tiny/revision/main";
+        files.insert(newest.to_owned(), br#"{"sha": "abc"}"#.to_vec());
+        let (server, browser) = (Server::replacing(files), Browser::start());
+        open(&server, &browser, "nowhere");
+        browser.fill("[data-act=hub-id]", "tiny");
+        let is_refused = "return document.querySelector('[data-act=weigh]').disabled";
+        browser.wait_for("a refusal", LIMIT, is_refused, &[]);
+        assert!(server.asked(newest).is_empty(), "nothing before a click");
+        browser.fill("[data-act=hub-id]", "test/tiny");
+        download(&browser);
+        let size = words(&browser, "[data-field=weighed]");
+        assert!(size.contains("at revision abc"), "{size}");
+        wait_until_at_work(&browser, "clip");
+    }
+
     fn last_asked(server: &Server) -> usize {
         let ranges = server.asked(WEIGHTS).into_iter();
         ranges

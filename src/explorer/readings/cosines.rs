@@ -83,9 +83,14 @@ impl Cosines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explorer::state::ModelChoice;
 
     fn read(captions: &[&str], shown: &[&str], images: &[&str], cosines: &[f64]) -> Cosines {
-        let state = ExplorerState::new(captions.iter().copied(), shown.iter().copied());
+        let state = ExplorerState::new(
+            ModelChoice::SCENES,
+            captions.iter().copied(),
+            shown.iter().copied(),
+        );
         let tokens = |caption: &&str| CaptionTokens {
             caption: (*caption).to_owned(),
             ..CaptionTokens::default()

@@ -154,6 +154,7 @@ mod tests {
     use super::*;
     use crate::explorer::measure::Measure;
     use crate::explorer::readings::cache::tests::{answer_of, card};
+    use crate::explorer::state::ModelChoice;
     use crate::numerics::Family;
 
     const DIM: usize = 128;
@@ -161,7 +162,7 @@ mod tests {
 
     /// A page with two captions and two pictures.
     fn page() -> ExplorerState {
-        ExplorerState::new(["a", "b"], ["x", "y"])
+        ExplorerState::new(ModelChoice::SCENES, ["a", "b"], ["x", "y"])
     }
 
     /// Two captions, κ 4 and 30, against two pictures.

@@ -69,10 +69,10 @@ impl Supervisor {
         } else if n_strikes < MAX_STRIKES {
             self.tell(EngineEvent::Restarted(message));
             self.load(EngineKind::Cpu);
-        } else if engine.source.is_built_in() {
+        } else if engine.source.is_fallback() {
             self.stop_trying(message);
         } else {
-            self.begin_with_built_in(Some(twice("loading it", &message)));
+            self.begin_with_fallback(Some(twice("loading it", &message)));
         }
     }
 
@@ -98,9 +98,9 @@ impl Supervisor {
         self.queue.put_back();
         if engine.loads_images {
             let n_strikes = self.strikes.strike(LoadKind::ImageEncoder, &engine.source);
-            if n_strikes >= MAX_STRIKES && !engine.source.is_built_in() {
+            if n_strikes >= MAX_STRIKES && !engine.source.is_fallback() {
                 let words = twice("loading its image encoder", &message);
-                return self.begin_with_built_in(Some(words));
+                return self.begin_with_fallback(Some(words));
             }
         }
         if self.n_deaths > MAX_DEATHS {

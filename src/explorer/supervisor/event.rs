@@ -8,8 +8,10 @@ use crate::explorer::latest_queue::Priority;
 use crate::explorer::readings::cosines::Compared;
 use crate::explorer::readings::generated::GeneratedRequest;
 use crate::explorer::readings::snapshot::Snapshot;
+use crate::explorer::world::World;
 use crate::protocol::{
-    Answer, DownloadSize, ImageReading, ModelCard, Progress, Request, Response, Stored,
+    Answer, DownloadSize, ImageReading, ModelCard, Progress, RecordedPicture, Request, Response,
+    Stored,
 };
 
 /// Captions with their keys, and pictures; captions that a view asks about have no keys.
@@ -36,12 +38,14 @@ pub enum Event {
     Start(Start),
     /// The page asks about captions.
     Ask(Priority, ScoreRequest),
-    /// The page has another picture, under this name.
-    AddPicture(String, Arc<Vec<u8>>),
+    /// The page has another picture.
+    AddPicture(PagePicture),
     /// A picture left the page.
     RemovePicture(String),
     /// The visitor wants another model.
     ChangeModel(ModelSource),
+    /// The page shows another of its worlds, whose model is loaded in place of the one at work.
+    OpenWorld(World),
     /// The visitor gives the model adapters, out of a file of this name.
     GiveAdapters(String, Arc<Vec<u8>>),
     /// The load that goes on is to wait.
@@ -55,7 +59,7 @@ pub enum Event {
     Query(Request),
     /// The visitor does not wait any longer for an engine that does not answer.
     Stop,
-    /// The visitor wants another try with the built-in model.
+    /// The visitor wants another try with a model that comes with the page.
     Retry,
     /// The page is left, perhaps for good.
     Leave,
@@ -69,6 +73,17 @@ pub enum Event {
     GpuProbed(Result<(), String>),
     /// Time passes.
     Tick,
+}
+
+/// A picture of the page.
+#[derive(Debug, Clone)]
+pub struct PagePicture {
+    /// The page's name for it.
+    pub image: String,
+    /// The file.
+    pub bytes: Arc<Vec<u8>>,
+    /// What was recorded of it when the page was made.
+    pub recorded: Option<Arc<RecordedPicture>>,
 }
 
 /// How the page begins.
@@ -126,7 +141,7 @@ pub enum EngineEvent {
     Compared(Box<Compared>),
     /// No engine answers any more, and why; the visitor may have it tried again.
     Stopped(String),
-    /// Loading the built-in model stopped the page before; it waits for the visitor's word.
+    /// Loading the scenes' model, which takes the place of others, stopped the page before; it waits for the visitor's word.
     Waits,
     /// The latest request of the matrix was answered.
     Answered(Box<Snapshot>),

@@ -6,6 +6,7 @@ use super::event::{Action, EngineEvent, Start};
 use super::machine::{Adapters, Supervisor, is};
 use super::model::{EngineKind, LoadedModel, ModelSource};
 use super::strikes::LoadKind;
+use crate::explorer::world::World;
 use crate::protocol::{Probes, Request, Response};
 
 impl Supervisor {
@@ -20,14 +21,14 @@ impl Supervisor {
         let kind = self.asked_kind.unwrap_or(EngineKind::Cpu);
         let is_out = |load| self.strikes.is_out(load, &self.source);
         let is_cpu_out = is_out(LoadKind::Cpu) || is_out(LoadKind::ImageEncoder);
-        if !self.source.is_built_in() && is_cpu_out {
-            self.source = ModelSource::BuiltIn;
+        if !self.source.is_fallback() && is_cpu_out {
+            self.source = ModelSource::FALLBACK;
             self.tell(EngineEvent::GivenUp(Some(
-                "it stopped its engine twice before, so the page begins with the built-in model"
+                "it stopped its engine twice before, so the page begins with the drawn scenes"
                     .to_owned(),
             )));
         }
-        if self.source.is_built_in() && self.strikes.is_out(LoadKind::Cpu, &self.source) {
+        if self.source.is_fallback() && self.strikes.is_out(LoadKind::Cpu, &self.source) {
             return self.tell(EngineEvent::Waits);
         }
         self.load(kind);
@@ -47,12 +48,14 @@ impl Supervisor {
         self.main = Some(engine);
     }
 
-    /// Tries the built-in model anew, whatever happened before.
+    /// Tries a model that comes with the page anew, whatever happened before.
     pub(super) fn retry(&mut self) {
         if self.main.is_some() {
             return;
         }
-        self.source = ModelSource::BuiltIn;
+        if !self.source.is_built_in() {
+            self.source = ModelSource::FALLBACK;
+        }
         for kind in LoadKind::ALL {
             self.strikes.clear(kind, &self.source);
         }
@@ -69,6 +72,17 @@ impl Supervisor {
         self.strikes.begin(LoadKind::Cpu, &source);
         let engine = self.spawn(EngineKind::Cpu, source);
         self.next = Some(engine);
+    }
+
+    /// Loads another model that comes with the page; the one before it says nothing any more.
+    pub(super) fn open_world(&mut self, world: World) {
+        self.end_next();
+        self.end_main();
+        self.source = ModelSource::BuiltIn(world);
+        for kind in LoadKind::ALL {
+            self.strikes.clear(kind, &self.source);
+        }
+        self.load(self.asked_kind.unwrap_or(EngineKind::Cpu));
     }
 
     /// Has an engine load its model, now that it listens.
@@ -118,18 +132,18 @@ impl Supervisor {
                 "the GPU engine was refused: {message}"
             )));
             self.load(EngineKind::Cpu);
-        } else if !engine.source.is_built_in() {
-            self.begin_with_built_in(message);
+        } else if !engine.source.is_fallback() {
+            self.begin_with_fallback(message);
         } else {
             let message = message.unwrap_or_else(|| "its load was ended".to_owned());
             self.tell(EngineEvent::Stopped(message));
         }
     }
 
-    /// Goes on with the model that comes with the page, in place of one that does not come.
-    pub(super) fn begin_with_built_in(&mut self, message: Option<String>) {
+    /// Goes on with the model that takes the place of one that does not come.
+    pub(super) fn begin_with_fallback(&mut self, message: Option<String>) {
         self.forget_model();
-        self.source = ModelSource::BuiltIn;
+        self.source = ModelSource::FALLBACK;
         self.tell(EngineEvent::GivenUp(message));
         if self.strikes.is_out(LoadKind::Cpu, &self.source) {
             return self.tell(EngineEvent::Waits);
@@ -156,14 +170,7 @@ impl Supervisor {
         let Some(mut engine) = self.next.take() else {
             return;
         };
-        if let Some(before) = self.main.take() {
-            self.terminate(&before);
-            self.strikes.end(before.kind.into(), &before.source);
-            self.strikes.end(LoadKind::ImageEncoder, &before.source);
-        }
-        self.end_upgrade();
-        self.forget_model();
-        self.queue.put_back();
+        self.end_main();
         self.source = engine.source.clone();
         self.strikes.clear(LoadKind::Cpu, &self.source);
         engine.model = Some(model.clone());
@@ -177,6 +184,18 @@ impl Supervisor {
         if self.source.is_built_in() {
             self.probe_gpu();
         }
+    }
+
+    /// Ends the engine at work, and all that belongs to its model; what it was asked waits for the next.
+    fn end_main(&mut self) {
+        if let Some(before) = self.main.take() {
+            self.terminate(&before);
+            self.strikes.end(before.kind.into(), &before.source);
+            self.strikes.end(LoadKind::ImageEncoder, &before.source);
+        }
+        self.end_upgrade();
+        self.forget_model();
+        self.queue.put_back();
     }
 
     /// Ends the load of another model.

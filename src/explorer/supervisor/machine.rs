@@ -8,7 +8,7 @@ use super::event::{Action, EngineEvent, Event, ScoreRequest};
 use super::model::{EngineKind, ModelSource};
 use super::strikes::Strikes;
 use crate::explorer::latest_queue::LatestQueue;
-use crate::protocol::{Probes, Request, Response};
+use crate::protocol::{Probes, RecordedPicture, Request, Response};
 
 /// Between two events no more time counts than this: a page that slept was not kept waiting by its engine.
 const MAX_GAP_MILLIS: f64 = 5_000.0;
@@ -54,6 +54,7 @@ pub struct Supervisor {
 pub(super) struct Picture {
     pub(super) image: String,
     pub(super) bytes: Arc<Vec<u8>>,
+    pub(super) recorded: Option<Arc<RecordedPicture>>,
     /// Engines that died while reading it, alone.
     pub(super) n_deaths: u8,
 }
@@ -79,7 +80,7 @@ impl Default for Supervisor {
             main: None,
             next: None,
             upgrade: Upgrade::default(),
-            source: ModelSource::BuiltIn,
+            source: ModelSource::FALLBACK,
             asked_kind: None,
             queue: LatestQueue::default(),
             captions: Captions::default(),
@@ -123,9 +124,10 @@ impl Supervisor {
         match event {
             Event::Start(start) => self.start(start),
             Event::Ask(priority, request) => self.ask(priority, request),
-            Event::AddPicture(image, bytes) => self.add_picture(image, bytes),
+            Event::AddPicture(picture) => self.add_picture(picture),
             Event::RemovePicture(image) => self.remove_picture(&image),
             Event::ChangeModel(source) => self.change_model(source),
+            Event::OpenWorld(world) => self.open_world(world),
             Event::GiveAdapters(name, bytes) => self.give_adapters(name, bytes),
             Event::Pause => self.tell_load(Request::Pause),
             Event::Resume => self.tell_load(Request::Resume),

@@ -22,7 +22,7 @@ mod tests;
 mod upgrade;
 mod work;
 
-pub use event::{Action, EngineEvent, Event, ScoreRequest, Start, ViewAnswer};
+pub use event::{Action, EngineEvent, Event, PagePicture, ScoreRequest, Start, ViewAnswer};
 pub use machine::Supervisor;
 pub use model::{EngineKind, LoadedModel, ModelSource};
 pub use strikes::{LoadId, LoadKind, LoadNote, LoadNotes, Unended};

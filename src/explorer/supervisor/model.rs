@@ -1,5 +1,7 @@
 //! Engines and models as the supervisor knows them: which kinds there are, where weights come from, and what was loaded.
 
+use crate::explorer::state::ModelChoice;
+use crate::explorer::world::World;
 use crate::protocol::{BareCard, Hub, ModelCard};
 
 /// One of the two engines.
@@ -15,7 +17,7 @@ pub enum EngineKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelSource {
     /// The page brings it.
-    BuiltIn,
+    BuiltIn(World),
     /// A manifest beside the page, by its path.
     Beside(&'static str),
     /// The model hub.
@@ -25,10 +27,28 @@ pub enum ModelSource {
 }
 
 impl ModelSource {
+    /// The model in place of one that does not come: it is small, and the page brings it.
+    pub const FALLBACK: Self = Self::BuiltIn(World::Scenes);
+
+    /// Whether it is the model that takes the place of others.
+    #[must_use]
+    pub fn is_fallback(&self) -> bool {
+        *self == Self::FALLBACK
+    }
+
     /// Whether the page brings it.
     #[must_use]
     pub fn is_built_in(&self) -> bool {
-        *self == Self::BuiltIn
+        matches!(self, Self::BuiltIn(_))
+    }
+
+    /// The model of the page that has its weights from here.
+    #[must_use]
+    pub fn model(&self) -> ModelChoice {
+        match self {
+            Self::BuiltIn(world) => ModelChoice::BuiltIn(*world),
+            _ => ModelChoice::Clip,
+        }
     }
 
     /// The name under which deaths while it is loaded are counted from visit to visit; empty for files, which a reload
@@ -36,9 +56,10 @@ impl ModelSource {
     #[must_use]
     pub fn key(&self) -> String {
         match self {
-            Self::BuiltIn => "built-in".to_owned(),
+            Self::BuiltIn(World::Scenes) => "built-in".to_owned(),
+            Self::BuiltIn(world) => world.slug().to_owned(),
             Self::Beside(path) => (*path).to_owned(),
-            Self::Hub(hub) => format!("{}/{}@{}", hub.origin, hub.id, hub.revision),
+            Self::Hub(hub) => hub.address(),
             Self::Files(_) => String::new(),
         }
     }

@@ -215,7 +215,7 @@ mod tests {
         for kind in LoadKind::ALL {
             let is_out = strikes.is_out(kind, &CLIP);
             assert_eq!(is_out, kind == LoadKind::Gpu, "{kind:?} of CLIP");
-            assert!(!strikes.is_out(kind, &ModelSource::BuiltIn), "{kind:?}");
+            assert!(!strikes.is_out(kind, &ModelSource::FALLBACK), "{kind:?}");
         }
     }
 

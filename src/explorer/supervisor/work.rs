@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::engine::{Engine, Job};
-use super::event::{Action, EngineEvent, ScoreRequest, ViewAnswer};
+use super::event::{Action, EngineEvent, PagePicture, ScoreRequest, ViewAnswer};
 use super::machine::{Adapters, Picture, Supervisor};
 use super::model::LoadedModel;
 use super::strikes::LoadKind;
@@ -23,10 +23,16 @@ impl Supervisor {
         self.queue.ask(priority, request);
     }
 
-    pub(super) fn add_picture(&mut self, image: String, bytes: Arc<Vec<u8>>) {
+    pub(super) fn add_picture(&mut self, picture: PagePicture) {
+        let PagePicture {
+            image,
+            bytes,
+            recorded,
+        } = picture;
         self.pictures.push(Picture {
             image,
             bytes,
+            recorded,
             n_deaths: 0,
         });
     }
@@ -132,7 +138,13 @@ impl Supervisor {
             engine.n_generated += 1;
             let (image, bytes) = (image.clone(), bytes.to_vec());
             let job = Job::GeneratedPicture(image.clone());
-            return Some((job, Request::AddImage { image, bytes }));
+            let recorded = None;
+            let add = Request::AddImage {
+                image,
+                bytes,
+                recorded,
+            };
+            return Some((job, add));
         }
         let score = Request::Score {
             id: *id,
@@ -419,6 +431,7 @@ impl Picture {
         Request::AddImage {
             image: self.image.clone(),
             bytes: self.bytes.to_vec(),
+            recorded: self.recorded.as_deref().cloned().map(Box::new),
         }
     }
 }

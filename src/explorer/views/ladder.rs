@@ -1,9 +1,10 @@
 //! The view of a ladder: captions from the general to the specific, and whether κ rises with each.
 
-use crate::explorer::captions::{CaptionList, START_CAPTIONS};
+use crate::explorer::captions::CaptionList;
 use crate::explorer::number::{spoken_numbers, three_significant};
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::caption_view::CaptionView;
+use crate::explorer::world::{FIRST_OF_PHOTOGRAPHS, FIRST_OF_SCENES, World};
 use crate::numerics::Family;
 use crate::scenes::{information, parse};
 
@@ -15,22 +16,22 @@ pub const MAX_RUNGS: usize = 16;
 pub struct BuiltInLadder {
     /// Its title.
     pub name: &'static str,
-    /// The pictures its captions are about: `drawn scenes` or `photographs`.
-    pub world: &'static str,
+    /// The pictures its captions are about.
+    pub world: World,
     /// Its captions, the most general first.
     pub rungs: &'static [&'static str],
 }
 
-/// The ladders that come with the page; the first is there at the start.
-pub const BUILT_IN_LADDERS: [BuiltInLadder; 6] = [
+/// The ladders that come with the page.
+pub const BUILT_IN_LADDERS: [BuiltInLadder; 9] = [
     BuiltInLadder {
         name: "From a picture to two shapes",
-        world: "drawn scenes",
-        rungs: &START_CAPTIONS,
+        world: World::Scenes,
+        rungs: &FIRST_OF_SCENES,
     },
     BuiltInLadder {
         name: "Where the star stands",
-        world: "drawn scenes",
+        world: World::Scenes,
         rungs: &[
             "something",
             "a star",
@@ -43,7 +44,7 @@ pub const BUILT_IN_LADDERS: [BuiltInLadder; 6] = [
     },
     BuiltInLadder {
         name: "From round to ring",
-        world: "drawn scenes",
+        world: World::Scenes,
         rungs: &[
             "something",
             "a round thing",
@@ -55,7 +56,7 @@ pub const BUILT_IN_LADDERS: [BuiltInLadder; 6] = [
     },
     BuiltInLadder {
         name: "How many",
-        world: "drawn scenes",
+        world: World::Scenes,
         rungs: &[
             "a picture",
             "several shapes",
@@ -66,24 +67,51 @@ pub const BUILT_IN_LADDERS: [BuiltInLadder; 6] = [
     },
     BuiltInLadder {
         name: "From an animal to a puppy",
-        world: "photographs",
-        rungs: &[
-            "an animal",
-            "a dog",
-            "a golden retriever",
-            "a golden retriever puppy",
-            "a golden retriever puppy on grass",
-        ],
+        world: World::Photographs,
+        rungs: &FIRST_OF_PHOTOGRAPHS,
     },
     BuiltInLadder {
         name: "A cat with eyes",
-        world: "photographs",
+        world: World::Photographs,
         rungs: &[
             "a photo",
             "a photo of a cat",
             "a photo of a black cat",
             "a photo of a black cat with green eyes",
             "a photo of a black cat with big dark green eyes",
+        ],
+    },
+    BuiltInLadder {
+        name: "From somebody to a surfer",
+        world: World::Photographs,
+        rungs: &[
+            "somebody",
+            "somebody outdoors",
+            "a person in the sea",
+            "a surfer on a wave",
+            "a surfer in a black suit on a big breaking wave",
+        ],
+    },
+    BuiltInLadder {
+        name: "From food to one pizza",
+        world: World::Photographs,
+        rungs: &[
+            "food",
+            "a meal",
+            "a pizza",
+            "a pizza with tomatoes",
+            "a pizza with tomatoes on a wooden board",
+            "a pizza with tomatoes on a wooden board beside a bottle of beer",
+        ],
+    },
+    BuiltInLadder {
+        name: "Five words each",
+        world: World::Photographs,
+        rungs: &[
+            "an object in some place",
+            "an animal in some room",
+            "a dog on the couch",
+            "a poodle on the couch",
         ],
     },
 ];
@@ -262,7 +290,7 @@ mod tests {
 
     #[test]
     fn each_rung_about_drawn_scenes_says_more_than_the_one_above() {
-        let of_scenes = |ladder: &&BuiltInLadder| ladder.world == "drawn scenes";
+        let of_scenes = |ladder: &&BuiltInLadder| ladder.world == World::Scenes;
         for BuiltInLadder { name, rungs, .. } in BUILT_IN_LADDERS.iter().filter(of_scenes) {
             let bits: Vec<Option<f64>> = rungs.iter().map(|rung| bits_of(rung)).collect();
             let is_rising = bits[0].is_some() && bits.is_sorted_by(|a, b| a < b);
@@ -277,7 +305,7 @@ mod tests {
         let key = ladder[0].key;
         ladder.edit(key, "something else".into());
         assert_eq!(built_in_ladder(&ladder), None, "with one word changed");
-        let first = built_in_ladder(&Ladder::default());
+        let first = built_in_ladder(&Ladder::new(FIRST_OF_SCENES));
         assert_eq!(first, Some(0), "at the start");
     }
 }

@@ -151,6 +151,11 @@ impl View {
         self.row().group
     }
 
+    /// Whether it shows what is true beside what the model says, and so needs a world in which that is known.
+    pub fn needs_known_truth(self) -> bool {
+        self == Self::Studio
+    }
+
     /// The view that a link names.
     pub fn from_slug(slug: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|view| view.slug() == slug)

@@ -1,38 +1,82 @@
 //! `train gallery`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser as _;
 
 use crate::device;
+use crate::explorer::World;
 use crate::train::export::bundle;
 use crate::train::files::refuse_to_overwrite;
-use crate::train::gallery::{pictures, recorded};
+use crate::train::gallery::photographs;
+use crate::train::gallery::pictures;
+use crate::train::gallery::recorded::WorldModel;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  train gallery --model public/models/scenes --force")]
+#[command(
+    after_help = "Examples:\n  train gallery --force\n  train gallery --world photos --force"
+)]
 pub(super) struct GalleryArgs {
+    /// World whose gallery it is. The scenes' pictures are drawn; photographs must be there with their list.
+    #[arg(long, default_value = "scenes", value_parser = world_parser())]
+    world: World,
+    /// Folder of the page's files; where the others are not given, they lie in it.
+    #[arg(long, default_value = "public")]
+    page: PathBuf,
     /// Folder of the pictures.
-    #[arg(long, default_value = "public/gallery")]
-    out: PathBuf,
+    #[arg(long)]
+    out: Option<PathBuf>,
     /// Model folder.
-    #[arg(long, default_value = "public/models/scenes")]
-    model: PathBuf,
+    #[arg(long)]
+    model: Option<PathBuf>,
     /// File of the tour and the lessons, whose captions are answered, too.
-    #[arg(long, default_value = "public/lessons.json")]
-    lessons: PathBuf,
+    #[arg(long)]
+    lessons: Option<PathBuf>,
     /// Folder of the recorded answers.
-    #[arg(long, default_value = "public/examples")]
-    examples: PathBuf,
+    #[arg(long)]
+    examples: Option<PathBuf>,
     /// Write over pictures and answers that are there.
     #[arg(long)]
     force: bool,
 }
 
 pub(super) fn run(args: &GalleryArgs) -> Result<()> {
-    refuse_to_overwrite(&args.out.join("gallery.json"), args.force)?;
-    pictures::write(&args.out)?;
-    let (session, self_test) = bundle::open_tested(&args.model, &device::cpu())?;
-    recorded::write(&session, self_test, &args.examples, &args.lessons)
+    let world = args.world;
+    let place = |given: &Option<PathBuf>, usual: &str| {
+        let usual = || args.page.join(usual);
+        given.clone().unwrap_or_else(usual)
+    };
+    let examples = place(&args.examples, world.examples());
+    refuse_to_overwrite(&examples.join("start.json"), args.force)?;
+    let folder = place(&args.out, world.gallery());
+    let gallery = match world {
+        World::Photographs => photographs::read(&folder)?,
+        World::Scenes => {
+            refuse_to_overwrite(&folder.join("gallery.json"), args.force)?;
+            pictures::write(&folder)?;
+            pictures::scene_pictures()
+        }
+    };
+    let manifest = Path::new(world.manifest());
+    let usual = manifest.parent().unwrap_or(manifest).display().to_string();
+    let model = place(&args.model, &usual);
+    let (session, self_test) = bundle::open_tested(&model, &device::cpu())?;
+    let recorder = WorldModel {
+        world,
+        session: &session,
+        self_test,
+        gallery: &gallery,
+    };
+    recorder.record(&examples, &place(&args.lessons, world.lessons()))
+}
+
+fn world_parser() -> impl clap::builder::TypedValueParser<Value = World> {
+    let names = World::ALL.map(World::slug);
+    PossibleValuesParser::new(names).try_map(|name| {
+        let world = World::from_slug(&name);
+        world.ok_or("no world of this name")
+    })
 }

@@ -49,9 +49,27 @@ pub fn write(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Captions of the first pictures, one after the other.
-pub fn captions_of(n_pictures: usize) -> Vec<String> {
-    captions().take(n_pictures).flatten().collect()
+/// A picture of a gallery.
+#[derive(Debug, Clone)]
+pub struct GalleryPicture {
+    /// Its name.
+    pub id: String,
+    /// What it shows.
+    pub pixels: RgbPixels,
+    /// Captions that are true of it.
+    pub captions: Vec<String>,
+}
+
+/// The pictures of the scenes' gallery.
+#[must_use]
+pub fn scene_pictures() -> Vec<GalleryPicture> {
+    let scenes = gallery_scenes().into_iter().zip(captions());
+    let picture = |((id, scene), captions): ((&str, Scene), Vec<String>)| GalleryPicture {
+        id: id.to_owned(),
+        pixels: picture(&scene),
+        captions,
+    };
+    scenes.map(picture).collect()
 }
 
 /// Captions of each picture from the vaguest to the full description; each says all that the one before says, and more.

@@ -1,98 +1,164 @@
-//! Answers for the page's first paint: what the model says of the starting captions and the first pictures, and of all
-//! that the other views ask when they are first opened.
+//! Answers for a world's first paint: what its model says of the starting captions and the first pictures, and of all
+//! that the other views ask when they are first opened; and the embeddings of its gallery's pictures.
 
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 
-use super::pictures::{captions_of, gallery_scenes};
-use super::png::picture;
+use super::pictures::{GalleryPicture, gallery_scenes};
 use crate::answer::{self, Engine, familiarity, model_card};
 use crate::corruption::Corrupted;
 use crate::explorer::{
     DRAWING, ExplorerState, GENERATED_SIDE, GeneratedPictures, GeneratedRequest, Lessons,
-    ReadingRequest, START_CAPTIONS, View, corrupted_name,
+    ReadingRequest, View, World, corrupted_name,
 };
 use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;
-use crate::protocol::{Answer, ImageReading, Recorded};
+use crate::protocol::{Answer, ImageReading, Recorded, RecordedPicture};
 use crate::scenes::render;
+use crate::train::files::read_json;
 
 /// Pictures that the page shows at the start.
 const N_PICTURES: usize = 6;
 
-/// Writes `start.json` and `views.json`.
-///
-/// # Errors
-///
-/// The model has no adapters, the lessons cannot be read, or a file cannot be written.
-pub fn write(session: &Session, self_test: SelfTest, folder: &Path, lessons: &Path) -> Result<()> {
-    let scenes = gallery_scenes().into_iter().take(N_PICTURES);
-    let (names, pictures): (Vec<_>, Vec<_>) = scenes
-        .map(|(id, scene)| (id.to_owned(), picture(&scene)))
-        .unzip();
-    let images = pollster::block_on(session.encode_images(&pictures))?;
-    let matrix = ReadingRequest::of(START_CAPTIONS.map(str::to_owned), names.clone());
-    let answer = ask(session, matrix, &images)?;
-    let readings = names.iter().zip(&pictures);
-    let readings = readings.map(|(image, picture)| ImageReading {
-        image: image.clone(),
-        width: u32::try_from(picture.width).unwrap_or(u32::MAX),
-        height: u32::try_from(picture.height).unwrap_or(u32::MAX),
-        notes: Vec::new(),
-        familiarity: familiarity(session, picture),
-    });
-    let engine = Engine {
-        name: "recorded".to_owned(),
-        device: "the native program".to_owned(),
-        weights_bytes: session.manifest().weights_bytes(),
-        from_cache: false,
-        load_millis: 0.0,
-        warm_millis: answer.millis,
-    };
-    let recorded = Recorded {
-        card: model_card(session, self_test, engine)?,
-        images: readings.collect(),
-        answer,
-    };
-    let mut views: Vec<Answer> = wants(&names, lessons)?
-        .into_iter()
-        .map(|want| ask(session, want, &images))
-        .collect::<Result<_>>()?;
-    views.extend(made_answers(session, &names)?);
-    std::fs::create_dir_all(folder)?;
-    std::fs::write(folder.join("start.json"), serde_json::to_string(&recorded)?)?;
-    std::fs::write(folder.join("views.json"), serde_json::to_string(&views)?)?;
-    Ok(())
+/// A world with the model that answers for it.
+#[derive(Debug)]
+pub struct WorldModel<'a> {
+    /// The world.
+    pub world: World,
+    /// Its model.
+    pub session: &'a Session,
+    /// How well the model reproduces its golden values.
+    pub self_test: SelfTest,
+    /// The pictures of its gallery.
+    pub gallery: &'a [GalleryPicture],
 }
 
-/// The page as it starts, with a view open.
-fn start(names: &[String], view: View) -> ExplorerState {
-    let mut state = ExplorerState::new(START_CAPTIONS, names.iter().map(String::as_str));
-    state.view = view;
-    state
+impl WorldModel<'_> {
+    /// Writes `start.json`, `views.json` and, where the page reads it, `pictures.json`.
+    ///
+    /// # Errors
+    ///
+    /// The model has no adapters, the lessons cannot be read, or a file cannot be written.
+    pub fn record(&self, folder: &Path, lessons: &Path) -> Result<()> {
+        let pixels: Vec<RgbPixels> = self.gallery.iter().map(|one| one.pixels.clone()).collect();
+        let embeddings = pollster::block_on(self.session.encode_images(&pixels))?;
+        let start = self.start(&embeddings)?;
+        let mut views: Vec<Answer> = self
+            .requests(&read_json(lessons)?)
+            .into_iter()
+            .map(|request| ask(self.session, request, &embeddings))
+            .collect::<Result<_>>()?;
+        views.extend(self.generated_answers()?);
+        std::fs::create_dir_all(folder)?;
+        std::fs::write(folder.join("start.json"), serde_json::to_string(&start)?)?;
+        std::fs::write(folder.join("views.json"), serde_json::to_string(&views)?)?;
+        if self.world.records_pictures() {
+            let pictures = serde_json::to_string(&self.pictures(embeddings))?;
+            std::fs::write(folder.join("pictures.json"), pictures)?;
+        }
+        Ok(())
+    }
+
+    /// The matrix as the page starts.
+    fn start(&self, embeddings: &[ImageEncoding]) -> Result<Recorded> {
+        let captions = self.world.captions().map(str::to_owned);
+        let matrix = ReadingRequest::of(captions, self.first_names());
+        let answer = ask(self.session, matrix, embeddings)?;
+        let engine = Engine {
+            name: "recorded".to_owned(),
+            device: "the native program".to_owned(),
+            weights_bytes: self.session.manifest().weights_bytes(),
+            from_cache: false,
+            load_millis: 0.0,
+            warm_millis: answer.millis,
+        };
+        let first = self.gallery.iter().take(N_PICTURES);
+        Ok(Recorded {
+            card: model_card(self.session, self.self_test, engine)?,
+            images: first.map(|picture| self.reading(picture)).collect(),
+            answer,
+        })
+    }
+
+    /// The embeddings of all pictures.
+    fn pictures(&self, embeddings: Vec<ImageEncoding>) -> Vec<RecordedPicture> {
+        let encoder = self.session.manifest().image_encoder();
+        let pictures = self.gallery.iter().zip(embeddings);
+        let recorded = |(picture, encoding): (&GalleryPicture, ImageEncoding)| RecordedPicture {
+            encoder: encoder.clone(),
+            reading: self.reading(picture),
+            embedding: encoding.embedding,
+        };
+        pictures.map(recorded).collect()
+    }
+
+    fn reading(&self, picture: &GalleryPicture) -> ImageReading {
+        let side = |pixels| u32::try_from(pixels).unwrap_or(u32::MAX);
+        ImageReading {
+            image: picture.id.clone(),
+            width: side(picture.pixels.width),
+            height: side(picture.pixels.height),
+            notes: Vec::new(),
+            familiarity: familiarity(self.session, &picture.pixels),
+        }
+    }
+
+    /// Names of the pictures that the page shows at the start.
+    fn first_names(&self) -> Vec<String> {
+        let first = self.gallery.iter().take(N_PICTURES);
+        first.map(|picture| picture.id.clone()).collect()
+    }
+
+    /// The page as it starts, with a view open.
+    fn opened(&self, view: View) -> ExplorerState {
+        let names = self.first_names();
+        let mut state = ExplorerState::start(self.world, names.iter().map(String::as_str));
+        state.view = view;
+        state
+    }
+
+    /// What the views ask when they are opened on the page as it starts.
+    fn requests(&self, lessons: &Lessons) -> Vec<ReadingRequest> {
+        let first = self.gallery.iter().take(N_PICTURES);
+        let written: Vec<String> = first.flat_map(|picture| picture.captions.clone()).collect();
+        let request = |view: View| {
+            let elsewhere = match view {
+                View::Traverse => written.clone(),
+                View::Learn => lessons.captions().collect(),
+                _ => Vec::new(),
+            };
+            ReadingRequest::of_view(&self.opened(view), self.first_names(), elsewhere)
+        };
+        let asked = View::ALL.into_iter().map(request);
+        asked
+            .filter(|request| !request.captions.is_empty())
+            .collect()
+    }
+
+    /// What the model says of the pictures that views generate when they are opened on the page as it starts; only
+    /// scenes can be drawn here pixel by pixel as the page draws them.
+    fn generated_answers(&self) -> Result<Vec<Answer>> {
+        if !self.world.has_known_truth() {
+            return Ok(Vec::new());
+        }
+        let generated = View::ALL
+            .into_iter()
+            .filter_map(|view| GeneratedRequest::of_view(&self.opened(view)));
+        let answer = |request: GeneratedRequest| {
+            let (images, pictures): (Vec<_>, Vec<_>) =
+                generated_pictures(&request.of)?.into_iter().unzip();
+            let encodings = pollster::block_on(self.session.encode_images(&pictures))?;
+            let request = ReadingRequest::of(request.captions, images);
+            ask(self.session, request, &encodings)
+        };
+        generated.map(answer).collect()
+    }
 }
 
-/// What the model says of the pictures that views make when they are opened on the page as it starts.
-fn made_answers(session: &Session, names: &[String]) -> Result<Vec<Answer>> {
-    let made = View::ALL
-        .into_iter()
-        .filter_map(|view| GeneratedRequest::of_view(&start(names, view)));
-    let answer = |made: GeneratedRequest| {
-        let (images, pictures): (Vec<_>, Vec<_>) = made_pictures(&made.of)?.into_iter().unzip();
-        let encodings = pollster::block_on(session.encode_images(&pictures))?;
-        ask(
-            session,
-            ReadingRequest::of(made.captions, images),
-            &encodings,
-        )
-    };
-    made.map(answer).collect()
-}
-
-/// Made pictures by name, as the page makes them.
-fn made_pictures(of: &GeneratedPictures) -> Result<Vec<(String, RgbPixels)>> {
+/// Generated pictures by name, as the page makes them.
+fn generated_pictures(of: &GeneratedPictures) -> Result<Vec<(String, RgbPixels)>> {
     let square = |pixels| RgbPixels {
         width: GENERATED_SIDE,
         height: GENERATED_SIDE,
@@ -118,30 +184,18 @@ fn made_pictures(of: &GeneratedPictures) -> Result<Vec<(String, RgbPixels)>> {
     named.collect()
 }
 
-/// What the views ask when they are opened on the page as it starts.
-fn wants(names: &[String], lessons: &Path) -> Result<Vec<ReadingRequest>> {
-    let text = std::fs::read_to_string(lessons)
-        .with_context(|| format!("reading {}", lessons.display()))?;
-    let lessons: Lessons = serde_json::from_str(&text)?;
-    let written = captions_of(N_PICTURES);
-    let want = |view: View| {
-        let elsewhere = match view {
-            View::Traverse => written.clone(),
-            View::Learn => lessons.captions().collect(),
-            _ => Vec::new(),
-        };
-        ReadingRequest::of_view(&start(names, view), names.to_vec(), elsewhere)
-    };
-    let asked = View::ALL.into_iter().map(want);
-    Ok(asked.filter(|want| !want.captions.is_empty()).collect())
-}
-
-/// What an engine would answer; the images are those of the wish, or none where it names none.
-fn ask(session: &Session, want: ReadingRequest, images: &[ImageEncoding]) -> Result<Answer> {
+/// What an engine would answer; the images are the first, or none where the request names none.
+fn ask(session: &Session, request: ReadingRequest, images: &[ImageEncoding]) -> Result<Answer> {
     let started = Instant::now();
-    let texts = pollster::block_on(session.encode_text(&want.captions))?;
-    let images: Vec<&ImageEncoding> = images.iter().take(want.images.len()).collect();
-    let answer = answer::answer(want.captions, &texts, want.images, &images, want.relates)?;
+    let texts = pollster::block_on(session.encode_text(&request.captions))?;
+    let images: Vec<&ImageEncoding> = images.iter().take(request.images.len()).collect();
+    let answer = answer::answer(
+        request.captions,
+        &texts,
+        request.images,
+        &images,
+        request.relates,
+    )?;
     Ok(Answer {
         millis: started.elapsed().as_secs_f64() * 1e3,
         ..answer

@@ -2,12 +2,16 @@
 
 use leptos::task::tick;
 use leptos::web_sys;
-use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{Document, Event, FocusOptions, History, HtmlElement, Storage, Window};
+use web_sys::{
+    Document, Element, Event, FocusOptions, History, HtmlElement, ScrollIntoViewOptions,
+    ScrollLogicalPosition, Storage, Window,
+};
 
 use crate::protocol::SHORT_MEMORY_GIGABYTES;
+use crate::wire::property;
 
 /// Pixels above and below an element that has been brought into sight.
 const SURROUNDINGS: f64 = 96.0;
@@ -86,6 +90,14 @@ pub(crate) fn bring_into_sight(element: &HtmlElement) {
         let below = (frame.bottom() + SURROUNDINGS - height).max(0.0);
         window.scroll_by_with_x_and_y(0.0, above + below);
     }
+}
+
+/// Scrolls the page and what scrolls within it as far as it takes to see an element.
+pub(crate) fn bring_into_view(element: &Element) {
+    let options = ScrollIntoViewOptions::new();
+    options.set_block(ScrollLogicalPosition::Nearest);
+    options.set_inline(ScrollLogicalPosition::Nearest);
+    element.scroll_into_view_with_scroll_into_view_options(&options);
 }
 
 /// The fragment of the address, without `#`.
@@ -171,6 +183,19 @@ pub(crate) fn remember(name: &str, value: u32) {
     }
 }
 
+/// A text kept from visit to visit.
+pub(crate) fn remembered_text(name: &str) -> Option<String> {
+    storage()?.get_item(name).ok().flatten()
+}
+
+/// Keeps a text for later visits, where storage is granted.
+pub(crate) fn remember_text(name: &str, text: &str) {
+    if let Some(storage) = storage() {
+        // Without storage the page works; it only forgets.
+        storage.set_item(name, text).ok();
+    }
+}
+
 /// Whether numbers that should be kept are.
 pub(crate) fn remembers() -> bool {
     storage().is_some()
@@ -180,6 +205,13 @@ pub(crate) fn remembers() -> bool {
 pub(crate) fn now_millis() -> f64 {
     let clock = window().and_then(|window| window.performance());
     clock.map_or(0.0, |clock| clock.now())
+}
+
+/// Whether the visitor told the browser to save data.
+pub(crate) fn saves_data() -> bool {
+    let navigator = window().map_or(JsValue::UNDEFINED, |window| window.navigator().into());
+    // Not every browser has it, and web-sys has no name for it.
+    property(&property(&navigator, "connection"), "saveData").is_truthy()
 }
 
 /// Whether the browser says that the device has little memory.

@@ -14,12 +14,12 @@ use web_sys::File;
 use super::gpu;
 use super::load_notes;
 use super::worker_handle::WorkerHandle;
-use crate::explorer::{Action, EngineEvent, EngineKind, Event, ModelSource, Start, Supervisor};
+use crate::explorer::{
+    Action, EngineEvent, EngineKind, Event, ModelChoice, ModelSource, Start, Supervisor,
+};
 use crate::protocol::Request;
 use crate::ui::dom::browser;
 
-/// The manifest of the model that comes with the page.
-pub(in crate::ui) const BUILT_IN: &str = "./models/scenes/manifest.json";
 /// Between two looks at the clock.
 const TICK_MILLIS: u32 = 1_000;
 /// The smallest module that needs WebAssembly's SIMD instructions, as the engines do.
@@ -104,9 +104,9 @@ impl Client {
         self.0.events.borrow_mut().pop_front()
     }
 
-    /// Whether the model that answers, or is the first to, is the one that comes with the page.
-    pub(in crate::ui) fn has_built_in(&self) -> bool {
-        self.0.supervisor.borrow().source().is_built_in()
+    /// The model that answers, or is the first to.
+    pub(in crate::ui) fn model(&self) -> ModelChoice {
+        self.0.supervisor.borrow().source().model()
     }
 
     /// Files that the visitor picked, as the source of a model.
@@ -177,7 +177,7 @@ impl Client {
             manifest_url: browser::beside_page(path),
         };
         match source {
-            ModelSource::BuiltIn => (beside(BUILT_IN), Vec::new()),
+            ModelSource::BuiltIn(world) => (beside(world.manifest()), Vec::new()),
             ModelSource::Beside(path) => (beside(path), Vec::new()),
             ModelSource::Hub(hub) => (Request::LoadHub(hub.clone()), Vec::new()),
             ModelSource::Files(number) => {

@@ -7,4 +7,4 @@ mod gpu;
 mod load_notes;
 mod worker_handle;
 
-pub(super) use client::{BUILT_IN, Client, asked_kind};
+pub(super) use client::{Client, asked_kind};

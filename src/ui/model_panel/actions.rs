@@ -6,15 +6,14 @@ use serde::Deserialize;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::File;
 
-use crate::explorer::{
-    Event, ModelChoice, ModelSource, OWN, PHOTOGRAPH_SETS, START_CAPTIONS, TransferRate,
-};
+use crate::explorer::{Event, ModelChoice, ModelSource, OWN, PHOTOGRAPH_SETS, TransferRate, World};
 use crate::protocol::{Hub, Request};
 use crate::ui::dom::browser;
-use crate::ui::engine::BUILT_IN;
+use crate::ui::engine::Client;
 use crate::ui::model_panel::models_state::{Found, Load};
 use crate::ui::page::gallery;
 use crate::ui::page::state::PageState;
+use crate::ui::page::worlds;
 
 /// CLIP as `train import` writes it beside the page.
 pub(crate) const CLIP: &str = "./models/clip-vit-b-32/manifest.json";
@@ -23,6 +22,8 @@ pub(crate) const CLIP_INT8: &str = "./models/clip-vit-b-32-int8/manifest.json";
 
 /// Where the visitor had the weights of CLIP loaded from, kept from visit to visit.
 const SOURCE: &str = "kappascope.clip-source";
+/// The model at the hub that the visitor had loaded last, with its commit.
+const HUB: &str = "kappascope.hub";
 /// Whether that load was told to wait.
 const PAUSED: &str = "kappascope.clip-paused";
 
@@ -31,8 +32,8 @@ pub(crate) fn open(page: PageState) -> ModelSource {
     if !browser::remembers() {
         page.tell("This browser keeps no settings for this page, so each visit begins with the built-in model. Everything else works.");
     }
-    if page.state.with_untracked(|state| state.model) != ModelChoice::Clip {
-        return ModelSource::BuiltIn;
+    if let Some(world) = page.state.with_untracked(|state| state.model.built_in()) {
+        return ModelSource::BuiltIn(world);
     }
     let models = page.models;
     match remembered_source() {
@@ -42,18 +43,18 @@ pub(crate) fn open(page: PageState) -> ModelSource {
         }
         left => offer(page, left),
     }
-    ModelSource::BuiltIn
+    ModelSource::FALLBACK
 }
 
-/// Has the model loaded that a link was made with, which is opened in the running page.
+/// Has CLIP loaded if a link was made with it that is opened in the running page.
 pub(crate) fn follow_link(page: PageState) {
-    let at_work = page.models.at_work.get_untracked().unwrap_or_default();
+    let at_work = page.client.with_value(Client::model);
     let wanted = page.state.with_untracked(|state| state.model);
-    match (wanted, remembered_source()) {
-        _ if wanted == at_work => {}
-        (ModelChoice::Scenes, _) => load_scenes(page),
-        (ModelChoice::Clip, Some(source)) => load_clip(page, source),
-        (ModelChoice::Clip, None) => offer(page, None),
+    if wanted == ModelChoice::Clip && at_work != wanted {
+        match remembered_source() {
+            Some(source) => load_clip(page, source),
+            None => offer(page, None),
+        }
     }
 }
 
@@ -70,9 +71,10 @@ fn offer(page: PageState, left: Option<ModelSource>) {
     models.is_open.set(true);
 }
 
-/// The model at the hub that the page offers: `OpenAI`'s, or the one that `?hub=` names.
+/// The model at the hub that the page offers: the one that `?hub=` names, that the visitor took last, or `OpenAI`'s.
 pub(crate) fn hub() -> Hub {
-    let named = browser::query("hub").and_then(|address| Hub::parse(&address));
+    let named = browser::query("hub").or_else(|| browser::remembered_text(HUB));
+    let named = named.and_then(|address| Hub::parse(&address));
     named.unwrap_or_else(Hub::vit_b_32)
 }
 
@@ -87,7 +89,8 @@ pub(crate) fn toggle(page: PageState) {
 /// Looks what lies beside the page and what the browser keeps.
 fn look_around(page: PageState) {
     page.supervise(Event::Query(Request::ListStored));
-    for path in [BUILT_IN, CLIP, CLIP_INT8] {
+    let built_in = World::ALL.map(World::manifest);
+    for path in built_in.into_iter().chain([CLIP, CLIP_INT8]) {
         spawn_local(async move {
             // Where there is none, the panel says how to put one there.
             if let Ok(manifest) = gallery::fetch_json::<Sizes>(path).await {
@@ -115,15 +118,18 @@ struct Size {
     bytes: u64,
 }
 
-/// Asks the hub what its model would cost.
-pub(crate) fn query_download_size(page: PageState) {
+/// Asks the hub what a model of it would cost.
+pub(crate) fn query_download_size(page: PageState, hub: Hub) {
     page.models.download_size.set(None);
-    page.supervise(Event::Query(Request::QueryDownloadSize(hub())));
+    page.supervise(Event::Query(Request::QueryDownloadSize(hub)));
 }
 
 /// Has CLIP loaded from there.
 pub(crate) fn load_clip(page: PageState, source: ModelSource) {
     browser::remember(SOURCE, code(&source));
+    if let ModelSource::Hub(hub) = &source {
+        browser::remember_text(HUB, &hub.address());
+    }
     browser::remember(PAUSED, 0);
     page.state.update(|state| state.model = ModelChoice::Clip);
     page.models.begin();
@@ -135,13 +141,10 @@ pub(crate) fn load_files(page: PageState, files: Vec<File>) {
     load_clip(page, page.client.with_value(|client| client.pick(files)));
 }
 
-/// Goes back to the model that comes with the page.
-pub(crate) fn load_scenes(page: PageState) {
-    page.state.update(|state| state.model = ModelChoice::Scenes);
-    if page.models.at_work.get_untracked() != Some(ModelChoice::Scenes) {
-        page.models.begin();
-        page.supervise(Event::ChangeModel(ModelSource::BuiltIn));
-    }
+/// Goes to a model that comes with the page, in the view that is open.
+pub(crate) fn open_world(page: PageState, world: World) {
+    let view = page.state.with_untracked(|state| state.view);
+    worlds::go_to(page, world, view);
 }
 
 /// Has the load wait, also over a reload.
@@ -182,11 +185,14 @@ pub(crate) fn given_up(page: PageState, reason: Option<String>) {
         None => {
             browser::remember(SOURCE, 0);
             browser::remember(PAUSED, 0);
-            if page.client.with_value(|client| client.has_built_in()) {
-                page.state.update(|state| state.model = ModelChoice::Scenes);
+            let at_work = page.client.with_value(Client::model);
+            let wanted = page.state.with_untracked(|state| state.model);
+            if wanted == ModelChoice::Clip {
+                page.state.update(|state| state.model = at_work);
             }
         }
     }
+    worlds::follow_engine(page);
 }
 
 /// Deletes what the browser keeps of models.
@@ -194,38 +200,25 @@ pub(crate) fn delete_stored(page: PageState) {
     page.supervise(Event::Query(Request::DeleteStored));
 }
 
-/// Puts captions on the page that the new model knows, where the visitor has typed none, and takes pictures off that it
-/// does not know.
-pub(crate) fn suit_the_model(page: PageState) {
-    let is_clip = page.models.at_work.get_untracked() == Some(ModelChoice::Clip);
-    let (from_photographs, from_scenes) = page.state.with_untracked(|state| {
-        let is_set = PHOTOGRAPH_SETS
-            .iter()
-            .any(|set| state.has_captions(&set.captions));
-        (is_set, state.has_captions(&START_CAPTIONS))
-    });
-    if is_clip {
-        if from_scenes {
-            let captions = PHOTOGRAPH_SETS[0].captions;
-            page.state.update(|state| state.replace_captions(captions));
-        }
-        let pictures = page.state.with_untracked(|state| state.pictures.clone());
-        let foreign = pictures.iter().filter(|id| !id.starts_with(OWN));
-        foreign.for_each(|id| page.remove_picture(id));
-    } else {
-        if from_photographs {
-            page.state
-                .update(|state| state.replace_captions(START_CAPTIONS));
-        }
-        if page.state.with_untracked(|state| state.pictures.is_empty()) {
-            gallery::show_start(page);
-        }
+/// Puts captions on the page that CLIP knows, where the visitor has typed none, and takes pictures off that would have
+/// its image encoder loaded before the visitor adds one.
+pub(crate) fn suit_clip(page: PageState) {
+    let captions = World::Scenes.captions();
+    if page
+        .state
+        .with_untracked(|state| state.has_captions(&captions))
+    {
+        let captions = PHOTOGRAPH_SETS[0].captions;
+        page.state.update(|state| state.replace_captions(captions));
     }
+    let pictures = page.state.with_untracked(|state| state.pictures.clone());
+    let of_gallery = pictures.iter().filter(|id| !id.starts_with(OWN));
+    of_gallery.for_each(|id| page.remove_picture(id));
 }
 
 fn code(source: &ModelSource) -> u32 {
     match source {
-        ModelSource::BuiltIn | ModelSource::Files(_) => 0,
+        ModelSource::BuiltIn(_) | ModelSource::Files(_) => 0,
         ModelSource::Beside(CLIP_INT8) => 2,
         ModelSource::Beside(_) => 1,
         ModelSource::Hub(_) => 3,

@@ -2,14 +2,20 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{LoadedModel, ModelChoice, file_size};
-use crate::ui::engine::BUILT_IN;
+use crate::explorer::{LoadedModel, ModelChoice, World, file_size};
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::kept::Kept;
 use crate::ui::model_panel::models_state::{Load, ModelsState};
 use crate::ui::model_panel::progress::LoadBar;
 use crate::ui::model_panel::sources::Sources;
 use crate::ui::page::state::{EngineState, PageState};
+use crate::ui::panels::prose::emphasized;
+
+const PHOTOGRAPHS: &str = "Made for photographs and everyday English: type what you like, and add photographs of your \
+    own. Of each caption it says how vague it is. Nobody has counted how many photographs a caption fits, so its numbers \
+    can be compared with one another and with people’s judgement, but with no truth.";
+const SCENES: &str = "Knows drawings of one to four shapes, and of each caption how vague it is. The true information of a \
+    caption is known in this world, so *κ* can be checked. It knows no photographs, and no words but those of its world.";
 
 /// Opens and closes the panel; says when a load goes on behind it.
 #[component]
@@ -40,13 +46,7 @@ pub(crate) fn ModelPanel() -> impl IntoView {
     let models = page.models;
     view! {
         <section id="models" class="models" aria-label="Models" hidden=move || !models.is_open.get()>
-            <div class="model" data-model="scenes" aria-current=move || current(models, ModelChoice::Scenes)>
-                <h2>"Scenes (built in) "<span class="status">{move || status(page, ModelChoice::Scenes)}</span></h2>
-                <p>"Knows drawings of one to four shapes, and of each caption how vague it is. The true information of a caption is known "
-                    "in this world, so "<i>"κ"</i>" can be checked. It knows no photographs, and no words but those of its world."</p>
-                <p class="aside">{move || scenes_facts(models)}"MIT or Apache-2.0."</p>
-                <button type="button" data-act="scenes" hidden=move || current(models, ModelChoice::Scenes).is_some() on:click=move |_| actions::load_scenes(page)>"Use the built-in model"</button>
-            </div>
+            {World::ALL.map(|world| view! { <BuiltInModel world=world/> }).collect_view()}
             <div class="model" data-model="clip" aria-current=move || current(models, ModelChoice::Clip)>
                 <h2>"CLIP ViT-B/32 "<span class="status">{move || status(page, ModelChoice::Clip)}</span></h2>
                 <p>"OpenAI’s model knows photographs and nearly all English words. By itself it has no "<i>"κ"</i>": it compares by cosine until it "
@@ -60,6 +60,28 @@ pub(crate) fn ModelPanel() -> impl IntoView {
                 <Kept/>
             </div>
         </section>
+    }
+}
+
+/// A model that comes with the page.
+#[component]
+fn BuiltInModel(world: World) -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let (models, model) = (page.models, ModelChoice::BuiltIn(world));
+    let (about, license) = match world {
+        World::Photographs => (PHOTOGRAPHS, "Licences and sources lie beside it."),
+        World::Scenes => (SCENES, "MIT or Apache-2.0."),
+    };
+    let size = move || bytes_of(models, world).map(|bytes| format!("{}. ", file_size(bytes)));
+    view! {
+        <div class="model" data-model=world.slug() aria-current=move || current(models, model)>
+            <h2>{world.title()}" (built in) "<span class="status">{move || status(page, model)}</span></h2>
+            <p>{emphasized(about)}</p>
+            <p class="aside">{size}{license}</p>
+            <button type="button" data-act=world.slug() hidden=move || current(models, model).is_some() on:click=move |_| actions::open_world(page, world)>
+                "Use "{world.title()}
+            </button>
+        </div>
     }
 }
 
@@ -86,9 +108,10 @@ fn status(page: PageState, model: ModelChoice) -> &'static str {
     })
 }
 
-fn scenes_facts(models: ModelsState) -> Option<String> {
+/// What a world's model weighs, once that is known.
+fn bytes_of(models: ModelsState, world: World) -> Option<u64> {
     models.found.with(|found| {
-        let scenes = found.iter().find(|found| found.path == BUILT_IN)?;
-        Some(format!("{}, ", file_size(scenes.bytes)))
+        let known = found.iter().find(|found| found.path == world.manifest())?;
+        Some(known.bytes)
     })
 }

@@ -11,7 +11,7 @@ mod photographs;
 mod progress;
 mod sources;
 
-pub(super) use actions::{follow_link, given_up, open, suit_the_model};
+pub(super) use actions::{follow_link, given_up, open, suit_clip};
 pub(super) use adapter::{NeedsAdapter, accept_weights};
 pub(super) use menu::{ModelButton, ModelPanel};
 pub(super) use models_state::ModelsState;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::explorer::{ModelChoice, ModelSource, TransferRate};
-use crate::protocol::{DownloadSize, Progress, Stored};
+use crate::protocol::{DownloadSize, Progress, Stage, Stored};
 use crate::ui::dom::browser;
 
 /// What is known of the models; copied freely, since it holds only handles.
@@ -83,6 +83,14 @@ impl ModelsState {
                 .update(|pace| pace.note(now, progress.loaded_bytes));
         }
         self.load.set(Load::Going(progress.clone()));
+    }
+
+    /// Whether the image encoder is being loaded.
+    pub(crate) fn loads_image_encoder(self) -> bool {
+        self.load.with(|load| match load {
+            Load::Going(progress) => progress.stage == Stage::ImageEncoder,
+            Load::None | Load::Begun => false,
+        })
     }
 
     /// Takes note that a model answers.

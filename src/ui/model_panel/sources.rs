@@ -5,9 +5,9 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Event, File, FileList, HtmlInputElement};
 
-use crate::explorer::{ModelSource, file_size};
+use crate::explorer::{ModelSource, World, file_size};
+use crate::protocol::DownloadSize;
 use crate::ui::dom::browser;
-use crate::ui::engine::BUILT_IN;
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::actions::{CLIP, CLIP_INT8};
 use crate::ui::model_panel::models_state::Found;
@@ -62,9 +62,8 @@ fn BesidePage() -> impl IntoView {
         view! { <button type="button" data-act=name class=order hidden=move || size().is_none() on:click=load>{words}</button>" " }
     };
     let has_any = move || {
-        page.models
-            .found
-            .with(|found| found.iter().any(|one| one.path != BUILT_IN))
+        let is_other = |one: &Found| World::ALL.iter().all(|world| one.path != world.manifest());
+        page.models.found.with(|found| found.iter().any(is_other))
     };
     let advice = move || if is_short(page) { SHORT } else { "" };
     view! {
@@ -137,35 +136,60 @@ fn AtHub() -> impl IntoView {
     let page = expect_context::<PageState>();
     let download_size = page.models.download_size;
     let is_asked = RwSignal::new(false);
-    let query = move |_| {
-        is_asked.set(true);
-        actions::query_download_size(page);
+    let offered = actions::hub();
+    let place = offered.origin.split("://").last().unwrap_or_default();
+    let place = place.to_owned();
+    let id = RwSignal::new(offered.id.clone());
+    let named = move || match id.get() {
+        id if id.trim() == offered.id => Some(offered.clone()),
+        id => offered.named(&id),
     };
-    let load = move |_| actions::load_clip(page, ModelSource::Hub(actions::hub()));
-    let hub = actions::hub();
-    let place = hub
-        .origin
-        .split("://")
-        .last()
-        .unwrap_or_default()
-        .to_owned();
+    let named = Memo::new(move |_| named());
+    let edit = move |event| {
+        id.set(event_target_value(&event));
+        is_asked.set(false);
+        download_size.set(None);
+    };
+    let query = move |_| {
+        if let Some(hub) = named.get_untracked() {
+            is_asked.set(true);
+            actions::query_download_size(page, hub);
+        }
+    };
+    // What was asked about is what is loaded, at the commit that answered.
+    let load = move |_| {
+        if let Some(Ok(size)) = download_size.get_untracked() {
+            actions::load_clip(page, ModelSource::Hub(size.hub));
+        }
+    };
     let answer = move || {
         download_size.with(|size| match size {
-            Some(Ok(sizes)) => Some(format!(
-                "Text encoder {}, image encoder {}, at revision {:.8}.",
-                file_size(sizes.text_bytes),
-                file_size(sizes.image_bytes),
-                sizes.hub.revision
-            )),
+            _ if named.with(Option::is_none) => Some(
+                "An id has an owner and a name, as in openai/clip-vit-base-patch32.".to_owned(),
+            ),
+            Some(Ok(size)) => Some(size_text(size)),
             Some(Err(reason)) => Some(format!("The hub did not tell: {reason}.")),
             None => is_asked.get().then(|| "Asking …".to_owned()),
         })
     };
     let is_known = move || download_size.with(|size| matches!(size, Some(Ok(_))));
     view! {
-        <b>"The model hub, "</b>{place}": "<code>{hub.id}</code>". "
-        <button type="button" data-act="weigh" hidden=is_known on:click=query>"Ask for sizes"</button>
+        <b>"The model hub, "</b>{place}". "
+        <label class="hub-id">"Any CLIP of it, by its id: "
+            <input type="text" data-act="hub-id" spellcheck="false" prop:value=move || id.get() on:input=edit/>
+        </label>
+        " "<button type="button" data-act="weigh" hidden=is_known disabled=move || named.with(Option::is_none) on:click=query>"Ask for sizes"</button>
         <button type="button" data-act="hub" hidden=move || !is_known() on:click=load>"Download"</button>
         " "<span data-field="weighed">{answer}</span>
     }
+}
+
+/// What a model at the hub would cost, in words.
+fn size_text(size: &DownloadSize) -> String {
+    format!(
+        "Text encoder {}, image encoder {}, at revision {:.8}.",
+        file_size(size.text_bytes),
+        file_size(size.image_bytes),
+        size.hub.revision
+    )
 }

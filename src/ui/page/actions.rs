@@ -21,10 +21,16 @@ impl PageState {
         self.client.with_value(|client| client.handle(event));
     }
 
-    /// Tries the built-in model again, whatever happened before.
+    /// Tries a model that comes with the page again, whatever happened before, or begins at last.
     pub(crate) fn retry_engine(self) {
+        let is_waiting = self.engine.get_untracked() == EngineState::SavesData;
         self.engine.set(EngineState::Starting);
-        self.supervise(Event::Retry);
+        if is_waiting {
+            let world = self.state.with_untracked(|state| state.model.world());
+            self.start_engine(ModelSource::BuiltIn(world));
+        } else {
+            self.supervise(Event::Retry);
+        }
     }
 
     /// Adds a caption and puts the cursor into it.

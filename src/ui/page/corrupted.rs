@@ -7,16 +7,10 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::corruption::{Corrupted, ImageCorruption};
-use crate::explorer::{
-    DRAWING, GENERATED_SIDE, GeneratedPictures, bmp, corrupted_name, drawing_file,
-};
+use crate::explorer::{DRAWING, GeneratedPictures, bmp, corrupted_name, drawing_file};
 use crate::ui::dom::canvas;
 use crate::ui::page::pictures::CorruptedPictures;
 use crate::ui::page::state::PageState;
-
-/// Pixels along the side, as the canvas counts them.
-#[expect(clippy::cast_possible_truncation, reason = "a small number")]
-pub(crate) const SIDE: u32 = GENERATED_SIDE as u32;
 
 /// Generated pictures as files, each under its name; `None` where they are still being made.
 pub(crate) fn files(
@@ -31,9 +25,10 @@ pub(crate) fn files(
             let is_it = |known: &&CorruptedPictures| {
                 known.image == *image && known.corruption == *corruption
             };
-            let files = corrupted.filter(is_it)?.pictures.iter().enumerate();
+            let known = corrupted.filter(is_it)?;
+            let files = known.pictures.iter().enumerate();
             let file = |(severity, pixels): (usize, &Arc<Vec<u8>>)| {
-                let file = Arc::new(bmp(pixels, GENERATED_SIDE));
+                let file = Arc::new(bmp(pixels, known.side as usize));
                 (corrupted_name(severity), file)
             };
             Some(files.map(file).collect())
@@ -53,12 +48,8 @@ pub(crate) fn keep(page: PageState) {
     Effect::new(move |_| {
         if let Some((image, url, corruption)) = chosen.get() {
             spawn_local(async move {
-                if let Some(pictures) = corrupt(page, &image, &url, corruption).await {
-                    page.corrupted.set(Some(CorruptedPictures {
-                        image,
-                        corruption,
-                        pictures,
-                    }));
+                if let Some(corrupted) = corrupt(page, image, &url, corruption).await {
+                    page.corrupted.set(Some(corrupted));
                 }
             });
         }
@@ -73,17 +64,18 @@ fn chosen(page: PageState) -> Option<(String, ImageCorruption)> {
 /// The picture at each severity; `None` where it cannot be drawn, or another one is chosen meanwhile.
 async fn corrupt(
     page: PageState,
-    image: &str,
+    image: String,
     url: &str,
     corruption: ImageCorruption,
-) -> Option<Vec<Arc<Vec<u8>>>> {
-    let pixels = canvas::pixels(url, SIDE).await?;
+) -> Option<CorruptedPictures> {
+    let side = page.world.get_untracked().picture_side();
+    let pixels = canvas::pixels(url, side).await?;
     let mut pictures = Vec::new();
-    for corrupted in corruption.ladder(&pixels, GENERATED_SIDE, image) {
+    for corrupted in corruption.ladder(&pixels, side as usize, &image) {
         let pixels = match corrupted {
             Corrupted::Pixels(pixels) => pixels,
             Corrupted::Jpeg { quality } => {
-                canvas::through_jpeg(&pixels, SIDE, f64::from(quality) / 100.0).await?
+                canvas::through_jpeg(&pixels, side, f64::from(quality) / 100.0).await?
             }
         };
         pictures.push(Arc::new(pixels));
@@ -94,5 +86,10 @@ async fn corrupt(
             return None;
         }
     }
-    Some(pictures)
+    Some(CorruptedPictures {
+        image,
+        corruption,
+        side,
+        pictures,
+    })
 }

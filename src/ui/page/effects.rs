@@ -1,12 +1,13 @@
 //! Effects of every change: requests to the engine, the link, the title, marks on the root element, and speech.
 
+use std::iter;
 use std::time::Duration;
 
 use leptos::prelude::*;
 
 use crate::explorer::{
-    Compared, Event, ExplorerState, Priority, Readings, ScoreRequest, Snapshot, View, decode,
-    encode, spoken,
+    Compared, Event, ExplorerState, Priority, Readings, ScoreRequest, Snapshot, View, World,
+    decode, encode, spoken,
 };
 use crate::ui::dom::browser;
 use crate::ui::model_panel;
@@ -15,32 +16,47 @@ use crate::ui::page::gallery;
 use crate::ui::page::gallery::Opening;
 use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::{EngineState, PageState};
-use crate::ui::page::tour;
+use crate::ui::page::{tour, worlds};
 
 /// Browsers limit how often an address may change; a pause in typing is soon enough.
 const LINK_PAUSE: Duration = Duration::from_millis(300);
-/// The starting caption with a shape and a colour to change.
+/// The starting caption of which one word is best changed.
 const INVITING_ROW: usize = 3;
 /// Long enough that a screen reader speaks of the finished word and not of each letter.
 const SPEECH_PAUSE: Duration = Duration::from_millis(900);
 
 /// Restores the link, shows the pictures, starts the engine, and sets up the effects of every change.
 pub(crate) fn open(page: PageState, opening: Opening) {
+    page.gallery_world.set_value(opening.world);
+    page.state
+        .set(ExplorerState::start(opening.world, iter::empty()));
     let is_linked = restore(page);
     browser::own_entry();
     keep_listening(page);
     gallery::open(page, opening, is_linked);
-    page.start_engine(model_panel::open(page));
+    let source = model_panel::open(page);
+    if browser::saves_data() && source.is_built_in() {
+        page.engine.set(EngineState::SavesData);
+    } else {
+        page.start_engine(source);
+    }
     if !is_linked && browser::has_mouse() {
         invite(page);
     }
     keep_asking(page);
     keep_asking_aside(page);
     keep_asking_about_generated(page);
+    worlds::keep_truth(page);
     keep_link(page);
     keep_title(page);
     keep_marks(page);
     keep_speaking(page);
+}
+
+/// The world that the address asks for: by its link, or else by `?world=`.
+pub(crate) fn asked_world() -> Option<World> {
+    let linked = decode(&browser::fragment()).map(|(state, _)| state.model.world());
+    linked.or_else(|| World::from_slug(&browser::query("world")?))
 }
 
 /// Takes the state from the address; `false` where it holds none.
@@ -90,24 +106,30 @@ fn follow(page: PageState, there: &ExplorerState) {
     let is_taken = page.before_tour.with_untracked(Option::is_some);
     match there.tour_step {
         // Back and forward walk through the views; what was typed and added since stays.
-        step if browser::is_own_entry() && step == here => go_to(page, there.view),
+        step if browser::is_own_entry() && step == here => go_to(page, there),
         None if browser::is_own_entry() && is_taken => {
             tour::end(page);
-            go_to(page, there.view);
+            go_to(page, there);
         }
         step => {
             if here.is_none() && step.is_some() {
                 tour::begin(page);
             }
             restore(page);
+            worlds::follow_link(page);
             model_panel::follow_link(page);
             gallery::show_missing(page);
         }
     }
 }
 
-fn go_to(page: PageState, view: View) {
-    page.state.update(|state| state.view = view);
+/// Opens the view of another entry of the history, in the world in which it was opened.
+fn go_to(page: PageState, there: &ExplorerState) {
+    let here = page.state.with_untracked(|state| state.model);
+    match (there.model.built_in(), here.built_in()) {
+        (Some(world), Some(_)) => worlds::enter(page, world, there.view),
+        _ => page.state.update(|state| state.view = there.view),
+    }
 }
 
 fn without_network(engine: &EngineState) -> &'static str {
@@ -219,7 +241,7 @@ fn keep_marks(page: PageState) {
             EngineState::Ready(_) if is_settled(page) => "ready",
             EngineState::Ready(_) => "working",
             EngineState::Starting | EngineState::Loading(_) => "loading",
-            EngineState::Stopped(_) | EngineState::Waits => "stopped",
+            EngineState::Stopped(_) | EngineState::Waits | EngineState::SavesData => "stopped",
         });
         browser::mark_root("data-status", status);
     });

@@ -6,32 +6,41 @@ use leptos::prelude::*;
 
 use crate::explorer::{
     AnswerSource, EngineEvent, Event, ExplorerState, GeneratedAnswers, GeneratedRequest,
-    LoadedModel, ModelChoice, Priority, ReadingCache, View,
+    LoadedModel, ModelChoice, Priority, ReadingCache, View, World,
 };
 use crate::protocol::{Answer, ModelCard, Progress, Request, Stored};
+use crate::ui::engine::Client;
 use crate::ui::model_panel;
 use crate::ui::page::pictures::PictureState;
 use crate::ui::page::state::{EngineState, PageState};
 
 impl PageState {
     /// Takes note of what was recorded for the views, unless an engine was faster.
-    pub(crate) fn learn_recorded(self, answers: &[Answer]) {
+    pub(crate) fn learn_recorded(self, world: World, answers: &[Answer]) {
+        if self.state.with_untracked(|state| state.model) != ModelChoice::BuiltIn(world) {
+            return;
+        }
         let recorded = self.snapshot.with_untracked(|snapshot| {
             let recorded = snapshot.as_ref().filter(|snapshot| snapshot.recorded);
-            recorded.map(|snapshot| (snapshot.card.clone(), made_at_start(&snapshot.answer)))
+            recorded.map(|snapshot| {
+                (
+                    snapshot.card.clone(),
+                    generated_at_start(world, &snapshot.answer),
+                )
+            })
         });
         let is_ready = self
             .engine
             .with_untracked(|engine| matches!(engine, EngineState::Ready(_)));
-        let Some((card, made)) = recorded.filter(|_| !is_ready) else {
+        let Some((card, generated)) = recorded.filter(|_| !is_ready) else {
             return;
         };
         for answer in answers {
             self.learn(&card, answer, AnswerSource::Past);
         }
         self.generated.update(|known| {
-            for made in made {
-                known.learn(made, AnswerSource::Past);
+            for request in generated {
+                known.learn(request, AnswerSource::Past);
             }
         });
     }
@@ -47,7 +56,7 @@ impl PageState {
             EngineEvent::Changed(model) => {
                 self.forget_answers();
                 self.loaded(model);
-                model_panel::suit_the_model(self);
+                model_panel::suit_clip(self);
             }
             EngineEvent::GivenUp(reason) => model_panel::given_up(self, reason),
             EngineEvent::DownloadSize(size) => self.models.download_size.set(Some(size)),
@@ -138,12 +147,8 @@ impl PageState {
 
     /// An engine answers from now on.
     fn loaded(self, model: LoadedModel) {
-        let is_scenes = self.client.with_value(|client| client.has_built_in());
-        self.models.loaded(if is_scenes {
-            ModelChoice::Scenes
-        } else {
-            ModelChoice::Clip
-        });
+        let model_at_work = self.client.with_value(Client::model);
+        self.models.loaded(model_at_work);
         self.cache.update(ReadingCache::outdate);
         self.generated.update(GeneratedAnswers::outdate);
         match model {
@@ -167,7 +172,7 @@ impl PageState {
     }
 
     /// Forgets what another model said, of captions and of pictures.
-    fn forget_answers(self) {
+    pub(crate) fn forget_answers(self) {
         self.snapshot.set(None);
         self.compared.set(None);
         self.cache.set(ReadingCache::default());
@@ -199,16 +204,20 @@ impl PageState {
     }
 }
 
-/// The made pictures that were recorded: those of the views as they are first opened on the page of this answer.
-fn made_at_start(start: &Answer) -> Vec<GeneratedRequest> {
+/// The generated pictures that were recorded: those of the views as they are first opened on the page of this answer.
+fn generated_at_start(world: World, start: &Answer) -> Vec<GeneratedRequest> {
+    if !world.has_known_truth() {
+        return Vec::new();
+    }
     let captions = start
         .captions
         .iter()
         .map(|reading| reading.caption.as_str());
-    let mut state = ExplorerState::new(captions, start.images.iter().map(String::as_str));
-    let made = |view: View| {
+    let images = start.images.iter().map(String::as_str);
+    let mut state = ExplorerState::new(ModelChoice::BuiltIn(world), captions, images);
+    let generated = |view: View| {
         state.view = view;
         GeneratedRequest::of_view(&state)
     };
-    View::ALL.into_iter().filter_map(made).collect()
+    View::ALL.into_iter().filter_map(generated).collect()
 }

@@ -9,7 +9,7 @@ use wasm_bindgen::JsCast as _;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{ClipboardEvent, DragEvent, Event, File, FileList, HtmlInputElement, Url};
 
-use crate::explorer::{self, MAX_PICTURES};
+use crate::explorer::{self, MAX_PICTURES, PagePicture};
 use crate::ui::model_panel::accept_weights;
 use crate::ui::page::pictures::{PictureFile, PictureState, too_many};
 use crate::ui::page::state::{EngineState, PageState};
@@ -110,10 +110,15 @@ async fn read(page: PageState, file: File) {
             PictureFile {
                 url,
                 alt: name,
+                credit: None,
                 state: PictureState::Unread,
             },
         );
     });
     let bytes = Arc::new(Uint8Array::new(&buffer).to_vec());
-    page.supervise(explorer::Event::AddPicture(id, bytes));
+    page.supervise(explorer::Event::AddPicture(PagePicture {
+        image: id,
+        bytes,
+        recorded: None,
+    }));
 }

@@ -7,32 +7,59 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{AnswerSource, Event, ModelChoice, Snapshot};
-use crate::protocol::{Answer, CaptionReading, Recorded};
+use crate::explorer::{AnswerSource, Event, ModelChoice, PagePicture, Snapshot, World};
+use crate::protocol::{Answer, CaptionReading, Recorded, RecordedPicture};
 use crate::ui::dom::browser;
-use crate::ui::page::pictures::{GALLERY, GalleryPicture, PictureFile, PictureState, too_many};
+use crate::ui::page::pictures::{GalleryPicture, PictureFile, PictureState, too_many};
 use crate::ui::page::state::PageState;
 
-const RECORDED: &str = "./examples/start.json";
-const RECORDED_VIEWS: &str = "./examples/views.json";
 /// Pictures of the gallery that a visitor starts from.
 const N_START_PICTURES: usize = 6;
 
-/// Files that the page needs before it is first drawn, so that nothing moves afterwards.
+/// Files of a world that the page needs before it is first drawn, so that nothing moves afterwards.
 #[derive(Debug, Clone)]
 pub struct Opening {
+    pub(crate) world: World,
     gallery: Result<Vec<GalleryPicture>, String>,
     /// Recorded with the model; a courtesy, without which the page waits for its engine.
     recorded: Option<Recorded>,
 }
 
 impl Opening {
+    /// The world that is asked for, or else the first that was recorded: a page without its model opens with another.
+    pub(crate) async fn first(asked: Option<World>) -> Self {
+        if let Some(world) = asked {
+            return Self::fetch(world).await;
+        }
+        let [first, other] = World::ALL;
+        let opening = Self::fetch(first).await;
+        match opening.recorded {
+            Some(_) => opening,
+            None => Self::fetch(other).await,
+        }
+    }
+
     /// Fetches the gallery's list and the recorded answers, which the document has asked for already.
-    pub(crate) async fn fetch() -> Self {
-        let gallery = fetch_json(&format!("{GALLERY}gallery.json")).await;
+    pub(crate) async fn fetch(world: World) -> Self {
+        let (folder, examples) = (world.gallery(), world.examples());
+        let mut gallery =
+            fetch_json::<Vec<GalleryPicture>>(&format!("{folder}/gallery.json")).await;
+        let recorded = fetch_json(&format!("{examples}/start.json")).await.ok();
+        let mut pictures = Vec::<RecordedPicture>::new();
+        if world.records_pictures() && recorded.is_some() {
+            let recorded = fetch_json(&format!("{examples}/pictures.json")).await;
+            // Without them the image encoder is loaded.
+            pictures = recorded.unwrap_or_default();
+        }
+        for picture in gallery.iter_mut().flatten() {
+            picture.folder = folder;
+            let is_it = |one: &&RecordedPicture| one.reading.image == picture.id;
+            picture.recorded = pictures.iter().find(is_it).cloned().map(Arc::new);
+        }
         Self {
+            world,
             gallery,
-            recorded: fetch_json(RECORDED).await.ok(),
+            recorded,
         }
     }
 }
@@ -46,18 +73,19 @@ pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
         )),
     }
     if is_linked {
-        show_missing(page);
+        show_named(page);
     } else {
         show_start(page);
     }
-    let ids = all_ids(page);
+    let (ids, world) = (all_ids(page), opening.world);
     if let Some(recorded) = opening.recorded {
-        show_recorded(page, recorded);
+        show_recorded(page, world, recorded);
     }
     spawn_local(async move {
         // A courtesy, too: without it the views wait for the engine.
-        if let Ok(answers) = fetch_json::<Vec<Answer>>(RECORDED_VIEWS).await {
-            page.learn_recorded(&answers);
+        let views = format!("{}/views.json", world.examples());
+        if let Ok(answers) = fetch_json::<Vec<Answer>>(&views).await {
+            page.learn_recorded(world, &answers);
         }
         for id in ids {
             // A picture that cannot be fetched ahead is fetched, and its absence told, when the visitor asks for it.
@@ -88,10 +116,10 @@ fn known(page: PageState, id: &str) -> Option<GalleryPicture> {
         .with_untracked(|gallery| gallery.iter().find(|picture| picture.id == id).cloned())
 }
 
-/// Shows answers recorded with the built-in model, unless an engine was faster or the page is another model's.
-fn show_recorded(page: PageState, recorded: Recorded) {
+/// Shows answers recorded with a world's model, unless an engine was faster or the page is another model's.
+fn show_recorded(page: PageState, world: World, recorded: Recorded) {
     let model = page.state.with_untracked(|state| state.model);
-    if page.snapshot.with_untracked(Option::is_some) || model != ModelChoice::Scenes {
+    if page.snapshot.with_untracked(Option::is_some) || model != ModelChoice::BuiltIn(world) {
         return;
     }
     let keys = page.state.with_untracked(|state| {
@@ -112,8 +140,14 @@ fn show_recorded(page: PageState, recorded: Recorded) {
     }));
 }
 
-/// Shows every picture that the state names and the page lacks.
+/// Shows every picture that the state names and the page lacks, as soon as the gallery is known.
 pub(crate) fn show_missing(page: PageState) {
+    if !page.gallery.with_untracked(Vec::is_empty) {
+        show_named(page);
+    }
+}
+
+fn show_named(page: PageState) {
     let missing = page.files.with_untracked(|files| {
         page.state.with_untracked(|state| {
             state
@@ -161,17 +195,23 @@ fn show(page: PageState, picture: &GalleryPicture) {
         PictureFile {
             url: picture.url(),
             alt: picture.alt.clone(),
+            credit: picture.credit.clone(),
             state: PictureState::Shown,
         },
     );
     page.files.update(|files| {
         files.insert(id.clone(), file);
     });
+    let recorded = picture.recorded.clone();
     spawn_local(async move {
         match gallery_bytes(page, &id).await {
             // It may have been taken off while it was fetched.
             Ok(bytes) if page.files.with_untracked(|files| files.contains_key(&id)) => {
-                page.supervise(Event::AddPicture(id, bytes));
+                page.supervise(Event::AddPicture(PagePicture {
+                    image: id,
+                    bytes,
+                    recorded,
+                }));
             }
             Ok(_) => {}
             Err(reason) => {

@@ -9,9 +9,7 @@ use crate::explorer::{Lesson, Lessons, TourStep, View};
 use crate::ui::page::gallery::fetch_json;
 use crate::ui::page::state::PageState;
 
-const LESSONS: &str = "./lessons.json";
-
-/// Fetches the texts as soon as anything of them is to be shown.
+/// Fetches the texts of the world that is shown as soon as anything of them is to be shown.
 pub(crate) fn keep(page: PageState) {
     let is_needed = Memo::new(move |_| {
         page.state.with(|state| {
@@ -19,11 +17,20 @@ pub(crate) fn keep(page: PageState) {
             asks || state.tour_step.is_some()
         })
     });
+    let world = page.world;
     Effect::new(move |_| {
-        if is_needed.get() && page.lesson_texts.with_untracked(Option::is_none) {
+        world.track();
+        page.lesson_texts.set(None);
+    });
+    Effect::new(move |_| {
+        if is_needed.get() && page.lesson_texts.with(Option::is_none) {
+            let of = world.get_untracked();
             spawn_local(async move {
-                let lessons = fetch_json::<Lessons>(LESSONS).await;
-                page.lesson_texts.set(Some(lessons.map(Arc::new)));
+                let lessons = fetch_json::<Lessons>(of.lessons()).await;
+                // The visitor may have gone to another world meanwhile.
+                if world.get_untracked() == of {
+                    page.lesson_texts.set(Some(lessons.map(Arc::new)));
+                }
             });
         }
     });

@@ -18,7 +18,9 @@ const DROP_EVENTS: [&str; 2] = ["drop", "paste"];
 fn parts(control: PageControl) -> &'static str {
     match control {
         PageControl::Views => "nav.views",
-        PageControl::Models => "[data-act=models], #models",
+        PageControl::Models => {
+            "[data-act=models], #models, .worlds, .way-back, [data-act=other-lessons]"
+        }
         PageControl::Captions => ".row textarea, .tools, .new-caption",
         PageControl::Pictures => ".add-picture, .gallery, .picture .remove",
         PageControl::Order => ".sort, .sort-by, .sort-row",

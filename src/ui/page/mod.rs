@@ -13,3 +13,4 @@ mod notices;
 pub(super) mod pictures;
 pub(super) mod state;
 pub(super) mod tour;
+pub(super) mod worlds;

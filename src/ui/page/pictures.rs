@@ -9,14 +9,11 @@ use web_sys::Url;
 
 use crate::corruption::ImageCorruption;
 use crate::explorer::{ExplorerState, MAX_PICTURES};
-use crate::protocol::ImageReading;
+use crate::protocol::{ImageReading, RecordedPicture};
 use crate::ui::dom::browser;
 
-/// Where the gallery's pictures lie.
-pub(crate) const GALLERY: &str = "./gallery/";
-
-/// A picture of the gallery, as `gallery.json` lists it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+/// A picture of a gallery, as its `gallery.json` lists it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct GalleryPicture {
     pub(crate) id: String,
     pub(crate) file: String,
@@ -24,9 +21,27 @@ pub(crate) struct GalleryPicture {
     /// Captions that are true of it, each of which says more than the one before.
     #[serde(default)]
     pub(crate) captions: Vec<String>,
+    /// Whom it is by, where that is somebody's.
+    #[serde(default)]
+    pub(crate) credit: Option<Credit>,
+    /// The folder that it lies in.
+    #[serde(skip)]
+    pub(crate) folder: &'static str,
+    /// What its world's image encoder makes of it.
+    #[serde(skip)]
+    pub(crate) recorded: Option<Arc<RecordedPicture>>,
     /// The file itself, fetched ahead so that the gallery works when the network is gone.
     #[serde(skip)]
     pub(crate) bytes: Option<Arc<Vec<u8>>>,
+}
+
+/// Where a photograph comes from, and how it may be used.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Credit {
+    /// The photographer's page of it.
+    pub(crate) page: String,
+    pub(crate) license: String,
+    pub(crate) license_url: String,
 }
 
 /// A picture on the page.
@@ -34,6 +49,7 @@ pub(crate) struct GalleryPicture {
 pub(crate) struct PictureFile {
     pub(crate) url: String,
     pub(crate) alt: String,
+    pub(crate) credit: Option<Credit>,
     pub(crate) state: PictureState,
 }
 
@@ -78,6 +94,8 @@ impl PictureFile {
 pub(crate) struct CorruptedPictures {
     pub(crate) image: String,
     pub(crate) corruption: ImageCorruption,
+    /// Pixels along the side of each.
+    pub(crate) side: u32,
     pub(crate) pictures: Vec<Arc<Vec<u8>>>,
 }
 
@@ -106,7 +124,7 @@ pub(crate) fn written_captions(state: &ExplorerState, gallery: &[GalleryPicture]
 
 impl GalleryPicture {
     pub(crate) fn url(&self) -> String {
-        browser::beside_page(&format!("{GALLERY}{}", self.file))
+        browser::beside_page(&format!("{}/{}", self.folder, self.file))
     }
 }
 

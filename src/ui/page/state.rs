@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::explorer::{
     CaptionView, Compared, Cosines, Drawing, ExplorerState, Extent, GeneratedAnswers,
     GeneratedRequest, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache,
-    ReadingRequest, Readings, ScoreRequest, Snapshot, View,
+    ReadingRequest, Readings, ScoreRequest, Snapshot, View, World,
 };
 use crate::numerics::Family;
 use crate::protocol::Progress;
@@ -34,6 +34,12 @@ pub(crate) struct PageState {
     pub(crate) cosines: Memo<Cosines>,
     pub(crate) files: RwSignal<BTreeMap<String, PictureFile>>,
     pub(crate) gallery: RwSignal<Vec<GalleryPicture>>,
+    /// The world that the gallery is of.
+    pub(crate) gallery_world: StoredValue<World>,
+    /// The world that is shown.
+    pub(crate) world: Memo<World>,
+    /// The page of another world, from which the visitor came.
+    pub(crate) left: RwSignal<Option<ExplorerState>>,
     pub(crate) engine: RwSignal<EngineState>,
     /// Whether the model at work has no adapters, so that no caption has a κ.
     pub(crate) is_bare: Memo<bool>,
@@ -99,11 +105,13 @@ pub(crate) enum EngineState {
     Stopped(String),
     /// Loading crashed the page before; it waits for the visitor's word.
     Waits,
+    /// The browser asks to save data; nothing is loaded before the visitor's word.
+    SavesData,
 }
 
 impl PageState {
     pub(crate) fn new() -> Self {
-        let state = RwSignal::new(ExplorerState::default());
+        let state = RwSignal::new(ExplorerState::start(World::Scenes, []));
         let (snapshot, compared) = (RwSignal::new(None), RwSignal::new(None));
         let (files, gallery) = (RwSignal::default(), RwSignal::default());
         let (cache, lesson_texts) = (RwSignal::default(), RwSignal::new(None));
@@ -121,6 +129,9 @@ impl PageState {
             cosines: read_with(state, compared, Cosines::new),
             files,
             gallery,
+            gallery_world: StoredValue::new(World::Scenes),
+            world: Memo::new(move |_| state.with(|state| state.model.world())),
+            left: RwSignal::new(None),
             engine,
             is_bare,
             models: ModelsState::new(),

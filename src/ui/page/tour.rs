@@ -6,6 +6,7 @@ use crate::explorer::encode;
 use crate::ui::dom::browser;
 use crate::ui::page::gallery;
 use crate::ui::page::state::PageState;
+use crate::ui::page::worlds;
 
 /// Keeps the page from which the tour is started.
 pub(crate) fn begin(page: PageState) {
@@ -29,5 +30,6 @@ pub(crate) fn end(page: PageState) {
         }
         state.tour_step = None;
     });
+    worlds::follow_link(page);
     gallery::show_missing(page);
 }

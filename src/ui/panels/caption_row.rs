@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, ModelChoice, caption_note, halo_text, percent,
-    three_significant, tokens_note,
+    CaptionView, Direction, ExplorerState, caption_note, halo_text, percent, three_significant,
+    tokens_note,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::panels::line_field::LineField;
@@ -136,9 +136,8 @@ fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl Into
 pub(crate) fn NewCaption() -> impl IntoView {
     let page = expect_context::<PageState>();
     let lacks_examples = move || {
-        page.state.with(|state| {
-            state.model == ModelChoice::Scenes && !state.missing_examples().is_empty()
-        })
+        page.state
+            .with(|state| !state.missing_examples().is_empty())
     };
     let add_examples = move |_| {
         for caption in page.state.with_untracked(ExplorerState::missing_examples) {

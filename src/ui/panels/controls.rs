@@ -8,11 +8,11 @@ use crate::ui::page::state::PageState;
 
 const MEASURES: [(Measure, &str); 2] = [
     (Measure::Likelihood, "likelihood"),
-    (Measure::Cosine, "CLIP’s cosine"),
+    (Measure::Cosine, "encoder’s cosine"),
 ];
 const BESIDE: [(SecondNumber, &str); 3] = [
     (SecondNumber::Posterior, "share"),
-    (SecondNumber::Cosine, "CLIP cosine"),
+    (SecondNumber::Cosine, "cosine"),
     (SecondNumber::LogDensity, "log-density"),
 ];
 

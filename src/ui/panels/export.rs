@@ -26,7 +26,7 @@ pub(crate) fn Export() -> impl IntoView {
         let path = |image: &str| {
             let known = page.gallery.with(|gallery| {
                 let picture = gallery.iter().find(|picture| picture.id == image);
-                picture.map(|picture| format!("public/gallery/{}", picture.file))
+                picture.map(|picture| format!("public/{}/{}", picture.folder, picture.file))
             });
             known.unwrap_or_else(|| image.trim_start_matches(OWN).to_owned())
         };

@@ -10,6 +10,18 @@ use crate::ui::page::state::PageState;
 #[component]
 pub(crate) fn GalleryStrip() -> impl IntoView {
     let page = expect_context::<PageState>();
+    let credits = move || {
+        let folder = page.gallery.with(|gallery| {
+            let mut credited = gallery.iter().filter(|picture| picture.credit.is_some());
+            credited.next().map(|picture| picture.folder)
+        })?;
+        let address = format!("{folder}/CREDITS");
+        Some(view! {
+            <p class="aside credits">
+                "Photographs from Flickr under CC BY 2.0; "<a href=address>"whom each is by"</a>"."
+            </p>
+        })
+    };
     view! {
         <section class="gallery" aria-label="Gallery">
             <p class="label">"Gallery"</p>
@@ -18,6 +30,7 @@ pub(crate) fn GalleryStrip() -> impl IntoView {
                     <GalleryButton picture=picture/>
                 </For>
             </div>
+            {credits}
         </section>
     }
 }

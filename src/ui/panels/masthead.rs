@@ -6,6 +6,7 @@ use crate::explorer::{Event, LoadedModel, Snapshot, file_size};
 use crate::protocol::Progress;
 use crate::ui::model_panel::{ModelButton, ModelPanel, stage_name};
 use crate::ui::page::state::{EngineState, PageState};
+use crate::ui::panels::worlds::WorldChoice;
 
 /// The top of the page.
 #[component]
@@ -14,6 +15,7 @@ pub(crate) fn Masthead() -> impl IntoView {
     let retry_text = move || {
         page.engine.with(|engine| match engine {
             EngineState::Waits => Some("Load the model anyway"),
+            EngineState::SavesData => Some("Load the model"),
             EngineState::Stopped(_) => Some("Try again"),
             EngineState::Starting | EngineState::Loading(_) | EngineState::Ready(_) => None,
         })
@@ -26,6 +28,7 @@ pub(crate) fn Masthead() -> impl IntoView {
         <header class="masthead">
             <p class="name">"Kappascope"</p>
             <h1>"How many pictures could these words mean?"</h1>
+            <WorldChoice/>
             <p class="engine" role="status">
                 // First, so that it stays where it is while the words beside it grow.
                 <ModelButton/>
@@ -59,11 +62,21 @@ fn engine_text(page: PageState) -> String {
         EngineState::Waits => {
             format!("{shown}loading the model stopped this page before, so it waits")
         }
+        EngineState::SavesData => {
+            let size = page.snapshot.with(|snapshot| {
+                let bytes = snapshot
+                    .as_ref()
+                    .map(|snapshot| snapshot.card.weights_bytes);
+                bytes.map(|bytes| format!(", up to {},", file_size(bytes)))
+            });
+            let size = size.unwrap_or_default();
+            format!("{shown}your browser saves data, so the model{size} waits for your click")
+        }
     })
 }
 
 fn progress_text(progress: &Progress) -> String {
-    let [loaded, total] = [progress.loaded_bytes, progress.total_bytes].map(file_size);
+    let [loaded, total] = [progress.loaded_bytes, progress.stage_end_bytes].map(file_size);
     let stage = stage_name(progress.stage);
     format!("loading the {stage}, {loaded} of {total}")
 }

@@ -18,3 +18,4 @@ pub(super) mod save;
 pub(super) mod select;
 pub(super) mod touched_pair;
 pub(super) mod tour;
+pub(super) mod worlds;

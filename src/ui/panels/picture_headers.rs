@@ -1,8 +1,10 @@
 //! The pictures at the head of their columns, and the scale at the foot.
 
+use leptos::html::Th;
 use leptos::prelude::*;
 
-use crate::explorer::measure_text;
+use crate::explorer::{OWN, measure_text};
+use crate::ui::dom::browser;
 use crate::ui::page::file_input;
 use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::PageState;
@@ -60,15 +62,30 @@ fn PictureHeader(id: String) -> impl IntoView {
         });
         format!("{} {notes}", alt()).trim().to_owned()
     };
+    let waiting = move || match page.models.loads_image_encoder() {
+        true => "loading the image encoder",
+        false => "reading",
+    };
     let picture = move || match file.with(|file| file.as_ref().and_then(PictureFile::sound_url)) {
         Some(url) => {
             view! { <img src=url alt=alt() width="96" height="96" decoding="async"/> }.into_any()
         }
-        None => view! { <span class="unread">"reading"</span> }.into_any(),
+        None => view! { <span class="unread">{waiting}</span> }.into_any(),
     };
+    let column = NodeRef::<Th>::new();
+    Effect::new(move |_| {
+        let is_unread = file.with_untracked(|file| {
+            let file = file.as_ref();
+            file.is_none_or(|file| file.state == PictureState::Unread)
+        });
+        let is_own = id.with_value(|id| id.starts_with(OWN));
+        if let Some(column) = column.get().filter(|_| is_own && is_unread) {
+            browser::bring_into_view(&column);
+        }
+    });
     view! {
         <th
-            role="columnheader" class="picture" class:chosen=is_chosen class:pointed=is_pointed
+            node_ref=column role="columnheader" class="picture" class:chosen=is_chosen class:pointed=is_pointed
             on:pointerenter=move |_| id.with_value(|id| page.point(None, Some(id)))
             on:pointerleave=move |_| page.point(None, None)
         >

@@ -4,7 +4,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::ModelChoice;
+use crate::explorer::{ModelChoice, World};
 use crate::ui::page::state::PageState;
 
 const ABOUT: &str = "
@@ -25,6 +25,9 @@ const SCENES: &str = "
 It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and
 the page says that it is outside what the model knows.";
 const PHOTOGRAPHS: &str = "
+It was made for photographs and everyday English. Nobody has counted how many photographs a caption fits, so its numbers
+can be compared with one another, but with no truth: for that there are the Scenes.";
+const CLIP: &str = "
 OpenAI’s CLIP learned from four hundred million pictures of the web with the words beside them. Nobody has counted
 how many pictures fit a caption there, so its numbers can be compared with one another, but with no truth.";
 const PRIVATE: &str = "
@@ -38,8 +41,13 @@ pub(crate) fn Prose() -> impl IntoView {
     let page = expect_context::<PageState>();
     let title = |title| view! { <h2>{title}</h2> }.into_any();
     let world = move || match page.models.at_work.get() {
-        Some(ModelChoice::Clip) => PHOTOGRAPHS,
-        _ => SCENES,
+        Some(ModelChoice::Clip) => CLIP,
+        Some(ModelChoice::BuiltIn(World::Scenes)) => SCENES,
+        Some(ModelChoice::BuiltIn(World::Photographs)) => PHOTOGRAPHS,
+        None => match page.world.get() {
+            World::Scenes => SCENES,
+            World::Photographs => PHOTOGRAPHS,
+        },
     };
     view! {
         <footer class="prose">

@@ -5,13 +5,13 @@ use leptos::prelude::*;
 use crate::explorer::{
     Extent, KeyedCaption, formula, formula_with_numbers, percent, three_significant,
 };
-use crate::ui::page::pictures::PictureState;
+use crate::ui::page::pictures::{Credit, PictureState};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::measures::{Number, caption_head};
 use crate::ui::plot;
 
-const OUT_OF_DISTRIBUTION: &str = "This picture is outside what this model knows, which is drawn scenes. It still \
-    gives numbers, but they say little.";
+const OUT_OF_DISTRIBUTION: &str = "This picture is unlike all that this model learned from. It still gives numbers, \
+    but they say little.";
 const WITHOUT_NONE: &str =
     "The shares always sum to 100 %, even when no caption fits. The nats say whether any does.";
 const WITH_NONE: &str = "“None of these” has 0 nats for every picture: it is what knowing nothing predicts. That zero \
@@ -37,7 +37,7 @@ pub(crate) fn TouchedPair() -> impl IntoView {
             .then(|| view! { <p class="aside">{OUT_OF_DISTRIBUTION}</p> });
         Some(view! {
             <img src=file.url alt=file.alt.clone() width="240" height="240" decoding="async"/>
-            <figcaption>{file.alt}</figcaption>
+            <figcaption>{file.alt}{file.credit.map(credit)}</figcaption>
             {warning}
         })
     };
@@ -47,6 +47,15 @@ pub(crate) fn TouchedPair() -> impl IntoView {
             <Shares id=id/>
             <Details id=id/>
         </section>
+    }
+}
+
+/// Whom a photograph is by, and how it may be used.
+fn credit(credit: Credit) -> impl IntoView {
+    view! {
+        <small class="credit">
+            <a href=credit.page>"Photograph on Flickr"</a>", "<a href=credit.license_url>{credit.license}</a>
+        </small>
     }
 }
 
@@ -153,7 +162,7 @@ fn Details(id: Memo<Option<String>>) -> impl IntoView {
             <dl>
                 {row("nats above uniform", "pair-nats", pair.nats)}
                 {row("log-density", "log-density", pair.log_density)}
-                {row("CLIP cosine", "cosine", pair.cosine)}
+                {row("encoder’s cosine", "cosine", pair.cosine)}
                 {row("cosine to the mean direction", "mean-direction-cosine", pair.mean_direction_cosine)}
             </dl>
             <details>

@@ -28,8 +28,7 @@ loses *κ* too where the model no longer knows its words.
 
 # What it is not
 A high *κ* for a misspelt caption is no sign that it was understood: words that the model never met still give some
-number. And this model never met noise or blur: a picture that corruption carries out of its world may gain nats by
-chance.";
+number. And a picture that corruption carries out of the model’s world may gain nats by chance.";
 
 /// The view: a caption and a picture, and each of them corrupted.
 #[component]
@@ -110,11 +109,11 @@ fn CorruptedPicture(severity: usize) -> impl IntoView {
             return;
         };
         page.corrupted.with(|known| {
-            let pixels = known
+            let painted = known
                 .as_ref()
-                .and_then(|known| known.pictures.get(severity));
-            if let Some(pixels) = pixels {
-                canvas::paint(&surface, pixels, corrupted::SIDE);
+                .and_then(|known| Some((known.pictures.get(severity)?, known.side)));
+            if let Some((pixels, side)) = painted {
+                canvas::paint(&surface, pixels, side);
             }
         });
     });

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::{
-    EvidenceTable, Extent, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
-    out_of_distribution_text, scatter, summary_tables,
+    EvidenceTable, Extent, Measured, OTHER_SEEDS, PhotographsEvaluation, World, evaluation_command,
+    evaluation_tables, out_of_distribution_text, photographs_tables, scatter, summary_tables,
 };
 use crate::report::{Evaluation, SummaryRow};
 use crate::ui::page::gallery::fetch_json;
@@ -14,6 +14,7 @@ use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::plot;
 
 const EVALUATIONS: &str = "./models/scenes";
+const PHOTOGRAPHS: &str = "./models/photos";
 /// Folder of what `train reproduce` found.
 const SUITE: &str = "./evidence/scenes";
 /// Its figures: file, what it shows, in words for those who do not see it.
@@ -69,16 +70,18 @@ pub(crate) fn Evidence() -> impl IntoView {
         };
         measured.with(|measured| measured.as_ref().and_then(known))
     };
+    let has_photographs = move || page.world.get() == World::Photographs;
     view! {
+        <Show when=has_photographs><Photographs/></Show>
         <section class="view" aria-labelledby="evidence-title">
-            <h2 id="evidence-title">"What was measured of this model?"</h2>
+            <h2 id="evidence-title">"What was measured of the scenes’ model?"</h2>
             <FamilyChoice/>
             <div class="evidence">{move || tables.get().into_iter().map(table).collect::<Vec<AnyView>>()}</div>
             <p class="aside">{message}" To measure it again: "<code>{command}</code></p>
             <div class="prose">
                 <section>
                     <h3>"One model of several"</h3>
-                    <p>"These numbers are of the model on this page. The same training with another seed gives others, and a difference that is "
+                    <p>"These numbers are of the model that answers in Scenes. The same training with another seed gives others, and a difference that is "
                         "smaller than their scatter means nothing."</p>
                 </section>
                 <section>
@@ -92,7 +95,39 @@ pub(crate) fn Evidence() -> impl IntoView {
     }
 }
 
-/// Every method of the papers on the features of this model, and the figures drawn of them.
+/// What was measured of the photographs' model.
+#[component]
+fn Photographs() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let measured = RwSignal::new(None::<Result<PhotographsEvaluation, String>>);
+    spawn_local(async move {
+        let found = fetch_json(&format!("{PHOTOGRAPHS}/evaluation.json")).await;
+        // The visitor may have left meanwhile.
+        measured.try_set(Some(found));
+    });
+    let found = move || match measured.get() {
+        None => {
+            view! { <p class="aside">"Not yet: the measurements are being fetched."</p> }.into_any()
+        }
+        Some(Err(reason)) => {
+            let words = format!("The measurements could not be fetched: {reason}.");
+            view! { <p class="aside">{words}</p> }.into_any()
+        }
+        Some(Ok(found)) => {
+            let tables = photographs_tables(&found, page.family());
+            let tables: Vec<AnyView> = tables.into_iter().map(table).collect();
+            view! { <div class="evidence">{tables}</div> }.into_any()
+        }
+    };
+    view! {
+        <section class="view" aria-labelledby="photographs-title">
+            <h2 id="photographs-title">"What was measured of the photographs’ model?"</h2>
+            {found}
+        </section>
+    }
+}
+
+/// Every method of the papers on the features of the scenes' model, and the figures drawn of them.
 #[component]
 fn EveryMethod() -> impl IntoView {
     let summary = RwSignal::new(None::<Result<Vec<SummaryRow>, String>>);
@@ -115,7 +150,7 @@ fn EveryMethod() -> impl IntoView {
             <h2 id="suite-title">"How do other methods do?"</h2>
             {found}
             <p class="aside">
-                "Every method was fitted to the features of this page’s model. "
+                "Every method was fitted to the features of the scenes’ model. "
                 <a href=format!("{SUITE}/report.md")>"The whole report"</a>" says which of the paper’s findings hold here; "
                 <a href=format!("{SUITE}/results.json")>"all numbers"</a>". To repeat it: "
                 <code>"cargo run --release -- embed --out runs/features && cargo run --release -- reproduce --features runs/features --out runs/evidence"</code>

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    BUILT_IN_LADDERS, Direction, Extent, Ladder as Rungs, MAX_RUNGS, RungStep, RungView, bits_of,
-    built_in_ladder, ladder_text, rung_text, rung_views, signed, step_text, three_significant,
+    BUILT_IN_LADDERS, Direction, Extent, Ladder as Rungs, MAX_RUNGS, RungStep, RungView, World,
+    bits_of, built_in_ladder, ladder_text, rung_text, rung_views, signed, step_text,
+    three_significant,
 };
 use crate::ui::dom::browser;
 use crate::ui::dom::cursor::Cursor;
@@ -21,13 +22,14 @@ const COLUMNS: &str = "Rung, the most general first|~how specific to the model|*
     change|~what the words say|bits|step";
 const ABOUT: &str = "
 # Two measures of the same words
-*κ* is what the model makes of a caption. *Bits* are what the words say about the built-in world, whose rules are
-known: each bit halves the scenes that fit. A rung that has more bits and no higher *κ* is marked: the model did not
-see what the words added.
+*κ* is what the model makes of a caption. *Bits* are what the words say about drawn scenes, whose rules are known:
+each bit halves the scenes that fit. A rung that has more bits and no higher *κ* is marked: the model did not see what
+the words added.
 
 # What it is not
-Bits are known only for sentences of the built-in world. A ladder about photographs asks this model about words it
-never met, and its numbers then say so little that a rise proves nothing either.";
+Bits are known only for sentences about drawn scenes, and stand in that world only. Nobody has counted photographs;
+there *κ* can be held against the order of the rungs and no more. A ladder about one world, asked of the other’s model,
+gives numbers that say so little that a rise proves nothing either.";
 
 /// The view: a choice of ladders, and the rungs of one.
 #[component]
@@ -41,7 +43,9 @@ pub(crate) fn Ladder() -> impl IntoView {
             .state
             .with(|state| state.ladder.texts().map(str::to_owned).collect());
         let family = page.family();
-        let bits: Vec<Option<f64>> = texts.iter().map(|text| bits(known_bits, text)).collect();
+        let is_known = page.world.get().has_known_truth();
+        let bits = |text: &String| is_known.then(|| bits(known_bits, text)).flatten();
+        let bits: Vec<Option<f64>> = texts.iter().map(bits).collect();
         page.cache
             .with(|cache| rung_views(&texts, &bits, cache, family))
     });
@@ -90,19 +94,24 @@ fn LadderChoice() -> impl IntoView {
     let option = move |i: usize, name: &'static str| {
         view! { <option value=i.to_string() prop:selected=move || chosen.get() == Some(i)>{name}</option> }
     };
-    let group = |world: &'static str| {
+    let group = move |world: World| {
         let ladders = BUILT_IN_LADDERS.iter().enumerate();
         let of_world = ladders.filter(|(_, ladder)| ladder.world == world);
         let options = of_world
             .map(|(i, ladder)| option(i, ladder.name))
             .collect_view();
-        view! { <optgroup label=world>{options}</optgroup> }
+        view! { <optgroup label=world.title()>{options}</optgroup> }
+    };
+    let groups = move || {
+        let mut worlds = World::ALL;
+        worlds.sort_by_key(|world| *world != page.world.get());
+        worlds.map(group).collect_view()
     };
     view! {
         <p class="view-controls">
             <label>"Ladder "
                 <select on:change=move |event| choose(event_target_value(&event))>
-                    {group("drawn scenes")} {group("photographs")}
+                    {groups}
                     <option value="own" disabled=true prop:selected=move || chosen.get().is_none()>"your own"</option>
                 </select>
             </label>

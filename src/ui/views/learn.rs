@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, Extent, KappaFailure, Lesson, LessonQuestion, bits_of,
+    CaptionView, Direction, Extent, KappaFailure, Lesson, LessonQuestion, View, World, bits_of,
     three_significant,
 };
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
+use crate::ui::page::worlds;
 use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::panels::measures::{Number, caption_head, head};
 use crate::ui::plot;
@@ -43,6 +44,7 @@ pub(crate) fn Learn() -> impl IntoView {
             <FamilyChoice/>
             <LessonChoice/>
             {asked}
+            <OtherLessons/>
             <details class="misleads">
                 <summary>"What "<i>"κ"</i>" is not: where it misleads"</summary>
                 <p class="prose-line">
@@ -66,6 +68,31 @@ fn Invitation() -> impl IntoView {
             <p class="view-controls">
                 <a class="ask" href=format!("#{}", first.link)>"Take the tour"</a>
                 <span class="aside">{n}" steps through the views. Your page comes back at its end."</span>
+            </p>
+        })
+    }
+}
+
+/// The way to the lessons of the other world.
+#[component]
+fn OtherLessons() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    move || {
+        let (other, about) = match page.state.with(|state| state.model.built_in())? {
+            World::Photographs => (
+                World::Scenes,
+                "Scenes have lessons of their own, in which what a caption says can be counted in bits. ",
+            ),
+            World::Scenes => (
+                World::Photographs,
+                "Photographs have lessons of their own, in everyday words. ",
+            ),
+        };
+        let open = move |_| worlds::go_to(page, other, View::Learn);
+        Some(view! {
+            <p class="aside">
+                {about}
+                <button type="button" class="quiet" data-act="other-lessons" on:click=open>"Go to "{other.title()}</button>
             </p>
         })
     }
@@ -99,14 +126,19 @@ pub(crate) fn LessonChoice() -> impl IntoView {
 
 /// A lesson with its questions and the score.
 fn asked(lesson_index: usize, lesson: Lesson, scores: Scores) -> AnyView {
+    let world = expect_context::<PageState>().world.get_untracked();
     let n_questions = lesson.questions.len();
+    // Those of another world's lesson, perhaps.
+    scores.update_untracked(|scores| scores.retain(|(lesson, _), _| *lesson != lesson_index));
     let n_pairs: usize = lesson
         .questions
         .iter()
         .map(|question| question.captions.len() - 1)
         .sum();
     for i in 0..n_questions {
-        if let Some(n_right) = browser::remembered(&score_name(lesson_index, i)).checked_sub(1) {
+        if let Some(n_right) =
+            browser::remembered(&score_name(world, lesson_index, i)).checked_sub(1)
+        {
             scores.update_untracked(|scores| _ = scores.insert((lesson_index, i), n_right));
         }
     }
@@ -139,8 +171,12 @@ fn asked(lesson_index: usize, lesson: Lesson, scores: Scores) -> AnyView {
     .into_any()
 }
 
-fn score_name(lesson: usize, question: usize) -> String {
-    format!("kappascope-lesson-{lesson}-{question}")
+/// Where the score of a question is kept; those of the scenes were there before other worlds were.
+fn score_name(world: World, lesson: usize, question: usize) -> String {
+    match world {
+        World::Scenes => format!("kappascope-lesson-{lesson}-{question}"),
+        World::Photographs => format!("kappascope-photos-lesson-{lesson}-{question}"),
+    }
 }
 
 /// One question: asked, guessed, and then shown.
@@ -157,10 +193,14 @@ fn Asked(place: (usize, usize), question: LessonQuestion, scores: Scores) -> imp
             guess.with(|guess| question.with_value(|question| question.judge(guess, cache, family)))
         })
     });
+    let world = page.world.get_untracked();
     let show = Callback::new(move |()| {
         if let Some((n_right, _)) = judged.get_untracked() {
             let n_right = u32::try_from(n_right).unwrap_or(u32::MAX);
-            browser::remember(&score_name(place.0, place.1), n_right.saturating_add(1));
+            browser::remember(
+                &score_name(world, place.0, place.1),
+                n_right.saturating_add(1),
+            );
             scores.update(|scores| _ = scores.insert(place, n_right));
             is_shown.set(true);
         }
@@ -175,7 +215,14 @@ fn Asked(place: (usize, usize), question: LessonQuestion, scores: Scores) -> imp
     };
     let verdict = move || {
         let (n_right, n) = judged.get().filter(|_| is_shown.get())?;
+        let contest = page.cache.with(|cache| {
+            let contest = |question: &LessonQuestion| {
+                guess.with(|guess| question.contest(guess, cache, page.family()))
+            };
+            question.with_value(contest)
+        });
         let words = match (n_right, n) {
+            _ if contest.is_some() => contest.unwrap_or_default() + " ",
             (1, 1) => "Right: so it is to the model. ".to_owned(),
             (0, 1) => "To the model it is the other way round. ".to_owned(),
             (n_right, n) => format!("{n_right} of {n} neighbours stand as the model has them. "),
@@ -302,14 +349,14 @@ fn failure(failure: KappaFailure) -> AnyView {
 
 /// A row for each caption: its κ as a bar and as a number, its bits, and one more cell where asked for.
 fn measured(page: PageState, captions: Vec<String>, further: Further<'_>) -> Vec<AnyView> {
-    let family = page.family();
+    let (family, is_known) = (page.family(), page.world.get().has_known_truth());
     let read = |caption: &String| page.cache.with(|cache| cache.caption(caption, family));
     let views: Vec<Option<CaptionView>> = captions.iter().map(read).collect();
     let extent = Extent::of(views.iter().flatten().map(|view| view.concentration));
     let row = |(caption, view): (String, Option<CaptionView>)| {
         let percentile = view.as_ref().map(|view| view.percentile);
         let kappa = view.map(|view| view.concentration);
-        let bits = bits_of(&caption);
+        let bits = is_known.then(|| bits_of(&caption)).flatten();
         let further = further.map(|further| view! { <td class="number">{further(&caption)}</td> });
         view! {
             <tr data-measured=caption.clone() style:--certainty=plot::certainty(percentile)>

@@ -17,10 +17,10 @@ use crate::ui::plot;
 
 const ANSWER_COLUMNS: &str = "Picture|by likelihood|best nats|nats of none|by cosine, threshold|\
     best cosine|by cosine, margin|lead";
-const CLASS_COLUMNS: &str = "Class|~nats above uniform|nats|share|~CLIP’s cosine|cosine";
+const CLASS_COLUMNS: &str = "Class|~nats above uniform|nats|share|~encoder’s cosine|cosine";
 const ABOUT: &str = "
 # Three ways to say none
-CLIP gives each class a cosine, and the largest always wins. To refuse, one needs a number from outside: a threshold
+The encoder gives each class a cosine, and the largest always wins. To refuse, one needs a number from outside: a threshold
 that the best must reach, or a margin by which it must lead. With likelihoods a vague caption can stand for
 everything else: where “a picture” is likelier than every class, no class fits.
 

@@ -75,8 +75,12 @@ impl Server {
         of_file.map(|request| request.range.clone()).collect()
     }
 
-    /// The page's address with this after the slash.
+    /// The address with this after the slash; of the page, where its query names no world, the one with the scenes.
     pub fn address(&self, rest: &str) -> String {
+        let rest = match rest.strip_prefix('?') {
+            Some(query) if !query.contains("world=") => format!("?world=scenes&{query}"),
+            _ => rest.to_owned(),
+        };
         format!("http://{}/{rest}", self.address)
     }
 }
@@ -125,6 +129,7 @@ fn content_type(path: &str) -> &'static str {
         "css" => "text/css",
         "wasm" => "application/wasm",
         "json" => "application/json",
+        "jpg" => "image/jpeg",
         "svg" => "image/svg+xml",
         "png" => "image/png",
         _ => "application/octet-stream",

@@ -36,7 +36,7 @@ fn a_remembered_model_that_kills_is_loaded_twice_and_not_at_the_next_visit() {
 #[test]
 fn a_built_in_model_that_kills_waits_for_the_visitor() {
     let mut world = World::built_in(Faults {
-        killing_loads: loads(&ModelSource::BuiltIn, EngineKind::Cpu),
+        killing_loads: loads(&ModelSource::FALLBACK, EngineKind::Cpu),
         ..Faults::default()
     });
     assert_eq!(
@@ -58,19 +58,19 @@ fn a_built_in_model_that_kills_waits_for_the_visitor() {
 fn an_upgrade_that_kills_is_not_tried_at_the_third_visit() {
     let faults = || Faults {
         gpu_millis: Some(1.0),
-        killing_loads: loads(&ModelSource::BuiltIn, EngineKind::Gpu),
+        killing_loads: loads(&ModelSource::FALLBACK, EngineKind::Gpu),
         ..Faults::default()
     };
     let load = LoadId {
         kind: LoadKind::Upgrade,
-        source: ModelSource::BuiltIn.key(),
+        source: ModelSource::FALLBACK.key(),
     };
     for (n_strikes, n_loads) in [(0, 2), (1, 2), (2, 1)] {
         let notes = LoadNotes {
             strikes: vec![(load.clone(), n_strikes)],
             unended: Vec::new(),
         };
-        let world = World::started(faults(), ModelSource::BuiltIn, notes);
+        let world = World::started(faults(), ModelSource::FALLBACK, notes);
         assert_eq!(world.loads.len(), n_loads, "after {n_strikes} strikes");
         assert_eq!(world.count(is_stopped), 0, "the CPU answers");
     }
@@ -137,4 +137,32 @@ fn adapters_are_given_to_the_engine_that_replaces_one() {
     world.ask(&["a"]);
     let answered = |event: &EngineEvent| matches!(event, EngineEvent::Answered(_));
     assert_eq!(world.count(answered), 1, "with κ");
+}
+
+#[test]
+fn another_world_takes_the_place_of_the_one_at_work_at_once() {
+    let photographs = ModelSource::BuiltIn(crate::explorer::World::Photographs);
+    let mut world = World::built_in(Faults::default());
+    world.add_picture("p");
+    world.happens(Event::OpenWorld(crate::explorer::World::Photographs));
+    assert_eq!(*world.supervisor.source(), photographs, "it answers");
+    assert_eq!(world.n_engines(), 1, "and the one before it is gone");
+    world.ask_about(Priority::Matrix, &["a"], &["p"]);
+    let expected = (names(["a"]), names(["p"]));
+    assert_eq!(world.last_answer(), Some(expected), "with the pictures");
+}
+
+#[test]
+fn photographs_that_do_not_come_give_way_to_the_scenes() {
+    let photographs = ModelSource::BuiltIn(crate::explorer::World::Photographs);
+    let faults = Faults {
+        killing_loads: loads(&photographs, EngineKind::Cpu),
+        ..Faults::default()
+    };
+    let mut world = World::started(faults, photographs.clone(), LoadNotes::default());
+    assert_eq!(world.count(is_given_up), 1, "the page says why");
+    assert!(world.supervisor.source().is_fallback(), "scenes answer");
+    world.faults = Faults::default();
+    world.happens(Event::OpenWorld(crate::explorer::World::Photographs));
+    assert_eq!(*world.supervisor.source(), photographs, "another try");
 }

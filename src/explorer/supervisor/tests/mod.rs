@@ -131,7 +131,7 @@ fn a_gpu_that_is_lost_while_a_picture_is_read_removes_no_picture() {
 fn a_gpu_that_is_lost_while_loading_leaves_the_cpu_at_work() {
     let mut world = World::built_in(Faults {
         gpu_millis: Some(1.0),
-        hanging_loads: loads(&ModelSource::BuiltIn, EngineKind::Gpu),
+        hanging_loads: loads(&ModelSource::FALLBACK, EngineKind::Gpu),
         ..Faults::default()
     });
     world.lose_gpu();

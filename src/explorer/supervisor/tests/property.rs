@@ -17,6 +17,7 @@ enum Step {
     AddPicture(usize),
     RemovePicture(usize),
     Change(bool),
+    OpenWorld(crate::explorer::World),
     Adapt(u8),
     Kill,
     Stop,
@@ -26,6 +27,7 @@ enum Step {
 }
 
 const CAPTIONS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+const PHOTOGRAPHS: ModelSource = ModelSource::BuiltIn(crate::explorer::World::Photographs);
 const PICTURES: [&str; 4] = ["p", "q", "r", "s"];
 
 fn step() -> impl Strategy<Value = Step> {
@@ -35,6 +37,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (0..PICTURES.len()).prop_map(Step::AddPicture),
         2 => (0..PICTURES.len()).prop_map(Step::RemovePicture),
         1 => any::<bool>().prop_map(Step::Change),
+        1 => prop::sample::select(crate::explorer::World::ALL.to_vec()).prop_map(Step::OpenWorld),
         1 => (0_u8..2).prop_map(Step::Adapt),
         1 => Just(Step::Kill),
         1 => Just(Step::Stop),
@@ -51,7 +54,9 @@ fn faults() -> impl Strategy<Value = Faults> {
         prop_oneof![
             Just((CLIP.key(), EngineKind::Cpu)),
             Just((CLIP.key(), EngineKind::Gpu)),
-            Just((ModelSource::BuiltIn.key(), EngineKind::Gpu)),
+            Just((ModelSource::FALLBACK.key(), EngineKind::Gpu)),
+            Just((PHOTOGRAPHS.key(), EngineKind::Cpu)),
+            Just((PHOTOGRAPHS.key(), EngineKind::Gpu)),
         ],
         0..3,
     );
@@ -96,9 +101,10 @@ fn take(world: &mut World, on_page: &mut BTreeSet<usize>, step: Step) {
         }
         Step::AddPicture(_) | Step::RemovePicture(_) => {}
         Step::Change(to_clip) => {
-            let source = if to_clip { CLIP } else { ModelSource::BuiltIn };
+            let source = if to_clip { CLIP } else { ModelSource::FALLBACK };
             world.happens(Event::ChangeModel(source));
         }
+        Step::OpenWorld(other) => world.happens(Event::OpenWorld(other)),
         Step::Adapt(byte) => {
             world.happens(Event::GiveAdapters("file".to_owned(), Arc::new(vec![byte])));
         }
@@ -130,7 +136,7 @@ proptest! {
         starts_with_clip in any::<bool>(),
         steps in vec(step(), 1..40),
     ) {
-        let source = if starts_with_clip { CLIP } else { ModelSource::BuiltIn };
+        let source = if starts_with_clip { CLIP } else { ModelSource::FALLBACK };
         let mut world = World::started(faults.clone(), source, LoadNotes::default());
         let mut on_page = BTreeSet::new();
         for step in steps {

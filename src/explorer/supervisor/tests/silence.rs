@@ -76,7 +76,7 @@ fn a_page_that_slept_was_not_kept_waiting() {
 #[test]
 fn a_load_that_never_ends_is_given_up() {
     let mut world = World::built_in(Faults {
-        hanging_loads: loads(&ModelSource::BuiltIn, EngineKind::Cpu),
+        hanging_loads: loads(&ModelSource::FALLBACK, EngineKind::Cpu),
         ..Faults::default()
     });
     world.ask(&["a"]);
@@ -229,7 +229,7 @@ fn a_question_that_nobody_answers_is_answered_in_words() {
 fn without_an_engine_the_page_says_why() {
     let mut world = World::new(Faults::default());
     world.happens(Event::Start(Start {
-        source: ModelSource::BuiltIn,
+        source: ModelSource::FALLBACK,
         asked_kind: None,
         notes: LoadNotes::default(),
         obstacle: Some("no SIMD".to_owned()),

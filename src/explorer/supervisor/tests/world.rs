@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::explorer::latest_queue::Priority;
 use crate::explorer::supervisor::{
-    Action, EngineEvent, EngineKind, Event, LoadNote, LoadNotes, ModelSource, ScoreRequest, Start,
-    Supervisor,
+    Action, EngineEvent, EngineKind, Event, LoadNote, LoadNotes, ModelSource, PagePicture,
+    ScoreRequest, Start, Supervisor,
 };
 use crate::protocol::{
     Answer, BareCard, CaptionReading, Comparison, ImageReading, ModelCard, Request, Response,
@@ -88,7 +88,7 @@ impl World {
 
     /// A page with the built-in model.
     pub(super) fn built_in(faults: Faults) -> Self {
-        Self::started(faults, ModelSource::BuiltIn, LoadNotes::default())
+        Self::started(faults, ModelSource::FALLBACK, LoadNotes::default())
     }
 
     /// Has something happen, and everything that follows without time passing.
@@ -125,8 +125,11 @@ impl World {
     }
 
     pub(super) fn add_picture(&mut self, image: &str) {
-        let bytes = Arc::new(Vec::new());
-        self.happens(Event::AddPicture(image.to_owned(), bytes));
+        self.happens(Event::AddPicture(PagePicture {
+            image: image.to_owned(),
+            bytes: Arc::default(),
+            recorded: None,
+        }));
     }
 
     /// The engine that was started last loses its GPU.
@@ -194,7 +197,7 @@ impl World {
             Action::Spawn(serial, kind) => {
                 let engine = SimulatedEngine {
                     kind,
-                    source: ModelSource::BuiltIn,
+                    source: ModelSource::FALLBACK,
                     has_model: false,
                     is_adapted: false,
                     has_vision: false,

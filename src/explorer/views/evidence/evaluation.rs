@@ -17,6 +17,19 @@ pub struct Measured {
     pub words: String,
 }
 
+impl Measured {
+    /// A mean over several seeds with its standard deviation, or the number of the one seed that there is.
+    pub(super) fn over_seeds(mean: f64, sd: f64, n_seeds: usize) -> Self {
+        // Three decimals, so that a number and its spread end at the same place.
+        let decimals = |value: f64| format!("{value:.3}").replace('-', "−");
+        let words = match n_seeds {
+            1 => decimals(mean),
+            _ => format!("{} ± {}", decimals(mean), decimals(sd)),
+        };
+        Self { value: mean, words }
+    }
+}
+
 /// One question with its measured answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EvidenceTable {

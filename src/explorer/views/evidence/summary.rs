@@ -66,19 +66,7 @@ fn rows(summary: &[SummaryRow], metrics: [Metric; 3]) -> Vec<(String, Vec<Option
 fn measured(summary: &[SummaryRow], method: &str, metric: &Metric) -> Option<Measured> {
     let mut rows = summary.iter();
     let row = rows.find(|row| row.method == method && row.metric == *metric)?;
-    let words = match row.n_seeds {
-        1 => decimals(row.mean),
-        _ => format!("{} ± {}", decimals(row.mean), decimals(row.sd)),
-    };
-    Some(Measured {
-        value: row.mean,
-        words,
-    })
-}
-
-/// Three decimals, so that a number and its spread end at the same place.
-fn decimals(value: f64) -> String {
-    format!("{value:.3}").replace('-', "−")
+    Some(Measured::over_seeds(row.mean, row.sd, row.n_seeds))
 }
 
 #[cfg(test)]

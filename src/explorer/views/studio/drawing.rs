@@ -252,13 +252,13 @@ pub fn bmp(pixels: &[u8], side: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explorer::captions::START_CAPTIONS;
+    use crate::explorer::world::World;
     use crate::scenes::parse;
 
     #[test]
     fn every_starting_caption_fits_the_first_drawing() {
         let scene = Drawing::default().scene();
-        for caption in START_CAPTIONS {
+        for caption in World::Scenes.captions() {
             let description = parse(caption).expect("the world understands it");
             assert!(description.fits(&scene), "{caption:?} fits {scene:?}");
         }

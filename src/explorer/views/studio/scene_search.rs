@@ -139,12 +139,13 @@ fn allowed<T: Copy + PartialEq>(
 mod tests {
     use super::*;
     use crate::explorer::views::ladder::BUILT_IN_LADDERS;
+    use crate::explorer::world::World;
 
     #[test]
     fn ten_scenes_are_found_for_every_rung_about_drawn_scenes() {
         let ladders = BUILT_IN_LADDERS.iter();
         for caption in ladders
-            .filter(|ladder| ladder.world == "drawn scenes")
+            .filter(|ladder| ladder.world == World::Scenes)
             .flat_map(|ladder| ladder.rungs)
         {
             let mut search = SceneSearch::new(caption, 7).expect("the world understands it");

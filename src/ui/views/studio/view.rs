@@ -8,6 +8,7 @@ use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::panels::measures::{Number, caption_head, foot, head};
 use crate::ui::panels::prose::about;
+use crate::ui::panels::worlds::WayBack;
 use crate::ui::plot;
 use crate::ui::views::studio::others::Others;
 use crate::ui::views::studio::stage::Stage;
@@ -38,6 +39,7 @@ pub(crate) fn Studio() -> impl IntoView {
     view! {
         <section class="view" aria-labelledby="studio-title">
             <h2 id="studio-title">"Move a shape: which captions follow?"</h2>
+            <WayBack/>
             <div class="studio">
                 <div><Stage chosen=chosen/><Tools chosen=chosen/></div>
                 <div><FamilyChoice/><Captions/></div>

@@ -1,0 +1,38 @@
+//! The photographs of the page's gallery: files that are there, described by a `gallery.json` beside them.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+
+use super::pictures::GalleryPicture;
+use crate::preprocess::decode;
+use crate::train::files::read_json;
+
+/// An entry of `gallery.json`, as far as the model is concerned.
+#[derive(Debug, Deserialize)]
+struct Entry {
+    id: String,
+    file: String,
+    captions: Vec<String>,
+}
+
+/// The photographs in a folder, in the order of its `gallery.json`.
+///
+/// # Errors
+///
+/// The list or a photograph cannot be read.
+pub fn read(folder: &Path) -> Result<Vec<GalleryPicture>> {
+    let entries: Vec<Entry> = read_json(&folder.join("gallery.json"))?;
+    let picture = |entry: Entry| {
+        let path = folder.join(&entry.file);
+        let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        let pixels = decode(&bytes).with_context(|| path.display().to_string())?;
+        Ok(GalleryPicture {
+            id: entry.id,
+            pixels: pixels.rgb,
+            captions: entry.captions,
+        })
+    };
+    entries.into_iter().map(picture).collect()
+}
