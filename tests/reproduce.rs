@@ -138,6 +138,7 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
         };
         campaign.run()
     };
+    std::fs::write(folder.join("notes.md"), "# By hand\n").expect("a folder to write to");
     run(1, 1).expect("the first seed");
     let first = Results::read(&folder.join("results.json")).expect("results");
     run(2, 1).expect("the second seed");
@@ -153,6 +154,11 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
     let there = files.map(|name| folder.join(name).exists());
 
     assert_eq!(there, [true; 5], "{files:?}");
+    let report = std::fs::read_to_string(folder.join("report.md")).expect("a report");
+    assert!(
+        report.ends_with("\n# By hand\n"),
+        "what was written by hand is kept: {report}"
+    );
     assert_eq!(
         results.datasets(),
         ["scenes", "scenes → elsewhere"],

@@ -195,6 +195,17 @@ impl Retrieval {
     }
 }
 
+impl Shift {
+    /// Whether it is of a noisy data set, not of a corruption of the own one.
+    #[must_use]
+    pub const fn is_of_noise(&self) -> bool {
+        matches!(
+            self,
+            Self::NoisyPictures | Self::NoisyCaptions | Self::NoiseImpact
+        )
+    }
+}
+
 impl Impacted {
     /// The number on clean data.
     #[must_use]

@@ -1,10 +1,5 @@
 //! `train evaluate`.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};

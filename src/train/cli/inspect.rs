@@ -1,10 +1,5 @@
 //! `train inspect`: what a folder holds that one of the commands wrote, and how far it has come.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,5 @@
 //! `train merge`.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;

@@ -1,10 +1,5 @@
 //! `train score`: captions × pictures → the numbers that the page shows.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};

@@ -5,8 +5,6 @@
 
 mod campaign;
 mod classify;
-pub mod command;
-pub mod corrupt_command;
 pub mod corrupted;
 pub mod evaluate;
 mod evaluation_data;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor};
 
 use super::classify::Classified;
@@ -18,6 +18,7 @@ use crate::report::{Impacted, Metric, Shift};
 use crate::train::export::bundle::records;
 use crate::train::features::cache::{Cache, Task};
 use crate::train::features::rows::Rows;
+use crate::train::files::make_folder;
 use crate::train::methods::{Features, Training, train};
 use crate::train::methods::{
     Laplace, Method, MethodName, MethodOptions, MethodVisitor, UncertaintyOf, Variant,
@@ -108,21 +109,23 @@ impl<'a> MethodInputs<'a> {
         /// CLIP's own factor, at which the curvature is taken.
         const CLIP_SCALE: f64 = 100.0;
         let cache = &evaluator.data.own;
-        let posteriors = if name == MethodName::Bayesvlm {
-            ensure!(
-                cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
-                "{} has no linear last layer in both towers, which BayesVLM is about",
-                cache.config.model
-            );
-            let train = &evaluator.train;
-            let (text, image) = cache.train.activations(&cache.config, evaluator.device);
-            Some((
-                Laplace::estimate(&train.texts, &text, &train.images, CLIP_SCALE)?,
-                Laplace::estimate(&train.images, &image, &train.texts, CLIP_SCALE)?,
-            ))
-        } else {
-            None
-        };
+        if name != MethodName::Bayesvlm {
+            let posteriors = None;
+            return Ok(Self {
+                evaluator,
+                posteriors,
+            });
+        }
+        ensure!(
+            cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
+            "{} has no linear last layer in both towers, which BayesVLM is about",
+            cache.config.model
+        );
+        let train = &evaluator.train;
+        let (text, image) = cache.train.activations(&cache.config, evaluator.device);
+        let text = Laplace::estimate(&train.texts, &text, &train.images, CLIP_SCALE)?;
+        let image = Laplace::estimate(&train.images, &image, &train.texts, CLIP_SCALE)?;
+        let posteriors = Some((text, image));
         Ok(Self {
             evaluator,
             posteriors,
@@ -133,29 +136,26 @@ impl<'a> MethodInputs<'a> {
     fn test(&self, cache: &Cache) -> (Tensor<2>, Tensor<2>) {
         let test = &cache.test;
         let features = test.features(self.evaluator.device);
-        match &self.posteriors {
-            None => (features.texts, features.images),
-            Some((text, image)) => {
-                let (texts, images) = test.activations(&cache.config, self.evaluator.device);
-                (
-                    text.with_variance(features.texts, texts.rows),
-                    image.with_variance(features.images, images.rows),
-                )
-            }
-        }
+        let Some((text, image)) = &self.posteriors else {
+            return (features.texts, features.images);
+        };
+        let (texts, images) = test.activations(&cache.config, self.evaluator.device);
+        let texts = text.with_variance(features.texts, texts.rows);
+        (texts, image.with_variance(features.images, images.rows))
     }
 
     /// Captions and pictures of a task.
     fn task(&self, task: &Task) -> (Tensor<2>, Tensor<2>) {
         let of = |rows: &Rows| rows.to_device(self.evaluator.device);
         let (texts, images) = (of(&task.texts.features), of(&task.images.features));
-        match &self.posteriors {
-            None => (texts, images),
-            Some((text, image)) => (
-                text.with_variance(texts, of(&task.texts.activations)),
-                image.with_variance(images, of(&task.images.activations)),
-            ),
-        }
+        let Some((text, image)) = &self.posteriors else {
+            return (texts, images);
+        };
+        let texts = text.with_variance(texts, of(&task.texts.activations));
+        (
+            texts,
+            image.with_variance(images, of(&task.images.activations)),
+        )
     }
 
     fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<Measured> {
@@ -224,15 +224,12 @@ impl<'a> MethodInputs<'a> {
             let metric = of.clean();
             let shifted = [&of_pictures, &of_captions, both].map(|found| found[&metric]);
             let impact = mean_impact(clean[&metric], &shifted);
-            let shifts = [
-                (Shift::NoisyPictures, Some(shifted[0])),
-                (Shift::NoisyCaptions, Some(shifted[1])),
-                (Shift::NoiseImpact, impact),
-            ];
-            let shifts = shifts.into_iter();
-            numbers.extend(
-                shifts.filter_map(|(shift, value)| Some((Metric::Shifted(of, shift), value?))),
-            );
+            let mut put = |shift, value| numbers.insert(Metric::Shifted(of, shift), value);
+            put(Shift::NoisyPictures, shifted[0]);
+            put(Shift::NoisyCaptions, shifted[1]);
+            if let Some(impact) = impact {
+                put(Shift::NoiseImpact, impact);
+            }
         }
         Ok(numbers)
     }
@@ -284,13 +281,10 @@ impl MethodVisitor for FitAndMeasure<'_> {
         let started = Instant::now();
         let method = match &self.training {
             None => method.valid(),
-            Some(training) => train(
-                method,
-                name.title(),
-                training,
-                &self.inputs.evaluator.train,
-                self.folder,
-            )?,
+            Some(training) => {
+                let features = &self.inputs.evaluator.train;
+                train(method, name.title(), training, features, self.folder)?
+            }
         };
         let fit_seconds = started.elapsed().as_secs_f64();
         if let (Some(folder), true) = (self.folder, self.training.is_some()) {
@@ -347,8 +341,7 @@ impl<'a> Evaluator<'a> {
     /// The user interrupted, the training diverged, or a file cannot be written.
     pub fn fit(&self, request: FitRequest, plan: &Plan, folder: Option<&Path>) -> Result<Measured> {
         if let Some(folder) = folder {
-            std::fs::create_dir_all(folder)
-                .with_context(|| format!("creating {}", folder.display()))?;
+            make_folder(folder)?;
         }
         let options = plan.options(self.data.own.config.embed_dim);
         let job = FitAndMeasure {
