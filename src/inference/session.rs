@@ -7,7 +7,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use super::loader::Loader;
 use super::reading::unit;
 use super::{CaptionDistribution, ImageEncoding, Source, TextEncoding};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
 use crate::model::encoder::{ImageEncoder, TextEncoder};
 use crate::model::parameters::{Filling, TensorRecord, WeightPrecision};
@@ -154,12 +154,11 @@ impl Session {
         let AdapterFile { about, records } = file;
         let embed_dim = self.manifest.encoder.embed_dim();
         for sizes in [&about.adapters.vmf, &about.adapters.power_spherical] {
-            if sizes.embed_dim != embed_dim {
-                return Err(Error::Weights(format!(
-                    "adapters for {} dimensions, this encoder has {embed_dim}",
-                    sizes.embed_dim
-                )));
-            }
+            refuse_if!(
+                sizes.embed_dim != embed_dim,
+                "adapters for {} dimensions, this encoder has {embed_dim}",
+                sizes.embed_dim
+            );
         }
         let fill = |sizes: &AdapterConfig, records: Vec<TensorRecord>| {
             let mut filling = Filling::new(sizes.init(&self.device), WeightPrecision::Float);

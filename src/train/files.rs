@@ -6,6 +6,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use serde::{Serialize, de::DeserializeOwned};
 
+use crate::weights::manifest::Manifest;
+
 /// Reads a file of text; `None` where there is no such file.
 ///
 /// # Errors
@@ -39,6 +41,18 @@ pub fn find_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 /// There is no such file, it cannot be read, or is not of this form.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     find_json(path)?.with_context(|| format!("{}: no such file", path.display()))
+}
+
+/// Reads the manifest of a model folder.
+///
+/// # Errors
+///
+/// There is none, or it is broken.
+pub(super) fn read_manifest(folder: &Path) -> Result<Manifest> {
+    let path = folder.join("manifest.json");
+    let json = std::fs::read(&path);
+    let json = json.with_context(|| format!("{}: a model folder was expected", path.display()))?;
+    Ok(Manifest::from_json(&json)?)
 }
 
 /// Writes a file so that it is there whole or not at all, also where several processes write it.

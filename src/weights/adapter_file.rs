@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::manifest::Provenance;
 use super::shard::{Precision, metadata, read, write_with_metadata};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::adapter::{AdapterConfig, PerFamily};
 use crate::model::parameters::TensorRecord;
 
@@ -52,24 +52,22 @@ pub struct About {
 
 impl About {
     fn check(&self) -> Result<()> {
-        if self.format != FORMAT {
-            return Err(Error::Weights(format!(
-                "format {} of the adapter file, expected {FORMAT}",
-                self.format
-            )));
-        }
+        refuse_if!(
+            self.format != FORMAT,
+            "format {} of the adapter file, expected {FORMAT}",
+            self.format
+        );
         let n_captions = self.captions.len();
         let PerFamily {
             vmf,
             power_spherical,
         } = &self.concentration;
-        if n_captions == 0 || vmf.len() != n_captions || power_spherical.len() != n_captions {
-            return Err(Error::Weights(format!(
-                "κ of {} and {} captions in the adapter file, expected {n_captions} and at least one",
-                vmf.len(),
-                power_spherical.len()
-            )));
-        }
+        refuse_if!(
+            n_captions == 0 || vmf.len() != n_captions || power_spherical.len() != n_captions,
+            "κ of {} and {} captions in the adapter file, expected {n_captions} and at least one",
+            vmf.len(),
+            power_spherical.len()
+        );
         Ok(())
     }
 }
@@ -133,10 +131,7 @@ impl AdapterFile {
                     records.power_spherical.push(record);
                 }
                 _ => {
-                    return Err(Error::Weights(format!(
-                        "{}: a tensor of neither adapter",
-                        record.name
-                    )));
+                    refuse!("{}: a tensor of neither adapter", record.name);
                 }
             }
         }

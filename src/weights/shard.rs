@@ -8,7 +8,7 @@ use safetensors::{SafeTensorError, SafeTensors};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{FileEntry, Shard, TensorEntry};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::dense::int8_rows;
 use crate::model::parameters::TensorRecord;
 
@@ -134,9 +134,7 @@ pub fn record(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Resul
         "BF16" => values(bytes, |bytes| bf16::from_le_bytes(bytes).to_f32()),
         "I8" => dequantise(entry, bytes, scales)?,
         other => {
-            return Err(Error::Weights(format!(
-                "{name}: dtype is {other}, expected F32, F16 or BF16"
-            )));
+            refuse!("{name}: dtype is {other}, expected F32, F16 or BF16");
         }
     };
     Ok(TensorRecord {
@@ -169,12 +167,13 @@ fn append(whole: &mut TensorRecord, piece: TensorRecord) -> Result<()> {
         (&whole.shape[..], &piece.shape[..]),
         ([_, row @ ..], [_, other @ ..]) if row == other && !row.is_empty()
     );
-    if !is_piece {
-        return Err(Error::Weights(format!(
-            "{}: given twice, as {:?} and as {:?}, which are no pieces of one matrix",
-            piece.name, whole.shape, piece.shape
-        )));
-    }
+    refuse_if!(
+        !is_piece,
+        "{}: given twice, as {:?} and as {:?}, which are no pieces of one matrix",
+        piece.name,
+        whole.shape,
+        piece.shape
+    );
     whole.shape[0] += piece.shape[0];
     whole.values.extend(piece.values);
     Ok(())
@@ -259,13 +258,12 @@ pub fn file_entry(file: &str, bytes: &[u8]) -> FileEntry {
 /// Another length or another SHA-256 than the manifest says.
 pub fn verify(bytes: &[u8], entry: &FileEntry) -> Result<()> {
     let FileEntry { file, .. } = entry;
-    if bytes.len() as u64 != entry.bytes {
-        return Err(Error::Weights(format!(
-            "{file}: {} bytes, the manifest says {}",
-            bytes.len(),
-            entry.bytes
-        )));
-    }
+    refuse_if!(
+        bytes.len() as u64 != entry.bytes,
+        "{file}: {} bytes, the manifest says {}",
+        bytes.len(),
+        entry.bytes
+    );
     verify_hash(&sha256(bytes), entry)
 }
 
@@ -276,12 +274,11 @@ pub fn verify(bytes: &[u8], entry: &FileEntry) -> Result<()> {
 /// Another SHA-256 than the manifest says.
 pub fn verify_hash(found: &str, entry: &FileEntry) -> Result<()> {
     let FileEntry { file, .. } = entry;
-    if found != entry.sha256 {
-        return Err(Error::Weights(format!(
-            "{file}: sha256 is {found}, the manifest says {}",
-            entry.sha256
-        )));
-    }
+    refuse_if!(
+        found != entry.sha256,
+        "{file}: sha256 is {found}, the manifest says {}",
+        entry.sha256
+    );
     Ok(())
 }
 
@@ -344,10 +341,7 @@ fn f16_bytes(record: &TensorRecord) -> Result<Vec<u8>> {
     let values = record.values.iter();
     let too_large = |value: &&f32| value.is_finite() && !f16::from_f32(**value).is_finite();
     if let Some(value) = values.clone().find(too_large) {
-        return Err(Error::Weights(format!(
-            "{}: {value} does not fit in f16",
-            record.name
-        )));
+        refuse!("{}: {value} does not fit in f16", record.name);
     }
     Ok(values
         .flat_map(|value| f16::from_f32(*value).to_le_bytes())
@@ -367,9 +361,7 @@ fn quantise(record: &TensorRecord) -> Result<Vec<Encoded>> {
         values,
     } = record;
     if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-        return Err(Error::Weights(format!(
-            "{name}: {value} does not fit in int8"
-        )));
+        refuse!("{name}: {value} does not fit in int8");
     }
     let (multiples, scales) = int8_rows(values, shape[1..].iter().product());
     let bytes = multiples.into_iter().flat_map(i8::to_le_bytes).collect();
@@ -396,12 +388,11 @@ fn dequantise(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Resul
     })?;
     let scales = values(scales, f32::from_le_bytes);
     let n_rows = shape.first().copied().unwrap_or_default();
-    if scales.len() != n_rows {
-        return Err(Error::Weights(format!(
-            "{name}{SCALE_ENDING}: {} scales, expected {n_rows}",
-            scales.len()
-        )));
-    }
+    refuse_if!(
+        scales.len() != n_rows,
+        "{name}{SCALE_ENDING}: {} scales, expected {n_rows}",
+        scales.len()
+    );
     let row_width: usize = shape.iter().skip(1).product();
     let rows = bytes.chunks(row_width.max(1)).zip(scales);
     Ok(rows

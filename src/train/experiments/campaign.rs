@@ -18,6 +18,7 @@ use crate::train::files;
 use crate::train::methods::MethodName;
 use crate::train::optimize::Diverged;
 use crate::train::progress::Interrupt;
+use crate::train::provenance::commit_and_date;
 
 /// What to fit and measure, and where the results go.
 #[derive(Debug)]
@@ -208,7 +209,7 @@ impl Campaign<'_> {
         serde_json::json!({
             "command": plan.command,
             "version": env!("CARGO_PKG_VERSION"),
-            "commit": commit(),
+            "commit": commit_and_date().commit,
             "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             "n_cores": std::thread::available_parallelism().map_or(1, usize::from),
             "device": self.device.0,
@@ -249,14 +250,4 @@ const ENVIRONMENT: &str = "environment.json";
 
 fn read_environment(folder: &Path) -> Result<Option<Value>> {
     files::find_json(&folder.join(ENVIRONMENT))
-}
-
-/// The commit of the working tree, or nothing where there is none.
-fn commit() -> String {
-    let mut git = std::process::Command::new("git");
-    let output = git.args(["rev-parse", "HEAD"]).output();
-    let output = output.ok().filter(|output| output.status.success());
-    output.map_or_else(String::new, |output| {
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    })
 }

@@ -51,19 +51,15 @@ impl Rows {
     /// The device fails.
     pub fn from_device(tensor: Tensor<2>) -> Result<Self> {
         let [_, width] = tensor.dims();
-        Ok(Self {
-            values: tensor.into_data().try_into_vec()?,
-            width,
-        })
+        let values = tensor.into_data().try_into_vec()?;
+        Ok(Self { values, width })
     }
 
     /// The matrix on a device.
     #[must_use]
     pub fn to_device(&self, device: &Device) -> Tensor<2> {
-        Tensor::from_data(
-            TensorData::new(self.values.clone(), [self.n_rows(), self.width]),
-            device,
-        )
+        let data = TensorData::new(self.values.clone(), [self.n_rows(), self.width]);
+        Tensor::from_data(data, device)
     }
 
     pub(in crate::train) fn record(&self, name: &str) -> TensorRecord {
@@ -92,6 +88,14 @@ impl Embedded {
             features: Rows::empty(embed_dim),
             activations: Rows::empty(tower_width),
         }
+    }
+
+    /// Both from their device.
+    pub(super) fn from_device(features: Tensor<2>, activations: Tensor<2>) -> Result<Self> {
+        Ok(Self {
+            features: Rows::from_device(features)?,
+            activations: Rows::from_device(activations)?,
+        })
     }
 
     /// Adds rows behind those that are there.

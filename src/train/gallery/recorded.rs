@@ -18,6 +18,7 @@ use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;
 use crate::protocol::{Answer, ImageReading, Recorded};
 use crate::scenes::render;
+use crate::train::files;
 
 /// Pictures that the page shows at the start.
 const N_PICTURES: usize = 6;
@@ -29,9 +30,8 @@ const N_PICTURES: usize = 6;
 /// The model has no adapters, the lessons cannot be read, or a file cannot be written.
 pub fn write(session: &Session, self_test: SelfTest, folder: &Path, lessons: &Path) -> Result<()> {
     let scenes = gallery_scenes().into_iter().take(N_PICTURES);
-    let (names, pictures): (Vec<_>, Vec<_>) = scenes
-        .map(|(id, scene)| (id.to_owned(), picture(&scene)))
-        .unzip();
+    let named = scenes.map(|(id, scene)| (id.to_owned(), picture(&scene)));
+    let (names, pictures): (Vec<_>, Vec<_>) = named.unzip();
     let images = pollster::block_on(session.encode_images(&pictures))?;
     let matrix = ReadingRequest::of(START_CAPTIONS.map(str::to_owned), names.clone());
     let answer = ask(session, matrix, &images)?;
@@ -56,10 +56,9 @@ pub fn write(session: &Session, self_test: SelfTest, folder: &Path, lessons: &Pa
         images: readings.collect(),
         answer,
     };
-    let mut views: Vec<Answer> = wants(&names, lessons)?
-        .into_iter()
-        .map(|want| ask(session, want, &images))
-        .collect::<Result<_>>()?;
+    let wants = wants(&names, lessons)?.into_iter();
+    let views = wants.map(|want| ask(session, want, &images));
+    let mut views: Vec<Answer> = views.collect::<Result<_>>()?;
     views.extend(made_answers(session, &names)?);
     std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join("start.json"), serde_json::to_string(&recorded)?)?;
@@ -76,19 +75,18 @@ fn start(names: &[String], view: View) -> ExplorerState {
 
 /// What the model says of the pictures that views make when they are opened on the page as it starts.
 fn made_answers(session: &Session, names: &[String]) -> Result<Vec<Answer>> {
-    let made = View::ALL
-        .into_iter()
-        .filter_map(|view| GeneratedRequest::of_view(&start(names, view)));
+    let of_view = |view| GeneratedRequest::of_view(&start(names, view));
     let answer = |made: GeneratedRequest| {
         let (images, pictures): (Vec<_>, Vec<_>) = made_pictures(&made.of)?.into_iter().unzip();
         let encodings = pollster::block_on(session.encode_images(&pictures))?;
-        ask(
-            session,
-            ReadingRequest::of(made.captions, images),
-            &encodings,
-        )
+        let request = ReadingRequest::of(made.captions, images);
+        ask(session, request, &encodings)
     };
-    made.map(answer).collect()
+    View::ALL
+        .into_iter()
+        .filter_map(of_view)
+        .map(answer)
+        .collect()
 }
 
 /// Made pictures by name, as the page makes them.
@@ -109,20 +107,16 @@ fn made_pictures(of: &GeneratedPictures) -> Result<Vec<(String, RgbPixels)>> {
     let (_, scene) = named.with_context(|| format!("the gallery has no picture {image}"))?;
     let pixels = render(&scene, GENERATED_SIDE);
     let ladder = corruption.ladder(&pixels, GENERATED_SIDE, image);
-    let named = ladder
-        .enumerate()
-        .map(|(severity, corrupted)| match corrupted {
-            Corrupted::Pixels(pixels) => Ok((corrupted_name(severity), square(pixels))),
-            Corrupted::Jpeg { .. } => anyhow::bail!("only the page has the codec for JPEG"),
-        });
-    named.collect()
+    let named = |(severity, corrupted)| match corrupted {
+        Corrupted::Pixels(pixels) => Ok((corrupted_name(severity), square(pixels))),
+        Corrupted::Jpeg { .. } => anyhow::bail!("only the page has the codec for JPEG"),
+    };
+    ladder.enumerate().map(named).collect()
 }
 
 /// What the views ask when they are opened on the page as it starts.
 fn wants(names: &[String], lessons: &Path) -> Result<Vec<ReadingRequest>> {
-    let text = std::fs::read_to_string(lessons)
-        .with_context(|| format!("reading {}", lessons.display()))?;
-    let lessons: Lessons = serde_json::from_str(&text)?;
+    let lessons: Lessons = files::read_json(lessons)?;
     let written = captions_of(N_PICTURES);
     let want = |view: View| {
         let elsewhere = match view {

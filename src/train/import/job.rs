@@ -19,6 +19,7 @@ use crate::model::parameters::Parameters as _;
 use crate::preprocess::ImagePreprocess;
 use crate::scenes::render;
 use crate::train::export::bundle::open_untested;
+use crate::train::files::put_json;
 use crate::train::gallery::pictures::golden_scene;
 use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::progress::{Interrupt, Meter};
@@ -92,12 +93,8 @@ pub fn import(job: &Import) -> Result<Imported> {
     let folder = staging.folder();
     let shards = write_shards(&mut prepared, job.precision, folder, interrupt)?;
     let (manifest, session) = write_manifest(&prepared, shards, job, folder)?;
-    let verdict = golden::judge(
-        &session,
-        job.precision,
-        prepared.origin.as_ref(),
-        job.golden_picture.as_deref(),
-    )?;
+    let (origin, picture) = (prepared.origin.as_ref(), job.golden_picture.as_deref());
+    let verdict = golden::judge(&session, job.precision, origin, picture)?;
     staging.finish()?;
     Ok(Imported { manifest, verdict })
 }
@@ -123,12 +120,11 @@ fn prepare(job: &Import) -> Result<Prepared> {
     if let Some(tokenizer) = read_tokenizer(job)? {
         beside.replace_tokenizer(tokenizer);
     }
-    let description =
-        describe(&mapping, &beside, |name| checkpoint.integer(name)).with_context(in_file)?;
+    let description = describe(&mapping, &beside, |name| checkpoint.integer(name));
     Ok(Prepared {
+        description: description.with_context(in_file)?,
         checkpoint,
         mapping,
-        description,
         origin: Some(found.origin),
         seed: 0,
     })
@@ -154,11 +150,8 @@ fn prepare_random(job: &Import, seed: u64) -> Result<Prepared> {
 }
 
 fn read_tokenizer(job: &Import) -> Result<Option<Vec<u8>>> {
-    let Some(path) = &job.tokenizer else {
-        return Ok(None);
-    };
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-    Ok(Some(bytes))
+    let read = |path: &PathBuf| std::fs::read(path).with_context(|| path.display().to_string());
+    job.tokenizer.as_ref().map(read).transpose()
 }
 
 fn write_shards(
@@ -237,10 +230,7 @@ pub(super) fn complete(mut manifest: Manifest, folder: &Path) -> Result<(Manifes
     let session = open_untested(manifest.clone(), folder, &device::cpu())?;
     let found = pollster::block_on(session.golden_readings(&captions, &picture))?;
     manifest.golden = Some(found.into_golden(captions, file_entry("golden.png", &picture)));
-    std::fs::write(
-        folder.join("manifest.json"),
-        serde_json::to_string_pretty(&manifest)?,
-    )?;
+    put_json(&folder.join("manifest.json"), &manifest)?;
     Ok((manifest, session))
 }
 
@@ -249,8 +239,7 @@ fn license(origin: Option<&CheckpointOrigin>) -> String {
         return "MIT OR Apache-2.0".to_owned();
     };
     let owner = origin.source.split_once('/').map(|(owner, _)| owner);
-    let known = owner.and_then(original::license);
-    match known {
+    match owner.and_then(original::license) {
         Some(license) => license.to_owned(),
         None if golden::claims_to_be_genuine(origin) => "MIT".to_owned(),
         None => format!("not known; see {}", origin.source),

@@ -3,9 +3,10 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use crate::model::adapter::info_nce;
+use crate::error::Result;
+use crate::model::adapter::{Perceptron, info_nce};
 use crate::model::clip::normalize;
-use crate::model::parameters::Parameters;
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// Matching pictures and captions, row by row.
 #[derive(Debug, Clone)]
@@ -101,6 +102,40 @@ pub trait Method: Module + Parameters {
     }
 }
 
+/// A part of a method whose parameters are visited under its name.
+pub(super) trait NamedPart {
+    fn visit_as<V: ParameterVisitor>(&mut self, name: &str, visitor: &mut V) -> Result<()>;
+}
+
+impl NamedPart for Param<Tensor<1>> {
+    fn visit_as<V: ParameterVisitor>(&mut self, name: &str, visitor: &mut V) -> Result<()> {
+        visitor.visit(name, Layout::Scalar, self)
+    }
+}
+
+impl NamedPart for Perceptron {
+    fn visit_as<V: ParameterVisitor>(&mut self, name: &str, visitor: &mut V) -> Result<()> {
+        Self::visit_as(self, name, visitor)
+    }
+}
+
+/// Makes a method's parameters those of its parts, under the names of their fields.
+macro_rules! parameters_of {
+    ($method:ty: $($part:ident),*) => {
+        impl crate::model::parameters::Parameters for $method {
+            fn visit_parameters<V: crate::model::parameters::ParameterVisitor>(
+                &mut self,
+                _visitor: &mut V,
+            ) -> crate::error::Result<()> {
+                $(super::method::NamedPart::visit_as(&mut self.$part, stringify!($part), _visitor)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+
+pub(super) use parameters_of;
+
 /// Columns `from..to` of rows.
 ///
 /// # Shapes
@@ -110,6 +145,12 @@ pub trait Method: Module + Parameters {
 pub(super) fn columns(rows: &Tensor<2>, from: usize, to: usize) -> Tensor<2> {
     let [n, _] = rows.dims();
     rows.clone().slice([0..n, from..to])
+}
+
+/// The two halves of the columns of rows.
+pub(super) fn halves(rows: &Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+    let [_, width] = rows.dims();
+    (columns(rows, 0, width / 2), columns(rows, width / 2, width))
 }
 
 /// The last column of rows, `[n, 1]`.

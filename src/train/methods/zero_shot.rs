@@ -3,10 +3,8 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Side, scalar};
-use crate::error::Result;
+use super::method::{Method, Side, parameters_of, scalar};
 use crate::model::clip::normalize;
-use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// The factor of CLIP's own loss.
 const LOGIT_SCALE: f32 = 100.0;
@@ -45,8 +43,4 @@ impl Method for ZeroShot {
     }
 }
 
-impl Parameters for ZeroShot {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
-    }
-}
+parameters_of!(ZeroShot: logit_scale);

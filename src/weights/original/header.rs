@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{Error as _, MapAccess, Visitor};
 
 use super::tensor::{Entry, TensorDtype, n_values};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 
 /// Longest header that is read; that of ViT-B/32 has 44 kB.
 const MAX_HEADER_BYTES: u64 = 16 << 20;
@@ -35,11 +35,10 @@ pub struct Index {
 pub fn header_range(length: [u8; 8], file_bytes: u64) -> Result<Range<u64>> {
     let header_bytes = u64::from_le_bytes(length);
     let fits = file_bytes >= LENGTH_BYTES && header_bytes <= file_bytes - LENGTH_BYTES;
-    if header_bytes > MAX_HEADER_BYTES || !fits {
-        return Err(Error::Weights(format!(
-            "not a safetensors file: a header of {header_bytes} bytes in a file of {file_bytes}"
-        )));
-    }
+    refuse_if!(
+        header_bytes > MAX_HEADER_BYTES || !fits,
+        "not a safetensors file: a header of {header_bytes} bytes in a file of {file_bytes}"
+    );
     Ok(LENGTH_BYTES..LENGTH_BYTES + header_bytes)
 }
 

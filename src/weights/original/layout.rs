@@ -6,7 +6,7 @@ use super::header::Index;
 use super::place::{Cut, Place};
 use super::tensor::{Entry, TensorDtype};
 use super::{hf, open_clip, openai};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::parameters::TensorRecord;
 use crate::weights::f16_stream::StoragePrecision;
 use crate::weights::plan::Plan;
@@ -109,7 +109,7 @@ impl Mapping {
     /// differs.
     pub fn find(&self, ours: &str, expected: &[usize]) -> Result<SourceTensor> {
         let Some(Place { name, cut }) = self.layout.place(ours) else {
-            return Err(Error::Weights(format!("{ours}: not known in this layout")));
+            refuse!("{ours}: not known in this layout");
         };
         let piece = SourceTensor {
             ours: ours.to_owned(),
@@ -122,17 +122,18 @@ impl Mapping {
             foreign: name,
             cut,
         };
-        if !self.entries.contains_key(&piece.foreign) {
-            return Err(Error::Weights(format!("{}: missing", piece.label())));
-        }
-        if cut.shape(&piece.foreign_shape).as_deref() != Some(expected) {
-            return Err(Error::Weights(format!(
-                "{}: shape is {:?}, expected {:?}",
-                piece.label(),
-                piece.foreign_shape,
-                cut.foreign_shape(expected)
-            )));
-        }
+        refuse_if!(
+            !self.entries.contains_key(&piece.foreign),
+            "{}: missing",
+            piece.label()
+        );
+        refuse_if!(
+            cut.shape(&piece.foreign_shape).as_deref() != Some(expected),
+            "{}: shape is {:?}, expected {:?}",
+            piece.label(),
+            piece.foreign_shape,
+            cut.foreign_shape(expected)
+        );
         Ok(piece)
     }
 
@@ -208,7 +209,7 @@ impl SourceTensor {
     pub fn record(self, values: Vec<f32>) -> Result<TensorRecord> {
         let values = self.cut.apply(values, &self.foreign_shape);
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-            return Err(Error::Weights(format!("{}: holds {value}", self.label())));
+            refuse!("{}: holds {value}", self.label());
         }
         Ok(TensorRecord {
             name: self.ours,

@@ -6,7 +6,7 @@ use super::hf::channels;
 use super::openai;
 use super::place::Place;
 use super::sizes::{Claim, Hints, check_claims};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::model::clip::ClipConfig;
 use crate::preprocess::ImagePreprocess;
 
@@ -112,9 +112,7 @@ pub(super) fn preprocess(config: &Value, image_size: usize) -> Result<ImagePrepr
         if let Some(found) = found
             && found != expected
         {
-            return Err(Error::Weights(format!(
-                "open_clip_config.json: {name} is {found}, expected {expected}"
-            )));
+            refuse!("open_clip_config.json: {name} is {found}, expected {expected}");
         }
     }
     Ok(ImagePreprocess {

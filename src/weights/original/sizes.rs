@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 
 /// Width of an attention head, where nothing says otherwise: that of every model that `OpenAI` released.
@@ -47,9 +47,7 @@ pub(super) fn infer(
     let grid = n_patches.isqrt();
     if grid == 0 || grid * grid != n_patches {
         let class = if is_siglip { "" } else { " and one" };
-        return Err(Error::Weights(format!(
-            "{positions}: {n_positions} rows, expected a square number of patches{class}"
-        )));
+        refuse!("{positions}: {n_positions} rows, expected a square number of patches{class}");
     }
     let text = tower(&shape, "text_model", text_width, hints.text_heads)?;
     let vision = tower(&shape, "vision_model", vision_width, hints.vision_heads)?;
@@ -101,12 +99,11 @@ pub(super) fn check_claims(
             continue;
         };
         let found = size(clip);
-        if claimed.as_u64() != u64::try_from(found).ok() {
-            return Err(Error::Weights(format!(
-                "{file}: {} is {claimed}, the tensors say {found}",
-                pointer[1..].replace('/', ".")
-            )));
-        }
+        refuse_if!(
+            claimed.as_u64() != u64::try_from(found).ok(),
+            "{file}: {} is {claimed}, the tensors say {found}",
+            pointer[1..].replace('/', ".")
+        );
     }
     Ok(())
 }
@@ -130,11 +127,10 @@ fn tower(
     let expand = format!("{}.mlp.fc1.weight", block(0));
     let [mlp_width, _] = dims(shape, &expand)?;
     let heads = heads.unwrap_or(width / DEFAULT_HEAD_WIDTH);
-    if width == 0 || heads == 0 || !width.is_multiple_of(heads) {
-        return Err(Error::Weights(format!(
-            "{name}: {heads} attention heads for a width of {width}, expected a divisor"
-        )));
-    }
+    refuse_if!(
+        width == 0 || heads == 0 || !width.is_multiple_of(heads),
+        "{name}: {heads} attention heads for a width of {width}, expected a divisor"
+    );
     Ok(Tower {
         layers,
         heads,
@@ -147,7 +143,7 @@ fn dims<const N: usize>(
     name: &str,
 ) -> Result<[usize; N]> {
     let Some(found) = shape(name) else {
-        return Err(Error::Weights(format!("{name}: missing")));
+        refuse!("{name}: missing");
     };
     match <[usize; N]>::try_from(found) {
         Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
