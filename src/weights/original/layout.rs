@@ -6,7 +6,7 @@ use super::header::Index;
 use super::place::{Cut, Place};
 use super::tensor::{Entry, TensorDtype};
 use super::{hf, open_clip, openai};
-use crate::error::{Error, Result, refuse, refuse_if};
+use crate::error::{Result, refuse, refuse_if};
 use crate::model::parameters::TensorRecord;
 use crate::weights::f16_stream::StoragePrecision;
 use crate::weights::plan::Plan;
@@ -58,10 +58,10 @@ impl CheckpointLayout {
             })
         } else {
             let first = entries.keys().next();
-            Err(Error::Weights(format!(
+            refuse!(
                 "{}: no CLIP with a vision transformer, as transformers, OpenAI or open_clip name its tensors",
                 first.map_or("the file holds no tensor", |name| name)
-            )))
+            )
         }
     }
 
@@ -111,13 +111,10 @@ impl Mapping {
         let Some(Place { name, cut }) = self.layout.place(ours) else {
             refuse!("{ours}: not known in this layout");
         };
+        let entry = self.entries.get(&name);
         let piece = SourceTensor {
             ours: ours.to_owned(),
-            foreign_shape: self
-                .entries
-                .get(&name)
-                .map(|entry| entry.shape.clone())
-                .unwrap_or_default(),
+            foreign_shape: entry.map(|entry| entry.shape.clone()).unwrap_or_default(),
             shape: expected.to_vec(),
             foreign: name,
             cut,
@@ -186,9 +183,7 @@ impl Mapping {
         let taken: BTreeSet<String> = places.map(|place| place.name).collect();
         let is_left = |name: &&String| !taken.contains(*name) && !is_no_parameter(name);
         match self.entries.keys().find(is_left) {
-            Some(name) => Err(Error::Weights(format!(
-                "{name}: no part of a CLIP of this layout"
-            ))),
+            Some(name) => refuse!("{name}: no part of a CLIP of this layout"),
             None => Ok(()),
         }
     }
@@ -211,9 +206,10 @@ impl SourceTensor {
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
             refuse!("{}: holds {value}", self.label());
         }
+        let (name, shape) = (self.ours, self.shape);
         Ok(TensorRecord {
-            name: self.ours,
-            shape: self.shape,
+            name,
+            shape,
             values,
         })
     }
@@ -229,11 +225,16 @@ impl SourceTensor {
 
 /// Buffers and sizes that files carry beside the parameters.
 fn is_no_parameter(name: &str) -> bool {
-    let last = name.rsplit('.').next().unwrap_or(name);
-    matches!(
-        last,
-        "position_ids" | "attn_mask" | "input_resolution" | "context_length" | "vocab_size"
-    )
+    const NAMES: [&str; 5] = [
+        "position_ids",
+        "attn_mask",
+        "input_resolution",
+        "context_length",
+        "vocab_size",
+    ];
+    name.rsplit('.')
+        .next()
+        .is_some_and(|last| NAMES.contains(&last))
 }
 
 #[cfg(test)]
@@ -284,11 +285,8 @@ mod tests {
     fn every_tensor_of_openais_own_file_in_shared_data_becomes_one_of_ours() {
         let file = openais_file();
         let weights = Mapping::of(&file.entries).expect("a known layout");
-        assert_eq!(
-            weights.layout(),
-            CheckpointLayout::OpenAi,
-            "told by its names"
-        );
+        let layout = weights.layout();
+        assert_eq!(layout, CheckpointLayout::OpenAi, "told by its names");
         let hints = openai::hints(|name| file.integers.get(name).copied());
         let found = infer(|name| weights.shape(name), hints, (Some(49_406), 49_407));
         let expected = ClipConfig::vit_b_32();

@@ -24,9 +24,8 @@ impl Towers {
     #[must_use]
     pub fn of(clip: &ClipConfig, device: &Device) -> Self {
         let shapes = clip.init(device).named_shapes();
-        let (logits, towers): (Shapes, Shapes) = shapes
-            .into_iter()
-            .partition(|(name, _)| name.starts_with("logit_"));
+        let is_of_logits = |(name, _): &(String, _)| name.starts_with("logit_");
+        let (logits, towers): (Shapes, Shapes) = shapes.into_iter().partition(is_of_logits);
         let (text, image) = towers.into_iter().partition(|(name, _)| is_text(name));
         Self {
             text,
