@@ -10,7 +10,7 @@ use kappascope::report::{Impacted, Metric, Shift};
 use kappascope::train::cli::{Cli, run};
 use kappascope::train::experiments::corrupted::{CorruptedSide, CorruptedSplit, CorruptionName};
 use kappascope::train::experiments::results::Results;
-use kappascope::train::experiments::{Campaign, EvaluationData, Evaluator, FitRequest, Plan};
+use kappascope::train::experiments::{Campaign, EvaluationData, Evaluator, FitPlan, FitRequest};
 use kappascope::train::features::cache::{
     Cache, CacheConfig, CaptionRow, IdMap, Split, Task, TaskIds,
 };
@@ -88,8 +88,8 @@ fn cache() -> Cache {
     }
 }
 
-fn plan(epochs: usize) -> Plan {
-    Plan {
+fn plan(epochs: usize) -> FitPlan {
+    FitPlan {
         batch: 10,
         epochs,
         rate_factor: 1.0,

@@ -29,9 +29,9 @@ pub enum ImageCorruption {
     Zoom,
     /// Falling snow.
     Snow,
-    /// Compressed too much.
+    /// Compressed as a JPEG file of low quality.
     Jpeg,
-    /// Too few pixels.
+    /// Shown with too few pixels.
     Pixelate,
     /// Turned about the middle.
     Rotation,

@@ -78,7 +78,6 @@ impl Corruption<Misspelling> {
     }
 }
 
-/// Places of letters.
 fn letters(word: &[char]) -> Vec<usize> {
     let places = 0..word.len();
     places

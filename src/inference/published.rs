@@ -11,7 +11,7 @@ const LOGIT_SCALE: f64 = 100.0;
 /// Answers of the original program.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Published {
-    /// Captions.
+    /// Captions whose embeddings are published.
     pub captions: Vec<String>,
     /// Lengths of their features before normalisation.
     pub text_norms: Vec<f64>,

@@ -20,7 +20,7 @@ pub struct TextEncoding {
 /// A caption's distribution on the sphere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptionDistribution {
-    /// κ.
+    /// The concentration κ ≥ 0.
     pub concentration: f64,
     /// μ, a unit vector.
     pub mean_direction: Vec<f32>,
@@ -35,7 +35,7 @@ pub struct ImageEncoding {
 
 /// One caption against one picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pair {
+pub struct PairCosines {
     /// CLIP's own cosine between the two embeddings.
     pub cosine: f64,
     /// Cosine between the caption's mean direction and the picture under each family.
@@ -56,10 +56,10 @@ impl CaptionDistribution {
 impl TextEncoding {
     /// Compares the caption with a picture.
     #[must_use]
-    pub fn compare(&self, image: &ImageEncoding) -> Pair {
+    pub fn compare(&self, image: &ImageEncoding) -> PairCosines {
         let cosine = |d: &CaptionDistribution| dot(&d.mean_direction, &image.embedding);
         let distributions = self.distributions.as_ref();
-        Pair {
+        PairCosines {
             cosine: dot(&self.embedding, &image.embedding),
             mean_direction_cosine: distributions.map(|both| both.as_ref().map(cosine)),
         }
@@ -67,7 +67,7 @@ impl TextEncoding {
 
     /// Compares the caption with another one: their embeddings, and their mean directions under each family.
     #[must_use]
-    pub fn relate(&self, other: &Self) -> Pair {
+    pub fn relate(&self, other: &Self) -> PairCosines {
         let distributions = self
             .distributions
             .as_ref()
@@ -79,7 +79,7 @@ impl TextEncoding {
                 dot(own, &other.mean_direction)
             })
         };
-        Pair {
+        PairCosines {
             cosine: dot(&self.embedding, &other.embedding),
             mean_direction_cosine: distributions.map(cosines),
         }

@@ -83,7 +83,7 @@ pub struct Candidate {
 pub struct Operating {
     /// Pictures below it are refused.
     pub threshold: f64,
-    /// What follows.
+    /// Accuracy at this threshold.
     pub accuracy: Accuracy,
 }
 

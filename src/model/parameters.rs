@@ -162,7 +162,7 @@ pub trait Parameters: Clone {
 
     /// Name and shape in the file of every parameter, in a fixed order; initialises none of them.
     fn named_shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let mut shapes = Shapes(Vec::new());
+        let mut shapes = ShapeVisitor(Vec::new());
         match self.clone().visit_parameters(&mut shapes) {
             Ok(()) => shapes.0,
             Err(error) => unreachable!("listing accepts every parameter: {error}"),
@@ -287,9 +287,9 @@ impl ParameterVisitor for Count {
     }
 }
 
-struct Shapes(Vec<(String, Vec<usize>)>);
+struct ShapeVisitor(Vec<(String, Vec<usize>)>);
 
-impl ParameterVisitor for Shapes {
+impl ParameterVisitor for ShapeVisitor {
     fn visit<const D: usize>(
         &mut self,
         name: &str,

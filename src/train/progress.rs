@@ -80,7 +80,7 @@ impl Meter {
         self.bar.set_message(message);
     }
 
-    /// Ends the bar.
+    /// Ends the bar and leaves it on screen.
     pub fn finish(&self) {
         self.bar.finish();
     }

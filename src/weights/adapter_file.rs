@@ -25,7 +25,7 @@ const PREFIXES: PerFamily<&str> = PerFamily {
 /// Adapters with what is known of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdapterFile {
-    /// What they are.
+    /// Sizes, provenance and answers of the adapters.
     pub about: About,
     /// Their tensors, as a manifest's shards name them.
     pub records: PerFamily<Vec<TensorRecord>>,
@@ -38,13 +38,13 @@ pub struct About {
     pub format: u32,
     /// A title of encoder and adapters for people.
     pub title: String,
-    /// Sizes.
+    /// Sizes of each adapter.
     pub adapters: PerFamily<AdapterConfig>,
     /// 1/κ of the reference captions, ascending.
     pub reference_uncertainty: PerFamily<Vec<f64>>,
     /// Captions that tell whether an encoder is the one that the adapters were fitted on.
     pub captions: Vec<String>,
-    /// κ of each.
+    /// κ of each of the captions.
     pub concentration: PerFamily<Vec<f64>>,
     /// How the adapters were made.
     pub provenance: Provenance,

@@ -9,7 +9,7 @@ use crate::error::{Result, refuse_if};
 /// The precision in which a streamed part of a checkpoint is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoragePrecision {
-    /// As they come.
+    /// Bytes as they come.
     AsSent,
     /// Floats of four bytes in two each: half of the disk, eleven significant bits.
     F16,

@@ -7,18 +7,19 @@ use crate::protocol::{BareCard, Hub, ModelCard};
 pub enum EngineKind {
     /// On the CPU, which answers soonest and everywhere.
     Cpu,
-    /// Through WebGPU.
+    /// An engine that computes through WebGPU.
     Gpu,
 }
 
 /// Where a model's weights come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ModelSource {
     /// The page brings it.
+    #[default]
     BuiltIn,
     /// A manifest beside the page, by its path.
     Beside(&'static str),
-    /// The model hub.
+    /// A model of the model hub.
     Hub(Hub),
     /// Files that the visitor picked, by the number of that choice.
     Files(u64),
@@ -44,7 +45,7 @@ impl ModelSource {
     }
 }
 
-/// A loaded model.
+/// A loaded model as the page lists it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LoadedModel {
     /// It knows how vague a caption is.

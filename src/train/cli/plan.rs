@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 
 use crate::train::experiments::corrupted::CorruptedSplit;
-use crate::train::experiments::{EvaluationData, Plan};
+use crate::train::experiments::{EvaluationData, FitPlan};
 use crate::train::features::cache::Cache;
 use crate::train::methods::{UncertaintyOf, Variant};
 use crate::train::provenance::command_line;
@@ -46,7 +46,7 @@ pub(super) struct PlanArgs {
 }
 
 impl PlanArgs {
-    pub(super) fn plan(&self) -> Result<Plan> {
+    pub(super) fn plan(&self) -> Result<FitPlan> {
         let (batch, epochs, rate_factor) = (self.batch, self.epochs, self.rate_factor);
         ensure!(batch > 1, "--batch is {batch}, at least 2 is needed");
         ensure!(epochs > 0, "--epochs is 0, at least 1 is needed");
@@ -55,7 +55,7 @@ impl PlanArgs {
             is_positive,
             "--rate-factor is {rate_factor}, a positive number is needed"
         );
-        Ok(Plan {
+        Ok(FitPlan {
             batch,
             epochs,
             rate_factor,

@@ -52,9 +52,9 @@ pub enum FlickrSplit {
 /// Where to look and how to divide.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DatasetChoice {
-    /// Which data set.
+    /// The data set, whose format is known.
     pub dataset: Dataset,
-    /// Its folder.
+    /// Folder in which the data set was unpacked.
     pub root: PathBuf,
     /// Its file of captions, if it is not where it usually is.
     pub captions: Option<PathBuf>,

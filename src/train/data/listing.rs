@@ -11,7 +11,7 @@ use super::Picture;
 /// A caption of a picture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemCaption {
-    /// The words.
+    /// The caption, without the space around it.
     pub text: String,
     /// Level in a hierarchy, the vaguest 0.
     pub level: Option<usize>,
@@ -37,7 +37,7 @@ impl ItemCaption {
 pub struct Item {
     /// Name in its data set.
     pub id: String,
-    /// Where it lies.
+    /// Where the picture lies, to be read later.
     pub picture: Picture,
     /// At least one, but for pictures that are to be classified.
     pub captions: Vec<ItemCaption>,
@@ -84,9 +84,9 @@ pub struct Listing {
 /// Pictures to train on and pictures to measure on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Splits {
-    /// To train on.
+    /// Pictures and captions to train on.
     pub train: Listing,
-    /// To measure on.
+    /// Pictures and captions to measure on.
     pub test: Listing,
     /// Notes to the user about how the splits were chosen.
     pub notes: Vec<String>,

@@ -12,26 +12,26 @@ use crate::preprocess::{RgbPixels, decode};
 /// Where a picture lies; it is read when it is embedded, and not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Picture {
-    /// A picture file.
+    /// A picture file of its own, by its path.
     File(PathBuf),
     /// A picture file inside an archive that is not compressed.
     Slice {
-        /// The archive.
+        /// Path of the archive.
         archive: Arc<Path>,
         /// Where the file begins.
         offset: u64,
-        /// Its length.
+        /// Length of the file in bytes.
         n_bytes: usize,
     },
     /// A plane of bytes for red, one for green, one for blue.
     Planes {
-        /// The file.
+        /// Path of the file.
         file: Arc<Path>,
         /// Where the red plane begins.
         offset: u64,
         /// Pixels in a row and in a column.
         side: usize,
-        /// What follows what.
+        /// Whether rows or columns of pixels follow each other.
         order: PlaneOrder,
     },
 }
@@ -39,9 +39,9 @@ pub enum Picture {
 /// How the pixels of a plane follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneOrder {
-    /// Row by row.
+    /// The pixels of a row follow each other.
     Rows,
-    /// Column by column.
+    /// The pixels of a column follow each other.
     Columns,
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::evaluation_data::EvaluationData;
 use super::measure::Numbers;
 use super::results::Results;
-use super::run::{Evaluator, FitRequest, Measured, Plan};
+use super::run::{Evaluator, FitPlan, FitRequest, MeasuredSets};
 use super::{figures, report};
 use crate::report::{Impacted, Metric, SHOWN_ON_THE_PAGE, Shift};
 use crate::train::files;
@@ -23,14 +23,14 @@ use crate::train::provenance::commit_and_date;
 /// What to fit and measure, and where the results go.
 #[derive(Debug)]
 pub struct Campaign<'a> {
-    /// The methods.
+    /// The methods to fit, in the order of the tables.
     pub methods: &'a [MethodName],
     /// Seeds 0, 1, ….
     pub n_seeds: u64,
     /// Fits at a time.
     pub n_jobs: usize,
-    /// How to fit.
-    pub plan: &'a Plan,
+    /// Batch, epochs and options of every fit.
+    pub plan: &'a FitPlan,
     /// Features to train and to measure on.
     pub data: &'a EvaluationData,
     /// Folder of the results.
@@ -106,10 +106,8 @@ impl Campaign<'_> {
             // All of them, so that each has saved what it had, then the first that failed.
             let outcomes: Vec<_> = outcomes.collect();
             let failed = |panic| std::panic::resume_unwind(panic);
-            outcomes
-                .into_iter()
-                .map(|outcome| outcome.unwrap_or_else(failed))
-                .collect()
+            let mut outcomes = outcomes.into_iter();
+            outcomes.try_for_each(|outcome| outcome.unwrap_or_else(failed))
         })
     }
 
@@ -135,13 +133,13 @@ impl Campaign<'_> {
     }
 
     /// One fit; its checkpoint lies in a folder of its own until it is done.
-    fn fit(&self, evaluator: &Evaluator<'_>, request: FitRequest) -> Result<Measured> {
+    fn fit(&self, evaluator: &Evaluator<'_>, request: FitRequest) -> Result<MeasuredSets> {
         let FitRequest { name, seed } = request;
         let job = format!("{}-{seed}", name.slug());
         let unfinished = self.folder.join("unfinished").join(job);
         let measured = evaluator
             .fit(request, self.plan, Some(&unfinished))
-            .or_else(|error| -> Result<Measured> {
+            .or_else(|error| -> Result<MeasuredSets> {
                 // That a recipe diverges is a result.
                 let diverged = error.downcast::<Diverged>()?;
                 let numbers = Numbers::from([(Metric::DivergedAtStep, diverged.step as f64)]);

@@ -25,9 +25,9 @@ const INDEX: &str = "disturbed.json";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CorruptedSide {
-    /// Pictures.
+    /// The pictures are corrupted.
     Pictures,
-    /// Captions.
+    /// The captions are misspelt.
     Captions,
 }
 
@@ -43,7 +43,7 @@ pub struct CorruptionName {
 /// Features of one side of a test split, corrupted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CorruptedSplit {
-    /// The corruption.
+    /// The corruption by name and severity.
     pub corruption: CorruptionName,
     /// The side that is corrupted.
     pub side: CorruptedSide,

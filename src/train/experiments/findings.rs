@@ -13,7 +13,6 @@ use crate::train::methods::MethodName::{
     SymvlmVmfRaw,
 };
 
-/// The paper's method.
 const ASYMVLM: [MethodName; 2] = [AsymvlmVmf, AsymvlmPs];
 /// What the paper compares it with.
 const BASELINES: [MethodName; 5] = [Pfe, Pcmepp, Bayesvlm, Probvlm, Prolip];
@@ -31,17 +30,17 @@ enum Claimed {
 
 /// What one comparison says of a finding; neither where the difference is within the spread over seeds.
 #[derive(Clone, Copy, PartialEq)]
-enum Outcome {
+enum Support {
     For,
     Against,
     Neither,
 }
 
 /// One row of a finding.
-struct Comparison {
+struct FindingRow {
     what: String,
     found: String,
-    outcome: Outcome,
+    support: Support,
 }
 
 /// The findings as Markdown, for which there are numbers of one data set.
@@ -64,7 +63,7 @@ pub(super) fn markdown(results: &Results) -> String {
 }
 
 /// What the paper says, and what these results say of it.
-fn findings(results: &Results) -> [(&'static str, Vec<Comparison>); 9] {
+fn findings(results: &Results) -> [(&'static str, Vec<FindingRow>); 9] {
     let with_baselines = pairs(&ASYMVLM, &BASELINES);
     let with_all = pairs(&ASYMVLM, &[&[Clip][..], &BASELINES].concat());
     let by_direction =
@@ -109,12 +108,12 @@ fn findings(results: &Results) -> [(&'static str, Vec<Comparison>); 9] {
     ]
 }
 
-fn verdict(comparisons: &[Comparison]) -> String {
-    let count = |outcome| comparisons.iter().filter(|c| c.outcome == outcome).count();
+fn verdict(comparisons: &[FindingRow]) -> String {
+    let count = |support| comparisons.iter().filter(|c| c.support == support).count();
     let (n, n_for, n_against) = (
         comparisons.len(),
-        count(Outcome::For),
-        count(Outcome::Against),
+        count(Support::For),
+        count(Support::Against),
     );
     match (n_for, n_against) {
         _ if n_for == n => "holds".to_owned(),
@@ -124,20 +123,20 @@ fn verdict(comparisons: &[Comparison]) -> String {
     }
 }
 
-fn write_finding(text: &mut String, claim: &str, comparisons: &[Comparison]) {
+fn write_finding(text: &mut String, claim: &str, comparisons: &[FindingRow]) {
     writeln!(text, "**{claim}** — {}.\n", verdict(comparisons)).ok();
     text.push_str("<details><summary>Comparisons</summary>\n\n");
     text.push_str("| comparison | found | |\n|---|---|---|\n");
-    for Comparison {
+    for FindingRow {
         what,
         found,
-        outcome,
+        support,
     } in comparisons
     {
-        let sign = match outcome {
-            Outcome::For => "yes",
-            Outcome::Against => "no",
-            Outcome::Neither => "as good",
+        let sign = match support {
+            Support::For => "yes",
+            Support::Against => "no",
+            Support::Neither => "as good",
         };
         writeln!(text, "| {what} | {found} | {sign} |").ok();
     }
@@ -151,7 +150,7 @@ fn compare(
     what: &str,
     [ours, theirs]: [MethodName; 2],
     claimed: Claimed,
-) -> Option<Comparison> {
+) -> Option<FindingRow> {
     let (a, b) = (
         results.summary(ours, metric)?,
         results.summary(theirs, metric)?,
@@ -159,13 +158,13 @@ fn compare(
     let is_higher_claimed = (metric.better() == Better::Higher) == (claimed == Claimed::Better);
     let sign = if is_higher_claimed { 1.0 } else { -1.0 };
     let (gain, spread) = (sign * (a.mean - b.mean), a.sd.max(b.sd));
-    Some(Comparison {
+    Some(FindingRow {
         what: format!("{what}: {} against {}", ours.title(), theirs.title()),
         found: format!("{} against {}", shown(a), shown(b)),
-        outcome: match gain {
-            _ if gain > spread => Outcome::For,
-            _ if gain < -spread => Outcome::Against,
-            _ => Outcome::Neither,
+        support: match gain {
+            _ if gain > spread => Support::For,
+            _ if gain < -spread => Support::Against,
+            _ => Support::Neither,
         },
     })
 }
@@ -177,22 +176,22 @@ fn bounded(
     what: &str,
     method: MethodName,
     (side, bound): (Ordering, f64),
-) -> Option<Comparison> {
+) -> Option<FindingRow> {
     let found = results.summary(method, metric)?;
     let sign = if side == Ordering::Greater { '>' } else { '<' };
-    Some(Comparison {
+    Some(FindingRow {
         what: format!("{what}: {} {sign} {bound}", method.title()),
         found: shown(found),
-        outcome: outcome(found.mean.partial_cmp(&bound) == Some(side)),
+        support: support(found.mean.partial_cmp(&bound) == Some(side)),
     })
 }
 
 /// Of a comparison that is either true or false.
-const fn outcome(is_true: bool) -> Outcome {
+const fn support(is_true: bool) -> Support {
     if is_true {
-        Outcome::For
+        Support::For
     } else {
-        Outcome::Against
+        Support::Against
     }
 }
 
@@ -203,10 +202,10 @@ fn shown(found: Summary) -> String {
 /// Comparisons of pairs of methods by one measure of each direction of retrieval.
 fn by_direction(
     results: &Results,
-    (name, metric): Measure,
+    (name, metric): DirectedMetric,
     pairs: &[[MethodName; 2]],
     claimed: Claimed,
-) -> Vec<Comparison> {
+) -> Vec<FindingRow> {
     let of = |&direction: &Retrieval| {
         let what = format!("{name}, {}", direction.title());
         let compare = move |pair: &_| compare(results, &metric(direction), &what, *pair, claimed);
@@ -222,11 +221,11 @@ fn pairs(ours: &[MethodName], theirs: &[MethodName]) -> Vec<[MethodName; 2]> {
 }
 
 /// A number of each direction of retrieval, and its name.
-type Measure = (&'static str, fn(Retrieval) -> Metric);
+type DirectedMetric = (&'static str, fn(Retrieval) -> Metric);
 
-const RECALL_AT_1: Measure = ("Recall@1", |of| Metric::Recall(of, 1));
-const SPEARMAN: Measure = ("S", |of| Metric::Levels(of, LevelStatistic::Spearman));
-const R_SQUARED: Measure = ("R²", |of| Metric::Levels(of, LevelStatistic::RSquared));
+const RECALL_AT_1: DirectedMetric = ("Recall@1", |of| Metric::Recall(of, 1));
+const SPEARMAN: DirectedMetric = ("S", |of| Metric::Levels(of, LevelStatistic::Spearman));
+const R_SQUARED: DirectedMetric = ("R²", |of| Metric::Levels(of, LevelStatistic::RSquared));
 /// A distribution on both sides, and the same one for captions alone.
 const SYMMETRIC_AND_NOT: [[MethodName; 2]; 4] = [
     [SymvlmVmf, AsymvlmVmf],
@@ -235,7 +234,7 @@ const SYMMETRIC_AND_NOT: [[MethodName; 2]; 4] = [
     [SymvlmPsRaw, AsymvlmPs],
 ];
 
-fn pictures_uncertainty(results: &Results) -> Vec<Comparison> {
+fn pictures_uncertainty(results: &Results) -> Vec<FindingRow> {
     let of = |&direction: &Retrieval| {
         let what = format!("S, {}", direction.title());
         let rule = (Ordering::Greater, NO_TREND);
@@ -245,9 +244,9 @@ fn pictures_uncertainty(results: &Results) -> Vec<Comparison> {
     Retrieval::ALL.iter().flat_map(of).flatten().collect()
 }
 
-fn gaussians(results: &Results) -> Vec<Comparison> {
+fn gaussians(results: &Results) -> Vec<FindingRow> {
     let of = |(&direction, method): (&Retrieval, MethodName)| {
-        let what = |(name, _): Measure| format!("{name}, {}", direction.title());
+        let what = |(name, _): DirectedMetric| format!("{name}, {}", direction.title());
         let (r_squared, recall) = (R_SQUARED.1(direction), RECALL_AT_1.1(direction));
         let (straight, pair) = ((Ordering::Greater, STRAIGHT), [method, AsymvlmVmf]);
         [
@@ -264,7 +263,7 @@ fn gaussians(results: &Results) -> Vec<Comparison> {
         .collect()
 }
 
-fn zero_shot_of_fine_tuning(results: &Results) -> Vec<Comparison> {
+fn zero_shot_of_fine_tuning(results: &Results) -> Vec<FindingRow> {
     let comparisons = results
         .metrics(Deterministic)
         .into_iter()
@@ -279,7 +278,7 @@ fn zero_shot_of_fine_tuning(results: &Results) -> Vec<Comparison> {
     comparisons.collect()
 }
 
-fn dummies(results: &Results) -> Vec<Comparison> {
+fn dummies(results: &Results) -> Vec<FindingRow> {
     let refused = |metric: &&Metric| {
         matches!(
             metric,
@@ -297,7 +296,7 @@ fn dummies(results: &Results) -> Vec<Comparison> {
     comparisons.collect()
 }
 
-fn hierarchies(results: &Results) -> Vec<Comparison> {
+fn hierarchies(results: &Results) -> Vec<FindingRow> {
     let ordered = "share of adjacent levels whose uncertainty falls";
     let rules = [
         (
@@ -330,15 +329,15 @@ fn hierarchies(results: &Results) -> Vec<Comparison> {
 }
 
 /// Whether the median likelihood of the own picture rises from each level of the hierarchy to the next.
-fn rises_by_level(results: &Results, method: MethodName) -> Option<Comparison> {
+fn rises_by_level(results: &Results, method: MethodName) -> Option<FindingRow> {
     let median = |level| Metric::Quantile(Grouped::ScoreByLevel, level, 50);
     let medians = (0..).map_while(|level| results.summary(method, &median(level)));
     let medians: Vec<f64> = medians.map(|found| found.mean).collect();
     let shown: Vec<String> = medians.iter().map(|m| format!("{m:.2}")).collect();
-    (medians.len() > 1).then(|| Comparison {
+    (medians.len() > 1).then(|| FindingRow {
         what: format!("median likelihood rises by level: {}", method.title()),
         found: shown.join(", "),
-        outcome: outcome(medians.windows(2).all(|pair| pair[1] > pair[0])),
+        support: support(medians.windows(2).all(|pair| pair[1] > pair[0])),
     })
 }
 

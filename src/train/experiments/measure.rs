@@ -99,9 +99,7 @@ impl<'a, M: Method> Encoded<'a, M> {
 
     /// Uncertainty of each row of the uncertain side.
     fn uncertainty(&self) -> Result<Option<(Side, Vec<f64>)>> {
-        let Some(side) = self.method.uncertain_side() else {
-            return Ok(None);
-        };
+        let side = self.method.uncertain_side();
         let (rows, gallery) = match side {
             Side::Text => (&self.texts, &self.images),
             Side::Image => (&self.images, &self.texts),
@@ -160,7 +158,6 @@ fn in_passes(rows: Tensor<2>, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
     Tensor::cat(passes.collect(), 0)
 }
 
-/// What retrieval found.
 struct Retrieved {
     /// Captions that are true of each picture.
     of_images: Vec<Hit>,

@@ -23,4 +23,4 @@ mod tables;
 pub use campaign::Campaign;
 pub use evaluation_data::EvaluationData;
 pub use measure::{Encoded, Numbers, retrieval};
-pub use run::{Evaluator, FitRequest, Measured, Plan};
+pub use run::{Evaluator, FitPlan, FitRequest, MeasuredSets};

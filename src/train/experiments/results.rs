@@ -12,7 +12,7 @@ use crate::report::{Metric, SummaryRow};
 use crate::train::files;
 use crate::train::methods::MethodName;
 
-/// A measured number.
+/// One number of one method with one seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultRow {
     /// The method that was fitted.
@@ -21,7 +21,7 @@ pub struct ResultRow {
     pub dataset: String,
     /// Seed of the training.
     pub seed: u64,
-    /// What was measured.
+    /// The metric, written as in `results.json`.
     pub metric: Metric,
     /// The number, in the metric's own unit.
     pub value: f64,
@@ -30,11 +30,11 @@ pub struct ResultRow {
 /// Mean and population standard deviation over seeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// Arithmetic mean.
+    /// Arithmetic mean over seeds.
     pub mean: f64,
     /// With divisor N, as the papers' printed pairs fit.
     pub sd: f64,
-    /// Seeds.
+    /// Number of seeds.
     pub n: usize,
 }
 

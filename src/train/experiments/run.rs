@@ -33,7 +33,7 @@ const HIDDEN_LAYERS: usize = 3;
 
 /// How to fit; what is not given is as published.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct FitPlan {
     /// Pairs in a batch.
     pub batch: usize,
     /// Passes over the captions.
@@ -52,7 +52,7 @@ pub struct Plan {
     pub command: String,
 }
 
-impl Plan {
+impl FitPlan {
     /// Sizes of the perceptrons for features of this width.
     #[must_use]
     pub fn sizes(&self, embed_dim: usize) -> AdapterConfig {
@@ -88,14 +88,14 @@ impl Plan {
 /// A method and a seed to fit it with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FitRequest {
-    /// The method.
+    /// The method to fit.
     pub name: MethodName,
     /// Seed of the weights and of the order of captions.
     pub seed: u64,
 }
 
 /// Numbers of each data set that was measured on, the own one first.
-pub type Measured = Vec<(String, Numbers)>;
+pub type MeasuredSets = Vec<(String, Numbers)>;
 
 /// Inputs of one method: features, and more for the method that needs it.
 struct MethodInputs<'a> {
@@ -158,11 +158,11 @@ impl<'a> MethodInputs<'a> {
         )
     }
 
-    fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<Measured> {
+    fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<MeasuredSets> {
         let sets = self.evaluator.data.measured().into_iter();
         let measured =
             sets.map(|(dataset, cache)| Ok((dataset, self.measure_on(cache, method, name)?)));
-        let mut measured = measured.collect::<Result<Measured>>()?;
+        let mut measured = measured.collect::<Result<MeasuredSets>>()?;
         // The own data set is the first.
         if let Some((_, own)) = measured.first_mut() {
             own.extend(self.impact_of_corruptions(method, own)?);
@@ -273,9 +273,9 @@ struct FitAndMeasure<'a> {
 }
 
 impl MethodVisitor for FitAndMeasure<'_> {
-    type Output = Result<Measured>;
+    type Output = Result<MeasuredSets>;
 
-    fn visit<M: Method>(self, method: M) -> Result<Measured> {
+    fn visit<M: Method>(self, method: M) -> Result<MeasuredSets> {
         let FitRequest { name, seed } = self.request;
         let method = drawn(method, seed);
         let started = Instant::now();
@@ -339,7 +339,12 @@ impl<'a> Evaluator<'a> {
     /// # Errors
     ///
     /// The user interrupted, the training diverged, or a file cannot be written.
-    pub fn fit(&self, request: FitRequest, plan: &Plan, folder: Option<&Path>) -> Result<Measured> {
+    pub fn fit(
+        &self,
+        request: FitRequest,
+        plan: &FitPlan,
+        folder: Option<&Path>,
+    ) -> Result<MeasuredSets> {
         if let Some(folder) = folder {
             make_folder(folder)?;
         }

@@ -18,7 +18,7 @@ use crate::weights::shard::{Precision, read, write};
 pub struct CacheConfig {
     /// Data set, as results name it.
     pub dataset: String,
-    /// The encoder's name.
+    /// The encoder's name in its manifest.
     pub model: String,
     /// SHA-256 of each of the encoder's files.
     pub weights: Vec<String>,
@@ -40,7 +40,7 @@ pub struct CacheConfig {
 /// The caption of a row of text features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaptionRow {
-    /// The caption.
+    /// The caption as it was embedded.
     pub text: String,
     /// Row of its picture.
     pub image: usize,
@@ -80,9 +80,9 @@ pub struct Truths {
 pub struct EmbeddedSet<Ids> {
     /// What each row is.
     pub ids: Ids,
-    /// Captions.
+    /// Features and activations of the captions.
     pub texts: Embedded,
-    /// Pictures.
+    /// Features and activations of the pictures.
     pub images: Embedded,
 }
 
@@ -178,11 +178,11 @@ impl Split {
 pub struct Cache {
     /// Encoder, data set and command.
     pub config: CacheConfig,
-    /// The training split.
+    /// Pictures and captions to train on.
     pub train: Split,
-    /// The test split.
+    /// Pictures and captions to measure on.
     pub test: Split,
-    /// Classification tasks.
+    /// Pictures to classify by captions, one task a data set.
     pub tasks: Vec<Task>,
 }
 

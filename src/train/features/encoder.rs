@@ -122,13 +122,13 @@ impl Encoder {
         }
     }
 
-    /// No captions yet.
+    /// An empty set of embedded captions, as wide as the text tower's features.
     #[must_use]
     pub fn no_texts(&self) -> Embedded {
         Embedded::empty(self.config.embed_dim(), self.config.pooled_widths().0)
     }
 
-    /// No pictures yet.
+    /// An empty set of embedded pictures, as wide as the image tower's features.
     #[must_use]
     pub fn no_images(&self) -> Embedded {
         Embedded::empty(self.config.embed_dim(), self.config.pooled_widths().1)

@@ -5,9 +5,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 /// One of `n` processes that share the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartOf {
-    /// Counted from 0.
+    /// Number of this process, counted from 0.
     pub index: usize,
-    /// All of them.
+    /// Number of processes that share the work.
     pub n: usize,
 }
 

@@ -19,12 +19,12 @@ const PICTURES_PER_PIECE: usize = 1024;
 /// The folder of the pieces, beside the finished cache.
 pub(super) const FOLDER: &str = "pieces";
 
-/// Data to embed.
+/// Pictures, captions and tasks to embed.
 #[derive(Debug)]
 pub struct Sources {
     /// Data set, as results name it.
     pub dataset: String,
-    /// Pictures with captions.
+    /// Pictures with captions, to train and to measure on.
     pub splits: Splits,
     /// Pictures to be classified.
     pub tasks: Vec<Labelled>,

@@ -8,7 +8,7 @@ use crate::model::parameters::TensorRecord;
 /// A matrix on the host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
-    /// Row by row.
+    /// The numbers, row by row.
     pub values: Vec<f32>,
     /// Numbers in a row.
     pub width: usize,
@@ -22,7 +22,7 @@ impl Rows {
         self.values.len().checked_div(self.width).unwrap_or(0)
     }
 
-    /// No rows yet.
+    /// A matrix without rows, of this width.
     #[must_use]
     pub const fn empty(width: usize) -> Self {
         let values = Vec::new();
@@ -81,7 +81,7 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// No rows yet.
+    /// A matrix without rows, of this width.
     #[must_use]
     pub const fn empty(embed_dim: usize, tower_width: usize) -> Self {
         Self {

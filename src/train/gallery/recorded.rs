@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 
 use super::pictures::{captions_of, gallery_scenes};
 use super::png::picture;
-use crate::answer::{self, Engine, familiarity, model_card};
+use crate::answer::{self, EngineFacts, familiarity, model_card};
 use crate::corruption::Corrupted;
 use crate::explorer::{
     DRAWING, ExplorerState, GENERATED_SIDE, GeneratedPictures, GeneratedRequest, Lessons,
@@ -43,7 +43,7 @@ pub fn write(session: &Session, self_test: SelfTest, folder: &Path, lessons: &Pa
         notes: Vec::new(),
         familiarity: familiarity(session, picture),
     });
-    let engine = Engine {
+    let engine = EngineFacts {
         name: "recorded".to_owned(),
         device: "the native program".to_owned(),
         weights_bytes: session.manifest().weights_bytes(),

@@ -26,7 +26,7 @@ pub enum Verdict {
         /// Whether no golden picture was given.
         without_picture: bool,
     },
-    /// Some other model.
+    /// Some other model, whose answers nobody published.
     Unknown,
 }
 

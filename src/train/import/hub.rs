@@ -23,7 +23,6 @@ const MAX_RETRIES: usize = 5;
 #[derive(Debug)]
 pub(super) struct Downloaded {
     pub(super) weights: PathBuf,
-    /// The commit.
     pub(super) revision: String,
 }
 

@@ -43,7 +43,7 @@ const TOKEN_TABLE: &str = "text_model.embeddings.token_embedding.weight";
 /// An import: source, target and precision.
 #[derive(Debug, Clone)]
 pub struct Import {
-    /// The checkpoint.
+    /// Where the checkpoint comes from.
     pub source: CheckpointSource,
     /// The folder to make.
     pub out: PathBuf,
@@ -186,7 +186,6 @@ fn write_shards(
     Ok([text.finish()?, tokens.finish()?, image.finish()?].concat())
 }
 
-/// Writes everything else.
 fn write_manifest(
     prepared: &Prepared,
     shards: Vec<Shard>,
@@ -195,31 +194,53 @@ fn write_manifest(
 ) -> Result<(Manifest, Session)> {
     let description = &prepared.description;
     std::fs::write(folder.join("tokenizer.json"), &description.tokenizer)?;
-    let name = job.out.file_name().unwrap_or_default().to_string_lossy();
+    let encoder = EncoderConfig::Clip(description.clip.clone());
     let manifest = Manifest {
-        format: FORMAT,
-        name: name.into_owned(),
         title: match prepared.origin {
             Some(_) => description.title(),
             None => format!("{} with random weights", description.title()),
         },
         license: license(prepared.origin.as_ref()),
-        encoder: EncoderConfig::Clip(description.clip.clone()),
-        preprocess: description.preprocess.clone(),
-        tokenizer: file_entry("tokenizer.json", &description.tokenizer),
         shards,
-        adapters: None,
-        reference_uncertainty: None,
-        out_of_distribution: None,
-        golden: None,
         provenance: Provenance {
             command: job.command.clone(),
             seed: prepared.seed,
             origin: prepared.origin.clone(),
             ..commit_and_date()
         },
+        ..bare_manifest(
+            &job.out,
+            encoder,
+            &description.preprocess,
+            &description.tokenizer,
+        )
     };
     complete(manifest, folder)
+}
+
+/// The manifest of an encoder without shards, titles and adapters.
+pub(super) fn bare_manifest(
+    out: &Path,
+    encoder: EncoderConfig,
+    preprocess: &ImagePreprocess,
+    tokenizer: &[u8],
+) -> Manifest {
+    let name = out.file_name().unwrap_or_default().to_string_lossy();
+    Manifest {
+        format: FORMAT,
+        name: name.into_owned(),
+        title: String::new(),
+        license: String::new(),
+        encoder,
+        preprocess: preprocess.clone(),
+        tokenizer: file_entry("tokenizer.json", tokenizer),
+        shards: Vec::new(),
+        adapters: None,
+        reference_uncertainty: None,
+        out_of_distribution: None,
+        golden: None,
+        provenance: Provenance::default(),
+    }
 }
 
 /// Writes the manifest with its golden values, which are those of the weights as they are stored.

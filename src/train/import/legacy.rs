@@ -74,7 +74,7 @@ impl LegacyFile {
             let Some(storage) = storages.get(key) else {
                 return Err(self.invalid(&format!("no tensor has the storage {key}")));
             };
-            let mut count = [0; COUNT_BYTES as usize];
+            let mut count = [0; 8];
             self.read_at(position, &mut count)?;
             let (found, expected) = (u64::from_le_bytes(count), storage.n_values);
             if found != expected as u64 {

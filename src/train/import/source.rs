@@ -12,9 +12,9 @@ use crate::weights::original::CompanionFiles;
 /// Where a checkpoint comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckpointSource {
-    /// The model hub.
+    /// A model of the model hub.
     Hub {
-        /// Owner and name.
+        /// Owner and name, as in `openai/clip-vit-base-patch32`.
         id: String,
         /// Branch, tag or commit; the pinned commit if there is one and nothing else is said.
         revision: Option<String>,

@@ -3,7 +3,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Side, parameters_of, scalar};
+use super::method::{Method, parameters_of, scalar};
 use crate::model::adapter::{AdapterConfig, Perceptron};
 use crate::model::clip::normalize;
 
@@ -28,14 +28,6 @@ impl Deterministic {
 impl Method for Deterministic {
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         normalize(self.text.forward(features))
-    }
-
-    fn uncertain_side(&self) -> Option<Side> {
-        None
-    }
-
-    fn uncertainty(&self, _rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        None
     }
 
     fn logit_scale(&self) -> Option<Tensor<1>> {

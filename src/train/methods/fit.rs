@@ -119,7 +119,7 @@ fn trainer<'a, M: Method>(
     Trainer::new(method, training.optimizer.init(), batches)
 }
 
-/// FeatureBatches of cached features, the captions of each epoch in an order of its own.
+/// Batches of cached features, the captions of each epoch in an order of its own.
 struct FeatureBatches<'a> {
     training: &'a Training,
     features: &'a Features,

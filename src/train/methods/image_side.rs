@@ -43,8 +43,8 @@ impl Method for ImageSide {
         log_likelihood_ratio(self.family, images, texts).transpose()
     }
 
-    fn uncertain_side(&self) -> Option<Side> {
-        Some(Side::Image)
+    fn uncertain_side(&self) -> Side {
+        Side::Image
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {

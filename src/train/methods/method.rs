@@ -82,9 +82,9 @@ pub trait Method: Module + Parameters {
         images.matmul(columns(&texts, 0, embed_dim).transpose())
     }
 
-    /// Which side has an uncertainty, if any has.
-    fn uncertain_side(&self) -> Option<Side> {
-        Some(Side::Text)
+    /// Which side has an uncertainty, if [`uncertainty`](Self::uncertainty) gives one.
+    fn uncertain_side(&self) -> Side {
+        Side::Text
     }
 
     /// Uncertainty of each row of the uncertain side; `None` for a method that has none.
@@ -94,7 +94,9 @@ pub trait Method: Module + Parameters {
     /// - `rows`: what `of_texts` or `of_images` gave, `[n, anything]`
     /// - `gallery`: the other side's, for a method whose uncertainty depends on what there is to choose from
     /// - output: `[n, 1]`
-    fn uncertainty(&self, rows: Tensor<2>, gallery: Tensor<2>) -> Option<Tensor<2>>;
+    fn uncertainty(&self, _rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        None
+    }
 
     /// The factor on the logits, `None` where there is none.
     fn logit_scale(&self) -> Option<Tensor<1>> {
@@ -159,7 +161,6 @@ pub(super) fn last_column(rows: &Tensor<2>) -> Tensor<2> {
     columns(rows, width - 1, width)
 }
 
-/// A trainable scalar.
 pub(super) fn scalar(value: f32, device: &Device) -> Param<Tensor<1>> {
     Param::from_tensor(Tensor::from_floats([value], device))
 }

@@ -23,7 +23,7 @@ pub struct Pcmepp {
 }
 
 impl Pcmepp {
-    /// Untrained.
+    /// Untrained, with the published start of factor and bias.
     #[must_use]
     pub fn new(config: &AdapterConfig, device: &Device) -> Self {
         Self {

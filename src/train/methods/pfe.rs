@@ -19,7 +19,7 @@ pub struct Pfe {
 }
 
 impl Pfe {
-    /// Untrained.
+    /// Untrained perceptrons of these sizes.
     #[must_use]
     pub fn new(config: &AdapterConfig, device: &Device) -> Self {
         Self {

@@ -23,7 +23,7 @@ pub enum UncertaintyOf {
     /// One over the mean variance, as the released code has it: a precision.
     #[default]
     Inverse,
-    /// The mean variance.
+    /// The mean variance over the dimensions.
     Variance,
 }
 
@@ -78,7 +78,7 @@ pub struct ProbVlm {
 }
 
 impl ProbVlm {
-    /// Untrained.
+    /// Untrained, for features of this width.
     #[must_use]
     pub fn new(config: &AdapterConfig, uncertainty: UncertaintyOf, device: &Device) -> Self {
         Self {

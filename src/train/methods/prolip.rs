@@ -24,7 +24,7 @@ pub struct ProLip {
 }
 
 impl ProLip {
-    /// Untrained.
+    /// Untrained perceptrons of these sizes.
     #[must_use]
     pub fn new(config: &AdapterConfig, device: &Device) -> Self {
         Self {

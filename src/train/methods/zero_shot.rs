@@ -3,13 +3,13 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Side, parameters_of, scalar};
+use super::method::{Method, parameters_of, scalar};
 use crate::model::clip::normalize;
 
 /// The factor of CLIP's own loss.
 const LOGIT_SCALE: f32 = 100.0;
 
-/// The frozen model.
+/// The frozen features as they are.
 #[derive(Module, Debug)]
 pub struct ZeroShot {
     logit_scale: Param<Tensor<1>>,
@@ -28,14 +28,6 @@ impl ZeroShot {
 impl Method for ZeroShot {
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         normalize(features)
-    }
-
-    fn uncertain_side(&self) -> Option<Side> {
-        None
-    }
-
-    fn uncertainty(&self, _rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        None
     }
 
     fn logit_scale(&self) -> Option<Tensor<1>> {

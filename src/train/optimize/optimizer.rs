@@ -47,7 +47,7 @@ impl Optimizer {
         self
     }
 
-    /// A fresh state.
+    /// The optimiser before its first step.
     #[must_use]
     pub fn init(self) -> ModuleOptimizer {
         match self {

@@ -41,7 +41,7 @@ impl Pool {
         Self::of(scenes.collect(), preprocess)
     }
 
-    /// Renders these scenes.
+    /// Renders these scenes on all cores.
     pub fn of(scenes: Vec<Scene>, preprocess: &ImagePreprocess) -> Self {
         let pictures = scenes
             .par_iter()

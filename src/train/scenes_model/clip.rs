@@ -35,7 +35,7 @@ pub struct ClipRecipe {
     pub batch: usize,
     /// Short captions in a batch.
     pub probes: usize,
-    /// Optimiser steps.
+    /// Number of steps of the optimiser.
     pub steps: usize,
     /// Greatest learning rate, reached after the warm-up.
     pub learning_rate: f64,
@@ -78,7 +78,7 @@ impl ClipRecipe {
 /// The encoder and the scale and bias of the logistic loss, which only training needs.
 #[derive(Module, Debug)]
 pub struct ClipLearner {
-    /// The encoder.
+    /// The encoder that is trained.
     pub clip: Clip,
     log_probe_scale: Param<Tensor<1>>,
     probe_bias: Param<Tensor<1>>,
@@ -209,7 +209,7 @@ pub fn finished(
 /// Scenes to draw batches from, and the tokenizer of their captions.
 #[derive(Debug)]
 pub struct TrainingData<'a> {
-    /// Rendered scenes.
+    /// Rendered scenes to draw batches from.
     pub pool: Pool,
     /// Words → token ids.
     pub tokenizer: &'a TextPreprocess,

@@ -29,15 +29,15 @@ pub enum Preset {
 /// Everything that decides what `train scenes` makes; saved as `config.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScenesRecipe {
-    /// The encoder's sizes.
+    /// Sizes of the encoder's towers.
     pub model: ClipConfig,
-    /// The encoder's training.
+    /// Batches, steps and rates of the encoder's training.
     pub clip: ClipRecipe,
     /// Sizes of the adapters.
     pub adapter: AdapterConfig,
     /// Scenes whose captions of all levels the adapters are fitted to.
     pub adapter_scenes: usize,
-    /// The adapters' training.
+    /// Batches, epochs and optimiser of the adapters' training.
     pub fit: Training,
 }
 

@@ -32,9 +32,9 @@ const VALIDATION_SEED: u64 = 1_000_000;
 /// A trained encoder with its adapters.
 #[derive(Debug)]
 pub struct Trained {
-    /// The encoder.
+    /// The trained encoder, without autodiff.
     pub clip: Clip,
-    /// The adapters.
+    /// The trained adapter of each family.
     pub adapters: PerFamily<Adapter>,
     /// Accuracy of each attribute on validation scenes.
     pub metrics: BTreeMap<String, f64>,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::place::Place;
+use super::place::ForeignPlace;
 use super::sizes::{ClaimedSize, Hints, check_claims};
 use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::clip::{Architecture, ClipConfig};
@@ -57,8 +57,8 @@ const CLAIMS: &[ClaimedSize] = &[
     clippy::unnecessary_wraps,
     reason = "one function a layout, with one signature"
 )]
-pub(super) fn place(ours: &str) -> Option<Place> {
-    Some(Place::whole(ours))
+pub(super) fn place(ours: &str) -> Option<ForeignPlace> {
+    Some(ForeignPlace::whole(ours))
 }
 
 /// What `config.json` says beyond the shapes; nothing of an empty one.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::Index;
-use super::place::{Cut, Place};
+use super::place::{Cut, ForeignPlace};
 use super::tensor::{Entry, TensorDtype};
 use super::{hf, open_clip, openai};
 use crate::error::{Result, refuse, refuse_if};
@@ -14,9 +14,9 @@ use crate::weights::plan::Plan;
 /// How a foreign program names and cuts a CLIP's tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckpointLayout {
-    /// `transformers`; our own.
+    /// `transformers`, whose names are our own.
     HuggingFace,
-    /// `OpenAI`'s `clip`.
+    /// `OpenAI`'s own program `clip`.
     OpenAi,
     /// `open_clip`, whose names are `OpenAI`'s; the text tower may lie in a module of its own.
     OpenClip {
@@ -65,7 +65,7 @@ impl CheckpointLayout {
         }
     }
 
-    fn place(self, ours: &str) -> Option<Place> {
+    fn place(self, ours: &str) -> Option<ForeignPlace> {
         match self {
             Self::HuggingFace => hf::place(ours),
             Self::OpenAi => openai::place(ours),
@@ -108,7 +108,7 @@ impl Mapping {
     /// The file does not hold it, or in another shape. The message says the name in the file, and ours where it
     /// differs.
     pub fn find(&self, ours: &str, expected: &[usize]) -> Result<SourceTensor> {
-        let Some(Place { name, cut }) = self.layout.place(ours) else {
+        let Some(ForeignPlace { name, cut }) = self.layout.place(ours) else {
             refuse!("{ours}: not known in this layout");
         };
         let entry = self.entries.get(&name);

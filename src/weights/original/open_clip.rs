@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::hf::channels;
 use super::openai;
-use super::place::Place;
+use super::place::ForeignPlace;
 use super::sizes::{ClaimedSize, Hints, check_claims};
 use crate::error::{Result, refuse};
 use crate::model::clip::ClipConfig;
@@ -28,7 +28,7 @@ const CLAIMS: &[ClaimedSize] = &[
 ];
 
 /// Where one of our tensors lies.
-pub(super) fn place(ours: &str, text_prefix: &str) -> Option<Place> {
+pub(super) fn place(ours: &str, text_prefix: &str) -> Option<ForeignPlace> {
     let mut place = openai::place(ours)?;
     let is_text = ours.starts_with("text_");
     if is_text {

@@ -2,7 +2,7 @@
 
 /// Where one of our tensors lies in a foreign file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ForeignPlace {
     pub(super) name: String,
     pub(super) cut: Cut,
 }
@@ -55,7 +55,7 @@ impl Cut {
     }
 }
 
-impl Place {
+impl ForeignPlace {
     pub(super) fn whole(name: impl Into<String>) -> Self {
         let (name, cut) = (name.into(), Cut::Whole);
         Self { name, cut }

@@ -16,9 +16,9 @@ pub struct Entry {
 /// How values are stored in a foreign file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorDtype {
-    /// Eight bytes.
+    /// Floats of eight bytes.
     F64,
-    /// Four bytes.
+    /// Floats of four bytes.
     F32,
     /// Two bytes, eleven bits of them significant.
     F16,

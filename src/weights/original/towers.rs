@@ -15,7 +15,7 @@ pub struct Towers {
     pub text: Shapes,
     /// Of the image encoder.
     pub image: Shapes,
-    /// Of neither.
+    /// Scale and bias of the logits, which are of neither.
     pub logits: Shapes,
 }
 
@@ -34,7 +34,7 @@ impl Towers {
         }
     }
 
-    /// Every name.
+    /// The name of every tensor.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let all = self.text.iter().chain(&self.image).chain(&self.logits);
         all.map(|(name, _)| name.clone())

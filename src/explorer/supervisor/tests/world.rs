@@ -74,6 +74,11 @@ impl World {
         }
     }
 
+    /// A page that starts with a remembered CLIP.
+    pub(super) fn with_clip(faults: Faults) -> Self {
+        Self::started(faults, CLIP, LoadNotes::default())
+    }
+
     /// A page that starts with this model.
     pub(super) fn started(faults: Faults, source: ModelSource, notes: LoadNotes) -> Self {
         let mut world = Self::new(faults);
@@ -101,7 +106,17 @@ impl World {
         }
     }
 
-    /// Lets seconds pass.
+    /// The last answer is of these captions, without pictures.
+    #[track_caller]
+    pub(super) fn assert_answered(&self, captions: &[&str], what: &str) {
+        let captions = captions.iter().map(|caption| (*caption).to_owned());
+        assert_eq!(
+            self.last_answer(),
+            Some((captions.collect(), Vec::new())),
+            "{what}"
+        );
+    }
+
     pub(super) fn pass(&mut self, seconds: u32) {
         for _ in 0..seconds {
             self.now += 1e3;

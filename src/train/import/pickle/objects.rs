@@ -28,7 +28,7 @@ pub(crate) struct Storage {
 }
 
 /// The fault, without its place in the file.
-pub(super) type Read<T> = Result<T, String>;
+pub(super) type Unpickled<T> = Result<T, String>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
@@ -65,7 +65,7 @@ pub(super) enum Global {
 }
 
 impl Global {
-    pub(super) fn named(module: &str, name: &str) -> Read<Self> {
+    pub(super) fn named(module: &str, name: &str) -> Unpickled<Self> {
         match (module, name) {
             ("collections", "OrderedDict") => Ok(Self::OrderedDict),
             ("torch._utils", "_rebuild_tensor_v2") => Ok(Self::RebuildTensor),
@@ -119,7 +119,7 @@ impl Objects {
     }
 
     /// What a function of `PyTorch`'s would return.
-    pub(super) fn call(&mut self, function: Global, mut arguments: Vec<Value>) -> Read<Value> {
+    pub(super) fn call(&mut self, function: Global, mut arguments: Vec<Value>) -> Unpickled<Value> {
         match function {
             Global::OrderedDict if arguments.is_empty() => {
                 Ok(self.push(Node::Dictionary(Vec::new())))
@@ -136,7 +136,7 @@ impl Objects {
     }
 
     /// `('storage', class, key, device, n_values)`; before 1.6 a view's extent followed, which is always `None`.
-    pub(super) fn storage(&self, id: &[Value]) -> Read<Storage> {
+    pub(super) fn storage(&self, id: &[Value]) -> Unpickled<Storage> {
         let id = id.strip_suffix(&[Value::Nothing]).unwrap_or(id);
         if let [
             Value::Text(kind),
@@ -160,7 +160,7 @@ impl Objects {
     }
 
     /// `_rebuild_tensor_v2(storage, offset, shape, strides, requires_grad, backward_hooks)`.
-    fn tensor(&self, arguments: &[Value]) -> Read<PickledTensor> {
+    fn tensor(&self, arguments: &[Value]) -> Unpickled<PickledTensor> {
         let [storage, Value::Integer(offset), shape, strides, ..] = arguments else {
             return Err("the tensor is not told as PyTorch tells it".to_owned());
         };
@@ -175,7 +175,7 @@ impl Objects {
         })
     }
 
-    fn sizes(&self, value: &Value) -> Read<Vec<usize>> {
+    fn sizes(&self, value: &Value) -> Unpickled<Vec<usize>> {
         let not_sizes = || "the tensor's shape is no short list of whole numbers".to_owned();
         let values = match self.get(value) {
             Some(Node::Sequence(values)) if values.len() <= MAX_RANK => values,
@@ -189,6 +189,6 @@ impl Objects {
     }
 }
 
-fn size(value: i64) -> Read<usize> {
+fn size(value: i64) -> Unpickled<usize> {
     usize::try_from(value).map_err(|_| format!("{value} is no size"))
 }
