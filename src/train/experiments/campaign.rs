@@ -114,7 +114,9 @@ impl Campaign<'_> {
     /// Takes one fit after the other from the list, until none is left or one fails.
     fn work(&self, evaluator: &Evaluator<'_>, remaining: &Mutex<Remaining>) -> Result<()> {
         let interrupt = Interrupt::install();
-        while let Some(request) = locked(remaining).fits.pop_front() {
+        // A function, so that the lock is released before the fit begins.
+        let next = || locked(remaining).fits.pop_front();
+        while let Some(request) = next() {
             let is_set = interrupt.is_set();
             ensure!(!is_set, "interrupted; the same command goes on from there");
             let done = self.fit(evaluator, request).and_then(|measured| {
