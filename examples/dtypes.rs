@@ -326,7 +326,9 @@ impl Spread {
 }
 
 /// The heading of a table of rows.
-pub(crate) const TABLE_HEAD: &str = "| towers stored as | MB | cosine with f32, captions: median, least | pictures | same first picture | R@1 text→image | image→text | κ changes by: median, most | nats change by: median, most |\n|---|---|---|---|---|---|---|---|---|";
+pub(crate) const TABLE_HEAD: &str = "| towers stored as | MB \
+    | cosine with f32, captions: median, least | pictures | same first picture | R@1 text→image | image→text \
+    | κ changes by: median, most | nats change by: median, most |\n|---|---|---|---|---|---|---|---|---|";
 
 impl fmt::Display for Row {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

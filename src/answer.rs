@@ -4,7 +4,7 @@
 //! recorded answer and a live one are built by the same code.
 
 use crate::error::{Error, Result};
-use crate::inference::{ImageEncoding, Pair, Session, TextEncoding};
+use crate::inference::{ImageEncoding, PairCosines, Session, TextEncoding};
 use crate::preprocess::RgbPixels;
 use crate::protocol::{
     Answer, BareCard, CaptionReading, CaptionTokens, Familiarity, ModelCard, PairReading, SelfTest,
@@ -47,17 +47,19 @@ pub fn answer(
 ///
 /// The model has no adapters.
 pub fn caption_reading(caption: String, text: &TextEncoding) -> Result<CaptionReading> {
-    let laws = text.distributions.as_ref().ok_or_else(no_adapters)?;
+    let distributions = text.distributions.as_ref().ok_or_else(no_adapters)?;
     Ok(CaptionReading {
         caption,
-        concentration: laws.as_ref().map(|law| law.concentration),
+        concentration: distributions
+            .as_ref()
+            .map(|distribution| distribution.concentration),
         n_tokens: text.tokens.n_tokens,
         truncated: text.tokens.truncated,
         unknown_words: text.tokens.unknown_words.clone(),
     })
 }
 
-fn pair_reading(pair: Pair) -> Result<PairReading> {
+fn pair_reading(pair: PairCosines) -> Result<PairReading> {
     let cosine = pair.mean_direction_cosine.ok_or_else(no_adapters)?;
     Ok(PairReading {
         cosine: pair.cosine,
@@ -83,7 +85,7 @@ pub fn bare_card(
     self_test: Option<SelfTest>,
     is_vit_b_32: bool,
     probe: Vec<f32>,
-    engine: Engine,
+    engine: EngineFacts,
 ) -> BareCard {
     let manifest = session.manifest();
     let made = &manifest.provenance;
@@ -124,7 +126,7 @@ pub fn familiarity(session: &Session, picture: &RgbPixels) -> Option<Familiarity
 
 /// Who computed, and how long it took to be ready.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Engine {
+pub struct EngineFacts {
     /// Short name: `cpu`, `gpu`, or `recorded`.
     pub name: String,
     /// The device in words.
@@ -144,7 +146,11 @@ pub struct Engine {
 /// # Errors
 ///
 /// The model has no adapters.
-pub fn model_card(session: &Session, self_test: SelfTest, engine: Engine) -> Result<ModelCard> {
+pub fn model_card(
+    session: &Session,
+    self_test: SelfTest,
+    engine: EngineFacts,
+) -> Result<ModelCard> {
     let manifest = session.manifest();
     let logit_scale = session.logit_scale().ok_or_else(no_adapters)?;
     let reference = manifest

@@ -34,3 +34,21 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
 }
+
+/// Returns [`Error::Weights`] with a formatted message.
+macro_rules! refuse {
+    ($($message:tt)*) => {
+        return Err(crate::error::Error::Weights(format!($($message)*)))
+    };
+}
+
+/// Returns [`Error::Weights`] with a formatted message if a condition holds.
+macro_rules! refuse_if {
+    ($condition:expr, $($message:tt)*) => {
+        if $condition {
+            return Err(crate::error::Error::Weights(format!($($message)*)));
+        }
+    };
+}
+
+pub(crate) use {refuse, refuse_if};

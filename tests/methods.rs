@@ -153,12 +153,18 @@ impl Check<'_> {
         let tolerance = TOLERANCE * greatest(expected).max(1.0);
         assert_close("scores", &found, expected, tolerance);
         let (rows, gallery) = match method.uncertain_side() {
-            None => return,
-            Some(Side::Text) => (texts, images),
-            Some(Side::Image) => (images, texts),
+            Side::Text => (texts, images),
+            Side::Image => (images, texts),
         };
+        let found = method.uncertainty(rows, gallery);
+        let name = format!("{}/uncertainty", self.name.slug());
+        assert_eq!(
+            found.is_some(),
+            self.fixture.0.contains_key(&name),
+            "{name}"
+        );
+        let Some(found) = found else { return };
         let expected = self.expected("uncertainty");
-        let found = method.uncertainty(rows, gallery).expect("the side has one");
         let tolerance = TOLERANCE * greatest(expected);
         assert_close("uncertainty", &values(found), expected, tolerance);
     }

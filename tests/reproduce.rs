@@ -10,7 +10,7 @@ use kappascope::report::{Impacted, Metric, Shift};
 use kappascope::train::cli::{Cli, run};
 use kappascope::train::experiments::corrupted::{CorruptedSide, CorruptedSplit, CorruptionName};
 use kappascope::train::experiments::results::Results;
-use kappascope::train::experiments::{Campaign, EvaluationData, Evaluator, FitRequest, Plan};
+use kappascope::train::experiments::{Campaign, EvaluationData, Evaluator, FitPlan, FitRequest};
 use kappascope::train::features::cache::{
     Cache, CacheConfig, CaptionRow, IdMap, Split, Task, TaskIds,
 };
@@ -88,8 +88,8 @@ fn cache() -> Cache {
     }
 }
 
-fn plan(epochs: usize) -> Plan {
-    Plan {
+fn plan(epochs: usize) -> FitPlan {
+    FitPlan {
         batch: 10,
         epochs,
         rate_factor: 1.0,
@@ -138,6 +138,7 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
         };
         campaign.run()
     };
+    std::fs::write(folder.join("notes.md"), "# By hand\n").expect("a folder to write to");
     run(1, 1).expect("the first seed");
     let first = Results::read(&folder.join("results.json")).expect("results");
     run(2, 1).expect("the second seed");
@@ -153,6 +154,11 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
     let there = files.map(|name| folder.join(name).exists());
 
     assert_eq!(there, [true; 5], "{files:?}");
+    let report = std::fs::read_to_string(folder.join("report.md")).expect("a report");
+    assert!(
+        report.ends_with("\n# By hand\n"),
+        "what was written by hand is kept: {report}"
+    );
     assert_eq!(
         results.datasets(),
         ["scenes", "scenes → elsewhere"],

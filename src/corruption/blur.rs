@@ -22,10 +22,11 @@ pub(super) fn defocus(canvas: &Canvas, level: usize) -> Canvas {
     let (radius, softness) = DEFOCUS[level];
     let kernel = disc(radius * canvas.scale(), softness);
     canvas.map(|row, column, channel| {
-        let weighed = kernel
+        let at = |down, right| canvas.at(row + down, column + right, channel);
+        kernel
             .iter()
-            .map(|(down, right, weight)| weight * canvas.at(row + down, column + right, channel));
-        weighed.sum()
+            .map(|(down, right, weight)| weight * at(down, right))
+            .sum()
     })
 }
 
@@ -42,13 +43,11 @@ fn disc(radius: f64, softness: f64) -> Kernel {
         1.0 / (1.0 + (1.702 * (distance - radius) / softness).exp())
     };
     let places = (-reach..=reach).flat_map(|row| (-reach..=reach).map(move |c| (row, c)));
-    let weighed: Vec<(isize, isize, f64)> = places
-        .map(|(row, column)| (row, column, weight(row, column)))
-        .filter(|(_, _, weight)| *weight > 1e-4)
-        .collect();
+    let weighed = places.map(|(row, column)| (row, column, weight(row, column)));
+    let weighed: Vec<_> = weighed.filter(|(_, _, weight)| *weight > 1e-4).collect();
     let sum: f64 = weighed.iter().map(|(_, _, weight)| weight).sum();
-    weighed
-        .into_iter()
+    let shares = weighed.into_iter();
+    shares
         .map(|(row, column, weight)| (row, column, (weight / sum) as f32))
         .collect()
 }
@@ -91,17 +90,17 @@ pub(super) fn pixelate(canvas: &Canvas, level: usize) -> Canvas {
     // Overlap of each pixel with a block, along one side.
     let parts = |block: usize| -> Vec<(isize, f64)> {
         let (from, to) = (block as f64 * size, (block + 1) as f64 * size);
-        (from.floor() as isize..to.ceil().min(side as f64) as isize)
-            .map(|i| (i, (to.min(i as f64 + 1.0) - from.max(i as f64)) / size))
-            .collect()
+        let pixels = from.floor() as isize..to.ceil().min(side as f64) as isize;
+        let overlap = |i: isize| (to.min(i as f64 + 1.0) - from.max(i as f64)) / size;
+        pixels.map(|i| (i, overlap(i))).collect()
     };
     let parts: Vec<_> = (0..n_blocks).map(parts).collect();
     let mean = |block_row: usize, block_column: usize, channel: usize| -> f32 {
         let rows = parts[block_row].iter();
         let values = rows.flat_map(|(row, high)| {
+            let at = move |column| canvas.at(*row, column, channel);
             let columns = parts[block_column].iter();
-            columns
-                .map(move |(column, wide)| (high * wide) as f32 * canvas.at(*row, *column, channel))
+            columns.map(move |(column, wide)| (high * wide) as f32 * at(*column))
         });
         values.sum()
     };
@@ -109,9 +108,9 @@ pub(super) fn pixelate(canvas: &Canvas, level: usize) -> Canvas {
         let block = (index as f64 + 0.5) / size;
         (block as usize).min(n_blocks - 1)
     };
-    let means: Vec<f32> = (0..3 * n_blocks * n_blocks)
-        .map(|at| mean(at / 3 / n_blocks, at / 3 % n_blocks, at % 3))
-        .collect();
+    let means = 0..3 * n_blocks * n_blocks;
+    let means = means.map(|at| mean(at / 3 / n_blocks, at / 3 % n_blocks, at % 3));
+    let means: Vec<f32> = means.collect();
     canvas.map(|row, column, channel| {
         means[3 * (block_of(row) * n_blocks + block_of(column)) + channel]
     })

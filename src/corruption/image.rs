@@ -29,9 +29,9 @@ pub enum ImageCorruption {
     Zoom,
     /// Falling snow.
     Snow,
-    /// Compressed too much.
+    /// Compressed as a JPEG file of low quality.
     Jpeg,
-    /// Too few pixels.
+    /// Shown with too few pixels.
     Pixelate,
     /// Turned about the middle.
     Rotation,
@@ -158,7 +158,7 @@ mod tests {
             if x.hypot(y) < centre / 2.0 {
                 [200, 30, 40]
             } else {
-                [120, 120, 120]
+                [120; 3]
             }
         };
         (0..side * side).flat_map(pixel).collect()
@@ -191,10 +191,8 @@ mod tests {
             }
             let at = |severity| pixels(Corruption::new(*kind, severity), &picture, SIDE);
             let (weak, strong) = (difference(&at(1), &picture), difference(&at(5), &picture));
-            assert!(
-                0.0 < weak && weak < strong,
-                "{kind:?}: {weak} at severity 1, {strong} at 5"
-            );
+            let grows = 0.0 < weak && weak < strong;
+            assert!(grows, "{kind:?}: {weak} at severity 1, {strong} at 5");
             assert_eq!(at(3), at(3), "{kind:?} is the same again");
         }
     }
@@ -210,10 +208,8 @@ mod tests {
         ] {
             let noisy = pixels(Corruption::new(kind, severity), &grey, 64);
             let found = difference(&noisy, &grey).sqrt();
-            assert!(
-                (found / deviation - 1.0).abs() < 0.05,
-                "{kind:?}: {found}, expected {deviation}"
-            );
+            let error = (found / deviation - 1.0).abs();
+            assert!(error < 0.05, "{kind:?}: {found}, expected {deviation}");
         }
     }
 

@@ -58,7 +58,7 @@ impl<K: CorruptionKind> Corruption<K> {
         }
     }
 
-    /// The kind.
+    /// The kind of corruption.
     pub const fn kind(self) -> K {
         self.kind
     }

@@ -41,9 +41,9 @@ impl Misspelling {
     pub fn ladder(self, caption: &str) -> Vec<String> {
         // Word by word, so that a word's errors do not depend on how many words before it are hit.
         let misspelt = |severity| {
+            let misspelling = Corruption::new(self, severity);
             let words = caption.split(' ').enumerate();
-            let misspelt =
-                words.map(|(i, word)| Corruption::new(self, severity).apply(word, &i.to_string()));
+            let misspelt = words.map(|(i, word)| misspelling.apply(word, &i.to_string()));
             misspelt.collect::<Vec<_>>().join(" ")
         };
         let misspelt = (1..=Self::MAX_SEVERITY).map(misspelt);
@@ -78,12 +78,10 @@ impl Corruption<Misspelling> {
     }
 }
 
-/// Places of letters.
 fn letters(word: &[char]) -> Vec<usize> {
-    let places = word.iter().enumerate();
+    let places = 0..word.len();
     places
-        .filter(|(_, letter)| letter.is_ascii_alphabetic())
-        .map(|(at, _)| at)
+        .filter(|at| word[*at].is_ascii_alphabetic())
         .collect()
 }
 
@@ -103,17 +101,11 @@ fn mistyped<R: Rng>(word: &str, rng: &mut R) -> String {
 fn beside<R: Rng>(letter: char, rng: &mut R) -> char {
     let lower = letter.to_ascii_lowercase();
     let rows = KEYBOARD.iter().enumerate();
-    let found = rows
-        .filter_map(|(row, keys)| Some((row, keys.find(lower)?)))
-        .next();
-    let Some((row, column)) = found else {
+    let mut found = rows.filter_map(|(row, keys)| Some((row, keys.find(lower)?)));
+    let Some((row, column)) = found.next() else {
         return letter;
     };
-    let near = |r: usize, c: usize| {
-        KEYBOARD
-            .get(r)
-            .and_then(|keys| keys[c.min(keys.len())..].chars().next())
-    };
+    let near = |r: usize, c: usize| KEYBOARD.get(r)?.chars().nth(c);
     let keys = [
         column.checked_sub(1).and_then(|left| near(row, left)),
         near(row, column + 1),
@@ -171,14 +163,10 @@ mod tests {
                     }
                 }
                 // One word of seventeen is a number, and a letter may be exchanged for itself.
-                let (share, expected) = (
-                    n_touched / n_words,
-                    0.05 * f64::from(severity) * 16.0 / 17.0,
-                );
-                assert!(
-                    (share / expected - 1.0).abs() < 0.15,
-                    "{kind:?} {severity}: {share}, expected {expected}"
-                );
+                let expected = 0.05 * f64::from(severity) * 16.0 / 17.0;
+                let (share, what) = (n_touched / n_words, format!("{kind:?} {severity}"));
+                let error = (share / expected - 1.0).abs();
+                assert!(error < 0.15, "{what}: {share}, expected {expected}");
             }
         }
     }
@@ -196,11 +184,8 @@ mod tests {
     #[test]
     fn a_caption_is_misspelt_the_same_way_again() {
         let misspelling = Corruption::new(Misspelling::Spelling, 7);
-        assert_eq!(
-            misspelling.apply(CAPTION, "1"),
-            misspelling.apply(CAPTION, "1"),
-            "the same"
-        );
+        let found = [(); 2].map(|()| misspelling.apply(CAPTION, "1"));
+        assert_eq!(found[0], found[1], "the same");
     }
 
     #[test]
@@ -211,14 +196,10 @@ mod tests {
             assert_eq!(ladder[0], CAPTION, "no errors");
             assert_ne!(ladder[7], CAPTION, "a third of the words");
             for (fewer, more) in ladder.iter().zip(&ladder[1..]) {
-                let words = CAPTION
-                    .split(' ')
-                    .zip(fewer.split(' ').zip(more.split(' ')));
-                for (word, (before, after)) in words {
-                    assert!(
-                        before == word || before == after,
-                        "{fewer:?}, then {more:?}"
-                    );
+                let words = fewer.split(' ').zip(more.split(' '));
+                for (word, (before, after)) in CAPTION.split(' ').zip(words) {
+                    let is_kept = before == word || before == after;
+                    assert!(is_kept, "{fewer:?}, then {more:?}");
                 }
             }
         }

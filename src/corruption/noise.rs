@@ -38,19 +38,19 @@ pub(super) fn shot<R: Rng>(canvas: Canvas, level: usize, rng: &mut R) -> Canvas 
 }
 
 pub(super) fn speckle<R: Rng>(canvas: Canvas, level: usize, rng: &mut R) -> Canvas {
+    let deviation = SPECKLE[level];
     each(canvas, rng, |x, rng| {
-        x + x * SPECKLE[level] * standard_normal(rng)
+        x + x * deviation * standard_normal(rng)
     })
 }
 
 pub(super) fn impulse<R: Rng>(canvas: Canvas, level: usize, rng: &mut R) -> Canvas {
     each(canvas, rng, |x, rng| {
-        if rng.random::<f64>() >= IMPULSE[level] {
+        let is_kept = rng.random::<f64>() >= IMPULSE[level];
+        if is_kept {
             x
-        } else if rng.random::<bool>() {
-            1.0
         } else {
-            0.0
+            f64::from(u8::from(rng.random::<bool>()))
         }
     })
 }

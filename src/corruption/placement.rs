@@ -29,10 +29,9 @@ pub(super) fn occlusion(canvas: &Canvas, severity: u8) -> Canvas {
     let centre = canvas.centre();
     let reach = HIDDEN * f64::from(severity) * canvas.side as f64 / 2.0;
     canvas.map(|row, column, channel| {
-        let distance = (row as f64 - centre)
-            .abs()
-            .max((column as f64 - centre).abs());
-        if distance <= reach {
+        let is_near = |place: isize| (place as f64 - centre).abs() <= reach;
+        let is_hidden = is_near(row) && is_near(column);
+        if is_hidden {
             GREY
         } else {
             canvas.at(row, column, channel)

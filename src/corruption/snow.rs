@@ -77,21 +77,15 @@ fn flakes<R: Rng>(canvas: &Canvas, snow: &Snow, rng: &mut R) -> Canvas {
     }
     let angle = rng.random_range(-135.0_f64..-45.0).to_radians();
     let (reach, softness) = (snow.streak * canvas.scale(), snow.softness * canvas.scale());
-    let offsets: Vec<f64> = (0_u8..)
-        .map(f64::from)
-        .take_while(|offset| *offset <= reach.max(1.0))
-        .collect();
-    let weights = offsets
-        .iter()
-        .map(|o| (-0.5 * (o / softness).powi(2)).exp());
-    let weights: Vec<f64> = weights.collect();
-    let sum: f64 = weights.iter().sum();
+    let offsets = (0_u8..).map(f64::from);
+    let offsets = offsets.take_while(|offset| *offset <= reach.max(1.0));
+    let weigh = |offset: f64| (offset, (-0.5 * (offset / softness).powi(2)).exp());
+    let weights: Vec<(f64, f64)> = offsets.map(weigh).collect();
+    let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
     layer.map(|row, column, channel| {
-        let streak = offsets.iter().zip(&weights).map(|(offset, weight)| {
-            let (row, column) = (
-                row as f64 + offset * angle.sin(),
-                column as f64 + offset * angle.cos(),
-            );
+        let streak = weights.iter().map(|(offset, weight)| {
+            let row = row as f64 + offset * angle.sin();
+            let column = column as f64 + offset * angle.cos();
             (weight / sum) as f32 * layer.between(row, column, channel)
         });
         streak.sum()

@@ -348,7 +348,10 @@ mod tests {
             image_corruption in prop::sample::select(ImageCorruption::ALL.to_vec()),
             misspelling in prop::sample::select(Misspelling::ALL.to_vec()),
             drawn in prop::option::of((0..4_usize, -400..400_i16, -400..400_i16)),
-            locked in prop::collection::vec((prop::sample::select(PageControl::ALL.to_vec()), prop::sample::select(vec![Access::Locked, Access::Hidden])), 0..5),
+            locked in prop::collection::vec(
+                (prop::sample::select(PageControl::ALL.to_vec()), prop::sample::select(vec![Access::Locked, Access::Hidden])),
+                0..5,
+            ),
             tour_step in prop::option::of(0..20_usize),
             lesson in 0..5_usize,
         ) {

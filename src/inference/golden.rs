@@ -63,19 +63,12 @@ impl Session {
     ) -> Result<GoldenReadings> {
         let image = self.encode_image(&decode(image)?.rgb).await?;
         let texts = self.encode_text(captions).await?;
-        let nats = |family| {
-            texts
-                .iter()
-                .map(|text| text.nats(family, &image))
-                .collect::<Option<Vec<f64>>>()
-        };
+        let nats = |family| texts.iter().map(|text| text.nats(family, &image)).collect();
+        let cosine = texts.iter().map(|text| text.compare(&image).cosine);
         Ok(GoldenReadings {
             concentration: concentration(&texts),
             nats: both(nats),
-            cosine: texts
-                .iter()
-                .map(|text| text.compare(&image).cosine)
-                .collect(),
+            cosine: cosine.collect(),
             features_norm: features_norm(&texts),
         })
     }
@@ -108,9 +101,8 @@ impl Session {
         let norms = golden.features_norm.as_ref();
         let norms = norms.map(|golden| error_of(&features_norm(&texts), golden, 0.0));
         if golden.concentration.is_none() && norms.is_none() {
-            return Err(Error::Engine(
-                "the manifest's golden values say nothing of captions alone".to_owned(),
-            ));
+            let reason = "the manifest's golden values say nothing of captions alone";
+            return Err(Error::Engine(reason.to_owned()));
         }
         Ok(SelfTest {
             max_relative_error: norms.unwrap_or_default().max(distributions),
@@ -129,10 +121,9 @@ impl Session {
         concentration: PerFamily<Vec<f64>>,
     ) -> Result<SelfTest> {
         let texts = self.encode_text(captions).await?;
-        let max_relative_error =
-            distribution_error(&self::concentration(&texts), &Some(concentration), 0.0)?;
+        let found = self::concentration(&texts);
         Ok(SelfTest {
-            max_relative_error,
+            max_relative_error: distribution_error(&found, &Some(concentration), 0.0)?,
             tolerance: ADAPTER_TOLERANCE,
         })
     }
@@ -164,14 +155,13 @@ fn both(of: impl Fn(Family) -> Option<Vec<f64>>) -> Option<PerFamily<Vec<f64>>> 
 fn max_relative_error(found: &GoldenReadings, golden: &Golden) -> Result<f64> {
     let norms = golden.features_norm.as_ref();
     let norms = norms.map(|golden| error_of(&found.features_norm, golden, 0.0));
-    Ok(error_of(&found.cosine, &golden.cosine, NEAR_ZERO)
+    let cosine = error_of(&found.cosine, &golden.cosine, NEAR_ZERO);
+    let concentration = distribution_error(&found.concentration, &golden.concentration, 0.0)?;
+    let nats = distribution_error(&found.nats, &golden.nats, NEAR_ZERO)?;
+    Ok(cosine
         .max(norms.unwrap_or_default())
-        .max(distribution_error(
-            &found.concentration,
-            &golden.concentration,
-            0.0,
-        )?)
-        .max(distribution_error(&found.nats, &golden.nats, NEAR_ZERO)?))
+        .max(concentration)
+        .max(nats))
 }
 
 fn distribution_error(
@@ -181,18 +171,15 @@ fn distribution_error(
 ) -> Result<f64> {
     match (found, golden) {
         (Some(found), Some(golden)) => {
-            let vmf = error_of(&found.vmf, &golden.vmf, near_zero);
-            Ok(vmf.max(error_of(
-                &found.power_spherical,
-                &golden.power_spherical,
-                near_zero,
-            )))
+            let of = |family| error_of(found.get(family), golden.get(family), near_zero);
+            Ok(Family::ALL.map(of).into_iter().fold(0.0, f64::max))
         }
         // Adapters that were given later have golden values of their own.
         (_, None) => Ok(0.0),
-        (None, Some(_)) => Err(Error::Engine(
-            "golden values of adapters, but no adapters".to_owned(),
-        )),
+        (None, Some(_)) => {
+            let reason = "golden values of adapters, but no adapters";
+            Err(Error::Engine(reason.to_owned()))
+        }
     }
 }
 

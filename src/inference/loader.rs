@@ -72,18 +72,15 @@ impl<S: Source, P: FnMut(Stage, u64, u64)> Loader<'_, S, P> {
         let Some(configs) = &self.manifest.adapters else {
             return Ok(None);
         };
-        let (vmf, power_spherical) = (
-            configs.vmf.init(device),
-            configs.power_spherical.init(device),
-        );
+        let PerFamily {
+            vmf,
+            power_spherical,
+        } = configs.as_ref().map(|sizes| sizes.init(device));
+        let (stage, of_power_spherical) = (Stage::Adapters, Part::AdapterPowerSpherical);
         Ok(Some(PerFamily {
-            vmf: self.fill(Stage::Adapters, Part::AdapterVmf, vmf).await?,
+            vmf: self.fill(stage, Part::AdapterVmf, vmf).await?,
             power_spherical: self
-                .fill(
-                    Stage::Adapters,
-                    Part::AdapterPowerSpherical,
-                    power_spherical,
-                )
+                .fill(stage, of_power_spherical, power_spherical)
                 .await?,
         }))
     }

@@ -14,6 +14,6 @@ pub use crate::model::parameters::{TensorRecord, WeightPrecision};
 pub use crate::protocol::SelfTest;
 pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings};
 pub use published::{Published, Tolerance};
-pub use reading::{CaptionDistribution, ImageEncoding, Pair, TextEncoding};
+pub use reading::{CaptionDistribution, ImageEncoding, PairCosines, TextEncoding};
 pub use session::{CAPTIONS_PER_PASS, Session};
 pub use source::Source;

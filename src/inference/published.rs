@@ -11,7 +11,7 @@ const LOGIT_SCALE: f64 = 100.0;
 /// Answers of the original program.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Published {
-    /// Captions.
+    /// Captions whose embeddings are published.
     pub captions: Vec<String>,
     /// Lengths of their features before normalisation.
     pub text_norms: Vec<f64>,
@@ -53,8 +53,8 @@ impl Published {
     ///
     /// Never, unless the file in this crate was damaged.
     pub fn vit_b_32() -> Result<Self> {
-        serde_json::from_str(include_str!("vit_b_32.json"))
-            .map_err(|error| Error::Weights(format!("vit_b_32.json: {error}")))
+        let published = serde_json::from_str(include_str!("vit_b_32.json"));
+        published.map_err(|error| Error::Weights(format!("vit_b_32.json: {error}")))
     }
 
     /// The greatest error over what is allowed; at most 1 for the same weights.
@@ -72,23 +72,20 @@ impl Published {
         };
         let embeddings = texts.iter().zip(&self.text_embeddings);
         let embeddings = embeddings.map(|(text, first)| of_components(&text.embedding, first));
-        let norms = texts
-            .iter()
-            .zip(&self.text_norms)
-            .map(|(text, norm)| (text.features_norm - norm).abs() / norm / tolerance.feature);
+        let norms = texts.iter().zip(&self.text_norms);
+        let norms = norms.map(|(text, norm)| (text.features_norm - norm).abs() / norm);
+        let norms = norms.map(|error| error / tolerance.feature);
         let worst = greatest(embeddings.chain(norms));
         let Some(picture) = picture else {
             return worst;
         };
-        let cosines: Vec<f64> = texts
-            .iter()
-            .map(|text| text.compare(picture).cosine)
-            .collect();
-        let probabilities = softmax(&cosines, LOGIT_SCALE);
+        let cosines = texts.iter().map(|text| text.compare(picture).cosine);
+        let probabilities = softmax(&cosines.collect::<Vec<_>>(), LOGIT_SCALE);
         let errors = probabilities.iter().zip(&self.probabilities);
         let errors = errors.map(|(found, expected)| (found - expected).abs());
+        let embedding = of_components(&picture.embedding, &self.picture_embedding);
         worst
-            .max(of_components(&picture.embedding, &self.picture_embedding))
+            .max(embedding)
             .max(greatest(errors) / tolerance.probability)
     }
 }
@@ -104,11 +101,6 @@ fn softmax(values: &[f64], scale: f64) -> Vec<f64> {
 
 /// Infinite if any of them is not a number.
 fn greatest(errors: impl Iterator<Item = f64>) -> f64 {
-    errors.fold(0.0, |greatest, error| {
-        if error.is_nan() {
-            f64::INFINITY
-        } else {
-            greatest.max(error)
-        }
-    })
+    let or_infinite = |error: f64| if error.is_nan() { f64::INFINITY } else { error };
+    errors.map(or_infinite).fold(0.0, f64::max)
 }

@@ -20,7 +20,7 @@ pub struct TextEncoding {
 /// A caption's distribution on the sphere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptionDistribution {
-    /// κ.
+    /// The concentration κ ≥ 0.
     pub concentration: f64,
     /// μ, a unit vector.
     pub mean_direction: Vec<f32>,
@@ -35,7 +35,7 @@ pub struct ImageEncoding {
 
 /// One caption against one picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pair {
+pub struct PairCosines {
     /// CLIP's own cosine between the two embeddings.
     pub cosine: f64,
     /// Cosine between the caption's mean direction and the picture under each family.
@@ -56,35 +56,32 @@ impl CaptionDistribution {
 impl TextEncoding {
     /// Compares the caption with a picture.
     #[must_use]
-    pub fn compare(&self, image: &ImageEncoding) -> Pair {
-        Pair {
+    pub fn compare(&self, image: &ImageEncoding) -> PairCosines {
+        let cosine = |d: &CaptionDistribution| dot(&d.mean_direction, &image.embedding);
+        let distributions = self.distributions.as_ref();
+        PairCosines {
             cosine: dot(&self.embedding, &image.embedding),
-            mean_direction_cosine: self.distributions.as_ref().map(|distributions| PerFamily {
-                vmf: dot(&distributions.vmf.mean_direction, &image.embedding),
-                power_spherical: dot(
-                    &distributions.power_spherical.mean_direction,
-                    &image.embedding,
-                ),
-            }),
+            mean_direction_cosine: distributions.map(|both| both.as_ref().map(cosine)),
         }
     }
 
     /// Compares the caption with another one: their embeddings, and their mean directions under each family.
     #[must_use]
-    pub fn relate(&self, other: &Self) -> Pair {
+    pub fn relate(&self, other: &Self) -> PairCosines {
         let distributions = self
             .distributions
             .as_ref()
             .zip(other.distributions.as_ref());
-        let cosine = |a: &CaptionDistribution, b: &CaptionDistribution| {
-            dot(&a.mean_direction, &b.mean_direction)
+        let cosines = |(own, others): (&PerFamily<CaptionDistribution>, &PerFamily<_>)| {
+            let directions = |family| (&own.get(family).mean_direction, others.get(family));
+            PerFamily::of(|family| {
+                let (own, other): (_, &CaptionDistribution) = directions(family);
+                dot(own, &other.mean_direction)
+            })
         };
-        Pair {
+        PairCosines {
             cosine: dot(&self.embedding, &other.embedding),
-            mean_direction_cosine: distributions.map(|(own, others)| PerFamily {
-                vmf: cosine(&own.vmf, &others.vmf),
-                power_spherical: cosine(&own.power_spherical, &others.power_spherical),
-            }),
+            mean_direction_cosine: distributions.map(cosines),
         }
     }
 
@@ -119,10 +116,8 @@ pub(super) fn unit(vector: &[f32]) -> (Vec<f32>, f64) {
 /// Sum of products, accumulated in f64.
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
     debug_assert_eq!(a.len(), b.len(), "vectors of one space");
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| f64::from(*a) * f64::from(*b))
-        .sum()
+    let products = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b));
+    products.sum()
 }
 
 #[cfg(test)]
@@ -133,22 +128,14 @@ mod tests {
     fn a_distribution_is_split_into_length_and_direction() {
         let distribution = CaptionDistribution::from_natural_parameter(&[3.0, 0.0, -4.0]);
         assert_eq!(distribution.concentration, 5.0, "a Pythagorean triple");
-        assert_eq!(
-            distribution.mean_direction,
-            [0.6, 0.0, -0.8],
-            "divided by five"
-        );
+        let direction = distribution.mean_direction;
+        assert_eq!(direction, [0.6, 0.0, -0.8], "divided by five");
     }
 
     #[test]
     fn a_vanishing_natural_parameter_has_no_direction_but_finite_numbers() {
         let distribution = CaptionDistribution::from_natural_parameter(&[0.0; 4]);
-        assert!(
-            distribution
-                .mean_direction
-                .iter()
-                .all(|value| *value == 0.0),
-            "no direction: {distribution:?}"
-        );
+        let direction = distribution.mean_direction;
+        assert_eq!(direction, [0.0; 4], "no direction");
     }
 }

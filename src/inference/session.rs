@@ -7,7 +7,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use super::loader::Loader;
 use super::reading::unit;
 use super::{CaptionDistribution, ImageEncoding, Source, TextEncoding};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
 use crate::model::encoder::{ImageEncoder, TextEncoder};
 use crate::model::parameters::{Filling, TensorRecord, WeightPrecision};
@@ -51,14 +51,9 @@ impl Session {
         device: &Device,
         mut on_progress: impl FnMut(Stage, u64, u64),
     ) -> Result<Self> {
-        let session = Self::open_text(
-            manifest,
-            source,
-            device,
-            WeightPrecision::Float,
-            &mut on_progress,
-        )
-        .await?;
+        let precision = WeightPrecision::Float;
+        let session = Self::open_text(manifest, source, device, precision, &mut on_progress);
+        let session = session.await?;
         session.load_vision(source, on_progress).await?;
         Ok(session)
     }
@@ -154,12 +149,11 @@ impl Session {
         let AdapterFile { about, records } = file;
         let embed_dim = self.manifest.encoder.embed_dim();
         for sizes in [&about.adapters.vmf, &about.adapters.power_spherical] {
-            if sizes.embed_dim != embed_dim {
-                return Err(Error::Weights(format!(
-                    "adapters for {} dimensions, this encoder has {embed_dim}",
-                    sizes.embed_dim
-                )));
-            }
+            refuse_if!(
+                sizes.embed_dim != embed_dim,
+                "adapters for {} dimensions, this encoder has {embed_dim}",
+                sizes.embed_dim
+            );
         }
         let fill = |sizes: &AdapterConfig, records: Vec<TensorRecord>| {
             let mut filling = Filling::new(sizes.init(&self.device), WeightPrecision::Float);
@@ -215,17 +209,13 @@ impl Session {
         for chunk in captions.chunks(CAPTIONS_PER_PASS) {
             let tokens = chunk
                 .iter()
-                .map(|caption| self.text_preprocess.encode(caption))
-                .collect::<Result<Vec<_>>>()?;
+                .map(|caption| self.text_preprocess.encode(caption));
+            let tokens = tokens.collect::<Result<Vec<_>>>()?;
             let rows = self.text_pass(&tokens).await?;
             let embed_dim = self.manifest.encoder.embed_dim();
             let row_width = rows.len() / tokens.len();
-            encodings.extend(
-                tokens
-                    .into_iter()
-                    .zip(rows.chunks_exact(row_width))
-                    .map(|(tokens, row)| text_encoding(tokens, row, embed_dim)),
-            );
+            let pairs = tokens.into_iter().zip(rows.chunks_exact(row_width));
+            encodings.extend(pairs.map(|(tokens, row)| text_encoding(tokens, row, embed_dim)));
         }
         Ok(encodings)
     }
@@ -237,9 +227,8 @@ impl Session {
     /// An engine that fails.
     pub async fn encode_image(&self, image: &RgbPixels) -> Result<ImageEncoding> {
         let mut encodings = self.encode_images(std::slice::from_ref(image)).await?;
-        encodings
-            .pop()
-            .ok_or_else(|| Error::Engine("the engine gave no answer for a picture".to_owned()))
+        let none = || Error::Engine("the engine gave no answer for a picture".to_owned());
+        encodings.pop().ok_or_else(none)
     }
 
     /// Encodes pictures, in order.
@@ -259,12 +248,10 @@ impl Session {
             let pixels = TensorData::new(values, [chunk.len(), 3, size, size]);
             let features = vision.forward(Tensor::<4>::from_data(pixels, &self.device));
             let rows = values_of(features).await?;
-            encodings.extend(
-                rows.chunks_exact(self.manifest.encoder.embed_dim())
-                    .map(|row| ImageEncoding {
-                        embedding: unit(row).0,
-                    }),
-            );
+            let rows = rows
+                .chunks_exact(self.manifest.encoder.embed_dim())
+                .map(unit);
+            encodings.extend(rows.map(|(embedding, _)| ImageEncoding { embedding }));
         }
         Ok(encodings)
     }
@@ -310,27 +297,22 @@ impl Session {
             token_ids.extend(ids.iter().map(|id| i64::from(*id)));
             token_ids.resize(end_positions.len() * n_tokens, filler);
         }
-        (
-            Tensor::from_data(
-                TensorData::new(token_ids, [n_texts, n_tokens]),
-                &self.device,
-            ),
-            Tensor::from_data(TensorData::new(end_positions, [n_texts]), &self.device),
-        )
+        let token_ids = TensorData::new(token_ids, [n_texts, n_tokens]);
+        let end_positions = TensorData::new(end_positions, [n_texts]);
+        let token_ids = Tensor::from_data(token_ids, &self.device);
+        (token_ids, Tensor::from_data(end_positions, &self.device))
     }
 }
 
 /// An id beyond the token table would be undefined on a GPU.
 fn check_vocabulary(text_preprocess: &TextPreprocess, manifest: &Manifest) -> Result<()> {
     let (found, table) = (text_preprocess.vocab_size(), manifest.encoder.vocab_size());
-    if found <= table {
-        Ok(())
-    } else {
-        Err(Error::Weights(format!(
-            "{}: {found} tokens, the token table has {table}",
-            manifest.tokenizer.file
-        )))
-    }
+    let file = &manifest.tokenizer.file;
+    refuse_if!(
+        found > table,
+        "{file}: {found} tokens, the token table has {table}"
+    );
+    Ok(())
 }
 
 fn text_encoding(tokens: Tokens, row: &[f32], embed_dim: usize) -> TextEncoding {
@@ -360,20 +342,18 @@ async fn logit_scale(adapters: &PerFamily<Adapter>) -> Result<PerFamily<f64>> {
 
 async fn scalar(tensor: &Tensor<1>) -> Result<f64> {
     let values = values_of(tensor.clone()).await?;
+    let none = || Error::Engine("the engine gave no answer for a logit scale".to_owned());
     values
         .first()
         .map(|value| f64::from(*value))
-        .ok_or_else(|| Error::Engine("the engine gave no answer for a logit scale".to_owned()))
+        .ok_or_else(none)
 }
 
 /// Reads a tensor back.
 async fn values_of<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
     let failed = |reason: String| Error::Engine(format!("the engine failed: {reason}"));
-    let data = tensor
-        .into_data_async()
-        .await
-        .map_err(|error| failed(error.to_string()))?;
-    data.as_slice::<f32>()
-        .map(<[f32]>::to_vec)
-        .map_err(|error| failed(format!("{error:?}")))
+    let data = tensor.into_data_async().await;
+    let data = data.map_err(|error| failed(error.to_string()))?;
+    let values = data.as_slice::<f32>().map(<[f32]>::to_vec);
+    values.map_err(|error| failed(format!("{error:?}")))
 }

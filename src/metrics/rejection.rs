@@ -55,17 +55,15 @@ pub struct Accuracy {
 /// Returns the accuracy of choices among classes and a dummy; `labels` are `None` for pictures that belong to none.
 #[must_use]
 pub fn with_dummy(choices: &[Choice], labels: &[Option<usize>], dummy: usize) -> Accuracy {
-    let pairs = || choices.iter().zip(labels);
-    let own: Vec<bool> = pairs()
-        .filter_map(|(choice, label)| label.map(|label| choice.class == label))
-        .collect();
-    let refused: Vec<bool> = pairs()
-        .filter(|(_, label)| label.is_none())
-        .map(|(choice, _)| choice.class == dummy)
-        .collect();
+    let right = |is_positive: bool| -> f64 {
+        let of_kind = choices.iter().zip(labels);
+        let of_kind = of_kind.filter(|(_, label)| label.is_some() == is_positive);
+        let is_right = of_kind.map(|(choice, label)| choice.class == label.unwrap_or(dummy));
+        share(is_right.collect::<Vec<bool>>().into_iter())
+    };
     Accuracy {
-        positive: share(own.into_iter()),
-        negative: share(refused.into_iter()),
+        positive: right(true),
+        negative: right(false),
     }
 }
 
@@ -83,7 +81,7 @@ pub struct Candidate {
 pub struct Operating {
     /// Pictures below it are refused.
     pub threshold: f64,
-    /// What follows.
+    /// Accuracy at this threshold.
     pub accuracy: Accuracy,
 }
 
@@ -94,10 +92,8 @@ pub fn rejection_curve(candidates: &[Candidate]) -> Vec<Operating> {
     let mut sorted = candidates.to_vec();
     sorted.sort_by(|a, b| a.confidence.total_cmp(&b.confidence));
     let n_positive = sorted.iter().filter(|c| c.label.is_some()).count();
-    let (n_positive, n_negative) = (
-        n_positive.max(1) as f64,
-        (sorted.len() - n_positive).max(1) as f64,
-    );
+    let n_negative = (sorted.len() - n_positive).max(1) as f64;
+    let n_positive = n_positive.max(1) as f64;
     let mut right = sorted.iter().filter(|c| c.label == Some(true)).count() as f64;
     let mut refused = 0.0;
     let mut curve = Vec::new();
@@ -125,21 +121,18 @@ pub fn nearest_point(curve: &[Operating], target: Accuracy) -> Option<Operating>
     let distance = |point: &Operating| {
         (point.accuracy.positive - target.positive).hypot(point.accuracy.negative - target.negative)
     };
-    curve
-        .iter()
-        .copied()
-        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    let nearer = |a: &Operating, b: &Operating| distance(a).total_cmp(&distance(b));
+    curve.iter().copied().min_by(nearer)
 }
 
 /// Returns the probability that a picture of a class is more confident than one of none.
 #[must_use]
 pub fn rejection_auroc(candidates: &[Candidate]) -> Option<f64> {
     let of = |is_positive: bool| -> Vec<f64> {
-        candidates
+        let of_kind = candidates
             .iter()
-            .filter(|candidate| candidate.label.is_some() == is_positive)
-            .map(|candidate| candidate.confidence)
-            .collect()
+            .filter(|c| c.label.is_some() == is_positive);
+        of_kind.map(|c| c.confidence).collect()
     };
     auroc(&of(true), &of(false))
 }
@@ -152,14 +145,11 @@ mod tests {
     fn candidates(fixture: &serde_json::Value) -> Vec<Candidate> {
         let labels = numbers(&fixture["rejection_label"]);
         let confidence = numbers(&fixture["rejection_confidence"]);
-        confidence
-            .into_iter()
-            .zip(labels)
-            .map(|(confidence, label)| Candidate {
-                confidence,
-                label: (label >= 0.0).then_some(label > 0.5),
-            })
-            .collect()
+        let candidate = |(confidence, label): (f64, f64)| Candidate {
+            confidence,
+            label: (label >= 0.0).then_some(label > 0.5),
+        };
+        confidence.into_iter().zip(labels).map(candidate).collect()
     }
 
     #[test]

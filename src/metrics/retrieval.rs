@@ -119,10 +119,8 @@ mod tests {
     fn levels_agree_with_scipy() {
         let fixture = fixture("metrics.json");
         let uncertainty = numbers(&fixture["uncertainty"]);
-        let is_correct: Vec<bool> = numbers(&fixture["is_correct"])
-            .iter()
-            .map(|x| *x > 0.5)
-            .collect();
+        let is_correct = numbers(&fixture["is_correct"]);
+        let is_correct: Vec<bool> = is_correct.iter().map(|x| *x > 0.5).collect();
         let found = Levels::of(&uncertainty, &is_correct, 10);
         assert_eq!(found.recall, numbers(&fixture["levels"]), "recall by level");
         let line = found.line.expect("recall varies");

@@ -8,7 +8,7 @@ use burn::nn::{LayerNorm, Linear};
 use burn::tensor::{Tensor, TensorData};
 
 use super::dense::{Dense, transpose};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse, refuse_if};
 
 /// A tensor on the host, in a file's layout.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,7 +162,7 @@ pub trait Parameters: Clone {
 
     /// Name and shape in the file of every parameter, in a fixed order; initialises none of them.
     fn named_shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let mut shapes = Shapes(Vec::new());
+        let mut shapes = ShapeVisitor(Vec::new());
         match self.clone().visit_parameters(&mut shapes) {
             Ok(()) => shapes.0,
             Err(error) => unreachable!("listing accepts every parameter: {error}"),
@@ -225,9 +225,7 @@ impl<M: Parameters> Filling<M> {
     pub fn put(&mut self, record: TensorRecord) -> Result<()> {
         let Some(i_name) = self.missing.iter().position(|name| *name == record.name) else {
             let name = record.name;
-            return Err(Error::Weights(format!(
-                "{name}: not a parameter of this model"
-            )));
+            refuse!("{name}: not a parameter of this model");
         };
         self.missing.remove(i_name);
         self.model.visit_parameters(&mut LoadOne {
@@ -289,9 +287,9 @@ impl ParameterVisitor for Count {
     }
 }
 
-struct Shapes(Vec<(String, Vec<usize>)>);
+struct ShapeVisitor(Vec<(String, Vec<usize>)>);
 
-impl ParameterVisitor for Shapes {
+impl ParameterVisitor for ShapeVisitor {
     fn visit<const D: usize>(
         &mut self,
         name: &str,
@@ -317,18 +315,16 @@ impl LoadOne {
             return Ok(None);
         };
         let expected = layout.file_shape(ours);
-        if record.shape != expected {
-            return Err(Error::Weights(format!(
-                "{name}: shape is {:?}, expected {expected:?}",
-                record.shape
-            )));
-        }
-        if record.values.len() != ours.iter().product::<usize>() {
-            return Err(Error::Weights(format!(
-                "{name}: {} values, expected shape {expected:?}",
-                record.values.len()
-            )));
-        }
+        refuse_if!(
+            record.shape != expected,
+            "{name}: shape is {:?}, expected {expected:?}",
+            record.shape
+        );
+        refuse_if!(
+            record.values.len() != ours.iter().product::<usize>(),
+            "{name}: {} values, expected shape {expected:?}",
+            record.values.len()
+        );
         Ok(Some(record))
     }
 }

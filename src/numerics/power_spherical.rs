@@ -61,8 +61,8 @@ pub struct PowerSpherical {
 }
 
 impl PowerSpherical {
-    /// Makes the distribution of dimension d ≥ 2 and concentration 0 ≤ κ ≤ [`MAX_CONCENTRATION`](super::MAX_CONCENTRATION); what lies outside is moved
-    /// to the nearest bound, NaN to κ = 0.
+    /// Makes the distribution of dimension d ≥ 2 and concentration 0 ≤ κ ≤
+    /// [`MAX_CONCENTRATION`](super::MAX_CONCENTRATION); what lies outside is moved to the nearest bound, NaN to κ = 0.
     #[must_use]
     pub fn new(embed_dim: usize, concentration: f64) -> Self {
         Self {

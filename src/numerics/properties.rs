@@ -73,7 +73,8 @@ proptest! {
         for angle in [family.mean_angle_radians(d, kappa), family.modal_angle_radians(d, kappa)] {
             prop_assert!((0.0..=FRAC_PI_2).contains(&angle), "angle {angle}");
         }
-        for value in [family.log_likelihood_ratio(d, kappa, cosine), family.log_likelihood(d, kappa, cosine), family.log_likelihood_ratio(d, kappa, -1.0)] {
+        let ratios = [cosine, -1.0].map(|cosine| family.log_likelihood_ratio(d, kappa, cosine));
+        for value in ratios.into_iter().chain([family.log_likelihood(d, kappa, cosine)]) {
             prop_assert!(value.is_finite(), "likelihood {value}");
         }
         let density = family.cosine_density(d, kappa, cosine);
@@ -225,22 +226,13 @@ fn without_concentration_both_distributions_are_the_uniform_one() {
                 let density = family.cosine_density(d, 0.0, cosine);
                 let uniform = uniform_cosine_density(d, cosine);
                 let is_same = density == uniform || (density / uniform - 1.0).abs() < 1e-12;
-                assert!(
-                    is_same,
-                    "{family:?}, d = {d}, t = {cosine}: {density} {uniform}"
-                );
+                let what = format!("{family:?}, d = {d}, t = {cosine}");
+                assert!(is_same, "{what}: {density} {uniform}");
                 let likelihood = family.log_likelihood(d, 0.0, cosine);
-                assert_eq!(
-                    likelihood,
-                    uniform_log_density(d),
-                    "{family:?}, d = {d}, t = {cosine}"
-                );
+                assert_eq!(likelihood, uniform_log_density(d), "{what}");
             }
-            let variance = family.cosine_variance(d, 0.0);
-            assert!(
-                (variance * d as f64 - 1.0).abs() < 1e-15,
-                "{family:?}, d = {d}: {variance}"
-            );
+            let error = (family.cosine_variance(d, 0.0) * d as f64 - 1.0).abs();
+            assert!(error < 1e-15, "{family:?}, d = {d}: variance, {error}");
             assert_eq!(family.kl_to_uniform(d, 0.0), 0.0, "{family:?}, d = {d}");
         }
     }
@@ -260,29 +252,18 @@ fn the_density_of_the_cosine_integrates_to_one_mean_variance_and_divergence() {
             (2048, 4000.0),
         ] {
             let mean = family.mean_resultant_length(d, kappa);
-            let checks = [
-                ("one", expectation(family, d, kappa, |_| 1.0), 1.0),
-                ("mean", expectation(family, d, kappa, |t| t), mean),
-                (
-                    "variance",
-                    expectation(family, d, kappa, |t| (t - mean).powi(2)),
-                    family.cosine_variance(d, kappa),
-                ),
-                (
-                    "divergence",
-                    expectation(family, d, kappa, |t| {
-                        family.log_likelihood_ratio(d, kappa, t)
-                    }),
-                    family.kl_to_uniform(d, kappa),
-                ),
-            ];
-            for (name, integral, expected) in checks {
+            let check = |name, of: &dyn Fn(f64) -> f64, expected: f64| {
+                let integral = expectation(family, d, kappa, of);
+                let what = format!("{name}, {family:?}, d = {d}, κ = {kappa}");
                 let error = (integral - expected).abs();
-                assert!(
-                    error < 1e-9,
-                    "{name}, {family:?}, d = {d}, κ = {kappa}: {integral} {expected}"
-                );
-            }
+                assert!(error < 1e-9, "{what}: {integral} {expected}");
+            };
+            check("one", &|_| 1.0, 1.0);
+            check("mean", &|t| t, mean);
+            let variance = family.cosine_variance(d, kappa);
+            check("variance", &|t| (t - mean).powi(2), variance);
+            let ratio = |t| family.log_likelihood_ratio(d, kappa, t);
+            check("divergence", &ratio, family.kl_to_uniform(d, kappa));
         }
     }
 }
@@ -292,16 +273,11 @@ fn on_the_circle_the_density_integrates_to_one() {
     let n = 4000;
     for family in Family::ALL {
         for kappa in [0.0, 0.7, 30.0, 1000.0] {
-            let total: f64 = (0..n)
-                .map(|i| PI * (f64::from(i) + 0.5) / f64::from(n))
-                .map(|angle| {
-                    family.cosine_density(2, kappa, angle.cos()) * angle.sin() * PI / f64::from(n)
-                })
-                .sum();
-            assert!(
-                (total - 1.0).abs() < 1e-7,
-                "{family:?}, κ = {kappa}: {total}"
-            );
+            let angles = (0..n).map(|i| PI * (f64::from(i) + 0.5) / f64::from(n));
+            let density = |t: f64| family.cosine_density(2, kappa, t.cos()) * t.sin();
+            let total = angles.map(density).sum::<f64>() * PI / f64::from(n);
+            let error = (total - 1.0).abs();
+            assert!(error < 1e-7, "{family:?}, κ = {kappa}: {total}");
         }
     }
 }
@@ -313,10 +289,8 @@ fn the_modal_angle_is_where_the_density_of_the_angle_is_greatest() {
             let density = |angle: f64| family.cosine_density(d, kappa, angle.cos()) * angle.sin();
             let mode = family.modal_angle_radians(d, kappa);
             let sides = density(mode - 1e-3).max(density(mode + 1e-3));
-            assert!(
-                density(mode) > sides,
-                "{family:?}, d = {d}, κ = {kappa}: {mode}"
-            );
+            let is_greatest = density(mode) > sides;
+            assert!(is_greatest, "{family:?}, d = {d}, κ = {kappa}: {mode}");
         }
     }
 }
@@ -325,11 +299,8 @@ fn the_modal_angle_is_where_the_density_of_the_angle_is_greatest() {
 fn outside_the_interval_the_cosine_has_no_density() {
     for family in Family::ALL {
         for cosine in [-1.000_001, 1.000_001] {
-            assert_eq!(
-                family.cosine_density(16, 3.0, cosine),
-                0.0,
-                "{family:?} at {cosine}"
-            );
+            let density = family.cosine_density(16, 3.0, cosine);
+            assert_eq!(density, 0.0, "{family:?} at {cosine}");
         }
     }
 }

@@ -42,8 +42,8 @@ pub struct VonMisesFisher {
 }
 
 impl VonMisesFisher {
-    /// Makes the distribution of dimension d ≥ 2 and concentration 0 ≤ κ ≤ [`MAX_CONCENTRATION`](super::MAX_CONCENTRATION); what lies outside is moved
-    /// to the nearest bound, NaN to κ = 0.
+    /// Makes the distribution of dimension d ≥ 2 and concentration 0 ≤ κ ≤
+    /// [`MAX_CONCENTRATION`](super::MAX_CONCENTRATION); what lies outside is moved to the nearest bound, NaN to κ = 0.
     #[must_use]
     pub fn new(embed_dim: usize, concentration: f64) -> Self {
         Self {
@@ -357,10 +357,7 @@ mod tests {
     #[test]
     fn divergence_and_inclusion_are_their_integrals() {
         for (kappa, other_kappa, cosine) in [(4.0, 1.5, 0.6), (0.7, 6.0, -0.3), (3.0, 0.0, 0.2)] {
-            let (distribution, other) = (
-                VonMisesFisher::new(3, kappa),
-                VonMisesFisher::new(3, other_kappa),
-            );
+            let [distribution, other] = [kappa, other_kappa].map(|k| VonMisesFisher::new(3, k));
             let sine = f64::sqrt(1.0 - cosine * cosine);
             let own = |x: f64| distribution.log_likelihood(x);
             let others = |x: f64, y: f64| other.log_likelihood(cosine * x + sine * y);
@@ -378,11 +375,9 @@ mod tests {
                 distribution.inclusion_test(&other, cosine),
             ];
             for (found, expected) in found.into_iter().zip(expected) {
+                let what = format!("κ {kappa}, {other_kappa} at {cosine}");
                 let error = (found - expected).abs();
-                assert!(
-                    error < 1e-4,
-                    "κ {kappa}, {other_kappa} at {cosine}: {found} {expected}"
-                );
+                assert!(error < 1e-4, "{what}: {found} {expected}");
             }
         }
     }
@@ -390,23 +385,14 @@ mod tests {
     #[test]
     fn a_distribution_does_not_diverge_from_itself_and_holds_itself_no_better_than_it_is_held() {
         let distribution = VonMisesFisher::new(128, 20.0);
-        assert!(
-            distribution.kl_to(&distribution, 1.0) < 1e-12,
-            "{}",
-            distribution.kl_to(&distribution, 1.0)
-        );
-        assert_eq!(
-            distribution.inclusion_test(&distribution, 1.0),
-            0.0,
-            "neither is the narrower"
-        );
+        let divergence = distribution.kl_to(&distribution, 1.0);
+        assert!(divergence < 1e-12, "{divergence}");
+        let narrower = distribution.inclusion_test(&distribution, 1.0);
+        assert_eq!(narrower, 0.0, "neither is the narrower");
         let uniform = VonMisesFisher::new(128, 0.0);
         let error = distribution.kl_to(&uniform, 0.3) - distribution.kl_to_uniform();
         assert!(error.abs() < 1e-12, "off by {error}");
-        assert_eq!(
-            distribution.inclusion_in(&uniform, 0.3),
-            0.0,
-            "the uniform distribution is everywhere alike"
-        );
+        let inclusion = distribution.inclusion_in(&uniform, 0.3);
+        assert_eq!(inclusion, 0.0, "the uniform one is everywhere alike");
     }
 }

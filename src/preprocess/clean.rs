@@ -22,12 +22,8 @@ const WINDOWS_1252: [char; 32] = [
 /// A start or end token that was typed literally becomes a space: it would end the caption early.
 pub(super) fn clean(caption: &str) -> String {
     let text = unescape_twice(&fix_text(caption));
-    let text = text
-        .split(is_space)
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
-        .to_lowercase();
+    let words = text.split(is_space).filter(|word| !word.is_empty());
+    let text = words.collect::<Vec<_>>().join(" ").to_lowercase();
     if !text.contains("<|") {
         return text;
     }
@@ -60,10 +56,11 @@ fn fix_text(caption: &str) -> String {
     let has_entities = !caption.contains('<');
     let mut text = caption.to_owned();
     loop {
+        let source = text.as_str();
         let unescaped = if has_entities {
-            htmlize::unescape(text.as_str())
+            htmlize::unescape(source)
         } else {
-            text.as_str().into()
+            source.into()
         };
         let fixed = nfc(&unescaped.chars().fold(String::new(), push_fixed));
         if fixed == text {
@@ -148,47 +145,38 @@ mod tests {
 
     #[test]
     fn white_space_collapses_and_letters_are_lowered() {
-        assert_eq!(
-            clean("  A\tRed \r\n\u{a0}\u{3000}STAR  "),
-            "a red star",
-            "one space between words"
-        );
+        let found = clean("  A\tRed \r\n\u{a0}\u{3000}STAR  ");
+        assert_eq!(found, "a red star", "one space between words");
     }
 
     #[test]
     fn typed_special_tokens_become_a_space() {
-        assert_eq!(
-            clean("a cat<|endoftext|>dog <|STARTOFTEXT|>"),
-            "a cat dog",
-            "in any case"
-        );
-        assert_eq!(
-            clean("a &lt;|endoftext|&gt; b"),
-            "a b",
-            "also behind entities"
-        );
-        assert_eq!(
-            clean("<|endof<|endoftext|>text|>"),
-            "<|endof text|>",
-            "none can be assembled"
-        );
+        for (caption, expected, what) in [
+            (
+                "a cat<|endoftext|>dog <|STARTOFTEXT|>",
+                "a cat dog",
+                "in any case",
+            ),
+            ("a &lt;|endoftext|&gt; b", "a b", "also behind entities"),
+            (
+                "<|endof<|endoftext|>text|>",
+                "<|endof text|>",
+                "none can be assembled",
+            ),
+        ] {
+            assert_eq!(clean(caption), expected, "{what}");
+        }
     }
 
     #[test]
     fn entities_are_unescaped_until_they_are_text() {
-        assert_eq!(
-            clean("Tom &amp;amp; Jerry &#39;s &hearts;"),
-            "tom & jerry 's ♥",
-            "named and numeric"
-        );
+        let found = clean("Tom &amp;amp; Jerry &#39;s &hearts;");
+        assert_eq!(found, "tom & jerry 's ♥", "named and numeric");
     }
 
     #[test]
     fn typographic_forms_become_plain() {
-        assert_eq!(
-            clean("it’s “ﬁne”, ＯＫ\u{85}"),
-            "it's \"fine\", ok…",
-            "quotes, ligature, width, C1"
-        );
+        let found = clean("it’s “ﬁne”, ＯＫ\u{85}");
+        assert_eq!(found, "it's \"fine\", ok…", "quotes, ligature, width, C1");
     }
 }

@@ -75,23 +75,15 @@ fn limits() -> Limits {
 /// The format by its first bytes.
 fn recognise(bytes: &[u8]) -> Result<ImageFormat> {
     use ImageFormat::{Bmp, Gif, Jpeg, Png, WebP};
-    if bytes.is_empty() {
-        return Err(Error::Image(format!(
-            "this file is empty, expected a {FORMATS} picture"
-        )));
-    }
-    match image::guess_format(bytes) {
-        Ok(format @ (Bmp | Gif | Jpeg | Png | WebP)) => Ok(format),
-        Ok(other) => Err(Error::Image(format!(
-            "{other:?} pictures cannot be read, expected {FORMATS}"
-        ))),
-        Err(_) if bytes.get(4..8) == Some(b"ftyp") => Err(Error::Image(format!(
-            "HEIC pictures and films cannot be read, expected {FORMATS}"
-        ))),
-        Err(_) => Err(Error::Image(format!(
-            "this file is not a picture, expected {FORMATS}"
-        ))),
-    }
+    Err(Error::Image(match image::guess_format(bytes) {
+        _ if bytes.is_empty() => format!("this file is empty, expected a {FORMATS} picture"),
+        Ok(format @ (Bmp | Gif | Jpeg | Png | WebP)) => return Ok(format),
+        Ok(other) => format!("{other:?} pictures cannot be read, expected {FORMATS}"),
+        Err(_) if bytes.get(4..8) == Some(b"ftyp") => {
+            format!("HEIC pictures and films cannot be read, expected {FORMATS}")
+        }
+        Err(_) => format!("this file is not a picture, expected {FORMATS}"),
+    }))
 }
 
 /// Decodes after the header was found acceptable.
@@ -109,15 +101,9 @@ fn read<D: ImageDecoder>(
     image.apply_orientation(orientation);
     let clipped =
         matches!(&image, DynamicImage::ImageLuma16(grey) if grey.iter().any(|&value| value > 255));
-    let picture = DecodedImage {
-        rgb: to_rgb(image),
-        notes: Vec::new(),
-    };
-    Ok(with_note_if(
-        with_note_if(picture, animated, FIRST_FRAME),
-        clipped,
-        GREY_CLIPPED,
-    ))
+    let (rgb, notes) = (to_rgb(image), Vec::new());
+    let picture = with_note_if(DecodedImage { rgb, notes }, animated, FIRST_FRAME);
+    Ok(with_note_if(picture, clipped, GREY_CLIPPED))
 }
 
 /// Metadata are read by the `image` crate, pixels by our own decoder.
@@ -127,47 +113,33 @@ fn read_jpeg(bytes: &[u8]) -> Result<DecodedImage> {
     let (width, height) = decoder.dimensions();
     check_dimensions(width, height)?;
     let orientation = decoder.orientation().map_err(explain)?;
-    let rgb = jpeg::decode(bytes).map_err(|refusal| {
-        Error::Image(match refusal {
-            Refusal::Damaged(reason) => {
-                format!("this JPEG picture is damaged or incomplete: {reason}")
-            }
-            Refusal::Unsupported(what) => {
-                format!("this JPEG picture uses {what}, which cannot be read")
-            }
-        })
-    })?;
-    Ok(DecodedImage {
-        rgb: turned(rgb, orientation),
-        notes: Vec::new(),
-    })
+    let in_words = |refusal| match refusal {
+        Refusal::Damaged(reason) => format!("this JPEG picture is damaged or incomplete: {reason}"),
+        Refusal::Unsupported(what) => {
+            format!("this JPEG picture uses {what}, which cannot be read")
+        }
+    };
+    let rgb = jpeg::decode(bytes).map_err(|refusal| Error::Image(in_words(refusal)))?;
+    let (rgb, notes) = (turned(rgb, orientation), Vec::new());
+    Ok(DecodedImage { rgb, notes })
 }
 
-/// The picture upright.
 fn turned(rgb: RgbPixels, orientation: Orientation) -> RgbPixels {
-    let dimensions = u32::try_from(rgb.width)
-        .ok()
-        .zip(u32::try_from(rgb.height).ok());
-    let buffer =
-        dimensions.and_then(|(width, height)| RgbImage::from_raw(width, height, rgb.pixels));
+    let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let buffer = RgbImage::from_raw(side(rgb.width), side(rgb.height), rgb.pixels);
     let mut image = DynamicImage::from(buffer.unwrap_or_default());
     image.apply_orientation(orientation);
     to_rgb(image)
 }
 
 fn check_dimensions(width: u32, height: u32) -> Result<()> {
-    if width == 0 || height == 0 {
-        return Err(Error::Image(format!(
-            "this picture is {width} × {height} pixels, expected at least 1 × 1"
-        )));
-    }
-    if u64::from(width) * u64::from(height) > MAX_PIXELS {
-        let most = MAX_PIXELS / 1_000_000;
-        return Err(Error::Image(format!(
-            "this picture is {width} × {height} pixels, expected at most {most} megapixels"
-        )));
-    }
-    Ok(())
+    let expected = match u64::from(width) * u64::from(height) {
+        0 => "at least 1 × 1".to_owned(),
+        1..=MAX_PIXELS => return Ok(()),
+        _ => format!("at most {} megapixels", MAX_PIXELS / 1_000_000),
+    };
+    let found = format!("this picture is {width} × {height} pixels");
+    Err(Error::Image(format!("{found}, expected {expected}")))
 }
 
 /// Whether a GIF has a second frame; a damaged one counts, as there is something after the first.
@@ -194,10 +166,12 @@ fn to_rgb(image: DynamicImage) -> RgbPixels {
             spread(picture.pixels().map(|pixel| high(pixel.0[0])))
         }
         DynamicImage::ImageRgb16(picture) => picture.iter().map(|&value| high(value)).collect(),
-        DynamicImage::ImageRgba16(picture) => picture
-            .pixels()
-            .flat_map(|pixel| [pixel.0[0], pixel.0[1], pixel.0[2]].map(high))
-            .collect(),
+        DynamicImage::ImageRgba16(picture) => {
+            let colours = picture
+                .pixels()
+                .map(|pixel| [pixel.0[0], pixel.0[1], pixel.0[2]]);
+            colours.flat_map(|colour| colour.map(high)).collect()
+        }
         other => other.into_rgb8().into_raw(),
     };
     RgbPixels {
@@ -208,7 +182,8 @@ fn to_rgb(image: DynamicImage) -> RgbPixels {
 }
 
 fn without_alpha(rgba: &[u8]) -> Vec<u8> {
-    rgba.chunks_exact(4)
+    let pixels = rgba.chunks_exact(4);
+    pixels
         .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
         .collect()
 }
@@ -230,10 +205,12 @@ fn explain(error: &ImageError, format: ImageFormat) -> Error {
         ImageError::Limits(_) => format!(
             "this {kind} picture asks for more memory than {MAX_PIXELS} pixels need, expected a smaller one"
         ),
-        ImageError::Unsupported(_) => format!(
-            "this kind of {kind} picture cannot be read: {}",
-            reason(error)
-        ),
+        ImageError::Unsupported(_) => {
+            format!(
+                "this kind of {kind} picture cannot be read: {}",
+                reason(error)
+            )
+        }
         _ => format!(
             "this {kind} picture is damaged or incomplete: {}",
             reason(error)
@@ -249,7 +226,6 @@ fn reason(error: &ImageError) -> String {
     }
     let text = innermost.to_string();
     let mut characters = text.trim_end_matches('.').chars();
-    characters.next().map_or_else(String::new, |first| {
-        first.to_lowercase().chain(characters).collect()
-    })
+    let first = characters.next().into_iter().flat_map(char::to_lowercase);
+    first.collect::<String>() + characters.as_str()
 }

@@ -72,14 +72,12 @@ impl ImagePreprocess {
     /// # Shapes
     /// Interleaved `[height, width, 3]` becomes planar `[3, height, width]`.
     pub fn normalise(&self, rgb: &RgbPixels) -> Vec<f32> {
-        (0..3)
-            .flat_map(|channel| {
-                let values = rgb.pixels.iter().skip(channel).step_by(3);
-                values.map(move |&value| {
-                    (f32::from(value) / 255.0 - self.mean[channel]) / self.std[channel]
-                })
-            })
-            .collect()
+        let plane = |channel: usize| {
+            let (mean, std) = (self.mean[channel], self.std[channel]);
+            let values = rgb.pixels.iter().skip(channel).step_by(3);
+            values.map(move |&value| (f32::from(value) / 255.0 - mean) / std)
+        };
+        (0..3).flat_map(plane).collect()
     }
 }
 
@@ -101,11 +99,8 @@ mod tests {
             pixels: vec![0, 255, 255, 255, 0, 0],
         };
         let planes = preprocess.normalise(&rgb);
-        assert_eq!(
-            planes,
-            [0.0, 1.0, 1.0, -1.0, 0.0, -0.5],
-            "red plane, then green, then blue"
-        );
+        let expected = [0.0, 1.0, 1.0, -1.0, 0.0, -0.5];
+        assert_eq!(planes, expected, "red plane, then green, then blue");
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl RgbPixels {
 /// What [`decode`](super::decode::decode) read from a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodedImage {
-    /// The upright picture.
+    /// The picture turned upright.
     pub rgb: RgbPixels,
     /// What a visitor should know about how it was read, one lower-case sentence each.
     pub notes: Vec<String>,

@@ -24,11 +24,8 @@ pub fn squash(rgb: &RgbPixels, image_size: usize) -> RgbPixels {
     central_square(rgb, (image_size, image_size), image_size)
 }
 
-fn central_square(
-    rgb: &RgbPixels,
-    (n_columns, n_rows): (usize, usize),
-    image_size: usize,
-) -> RgbPixels {
+fn central_square(rgb: &RgbPixels, resized: (usize, usize), image_size: usize) -> RgbPixels {
+    let (n_columns, n_rows) = resized;
     let left = centre_offset(n_columns, image_size);
     let top = centre_offset(n_rows, image_size);
     let columns = Taps::of_axis(rgb.width, n_columns, left..left + image_size);
@@ -82,12 +79,11 @@ impl Taps {
     fn of_axis(source_length: usize, length: usize, outputs: Range<usize>) -> Vec<Self> {
         if source_length == length {
             // Pillow skips a pass that would change nothing.
-            return outputs
-                .map(|i_output| Self {
-                    first: i_output,
-                    weights: vec![1 << PRECISION_BITS],
-                })
-                .collect();
+            let one = |first| {
+                let weights = vec![1 << PRECISION_BITS];
+                Self { first, weights }
+            };
+            return outputs.map(one).collect();
         }
         let scale = source_length as f64 / length as f64;
         outputs
@@ -107,9 +103,8 @@ impl Taps {
         let first = (centre - support + 0.5).max(0.0) as usize;
         let end = ((centre + support + 0.5) as usize).min(source_length);
         let shrink = 1.0 / stretch;
-        let kernel: Vec<f64> = (first..end)
-            .map(|i_source| cubic((i_source as f64 - centre + 0.5) * shrink))
-            .collect();
+        let weight = |i_source: usize| cubic((i_source as f64 - centre + 0.5) * shrink);
+        let kernel: Vec<f64> = (first..end).map(weight).collect();
         let total: f64 = kernel.iter().sum();
         let one = f64::from(1 << PRECISION_BITS);
         // Half away from zero before truncation, like Pillow; `f64::round` may differ where a product is a half.
@@ -144,12 +139,8 @@ const HALF: i32 = 1 << (PRECISION_BITS - 1);
 /// The source rows `rows`, each reduced to the output columns.
 fn filter_rows(rgb: &RgbPixels, rows: Range<usize>, columns: &[Taps]) -> Vec<u8> {
     let mut band = Vec::with_capacity(rows.len() * columns.len() * 3);
-    for row in rgb
-        .pixels
-        .chunks_exact(3 * rgb.width)
-        .take(rows.end)
-        .skip(rows.start)
-    {
+    let source = rgb.pixels.chunks_exact(3 * rgb.width);
+    for row in source.take(rows.end).skip(rows.start) {
         for taps in columns {
             let mut sums = [HALF; 3];
             let pixels = row[3 * taps.first..3 * taps.end()].chunks_exact(3);
@@ -208,38 +199,25 @@ mod tests {
             height: 31,
             pixels: [7, 130, 255].repeat(50 * 31),
         };
-        assert_eq!(
-            resize_and_crop(&rgb, 12).pixels,
-            [7, 130, 255].repeat(144),
-            "weights sum to one"
-        );
+        let resized = resize_and_crop(&rgb, 12).pixels;
+        assert_eq!(resized, [7, 130, 255].repeat(144), "weights sum to one");
     }
 
     #[test]
     fn half_of_an_odd_excess_rounds_to_even() {
-        let offsets: Vec<usize> = (0..8)
-            .map(|excess| centre_offset(10 + excess, 10))
-            .collect();
-        assert_eq!(
-            offsets,
-            [0, 0, 1, 2, 2, 2, 3, 4],
-            "Python: round(excess / 2)"
-        );
+        let offsets: Vec<usize> = (10..18).map(|length| centre_offset(length, 10)).collect();
+        let expected = [0, 0, 1, 2, 2, 2, 3, 4];
+        assert_eq!(offsets, expected, "Python: round(excess / 2)");
     }
 
     #[test]
     fn a_line_of_pixels_costs_no_more_than_a_square() {
         let line = gradient(200_000, 1);
         let square = resize_and_crop(&line, 32);
-        assert_eq!(
-            square.pixels.len(),
-            32 * 32 * 3,
-            "only the crop is computed"
-        );
+        let n = square.pixels.len();
+        assert_eq!(n, 32 * 32 * 3, "only the crop is computed");
         let first_row = &square.pixels[..96];
-        assert!(
-            square.pixels.chunks_exact(96).all(|row| row == first_row),
-            "all rows come from one"
-        );
+        let are_equal = square.pixels.chunks_exact(96).all(|row| row == first_row);
+        assert!(are_equal, "all rows come from one");
     }
 }

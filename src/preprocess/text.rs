@@ -183,11 +183,10 @@ pub fn word_level_tokenizer_json(words: &[&str]) -> String {
                 "single_word": false, "lstrip": false, "rstrip": false })
     };
     let special = |token: &str| {
-        (
-            token.to_owned(),
-            json!({ "id": token, "ids": [vocab[token]], "tokens": [token] }),
-        )
+        let special = json!({ "id": token, "ids": [vocab[token]], "tokens": [token] });
+        (token.to_owned(), special)
     };
+    let sequence = |id: &str| json!({ "Sequence": { "id": id, "type_id": 0 } });
     let template = |token: &str| json!({ "SpecialToken": { "id": token, "type_id": 0 } });
     json!({
         "version": "1.0",
@@ -200,8 +199,8 @@ pub fn word_level_tokenizer_json(words: &[&str]) -> String {
         },
         "post_processor": {
             "type": "TemplateProcessing",
-            "single": [template(START_TOKEN), { "Sequence": { "id": "A", "type_id": 0 } }, template(END_TOKEN)],
-            "pair": [template(START_TOKEN), { "Sequence": { "id": "A", "type_id": 0 } }, { "Sequence": { "id": "B", "type_id": 0 } }, template(END_TOKEN)],
+            "single": [template(START_TOKEN), sequence("A"), template(END_TOKEN)],
+            "pair": [template(START_TOKEN), sequence("A"), sequence("B"), template(END_TOKEN)],
             "special_tokens": specials.map(special).into_iter().collect::<serde_json::Map<_, _>>(),
         },
         "decoder": null,

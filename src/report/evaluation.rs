@@ -9,7 +9,7 @@ use crate::family::PerFamily;
 /// The whole of `evaluation.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// Test scenes.
+    /// Number of test scenes.
     pub n_scenes: usize,
     /// Seed of the test scenes.
     pub seed: u64,
@@ -73,13 +73,13 @@ pub struct BothWays<T = f64> {
 /// Spearman correlations with `information_bits`, beside two baselines that need no adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BitsCorrelation {
-    /// Correlation of κ.
+    /// Rank correlation of κ with bits.
     pub kappa: f64,
     /// Correlation of the number of words.
     pub word_count: f64,
     /// Correlation of minus the norm of the text feature.
     pub minus_feature_norm: f64,
-    /// Captions compared.
+    /// Number of captions compared.
     pub n_captions: usize,
 }
 

@@ -63,7 +63,7 @@ pub enum Metric {
 /// Whether higher or lower numbers are better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// As with recall.
+    /// Higher is better, as with recall.
     Higher,
     /// As with time, or a correlation that is ideal at −1.
     Lower,
@@ -120,7 +120,7 @@ named! {
 named! {
     /// The numbers of which ELIP reports the loss under corruptions.
     Impacted {
-        /// RSUM.
+        /// RSUM, the sum of six recalls in percent.
         RecallSum = "rsum",
         /// Recall@1 from captions to pictures.
         TextToImage = "t2i_recall_at_1",
@@ -192,6 +192,17 @@ impl Retrieval {
             Self::ImageToText => "image → text",
             Self::ImageToOwnText => "image → own text",
         }
+    }
+}
+
+impl Shift {
+    /// Whether it is of a noisy data set, not of a corruption of the own one.
+    #[must_use]
+    pub const fn is_of_noise(&self) -> bool {
+        matches!(
+            self,
+            Self::NoisyPictures | Self::NoisyCaptions | Self::NoiseImpact
+        )
     }
 }
 

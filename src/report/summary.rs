@@ -19,13 +19,13 @@ pub const SHOWN_ON_THE_PAGE: [Metric; 6] = [
 pub struct SummaryRow {
     /// The method, as people call it.
     pub method: String,
-    /// What was measured.
+    /// The metric, written as in `results.json`.
     pub metric: Metric,
     /// Mean over the seeds.
     pub mean: f64,
     /// Population standard deviation over the seeds.
     pub sd: f64,
-    /// Seeds.
+    /// Number of seeds.
     pub n_seeds: usize,
 }
 

@@ -294,10 +294,8 @@ mod tests {
         for _ in 0..2000 {
             let scene = Scene::sample(Compositions::All, &mut rng);
             for description in descriptions(&scene, &mut rng) {
-                assert!(
-                    description.fits(&scene),
-                    "not true: {description:?} of {scene:?}"
-                );
+                let is_true = description.fits(&scene);
+                assert!(is_true, "not true: {description:?} of {scene:?}");
                 assert!(is_sayable(&description), "no words for {description:?}");
             }
         }
@@ -312,21 +310,12 @@ mod tests {
                 let scene = Scene::sample(Compositions::All, &mut rng);
                 for description in descriptions(&scene, &mut rng) {
                     let caption = say(&description, wording, &mut rng);
-                    let read = parse(&caption);
-                    let same = read
-                        .as_ref()
-                        .is_some_and(|read| same_meaning(read, &description));
-                    assert!(
-                        same,
-                        "{caption:?} read as {read:?}, made from {description:?}"
-                    );
-                    let unknown = caption
-                        .split(' ')
-                        .find(|word| !words.iter().any(|w| w == word));
-                    assert_eq!(
-                        unknown, None,
-                        "a word is missing from the vocabulary: {caption:?}"
-                    );
+                    let read = parse(&caption).expect(&caption);
+                    let is_same = same_meaning(&read, &description);
+                    assert!(is_same, "{caption:?}: {read:?}, made from {description:?}");
+                    let is_unknown = |word: &&str| !words.iter().any(|w| w == word);
+                    let unknown = caption.split(' ').find(is_unknown);
+                    assert_eq!(unknown, None, "not in the vocabulary: {caption:?}");
                 }
             }
         }
@@ -354,10 +343,8 @@ mod tests {
             let levels = hierarchy(&scene, &mut rng);
             for other in &crowd {
                 let fits: Vec<bool> = levels.iter().map(|level| level.fits(other)).collect();
-                assert!(
-                    fits.is_sorted_by(|a, b| a >= b),
-                    "a finer level fits where a coarser does not: {levels:?}"
-                );
+                let is_nested = fits.is_sorted_by(|a, b| a >= b);
+                assert!(is_nested, "a finer level alone fits: {levels:?}");
             }
         }
     }

@@ -77,13 +77,8 @@ pub fn information(description: &Description) -> Information {
 
 /// Prior probability that a value lies in a mask.
 fn mass(weights: &[f64], mask: Mask) -> f64 {
-    let inside: f64 = weights
-        .iter()
-        .enumerate()
-        .filter(|(i, _)| has(mask, *i))
-        .map(|(_, w)| w)
-        .sum();
-    inside / weights.iter().sum::<f64>()
+    let inside = weights.iter().enumerate().filter(|(i, _)| has(mask, *i));
+    inside.map(|(_, w)| w).sum::<f64>() / weights.iter().sum::<f64>()
 }
 
 /// Prior probability that an object's attributes, its place aside, satisfy a description.
@@ -206,10 +201,8 @@ fn mean_inverse_assignments(
     }
     let n = N_SAMPLES as f64;
     let mean = sum / n;
-    (
-        mean,
-        (sum_of_squares / n - mean * mean).max(0.0) / (n - 1.0),
-    )
+    let variance = (sum_of_squares / n - mean * mean).max(0.0);
+    (mean, variance / (n - 1.0))
 }
 
 /// Draws objects from the prior, given that the first of them fit the descriptions in order.
@@ -226,16 +219,10 @@ fn sample_fitting<R: Rng>(
             taken.push(cell);
         }
     }
-    let describe = |i: usize| {
-        descriptions
-            .get(i)
-            .copied()
-            .unwrap_or(ObjectDescription::ANY)
-    };
-    taken
-        .iter()
-        .enumerate()
-        .map(|(i, &cell)| sample_object(&describe(i), cell, rng))
+    let rest = std::iter::repeat(&ObjectDescription::ANY);
+    let described = taken.into_iter().zip(descriptions.iter().chain(rest));
+    described
+        .map(|(cell, description)| sample_object(description, cell, rng))
         .collect()
 }
 
@@ -252,11 +239,8 @@ fn sample_object<R: Rng>(description: &ObjectDescription, cell: usize, rng: &mut
 }
 
 fn sample_within<R: Rng>(weights: &[f64], mask: Mask, rng: &mut R) -> usize {
-    let masked: Vec<f64> = weights
-        .iter()
-        .enumerate()
-        .map(|(i, w)| if has(mask, i) { *w } else { 0.0 })
-        .collect();
+    let masked = |(i, w): (usize, &f64)| if has(mask, i) { *w } else { 0.0 };
+    let masked: Vec<f64> = weights.iter().enumerate().map(masked).collect();
     sample_index(&masked, rng)
 }
 
@@ -277,51 +261,46 @@ mod tests {
     #[test]
     fn a_picture_tells_nothing_and_a_certain_fraction_is_its_logarithm() {
         assert_eq!(bits("a picture"), 0.0, "a picture fits everything");
-        assert!(
-            (bits("a scene in dim light") - 2.0).abs() < 1e-12,
-            "one scene in four is dim"
-        );
-        let two = (20.0f64 / 6.0).log2();
-        assert!(
-            (bits("two shapes") - two).abs() < 1e-12,
-            "6 of 20 scenes hold two shapes: {} bits",
-            bits("two shapes")
-        );
+        let dim = bits("a scene in dim light");
+        assert!((dim - 2.0).abs() < 1e-12, "one scene in four: {dim} bits");
+        let two = bits("two shapes");
+        let expected = (20.0f64 / 6.0).log2();
+        assert!((two - expected).abs() < 1e-12, "6 of 20 scenes: {two} bits");
+    }
+
+    fn crowd(rng: &mut ChaCha8Rng) -> Vec<Scene> {
+        let scene = |_| Scene::sample(Compositions::All, rng);
+        (0..N_COUNTED).map(scene).collect()
+    }
+
+    /// Compares with `count`, the scenes of the crowd that fit, within five standard errors.
+    fn assert_counted(description: &Description, count: usize) {
+        let counted = -(count as f64 / N_COUNTED as f64).log2();
+        let found = information(description);
+        let of_counting = 1.0 / (count as f64).sqrt() / std::f64::consts::LN_2;
+        let allowed = 5.0 * of_counting.hypot(found.standard_error);
+        let near = (found.bits - counted).abs() < allowed;
+        assert!(near, "{found:?}, counted {counted}: {description:?}");
     }
 
     #[test]
     fn information_agrees_with_counting_scenes() {
         let mut rng = ChaCha8Rng::seed_from_u64(11);
-        let crowd: Vec<Scene> = (0..N_COUNTED)
-            .map(|_| Scene::sample(Compositions::All, &mut rng))
-            .collect();
+        let crowd = crowd(&mut rng);
         let mut n_compared = 0;
         while n_compared < 60 {
             let description = random_part(&crowd[n_compared], &mut rng);
             let count = crowd.iter().filter(|scene| description.fits(scene)).count();
-            if count < 2000 {
-                n_compared += usize::from(count > 0);
-                continue;
+            if count >= 2000 {
+                assert_counted(&description, count);
             }
-            n_compared += 1;
-            let counted = -(count as f64 / N_COUNTED as f64).log2();
-            let found = information(&description);
-            let allowed = 5.0
-                * (1.0 / (count as f64).sqrt() / std::f64::consts::LN_2)
-                    .hypot(found.standard_error);
-            assert!(
-                (found.bits - counted).abs() < allowed,
-                "{found:?}, counted {counted}: {description:?}"
-            );
+            n_compared += usize::from(count > 0);
         }
     }
 
     #[test]
     fn several_objects_are_counted_without_bias() {
-        let mut rng = ChaCha8Rng::seed_from_u64(12);
-        let crowd: Vec<Scene> = (0..N_COUNTED)
-            .map(|_| Scene::sample(Compositions::All, &mut rng))
-            .collect();
+        let crowd = crowd(&mut ChaCha8Rng::seed_from_u64(12));
         for caption in [
             "a circle and a square",
             "something red and something red",
@@ -330,15 +309,7 @@ mod tests {
         ] {
             let description = parse(caption).expect("a caption of the grammar");
             let count = crowd.iter().filter(|scene| description.fits(scene)).count();
-            let counted = -(count as f64 / N_COUNTED as f64).log2();
-            let found = information(&description);
-            let allowed = 5.0
-                * (1.0 / (count as f64).sqrt() / std::f64::consts::LN_2)
-                    .hypot(found.standard_error);
-            assert!(
-                (found.bits - counted).abs() < allowed,
-                "{caption}: {found:?}, counted {counted}"
-            );
+            assert_counted(&description, count);
         }
     }
 
@@ -348,10 +319,8 @@ mod tests {
         for _ in 0..50 {
             let scene = Scene::sample(Compositions::All, &mut rng);
             let found = information(&full_description(&scene, &mut rng));
-            assert!(
-                found.bits.is_finite() && found.standard_error < 0.05,
-                "{found:?} for {scene:?}"
-            );
+            let is_small = found.bits.is_finite() && found.standard_error < 0.05;
+            assert!(is_small, "{found:?} for {scene:?}");
         }
     }
 }

@@ -190,10 +190,8 @@ impl Colour {
         } else {
             (255.0, 0.72)
         };
-        (
-            main,
-            main.map(|channel| channel + (target - channel) * share),
-        )
+        let second = main.map(|channel| channel + (target - channel) * share);
+        (main, second)
     }
 }
 
@@ -232,10 +230,8 @@ mod tests {
 
     fn red_share(scene: &Scene, side: usize) -> f32 {
         let pixels = render(scene, side);
-        let n_red = pixels
-            .chunks_exact(3)
-            .filter(|p| p[0] > 150 && p[1] < 100)
-            .count();
+        let is_red = |p: &&[u8]| p[0] > 150 && p[1] < 100;
+        let n_red = pixels.chunks_exact(3).filter(is_red).count();
         n_red as f32 / (side * side) as f32
     }
 
@@ -243,10 +239,8 @@ mod tests {
     fn a_large_circle_covers_its_area() {
         let expected = std::f32::consts::PI * Size::Large.radius() * Size::Large.radius();
         let found = red_share(&one(Shape::Circle, Texture::Solid, Light::Bright), 256);
-        assert!(
-            (found - expected).abs() < 0.01 * expected.max(0.1),
-            "share {found}, expected {expected}"
-        );
+        let is_near = (found - expected).abs() < 0.01 * expected.max(0.1);
+        assert!(is_near, "share {found}, expected {expected}");
     }
 
     #[test]
@@ -255,16 +249,11 @@ mod tests {
         for &shape in Shape::ALL {
             for &texture in Texture::ALL {
                 let pixels = render(&one(shape, texture, Light::Bright), 64);
-                let n = pixels
-                    .iter()
-                    .zip(&reference)
-                    .filter(|(a, b)| a.abs_diff(**b) > 40)
-                    .count();
+                let differ = |(a, b): &(&u8, &u8)| a.abs_diff(**b) > 40;
+                let n = pixels.iter().zip(&reference).filter(differ).count();
                 let same = (shape, texture) == (Shape::Circle, Texture::Solid);
-                assert!(
-                    same == (n == 0) && (same || n > 60),
-                    "{shape:?} {texture:?}: {n} channels differ"
-                );
+                let is_told = same == (n == 0) && (same || n > 60);
+                assert!(is_told, "{shape:?} {texture:?}: {n} channels differ");
             }
         }
     }
@@ -273,11 +262,8 @@ mod tests {
     fn a_dim_scene_is_half_as_light() {
         let bright = render(&one(Shape::Star, Texture::Solid, Light::Bright), 32);
         let dim = render(&one(Shape::Star, Texture::Solid, Light::Dim), 32);
-        let worst = bright
-            .iter()
-            .zip(&dim)
-            .map(|(b, d)| (f32::from(*b) / 2.0 - f32::from(*d)).abs())
-            .fold(0.0, f32::max);
+        let error = |(b, d): (&u8, &u8)| (f32::from(*b) / 2.0 - f32::from(*d)).abs();
+        let worst = bright.iter().zip(&dim).map(error).fold(0.0, f32::max);
         assert!(worst <= 1.0, "greatest difference {worst}");
     }
 
@@ -291,10 +277,8 @@ mod tests {
                     ..one(Shape::Star, Texture::Solid, light)
                 };
                 let corner = &render(&scene, 16)[..3];
-                assert!(
-                    colours.iter().any(|colour| colour == corner),
-                    "{ground:?} in {light:?} light: {corner:?} is none of {colours:?}"
-                );
+                let is_one = colours.iter().any(|colour| colour == corner);
+                assert!(is_one, "{ground:?}, {light:?}: {corner:?}, not {colours:?}");
             }
         }
     }
@@ -304,10 +288,7 @@ mod tests {
         let mut scene = one(Shape::Ring, Texture::Dotted, Light::Bright);
         scene.objects[0].x = -0.05;
         scene.objects[0].y = 1.2;
-        assert_eq!(
-            render(&scene, 48).len(),
-            48 * 48 * 3,
-            "wrong number of bytes"
-        );
+        let n_bytes = render(&scene, 48).len();
+        assert_eq!(n_bytes, 48 * 48 * 3, "wrong number of bytes");
     }
 }

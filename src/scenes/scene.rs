@@ -228,20 +228,16 @@ impl Scene {
 
     /// Whether any object has a composition that training never showed.
     pub fn has_held_out(&self) -> bool {
-        self.objects
-            .iter()
-            .any(|o| is_held_out(o.shape, o.colour, o.texture))
+        let is_held_out = |o: &Object| is_held_out(o.shape, o.colour, o.texture);
+        self.objects.iter().any(is_held_out)
     }
 }
 
 fn sample_object<R: Rng + ?Sized>(cell: usize, compositions: Compositions, rng: &mut R) -> Object {
     let (x, y) = jittered_centre(cell, rng);
     loop {
-        let (shape, colour, texture) = (
-            Shape::sample(rng),
-            Colour::sample(rng),
-            Texture::sample(rng),
-        );
+        let (shape, colour) = (Shape::sample(rng), Colour::sample(rng));
+        let texture = Texture::sample(rng);
         if compositions == Compositions::All || !is_held_out(shape, colour, texture) {
             return Object {
                 shape,
@@ -321,15 +317,10 @@ mod tests {
             let mut cells: Vec<_> = scene.objects.iter().map(Object::cell).collect();
             cells.sort_unstable();
             cells.dedup();
-            assert_eq!(
-                cells.len(),
-                scene.objects.len(),
-                "two objects share a cell: {scene:?}"
-            );
-            assert!(
-                !scene.has_held_out(),
-                "a training scene holds a held-out composition: {scene:?}"
-            );
+            let n_objects = scene.objects.len();
+            assert_eq!(cells.len(), n_objects, "objects share a cell: {scene:?}");
+            let has_held_out = scene.has_held_out();
+            assert!(!has_held_out, "{scene:?} holds a held-out composition");
         }
     }
 

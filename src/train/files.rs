@@ -4,7 +4,23 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::weights::manifest::Manifest;
+
+/// Reads a file of text; `None` where there is no such file.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn find_text(path: &Path) -> Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        text => text
+            .map(Some)
+            .with_context(|| format!("reading {}", path.display())),
+    }
+}
 
 /// Reads a file of JSON; `None` where there is no such file.
 ///
@@ -12,14 +28,10 @@ use serde::de::DeserializeOwned;
 ///
 /// The file cannot be read, or is not of this form.
 pub fn find_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    match std::fs::read(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        json => {
-            let parsed = json.map(|json| serde_json::from_slice(&json));
-            let value = parsed.with_context(|| format!("reading {}", path.display()))?;
-            Ok(Some(value.with_context(|| path.display().to_string())?))
-        }
-    }
+    let parsed = find_text(path)?.map(|json| serde_json::from_str(&json));
+    parsed
+        .transpose()
+        .with_context(|| path.display().to_string())
 }
 
 /// Reads a file of JSON.
@@ -31,6 +43,18 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     find_json(path)?.with_context(|| format!("{}: no such file", path.display()))
 }
 
+/// Reads the manifest of a model folder.
+///
+/// # Errors
+///
+/// There is none, or it is broken.
+pub(super) fn read_manifest(folder: &Path) -> Result<Manifest> {
+    let path = folder.join("manifest.json");
+    let json = std::fs::read(&path);
+    let json = json.with_context(|| format!("{}: a model folder was expected", path.display()))?;
+    Ok(Manifest::from_json(&json)?)
+}
+
 /// Writes a file so that it is there whole or not at all, also where several processes write it.
 ///
 /// # Errors
@@ -40,6 +64,24 @@ pub fn put(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     let new = path.with_extension(format!("new{}", std::process::id()));
     std::fs::write(&new, bytes).with_context(|| format!("writing {}", new.display()))?;
     std::fs::rename(&new, path).with_context(|| format!("writing {}", path.display()))
+}
+
+/// Writes a value as a file of JSON that people can read, whole or not at all.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn put_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    put(path, serde_json::to_string_pretty(value)?)
+}
+
+/// Makes a folder, and those that it lies in, where they are not there.
+///
+/// # Errors
+///
+/// A folder cannot be made.
+pub fn make_folder(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path).with_context(|| format!("creating {}", path.display()))
 }
 
 /// Refuses a file that is there already, unless it may be overwritten.

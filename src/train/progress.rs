@@ -65,25 +65,22 @@ impl Meter {
 
     /// Shows how far the work has come.
     pub fn update(&mut self, position: usize, numbers: &[(&str, f32)]) {
-        let message: Vec<String> = numbers
+        let numbers = numbers
             .iter()
-            .map(|(name, value)| format!("{name} {value:.4}"))
-            .collect();
-        let message = message.join(" · ");
+            .map(|(name, value)| format!("{name} {value:.4}"));
+        let message = numbers.collect::<Vec<_>>().join(" · ");
         self.bar.set_position(position as u64);
         if self.bar.is_hidden() && self.printed.elapsed().as_secs() >= SECONDS_PER_LINE {
             let rate = (position - self.start) as f64 / self.started.elapsed().as_secs_f64();
             let left = (self.bar.length().unwrap_or(0) as f64 - position as f64) / rate;
-            eprintln!(
-                "{} {position} · {rate:.1}/s · {left:.0} s left · {message}",
-                self.name
-            );
+            let name = self.name;
+            eprintln!("{name} {position} · {rate:.1}/s · {left:.0} s left · {message}");
             self.printed = std::time::Instant::now();
         }
         self.bar.set_message(message);
     }
 
-    /// Ends the bar.
+    /// Ends the bar and leaves it on screen.
     pub fn finish(&self) {
         self.bar.finish();
     }

@@ -12,13 +12,9 @@ pub fn command_line() -> String {
 /// The commit of this repository and the date; empty where they cannot be told.
 pub(super) fn commit_and_date() -> Provenance {
     let run = |program: &str, arguments: &[&str]| {
-        let output = std::process::Command::new(program)
-            .args(arguments)
-            .output()
-            .ok();
-        output
-            .map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned())
-            .unwrap_or_default()
+        let output = std::process::Command::new(program).args(arguments).output();
+        let text = output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
+        text.unwrap_or_default()
     };
     Provenance {
         commit: run("git", &["rev-parse", "HEAD"]),

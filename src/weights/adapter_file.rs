@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::manifest::Provenance;
 use super::shard::{Precision, metadata, read, write_with_metadata};
-use crate::error::{Error, Result};
-use crate::model::adapter::{AdapterConfig, PerFamily};
+use crate::error::{Error, Result, refuse, refuse_if};
+use crate::model::adapter::{AdapterConfig, Family, PerFamily};
 use crate::model::parameters::TensorRecord;
 
 /// The file's name in a model folder.
@@ -25,7 +25,7 @@ const PREFIXES: PerFamily<&str> = PerFamily {
 /// Adapters with what is known of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdapterFile {
-    /// What they are.
+    /// Sizes, provenance and answers of the adapters.
     pub about: About,
     /// Their tensors, as a manifest's shards name them.
     pub records: PerFamily<Vec<TensorRecord>>,
@@ -38,13 +38,13 @@ pub struct About {
     pub format: u32,
     /// A title of encoder and adapters for people.
     pub title: String,
-    /// Sizes.
+    /// Sizes of each adapter.
     pub adapters: PerFamily<AdapterConfig>,
     /// 1/κ of the reference captions, ascending.
     pub reference_uncertainty: PerFamily<Vec<f64>>,
     /// Captions that tell whether an encoder is the one that the adapters were fitted on.
     pub captions: Vec<String>,
-    /// κ of each.
+    /// κ of each of the captions.
     pub concentration: PerFamily<Vec<f64>>,
     /// How the adapters were made.
     pub provenance: Provenance,
@@ -52,24 +52,22 @@ pub struct About {
 
 impl About {
     fn check(&self) -> Result<()> {
-        if self.format != FORMAT {
-            return Err(Error::Weights(format!(
-                "format {} of the adapter file, expected {FORMAT}",
-                self.format
-            )));
-        }
+        refuse_if!(
+            self.format != FORMAT,
+            "format {} of the adapter file, expected {FORMAT}",
+            self.format
+        );
         let n_captions = self.captions.len();
         let PerFamily {
             vmf,
             power_spherical,
         } = &self.concentration;
-        if n_captions == 0 || vmf.len() != n_captions || power_spherical.len() != n_captions {
-            return Err(Error::Weights(format!(
-                "κ of {} and {} captions in the adapter file, expected {n_captions} and at least one",
-                vmf.len(),
-                power_spherical.len()
-            )));
-        }
+        refuse_if!(
+            n_captions == 0 || vmf.len() != n_captions || power_spherical.len() != n_captions,
+            "κ of {} and {} captions in the adapter file, expected {n_captions} and at least one",
+            vmf.len(),
+            power_spherical.len()
+        );
         Ok(())
     }
 }
@@ -81,28 +79,17 @@ impl AdapterFile {
     ///
     /// A tensor whose values do not fill its shape.
     pub fn write(&self) -> Result<Vec<u8>> {
-        let prefixed = |prefix: &str, records: &[TensorRecord]| {
-            let named = records.iter().map(|record| TensorRecord {
+        let mut records = Vec::new();
+        for family in Family::ALL {
+            let (prefix, of_family) = (PREFIXES.get(family), self.records.get(family));
+            records.extend(of_family.iter().map(|record| TensorRecord {
                 name: format!("{prefix}{}", record.name),
                 ..record.clone()
-            });
-            named.collect::<Vec<_>>()
-        };
-        let PerFamily {
-            vmf,
-            power_spherical,
-        } = &self.records;
-        let records = [
-            prefixed(PREFIXES.vmf, vmf),
-            prefixed(PREFIXES.power_spherical, power_spherical),
-        ];
-        let about = serde_json::to_string(&self.about)
-            .map_err(|error| Error::Weights(format!("adapter file: {error}")))?;
-        write_with_metadata(
-            &records.concat(),
-            Precision::F16,
-            Some((DESCRIPTION, about)),
-        )
+            }));
+        }
+        let about = serde_json::to_string(&self.about);
+        let about = about.map_err(|error| Error::Weights(format!("adapter file: {error}")))?;
+        write_with_metadata(&records, Precision::F16, Some((DESCRIPTION, about)))
     }
 
     /// Reads a file.
@@ -121,24 +108,14 @@ impl AdapterFile {
         about.check()?;
         let mut records = PerFamily::<Vec<TensorRecord>>::default();
         for mut record in read(bytes)? {
-            let of_vmf = record.name.strip_prefix(PREFIXES.vmf).map(str::to_owned);
-            let of_power_spherical = record.name.strip_prefix(PREFIXES.power_spherical);
-            match (of_vmf, of_power_spherical.map(str::to_owned)) {
-                (Some(name), _) => {
-                    record.name = name;
-                    records.vmf.push(record);
-                }
-                (_, Some(name)) => {
-                    record.name = name;
-                    records.power_spherical.push(record);
-                }
-                _ => {
-                    return Err(Error::Weights(format!(
-                        "{}: a tensor of neither adapter",
-                        record.name
-                    )));
-                }
-            }
+            let name = |prefix| record.name.strip_prefix(prefix).map(str::to_owned);
+            let (name, of_family) = match (name(PREFIXES.vmf), name(PREFIXES.power_spherical)) {
+                (Some(name), _) => (name, &mut records.vmf),
+                (_, Some(name)) => (name, &mut records.power_spherical),
+                _ => refuse!("{}: a tensor of neither adapter", record.name),
+            };
+            record.name = name;
+            of_family.push(record);
         }
         Ok(Self { about, records })
     }
@@ -148,6 +125,13 @@ impl AdapterFile {
 mod tests {
     use super::*;
     use crate::weights::shard::write;
+
+    fn both<T>(vmf: T, power_spherical: T) -> PerFamily<T> {
+        PerFamily {
+            vmf,
+            power_spherical,
+        }
+    }
 
     fn file() -> AdapterFile {
         let sizes = AdapterConfig {
@@ -165,25 +149,13 @@ mod tests {
             about: About {
                 format: FORMAT,
                 title: "Test".to_owned(),
-                adapters: PerFamily {
-                    vmf: sizes.clone(),
-                    power_spherical: sizes,
-                },
-                reference_uncertainty: PerFamily {
-                    vmf: vec![0.1, 0.2],
-                    power_spherical: vec![0.3],
-                },
+                adapters: both(sizes.clone(), sizes),
+                reference_uncertainty: both(vec![0.1, 0.2], vec![0.3]),
                 captions: vec!["a star".to_owned()],
-                concentration: PerFamily {
-                    vmf: vec![5.0],
-                    power_spherical: vec![6.0],
-                },
+                concentration: both(vec![5.0], vec![6.0]),
                 provenance: Provenance::default(),
             },
-            records: PerFamily {
-                vmf: vec![record.clone()],
-                power_spherical: vec![record],
-            },
+            records: both(vec![record.clone()], vec![record]),
         }
     }
 
@@ -220,9 +192,8 @@ mod tests {
         let mut records = file().records.vmf;
         records[0].name = "visual.proj".to_owned();
         let about = serde_json::to_string(&file().about).expect("JSON");
-        let bytes = write_with_metadata(&records, Precision::F16, Some((DESCRIPTION, about)))
-            .expect("a file");
-        let error = AdapterFile::read(&bytes).expect_err("a foreign tensor");
+        let bytes = write_with_metadata(&records, Precision::F16, Some((DESCRIPTION, about)));
+        let error = AdapterFile::read(&bytes.expect("a file")).expect_err("a foreign tensor");
         assert!(error.to_string().contains("visual.proj"), "{error}");
     }
 }

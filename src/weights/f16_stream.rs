@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use half::f16;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 
 /// The precision in which a streamed part of a checkpoint is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoragePrecision {
-    /// As they come.
+    /// Bytes as they come.
     AsSent,
     /// Floats of four bytes in two each: half of the disk, eleven significant bits.
     F16,
@@ -53,10 +53,8 @@ impl F16Stream {
     pub fn put(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.rest.extend_from_slice(bytes);
         let (floats, rest) = self.rest.as_chunks();
-        let halves = floats
-            .iter()
-            .flat_map(|float| f16::from_f32(f32::from_le_bytes(*float)).to_le_bytes())
-            .collect();
+        let halved = |float: &[u8; 4]| f16::from_f32(f32::from_le_bytes(*float)).to_le_bytes();
+        let halves = floats.iter().flat_map(halved).collect();
         self.rest = rest.to_vec();
         halves
     }
@@ -74,13 +72,12 @@ impl F16Stream {
 ///
 /// A value that is infinite or no number; the message names the tensor.
 pub fn check_held(name: &str, values: &[f32]) -> Result<()> {
-    if values.iter().all(|value| value.is_finite()) {
-        return Ok(());
-    }
-    Err(Error::Weights(format!(
-        "{name}: holds a number that two bytes do not, at most {} is expected",
-        f16::MAX
-    )))
+    let (is_held, most) = (values.iter().all(|value| value.is_finite()), f16::MAX);
+    refuse_if!(
+        !is_held,
+        "{name}: holds a number that two bytes do not, at most {most} is expected"
+    );
+    Ok(())
 }
 
 #[cfg(test)]
@@ -93,10 +90,8 @@ mod tests {
         #[test]
         fn a_stream_may_be_cut_anywhere(values: Vec<f32>, cuts: Vec<prop::sample::Index>) {
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            let expected: Vec<u8> = values
-                .iter()
-                .flat_map(|value| f16::from_f32(*value).to_le_bytes())
-                .collect();
+            let halved = |value: &f32| f16::from_f32(*value).to_le_bytes();
+            let expected: Vec<u8> = values.iter().flat_map(halved).collect();
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
             cuts.extend([0, bytes.len()]);
             cuts.sort_unstable();
@@ -112,18 +107,11 @@ mod tests {
 
     #[test]
     fn a_float_that_was_cut_is_not_kept() {
-        assert_eq!(
-            StoragePrecision::F16.streamed(7),
-            12,
-            "three floats and a byte"
-        );
-        assert_eq!(StoragePrecision::F16.bytes(12), 6, "three floats");
+        let halved = StoragePrecision::F16;
+        assert_eq!(halved.streamed(7), 12, "three floats and a byte");
+        assert_eq!(halved.bytes(12), 6, "three floats");
         assert_eq!(StoragePrecision::AsSent.streamed(7), 7, "as they come");
-        assert_eq!(
-            StoragePrecision::F16.range(&(8..16)),
-            4..8,
-            "two floats of four"
-        );
+        assert_eq!(halved.range(&(8..16)), 4..8, "two floats of four");
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub struct FileEntry {
 pub struct Shard {
     /// The part of the model in it.
     pub part: Part,
-    /// The file.
+    /// Name, size and hash of the file.
     #[serde(flatten)]
     pub entry: FileEntry,
     /// Each tensor's name, dtype and shape, as in the file's own header.
@@ -107,7 +107,7 @@ pub struct TensorEntry {
     pub name: String,
     /// `F32`, `F16`, or `I8` with the scale of each row in the tensor `NAME.scale`.
     pub dtype: String,
-    /// Shape.
+    /// Number of rows, columns and so on.
     pub shape: Vec<usize>,
 }
 
@@ -131,7 +131,7 @@ pub struct OutOfDistributionDetector {
 /// Inputs and outputs that an engine must reproduce.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Golden {
-    /// Captions.
+    /// Captions whose readings are known.
     pub captions: Vec<String>,
     /// A picture beside the manifest.
     pub image: FileEntry,
@@ -151,7 +151,7 @@ pub struct Golden {
 pub struct Provenance {
     /// The command that made them.
     pub command: String,
-    /// The data's seed.
+    /// Seed of the training data.
     pub seed: u64,
     /// The commit of this repository.
     pub commit: String,

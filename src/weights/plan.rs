@@ -25,10 +25,8 @@ impl Plan {
     /// Ranges in any order; those that touch, overlap or nearly touch become one.
     #[must_use]
     pub fn of(ranges: impl IntoIterator<Item = Range<u64>>) -> Self {
-        let mut ranges: Vec<_> = ranges
-            .into_iter()
-            .filter(|range| !range.is_empty())
-            .collect();
+        let ranges = ranges.into_iter().filter(|range| !range.is_empty());
+        let mut ranges: Vec<_> = ranges.collect();
         ranges.sort_by_key(|range| (range.start, range.end));
         let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
         for range in ranges {
@@ -86,11 +84,8 @@ mod tests {
     #[test]
     fn ranges_that_nearly_touch_are_asked_for_together() {
         let plan = Plan::of([200..300, 0..100, 300..350, 350 + FAR..360 + FAR]);
-        assert_eq!(
-            plan.bytes(),
-            360,
-            "the gap of a hundred bytes is fetched too"
-        );
+        let n_bytes = plan.bytes();
+        assert_eq!(n_bytes, 360, "the gap of a hundred bytes is fetched too");
         assert_eq!(plan.next(0), Some(0..350), "the first request");
         assert_eq!(plan.next(350), Some(350 + FAR..360 + FAR), "the second");
         assert_eq!(plan.next(360), None, "nothing is left");
@@ -118,9 +113,8 @@ mod tests {
     fn every_byte_of_every_range_comes_exactly_once() {
         let ranges = [5..9, 9 + FAR..20 + FAR, 40 + 2 * FAR..41 + 2 * FAR];
         let plan = Plan::of(ranges.clone());
-        let streamed: Vec<u64> = (0..plan.bytes())
-            .map(|n_kept| plan.next(n_kept).expect("more is to come").start)
-            .collect();
+        let next = |n_kept| plan.next(n_kept).expect("more is to come").start;
+        let streamed: Vec<u64> = (0..plan.bytes()).map(next).collect();
         let expected: Vec<u64> = ranges.into_iter().flatten().collect();
         assert_eq!(streamed, expected, "in the order of the file");
     }

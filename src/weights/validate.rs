@@ -1,10 +1,17 @@
 //! Whether a manifest makes sense by itself, before anything it names is read.
 
 use super::manifest::{FORMAT, FileEntry, Golden, Manifest, Part};
-use crate::error::{Error, Result};
-use crate::model::adapter::PerFamily;
+use crate::error::{Error, Result, refuse_if};
+use crate::model::adapter::{Family, PerFamily};
 use crate::model::clip::{Architecture, ClipConfig};
 use crate::model::encoder::{EncoderConfig, ImageTowerConfig, TextTowerConfig, TowersConfig};
+
+/// Returns an error about the manifest unless a condition holds.
+macro_rules! check {
+    ($holds:expr, $($message:tt)*) => {
+        refuse_if!(!($holds), "manifest: {}", format!($($message)*))
+    };
+}
 
 impl Manifest {
     /// Reads and checks a manifest.
@@ -26,9 +33,10 @@ impl Manifest {
     /// The first thing that is wrong, and what was expected instead.
     pub fn validate(&self) -> Result<()> {
         let found = self.format;
-        require(found == FORMAT, || {
-            format!("format is {found}, this program reads {FORMAT}")
-        })?;
+        check!(
+            found == FORMAT,
+            "format is {found}, this program reads {FORMAT}"
+        );
         match &self.encoder {
             EncoderConfig::Clip(clip) => validate_clip(clip)?,
             EncoderConfig::Towers(towers) => validate_towers(towers)?,
@@ -42,24 +50,23 @@ impl Manifest {
 
     fn validate_preprocess(&self) -> Result<()> {
         let (found, expected) = (self.preprocess.image_size, self.encoder.image_size());
-        require(found == expected, || {
-            format!("preprocess.image_size is {found}, the image tower expects {expected}")
-        })?;
-        require(self.preprocess.std.iter().all(|std| *std > 0.0), || {
-            format!(
-                "preprocess.std is {:?}, expected positive numbers",
-                self.preprocess.std
-            )
-        })
+        check!(
+            found == expected,
+            "preprocess.image_size is {found}, the image tower expects {expected}"
+        );
+        check!(
+            self.preprocess.std.iter().all(|std| *std > 0.0),
+            "preprocess.std is {:?}, expected positive numbers",
+            self.preprocess.std
+        );
+        Ok(())
     }
 
     fn validate_files(&self) -> Result<()> {
         let shards = self.shards.iter().map(|shard| &shard.entry);
         let golden = self.golden.iter().map(|golden| &golden.image);
-        std::iter::once(&self.tokenizer)
-            .chain(golden)
-            .chain(shards)
-            .try_for_each(validate_file)
+        let mut files = std::iter::once(&self.tokenizer).chain(golden).chain(shards);
+        files.try_for_each(validate_file)
     }
 
     fn validate_parts(&self) -> Result<()> {
@@ -71,39 +78,30 @@ impl Manifest {
         if self.adapters.is_some() {
             parts.extend([Part::AdapterVmf, Part::AdapterPowerSpherical]);
         }
-        parts.into_iter().try_for_each(|part| {
-            require(self.shards(part).next().is_some(), || {
-                format!("no shard holds the part {part:?}")
-            })
-        })
+        for part in parts {
+            check!(
+                self.shards(part).next().is_some(),
+                "no shard holds the part {part:?}"
+            );
+        }
+        Ok(())
     }
 
     fn validate_adapters(&self) -> Result<()> {
-        let Some(PerFamily {
-            vmf,
-            power_spherical,
-        }) = &self.adapters
-        else {
+        let Some(adapters) = &self.adapters else {
             return Ok(());
         };
         let expected = self.encoder.embed_dim();
-        for adapter in [vmf, power_spherical] {
-            let found = adapter.embed_dim;
-            require(found == expected, || {
-                format!("an adapter's embed_dim is {found}, the towers' is {expected}")
-            })?;
+        for family in Family::ALL {
+            let found = adapters.get(family).embed_dim;
+            check!(
+                found == expected,
+                "an adapter's embed_dim is {found}, the towers' is {expected}"
+            );
         }
-        let Some(PerFamily {
-            vmf,
-            power_spherical,
-        }) = &self.reference_uncertainty
-        else {
-            return Ok(());
-        };
-        for values in [vmf, power_spherical] {
-            require(values.is_sorted(), || {
-                "reference_uncertainty is not ascending".to_owned()
-            })?;
+        let reference = self.reference_uncertainty.iter();
+        for values in reference.flat_map(|both| [&both.vmf, &both.power_spherical]) {
+            check!(values.is_sorted(), "reference_uncertainty is not ascending");
         }
         Ok(())
     }
@@ -122,7 +120,7 @@ fn validate_clip(clip: &ClipConfig) -> Result<()> {
         ("text_cfg.heads", text.heads),
     ];
     for (name, size) in sizes {
-        require(size > 0, || format!("clip.{name} is 0"))?;
+        check!(size > 0, "clip.{name} is 0");
     }
     let divisions = [
         (
@@ -134,25 +132,28 @@ fn validate_clip(clip: &ClipConfig) -> Result<()> {
         ("text_cfg.width", text.width, text.heads),
     ];
     for (name, whole, part) in divisions {
-        require(whole.is_multiple_of(part), || {
-            format!("clip.{name} is {whole}, expected a multiple of {part}")
-        })?;
+        check!(
+            whole.is_multiple_of(part),
+            "clip.{name} is {whole}, expected a multiple of {part}"
+        );
     }
     if clip.architecture == Architecture::SigLip {
         let (found, expected) = (clip.embed_dim, vision.width);
-        require(found == expected, || {
-            format!("clip.embed_dim is {found}, SigLIP's image tower gives {expected}")
-        })?;
-        require(!clip.quick_gelu, || {
-            "clip.quick_gelu is true, SigLIP has another".to_owned()
-        })?;
+        check!(
+            found == expected,
+            "clip.embed_dim is {found}, SigLIP's image tower gives {expected}"
+        );
+        check!(
+            !clip.quick_gelu,
+            "clip.quick_gelu is true, SigLIP has another"
+        );
     }
-    require(text.context_length >= 2, || {
-        format!(
-            "clip.text_cfg.context_length is {}, expected at least a start and an end token",
-            text.context_length
-        )
-    })
+    check!(
+        text.context_length >= 2,
+        "clip.text_cfg.context_length is {}, expected at least a start and an end token",
+        text.context_length
+    );
+    Ok(())
 }
 
 fn validate_towers(towers: &TowersConfig) -> Result<()> {
@@ -169,27 +170,23 @@ fn validate_towers(towers: &TowersConfig) -> Result<()> {
         ("image.width", image.width),
         ("image_head.hidden_width", towers.image_head.hidden_width),
     ];
-    let stages = image.stages.iter().flat_map(|stage| {
-        [
-            stage.kernel_size,
-            stage.stride,
-            stage.expansion,
-            stage.width,
-            stage.layers,
-        ]
-    });
+    let stages = image.stages.iter();
+    let stages = stages.flat_map(|s| [s.kernel_size, s.stride, s.expansion, s.width, s.layers]);
     let stages = stages.map(|size| ("image.stages", size));
     for (name, size) in sizes.into_iter().chain(stages) {
-        require(size > 0, || format!("towers.{name} is 0"))?;
+        check!(size > 0, "towers.{name} is 0");
     }
-    require(text.width.is_multiple_of(text.heads), || {
-        let (width, heads) = (text.width, text.heads);
-        format!("towers.text.width is {width}, expected a multiple of {heads}")
-    })?;
-    require(text.context_length >= 3, || {
-        let length = text.context_length;
-        format!("towers.text.context_length is {length}, expected at least 3")
-    })
+    let (width, heads) = (text.width, text.heads);
+    check!(
+        text.width.is_multiple_of(text.heads),
+        "towers.text.width is {width}, expected a multiple of {heads}"
+    );
+    let length = text.context_length;
+    check!(
+        text.context_length >= 3,
+        "towers.text.context_length is {length}, expected at least 3"
+    );
+    Ok(())
 }
 
 fn validate_file(entry: &FileEntry) -> Result<()> {
@@ -201,26 +198,28 @@ fn validate_file(entry: &FileEntry) -> Result<()> {
     let is_plain = !file.is_empty()
         && !file.contains(['\\', ':'])
         && file.split('/').all(|step| !matches!(step, "" | "." | ".."));
-    require(is_plain, || {
-        format!("file is {file:?}, expected a path below the manifest's folder")
-    })?;
-    require(*bytes > 0, || format!("{file}: bytes is 0"))?;
-    let is_hash = sha256.len() == 64
-        && sha256
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    require(is_hash, || {
-        format!("{file}: sha256 is {sha256:?}, expected 64 lower-case hexadecimal digits")
-    })
+    check!(
+        is_plain,
+        "file is {file:?}, expected a path below the manifest's folder"
+    );
+    check!(*bytes > 0, "{file}: bytes is 0");
+    let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_hash = sha256.len() == 64 && sha256.bytes().all(is_digit);
+    check!(
+        is_hash,
+        "{file}: sha256 is {sha256:?}, expected 64 lower-case hexadecimal digits"
+    );
+    Ok(())
 }
 
 fn validate_golden(golden: &Golden) -> Result<()> {
     let expected = golden.captions.len();
-    require(expected > 0, || "golden.captions is empty".to_owned())?;
+    check!(expected > 0, "golden.captions is empty");
     let per_family = |values: &Option<PerFamily<Vec<f64>>>| {
-        values.as_ref().map_or(vec![], |both| {
-            vec![both.vmf.len(), both.power_spherical.len()]
-        })
+        let lengths = values
+            .iter()
+            .flat_map(|both| [both.vmf.len(), both.power_spherical.len()]);
+        lengths.collect()
     };
     let norms = golden.features_norm.iter().map(Vec::len).collect();
     let lengths = [
@@ -230,19 +229,10 @@ fn validate_golden(golden: &Golden) -> Result<()> {
         ("nats", per_family(&golden.nats)),
     ];
     for (name, lengths) in lengths {
-        require(lengths.iter().all(|length| *length == expected), || {
-            format!(
-                "golden.{name} has {lengths:?} values, expected {expected}, one for each caption"
-            )
-        })?;
+        check!(
+            lengths.iter().all(|length| *length == expected),
+            "golden.{name} has {lengths:?} values, expected {expected}, one for each caption"
+        );
     }
     Ok(())
-}
-
-fn require(holds: bool, message: impl FnOnce() -> String) -> Result<()> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Error::Weights(format!("manifest: {}", message())))
-    }
 }

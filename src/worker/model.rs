@@ -173,7 +173,7 @@ impl Model {
             None => drop(self.probe().await?),
         }
         let device = &self.loaded.device_words;
-        let card = answer::Engine {
+        let card = answer::EngineFacts {
             name: self.loaded.name.to_owned(),
             device: match session.precision() {
                 WeightPrecision::Float => device.clone(),

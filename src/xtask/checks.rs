@@ -1,7 +1,8 @@
 //! `cargo xtask test`: every check there is, one line for each step, and one line that sums them up.
 
 use std::env;
-use std::process::ExitCode;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use super::report::{self, Tally};
@@ -18,194 +19,127 @@ enum Outcome {
     Skipped(String),
 }
 
-struct Step {
-    name: &'static str,
-    what: &'static str,
-    run: fn() -> Result<Outcome, String>,
-}
+/// A step: its name, what it does for people, and the check.
+type NamedStep = (&'static str, &'static str, fn() -> Result<Outcome, String>);
 
 /// Cheapest first.
-const STEPS: [Step; 11] = [
-    Step {
-        name: "format",
-        what: "formatting",
-        run: format,
-    },
-    Step {
-        name: "xtask",
-        what: "these commands' own lints and tests",
-        run: xtask,
-    },
-    Step {
-        name: "lint-native",
-        what: "lints of the native program",
-        run: lint_native,
-    },
-    Step {
-        name: "doc",
-        what: "documentation",
-        run: document,
-    },
-    Step {
-        name: "lint-web",
-        what: "lints of the page",
-        run: lint_web,
-    },
-    Step {
-        name: "native",
-        what: "native tests",
-        run: test_native,
-    },
-    Step {
-        name: "cuda",
-        what: "the program for an NVIDIA GPU compiles",
-        run: check_cuda,
-    },
-    Step {
-        name: "libtorch",
-        what: "the program that trains through libtorch compiles",
-        run: check_libtorch,
-    },
-    Step {
-        name: "browser",
-        what: "tests inside a headless browser",
-        run: test_in_browser,
-    },
-    Step {
-        name: "page",
-        what: "the release build of the page and its weight",
-        run: build_page,
-    },
-    Step {
-        name: "e2e",
-        what: "the built page, driven in a headless browser",
-        run: test_page,
-    },
+const STEPS: [NamedStep; 11] = [
+    ("format", "formatting", format),
+    ("xtask", "these commands' own lints and tests", xtask),
+    ("lint-native", "lints of the native program", lint_native),
+    ("doc", "documentation", document),
+    ("lint-web", "lints of the page", lint_web),
+    ("native", "native tests", test_native),
+    ("cuda", "the program for an NVIDIA GPU compiles", check_cuda),
+    (
+        "libtorch",
+        "the program that trains through libtorch compiles",
+        check_libtorch,
+    ),
+    (
+        "browser",
+        "tests inside a headless browser",
+        test_in_browser,
+    ),
+    (
+        "page",
+        "the release build of the page and its weight",
+        build_page,
+    ),
+    (
+        "e2e",
+        "the built page, driven in a headless browser",
+        test_page,
+    ),
 ];
+/// For the browser, with the features of the page and its workers.
+const WEB: &str = "--release --target wasm32-unknown-unknown --no-default-features --features web";
+/// The tests that run in a browser.
+const WEB_TESTS: &str = "--test web --test portable --test preprocess_text";
 
 /// Runs the steps named, or all of them; the last line it prints is `N passed, N failed, N skipped`.
 pub(crate) fn run(names: &[&str]) -> ExitCode {
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| STEPS.iter().all(|step| step.name != **name))
-    {
+    let is_unknown = |name: &&&str| STEPS.iter().all(|step| step.0 != **name);
+    if let Some(unknown) = names.iter().find(is_unknown) {
         println!("no step {unknown}: expected one of {}", step_names());
         return ExitCode::FAILURE;
     }
     let mut sum = Tally::default();
-    for step in STEPS
-        .iter()
-        .filter(|step| names.is_empty() || names.contains(&step.name))
-    {
+    let is_asked_for = |step: &&NamedStep| names.is_empty() || names.contains(&step.0);
+    for step in STEPS.iter().filter(is_asked_for) {
         sum += run_step(step);
     }
-    println!(
-        "{} passed, {} failed, {} skipped",
-        sum.passed, sum.failed, sum.skipped
-    );
-    if sum.failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    let (passed, failed, skipped) = (sum.passed, sum.failed, sum.skipped);
+    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    ExitCode::from(u8::from(failed > 0))
 }
 
 pub(crate) fn step_names() -> String {
-    STEPS.map(|step| step.name).join(", ")
+    STEPS.map(|step| step.0).join(", ")
 }
 
-fn run_step(step: &Step) -> Tally {
-    println!("== {}: {}", step.name, step.what);
+fn run_step(&(name, what, check): &NamedStep) -> Tally {
+    println!("== {name}: {what}");
     let start = Instant::now();
-    let outcome = (step.run)();
+    let outcome = check();
     let seconds = start.elapsed().as_secs();
     match outcome {
         Ok(Outcome::Counted(tally)) => {
-            let verdict = if tally.failed == 0 { "ok" } else { "FAILED" };
-            println!(
-                "== {}: {verdict}, {} passed, {} failed in {seconds} s",
-                step.name, tally.passed, tally.failed
-            );
+            let (passed, failed) = (tally.passed, tally.failed);
+            let verdict = if failed == 0 { "ok" } else { "FAILED" };
+            println!("== {name}: {verdict}, {passed} passed, {failed} failed in {seconds} s");
             tally
         }
         Ok(Outcome::Skipped(reason)) => {
-            println!("== {}: skipped: {reason}", step.name);
+            println!("== {name}: skipped: {reason}");
+            let skipped = 1;
             Tally {
-                skipped: 1,
+                skipped,
                 ..Tally::default()
             }
         }
         Err(message) => {
-            println!("== {}: FAILED in {seconds} s: {message}", step.name);
+            println!("== {name}: FAILED in {seconds} s: {message}");
             Tally::one(false)
         }
     }
 }
 
 fn format() -> Result<Outcome, String> {
-    cargo(&["fmt", "--check"])
+    cargo("fmt --check")
 }
 
 fn xtask() -> Result<Outcome, String> {
-    const ONLY: [&str; 3] = ["--no-default-features", "--features", "xtask"];
-    cargo(
-        &[
-            &["clippy"],
-            &ONLY[..],
-            &["--lib", "--bin", "xtask", "--", "-D", "warnings"],
-        ]
-        .concat(),
-    )?;
-    test(
-        &[&["test"], &ONLY[..], &["--lib", "--", "xtask::"]].concat(),
-        &[],
-    )
+    const ONLY: &str = "--no-default-features --features xtask --lib";
+    cargo(&format!("clippy {ONLY} --bin xtask -- -D warnings"))?;
+    test(&format!("test {ONLY} -- xtask::"), &[])
 }
 
 fn lint_native() -> Result<Outcome, String> {
-    cargo(&["clippy", "--all-targets", "--", "-D", "warnings"])
+    cargo("clippy --all-targets -- -D warnings")
 }
 
 fn document() -> Result<Outcome, String> {
-    shell::succeed(
-        shell::program("cargo", &["doc", "--no-deps", "--lib"]).env("RUSTDOCFLAGS", "-D warnings"),
-    )?;
-    Ok(Outcome::Counted(Tally::one(true)))
+    let mut command = shell::program("cargo", &["doc", "--no-deps", "--lib"]);
+    one(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 fn lint_web() -> Result<Outcome, String> {
     tools::ensure_wasm_target()?;
-    cargo(&[
-        "clippy",
-        "--release",
-        "--target",
-        "wasm32-unknown-unknown",
-        "--no-default-features",
-        "--features",
-        "web",
-        "--lib",
-        "--bins",
-        "--test",
-        "web",
-        "--test",
-        "portable",
-        "--test",
-        "preprocess_text",
-        "--",
-        "-D",
-        "warnings",
-    ])
+    cargo(&format!(
+        "clippy {WEB} --lib --bins {WEB_TESTS} -- -D warnings"
+    ))
 }
 
 /// The tests of the built page are left to [`test_page`], which has one; those of the shared data run where it is.
 fn test_native() -> Result<Outcome, String> {
-    const ALL: [&str; 5] = ["test", "--no-fail-fast", "--", "--skip", "built_page::"];
+    const ALL: &str = "test --no-fail-fast -- --skip built_page::";
     if env::var_os("KAPPASCOPE_SHARED_DATA").is_none() {
-        return test(&ALL, &[]);
+        return test(ALL, &[]);
     }
-    let mut tally = counted(&[&ALL[..], &["--skip", SHARED_DATA]].concat(), &[])?;
+    let mut tally = counted(&format!("{ALL} --skip {SHARED_DATA}"), &[])?;
     tally += counted(
-        &["test", "--no-fail-fast", "--", "--ignored", SHARED_DATA],
+        &format!("test --no-fail-fast -- --ignored {SHARED_DATA}"),
         &[],
     )?;
     Ok(Outcome::Counted(tally))
@@ -215,8 +149,7 @@ fn test_native() -> Result<Outcome, String> {
 /// which only linking needs.
 fn check_cuda() -> Result<Outcome, String> {
     let mut command = shell::program("cargo", &["check", "--features", "cuda", "--bin", "train"]);
-    shell::succeed(command.env("DOCS_RS", "1"))?;
-    Ok(Outcome::Counted(Tally::one(true)))
+    one(command.env("DOCS_RS", "1"))
 }
 
 fn check_libtorch() -> Result<Outcome, String> {
@@ -224,11 +157,7 @@ fn check_libtorch() -> Result<Outcome, String> {
         let reason = "LIBTORCH names no folder with libtorch 2.9".to_owned();
         return Ok(Outcome::Skipped(reason));
     }
-    shell::succeed(&mut shell::program(
-        "cargo",
-        &["check", "--features", "libtorch", "--bin", "train"],
-    ))?;
-    Ok(Outcome::Counted(Tally::one(true)))
+    cargo("check --features libtorch --bin train")
 }
 
 /// In release, so that the page's own build finds the dependencies made.
@@ -239,27 +168,11 @@ fn test_in_browser() -> Result<Outcome, String> {
     };
     tools::ensure_wasm_target()?;
     tools::ensure_wasm_bindgen()?;
-    test(
-        &[
-            "test",
-            "--release",
-            "--target",
-            "wasm32-unknown-unknown",
-            "--no-default-features",
-            "--features",
-            "web",
-            "--test",
-            "web",
-            "--test",
-            "portable",
-            "--test",
-            "preprocess_text",
-        ],
-        &[
-            ("CHROMEDRIVER", &driver),
-            ("WASM_BINDGEN_TEST_TIMEOUT", "300"),
-        ],
-    )
+    let variables = [
+        ("CHROMEDRIVER", &*driver),
+        ("WASM_BINDGEN_TEST_TIMEOUT", "300"),
+    ];
+    test(&format!("test {WEB} {WEB_TESTS}"), &variables)
 }
 
 fn build_page() -> Result<Outcome, String> {
@@ -293,32 +206,42 @@ fn drive_page(driver: &str) -> Result<Outcome, String> {
         missing.push(("while_a_large_image_encoder", reason));
     }
     let mut tally = Tally::default();
-    let mut others = vec!["--skip", TIMED];
+    let mut others = format!("--skip {TIMED}");
     for (name, reason) in &missing {
         println!("skipped: {name}: {reason}");
         tally.skipped += 1;
-        others.extend(["--skip", name]);
+        others += &format!(" --skip {name}");
     }
-    for only in [&others[..], &["--test-threads=1", TIMED]] {
-        let arguments = [&["test", "--test", "e2e", "--", "--ignored"], only].concat();
-        tally += counted(&arguments, &[("CHROMEDRIVER", driver)])?;
+    for only in [others, format!("--test-threads=1 {TIMED}")] {
+        let line = format!("test --test e2e -- --ignored {only}");
+        tally += counted(&line, &[("CHROMEDRIVER", driver)])?;
     }
     Ok(Outcome::Counted(tally))
 }
 
-/// A command of Cargo's that counts as one test.
-fn cargo(arguments: &[&str]) -> Result<Outcome, String> {
-    shell::succeed(&mut shell::program("cargo", arguments))?;
+/// A command that counts as one test.
+fn one(command: &mut Command) -> Result<Outcome, String> {
+    shell::succeed(command)?;
     Ok(Outcome::Counted(Tally::one(true)))
 }
 
-/// A command of Cargo's whose tests are counted one by one.
-fn test(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Outcome, String> {
-    counted(arguments, variables).map(Outcome::Counted)
+/// A command of Cargo's, its words parted by spaces.
+fn cargo_command(line: &str) -> Command {
+    shell::program("cargo", &line.split(' ').collect::<Vec<_>>())
 }
 
-fn counted(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Tally, String> {
-    let mut command = shell::program("cargo", arguments);
+/// A command of Cargo's that counts as one test.
+fn cargo(line: &str) -> Result<Outcome, String> {
+    one(&mut cargo_command(line))
+}
+
+/// A command of Cargo's whose tests are counted one by one.
+fn test(line: &str, variables: &[(&str, &str)]) -> Result<Outcome, String> {
+    counted(line, variables).map(Outcome::Counted)
+}
+
+fn counted(line: &str, variables: &[(&str, &str)]) -> Result<Tally, String> {
+    let mut command = cargo_command(line);
     command.envs(variables.iter().copied());
     let finished = shell::show_and_keep(&mut command)?;
     report::skipped(&finished.stdout).for_each(|line| println!("{line}"));
@@ -331,9 +254,8 @@ fn browser_driver() -> Result<String, String> {
         return Err("no Chromium or Chrome on the path".to_owned());
     }
     let named = env::var("CHROMEDRIVER").ok();
-    let found =
-        || shell::find_program(&["chromedriver"]).map(|path| path.to_string_lossy().into_owned());
-    named
-        .or_else(found)
-        .ok_or_else(|| "no chromedriver on the path".to_owned())
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let found = || shell::find_program(&["chromedriver"]).map(text);
+    let driver = named.or_else(found);
+    driver.ok_or_else(|| "no chromedriver on the path".to_owned())
 }

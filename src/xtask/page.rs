@@ -56,9 +56,8 @@ pub(crate) fn build() -> Result<(), String> {
 
 /// Builds the page and serves it until it is stopped.
 pub(crate) fn serve(port: &str) -> Result<(), String> {
-    let number: u16 = port
-        .parse()
-        .map_err(|_| format!("port {port}: expected a number below 65536"))?;
+    let number = port.parse::<u16>();
+    let number = number.map_err(|_| format!("port {port}: expected a number below 65536"))?;
     TcpListener::bind(("127.0.0.1", number))
         .map_err(|e| format!("port {port}: {e}; choose another with --port"))?;
     tools::ensure_page_tools()?;
@@ -72,9 +71,9 @@ pub(crate) fn serve(port: &str) -> Result<(), String> {
         "127.0.0.1",
         "--port",
         port,
-    ])
-    .spawn()
-    .map_err(|e| format!("trunk cannot be started: {e}"))?;
+    ]);
+    let server = server.spawn();
+    let mut server = server.map_err(|e| format!("trunk cannot be started: {e}"))?;
     while TcpStream::connect(("127.0.0.1", number)).is_err() {
         if let Ok(Some(status)) = server.try_wait() {
             return Err(format!("trunk stopped: {status}"));
@@ -83,45 +82,30 @@ pub(crate) fn serve(port: &str) -> Result<(), String> {
     }
     println!("Kappascope is at http://127.0.0.1:{port}/ (Ctrl-C stops it)");
     let status = server.wait().map_err(|e| format!("trunk was lost: {e}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("trunk stopped: {status}"))
-    }
+    let stopped = || format!("trunk stopped: {status}");
+    status.success().then_some(()).ok_or_else(stopped)
 }
 
 /// Holds each program of the built page against its budget: what was checked, and whether it held.
 pub(crate) fn weigh() -> Result<Vec<(String, bool)>, String> {
     let mut results = Vec::new();
     for budget in &BUDGETS {
-        let wasm =
-            fs::read(find_wasm(budget.program)?).map_err(|e| format!("{}: {e}", budget.program))?;
+        let program = budget.program;
+        let wasm = fs::read(find_wasm(program)?).map_err(|e| format!("{program}: {e}"))?;
         let gzipped_bytes = gzipped_bytes(&wasm)?;
         let (kib, limit) = (gzipped_bytes / 1024, budget.gzipped_bytes / 1024);
-        let weight = format!(
-            "{} weighs {kib} KiB gzipped, at most {limit}",
-            budget.program
-        );
+        let weight = format!("{program} weighs {kib} KiB gzipped, at most {limit}");
         results.push((weight, gzipped_bytes <= budget.gzipped_bytes));
-        let missing = budget
-            .with
-            .iter()
-            .filter(|name| !contains(&wasm, name))
-            .map(|name| format!("lacks {name}"));
-        let present = budget
-            .without
-            .iter()
-            .filter(|name| contains(&wasm, name))
-            .map(|name| format!("holds {name}"));
+        let missing = budget.with.iter().filter(|name| !contains(&wasm, name));
+        let missing = missing.map(|name| format!("lacks {name}"));
+        let present = budget.without.iter().filter(|name| contains(&wasm, name));
+        let present = present.map(|name| format!("holds {name}"));
         let wrong: Vec<String> = present.chain(missing).collect();
-        results.push((
-            format!(
-                "{} holds only the crates it should {}",
-                budget.program,
-                wrong.join(", ")
-            ),
-            wrong.is_empty(),
-        ));
+        let crates = format!(
+            "{program} holds only the crates it should {}",
+            wrong.join(", ")
+        );
+        results.push((crates, wrong.is_empty()));
     }
     for (folder, limit) in MODELS {
         let bytes = folder_bytes(&shell::root().join("dist").join(folder));
@@ -155,14 +139,11 @@ fn trunk(arguments: &[&str]) -> Command {
 fn find_wasm(program: &str) -> Result<PathBuf, String> {
     let entries = fs::read_dir(shell::root().join("dist")).map_err(|e| format!("dist: {e}"))?;
     let is_it = |path: &PathBuf| {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        name.ends_with("_bg.wasm")
-            && (name.starts_with(&format!("{program}-"))
-                || name.starts_with(&format!("{program}_bg")))
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let rest = name
+            .strip_prefix(program)
+            .filter(|rest| rest.ends_with("_bg.wasm"));
+        rest.is_some_and(|rest| rest.starts_with('-') || rest.starts_with("_bg"))
     };
     let found = entries.flatten().map(|entry| entry.path()).find(is_it);
     found.ok_or_else(|| format!("dist: expected the program {program}"))
@@ -170,21 +151,20 @@ fn find_wasm(program: &str) -> Result<PathBuf, String> {
 
 fn gzipped_bytes(bytes: &[u8]) -> Result<usize, String> {
     let wrong = |e: std::io::Error| format!("gzip: {e}");
-    let mut gzip = Command::new("gzip")
-        .args(["-9", "-c"])
+    let mut gzip = Command::new("gzip");
+    gzip.args(["-9", "-c"])
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(wrong)?;
+        .stdout(Stdio::piped());
+    let mut gzip = gzip.spawn().map_err(wrong)?;
     let mut input = gzip.stdin.take().ok_or("gzip takes no input")?;
     thread::scope(|scope| {
         // Written from beside, or both sides would wait once the pipe back is full.
         let writer = scope.spawn(move || input.write_all(bytes));
         let output = gzip.wait_with_output().map_err(wrong)?;
-        writer
+        let written = writer
             .join()
-            .map_err(|_| "gzip's input was lost".to_owned())?
-            .map_err(wrong)?;
+            .map_err(|_| "gzip's input was lost".to_owned())?;
+        written.map_err(wrong)?;
         Ok(output.stdout.len())
     })
 }
@@ -202,10 +182,8 @@ mod tests {
     #[test]
     fn repetition_gzips_to_little() {
         let size = gzipped_bytes(&vec![7; 1_000_000]).expect("gzip runs");
-        assert!(
-            (100..5_000).contains(&size),
-            "a million equal bytes became {size}"
-        );
+        let is_little = (100..5_000).contains(&size);
+        assert!(is_little, "a million equal bytes became {size}");
     }
 
     #[test]

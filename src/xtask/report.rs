@@ -35,10 +35,10 @@ impl AddAssign for Tally {
 /// that succeeded without a single result.
 pub(crate) fn tally(output: &str, succeeded: bool) -> Tally {
     let mut sum = Tally::default();
-    for line in output
+    let results = output
         .lines()
-        .filter_map(|line| line.trim().strip_prefix("test result:"))
-    {
+        .filter_map(|line| line.trim().strip_prefix("test result:"));
+    for line in results {
         sum += Tally {
             passed: count_before(line, "passed"),
             failed: count_before(line, "failed"),
@@ -54,19 +54,10 @@ pub(crate) fn tally(output: &str, succeeded: bool) -> Tally {
 /// Names and reasons of the tests that were skipped, from lines like `test name ... ignored, reason`.
 pub(crate) fn skipped(output: &str) -> impl Iterator<Item = String> {
     output.lines().filter_map(|line| {
-        let (name, reason) = line
-            .trim()
-            .strip_prefix("test ")?
-            .split_once(" ... ignored")?;
-        let reason = reason.trim_start_matches(", ");
-        Some(format!(
-            "skipped: {name}: {}",
-            if reason.is_empty() {
-                "no reason given"
-            } else {
-                reason
-            }
-        ))
+        let test = line.trim().strip_prefix("test ")?;
+        let (name, reason) = test.split_once(" ... ignored")?;
+        let reason = reason.strip_prefix(", ").unwrap_or("no reason given");
+        Some(format!("skipped: {name}: {reason}"))
     })
 }
 
@@ -74,9 +65,8 @@ fn count_before(line: &str, word: &str) -> usize {
     let before = line
         .split(';')
         .find_map(|part| part.trim().strip_suffix(word));
-    before
-        .and_then(|text| text.split_whitespace().last()?.parse().ok())
-        .unwrap_or(0)
+    let count = before.and_then(|text| text.split_whitespace().last()?.parse().ok());
+    count.unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -91,45 +81,31 @@ test result: ok. 10 passed; 0 failed; 1 ignored; 0 measured; 4 filtered out; fin
 test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 filtered out; finished in 0.31s
 ";
 
+    fn of(passed: usize, failed: usize, skipped: usize) -> Tally {
+        Tally {
+            passed,
+            failed,
+            skipped,
+        }
+    }
+
     #[test]
     fn results_of_all_programs_are_summed() {
-        assert_eq!(
-            tally(OUTPUT, false),
-            Tally {
-                passed: 11,
-                failed: 2,
-                skipped: 1
-            },
-            "sum of both lines"
-        );
+        assert_eq!(tally(OUTPUT, false), of(11, 2, 1), "sum of both lines");
     }
 
     #[test]
     fn a_program_that_died_counts_as_a_failure() {
-        assert_eq!(
-            tally("error: could not compile", false),
-            Tally::one(false),
-            "no result line at all"
-        );
+        let died = tally("error: could not compile", false);
+        assert_eq!(died, Tally::one(false), "no result line at all");
         assert_eq!(tally("", true), Tally::one(false), "success without a test");
         let died_later = tally("test result: ok. 3 passed; 0 failed; 0 ignored", false);
-        assert_eq!(
-            died_later,
-            Tally {
-                passed: 3,
-                failed: 1,
-                skipped: 0
-            },
-            "a later program died"
-        );
+        assert_eq!(died_later, of(3, 1, 0), "a later program died");
     }
 
     #[test]
     fn skipped_tests_are_named_with_their_reason() {
-        assert_eq!(
-            skipped(OUTPUT).collect::<Vec<_>>(),
-            ["skipped: b: needs a GPU"],
-            "the ignored test"
-        );
+        let found: Vec<String> = skipped(OUTPUT).collect();
+        assert_eq!(found, ["skipped: b: needs a GPU"], "the ignored test");
     }
 }

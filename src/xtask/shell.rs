@@ -16,21 +16,16 @@ pub(crate) struct Finished {
 /// A program that sees the tools that [`super::tools`] installed before those of the machine.
 pub(crate) fn program(name: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
-    command
-        .args(arguments)
-        .current_dir(root())
-        .env("PATH", search_path())
-        .stdin(Stdio::null());
+    command.args(arguments).current_dir(root());
+    command.env("PATH", search_path()).stdin(Stdio::null());
     command
 }
 
 /// Runs a program; its standard output is shown line by line and kept.
 pub(crate) fn show_and_keep(command: &mut Command) -> Result<Finished, String> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|e| format!("{name} cannot be started: {e}"))?;
+    let child = command.stdout(Stdio::piped()).spawn();
+    let mut child = child.map_err(|e| format!("{name} cannot be started: {e}"))?;
     let mut stdout = String::new();
     if let Some(pipe) = child.stdout.take() {
         for line in BufReader::new(pipe).lines().map_while(Result::ok) {
@@ -40,21 +35,16 @@ pub(crate) fn show_and_keep(command: &mut Command) -> Result<Finished, String> {
         }
     }
     let status = child.wait().map_err(|e| format!("{name} was lost: {e}"))?;
-    Ok(Finished {
-        succeeded: status.success(),
-        stdout,
-    })
+    let succeeded = status.success();
+    Ok(Finished { succeeded, stdout })
 }
 
 /// Runs a program whose output needs no reading.
 pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
     let line = format!("{command:?}");
     let status = command.status().map_err(|e| format!("{line}: {e}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("{line} failed: {status}"))
-    }
+    let failed = || format!("{line} failed: {status}");
+    status.success().then_some(()).ok_or_else(failed)
 }
 
 /// What a program prints, if it can be run at all.
@@ -63,36 +53,34 @@ pub(crate) fn output_of(name: &str, arguments: &[&str]) -> Option<String> {
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    output
-        .status
-        .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    let text = || String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then(text)
 }
 
 /// The first of these programs that lies on the path.
 pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
     let path = search_path();
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    let candidates = names
+    let at = |name| folders.iter().map(move |folder| folder.join(name));
+    names
         .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    candidates.into_iter().find(|candidate| candidate.is_file())
+        .flat_map(at)
+        .find(|candidate| candidate.is_file())
 }
 
 /// The folder of `Cargo.toml`, as `cargo run` says it: this program may have been built in another clone with the same
 /// target directory.
 pub(crate) fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
-        env::var_os("CARGO_MANIFEST_DIR")
-            .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
+        let folder = env::var_os("CARGO_MANIFEST_DIR");
+        folder.map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
     });
     &ROOT
 }
 
 /// Where missing tools are installed: beside the build's other products, so that nothing of the user's is replaced.
 pub(crate) fn tools_folder() -> PathBuf {
-    let target =
-        env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     root().join(target).join("tools")
 }
 

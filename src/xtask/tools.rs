@@ -17,8 +17,8 @@ pub(crate) fn ensure_page_tools() -> Result<(), String> {
 
 /// Sees to the `wasm32-unknown-unknown` target.
 pub(crate) fn ensure_wasm_target() -> Result<(), String> {
-    let sysroot =
-        shell::output_of("rustc", &["--print", "sysroot"]).ok_or("rustc was not found")?;
+    let sysroot = shell::output_of("rustc", &["--print", "sysroot"]);
+    let sysroot = sysroot.ok_or("rustc was not found")?;
     if fs::exists(format!("{sysroot}/lib/rustlib/{WASM_TARGET}")).unwrap_or(false) {
         return Ok(());
     }
@@ -31,65 +31,53 @@ pub(crate) fn ensure_wasm_target() -> Result<(), String> {
 
 /// Sees to wasm-bindgen's programs at exactly the version that the crate is locked to.
 pub(crate) fn ensure_wasm_bindgen() -> Result<(), String> {
-    let lock = fs::read_to_string(shell::root().join("Cargo.lock"))
-        .map_err(|e| format!("Cargo.lock: {e}"))?;
-    let version = locked_version(&lock, "wasm-bindgen")
-        .ok_or("Cargo.lock names no version of wasm-bindgen")?;
+    let lock = fs::read_to_string(shell::root().join("Cargo.lock"));
+    let lock = lock.map_err(|e| format!("Cargo.lock: {e}"))?;
+    let version = locked_version(&lock, "wasm-bindgen");
+    let version = version.ok_or("Cargo.lock names no version of wasm-bindgen")?;
     // Without `--locked`: the lock file of this release names a version that was withdrawn.
     ensure("wasm-bindgen", "wasm-bindgen-cli", version, &[])
 }
 
 /// Sees to axe-core, which looks for obstacles to assistive technology in the built page.
 pub(crate) fn ensure_axe() -> Result<(), String> {
-    if shell::root()
-        .join("node_modules/axe-core/axe.min.js")
-        .exists()
-    {
+    let axe = shell::root().join("node_modules/axe-core/axe.min.js");
+    if axe.exists() {
         return Ok(());
     }
     if shell::find_program(&["npm"]).is_none() {
         return Err("no npm on the path to fetch axe-core with".to_owned());
     }
     let package = format!("axe-core@{AXE_VERSION}");
-    shell::succeed(&mut shell::program(
-        "npm",
-        &[
-            "install",
-            "--silent",
-            "--no-save",
-            "--no-package-lock",
-            &package,
-        ],
-    ))
+    let arguments = [
+        "install",
+        "--silent",
+        "--no-save",
+        "--no-package-lock",
+        &package,
+    ];
+    shell::succeed(&mut shell::program("npm", &arguments))
 }
 
 fn ensure(program: &str, package: &str, version: &str, flags: &[&str]) -> Result<(), String> {
-    let found = shell::output_of(program, &["--version"]);
-    if found
-        .as_deref()
-        .is_some_and(|text| text.split_whitespace().any(|word| word == version))
-    {
+    let found = shell::output_of(program, &["--version"]).unwrap_or_default();
+    if found.split_whitespace().any(|word| word == version) {
         return Ok(());
     }
     println!("installing {package} {version}; this takes some minutes, once");
-    let folder = shell::tools_folder();
-    let mut install = shell::program(
-        "cargo",
-        &[
-            "install",
-            "--quiet",
-            package,
-            "--version",
-            version,
-            "--force",
-            "--root",
-        ],
-    );
+    let arguments = [
+        "install",
+        "--quiet",
+        package,
+        "--version",
+        version,
+        "--force",
+        "--root",
+    ];
+    let mut install = shell::program("cargo", &arguments);
+    install.arg(shell::tools_folder()).args(flags);
     // Its own temporary build folder: the project's would keep the tool's intermediate files for ever.
-    install
-        .arg(&folder)
-        .args(flags)
-        .env_remove("CARGO_TARGET_DIR");
+    install.env_remove("CARGO_TARGET_DIR");
     shell::succeed(&mut install)
 }
 
@@ -105,15 +93,9 @@ mod tests {
     #[test]
     fn the_locked_version_is_that_of_the_whole_name() {
         let lock = "[[package]]\nname = \"wasm-bindgen-futures\"\nversion = \"0.4.1\"\n\n[[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\n";
-        assert_eq!(
-            locked_version(lock, "wasm-bindgen"),
-            Some("0.2.130"),
-            "wasm-bindgen itself"
-        );
-        assert_eq!(
-            locked_version(lock, "leptos"),
-            None,
-            "a package that is not there"
-        );
+        let version = locked_version(lock, "wasm-bindgen");
+        assert_eq!(version, Some("0.2.130"), "wasm-bindgen itself");
+        let none = locked_version(lock, "leptos");
+        assert_eq!(none, None, "a package that is not there");
     }
 }

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 /// What is known of captions under one model.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Captions {
-    /// They were answered.
     answered: BTreeSet<String>,
     /// They were answered alone, after they had been suspected.
     cleared: BTreeSet<String>,

@@ -1,6 +1,6 @@
 //! What follows when an engine dies: who is to blame, and which engine takes its place.
 
-use super::engine::{Engine, Job};
+use super::engine::{Job, WatchedEngine};
 use super::event::EngineEvent;
 use super::machine::{Adapters, Supervisor, is};
 use super::model::EngineKind;
@@ -59,7 +59,7 @@ impl Supervisor {
     }
 
     /// A model killed its engine while it was loaded: it is tried twice, and on the GPU once.
-    fn load_died(&mut self, engine: &Engine, message: String) {
+    fn load_died(&mut self, engine: &WatchedEngine, message: String) {
         let n_strikes = self.strikes.strike(engine.kind.into(), &engine.source);
         if engine.kind == EngineKind::Gpu {
             self.tell(EngineEvent::Choice(format!(
@@ -77,7 +77,7 @@ impl Supervisor {
     }
 
     /// An engine at work died: finds who is to blame, and starts another one on the CPU.
-    fn work_died(&mut self, mut engine: Engine, message: String, has_culprit: bool) {
+    fn work_died(&mut self, mut engine: WatchedEngine, message: String, has_culprit: bool) {
         self.n_deaths += 1;
         let waiting = engine.waiting_picture.take();
         let job = engine.job.take();

@@ -19,7 +19,7 @@ const CANCEL_MILLIS: f64 = 5_000.0;
 
 /// An engine.
 #[derive(Debug, Clone)]
-pub(super) struct Engine {
+pub(super) struct WatchedEngine {
     pub(super) serial: u64,
     pub(super) kind: EngineKind,
     /// The model that it loads or has.
@@ -46,7 +46,7 @@ pub(super) struct Engine {
 /// The GPU engine in the background.
 #[derive(Debug, Default)]
 pub(super) struct Upgrade {
-    pub(super) engine: Option<Engine>,
+    pub(super) engine: Option<WatchedEngine>,
     /// Whether it was tried with this model.
     pub(super) is_tried: bool,
     /// Whether the engine at work is to be asked for the embedding that it is compared with.
@@ -66,13 +66,12 @@ pub(super) enum Job {
     GonePicture(String),
     /// To read a picture that was generated for the request that is out.
     GeneratedPicture(String),
-    /// To use adapters.
     Adapters,
     /// The embedding of the picture by which engines are compared.
     PictureProbe,
 }
 
-impl Engine {
+impl WatchedEngine {
     pub(super) fn new(serial: u64, kind: EngineKind, source: ModelSource, now: f64) -> Self {
         Self {
             serial,

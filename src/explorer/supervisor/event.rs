@@ -19,7 +19,7 @@ use crate::protocol::{
 pub struct ScoreRequest {
     /// The rows' keys, or none.
     pub keys: Vec<u64>,
-    /// The captions.
+    /// The captions to be scored, in order.
     pub captions: Vec<String>,
     /// The pictures, by name.
     pub images: Vec<String>,
@@ -34,7 +34,7 @@ pub struct ScoreRequest {
 /// What happens to the supervisor.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// The page begins.
+    /// The page begins, with the model that it was left with.
     Start(Start),
     /// The page asks about captions.
     Ask(Priority, ScoreRequest),
@@ -71,7 +71,7 @@ pub enum Event {
     Died(u64, String),
     /// Whether the device has a GPU that is worth trying, or why not.
     GpuProbed(Result<(), String>),
-    /// Time passes.
+    /// Time passes; comes every second.
     Tick,
 }
 
@@ -151,21 +151,21 @@ pub enum EngineEvent {
     Picture(ImageReading),
     /// A picture cannot be used.
     PictureRefused {
-        /// Its name.
+        /// Name of the picture.
         image: String,
-        /// Why.
+        /// Why it was refused, in words for the visitor.
         message: String,
     },
     /// A caption stopped an engine twice, the second time alone, and is not sent any more.
     Quarantined {
-        /// The caption.
+        /// The caption that is set aside.
         caption: String,
         /// What the engine said.
         message: String,
     },
-    /// A request failed.
+    /// A request of this priority failed, and why.
     Failed(Priority, String),
-    /// Something else failed.
+    /// Something else failed; words for the visitor.
     Trouble(String),
     /// The engine died and was started again; what it said.
     Restarted(String),
@@ -178,10 +178,10 @@ pub enum EngineEvent {
 /// The answer to a view's request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ViewAnswer {
-    /// The request.
+    /// The request that was answered.
     pub request: ScoreRequest,
     /// The model that answered.
     pub card: ModelCard,
-    /// The answer.
+    /// The engine's answer to it.
     pub answer: Answer,
 }

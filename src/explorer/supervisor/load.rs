@@ -1,7 +1,7 @@
 //! Loads: of the first model, of another one beside it, and what follows when one ends.
 
 use super::blame::Captions;
-use super::engine::{Engine, Job, Upgrade};
+use super::engine::{Job, Upgrade, WatchedEngine};
 use super::event::{Action, EngineEvent, Start};
 use super::machine::{Adapters, Supervisor, is};
 use super::model::{EngineKind, LoadedModel, ModelSource};
@@ -260,7 +260,7 @@ impl Supervisor {
     }
 
     /// The engine at work, if it has its model.
-    pub(super) fn ready(&mut self) -> Option<&mut Engine> {
+    pub(super) fn ready(&mut self) -> Option<&mut WatchedEngine> {
         self.main.as_mut().filter(|engine| engine.model.is_some())
     }
 }

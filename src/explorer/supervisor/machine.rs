@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::blame::Captions;
-use super::engine::{Engine, Upgrade};
+use super::engine::{Upgrade, WatchedEngine};
 use super::event::{Action, EngineEvent, Event, ScoreRequest};
 use super::model::{EngineKind, ModelSource};
 use super::strikes::Strikes;
@@ -18,19 +18,19 @@ const REFRESH_MILLIS: f64 = 10_000.0;
 pub(super) const QUERY_MILLIS: f64 = 120_000.0;
 
 /// Keeps one engine at work.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Supervisor {
     /// The engine at work, or the one that is to be.
-    pub(super) main: Option<Engine>,
+    pub(super) main: Option<WatchedEngine>,
     /// An engine that loads another model while the one at work answers.
-    pub(super) next: Option<Engine>,
+    pub(super) next: Option<WatchedEngine>,
     /// The GPU engine beside the CPU engine at work.
     pub(super) upgrade: Upgrade,
     pub(super) source: ModelSource,
     pub(super) asked_kind: Option<EngineKind>,
     pub(super) queue: LatestQueue<ScoreRequest>,
     pub(super) captions: Captions,
-    pub(super) pictures: Vec<Picture>,
+    pub(super) pictures: Vec<OwnPicture>,
     pub(super) adapters: Adapters,
     /// Questions that are not about captions, and when they were asked.
     pub(super) queries: Vec<(Request, f64)>,
@@ -51,7 +51,7 @@ pub struct Supervisor {
 
 /// A picture of the page.
 #[derive(Debug, Clone)]
-pub(super) struct Picture {
+pub(super) struct OwnPicture {
     pub(super) image: String,
     pub(super) bytes: Arc<Vec<u8>>,
     pub(super) recorded: Option<Arc<RecordedPicture>>,
@@ -72,33 +72,6 @@ pub(super) enum Adapters {
     },
     /// They stopped the engine twice; what the browser keeps of them is deleted.
     Dropped,
-}
-
-impl Default for Supervisor {
-    fn default() -> Self {
-        Self {
-            main: None,
-            next: None,
-            upgrade: Upgrade::default(),
-            source: ModelSource::FALLBACK,
-            asked_kind: None,
-            queue: LatestQueue::default(),
-            captions: Captions::default(),
-            pictures: Vec::new(),
-            adapters: Adapters::default(),
-            queries: Vec::new(),
-            probes: None,
-            strikes: Strikes::default(),
-            n_deaths: 0,
-            is_held: false,
-            is_slow: false,
-            last_serial: 0,
-            last_millis: None,
-            now: 0.0,
-            refreshed_at: 0.0,
-            actions: Vec::new(),
-        }
-    }
 }
 
 impl Supervisor {
@@ -162,19 +135,19 @@ impl Supervisor {
         }
     }
 
-    pub(super) fn engine(&mut self, serial: u64) -> Option<&mut Engine> {
+    pub(super) fn engine(&mut self, serial: u64) -> Option<&mut WatchedEngine> {
         let engines = [&mut self.main, &mut self.next, &mut self.upgrade.engine];
         let mut engines = engines.into_iter().flatten();
         engines.find(|engine| engine.serial == serial)
     }
 
-    pub(super) fn spawn(&mut self, kind: EngineKind, source: ModelSource) -> Engine {
+    pub(super) fn spawn(&mut self, kind: EngineKind, source: ModelSource) -> WatchedEngine {
         self.last_serial += 1;
         self.actions.push(Action::Spawn(self.last_serial, kind));
-        Engine::new(self.last_serial, kind, source, self.now)
+        WatchedEngine::new(self.last_serial, kind, source, self.now)
     }
 
-    pub(super) fn terminate(&mut self, engine: &Engine) {
+    pub(super) fn terminate(&mut self, engine: &WatchedEngine) {
         self.actions.push(Action::Terminate(engine.serial));
     }
 
@@ -189,7 +162,7 @@ impl Supervisor {
     /// Looks at the clock: replaces what is silent for too long, and says what is slow.
     fn watch(&mut self) {
         let now = self.now;
-        let overdue = |engine: &Option<Engine>| {
+        let overdue = |engine: &Option<WatchedEngine>| {
             let engine = engine.as_ref()?;
             Some((engine.serial, engine.is_overdue(now)?))
         };
@@ -213,7 +186,7 @@ impl Supervisor {
     }
 }
 
-pub(super) fn is(engine: &Option<Engine>, serial: u64) -> bool {
+pub(super) fn is(engine: &Option<WatchedEngine>, serial: u64) -> bool {
     engine
         .as_ref()
         .is_some_and(|engine| engine.serial == serial)

@@ -9,7 +9,7 @@ use crate::protocol::{BareCard, Hub, ModelCard};
 pub enum EngineKind {
     /// On the CPU, which answers soonest and everywhere.
     Cpu,
-    /// Through WebGPU.
+    /// An engine that computes through WebGPU.
     Gpu,
 }
 
@@ -20,10 +20,16 @@ pub enum ModelSource {
     BuiltIn(World),
     /// A manifest beside the page, by its path.
     Beside(&'static str),
-    /// The model hub.
+    /// A model of the model hub.
     Hub(Hub),
     /// Files that the visitor picked, by the number of that choice.
     Files(u64),
+}
+
+impl Default for ModelSource {
+    fn default() -> Self {
+        Self::FALLBACK
+    }
 }
 
 impl ModelSource {
@@ -65,7 +71,7 @@ impl ModelSource {
     }
 }
 
-/// A loaded model.
+/// A loaded model as the page lists it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LoadedModel {
     /// It knows how vague a caption is.

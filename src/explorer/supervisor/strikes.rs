@@ -24,7 +24,7 @@ pub enum LoadKind {
 }
 
 impl LoadKind {
-    /// All of them.
+    /// All kinds of loads that are counted.
     pub const ALL: [Self; 4] = [Self::Cpu, Self::Gpu, Self::Upgrade, Self::ImageEncoder];
 
     /// Its name in the browser's storage.
@@ -51,7 +51,7 @@ impl From<EngineKind> for LoadKind {
 /// A load that is counted: its kind, and the key of the model's source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LoadId {
-    /// What is loaded.
+    /// Which engine or part of a model is loaded.
     pub kind: LoadKind,
     /// From where; see [`ModelSource::key`].
     pub source: String,
@@ -71,7 +71,7 @@ pub enum LoadNote {
 /// What earlier visits left.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoadNotes {
-    /// Deaths so far.
+    /// Deaths so far, by load.
     pub strikes: Vec<(LoadId, u32)>,
     /// Loads that began and did not end.
     pub unended: Vec<Unended>,
@@ -80,7 +80,7 @@ pub struct LoadNotes {
 /// A load that began and did not end, in this tab or another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unended {
-    /// The load.
+    /// The load that killed its engine.
     pub load: LoadId,
     /// Whether this tab began it, before it crashed.
     pub is_own: bool,

@@ -2,7 +2,7 @@
 
 use super::engine::Job;
 use super::event::{Action, EngineEvent};
-use super::machine::{Picture, Supervisor};
+use super::machine::{OwnPicture, Supervisor};
 use super::model::{EngineKind, LoadedModel};
 use super::strikes::LoadKind;
 use crate::protocol::{ImageReading, Response};
@@ -112,7 +112,7 @@ impl Supervisor {
         if engine.model.is_none() || engine.job.is_some() {
             return;
         }
-        let unread = |picture: &&Picture| !engine.has_read.contains(&picture.image);
+        let unread = |picture: &&OwnPicture| !engine.has_read.contains(&picture.image);
         let Some(picture) = self.pictures.iter().find(unread) else {
             return self.promote_upgrade();
         };

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::engine::{Engine, Job};
+use super::engine::{Job, WatchedEngine};
 use super::event::{Action, EngineEvent, PagePicture, ScoreRequest, ViewAnswer};
-use super::machine::{Adapters, Picture, Supervisor};
+use super::machine::{Adapters, OwnPicture, Supervisor};
 use super::model::LoadedModel;
 use super::strikes::LoadKind;
 use crate::explorer::latest_queue::{Out, Priority};
@@ -29,7 +29,7 @@ impl Supervisor {
             bytes,
             recorded,
         } = picture;
-        self.pictures.push(Picture {
+        self.pictures.push(OwnPicture {
             image,
             bytes,
             recorded,
@@ -155,12 +155,12 @@ impl Supervisor {
         Some((Job::Score, score))
     }
 
-    fn unread(&self, engine: &Engine) -> Option<&Picture> {
-        let unread = |picture: &&Picture| !engine.has_read.contains(&picture.image);
+    fn unread(&self, engine: &WatchedEngine) -> Option<&OwnPicture> {
+        let unread = |picture: &&OwnPicture| !engine.has_read.contains(&picture.image);
         self.pictures.iter().find(unread)
     }
 
-    fn unread_names<'a>(&'a self, engine: &'a Engine) -> impl Iterator<Item = &'a String> {
+    fn unread_names<'a>(&'a self, engine: &'a WatchedEngine) -> impl Iterator<Item = &'a String> {
         let names = self.pictures.iter().map(|picture| &picture.image);
         names.filter(|image| !engine.has_read.contains(*image))
     }
@@ -275,7 +275,7 @@ impl Supervisor {
             self.tell(EngineEvent::Picture(reading));
         }
         // Only now are all weights on this machine, so that a second engine downloads nothing.
-        let is_on_cpu = self.main.as_ref().is_some_and(Engine::is_on_cpu);
+        let is_on_cpu = self.main.as_ref().is_some_and(WatchedEngine::is_on_cpu);
         if is_on_cpu && !self.source.is_built_in() {
             self.probe_gpu();
         }
@@ -425,7 +425,7 @@ impl ScoreRequest {
     }
 }
 
-impl Picture {
+impl OwnPicture {
     /// Has an engine read it.
     pub(super) fn request(&self) -> Request {
         Request::AddImage {

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 use super::convolution::Convolution;
-use super::{Block, EfficientNet};
+use super::{EfficientNet, InvertedResidual};
 
 impl Parameters for EfficientNet {
     fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
@@ -20,7 +20,11 @@ impl Parameters for EfficientNet {
 }
 
 /// `timm` calls the last convolution of a block `conv_pw` where there is no first one.
-fn visit_block<V: ParameterVisitor>(visitor: &mut V, name: &str, block: &mut Block) -> Result<()> {
+fn visit_block<V: ParameterVisitor>(
+    visitor: &mut V,
+    name: &str,
+    block: &mut InvertedResidual,
+) -> Result<()> {
     let last = match &mut block.expand {
         Some(expand) => {
             visit_convolution(visitor, &format!("{name}.conv_pw"), expand)?;

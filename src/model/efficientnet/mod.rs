@@ -48,13 +48,13 @@ pub struct StageConfig {
 #[derive(Module, Debug)]
 pub struct EfficientNet {
     stem: Convolution,
-    stages: Vec<Vec<Block>>,
+    stages: Vec<Vec<InvertedResidual>>,
     head: Convolution,
 }
 
 /// Widen, filter each channel, narrow; added to the input where the shapes allow.
 #[derive(Module, Debug)]
-struct Block {
+struct InvertedResidual {
     expand: Option<Convolution>,
     depthwise: Convolution,
     project: Convolution,
@@ -115,10 +115,10 @@ impl EfficientNetConfig {
 }
 
 impl StageConfig {
-    fn init_block(&self, width: usize, stride: usize, device: &Device) -> Block {
+    fn init_block(&self, width: usize, stride: usize, device: &Device) -> InvertedResidual {
         let inner = width * self.expansion;
         let expand = (self.expansion > 1).then(|| ConvolutionConfig::new(width, inner, 1));
-        Block {
+        InvertedResidual {
             expand: expand.map(|expand| expand.init(device)),
             depthwise: ConvolutionConfig::new(inner, inner, self.kernel_size)
                 .with_stride(stride)
@@ -148,7 +148,7 @@ impl EfficientNet {
     }
 }
 
-impl Block {
+impl InvertedResidual {
     /// # Shapes
     ///
     /// - `map`: `[n_images, channels, height, width]`

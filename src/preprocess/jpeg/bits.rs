@@ -15,11 +15,12 @@ pub(super) struct Bits<'a> {
 
 impl<'a> Bits<'a> {
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
+        let (buffer, n_buffered) = (0, 0);
         Self {
             bytes,
             at,
-            buffer: 0,
-            n_buffered: 0,
+            buffer,
+            n_buffered,
         }
     }
 
@@ -131,10 +132,8 @@ impl Huffman {
             if length <= FAST_BITS {
                 let spread = 1 << (FAST_BITS - length);
                 for i_code in 0..n_codes {
-                    let entry = [
-                        u8::try_from(length).ok()?,
-                        *values.get((first_value + i_code) as usize)?,
-                    ];
+                    let value = *values.get((first_value + i_code) as usize)?;
+                    let entry = [u8::try_from(length).ok()?, value];
                     let first = ((code + i_code) * spread) as usize;
                     fast[first..first + spread as usize].fill(entry);
                 }
@@ -159,9 +158,8 @@ impl Huffman {
 /// Moves behind the next marker and returns it.
 pub(super) fn next_marker(bytes: &[u8], at: &mut usize) -> Option<u8> {
     let rest = bytes.get(*at..)?;
-    let offset = rest
-        .windows(2)
-        .position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xFF))?;
+    let is_marker = |pair: &[u8]| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xFF);
+    let offset = rest.windows(2).position(is_marker)?;
     *at += offset + 2;
     Some(rest[offset + 1])
 }

@@ -51,9 +51,8 @@ pub(super) fn to_rgb(frame: Frame, space: ColourSpace) -> Result<RgbPixels, Refu
 impl Plane {
     /// Takes the component, so that its coefficients are freed before the next one's samples are made.
     fn of_component(component: Component, h_max: usize, v_max: usize) -> Result<Self, Refusal> {
-        let quantisation = component.quantisation.ok_or(Refusal::Damaged(
-            "a component has no scan or no quantisation table",
-        ))?;
+        let missing = Refusal::Damaged("a component has no scan or no quantisation table");
+        let quantisation = component.quantisation.ok_or(missing)?;
         if !h_max.is_multiple_of(component.h) || !v_max.is_multiple_of(component.v) {
             return Err(Refusal::Unsupported(
                 "colour planes at a fraction of the picture's size that is not 1/n",
@@ -63,8 +62,11 @@ impl Plane {
         let mut samples = vec![0; 64 * component.coefficients.len()];
         for (i_block, coefficients) in component.coefficients.iter().enumerate() {
             let block = inverse_transform(coefficients, &quantisation);
-            let corner =
-                i_block / component.blocks_wide * 8 * stride + i_block % component.blocks_wide * 8;
+            let (row, column) = (
+                i_block / component.blocks_wide,
+                i_block % component.blocks_wide,
+            );
+            let corner = 8 * row * stride + 8 * column;
             for (i_row, row) in block.as_chunks::<8>().0.iter().enumerate() {
                 samples[corner + i_row * stride..][..8].copy_from_slice(row);
             }
@@ -87,7 +89,8 @@ impl Plane {
     fn enlarge_row(&self, y: usize, out: &mut Vec<u8>) {
         let near = self.row(y / self.enlargement.1);
         // The row that the picture's row lies towards; the outermost rows are repeated.
-        let far = if y.is_multiple_of(2) {
+        let is_even = y.is_multiple_of(2);
+        let far = if is_even {
             (y / 2).saturating_sub(1)
         } else {
             y / 2 + 1
@@ -96,18 +99,15 @@ impl Plane {
             (1, 1) => out.extend_from_slice(near),
             (2, 1) if self.width > 2 => widen(near, out),
             (1, 2) => {
-                let bias = if y.is_multiple_of(2) { 1 } else { 2 };
-                let mixed = near
-                    .iter()
-                    .zip(self.row(far))
-                    .map(|(&near, &far)| (3 * u16::from(near) + u16::from(far) + bias) >> 2);
-                out.extend(mixed.map(to_u8));
+                let (bias, pairs) = (if is_even { 1 } else { 2 }, near.iter().zip(self.row(far)));
+                let sums = pairs.map(|(&near, &far)| 3 * u16::from(near) + u16::from(far));
+                out.extend(sums.map(|sum| to_u8((sum + bias) >> 2)));
             }
             (2, 2) if self.width > 2 => widen_sums(near, self.row(far), out),
-            (times, _) => out.extend(
-                near.iter()
-                    .flat_map(|&sample| std::iter::repeat_n(sample, times)),
-            ),
+            (times, _) => {
+                let repeated = |&sample: &u8| std::iter::repeat_n(sample, times);
+                out.extend(near.iter().flat_map(repeated));
+            }
         }
     }
 }
@@ -118,13 +118,8 @@ fn widen(row: &[u8], out: &mut Vec<u8>) {
     let last = row.len() - 1;
     out.extend([row[0], to_u8((3 * at(0) + at(1) + 2) >> 2)]);
     for i in 1..last {
-        out.extend(
-            [
-                (3 * at(i) + at(i - 1) + 1) >> 2,
-                (3 * at(i) + at(i + 1) + 2) >> 2,
-            ]
-            .map(to_u8),
-        );
+        let (left, right) = (3 * at(i) + at(i - 1) + 1, 3 * at(i) + at(i + 1) + 2);
+        out.extend([left >> 2, right >> 2].map(to_u8));
     }
     out.extend([to_u8((3 * at(last) + at(last - 1) + 1) >> 2), row[last]]);
 }
@@ -133,23 +128,12 @@ fn widen(row: &[u8], out: &mut Vec<u8>) {
 fn widen_sums(near: &[u8], far: &[u8], out: &mut Vec<u8>) {
     let sum = |i: usize| 3 * u16::from(near[i]) + u16::from(far[i]);
     let last = near.len() - 1;
-    out.extend([(4 * sum(0) + 8) >> 4, (3 * sum(0) + sum(1) + 7) >> 4].map(to_u8));
-    for i in 1..last {
-        out.extend(
-            [
-                (3 * sum(i) + sum(i - 1) + 8) >> 4,
-                (3 * sum(i) + sum(i + 1) + 7) >> 4,
-            ]
-            .map(to_u8),
-        );
+    for i in 0..=last {
+        // The outermost sums are repeated.
+        let (before, after) = (sum(i.saturating_sub(1)), sum((i + 1).min(last)));
+        let (left, right) = (3 * sum(i) + before + 8, 3 * sum(i) + after + 7);
+        out.extend([left >> 4, right >> 4].map(to_u8));
     }
-    out.extend(
-        [
-            (3 * sum(last) + sum(last - 1) + 8) >> 4,
-            (4 * sum(last) + 7) >> 4,
-        ]
-        .map(to_u8),
-    );
 }
 
 /// A weighted mean of samples, which is one itself.
@@ -162,41 +146,22 @@ fn to_u8(mean: u16) -> u8 {
 }
 
 fn push_row(pixels: &mut Vec<u8>, rows: &[Vec<u8>], space: ColourSpace) {
+    let columns = 0..rows.first().map_or(0, Vec::len);
     match (space, rows) {
-        (ColourSpace::Grey, [grey]) => pixels.extend(grey.iter().flat_map(|&value| [value; 3])),
+        (ColourSpace::Grey, [grey]) => pixels.extend(columns.flat_map(|x| [grey[x]; 3])),
         (ColourSpace::Rgb, [red, green, blue]) => {
-            pixels.extend(
-                red.iter()
-                    .zip(green)
-                    .zip(blue)
-                    .flat_map(|((&red, &green), &blue)| [red, green, blue]),
-            );
+            pixels.extend(columns.flat_map(|x| [red[x], green[x], blue[x]]));
         }
-        (ColourSpace::YCbCr, [y, cb, cr]) => pixels.extend(
-            y.iter()
-                .zip(cb)
-                .zip(cr)
-                .flat_map(|((&y, &cb), &cr)| ycc_to_rgb(y, cb, cr)),
-        ),
+        (ColourSpace::YCbCr, [y, cb, cr]) => {
+            pixels.extend(columns.flat_map(|x| ycc_to_rgb(y[x], cb[x], cr[x])));
+        }
         (ColourSpace::Cmyk, [c, m, y, k]) => {
-            pixels.extend(
-                c.iter()
-                    .zip(m)
-                    .zip(y)
-                    .zip(k)
-                    .flat_map(|(((&c, &m), &y), &k)| {
-                        inks_to_rgb([c, m, y].map(|ink| 255 - ink), k)
-                    }),
-            );
+            let inks = |x: usize| [c[x], m[x], y[x]].map(|ink| 255 - ink);
+            pixels.extend(columns.flat_map(|x| inks_to_rgb(inks(x), k[x])));
         }
         (ColourSpace::Ycck, [y, cb, cr, k]) => {
-            pixels.extend(
-                y.iter()
-                    .zip(cb)
-                    .zip(cr)
-                    .zip(k)
-                    .flat_map(|(((&y, &cb), &cr), &k)| inks_to_rgb(ycc_to_rgb(y, cb, cr), k)),
-            );
+            let inks = |x: usize| ycc_to_rgb(y[x], cb[x], cr[x]);
+            pixels.extend(columns.flat_map(|x| inks_to_rgb(inks(x), k[x])));
         }
         // The space was chosen by the number of components.
         _ => {}

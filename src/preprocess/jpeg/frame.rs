@@ -35,9 +35,18 @@ pub(super) struct Component {
     pub(super) coefficients: Vec<[i16; 64]>,
 }
 
+const BROKEN: Refusal = Refusal::Damaged("its frame header is broken");
+
+/// A component in a frame header: its id, its horizontal and vertical sampling, and the slot of its quantisation table.
+struct Specification {
+    id: u8,
+    h: usize,
+    v: usize,
+    slot: usize,
+}
+
 impl Frame {
     pub(super) fn parse(content: &[u8], progressive: bool) -> Result<Self, Refusal> {
-        const BROKEN: Refusal = Refusal::Damaged("its frame header is broken");
         let &[
             precision,
             y1,
@@ -61,47 +70,46 @@ impl Frame {
         if !matches!(n_components, 1 | 3 | 4) {
             return Err(Refusal::Unsupported("other than 1, 3 or 4 components"));
         }
-        let (specifications, _) = specifications.as_chunks::<3>();
-        let specifications = &specifications[..usize::from(n_components)];
-        let samplings = specifications.iter().map(sampling);
-        let is_wrong = |sampling| !(1..=4).contains(&sampling);
-        if samplings.clone().any(|(h, v)| is_wrong(h) || is_wrong(v)) {
-            return Err(BROKEN);
-        }
-        let h_max = samplings.clone().map(|(h, _)| h).max().unwrap_or(1);
-        let v_max = samplings.clone().map(|(_, v)| v).max().unwrap_or(1);
-        let (units_wide, units_high) = (width.div_ceil(8 * h_max), height.div_ceil(8 * v_max));
-        let component = |(specification, (h, v)): (&[u8; 3], (usize, usize))| Component {
-            id: specification[0],
-            h,
-            v,
-            quantisation_slot: usize::from(specification[2]),
-            quantisation: None,
-            width: (width * h).div_ceil(h_max),
-            height: (height * v).div_ceil(v_max),
-            blocks_wide: units_wide * h,
-            coefficients: vec![[0; 64]; units_wide * h * units_high * v],
-        };
-        let components = specifications
-            .iter()
-            .zip(samplings)
-            .map(component)
-            .collect();
-        Ok(Self {
+        let specifications = &specifications.as_chunks::<3>().0[..usize::from(n_components)];
+        let specifications = specifications.iter().map(Specification::parse);
+        let specifications = specifications.collect::<Result<Vec<_>, _>>()?;
+        let h_max = specifications.iter().map(|s| s.h).max().unwrap_or(1);
+        let v_max = specifications.iter().map(|s| s.v).max().unwrap_or(1);
+        let mut frame = Self {
             width,
             height,
             progressive,
             h_max,
             v_max,
-            units_wide,
-            units_high,
-            components,
-        })
+            units_wide: width.div_ceil(8 * h_max),
+            units_high: height.div_ceil(8 * v_max),
+            components: Vec::new(),
+        };
+        frame.components = specifications.iter().map(|s| frame.component(s)).collect();
+        Ok(frame)
+    }
+
+    fn component(&self, &Specification { id, h, v, slot }: &Specification) -> Component {
+        let blocks_wide = self.units_wide * h;
+        Component {
+            id,
+            h,
+            v,
+            quantisation_slot: slot,
+            quantisation: None,
+            width: (self.width * h).div_ceil(self.h_max),
+            height: (self.height * v).div_ceil(self.v_max),
+            blocks_wide,
+            coefficients: vec![[0; 64]; blocks_wide * self.units_high * v],
+        }
     }
 }
 
-/// Horizontal and vertical sampling of a component.
-fn sampling(specification: &[u8; 3]) -> (usize, usize) {
-    let [_, sampling, _] = *specification;
-    (usize::from(sampling >> 4), usize::from(sampling & 15))
+impl Specification {
+    fn parse(&[id, sampling, slot]: &[u8; 3]) -> Result<Self, Refusal> {
+        let (h, v) = (usize::from(sampling >> 4), usize::from(sampling & 15));
+        let is_known = (1..=4).contains(&h) && (1..=4).contains(&v);
+        let slot = usize::from(slot);
+        is_known.then_some(Self { id, h, v, slot }).ok_or(BROKEN)
+    }
 }

@@ -65,15 +65,10 @@ impl Headers {
         {
             let n_values = counts.iter().map(|&count| usize::from(count)).sum();
             let (values, rest) = rest.split_at_checked(n_values).ok_or(BROKEN)?;
-            let tables = if class_and_slot >> 4 == 0 {
-                &mut self.dc
-            } else {
-                &mut self.ac
-            };
-            let slot = tables
-                .get_mut(usize::from(class_and_slot & 15))
-                .ok_or(BROKEN)?;
-            *slot = Some(Huffman::new(counts, values).ok_or(BROKEN)?);
+            let is_dc = class_and_slot >> 4 == 0;
+            let tables = if is_dc { &mut self.dc } else { &mut self.ac };
+            let slot = tables.get_mut(usize::from(class_and_slot & 15));
+            *slot.ok_or(BROKEN)? = Some(Huffman::new(counts, values).ok_or(BROKEN)?);
             content = rest;
         }
         Ok(())
@@ -86,14 +81,13 @@ impl Headers {
             let (values, rest) = rest.split_at_checked(64 * bytes_each).ok_or(BROKEN)?;
             let mut table = [0; 64];
             for (value, &place) in values.chunks_exact(bytes_each).zip(&ZIGZAG) {
-                table[place] = value
-                    .iter()
-                    .fold(0, |total, &byte| total << 8 | u16::from(byte));
+                let bytes = value.iter();
+                table[place] = bytes.fold(0, |total, &byte| total << 8 | u16::from(byte));
             }
-            *self
+            let slot = self
                 .quantisation
-                .get_mut(usize::from(precision_and_slot & 15))
-                .ok_or(BROKEN)? = Some(table);
+                .get_mut(usize::from(precision_and_slot & 15));
+            *slot.ok_or(BROKEN)? = Some(table);
             content = rest;
         }
         Ok(())
@@ -101,12 +95,8 @@ impl Headers {
 
     /// libjpeg's guess, which Pillow relies on.
     pub(super) fn colour_space(&self) -> ColourSpace {
-        let ids: Vec<u8> = self
-            .frame
-            .iter()
-            .flat_map(|frame| &frame.components)
-            .map(|component| component.id)
-            .collect();
+        let components = self.frame.iter().flat_map(|frame| &frame.components);
+        let ids: Vec<u8> = components.map(|component| component.id).collect();
         match (ids.as_slice(), self.adobe_transform) {
             ([_], _) => ColourSpace::Grey,
             ([_, _, _, _], Some(2)) => ColourSpace::Ycck,

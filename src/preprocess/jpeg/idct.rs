@@ -31,20 +31,14 @@ pub(super) fn inverse_transform(coefficients: &[i16; 64], quantisation: &[u16; 6
     }
     for column in 0..8 {
         let line = std::array::from_fn(|row| work[8 * row + column]);
-        for (row, value) in transform_line(line, CONST_BITS - PASS1_BITS)
-            .into_iter()
-            .enumerate()
-        {
+        let line = transform_line(line, CONST_BITS - PASS1_BITS);
+        for (row, value) in line.into_iter().enumerate() {
             work[8 * row + column] = value;
         }
     }
     let mut samples = [0; 64];
-    for (row, out) in work
-        .as_chunks::<8>()
-        .0
-        .iter()
-        .zip(samples.as_chunks_mut::<8>().0)
-    {
+    let rows = work.as_chunks::<8>().0.iter();
+    for (row, out) in rows.zip(samples.as_chunks_mut::<8>().0) {
         *out = transform_line(*row, CONST_BITS + PASS1_BITS + 3).map(to_sample);
     }
     samples

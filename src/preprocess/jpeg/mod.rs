@@ -30,19 +30,17 @@ const MAX_SCANS: usize = 100;
 
 /// The pixels of a JPEG file, not yet turned upright.
 pub(super) fn decode(bytes: &[u8]) -> Result<RgbPixels, Refusal> {
+    const CUT_OFF: Refusal = Refusal::Damaged("it ends before its end marker");
     let mut headers = Headers::default();
-    let mut at = 2;
-    let mut n_scans = 0;
+    let (mut at, mut n_scans) = (2, 0);
     loop {
-        let marker =
-            next_marker(bytes, &mut at).ok_or(Refusal::Damaged("it ends before its end marker"))?;
+        let marker = next_marker(bytes, &mut at).ok_or(CUT_OFF)?;
         match marker {
             0xD9 => break,
             0x01 | 0xD0..=0xD8 => continue,
             _ => {}
         }
-        let segment =
-            segment(bytes, &mut at).ok_or(Refusal::Damaged("it ends before its end marker"))?;
+        let segment = segment(bytes, &mut at).ok_or(CUT_OFF)?;
         if marker == 0xDA {
             n_scans += 1;
             if n_scans > MAX_SCANS {

@@ -9,7 +9,7 @@ const BROKEN: Refusal = Refusal::Damaged("a scan header is broken");
 
 /// Which coefficients a scan holds, and how finely.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct ScanPart {
     progressive: bool,
     first: usize,
     last: usize,
@@ -27,9 +27,11 @@ struct Member<'a> {
     ac: Option<&'a Huffman>,
 }
 
-/// What carries over from block to block, until a restart.
-#[derive(Debug, Default)]
-struct Carry {
+/// The bits of a scan, and what carries over from block to block until a restart.
+#[derive(Debug)]
+struct ScanReader<'a> {
+    part: ScanPart,
+    bits: Bits<'a>,
     predictions: [i32; 4],
     /// Blocks, this one included, that have nothing more in their band.
     end_of_band_run: i32,
@@ -47,29 +49,32 @@ impl Headers {
             return Err(Refusal::Damaged("a scan precedes its frame"));
         };
         let (&n_members, rest) = header.split_first().ok_or(BROKEN)?;
-        let (selectors, rest) = rest
-            .split_at_checked(2 * usize::from(n_members))
-            .ok_or(BROKEN)?;
-        let part = Part::parse(rest, frame.progressive).ok_or(BROKEN)?;
-        let members = selectors
-            .chunks_exact(2)
-            .map(|selector| self.member(selector, part, &mut frame))
-            .collect::<Result<Vec<_>, _>>()?;
+        let split = rest.split_at_checked(2 * usize::from(n_members));
+        let (selectors, rest) = split.ok_or(BROKEN)?;
+        let part = ScanPart::parse(rest, frame.progressive).ok_or(BROKEN)?;
+        let members = selectors.chunks_exact(2);
+        let members = members.map(|selector| self.member(selector, part, &mut frame));
+        let members = members.collect::<Result<Vec<_>, _>>()?;
         let too_many = if part.first > 0 { 2 } else { 5 };
         if members.is_empty() || members.len() >= too_many {
             return Err(BROKEN);
         }
-        let mut bits = Bits::new(bytes, at);
-        read_units(&mut frame, &members, part, self.restart_interval, &mut bits);
+        let mut reader = ScanReader {
+            part,
+            bits: Bits::new(bytes, at),
+            predictions: [0; 4],
+            end_of_band_run: 0,
+        };
+        reader.read_units(&mut frame, &members, self.restart_interval);
         self.frame = Some(frame);
-        Ok(bits.at)
+        Ok(reader.bits.at)
     }
 
     /// The component that a selector names, whose quantisation table is now settled, with the tables it needs.
     fn member(
         &self,
         selector: &[u8],
-        part: Part,
+        part: ScanPart,
         frame: &mut Frame,
     ) -> Result<Member<'_>, Refusal> {
         let mut components = frame.components.iter();
@@ -96,7 +101,7 @@ impl Headers {
     }
 }
 
-impl Part {
+impl ScanPart {
     /// Reads the end of a scan header; in a sequential picture every scan holds everything.
     fn parse(content: &[u8], progressive: bool) -> Option<Self> {
         let &[first, last, approximation, ..] = content else {
@@ -121,148 +126,114 @@ impl Part {
     }
 }
 
-/// Reads every unit of a scan; in a scan of one component a unit is one block, and padding blocks are left out.
-fn read_units(
-    frame: &mut Frame,
-    members: &[Member<'_>],
-    part: Part,
-    restart_interval: usize,
-    bits: &mut Bits<'_>,
-) {
-    let mut carry = Carry::default();
-    let (units_wide, units_high) = match members {
-        [member] => {
-            let component = &frame.components[member.i_component];
-            (component.width.div_ceil(8), component.height.div_ceil(8))
-        }
-        _ => (frame.units_wide, frame.units_high),
-    };
-    let alone = members.len() == 1;
-    for i_unit in 0..units_wide * units_high {
-        if restart_interval > 0 && i_unit > 0 && i_unit % restart_interval == 0 {
-            bits.restart();
-            carry = Carry::default();
-        }
-        let (x, y) = (i_unit % units_wide, i_unit / units_wide);
-        for (i_member, member) in members.iter().enumerate() {
-            let component = &mut frame.components[member.i_component];
-            let (h, v) = if alone {
-                (1, 1)
-            } else {
-                (component.h, component.v)
-            };
-            for row in y * v..(y + 1) * v {
-                for column in x * h..(x + 1) * h {
+impl ScanReader<'_> {
+    /// Reads every unit of a scan; in a scan of one component a unit is one block, and padding blocks are left out.
+    fn read_units(&mut self, frame: &mut Frame, members: &[Member<'_>], restart_interval: usize) {
+        let (units_wide, units_high) = match members {
+            [member] => {
+                let component = &frame.components[member.i_component];
+                (component.width.div_ceil(8), component.height.div_ceil(8))
+            }
+            _ => (frame.units_wide, frame.units_high),
+        };
+        let alone = members.len() == 1;
+        for i_unit in 0..units_wide * units_high {
+            if restart_interval > 0 && i_unit > 0 && i_unit % restart_interval == 0 {
+                self.bits.restart();
+                (self.predictions, self.end_of_band_run) = ([0; 4], 0);
+            }
+            let (x, y) = (i_unit % units_wide, i_unit / units_wide);
+            for (i_member, member) in members.iter().enumerate() {
+                let component = &mut frame.components[member.i_component];
+                let (h, v) = if alone {
+                    (1, 1)
+                } else {
+                    (component.h, component.v)
+                };
+                for place in 0..h * v {
+                    let (row, column) = (y * v + place / h, x * h + place % h);
                     let block = &mut component.coefficients[row * component.blocks_wide + column];
-                    read_block(block, member, i_member, part, &mut carry, bits);
+                    self.read_block(block, member, i_member);
                 }
             }
         }
     }
-}
 
-fn read_block(
-    block: &mut [i16; 64],
-    member: &Member<'_>,
-    i_member: usize,
-    part: Part,
-    carry: &mut Carry,
-    bits: &mut Bits<'_>,
-) {
-    if part.first == 0 {
-        if part.high > 0 {
-            block[0] |= to_i16(bits.take(1) << part.low);
-        } else if let Some(table) = member.dc {
-            let n_bits = u32::from(bits.symbol(table)).min(16);
-            let prediction = &mut carry.predictions[i_member];
-            *prediction = prediction.wrapping_add(bits.take_signed(n_bits));
-            block[0] = to_i16(prediction.wrapping_shl(part.low));
+    fn read_block(&mut self, block: &mut [i16; 64], member: &Member<'_>, i_member: usize) {
+        let part = self.part;
+        if part.first == 0 {
+            if part.high > 0 {
+                block[0] |= to_i16(self.bits.take(1) << part.low);
+            } else if let Some(table) = member.dc {
+                let n_bits = u32::from(self.bits.symbol(table)).min(16);
+                let prediction = &mut self.predictions[i_member];
+                *prediction = prediction.wrapping_add(self.bits.take_signed(n_bits));
+                block[0] = to_i16(prediction.wrapping_shl(part.low));
+            }
+        }
+        let Some(table) = member.ac else { return };
+        match (part.progressive, part.first, part.high) {
+            (false, ..) => self.read_band(block, table, 1),
+            (true, 0, _) => {}
+            (true, first, 0) => self.read_band(block, table, first),
+            (true, ..) => self.refine_band(block, table),
         }
     }
-    let Some(table) = member.ac else { return };
-    match (part.progressive, part.first, part.high) {
-        (false, ..) => read_band(
-            block,
-            table,
-            Part {
-                first: 1,
-                last: 63,
-                low: 0,
-                ..part
-            },
-            carry,
-            bits,
-        ),
-        (true, 0, _) => {}
-        (true, _, 0) => read_band(block, table, part, carry, bits),
-        (true, ..) => refine_band(block, table, part, carry, bits),
-    }
-}
 
-/// Reads the coefficients of a band for the first time (or, in a sequential picture, the only one).
-fn read_band(
-    block: &mut [i16; 64],
-    table: &Huffman,
-    part: Part,
-    carry: &mut Carry,
-    bits: &mut Bits<'_>,
-) {
-    if carry.end_of_band_run > 0 {
-        carry.end_of_band_run -= 1;
-        return;
-    }
-    let mut k = part.first;
-    while k <= part.last {
-        let symbol = bits.symbol(table);
-        let (run, n_bits) = (u32::from(symbol >> 4), u32::from(symbol & 15));
-        if n_bits == 0 && run < 15 {
-            // In a sequential picture the run is always 0, and so is what carries over.
-            carry.end_of_band_run = if part.progressive {
-                (1 << run) - 1 + bits.take(run)
-            } else {
-                0
-            };
+    /// Reads the coefficients of a band for the first time (or, in a sequential picture, the only one).
+    fn read_band(&mut self, block: &mut [i16; 64], table: &Huffman, first: usize) {
+        if self.end_of_band_run > 0 {
+            self.end_of_band_run -= 1;
             return;
         }
-        k += run as usize;
-        if n_bits > 0 {
-            let value = bits.take_signed(n_bits) << part.low;
-            let Some(&place) = ZIGZAG.get(k) else { return };
-            block[place] = to_i16(value);
+        let mut k = first;
+        while k <= self.part.last {
+            let symbol = self.bits.symbol(table);
+            let (run, n_bits) = (u32::from(symbol >> 4), u32::from(symbol & 15));
+            if n_bits == 0 && run < 15 {
+                // In a sequential picture the run is always 0, and so is what carries over.
+                if self.part.progressive {
+                    self.end_of_band_run = (1 << run) - 1 + self.bits.take(run);
+                }
+                return;
+            }
+            k += run as usize;
+            if n_bits > 0 {
+                let value = self.bits.take_signed(n_bits) << self.part.low;
+                let Some(&place) = ZIGZAG.get(k) else { return };
+                block[place] = to_i16(value);
+            }
+            k += 1;
         }
-        k += 1;
     }
-}
 
-/// Adds one bit to the coefficients of a band, and reads those that become non-zero by it.
-fn refine_band(
-    block: &mut [i16; 64],
-    table: &Huffman,
-    part: Part,
-    carry: &mut Carry,
-    bits: &mut Bits<'_>,
-) {
-    let bit = 1_i16 << part.low;
-    let mut k = part.first;
-    while k <= part.last && carry.end_of_band_run == 0 {
-        let symbol = bits.symbol(table);
-        let run = u32::from(symbol >> 4);
-        let mut new = 0;
-        if symbol & 15 > 0 {
-            new = if bits.take(1) == 1 { bit } else { -bit };
-        } else if run < 15 {
-            carry.end_of_band_run = (1 << run) + bits.take(run);
-            break;
+    /// Adds one bit to the coefficients of a band, and reads those that become non-zero by it.
+    fn refine_band(&mut self, block: &mut [i16; 64], table: &Huffman) {
+        let ScanPart {
+            first, last, low, ..
+        } = self.part;
+        let (bit, bits) = (1_i16 << low, &mut self.bits);
+        let mut k = first;
+        while k <= last && self.end_of_band_run == 0 {
+            let symbol = bits.symbol(table);
+            let run = u32::from(symbol >> 4);
+            let mut new = 0;
+            if symbol & 15 > 0 {
+                new = if bits.take(1) == 1 { bit } else { -bit };
+            } else if run < 15 {
+                self.end_of_band_run = (1 << run) + bits.take(run);
+                break;
+            }
+            k = refine_until(block, k..last + 1, run, bit, bits);
+            if new != 0 && k <= last {
+                block[ZIGZAG[k]] = new;
+            }
+            k += 1;
         }
-        k = refine_until(block, k..part.last + 1, run, bit, bits);
-        if new != 0 && k <= part.last {
-            block[ZIGZAG[k]] = new;
+        if self.end_of_band_run > 0 {
+            refine_until(block, k..last + 1, 64, bit, bits);
+            self.end_of_band_run -= 1;
         }
-        k += 1;
-    }
-    if carry.end_of_band_run > 0 {
-        refine_until(block, k..part.last + 1, 64, bit, bits);
-        carry.end_of_band_run -= 1;
     }
 }
 

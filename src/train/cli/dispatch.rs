@@ -3,19 +3,20 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use super::disturb::{self, DisturbArgs};
 use super::embed::{self, EmbedArgs};
 use super::evaluate::{self, EvaluateArgs};
 use super::export::{self, ExportArgs};
+use super::fit::{self, FitArgs};
 use super::gallery::{self, GalleryArgs};
 use super::import::{self, ImportArgs};
 use super::inspect::{self, InspectArgs};
 use super::merge::{self, MergeArgs};
 use super::photos::{self, PhotosArgs};
+use super::reproduce::{self, ReproduceArgs};
 use super::scenes::{self, ScenesArgs};
 use super::score::{self, ScoreArgs};
 use super::table::{self, TableArgs};
-use crate::train::experiments::command::{FitArgs, ReproduceArgs, run_fit, run_reproduce};
-use crate::train::experiments::corrupt_command::{DisturbArgs, run_disturb};
 
 /// Trains, evaluates and runs Kappascope's models.
 #[derive(Debug, Parser)]
@@ -70,10 +71,10 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(args),
         Command::Table(args) => table::run(args),
         Command::Embed(args) => embed::run(args),
-        Command::Disturb(args) => run_disturb(args),
+        Command::Disturb(args) => disturb::run(args),
         Command::Merge(args) => merge::run(args),
-        Command::Fit(args) => run_fit(args),
-        Command::Reproduce(args) => run_reproduce(args),
+        Command::Fit(args) => fit::run(args),
+        Command::Reproduce(args) => reproduce::run(args),
         Command::Export(args) => export::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Score(args) => score::run(args),

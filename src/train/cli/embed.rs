@@ -1,17 +1,12 @@
 //! `train embed`.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use super::merge;
-use crate::corruption::Corruption;
+use crate::corruption::{Corruption, CorruptionKind};
 use crate::device;
 use crate::train::data::corruption::Corruptions;
 use crate::train::data::dataset::{Dataset, DatasetChoice, FlickrSplit, task};
@@ -105,18 +100,9 @@ impl EmbedArgs {
     }
 
     fn noise(&self) -> Result<Corruptions> {
-        let (pictures, captions) = (self.distort.as_deref(), self.misspell.as_deref());
         Ok(Corruptions {
-            pictures: pictures
-                .map(Corruption::parse)
-                .transpose()
-                .map_err(anyhow::Error::msg)
-                .context("--distort")?,
-            captions: captions
-                .map(Corruption::parse)
-                .transpose()
-                .map_err(anyhow::Error::msg)
-                .context("--misspell")?,
+            pictures: parsed("--distort", self.distort.as_deref())?,
+            captions: parsed("--misspell", self.misspell.as_deref())?,
         })
     }
 
@@ -146,6 +132,14 @@ impl EmbedArgs {
     }
 }
 
+fn parsed<K: CorruptionKind>(
+    name: &'static str,
+    text: Option<&str>,
+) -> Result<Option<Corruption<K>>> {
+    let corruption = text.map(Corruption::parse).transpose();
+    corruption.map_err(anyhow::Error::msg).context(name)
+}
+
 pub(super) fn run(args: &EmbedArgs) -> Result<()> {
     refuse_to_overwrite(&args.out.join("features.json"), args.force)?;
     if args.world == Dataset::Scenes {
@@ -169,18 +163,12 @@ pub(super) fn run(args: &EmbedArgs) -> Result<()> {
         &device,
     )?;
     if args.shard.is_some() {
-        println!(
-            "{}: part {} of {} is done; `train merge {}` when all are",
-            args.out.display(),
-            part.index,
-            part.n,
-            args.out.display()
-        );
+        let (out, PartOf { index, n }) = (args.out.display(), part);
+        println!("{out}: part {index} of {n} is done; `train merge {out}` when all are");
         return Ok(());
     }
-    merge::run(&merge::MergeArgs {
-        folder: args.out.clone(),
-    })
+    let folder = args.out.clone();
+    merge::run(&merge::MergeArgs { folder })
 }
 
 fn embed_scenes(args: &EmbedArgs) -> Result<()> {
@@ -195,15 +183,10 @@ fn embed_scenes(args: &EmbedArgs) -> Result<()> {
         seed: args.seed,
         noise: args.noise()?,
     };
-    let cache = embed(
-        &args.model,
-        &amounts,
-        command_line(),
-        &device::by_name(&args.device)?,
-    )?;
-    cache
-        .write(&args.out, args.precision())
-        .with_context(|| args.out.display().to_string())?;
+    let device = device::by_name(&args.device)?;
+    let cache = embed(&args.model, &amounts, command_line(), &device)?;
+    let written = cache.write(&args.out, args.precision());
+    written.with_context(|| args.out.display().to_string())?;
     merge::print_summary(&args.out, &cache);
     Ok(())
 }

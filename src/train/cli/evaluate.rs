@@ -1,19 +1,14 @@
 //! `train evaluate`.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::Args;
 
 use crate::device;
 use crate::train::experiments::{evaluate, evaluation_table};
 use crate::train::export::bundle;
-use crate::train::files::refuse_to_overwrite;
+use crate::train::files::{put_json, refuse_to_overwrite};
 
 #[derive(Debug, Args)]
 #[command(
@@ -41,13 +36,14 @@ pub(super) struct EvaluateArgs {
 }
 
 pub(super) fn run(args: &EvaluateArgs) -> Result<()> {
-    let out = args.out.clone();
-    let out = out.unwrap_or_else(|| args.model.join("evaluation.json"));
+    let out = args
+        .out
+        .clone()
+        .unwrap_or_else(|| args.model.join("evaluation.json"));
     refuse_to_overwrite(&out, args.force)?;
     let session = bundle::open(&args.model, &device::cpu())?;
     let evaluation = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
-    std::fs::write(&out, serde_json::to_string_pretty(&evaluation)?)
-        .with_context(|| format!("writing {}", out.display()))?;
+    put_json(&out, &evaluation)?;
     print!("{}", evaluation_table::markdown(&[evaluation]));
     Ok(())
 }

@@ -1,10 +1,5 @@
 //! `train export`.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::path::PathBuf;
 
 use anyhow::Result;

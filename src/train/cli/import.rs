@@ -1,10 +1,5 @@
 //! `train import`.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -54,11 +49,10 @@ pub(super) struct ImportArgs {
 
 impl ImportArgs {
     fn import(&self) -> Result<Import> {
-        let source = match (&self.source, self.random) {
-            (Some(source), _) => CheckpointSource::parse(source, self.revision.as_deref())?,
-            (None, seed) => CheckpointSource::Random {
-                seed: seed.unwrap_or_default(),
-            },
+        let seed = self.random.unwrap_or_default();
+        let source = match &self.source {
+            Some(source) => CheckpointSource::parse(source, self.revision.as_deref())?,
+            None => CheckpointSource::Random { seed },
         };
         Ok(Import {
             source,
@@ -90,11 +84,8 @@ pub(super) fn run(args: &ImportArgs) -> Result<()> {
         println!("{:28} {megabytes:7.1} MB", shard.entry.file);
     }
     let megabytes = manifest.weights_bytes() as f64 / 1e6;
-    println!(
-        "{} in {}: {megabytes:.1} MB",
-        manifest.title,
-        args.out.display()
-    );
+    let (title, out) = (&manifest.title, args.out.display());
+    println!("{title} in {out}: {megabytes:.1} MB");
     if let Some(verdict) = verdict {
         println!("{verdict}");
     }

@@ -1,10 +1,5 @@
 //! `train inspect`: what a folder holds that one of the commands wrote, and how far it has come.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,10 +26,10 @@ pub(super) fn run(args: &InspectArgs) -> Result<()> {
 }
 
 /// A kind of folder: the file that tells it, and what to say of it.
-type Kind = (&'static str, fn(&Path, &Value) -> String);
+type FolderKind = (&'static str, fn(&Path, &Value) -> String);
 
 /// In this order: a folder of features may hold pieces too.
-const KINDS: [Kind; 7] = [
+const KINDS: [FolderKind; 7] = [
     ("manifest.json", model),
     ("features.json", features),
     ("pieces/plan.json", pieces),
@@ -60,11 +55,8 @@ pub fn describe(folder: &Path) -> Result<String> {
     }
     if text.is_empty() {
         let files: Vec<&str> = KINDS.iter().map(|(file, _)| *file).collect();
-        bail!(
-            "{}: nothing that `train` wrote; one of {} was expected",
-            folder.display(),
-            files.join(", ")
-        );
+        let (folder, files) = (folder.display(), files.join(", "));
+        bail!("{folder}: nothing that `train` wrote; one of {files} was expected");
     }
     Ok(text)
 }
@@ -88,11 +80,8 @@ fn length(value: &Value) -> usize {
 
 fn model(_: &Path, manifest: &Value) -> String {
     let shards = manifest["shards"].as_array().cloned().unwrap_or_default();
-    let n_bytes: u64 = shards
-        .iter()
-        .filter_map(|shard| shard["bytes"].as_u64())
-        .sum();
-    let megabytes = n_bytes as f64 / 1e6;
+    let n_bytes = shards.iter().filter_map(|shard| shard["bytes"].as_u64());
+    let megabytes = n_bytes.sum::<u64>() as f64 / 1e6;
     let mut text = format!("a model, {}, {megabytes:.1} MB", plain(&manifest["title"]));
     let parts: BTreeSet<String> = shards.iter().map(|shard| plain(&shard["part"])).collect();
     let parts: Vec<String> = parts.into_iter().collect();
@@ -109,11 +98,8 @@ fn model(_: &Path, manifest: &Value) -> String {
 }
 
 fn features(folder: &Path, config: &Value) -> String {
-    let mut text = format!(
-        "features of {} by {}",
-        plain(&config["dataset"]),
-        plain(&config["model"])
-    );
+    let (dataset, model) = (plain(&config["dataset"]), plain(&config["model"]));
+    let mut text = format!("features of {dataset} by {model}");
     for split in ["train", "test"] {
         if let Ok(ids) = read_json::<Value>(&folder.join(format!("{split}.json"))) {
             let (n_captions, n_images) = (length(&ids["captions"]), length(&ids["images"]));
@@ -167,7 +153,7 @@ fn results(folder: &Path, rows: &Value) -> String {
         line(&mut text, &dataset, &said.into());
     }
     let environment: Value = read_json(&folder.join("environment.json")).unwrap_or_default();
-    for name in [
+    let names = [
         "batch",
         "epochs",
         "rate_factor",
@@ -175,18 +161,16 @@ fn results(folder: &Path, rows: &Value) -> String {
         "n_cores",
         "command",
         "commit",
-    ] {
+    ];
+    for name in names {
         line(&mut text, name, &environment[name]);
     }
     text
 }
 
 fn fit(_: &Path, fit: &Value) -> String {
-    let mut text = format!(
-        "a fit of {} with seed {}",
-        plain(&fit["method"]),
-        plain(&fit["seed"])
-    );
+    let (method, seed) = (plain(&fit["method"]), plain(&fit["seed"]));
+    let mut text = format!("a fit of {method} with seed {seed}");
     for (dataset, numbers) in fit["numbers"].as_object().into_iter().flatten() {
         for metric in [
             Metric::Recall(Retrieval::TextToImage, 1),
@@ -241,45 +225,40 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/models/scenes");
         let text = describe(&folder).expect("a model");
         assert!(text.contains("a model, Scenes (built in)"), "{text}");
-        assert!(
-            text.contains("parts        adapter_power_spherical"),
-            "{text}"
-        );
+        let has_parts = text.contains("parts        adapter_power_spherical");
+        assert!(has_parts, "{text}");
     }
 
     #[test]
     fn unfinished_work_says_how_to_go_on() {
-        let folder =
-            std::env::temp_dir().join(format!("kappascope-inspect-{}", std::process::id()));
-        std::fs::create_dir_all(folder.join("pieces")).expect("a folder for the test");
-        let put = |name: &str, json: &str| {
-            std::fs::write(folder.join(name), json).expect("the folder is the test's own");
-        };
-        put(
-            "pieces/plan.json",
-            r#"{"config": {"dataset": "coco"}, "pieces": ["a", "b"]}"#,
-        );
-        put("pieces/a.json", "{}");
-        put(
-            "checkpoint.json",
-            r#"{"step": 70, "training": {"batch": 8}}"#,
-        );
-        let text = describe(&folder);
-        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
-        let text = text.expect("pieces and a checkpoint");
-        assert!(
-            text.contains("of coco under way, 1 of 2 pieces; the same"),
-            "{text}"
-        );
-        assert!(text.contains("interrupted after step 70"), "{text}");
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        std::fs::create_dir(folder.path().join("pieces")).expect("a folder for the test");
+        for (name, json) in [
+            (
+                "pieces/plan.json",
+                r#"{"config": {"dataset": "coco"}, "pieces": ["a", "b"]}"#,
+            ),
+            ("pieces/a.json", "{}"),
+            (
+                "checkpoint.json",
+                r#"{"step": 70, "training": {"batch": 8}}"#,
+            ),
+        ] {
+            std::fs::write(folder.path().join(name), json).expect("the folder is the test's own");
+        }
+        let text = describe(folder.path()).expect("pieces and a checkpoint");
+        for part in [
+            "of coco under way, 1 of 2 pieces; the same",
+            "interrupted after step 70",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
     }
 
     #[test]
     fn an_empty_folder_is_no_run() {
         let error = describe(Path::new("nowhere")).expect_err("nothing is there");
-        assert!(
-            error.to_string().contains("manifest.json, features.json"),
-            "{error}"
-        );
+        let names_files = error.to_string().contains("manifest.json, features.json");
+        assert!(names_files, "{error}");
     }
 }

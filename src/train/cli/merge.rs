@@ -1,16 +1,11 @@
 //! `train merge`.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 
-use crate::train::features::cache::Cache;
+use crate::train::features::cache::{Cache, IdMap, TaskIds};
 use crate::train::features::merge::merge;
 use crate::train::provenance::command_line;
 
@@ -27,11 +22,8 @@ pub(super) fn run(args: &MergeArgs) -> Result<()> {
     for line in merged.lines() {
         println!("{line}");
     }
-    if merged
-        .skipped
-        .iter()
-        .any(|(_, skipped)| !skipped.is_empty())
-    {
+    let mut skipped = merged.skipped.iter();
+    if skipped.any(|(_, skipped)| !skipped.is_empty()) {
         let path = args.folder.join("skipped.json");
         println!("{}: each of them", path.display());
     }
@@ -39,20 +31,23 @@ pub(super) fn run(args: &MergeArgs) -> Result<()> {
 }
 
 pub(super) fn print_summary(folder: &Path, cache: &Cache) {
+    let of = |ids: &IdMap| (ids.captions.len(), ids.images.len());
+    let (folder, train, test) = (folder.display(), of(&cache.train.ids), of(&cache.test.ids));
+    let (n_train, n_images, n_test, n_test_images) = (train.0, train.1, test.0, test.1);
     println!(
-        "{}: {} captions of {} pictures to train on, {} of {} to measure on",
-        folder.display(),
-        cache.train.ids.captions.len(),
-        cache.train.ids.images.len(),
-        cache.test.ids.captions.len(),
-        cache.test.ids.images.len()
+        "{folder}: {n_train} captions of {n_images} pictures to train on, {n_test} of {n_test_images} to measure on"
     );
-    for task in &cache.tasks {
+    for TaskIds {
+        name,
+        labels,
+        classes,
+        ..
+    } in cache.tasks.iter().map(|task| &task.ids)
+    {
         println!(
-            "{}: {} pictures, {} classes",
-            task.ids.name,
-            task.ids.labels.len(),
-            task.ids.classes.len()
+            "{name}: {} pictures, {} classes",
+            labels.len(),
+            classes.len()
         );
     }
 }

@@ -1,14 +1,23 @@
 //! The command line of `train`, one file a subcommand: its arguments and what they call. Used by the program alone.
 
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line answers on standard output"
+)]
+
 mod dispatch;
+mod disturb;
 mod embed;
 mod evaluate;
 mod export;
+mod fit;
 mod gallery;
 mod import;
 pub mod inspect;
 mod merge;
 mod photos;
+mod plan;
+mod reproduce;
 mod scenes;
 mod score;
 mod table;

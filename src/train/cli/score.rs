@@ -1,10 +1,5 @@
 //! `train score`: captions × pictures → the numbers that the page shows.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -12,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::device;
-use crate::family::Family;
+use crate::family::{Family, PerFamily};
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::percentile_of;
 use crate::preprocess::decode;
@@ -95,6 +90,11 @@ struct ScoredPair {
     cosine: f64,
 }
 
+/// What is of no family where a model has no adapters.
+fn of_family<T>(both: Option<&PerFamily<T>>, family: Family) -> Result<&T> {
+    Ok(both.context("the model has no adapters")?.get(family))
+}
+
 /// Scores captions against picture files.
 fn score(
     session: &Session,
@@ -103,43 +103,26 @@ fn score(
     images: &[&Path],
 ) -> Result<ScoreTable> {
     let texts = pollster::block_on(session.encode_text(captions))?;
-    let pictures: Vec<ImageEncoding> = images
-        .iter()
-        .map(|path| encode(session, path))
-        .collect::<Result<_>>()?;
-    let reference = session
-        .manifest()
-        .reference_uncertainty
-        .as_ref()
-        .context("the model has no adapters")?
-        .get(family);
-    let mut table = ScoreTable {
-        captions: Vec::new(),
-        pairs: Vec::new(),
-    };
+    let pictures = images.iter().map(|path| encode(session, path));
+    let pictures: Vec<ImageEncoding> = pictures.collect::<Result<_>>()?;
+    let reference = of_family(session.manifest().reference_uncertainty.as_ref(), family)?;
+    let (mut scored, mut pairs) = (Vec::new(), Vec::new());
     for (caption, text) in captions.iter().zip(&texts) {
-        let kappa = text
-            .distributions
-            .as_ref()
-            .context("the model has no adapters")?
-            .get(family)
-            .concentration;
+        let kappa = of_family(text.distributions.as_ref(), family)?.concentration;
         let uncertainty = 1.0 / kappa;
-        let percentile = percentile_of(reference, uncertainty);
-        table.captions.push(ScoredCaption {
+        scored.push(ScoredCaption {
             caption: caption.clone(),
             kappa,
             uncertainty,
-            percentile,
+            percentile: percentile_of(reference, uncertainty),
         });
         for (path, picture) in images.iter().zip(&pictures) {
             let image = path.display().to_string();
-            table
-                .pairs
-                .push(pair(family, kappa, (caption, text), (image, picture))?);
+            pairs.push(pair(family, kappa, (caption, text), (image, picture))?);
         }
     }
-    Ok(table)
+    let captions = scored;
+    Ok(ScoreTable { captions, pairs })
 }
 
 fn encode(session: &Session, path: &Path) -> Result<ImageEncoding> {
@@ -155,11 +138,7 @@ fn pair(
     (image, picture): (String, &ImageEncoding),
 ) -> Result<ScoredPair> {
     let pair = text.compare(picture);
-    let t = *pair
-        .mean_direction_cosine
-        .as_ref()
-        .context("the model has no adapters")?
-        .get(family);
+    let t = *of_family(pair.mean_direction_cosine.as_ref(), family)?;
     let d = picture.embedding.len();
     Ok(ScoredPair {
         caption: caption.to_owned(),
@@ -174,25 +153,26 @@ impl std::fmt::Display for ScoreTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{:>10} {:>10} {:>10}  caption", "κ", "1/κ", "percentile")?;
         for row in &self.captions {
+            let (kappa, uncertainty, percentile) = (row.kappa, row.uncertainty, row.percentile);
             writeln!(
                 f,
-                "{:>10.4} {:>10.5} {:>10.1}  {}",
-                row.kappa, row.uncertainty, row.percentile, row.caption
+                "{kappa:>10.4} {uncertainty:>10.5} {percentile:>10.1}  {}",
+                row.caption
             )?;
         }
         if !self.pairs.is_empty() {
+            let (nats, density, cosine) = ("nats", "log-density", "cosine");
             writeln!(
                 f,
-                "\n{:>10} {:>14} {:>10}  picture | caption",
-                "nats", "log-density", "cosine"
+                "\n{nats:>10} {density:>14} {cosine:>10}  picture | caption"
             )?;
         }
         for row in &self.pairs {
             let (nats, density, cosine) = (row.nats, row.log_likelihood, row.cosine);
+            let (image, caption) = (&row.image, &row.caption);
             writeln!(
                 f,
-                "{nats:>10.4} {density:>14.4} {cosine:>10.4}  {} | {}",
-                row.image, row.caption
+                "{nats:>10.4} {density:>14.4} {cosine:>10.4}  {image} | {caption}"
             )?;
         }
         Ok(())

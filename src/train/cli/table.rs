@@ -1,10 +1,5 @@
 //! `train table`.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a command line answers on standard output"
-)]
-
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -25,10 +20,8 @@ pub(super) struct TableArgs {
 }
 
 pub(super) fn run(args: &TableArgs) -> Result<()> {
-    let paths = args.reports.iter();
-    let evaluations: Vec<Evaluation> = paths
-        .map(|path| files::read_json(path))
-        .collect::<Result<_>>()?;
+    let evaluations = args.reports.iter().map(|path| files::read_json(path));
+    let evaluations: Vec<Evaluation> = evaluations.collect::<Result<_>>()?;
     print!("{}", evaluation_table::markdown(&evaluations));
     Ok(())
 }

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use csv::StringRecord;
 
 use super::listing::Gatherer;
@@ -22,24 +22,16 @@ struct Columns {
 
 impl Columns {
     fn of(headers: &StringRecord, path: &Path) -> Result<Self> {
-        let find = |names: &[&str]| {
-            headers
-                .iter()
-                .position(|head| names.contains(&head.trim().to_lowercase().as_str()))
-        };
-        let (Some(image), Some(caption)) = (
-            find(&["image", "filepath", "file_name"]),
-            find(&["caption", "title", "text"]),
-        ) else {
-            let heads: Vec<&str> = headers.iter().collect();
-            bail!(
-                "{}: columns {heads:?}; `image` and `caption` were expected",
-                path.display()
-            );
+        let is_of =
+            |names: &[&str], head: &str| names.contains(&head.trim().to_lowercase().as_str());
+        let find = |names: &[&str]| headers.iter().position(|head| is_of(names, head));
+        let expected = || {
+            let (path, heads): (_, Vec<&str>) = (path.display(), headers.iter().collect());
+            format!("{path}: columns {heads:?}; `image` and `caption` were expected")
         };
         Ok(Self {
-            image,
-            caption,
+            image: find(&["image", "filepath", "file_name"]).with_context(expected)?,
+            caption: find(&["caption", "title", "text"]).with_context(expected)?,
             split: find(&["split"]),
             level: find(&["level"]),
         })
@@ -53,11 +45,8 @@ impl Columns {
         let level = self.level.and_then(|column| row.get(column));
         let level = level.map(str::trim).filter(|level| !level.is_empty());
         let level = level.map(str::parse).transpose();
-        let caption = ItemCaption {
-            level: level.map_err(|_| "its level is not a whole number")?,
-            ..ItemCaption::plain(text)
-        };
-        Ok((name.trim(), caption))
+        let level = level.map_err(|_| "its level is not a whole number")?;
+        Ok((name.trim(), ItemCaption::at(level, text)))
     }
 
     fn is_to_train(&self, row: &StringRecord) -> bool {
@@ -66,8 +55,8 @@ impl Columns {
     }
 }
 
-/// Both splits of such a file, pictures named from `root`: by the column `split` where there is one (`train`, anything else is measured on), by `seed` otherwise,
-/// which holds `share` of the pictures out.
+/// Both splits of such a file, pictures named from `root`: by the column `split` where there is one (`train`; anything
+/// else is measured on), by `seed` otherwise, which holds `share` of the pictures out.
 ///
 /// # Errors
 ///
@@ -86,12 +75,12 @@ pub fn splits(path: &Path, root: &Path, share: f64, seed: u64) -> Result<Splits>
         let row = row.with_context(|| path.display().to_string())?;
         match columns.read(&row) {
             Ok((name, caption)) => {
-                let gatherer = if columns.is_to_train(&row) {
+                let split = if columns.is_to_train(&row) {
                     &mut train
                 } else {
                     &mut test
                 };
-                gatherer.add(name, caption, || Picture::File(root.join(name)));
+                split.add(name, caption, || Picture::File(root.join(name)));
             }
             // The first line is the heads'.
             Err(why) => skipped.push(Skipped::new(format!("row {}", i + 2), why)),
@@ -111,7 +100,7 @@ pub fn splits(path: &Path, root: &Path, share: f64, seed: u64) -> Result<Splits>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::data::place::tests::{Folder, png};
+    use crate::train::data::place::tests::{Folder, png, refused};
 
     #[test]
     fn a_picture_with_several_captions_has_several_rows() {
@@ -127,28 +116,13 @@ mod tests {
         let [dog] = splits.train.items.as_slice() else {
             panic!("one picture to train on: {splits:?}");
         };
-        assert_eq!(
-            dog.captions,
-            [
-                ItemCaption {
-                    text: "a dog, brown".to_owned(),
-                    level: Some(1)
-                },
-                ItemCaption {
-                    text: "a dog".to_owned(),
-                    level: Some(0)
-                }
-            ],
-            "in order of the rows"
-        );
+        let expected = [(1, "a dog, brown"), (0, "a dog")]
+            .map(|(level, text)| ItemCaption::at(Some(level), text));
+        assert_eq!(dog.captions, expected, "in order of the rows");
         assert_eq!(splits.test.items[0].id, "b.png", "the other split");
         assert_eq!(splits.test.skipped[0].what, "c.png", "it is not there");
-        let whats: Vec<&str> = splits
-            .train
-            .skipped
-            .iter()
-            .map(|s| s.what.as_str())
-            .collect();
+        let skipped = splits.train.skipped.iter();
+        let whats: Vec<&str> = skipped.map(|s| s.what.as_str()).collect();
         assert_eq!(whats, ["row 6", "row 7"], "half a level, no caption");
     }
 
@@ -156,12 +130,7 @@ mod tests {
     fn the_columns_that_were_expected_are_named() {
         let folder = Folder::new();
         let csv = folder.put("captions.csv", "picture,words\na.png,a dog\n");
-        let error = splits(&csv, folder.path(), 0.1, 0).expect_err("other columns");
-        assert!(
-            error
-                .to_string()
-                .contains("`image` and `caption` were expected"),
-            "{error}"
-        );
+        let found = splits(&csv, folder.path(), 0.1, 0);
+        refused(found, "`image` and `caption` were expected");
     }
 }

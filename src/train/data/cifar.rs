@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, ensure};
 
 use super::place::first_of;
-use super::{Item, Labelled, Listing, Picture, PlaneOrder};
+use super::{Item, Labelled, Picture, PlaneOrder};
 
 /// Pixels in a row.
 const SIDE: usize = 32;
@@ -67,10 +67,9 @@ fn labelled(root: &Path, layout: &CifarLayout) -> Result<Labelled> {
         first_of(root, &[name, &format!("{}/{name}", layout.folder)], what)
     };
     let file = find(layout.file, "test pictures")?;
-    let classes = class_names(
-        &find(layout.classes, "names of the classes")?,
-        layout.n_classes,
-    )?;
+    let names = find(layout.classes, "names of the classes")?;
+    let classes = class_names(&names, layout.n_classes)?;
+    let path: Arc<Path> = file.as_path().into();
     let bytes = std::fs::read(&file).with_context(|| file.display().to_string())?;
     let n_record = layout.n_labels + N_BYTES;
     ensure!(
@@ -79,32 +78,23 @@ fn labelled(root: &Path, layout: &CifarLayout) -> Result<Labelled> {
         file.display(),
         bytes.len()
     );
-    let name: Arc<Path> = file.as_path().into();
-    let (mut listing, mut labels) = (Listing::default(), Vec::new());
+    let (mut items, mut labels) = (Vec::new(), Vec::new());
     for (i, record) in bytes.chunks_exact(n_record).enumerate() {
-        let label = usize::from(record[layout.n_labels - 1]);
+        let (label, n) = (usize::from(record[layout.n_labels - 1]), classes.len());
+        let file = file.display();
         ensure!(
-            label < classes.len(),
-            "{}: record {i} has label {label}, there are {} classes",
-            file.display(),
-            classes.len()
+            label < n,
+            "{file}: record {i} has label {label}, there are {n} classes"
         );
         labels.push(label);
-        listing.items.push(Item {
-            id: i.to_string(),
-            picture: Picture::Planes {
-                file: name.clone(),
-                offset: (i * n_record + layout.n_labels) as u64,
-                side: SIDE,
-                order: PlaneOrder::Rows,
-            },
-            captions: Vec::new(),
-        });
+        let offset = (i * n_record + layout.n_labels) as u64;
+        let picture = Picture::planes(&path, offset, SIDE, PlaneOrder::Rows);
+        items.push(Item::new(i, picture, Vec::new()));
     }
     Ok(Labelled {
         name: layout.name.to_owned(),
         classes,
-        listing,
+        listing: items.into(),
         labels,
     })
 }
@@ -112,24 +102,17 @@ fn labelled(root: &Path, layout: &CifarLayout) -> Result<Labelled> {
 /// A name a line; `n` of them.
 pub(super) fn class_names(path: &Path, n: usize) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let names: Vec<String> = text
-        .lines()
-        .map(|line| line.trim().replace('_', " "))
-        .filter(|line| !line.is_empty())
-        .collect();
-    ensure!(
-        names.len() == n,
-        "{}: {} names, {n} were expected",
-        path.display(),
-        names.len()
-    );
+    let names = text.lines().map(|line| line.trim().replace('_', " "));
+    let names: Vec<String> = names.filter(|line| !line.is_empty()).collect();
+    let (path, found) = (path.display(), names.len());
+    ensure!(found == n, "{path}: {found} names, {n} were expected");
     Ok(names)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::data::place::tests::Folder;
+    use crate::train::data::place::tests::{Folder, refused};
 
     fn names(n: usize) -> String {
         (0..n).map(|i| format!("class_{i}\n")).collect()
@@ -140,49 +123,29 @@ mod tests {
         let folder = Folder::new();
         let pixels = |value: u8| -> Vec<u8> { (0..N_BYTES).map(|_| value).collect() };
         folder.put("cifar-10-batches-bin/batches.meta.txt", names(10) + "\n");
-        folder.put(
-            "cifar-10-batches-bin/test_batch.bin",
-            [vec![3], pixels(7), vec![9], pixels(8)].concat(),
-        );
+        let records = [vec![3], pixels(7), vec![9], pixels(8)].concat();
+        folder.put("cifar-10-batches-bin/test_batch.bin", records);
         folder.put("fine_label_names.txt", names(100));
         folder.put("test.bin", [vec![19, 99], pixels(5)].concat());
-        let (ten, hundred) = (
-            cifar_10(folder.path()).expect("CIFAR-10"),
-            cifar_100(folder.path()).expect("CIFAR-100"),
-        );
+        let ten = cifar_10(folder.path()).expect("CIFAR-10");
+        let hundred = cifar_100(folder.path()).expect("CIFAR-100");
         assert_eq!(ten.labels, [3, 9], "classes");
         assert_eq!(ten.classes[3], "class 3", "as words");
         let second = ten.listing.items[1].picture.read().expect("a picture");
-        assert_eq!(
-            (second.width, second.height, second.pixels[0]),
-            (32, 32, 8),
-            "the second record"
-        );
+        let found = (second.width, second.height, second.pixels[0]);
+        assert_eq!(found, (32, 32, 8), "the second record");
         assert_eq!(hundred.labels, [99], "the fine class");
         let first = hundred.listing.items[0].picture.read().expect("a picture");
         assert!(first.pixels.iter().all(|&value| value == 5), "its planes");
     }
 
     #[test]
-    fn a_file_of_another_size_is_refused() {
+    fn a_file_of_another_size_or_with_an_unknown_label_is_refused() {
         let folder = Folder::new();
         folder.put("batches.meta.txt", names(10));
         folder.put("test_batch.bin", [0; 3072]);
-        let error = cifar_10(folder.path()).expect_err("a byte is missing");
-        assert!(
-            error
-                .to_string()
-                .contains("a multiple of 3073 was expected"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn an_unknown_label_is_refused() {
-        let folder = Folder::new();
-        folder.put("batches.meta.txt", names(10));
+        refused(cifar_10(folder.path()), "a multiple of 3073 was expected");
         folder.put("test_batch.bin", [10; 3073]);
-        let error = cifar_10(folder.path()).expect_err("there are ten classes");
-        assert!(error.to_string().contains("label 10"), "{error}");
+        refused(cifar_10(folder.path()), "label 10");
     }
 }

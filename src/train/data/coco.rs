@@ -30,13 +30,13 @@ impl Year {
 }
 
 #[derive(Deserialize)]
-struct File {
-    images: Vec<Image>,
+struct CocoFile {
+    images: Vec<CocoImage>,
     annotations: Vec<Annotation>,
 }
 
 #[derive(Deserialize)]
-struct Image {
+struct CocoImage {
     id: u64,
     file_name: String,
 }
@@ -58,11 +58,8 @@ pub fn splits(root: &Path, year: Year) -> Result<Splits> {
     let split = |name: &str| {
         let name = format!("{name}{}", year.number());
         let captions = format!("captions_{name}.json");
-        let annotations = first_of(
-            root,
-            &[&format!("annotations/{captions}"), &captions],
-            "captions",
-        )?;
+        let names = [&format!("annotations/{captions}"), &captions[..]];
+        let annotations = first_of(root, &names, "captions")?;
         let pictures = folder_of(root, &[&name, &format!("images/{name}")]);
         captions_of(&annotations, &pictures)
     };
@@ -80,20 +77,15 @@ pub fn splits(root: &Path, year: Year) -> Result<Splits> {
 /// The file is missing or broken, or none of its pictures is there.
 pub fn captions_of(annotations: &Path, pictures: &Path) -> Result<Listing> {
     // Read from the file as it comes: what is not asked for is never held.
-    let file: File = serde_json::from_reader(open(annotations)?).with_context(|| {
-        format!(
-            "{}: COCO captions, an object with `images` and `annotations`, were expected",
-            annotations.display()
-        )
+    let file: CocoFile = serde_json::from_reader(open(annotations)?).with_context(|| {
+        let path = annotations.display();
+        format!("{path}: COCO captions, an object with `images` and `annotations`, were expected")
     })?;
     let mut skipped = Vec::new();
     let mut items: BTreeMap<u64, (Item, Vec<(u64, ItemCaption)>)> = BTreeMap::new();
     for image in file.images {
-        let item = Item {
-            id: image.id.to_string(),
-            picture: Picture::File(pictures.join(&image.file_name)),
-            captions: Vec::new(),
-        };
+        let picture = Picture::File(pictures.join(&image.file_name));
+        let item = Item::new(image.id, picture, Vec::new());
         if items.insert(image.id, (item, Vec::new())).is_some() {
             let what = format!("picture {}", image.id);
             skipped.push(Skipped::new(what, "named twice"));
@@ -103,13 +95,13 @@ pub fn captions_of(annotations: &Path, pictures: &Path) -> Result<Listing> {
         let caption = ItemCaption::plain(&annotation.caption);
         match items.get_mut(&annotation.image_id) {
             Some((_, captions)) => captions.push((annotation.id, caption)),
-            None => skipped.push(Skipped::new(
-                format!(
+            None => {
+                let what = format!(
                     "caption {} of picture {}",
                     annotation.id, annotation.image_id
-                ),
-                "its picture is not listed",
-            )),
+                );
+                skipped.push(Skipped::new(what, "its picture is not listed"));
+            }
         }
     }
     let items = items.into_values().map(|(mut item, mut captions)| {
@@ -124,7 +116,7 @@ pub fn captions_of(annotations: &Path, pictures: &Path) -> Result<Listing> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::data::place::tests::{Folder, png};
+    use crate::train::data::place::tests::{Folder, png, refused};
 
     const CAPTIONS: &str = r#"{
         "info": {"year": 2017}, "licenses": [],
@@ -154,49 +146,25 @@ mod tests {
         let found = &splits.test;
         let ids: Vec<&str> = found.items.iter().map(|item| item.id.as_str()).collect();
         assert_eq!(ids, ["4", "9"], "the third has no caption");
-        let texts: Vec<&str> = found.items[1]
-            .captions
-            .iter()
-            .map(|caption| caption.text.as_str())
-            .collect();
+        let captions = found.items[1].captions.iter();
+        let texts: Vec<&str> = captions.map(|caption| caption.text.as_str()).collect();
         assert_eq!(texts, ["first", "third"], "by number, without the line end");
         let picture = found.items[1].picture.read().expect("a picture");
         assert_eq!(picture.pixels[..3], [4, 5, 6], "its own");
-        assert_eq!(
-            found.reasons(),
-            [
-                ("its picture is not listed".to_owned(), 1),
-                ("no caption".to_owned(), 1)
-            ],
-            "{:?}",
-            found.skipped
-        );
+        let reasons = [
+            ("its picture is not listed".to_owned(), 1),
+            ("no caption".to_owned(), 1),
+        ];
+        assert_eq!(found.reasons(), reasons, "{:?}", found.skipped);
     }
 
     #[test]
-    fn a_broken_file_is_named_with_the_place_of_the_fault() {
+    fn a_file_that_is_missing_or_broken_is_named_with_the_place_of_the_fault() {
         let folder = Folder::new();
-        folder.put(
-            "annotations/captions_train2014.json",
-            "{\"images\": [],\n \"annotations\": 7}",
-        );
-        let error = splits(folder.path(), Year::Year2014).expect_err("broken");
-        let text = format!("{error:#}");
-        assert!(
-            text.contains("captions_train2014.json") && text.contains("line 2"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn the_files_that_were_looked_for_are_named() {
-        let folder = Folder::new();
-        let error = splits(folder.path(), Year::Year2014).expect_err("empty");
-        assert!(
-            error
-                .to_string()
-                .contains("annotations/captions_train2014.json"),
-            "{error}"
-        );
+        let name = "annotations/captions_train2014.json";
+        refused(splits(folder.path(), Year::Year2014), name);
+        folder.put(name, "{\"images\": [],\n \"annotations\": 7}");
+        let error = refused(splits(folder.path(), Year::Year2014), name);
+        assert!(error.contains("line 2"), "{error}");
     }
 }

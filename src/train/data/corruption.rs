@@ -18,10 +18,10 @@ impl Corruptions {
     /// A caption of the picture `id`, misspelt if captions are.
     #[must_use]
     pub fn caption(self, caption: &str, id: &str) -> String {
-        self.captions.map_or_else(
-            || caption.to_owned(),
-            |misspelling| misspelling.apply(caption, id),
-        )
+        let misspelt = self
+            .captions
+            .map(|misspelling| misspelling.apply(caption, id));
+        misspelt.unwrap_or_else(|| caption.to_owned())
     }
 
     /// The square picture `id`, corrupted if pictures are.

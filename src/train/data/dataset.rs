@@ -52,9 +52,9 @@ pub enum FlickrSplit {
 /// Where to look and how to divide.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DatasetChoice {
-    /// Which data set.
+    /// The data set, whose format is known.
     pub dataset: Dataset,
-    /// Its folder.
+    /// Folder in which the data set was unpacked.
     pub root: PathBuf,
     /// Its file of captions, if it is not where it usually is.
     pub captions: Option<PathBuf>,
@@ -84,10 +84,10 @@ impl DatasetChoice {
     ///
     /// Files are missing or broken, the data set is drawn, or nothing is left.
     pub fn splits(&self) -> Result<Splits> {
+        let (share, is_share) = (self.hold_out, (0.0..1.0).contains(&self.hold_out));
         ensure!(
-            (0.0..1.0).contains(&self.hold_out),
-            "--hold-out is {}, a share from 0 to below 1 was expected",
-            self.hold_out
+            is_share,
+            "--hold-out is {share}, a share from 0 to below 1 was expected"
         );
         let splits = self.listed()?;
         let n = splits.train.items.len() + splits.test.items.len();
@@ -157,11 +157,9 @@ impl DatasetChoice {
 ///
 /// Another form or name, or files that are missing or broken.
 pub fn task(text: &str) -> Result<Labelled> {
-    let (name, folder) = text.split_once('=').with_context(|| {
-        format!(
-            "--task is {text:?}, NAME=FOLDER was expected, such as cifar10=cifar-10-batches-bin"
-        )
-    })?;
+    let example = "cifar10=cifar-10-batches-bin";
+    let expected = || format!("--task is {text:?}, NAME=FOLDER was expected, such as {example}");
+    let (name, folder) = text.split_once('=').with_context(expected)?;
     let folder = Path::new(folder);
     match name {
         "cifar10" => cifar::cifar_10(folder),

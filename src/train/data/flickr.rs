@@ -88,12 +88,8 @@ impl Which {
 pub fn splits(root: &Path, which: Which, division: Division) -> Result<Splits> {
     let pictures = folder_of(root, which.pictures());
     let karpathys = root.join(which.karpathy());
-    let listing = || {
-        captions_of(
-            &first_of(root, which.tokens(), "file of captions")?,
-            &pictures,
-        )
-    };
+    let tokens = || first_of(root, which.tokens(), "file of captions");
+    let listing = || captions_of(&tokens()?, &pictures);
     match division {
         Division::HoldOut { seed } => Ok(hold_out(listing()?, HELD_OUT, seed)),
         Division::Lists if karpathys.exists() => karpathy::splits(&karpathys, &pictures),
@@ -143,31 +139,28 @@ pub fn official_splits(root: &Path) -> Result<[Listing; 3]> {
 /// The file is missing, holds no caption, or none of its pictures is there.
 pub fn captions_of(tokens: &Path, pictures: &Path) -> Result<Listing> {
     let (mut gatherer, mut skipped) = (Gatherer::default(), Vec::new());
-    let mut n_captions = 0;
     for (i, line) in open(tokens)?.lines().enumerate() {
         let line = line.with_context(|| format!("{}: line {}", tokens.display(), i + 1))?;
         if line.trim().is_empty() {
             continue;
         }
         let fields = line.split_once('\t');
-        let Some(((name, _), text)) =
-            fields.and_then(|(key, text)| Some((key.rsplit_once('#')?, text)))
-        else {
+        let fields = fields.and_then(|(key, text)| Some((key.rsplit_once('#')?.0, text)));
+        let Some((name, text)) = fields else {
             let what = format!("line {}", i + 1);
             skipped.push(Skipped::new(what, "not NAME.jpg#NUMBER<tab>CAPTION"));
             continue;
         };
-        n_captions += 1;
-        gatherer.add(name, ItemCaption::plain(text), || {
-            Picture::File(pictures.join(name))
-        });
+        let picture = || Picture::File(pictures.join(name));
+        gatherer.add(name, ItemCaption::plain(text), picture);
     }
+    let (listing, tokens_file) = (gatherer.finish(skipped), tokens.display());
+    let has_captions = !listing.items.is_empty();
     ensure!(
-        n_captions > 0,
-        "{}: no line is NAME.jpg#NUMBER<tab>CAPTION",
-        tokens.display()
+        has_captions,
+        "{tokens_file}: no line is NAME.jpg#NUMBER<tab>CAPTION"
     );
-    gatherer.finish(skipped).checked(tokens)
+    listing.checked(tokens)
 }
 
 /// The names of a list, with or without their ending.
@@ -202,7 +195,7 @@ fn divided(listing: Listing, train: &HashSet<String>, test: &HashSet<String>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::data::place::tests::{Folder, png};
+    use crate::train::data::place::tests::{Folder, png, refused};
 
     const TOKENS: &str = "10.jpg#0\tA dog runs .\n10.jpg#1\tA brown dog .\n11.jpg#0\tTwo men .\n\
                           12.jpg.1#0\tA picture that was never there .\nno tab here\n13.jpg#0\tA boat .\n";
@@ -223,20 +216,14 @@ mod tests {
         folder.put("Flickr_8k.testImages.txt", "11.jpg\n");
         let splits = splits(folder.path(), Which::Flickr8k, Division::Lists).expect("both splits");
         assert_eq!(splits.train.items[0].captions.len(), 2, "two of picture 10");
+        let own = &splits.test.items[0].captions[0].text;
+        assert_eq!(own, "Two men .", "of picture 11");
+        let notes = ["1 pictures of neither list are not used"];
+        assert_eq!(splits.notes, notes, "picture 13");
+        let (n, skipped) = (splits.train.reasons().len(), &splits.train.skipped);
         assert_eq!(
-            splits.test.items[0].captions[0].text, "Two men .",
-            "its own"
-        );
-        assert_eq!(
-            splits.notes,
-            ["1 pictures of neither list are not used"],
-            "picture 13"
-        );
-        assert_eq!(
-            splits.train.reasons().len(),
-            2,
-            "the picture that is not there and the line without a tab: {:?}",
-            splits.train.skipped
+            n, 2,
+            "the picture that is not there and the line without a tab: {skipped:?}"
         );
     }
 
@@ -252,12 +239,12 @@ mod tests {
     #[test]
     fn another_kind_of_file_is_refused() {
         let folder = folder();
-        folder.put(
-            "Flickr8k_text/Flickr8k.token.txt",
-            "image,caption\n10.jpg,A dog\n",
-        );
+        let csv = "image,caption\n10.jpg,A dog\n";
+        folder.put("Flickr8k_text/Flickr8k.token.txt", csv);
         let division = Division::HoldOut { seed: 0 };
-        let error = splits(folder.path(), Which::Flickr8k, division).expect_err("a CSV file");
-        assert!(error.to_string().contains("no line is"), "{error}");
+        refused(
+            splits(folder.path(), Which::Flickr8k, division),
+            "no line is",
+        );
     }
 }

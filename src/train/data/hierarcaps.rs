@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 
 use super::place::{folder_of, open};
-use super::{Item, ItemCaption, Listing, Picture, Skipped, Splits};
+use super::{Item, ItemCaption, Listing, Picture, Splits};
 
 /// What stands between two levels.
 const ARROW: &str = "=>";
@@ -52,15 +52,19 @@ fn hierarchies(path: &Path, pictures: &Path) -> Result<Listing> {
         let expected = *depth.get_or_insert(levels.len());
         if levels.len() != expected || levels.iter().any(|level| level.is_empty()) {
             let why = format!("its hierarchy has not {expected} levels");
-            listing.skipped.push(Skipped::new(what, why));
+            listing.skip(what, why);
             continue;
         }
-        listing.items.push(Item {
-            // A picture may have several hierarchies; each is an item of its own.
-            id: format!("{i} {name}"),
-            picture: Picture::File(place_of(pictures, name)),
-            captions: captions_of(&levels),
-        });
+        // A picture may have several hierarchies; each is an item of its own.
+        let (id, picture) = (
+            format!("{i} {name}"),
+            Picture::File(place_of(pictures, name)),
+        );
+        let captions = levels.into_iter().enumerate();
+        let captions = captions.map(|(level, text)| ItemCaption::at(Some(level), text));
+        listing
+            .items
+            .push(Item::new(id, picture, captions.collect()));
     }
     ensure!(
         !listing.items.is_empty(),
@@ -70,30 +74,17 @@ fn hierarchies(path: &Path, pictures: &Path) -> Result<Listing> {
     listing.checked(path)
 }
 
-fn captions_of(levels: &[&str]) -> Vec<ItemCaption> {
-    let levels = levels.iter().enumerate();
-    levels
-        .map(|(level, text)| ItemCaption {
-            level: Some(level),
-            ..ItemCaption::plain(text)
-        })
-        .collect()
-}
-
 fn file_name(address: &str) -> &str {
-    address
-        .rsplit_once('/')
-        .map_or(address, |(_, name)| name)
-        .trim()
+    let name = address.rsplit_once('/').map_or(address, |(_, name)| name);
+    name.trim()
 }
 
 /// The picture of a name, or of its number alone, as COCO 2017 calls it.
 fn place_of(pictures: &Path, name: &str) -> std::path::PathBuf {
-    let (whole, number) = (
-        pictures.join(name),
-        name.rsplit_once('_')
-            .map(|(_, number)| pictures.join(number)),
-    );
+    let number = name
+        .rsplit_once('_')
+        .map(|(_, number)| pictures.join(number));
+    let whole = pictures.join(name);
     match number {
         Some(number) if !whole.exists() && number.exists() => number,
         _ => whole,
@@ -137,11 +128,8 @@ mod tests {
         );
         folder.put("COCO_val2014_000000000001.jpg", png([0; 3]));
         let found = splits(&csv, folder.path()).expect("whole").test;
-        let texts: Vec<&str> = found
-            .items
-            .iter()
-            .flat_map(|item| item.captions.iter().map(|c| c.text.as_str()))
-            .collect();
+        let captions = found.items.iter().flat_map(|item| &item.captions);
+        let texts: Vec<&str> = captions.map(|c| c.text.as_str()).collect();
         assert_eq!(texts, ["a", "b", "c", "d"], "two items of one picture");
     }
 }

@@ -27,20 +27,13 @@ pub fn hold_out(listing: Listing, share: f64, seed: u64) -> Splits {
         reason = "a share of a count is a count"
     )]
     let n_test = (n as f64 * share.clamp(0.0, 1.0)).round() as usize;
-    let mut test = Listing {
-        items: listing.items.clone(),
-        skipped: Vec::new(),
-    };
-    let mut train = listing;
+    let (mut test, mut train) = (Listing::from(listing.items.clone()), listing);
     keep(&mut test, &order[..n_test]);
     keep(&mut train, &order[n_test..]);
-    Splits {
-        train,
-        test,
-        notes: vec![format!(
-            "{n_test} of {n} pictures are held out by seed {seed}"
-        )],
-    }
+    let notes = vec![format!(
+        "{n_test} of {n} pictures are held out by seed {seed}"
+    )];
+    Splits { train, test, notes }
 }
 
 fn keep(listing: &mut Listing, chosen: &[usize]) {
@@ -65,15 +58,9 @@ mod tests {
     use crate::train::data::{Item, ItemCaption, Picture};
 
     fn listing(n: usize) -> Listing {
-        let item = |i: usize| Item {
-            id: i.to_string(),
-            picture: Picture::File(i.to_string().into()),
-            captions: vec![ItemCaption::plain("a caption")],
-        };
-        Listing {
-            items: (0..n).map(item).collect(),
-            skipped: Vec::new(),
-        }
+        let picture = |i: usize| Picture::File(i.to_string().into());
+        let item = |i| Item::new(i, picture(i), vec![ItemCaption::plain("a caption")]);
+        (0..n).map(item).collect::<Vec<_>>().into()
     }
 
     fn ids(listing: &Listing) -> Vec<usize> {

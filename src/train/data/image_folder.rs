@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 
 use super::place::{is_picture, names_in};
-use super::{Item, Labelled, Listing, Picture, Skipped};
+use super::{Item, Labelled, Listing, Picture};
 
 /// What the files with names may be called.
 const NAME_FILES: [&str; 2] = ["classes.txt", "LOC_synset_mapping.txt"];
@@ -29,33 +29,24 @@ pub fn labelled(root: &Path) -> Result<Labelled> {
         let (pictures, others): (Vec<String>, Vec<String>) =
             names_in(&path)?.into_iter().partition(|n| is_picture(n));
         for other in others {
-            let what = format!("{folder}/{other}");
-            listing
-                .skipped
-                .push(Skipped::new(what, "not named like a picture"));
+            listing.skip(format!("{folder}/{other}"), "not named like a picture");
         }
         if pictures.is_empty() {
-            listing
-                .skipped
-                .push(Skipped::new(folder, "no pictures in it"));
+            listing.skip(folder, "no pictures in it");
             continue;
         }
         for name in pictures {
             labels.push(classes.len());
-            listing.items.push(Item {
-                id: format!("{folder}/{name}"),
-                picture: Picture::File(path.join(&name)),
-                captions: Vec::new(),
-            });
+            let picture = Picture::File(path.join(&name));
+            listing
+                .items
+                .push(Item::new(format!("{folder}/{name}"), picture, Vec::new()));
         }
         classes.push(match &given {
             None => folder.replace('_', " "),
             Some(given) => given.get(folder.as_str()).cloned().with_context(|| {
-                format!(
-                    "{}: {folder} has no name in {}",
-                    root.display(),
-                    NAME_FILES[0]
-                )
+                let (root, file) = (root.display(), NAME_FILES[0]);
+                format!("{root}: {folder} has no name in {file}")
             })?,
         });
     }
@@ -67,9 +58,9 @@ pub fn labelled(root: &Path) -> Result<Labelled> {
     );
     let name = root
         .file_name()
-        .map_or("folder".into(), |name| name.to_string_lossy());
+        .map(|name| name.to_string_lossy().into_owned());
     Ok(Labelled {
-        name: name.into_owned(),
+        name: name.unwrap_or_else(|| "folder".to_owned()),
         classes,
         listing,
         labels,
@@ -93,7 +84,7 @@ fn given_names(root: &Path) -> Result<Option<HashMap<String, String>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::data::place::tests::{Folder, png};
+    use crate::train::data::place::tests::{Folder, png, refused};
 
     #[test]
     fn folders_are_classes_with_the_names_that_are_given() {
@@ -106,16 +97,10 @@ mod tests {
         let plain = labelled(folder.path()).expect("two classes");
         assert_eq!(plain.classes, ["n01440764", "n01443537"], "folders' names");
         assert_eq!(plain.labels, [0, 1, 1], "in order");
-        assert_eq!(
-            plain.listing.skipped.len(),
-            3,
-            "{:?}",
-            plain.listing.skipped
-        );
-        folder.put(
-            "LOC_synset_mapping.txt",
-            "n01440764 tench, Tinca tinca\nn01443537 goldfish, Carassius auratus\n",
-        );
+        let skipped = &plain.listing.skipped;
+        assert_eq!(skipped.len(), 3, "{skipped:?}");
+        let names = "n01440764 tench, Tinca tinca\nn01443537 goldfish, Carassius auratus\n";
+        folder.put("LOC_synset_mapping.txt", names);
         let named = labelled(folder.path()).expect("two classes");
         assert_eq!(named.classes, ["tench", "goldfish"], "first names");
     }
@@ -124,7 +109,6 @@ mod tests {
     fn a_folder_of_pictures_is_no_folder_of_classes() {
         let folder = Folder::new();
         folder.put("a.png", png([0; 3]));
-        let error = labelled(folder.path()).expect_err("no classes");
-        assert!(error.to_string().contains("0 folders"), "{error}");
+        refused(labelled(folder.path()), "0 folders");
     }
 }

@@ -11,7 +11,7 @@ use super::Picture;
 /// A caption of a picture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemCaption {
-    /// The words.
+    /// The caption, without the space around it.
     pub text: String,
     /// Level in a hierarchy, the vaguest 0.
     pub level: Option<usize>,
@@ -21,10 +21,14 @@ impl ItemCaption {
     /// A caption that belongs to no hierarchy.
     #[must_use]
     pub fn plain(text: &str) -> Self {
-        Self {
-            text: text.trim().to_owned(),
-            level: None,
-        }
+        Self::at(None, text)
+    }
+
+    /// A caption at a level of a hierarchy, if any, without the space around it.
+    #[must_use]
+    pub fn at(level: Option<usize>, text: &str) -> Self {
+        let text = text.trim().to_owned();
+        Self { text, level }
     }
 }
 
@@ -33,10 +37,22 @@ impl ItemCaption {
 pub struct Item {
     /// Name in its data set.
     pub id: String,
-    /// Where it lies.
+    /// Where the picture lies, to be read later.
     pub picture: Picture,
     /// At least one, but for pictures that are to be classified.
     pub captions: Vec<ItemCaption>,
+}
+
+impl Item {
+    /// A picture of this name.
+    pub(super) fn new(id: impl ToString, picture: Picture, captions: Vec<ItemCaption>) -> Self {
+        let id = id.to_string();
+        Self {
+            id,
+            picture,
+            captions,
+        }
+    }
 }
 
 /// An entry of a data set that was left out.
@@ -68,9 +84,9 @@ pub struct Listing {
 /// Pictures to train on and pictures to measure on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Splits {
-    /// To train on.
+    /// Pictures and captions to train on.
     pub train: Listing,
-    /// To measure on.
+    /// Pictures and captions to measure on.
     pub test: Listing,
     /// Notes to the user about how the splits were chosen.
     pub notes: Vec<String>,
@@ -89,7 +105,19 @@ pub struct Labelled {
     pub labels: Vec<usize>,
 }
 
+impl From<Vec<Item>> for Listing {
+    fn from(items: Vec<Item>) -> Self {
+        let skipped = Vec::new();
+        Self { items, skipped }
+    }
+}
+
 impl Listing {
+    /// Leaves an entry out.
+    pub(super) fn skip(&mut self, what: impl Into<String>, why: impl Into<String>) {
+        self.skipped.push(Skipped::new(what, why));
+    }
+
     /// Leaves out captions without words, pictures without captions and pictures that are not where they should be.
     ///
     /// # Errors
@@ -102,11 +130,10 @@ impl Listing {
         for mut item in items {
             item.captions.retain(|caption| !caption.text.is_empty());
             if item.captions.is_empty() {
-                let what = format!("picture {}", item.id);
-                self.skipped.push(Skipped::new(what, "no caption"));
+                self.skip(format!("picture {}", item.id), "no caption");
             } else if let Some(path) = item.picture.missing_file() {
                 let why = format!("{} is not there", path.display());
-                self.skipped.push(Skipped::new(&item.id, why));
+                self.skip(&item.id, why);
                 missing.get_or_insert_with(|| path.display().to_string());
             } else {
                 self.items.push(item);
@@ -158,76 +185,55 @@ impl Gatherer {
         picture: impl FnOnce() -> Picture,
     ) {
         let at = *self.of_id.entry(id.to_owned()).or_insert_with(|| {
-            self.items.push(Item {
-                id: id.to_owned(),
-                picture: picture(),
-                captions: Vec::new(),
-            });
+            self.items.push(Item::new(id, picture(), Vec::new()));
             self.items.len() - 1
         });
         self.items[at].captions.push(caption);
     }
 
     pub(super) fn finish(self, skipped: Vec<Skipped>) -> Listing {
-        Listing {
-            items: self.items,
-            skipped,
-        }
+        let items = self.items;
+        Listing { items, skipped }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
-
     fn item(id: &str, path: &str, text: &str) -> Item {
-        Item {
-            id: id.to_owned(),
-            picture: Picture::File(PathBuf::from(path)),
-            captions: vec![ItemCaption::plain(text)],
-        }
+        Item::new(
+            id,
+            Picture::File(path.into()),
+            vec![ItemCaption::plain(text)],
+        )
     }
 
     #[test]
     fn what_is_left_out_is_listed_with_its_reason() {
         let here = file!();
-        let listing = Listing {
-            items: vec![
-                item("good", here, " a caption "),
-                item("silent", here, "  "),
-                item("gone", "nowhere/1.jpg", "a caption"),
-                item("gone too", "nowhere/2.jpg", "a caption"),
-            ],
-            skipped: Vec::new(),
-        };
+        let listing = Listing::from(vec![
+            item("good", here, " a caption "),
+            item("silent", here, "  "),
+            item("gone", "nowhere/1.jpg", "a caption"),
+            item("gone too", "nowhere/2.jpg", "a caption"),
+        ]);
         let checked = listing.checked(Path::new("list")).expect("one is there");
         assert_eq!(checked.items.len(), 1, "one is whole: {checked:?}");
         assert_eq!(checked.items[0].captions[0].text, "a caption", "trimmed");
-        assert_eq!(
-            checked.reasons(),
-            [
-                ("… is not there".to_owned(), 2),
-                ("no caption".to_owned(), 1)
-            ],
-            "reasons: {:?}",
-            checked.skipped
-        );
+        let reasons = [
+            ("… is not there".to_owned(), 2),
+            ("no caption".to_owned(), 1),
+        ];
+        assert_eq!(checked.reasons(), reasons, "{:?}", checked.skipped);
     }
 
     #[test]
     fn a_folder_without_any_of_the_pictures_is_an_error() {
-        let listing = Listing {
-            items: vec![item("gone", "nowhere/1.jpg", "a caption")],
-            skipped: Vec::new(),
-        };
+        let listing = Listing::from(vec![item("gone", "nowhere/1.jpg", "a caption")]);
         let error = listing
             .checked(Path::new("captions.json"))
             .expect_err("nothing is there");
-        assert_eq!(
-            error.to_string(),
-            "captions.json: none of its 1 pictures is there; nowhere/1.jpg was expected",
-            "the message"
-        );
+        let expected = "captions.json: none of its 1 pictures is there; nowhere/1.jpg was expected";
+        assert_eq!(error.to_string(), expected, "the message");
     }
 }

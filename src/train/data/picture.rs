@@ -12,26 +12,26 @@ use crate::preprocess::{RgbPixels, decode};
 /// Where a picture lies; it is read when it is embedded, and not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Picture {
-    /// A picture file.
+    /// A picture file of its own, by its path.
     File(PathBuf),
     /// A picture file inside an archive that is not compressed.
     Slice {
-        /// The archive.
+        /// Path of the archive.
         archive: Arc<Path>,
         /// Where the file begins.
         offset: u64,
-        /// Its length.
+        /// Length of the file in bytes.
         n_bytes: usize,
     },
     /// A plane of bytes for red, one for green, one for blue.
     Planes {
-        /// The file.
+        /// Path of the file.
         file: Arc<Path>,
         /// Where the red plane begins.
         offset: u64,
         /// Pixels in a row and in a column.
         side: usize,
-        /// What follows what.
+        /// Whether rows or columns of pixels follow each other.
         order: PlaneOrder,
     },
 }
@@ -39,13 +39,24 @@ pub enum Picture {
 /// How the pixels of a plane follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneOrder {
-    /// Row by row.
+    /// The pixels of a row follow each other.
     Rows,
-    /// Column by column.
+    /// The pixels of a column follow each other.
     Columns,
 }
 
 impl Picture {
+    /// Planes that begin at a byte of a file.
+    pub(super) fn planes(file: &Arc<Path>, offset: u64, side: usize, order: PlaneOrder) -> Self {
+        let file = file.clone();
+        Self::Planes {
+            file,
+            offset,
+            side,
+            order,
+        }
+    }
+
     /// The picture file that should be there and is not.
     #[must_use]
     pub fn missing_file(&self) -> Option<&Path> {
@@ -61,33 +72,30 @@ impl Picture {
     ///
     /// The file cannot be read, or is no picture.
     pub fn read(&self) -> Result<RgbPixels> {
-        match self {
+        let (bytes, place) = match self {
             Self::File(path) => {
                 let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-                let picture = decode(&bytes).with_context(|| path.display().to_string())?;
-                Ok(picture.rgb)
+                (bytes, path.display().to_string())
             }
             Self::Slice {
                 archive,
                 offset,
                 n_bytes,
             } => {
-                let bytes = slice(archive, *offset, *n_bytes)?;
-                let picture = decode(&bytes)
-                    .with_context(|| format!("{} at byte {offset}", archive.display()))?;
-                Ok(picture.rgb)
+                let place = format!("{} at byte {offset}", archive.display());
+                (slice(archive, *offset, *n_bytes)?, place)
             }
             Self::Planes {
                 file,
                 offset,
                 side,
                 order,
-            } => Ok(interleaved(
-                &slice(file, *offset, 3 * side * side)?,
-                *side,
-                *order,
-            )),
-        }
+            } => {
+                let planes = slice(file, *offset, 3 * side * side)?;
+                return Ok(interleaved(&planes, *side, *order));
+            }
+        };
+        Ok(decode(&bytes).context(place)?.rgb)
     }
 }
 
@@ -105,20 +113,18 @@ fn slice(path: &Path, offset: u64, n_bytes: usize) -> Result<Vec<u8>> {
 /// Planes become pixels, row by row.
 fn interleaved(planes: &[u8], side: usize, order: PlaneOrder) -> RgbPixels {
     let n_pixels = side * side;
-    let pixels = (0..3 * n_pixels)
-        .map(|at| {
-            let (channel, pixel) = (at % 3, at / 3);
-            let in_plane = match order {
-                PlaneOrder::Rows => pixel,
-                PlaneOrder::Columns => (pixel % side) * side + pixel / side,
-            };
-            planes[channel * n_pixels + in_plane]
-        })
-        .collect();
+    let sample = |at: usize| {
+        let (channel, pixel) = (at % 3, at / 3);
+        let in_plane = match order {
+            PlaneOrder::Rows => pixel,
+            PlaneOrder::Columns => (pixel % side) * side + pixel / side,
+        };
+        planes[channel * n_pixels + in_plane]
+    };
     RgbPixels {
         width: side,
         height: side,
-        pixels,
+        pixels: (0..3 * n_pixels).map(sample).collect(),
     }
 }
 
@@ -132,23 +138,15 @@ mod tests {
         let planes = [1, 2, 3, 4, 10, 20, 30, 40, 101, 102, 103, 104];
         let rows = interleaved(&planes, 2, PlaneOrder::Rows).pixels;
         let columns = interleaved(&planes, 2, PlaneOrder::Columns).pixels;
-        assert_eq!(
-            rows,
-            [1, 10, 101, 2, 20, 102, 3, 30, 103, 4, 40, 104],
-            "row by row"
-        );
-        assert_eq!(
-            columns,
-            [1, 10, 101, 3, 30, 103, 2, 20, 102, 4, 40, 104],
-            "column by column"
-        );
+        let by_row = [1, 10, 101, 2, 20, 102, 3, 30, 103, 4, 40, 104];
+        assert_eq!(rows, by_row, "row by row");
+        let by_column = [1, 10, 101, 3, 30, 103, 2, 20, 102, 4, 40, 104];
+        assert_eq!(columns, by_column, "column by column");
     }
 
     #[test]
     fn a_picture_that_cannot_be_read_is_named() {
-        let error = Picture::File(PathBuf::from("nowhere/1.jpg"))
-            .read()
-            .expect_err("no such file");
-        assert!(format!("{error:#}").contains("nowhere/1.jpg"), "{error:#}");
+        let picture = Picture::File(PathBuf::from("nowhere/1.jpg"));
+        crate::train::data::place::tests::refused(picture.read(), "nowhere/1.jpg");
     }
 }

@@ -17,19 +17,15 @@ pub fn first_of(root: &Path, names: &[&str], what: &str) -> Result<PathBuf> {
         return Ok(found.clone());
     }
     let looked: Vec<String> = candidates.iter().map(|p| p.display().to_string()).collect();
-    bail!(
-        "{}: no {what}; looked for {}",
-        root.display(),
-        looked.join(", ")
-    );
+    let (root, looked) = (root.display(), looked.join(", "));
+    bail!("{root}: no {what}; looked for {looked}");
 }
 
 /// The first folder of these that is there under `root`, or `root` itself.
 pub(super) fn folder_of(root: &Path, names: &[&str]) -> PathBuf {
     let mut candidates = names.iter().map(|name| root.join(name));
-    candidates
-        .find(|path| path.is_dir())
-        .unwrap_or_else(|| root.to_owned())
+    let found = candidates.find(|path| path.is_dir());
+    found.unwrap_or_else(|| root.to_owned())
 }
 
 /// A file to be read piece by piece.
@@ -52,12 +48,9 @@ pub(super) fn names_in(folder: &Path) -> Result<Vec<String>> {
 
 /// Whether a file is named like a picture.
 pub(super) fn is_picture(name: &str) -> bool {
-    let extension = Path::new(name).extension().and_then(|e| e.to_str());
-    extension.is_some_and(|extension| {
-        ["jpg", "jpeg", "png", "webp", "gif", "bmp"]
-            .iter()
-            .any(|known| extension.eq_ignore_ascii_case(known))
-    })
+    const KNOWN: [&str; 6] = ["jpg", "jpeg", "png", "webp", "gif", "bmp"];
+    let extension = Path::new(name).extension();
+    extension.is_some_and(|e| KNOWN.iter().any(|known| e.eq_ignore_ascii_case(known)))
 }
 
 #[cfg(test)]
@@ -90,14 +83,22 @@ pub(super) mod tests {
         crate::train::gallery::png::png(&colour.repeat(4), 2).expect("a small picture")
     }
 
+    /// The message of an error, which says this.
+    pub(in crate::train::data) fn refused<T: std::fmt::Debug>(
+        found: Result<T>,
+        part: &str,
+    ) -> String {
+        let error = format!("{:#}", found.expect_err("it is not as it should be"));
+        assert!(error.contains(part), "{part} in {error}");
+        error
+    }
+
     #[test]
     fn what_was_looked_for_is_said() {
-        let error = first_of(Path::new("nowhere"), &["a.json", "b.json"], "captions")
-            .expect_err("nothing is there");
-        assert_eq!(
-            error.to_string(),
+        let found = first_of(Path::new("nowhere"), &["a.json", "b.json"], "captions");
+        refused(
+            found,
             "nowhere: no captions; looked for nowhere/a.json, nowhere/b.json",
-            "the message"
         );
     }
 }

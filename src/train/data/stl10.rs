@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::cifar::class_names;
 use super::place::first_of;
-use super::{Item, Labelled, Listing, Picture, PlaneOrder};
+use super::{Item, Labelled, Picture, PlaneOrder};
 
 /// Pixels in a row.
 const SIDE: usize = 96;
@@ -30,9 +30,8 @@ pub fn labelled(root: &Path) -> Result<Labelled> {
     let labels_file = find("test_y.bin", "labels")?;
     let classes = class_names(&find("class_names.txt", "names of the classes")?, N_CLASSES)?;
     let labels = std::fs::read(&labels_file).with_context(|| labels_file.display().to_string())?;
-    let n_bytes = std::fs::metadata(&file)
-        .with_context(|| file.display().to_string())?
-        .len();
+    let metadata = std::fs::metadata(&file).with_context(|| file.display().to_string())?;
+    let n_bytes = metadata.len();
     ensure!(
         n_bytes == (labels.len() * N_BYTES) as u64 && n_bytes > 0,
         "{}: {n_bytes} bytes, {} of {N_BYTES} for each label of {} were expected",
@@ -40,37 +39,27 @@ pub fn labelled(root: &Path) -> Result<Labelled> {
         labels.len(),
         labels_file.display()
     );
-    let labels: Result<Vec<usize>> = labels
-        .into_iter()
-        .map(|label| {
-            let label = usize::from(label);
-            ensure!(
-                (1..=N_CLASSES).contains(&label),
-                "{}: label {label}, 1 to {N_CLASSES} was expected",
-                labels_file.display()
-            );
-            Ok(label - 1)
-        })
-        .collect();
-    let labels = labels?;
-    let name: Arc<Path> = file.as_path().into();
-    let item = |i: usize| Item {
-        id: i.to_string(),
-        picture: Picture::Planes {
-            file: name.clone(),
-            offset: (i * N_BYTES) as u64,
-            side: SIDE,
-            order: PlaneOrder::Columns,
-        },
-        captions: Vec::new(),
+    let class = |label: u8| {
+        let (label, file) = (usize::from(label), labels_file.display());
+        let is_known = (1..=N_CLASSES).contains(&label);
+        ensure!(
+            is_known,
+            "{file}: label {label}, 1 to {N_CLASSES} was expected"
+        );
+        Ok(label - 1)
     };
+    let labels = labels
+        .into_iter()
+        .map(class)
+        .collect::<Result<Vec<usize>>>()?;
+    let path: Arc<Path> = file.as_path().into();
+    let picture =
+        |i: usize| Picture::planes(&path, (i * N_BYTES) as u64, SIDE, PlaneOrder::Columns);
+    let items = (0..labels.len()).map(|i| Item::new(i, picture(i), Vec::new()));
     Ok(Labelled {
         name: "stl10".to_owned(),
         classes,
-        listing: Listing {
-            items: (0..labels.len()).map(item).collect(),
-            skipped: Vec::new(),
-        },
+        listing: items.collect::<Vec<_>>().into(),
         labels,
     })
 }
@@ -78,18 +67,15 @@ pub fn labelled(root: &Path) -> Result<Labelled> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::data::place::tests::Folder;
+    use crate::train::data::place::tests::{Folder, refused};
 
     fn folder(labels: &[u8]) -> Folder {
         let folder = Folder::new();
         let names: String = (0..10).map(|i| format!("class{i}\n")).collect();
         folder.put("class_names.txt", names);
         // Two pictures whose red plane counts its columns.
-        let plane: Vec<u8> = (0..96 * 96)
-            .map(|at| u8::try_from(at / 96).expect("fewer than 256 columns"))
-            .collect();
-        let picture = [plane.clone(), plane.clone(), plane].concat();
-        folder.put("test_X.bin", picture.repeat(2));
+        let plane: Vec<u8> = (0..96).flat_map(|column: u8| [column; 96]).collect();
+        folder.put("test_X.bin", plane.repeat(3 * 2));
         folder.put("test_y.bin", labels);
         folder
     }
@@ -107,9 +93,7 @@ mod tests {
 
     #[test]
     fn files_that_do_not_belong_together_are_refused() {
-        let few = labelled(folder(&[1]).path()).expect_err("one label");
-        assert!(few.to_string().contains("1 of 27648"), "{few}");
-        let wrong = labelled(folder(&[1, 11]).path()).expect_err("11");
-        assert!(wrong.to_string().contains("label 11"), "{wrong}");
+        refused(labelled(folder(&[1]).path()), "1 of 27648");
+        refused(labelled(folder(&[1, 11]).path()), "label 11");
     }
 }

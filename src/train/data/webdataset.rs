@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
 use super::place::{is_picture, names_in};
-use super::{Item, ItemCaption, Listing, Picture, Skipped};
+use super::{Item, ItemCaption, Listing, Picture};
 
 /// The most that the text of a caption may take.
 const MAX_TEXT_BYTES: u64 = 1 << 20;
@@ -38,10 +38,9 @@ struct Metadata {
 /// There is no archive, one is broken, or none holds a picture with a caption.
 pub fn listing(path: &Path) -> Result<Listing> {
     let archives: Vec<PathBuf> = if path.is_dir() {
-        let names = names_in(path)?.into_iter();
-        names
-            .filter(|name| Path::new(name).extension().is_some_and(|e| e == "tar"))
-            .map(|name| path.join(name))
+        let paths = names_in(path)?.into_iter().map(|name| path.join(name));
+        paths
+            .filter(|path| path.extension().is_some_and(|e| e == "tar"))
             .collect()
     } else {
         vec![path.to_owned()]
@@ -97,22 +96,17 @@ fn read_archive(path: &Path, listing: &mut Listing) -> Result<()> {
     }
     for (key, sample) in samples {
         let what = format!("{key} of {}", path.display());
-        match sample {
-            Sample {
-                picture: Some(picture),
-                caption: Some(text),
-                ..
-            } if !text.trim().is_empty() => listing.items.push(Item {
-                id: key,
-                picture,
-                captions: vec![ItemCaption::plain(&text)],
-            }),
-            Sample { picture: None, .. } => {
-                listing.skipped.push(Skipped::new(what, "no picture"));
-            }
-            Sample { fault, .. } => {
-                let why = fault.unwrap_or_else(|| "no caption".to_owned());
-                listing.skipped.push(Skipped::new(what, why));
+        let caption = sample.caption.filter(|text| !text.trim().is_empty());
+        match (sample.picture, caption) {
+            (None, _) => listing.skip(what, "no picture"),
+            (_, None) => listing.skip(
+                what,
+                sample.fault.unwrap_or_else(|| "no caption".to_owned()),
+            ),
+            (Some(picture), Some(text)) => {
+                listing
+                    .items
+                    .push(Item::new(key, picture, vec![ItemCaption::plain(&text)]));
             }
         }
     }
@@ -135,9 +129,8 @@ fn caption(ending: &str, text: &str) -> Result<Option<String>, String> {
     if ending == "txt" {
         return Ok(Some(text.to_owned()));
     }
-    serde_json::from_str::<Metadata>(text)
-        .map(|metadata| metadata.caption)
-        .map_err(|error| error.to_string())
+    let metadata: Metadata = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    Ok(metadata.caption)
 }
 
 #[cfg(test)]
@@ -173,20 +166,13 @@ mod tests {
             ("b/000004.json", b"{"),
         ]);
         folder.put("00000.tar", first);
-        folder.put(
-            "00001.tar",
-            archive(&[
-                ("000009.seg.PNG", &blue),
-                ("000009.json", br#"{"caption": "a blue thing"}"#),
-            ]),
-        );
+        let json = br#"{"caption": "a blue thing"}"#;
+        let second = archive(&[("000009.seg.PNG", &blue), ("000009.json", json)]);
+        folder.put("00001.tar", second);
         folder.put("00000.parquet", "not read");
         let found = listing(folder.path()).expect("two items");
-        let texts: Vec<&str> = found
-            .items
-            .iter()
-            .map(|item| item.captions[0].text.as_str())
-            .collect();
+        let items = found.items.iter();
+        let texts: Vec<&str> = items.map(|item| item.captions[0].text.as_str()).collect();
         assert_eq!(texts, ["a red thing", "a blue thing"], "in order");
         let pixels = |i: usize| found.items[i].picture.read().expect("a picture").pixels;
         assert_eq!(pixels(0)[..3], [200, 0, 0], "the first archive's");

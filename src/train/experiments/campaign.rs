@@ -6,29 +6,31 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
 use burn::tensor::Device;
+use serde_json::Value;
 
 use super::evaluation_data::EvaluationData;
 use super::measure::Numbers;
 use super::results::Results;
-use super::run::{Evaluator, FitRequest, Measured, Plan};
+use super::run::{Evaluator, FitPlan, FitRequest, MeasuredSets};
 use super::{figures, report};
 use crate::report::{Impacted, Metric, SHOWN_ON_THE_PAGE, Shift};
 use crate::train::files;
 use crate::train::methods::MethodName;
 use crate::train::optimize::Diverged;
 use crate::train::progress::Interrupt;
+use crate::train::provenance::commit_and_date;
 
 /// What to fit and measure, and where the results go.
 #[derive(Debug)]
 pub struct Campaign<'a> {
-    /// The methods.
+    /// The methods to fit, in the order of the tables.
     pub methods: &'a [MethodName],
     /// Seeds 0, 1, ….
     pub n_seeds: u64,
     /// Fits at a time.
     pub n_jobs: usize,
-    /// How to fit.
-    pub plan: &'a Plan,
+    /// Batch, epochs and options of every fit.
+    pub plan: &'a FitPlan,
     /// Features to train and to measure on.
     pub data: &'a EvaluationData,
     /// Folder of the results.
@@ -38,8 +40,8 @@ pub struct Campaign<'a> {
 }
 
 /// What the workers share: the fits that are left, and the results so far.
-struct Progress {
-    left: VecDeque<FitRequest>,
+struct Remaining {
+    fits: VecDeque<FitRequest>,
     results: Results,
 }
 
@@ -51,21 +53,15 @@ impl Campaign<'_> {
     /// The user interrupted, the folder holds results of another plan, or a file cannot be read or written.
     pub fn run(&self) -> Result<()> {
         ensure!(self.n_seeds > 0, "no seeds: at least one is needed");
-        std::fs::create_dir_all(self.folder)
-            .with_context(|| format!("creating {}", self.folder.display()))?;
+        files::make_folder(self.folder)?;
         self.claim()?;
         let results = Results::read(&self.results_path())?;
-        let progress = Mutex::new(Progress {
-            left: self.left(&results),
-            results,
-        });
-        self.work_side_by_side(&progress)?;
+        let fits = self.left(&results);
+        let remaining = Mutex::new(Remaining { fits, results });
+        self.work_side_by_side(&remaining)?;
         // Empty by now; it may also never have been made.
         std::fs::remove_dir(self.folder.join("unfinished")).ok();
-        let results = progress
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        self.write_report(&results.results)
+        self.write_report(&locked(&remaining).results)
     }
 
     fn results_path(&self) -> PathBuf {
@@ -101,67 +97,57 @@ impl Campaign<'_> {
         has(corrupted) || has(Metric::DivergedAtStep)
     }
 
-    fn work_side_by_side(&self, progress: &Mutex<Progress>) -> Result<()> {
+    fn work_side_by_side(&self, remaining: &Mutex<Remaining>) -> Result<()> {
         let evaluator = Evaluator::new(self.data, self.device.1);
         std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.n_jobs.max(1))
-                .map(|_| scope.spawn(|| self.work(&evaluator, progress)))
-                .collect();
-            let outcomes = workers.into_iter().map(|worker| match worker.join() {
-                Ok(outcome) => outcome,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
+            let worker = |_| scope.spawn(|| self.work(&evaluator, remaining));
+            let workers: Vec<_> = (0..self.n_jobs.max(1)).map(worker).collect();
+            let outcomes = workers.into_iter().map(|worker| worker.join());
             // All of them, so that each has saved what it had, then the first that failed.
-            let outcomes: Vec<Result<()>> = outcomes.collect();
-            outcomes.into_iter().collect()
+            let outcomes: Vec<_> = outcomes.collect();
+            let failed = |panic| std::panic::resume_unwind(panic);
+            let mut outcomes = outcomes.into_iter();
+            outcomes.try_for_each(|outcome| outcome.unwrap_or_else(failed))
         })
     }
 
     /// Takes one fit after the other from the list, until none is left or one fails.
-    fn work(&self, evaluator: &Evaluator<'_>, progress: &Mutex<Progress>) -> Result<()> {
+    fn work(&self, evaluator: &Evaluator<'_>, remaining: &Mutex<Remaining>) -> Result<()> {
         let interrupt = Interrupt::install();
-        loop {
-            let Some(request) = locked(progress).left.pop_front() else {
-                return Ok(());
-            };
-            ensure!(
-                !interrupt.is_set(),
-                "interrupted; the same command goes on from there"
-            );
+        // A function, so that the lock is released before the fit begins.
+        let next = || locked(remaining).fits.pop_front();
+        while let Some(request) = next() {
+            let is_set = interrupt.is_set();
+            ensure!(!is_set, "interrupted; the same command goes on from there");
             let done = self.fit(evaluator, request).and_then(|measured| {
-                let mut progress = locked(progress);
+                let results = &mut locked(remaining).results;
                 for (dataset, numbers) in measured {
-                    progress
-                        .results
-                        .put(request.name, &dataset, request.seed, numbers);
+                    results.put(request.name, &dataset, request.seed, numbers);
                 }
-                progress.results.write(&self.results_path())
+                results.write(&self.results_path())
             });
             if done.is_err() {
-                locked(progress).left.clear();
+                locked(remaining).fits.clear();
                 return done;
             }
         }
+        Ok(())
     }
 
     /// One fit; its checkpoint lies in a folder of its own until it is done.
-    fn fit(&self, evaluator: &Evaluator<'_>, request: FitRequest) -> Result<Measured> {
+    fn fit(&self, evaluator: &Evaluator<'_>, request: FitRequest) -> Result<MeasuredSets> {
         let FitRequest { name, seed } = request;
-        let unfinished = self
-            .folder
-            .join("unfinished")
-            .join(format!("{}-{seed}", name.slug()));
+        let job = format!("{}-{seed}", name.slug());
+        let unfinished = self.folder.join("unfinished").join(job);
         let measured = evaluator
             .fit(request, self.plan, Some(&unfinished))
-            .or_else(|error| {
+            .or_else(|error| -> Result<MeasuredSets> {
                 // That a recipe diverges is a result.
                 let diverged = error.downcast::<Diverged>()?;
                 let numbers = Numbers::from([(Metric::DivergedAtStep, diverged.step as f64)]);
                 Ok(vec![(self.dataset().to_owned(), numbers)])
             })
-            .map_err(|error: anyhow::Error| {
-                error.context(format!("{} with seed {seed}", name.slug()))
-            })?;
+            .with_context(|| format!("{} with seed {seed}", name.slug()))?;
         std::fs::remove_dir_all(&unfinished)?;
         Ok(measured)
     }
@@ -169,28 +155,21 @@ impl Campaign<'_> {
     fn write_report(&self, results: &Results) -> Result<()> {
         let mut drawn = Vec::new();
         for dataset in results.datasets() {
-            drawn.extend(figures::write(
-                &results.on(&dataset),
-                &dataset,
-                self.folder,
-            )?);
+            let found = results.on(&dataset);
+            drawn.extend(figures::write(&found, &dataset, self.folder)?);
         }
         let environment = read_environment(self.folder)?.unwrap_or_default();
-        let text = report::markdown(results, &environment, &drawn);
+        let text = report::markdown(results, &environment, &drawn) + &report::notes(self.folder)?;
+        files::put(&self.folder.join("report.md"), text)?;
         let summary = results.on(self.dataset()).summaries(&SHOWN_ON_THE_PAGE);
-        let summary = serde_json::to_string_pretty(&summary)?;
-        for (name, text) in [("report.md", text), ("summary.json", summary)] {
-            files::put(&self.folder.join(name), text)?;
-        }
-        Ok(())
+        files::put_json(&self.folder.join("summary.json"), &summary)
     }
 
     /// Writes `environment.json`, or checks that the run there was planned the same way.
     fn claim(&self) -> Result<()> {
         let now = self.environment();
         let Some(there) = read_environment(self.folder)? else {
-            let path = self.folder.join(ENVIRONMENT);
-            return files::put(&path, serde_json::to_string_pretty(&now)?);
+            return files::put_json(&self.folder.join(ENVIRONMENT), &now);
         };
         for key in PLANNED {
             ensure!(
@@ -206,12 +185,8 @@ impl Campaign<'_> {
 
     /// Adds the corruptions to the environment of results from before there were any, or checks that they are those that
     /// the results were measured under.
-    fn claim_corruptions(
-        &self,
-        mut there: serde_json::Value,
-        now: serde_json::Value,
-    ) -> Result<()> {
-        let is_none = |value: &serde_json::Value| value.as_array().is_none_or(Vec::is_empty);
+    fn claim_corruptions(&self, mut there: Value, now: Value) -> Result<()> {
+        let is_none = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
         if is_none(&now[CORRUPTIONS]) || there[CORRUPTIONS] == now[CORRUPTIONS] {
             return Ok(());
         }
@@ -223,19 +198,18 @@ impl Campaign<'_> {
             now[CORRUPTIONS]
         );
         there[CORRUPTIONS] = now[CORRUPTIONS].clone();
-        let path = self.folder.join(ENVIRONMENT);
-        files::put(&path, serde_json::to_string_pretty(&there)?)
+        files::put_json(&self.folder.join(ENVIRONMENT), &there)
     }
 
     /// What else a reader has to know to repeat the numbers.
-    fn environment(&self) -> serde_json::Value {
+    fn environment(&self) -> Value {
         let (plan, config) = (self.plan, &self.data.own.config);
         let others = self.data.others.iter().map(|cache| &cache.config);
         let corruptions = self.data.corrupted.iter().map(|split| &split.corruption);
         serde_json::json!({
             "command": plan.command,
             "version": env!("CARGO_PKG_VERSION"),
-            "commit": commit(),
+            "commit": commit_and_date().commit,
             "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             "n_cores": std::thread::available_parallelism().map_or(1, usize::from),
             "device": self.device.0,
@@ -254,8 +228,8 @@ impl Campaign<'_> {
     }
 }
 
-fn locked(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
-    progress.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked(remaining: &Mutex<Remaining>) -> MutexGuard<'_, Remaining> {
+    remaining.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Key of the corruptions in `environment.json`.
@@ -274,19 +248,6 @@ const PLANNED: [&str; 9] = [
 ];
 const ENVIRONMENT: &str = "environment.json";
 
-fn read_environment(folder: &Path) -> Result<Option<serde_json::Value>> {
+fn read_environment(folder: &Path) -> Result<Option<Value>> {
     files::find_json(&folder.join(ENVIRONMENT))
-}
-
-/// The commit of the working tree, or nothing where there is none.
-fn commit() -> String {
-    let output = std::process::Command::new("git")
-        .args(["rev-parse", "HEAD"])
-        .output();
-    match output {
-        Ok(output) if output.status.success() => {
-            String::from_utf8_lossy(&output.stdout).trim().to_owned()
-        }
-        _ => String::new(),
-    }
 }

@@ -29,11 +29,10 @@ const PAPERS_MARGIN: Accuracy = Accuracy {
 #[derive(Debug)]
 pub(super) struct Classified<'a> {
     /// The class of each picture, or none.
-    pub(super) labels: &'a [Option<usize>],
-    /// Classes, before the dummies.
-    pub(super) n_classes: usize,
-    /// Dummies.
-    pub(super) n_dummies: usize,
+    labels: &'a [Option<usize>],
+    n_classes: usize,
+    n_dummies: usize,
+    /// Of each picture with the classes, then the dummies.
     scores: Vec<Vec<f64>>,
 }
 
@@ -71,46 +70,29 @@ impl<'a> Classified<'a> {
             let columns: Vec<usize> = (0..self.n_classes).chain([self.n_classes + i]).collect();
             let found = with_dummy(&self.choices(&columns)?, self.labels, self.n_classes);
             let rule = RejectionRule::Dummy(i);
-            numbers.extend([
-                (
-                    Metric::Rejection(rule, RejectionResult::Positive),
-                    found.positive,
-                ),
-                (
-                    Metric::Rejection(rule, RejectionResult::Negative),
-                    found.negative,
-                ),
-            ]);
+            let of = |result| Metric::Rejection(rule, result);
+            numbers.insert(of(RejectionResult::Positive), found.positive);
+            numbers.insert(of(RejectionResult::Negative), found.negative);
         }
         Ok(numbers)
     }
 
     /// What a threshold on CLIP's probability and one on its margin do without a dummy.
     pub(super) fn with_thresholds(&self) -> Result<Numbers> {
-        let classes: Vec<usize> = (0..self.n_classes).collect();
-        let probabilities = Self {
-            labels: self.labels,
-            n_classes: self.n_classes,
-            n_dummies: 0,
-            scores: self
-                .scores
-                .iter()
-                .map(|row| softmax(&row[..self.n_classes]))
-                .collect(),
-        };
-        let choices = probabilities.choices(&classes)?;
+        let rows = self.scores.iter().map(|row| &row[..self.n_classes]);
+        let choices = rows.map(|row| Choice::of(&softmax(row)).context("a task has classes"));
+        let choices = choices.collect::<Result<Vec<_>>>()?;
         let mut numbers = Numbers::new();
         let score: fn(&Choice) -> f64 = |choice| choice.score;
         for (rule, confidence, target) in [
             (RejectionRule::Threshold, score, PAPERS_THRESHOLD),
             (RejectionRule::Margin, |choice| choice.margin, PAPERS_MARGIN),
         ] {
-            let candidates = choices.iter().zip(self.labels);
-            let candidates = candidates.map(|(choice, label)| Candidate {
+            let candidate = |(choice, label): (&Choice, &Option<usize>)| Candidate {
                 confidence: confidence(choice),
                 label: label.map(|label| label == choice.class),
-            });
-            let candidates: Vec<Candidate> = candidates.collect();
+            };
+            let candidates: Vec<_> = choices.iter().zip(self.labels).map(candidate).collect();
             numbers.extend(by_confidence(rule, &candidates, target));
         }
         Ok(numbers)
@@ -146,20 +128,16 @@ fn by_class(row: &[f32], n_classes: usize, n_templates: usize) -> Vec<f64> {
         let sum: f64 = scores.iter().map(|score| f64::from(*score)).sum();
         sum / n_templates as f64
     };
-    let dummies = dummies.iter().map(|score| f64::from(*score));
+    let classes = classes.chunks(n_templates).map(mean);
     classes
-        .chunks(n_templates)
-        .map(mean)
-        .chain(dummies)
+        .chain(dummies.iter().map(|score| f64::from(*score)))
         .collect()
 }
 
 fn softmax(cosines: &[f64]) -> Vec<f64> {
     let greatest = cosines.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = cosines
-        .iter()
-        .map(|cosine| (CLIP_SCALE * (cosine - greatest)).exp())
-        .collect();
+    let weight = |cosine: &f64| (CLIP_SCALE * (cosine - greatest)).exp();
+    let weights: Vec<f64> = cosines.iter().map(weight).collect();
     let sum: f64 = weights.iter().sum();
     weights.into_iter().map(|weight| weight / sum).collect()
 }
@@ -187,9 +165,10 @@ mod tests {
     #[test]
     fn the_captions_of_a_class_speak_together() {
         let row = [0.5, 0.25, 1.0, 0.0, 0.125];
+        let expected = [0.375, 0.5, 0.125];
         assert_eq!(
             by_class(&row, 2, 2),
-            [0.375, 0.5, 0.125],
+            expected,
             "two classes in two templates, and a dummy"
         );
     }
@@ -203,11 +182,8 @@ mod tests {
         assert!((accuracy - 2.0 / 3.0).abs() < 1e-12, "found {accuracy}");
         let dummy = |result| Metric::Rejection(RejectionRule::Dummy(0), result);
         let found = classified.with_dummies().expect("classes");
-        assert_eq!(
-            found[&dummy(RejectionResult::Negative)],
-            0.5,
-            "one of two is refused"
-        );
+        let negative = found[&dummy(RejectionResult::Negative)];
+        assert_eq!(negative, 0.5, "one of two is refused");
         let positive = found[&dummy(RejectionResult::Positive)];
         assert!((positive - 2.0 / 3.0).abs() < 1e-12, "found {positive}");
     }
@@ -220,9 +196,7 @@ mod tests {
         // pairs are in order.
         let area = found[&auroc(RejectionRule::Threshold)];
         assert!((area - 5.0 / 6.0).abs() < 1e-6, "found {area}");
-        assert!(
-            found.contains_key(&auroc(RejectionRule::Margin)),
-            "margin too: {found:?}"
-        );
+        let has_margin = found.contains_key(&auroc(RejectionRule::Margin));
+        assert!(has_margin, "margin too: {found:?}");
     }
 }

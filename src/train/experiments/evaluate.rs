@@ -1,6 +1,7 @@
 //! `train evaluate`: what a model knows, on scenes that no training and no tuning has seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -15,7 +16,7 @@ use crate::scenes::grammar::{N_LEVELS, full_description, hierarchy, random_part}
 use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
 use crate::train::export::out_of_distribution;
 use crate::train::gallery::png::picture;
-use crate::train::scenes_model::attributes::{AttributeTask, tasks};
+use crate::train::scenes_model::attributes::tasks;
 
 /// Seed of the test scenes.
 pub const TEST_SEED: u64 = 2_000_000;
@@ -76,25 +77,20 @@ pub fn evaluate(
 
 impl TestSet {
     fn draw(session: &Session, n_scenes: usize, seed: u64) -> Result<Self> {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let scenes: Vec<Scene> = (0..n_scenes)
-            .map(|_| Scene::sample(Compositions::All, &mut rng))
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let sample = |_| Scene::sample(Compositions::All, rng);
+        let scenes: Vec<Scene> = (0..n_scenes).map(sample).collect();
+        let all = || scenes.iter().enumerate();
+        let levels = all().flat_map(|(i, scene)| hierarchy(scene, rng).map(|level| (i, level)));
+        let hierarchies = levels.collect();
+        let parts = all()
+            .map(|(i, scene)| (i, random_part(scene, rng)))
             .collect();
-        let levels = scenes
-            .iter()
-            .enumerate()
-            .flat_map(|(i, scene)| hierarchy(scene, &mut rng).map(|d| (i, d)));
-        let hierarchies = levels.collect::<Vec<_>>();
-        let parts = scenes
-            .iter()
-            .enumerate()
-            .map(|(i, scene)| (i, random_part(scene, &mut rng)))
-            .collect();
-        let gallery = scenes.iter().take(RECALL_GALLERY).enumerate();
+        let gallery = all().take(RECALL_GALLERY);
         let full: Vec<_> = gallery
-            .map(|(i, scene)| (i, full_description(scene, &mut rng)))
+            .map(|(i, scene)| (i, full_description(scene, rng)))
             .collect();
-        let mut words = |descriptions, wording| captions(session, descriptions, wording, &mut rng);
+        let mut words = |descriptions, wording| captions(session, descriptions, wording, rng);
         Ok(Self {
             hierarchies: words(hierarchies, Wording::Varied)?,
             parts: words(parts, Wording::Varied)?,
@@ -111,16 +107,11 @@ impl TestSet {
     fn evaluate(&self, session: &Session, seed: u64, family: Family) -> Result<FamilyEvaluation> {
         let likelihood = Score::Likelihood(family);
         let gallery = &self.images[..self.images.len().min(RECALL_GALLERY)];
-        let all: Vec<usize> = (0..gallery.len()).collect();
+        let (all, new): (Vec<usize>, _) = ((0..gallery.len()).collect(), &self.new_compositions);
         Ok(FamilyEvaluation {
             recall_at_1: recall(&self.full, gallery, likelihood, &all),
             recall_at_1_new_wording: recall(&self.full_in_new_words, gallery, likelihood, &all),
-            recall_at_1_new_compositions: recall(
-                &self.full,
-                gallery,
-                likelihood,
-                &self.new_compositions,
-            ),
+            recall_at_1_new_compositions: recall(&self.full, gallery, likelihood, new),
             recall_at_1_cosine: recall(&self.full, gallery, Score::Cosine, &all),
             spearman_levels: self.spearman_levels(family)?,
             adjacent_levels_ordered: self.adjacent_levels_ordered(family),
@@ -135,65 +126,46 @@ impl TestSet {
     }
 
     fn by_level(&self, value: impl Fn(&EncodedCaption) -> f64) -> Vec<f64> {
-        let of_level = |level| {
-            self.hierarchies
-                .iter()
-                .skip(level)
-                .step_by(N_LEVELS)
-                .map(&value)
-                .collect::<Vec<_>>()
-        };
-        (0..N_LEVELS).map(|level| mean(&of_level(level))).collect()
+        let values: Vec<f64> = self.hierarchies.iter().map(value).collect();
+        let of_level = |level| values[level..].iter().copied().step_by(N_LEVELS);
+        let mean_of = |level| mean(&of_level(level).collect::<Vec<_>>());
+        (0..N_LEVELS).map(mean_of).collect()
     }
 
     /// Share of adjacent levels of one hierarchy whose 1/κ falls.
     fn adjacent_levels_ordered(&self, family: Family) -> f64 {
-        let kappas: Vec<f64> = self
+        let kappas = self
             .hierarchies
             .iter()
-            .map(|caption| concentration(caption, family))
-            .collect();
-        let pairs = kappas
-            .chunks_exact(N_LEVELS)
-            .flat_map(|levels| levels.windows(2));
-        let ordered: Vec<f64> = pairs
-            .map(|pair| f64::from(u8::from(pair[1] > pair[0])))
-            .collect();
-        mean(&ordered)
+            .map(|caption| concentration(caption, family));
+        let kappas: Vec<f64> = kappas.collect();
+        let hierarchies = kappas.chunks_exact(N_LEVELS);
+        let pairs = hierarchies.flat_map(|levels| levels.windows(2));
+        let ordered = pairs.map(|pair| f64::from(u8::from(pair[1] > pair[0])));
+        mean(&ordered.collect::<Vec<_>>())
     }
 
     /// Spearman of recall over uncertainty levels, queries from all levels.
     fn spearman_levels(&self, family: Family) -> Result<BothWays> {
         let captions: Vec<&EncodedCaption> = self.hierarchies.iter().chain(&self.parts).collect();
-        let scorers = scorers(
-            captions.iter().map(|caption| &caption.encoding),
-            Score::Likelihood(family),
-        );
-        let uncertainty: Vec<f64> = captions
+        let encodings = captions.iter().map(|caption| &caption.encoding);
+        let scorers = scorers(encodings, Score::Likelihood(family));
+        let uncertainty = captions
             .iter()
-            .map(|caption| 1.0 / concentration(caption, family))
-            .collect();
-        let found: Vec<bool> = captions
-            .par_iter()
-            .zip(&scorers)
-            .map(|(caption, scorer)| {
-                best(self.images.iter().map(|image| scorer.of(image))) == caption.scene
-            })
-            .collect();
-        let retrieved: Vec<usize> = self
-            .images
-            .par_iter()
-            .map(|image| best(scorers.iter().map(|scorer| scorer.of(image))))
-            .collect();
-        let is_own: Vec<bool> = retrieved
+            .map(|caption| 1.0 / concentration(caption, family));
+        let uncertainty: Vec<f64> = uncertainty.collect();
+        let finds_own = |(caption, scorer): (&&EncodedCaption, &Scorer<'_>)| {
+            best(self.images.iter().map(|image| scorer.of(image))) == caption.scene
+        };
+        let found: Vec<bool> = captions.par_iter().zip(&scorers).map(finds_own).collect();
+        let retrieve = |image| best(scorers.iter().map(|scorer| scorer.of(image)));
+        let retrieved: Vec<usize> = self.images.par_iter().map(retrieve).collect();
+        let is_own = retrieved
             .iter()
             .enumerate()
-            .map(|(i, &c)| captions[c].scene == i)
-            .collect();
-        let of_retrieved: Vec<f64> = retrieved
-            .iter()
-            .map(|&caption| uncertainty[caption])
-            .collect();
+            .map(|(i, &text)| captions[text].scene == i);
+        let is_own: Vec<bool> = is_own.collect();
+        let of_retrieved: Vec<f64> = retrieved.iter().map(|&text| uncertainty[text]).collect();
         Ok(BothWays {
             text_to_image: level_correlation(&uncertainty, &found)?,
             image_to_text: level_correlation(&of_retrieved, &is_own)?,
@@ -201,19 +173,17 @@ impl TestSet {
     }
 
     fn kappa_vs_bits(&self, family: Family) -> Result<BTreeMap<String, BitsCorrelation>> {
-        let mut seen = std::collections::HashSet::new();
-        let all: Vec<(&EncodedCaption, usize, f64)> = self
-            .hierarchies
-            .iter()
-            .chain(&self.parts)
-            .filter(|caption| seen.insert(caption.text.as_str()))
-            .map(|caption| (caption, caption.description.n_constraints(), caption.bits))
-            .collect();
-        let group = |low: usize, high: usize| {
-            let chosen: Vec<_> = all.iter().filter(|c| (low..=high).contains(&c.1)).collect();
-            let bits: Vec<f64> = chosen.iter().map(|c| c.2).collect();
+        let mut seen = HashSet::new();
+        let all = self.hierarchies.iter().chain(&self.parts);
+        let all = all.filter(|caption| seen.insert(caption.text.as_str()));
+        let all: Vec<&EncodedCaption> = all.collect();
+        let group = |n_constraints: RangeInclusive<usize>| {
+            let of_group =
+                |c: &&EncodedCaption| n_constraints.contains(&c.description.n_constraints());
+            let chosen: Vec<_> = all.iter().copied().filter(of_group).collect();
+            let bits: Vec<f64> = chosen.iter().map(|c| c.bits).collect();
             let against = |value: &dyn Fn(&EncodedCaption) -> f64| {
-                let values: Vec<f64> = chosen.iter().map(|c| value(c.0)).collect();
+                let values: Vec<f64> = chosen.iter().map(|c| value(c)).collect();
                 spearman(&values, &bits).context("captions of different information")
             };
             Ok::<_, anyhow::Error>(BitsCorrelation {
@@ -224,9 +194,9 @@ impl TestSet {
             })
         };
         Ok(BTreeMap::from([
-            ("all".to_owned(), group(0, usize::MAX)?),
-            ("one_attribute".to_owned(), group(1, 1)?),
-            ("several_attributes".to_owned(), group(2, 3)?),
+            ("all".to_owned(), group(0..=usize::MAX)?),
+            ("one_attribute".to_owned(), group(1..=1)?),
+            ("several_attributes".to_owned(), group(2..=3)?),
         ]))
     }
 }
@@ -237,27 +207,24 @@ fn captions(
     wording: Wording,
     rng: &mut ChaCha8Rng,
 ) -> Result<Vec<EncodedCaption>> {
-    let texts: Vec<String> = descriptions
+    let texts = descriptions
         .iter()
-        .map(|(_, description)| say(description, wording, rng))
-        .collect();
+        .map(|(_, description)| say(description, wording, rng));
+    let texts: Vec<String> = texts.collect();
     let encodings = pollster::block_on(session.encode_text(&texts))?;
-    let bits: Vec<f64> = descriptions
+    let bits = descriptions
         .par_iter()
-        .map(|(_, description)| information(description).bits)
-        .collect();
-    let parts = descriptions.into_iter().zip(bits).zip(texts).zip(encodings);
-    Ok(parts
-        .map(
-            |((((scene, description), bits), text), encoding)| EncodedCaption {
-                scene,
-                description,
-                bits,
-                text,
-                encoding,
-            },
-        )
-        .collect())
+        .map(|(_, description)| information(description).bits);
+    let bits: Vec<f64> = bits.collect();
+    let found = descriptions.into_iter().zip(bits).zip(texts).zip(encodings);
+    let caption = |((((scene, description), bits), text), encoding)| EncodedCaption {
+        scene,
+        description,
+        bits,
+        text,
+        encoding,
+    };
+    Ok(found.map(caption).collect())
 }
 
 fn encode_scenes(session: &Session, scenes: &[Scene]) -> Result<Vec<ImageEncoding>> {
@@ -278,53 +245,49 @@ enum Score {
 
 /// Scores pictures under one caption; what all of them need is computed once.
 struct Scorer<'a> {
-    encoding: &'a TextEncoding,
-    score: Score,
-    concentration: f64,
-    log_normalizer_ratio: f64,
+    embedding: &'a [f32],
+    /// Of the caption's distribution, its concentration and its log normaliser; none where pairs are ranked by cosine.
+    likelihood: Option<(Family, f64, f64)>,
 }
 
 impl<'a> Scorer<'a> {
     fn new(encoding: &'a TextEncoding, score: Score) -> Self {
         let Score::Likelihood(family) = score else {
+            let (embedding, likelihood) = (&encoding.embedding[..], None);
             return Self {
-                encoding,
-                score,
-                concentration: 0.0,
-                log_normalizer_ratio: 0.0,
+                embedding,
+                likelihood,
             };
         };
-        let concentration = encoding
-            .distributions
-            .as_ref()
-            .map_or(f64::NAN, |laws| laws.get(family).concentration);
-        let log_normalizer_ratio =
-            family.log_normalizer_ratio(encoding.embedding.len(), concentration);
+        let Some(distributions) = &encoding.distributions else {
+            let (embedding, likelihood) =
+                (&encoding.embedding[..], Some((family, f64::NAN, f64::NAN)));
+            return Self {
+                embedding,
+                likelihood,
+            };
+        };
+        let distribution = distributions.get(family);
+        let kappa = distribution.concentration;
+        let normalizer = family.log_normalizer_ratio(encoding.embedding.len(), kappa);
         Self {
-            encoding,
-            score,
-            concentration,
-            log_normalizer_ratio,
+            embedding: &distribution.mean_direction,
+            likelihood: Some((family, kappa, normalizer)),
         }
     }
 
     fn of(&self, image: &ImageEncoding) -> f64 {
-        let Score::Likelihood(family) = self.score else {
-            return dot(&self.encoding.embedding, &image.embedding);
+        let cosine = dot(self.embedding, &image.embedding);
+        let Some((family, concentration, log_normalizer_ratio)) = self.likelihood else {
+            return cosine;
         };
-        let Some(laws) = &self.encoding.distributions else {
-            return f64::NAN;
-        };
-        let t = dot(&laws.get(family).mean_direction, &image.embedding);
-        self.concentration * family.sufficient_statistic(t) + self.log_normalizer_ratio
+        concentration * family.sufficient_statistic(cosine) + log_normalizer_ratio
     }
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f64 {
-    a.iter()
-        .zip(b)
-        .map(|(x, y)| f64::from(*x) * f64::from(*y))
-        .sum()
+    let products = a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y));
+    products.sum()
 }
 
 fn scorers<'a>(encodings: impl Iterator<Item = &'a TextEncoding>, score: Score) -> Vec<Scorer<'a>> {
@@ -334,21 +297,16 @@ fn scorers<'a>(encodings: impl Iterator<Item = &'a TextEncoding>, score: Score) 
 }
 
 fn concentration(caption: &EncodedCaption, family: Family) -> f64 {
-    caption
-        .encoding
-        .distributions
-        .as_ref()
-        .map_or(f64::NAN, |laws| laws.get(family).concentration)
+    let distributions = caption.encoding.distributions.as_ref();
+    distributions.map_or(f64::NAN, |both| both.get(family).concentration)
 }
 
 /// Index of the greatest score, the first of equals.
 fn best(scores: impl Iterator<Item = f64>) -> usize {
     let keep_first =
         |best: (usize, f64), next: (usize, f64)| if next.1 > best.1 { next } else { best };
-    scores
-        .enumerate()
-        .reduce(keep_first)
-        .map_or(0, |best| best.0)
+    let best = scores.enumerate().reduce(keep_first);
+    best.map_or(0, |best| best.0)
 }
 
 /// Recall@1 of one caption for each picture, over the pairs in `queries`.
@@ -381,26 +339,20 @@ fn level_correlation(uncertainty: &[f64], is_correct: &[bool]) -> Result<f64> {
 fn attribute_accuracy(session: &Session, seed: u64, score: Score) -> Result<BTreeMap<String, f64>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed + 1);
     let mut accuracy = BTreeMap::new();
-    for AttributeTask {
-        name,
-        captions,
-        label,
-        scenes,
-    } in tasks()
-    {
-        let scenes: Vec<Scene> = (0..ATTRIBUTE_SCENES).map(|i| scenes(&mut rng, i)).collect();
-        let texts = pollster::block_on(session.encode_text(&captions))?;
+    for task in tasks() {
+        let scenes = (0..ATTRIBUTE_SCENES).map(|i| (task.scenes)(&mut rng, i));
+        let scenes: Vec<Scene> = scenes.collect();
+        let texts = pollster::block_on(session.encode_text(&task.captions))?;
         let scorers = scorers(texts.iter(), score);
         let images = encode_scenes(session, &scenes)?;
-        let is_right = |(scene, image): (&Scene, &ImageEncoding)| {
-            best(scorers.iter().map(|scorer| scorer.of(image))) == label(scene)
+        let is_right = |(scene, image): &(&Scene, &ImageEncoding)| {
+            best(scorers.iter().map(|scorer| scorer.of(image))) == (task.label)(scene)
         };
-        let n_right = scenes
-            .iter()
-            .zip(&images)
-            .filter(|pair| is_right((pair.0, pair.1)))
-            .count();
-        accuracy.insert(name.to_owned(), n_right as f64 / ATTRIBUTE_SCENES as f64);
+        let n_right = scenes.iter().zip(&images).filter(is_right).count();
+        accuracy.insert(
+            task.name.to_owned(),
+            n_right as f64 / ATTRIBUTE_SCENES as f64,
+        );
     }
     Ok(accuracy)
 }

@@ -6,11 +6,11 @@ use crate::metrics::mean;
 use crate::report::{BothWays, Evaluation, FamilyEvaluation};
 
 /// A line of the table: what is measured, the target, and the numbers.
-type Row = (String, &'static str, Vec<f64>);
+type TableRow = (String, &'static str, Vec<f64>);
 
 const ATTRIBUTES: [&str; 6] = ["shape", "colour", "size", "texture", "place", "count"];
 
-fn rows(found: &FamilyEvaluation) -> Vec<Row> {
+fn rows(found: &FamilyEvaluation) -> Vec<TableRow> {
     let row = |label: &str, target, values| (label.to_owned(), target, values);
     let both = |ways: BothWays| vec![ways.text_to_image, ways.image_to_text];
     let mut rows = vec![
@@ -56,7 +56,7 @@ fn rows(found: &FamilyEvaluation) -> Vec<Row> {
     rows
 }
 
-fn rows_of_bits(found: &FamilyEvaluation) -> impl Iterator<Item = Row> {
+fn rows_of_bits(found: &FamilyEvaluation) -> impl Iterator<Item = TableRow> {
     let groups = [
         ("all", "all captions", "≥ .95"),
         ("one_attribute", "one attribute", "≥ .6"),
@@ -87,7 +87,7 @@ pub fn markdown(evaluations: &[Evaluation]) -> String {
     } else {
         "\n|---|---|---|---|\n"
     });
-    let seeds: Vec<Vec<Row>> = evaluations
+    let seeds: Vec<Vec<TableRow>> = evaluations
         .iter()
         .map(|one| rows(&one.families.vmf))
         .collect();

@@ -10,7 +10,6 @@ use super::results::Results;
 use crate::report::{Grouped, Metric, RejectionResult, RejectionRule, Retrieval};
 use crate::train::methods::MethodName;
 
-/// The methods of the ablation.
 const ABLATION: [MethodName; 6] = [
     MethodName::AsymvlmVmf,
     MethodName::AsymvlmPs,
@@ -19,7 +18,6 @@ const ABLATION: [MethodName; 6] = [
     MethodName::SymvlmVmfRaw,
     MethodName::Gaussian,
 ];
-/// The methods compared with each other.
 const COMPARED: [MethodName; 8] = [
     MethodName::Pfe,
     MethodName::Pcmepp,
@@ -68,16 +66,22 @@ pub(super) fn write(results: &Results, dataset: &str, folder: &Path) -> Result<V
 }
 
 fn recall_panels(results: &Results, methods: &[MethodName]) -> Vec<Panel> {
-    let panel = |&direction: &Retrieval| Panel {
-        title: format!("Recall@1, {}", direction.title()),
-        x_label: "uncertainty level".to_owned(),
-        y_label: "Recall@1".to_owned(),
-        lines: methods
-            .iter()
-            .filter_map(|&method| recall_line(results, method, direction))
-            .collect(),
+    let panel = |&direction: &Retrieval| {
+        let line = |&method: &MethodName| recall_line(results, method, direction);
+        let title = format!("Recall@1, {}", direction.title());
+        let lines = methods.iter().filter_map(line).collect();
+        panel(&title, ["uncertainty level", "Recall@1"], lines)
     };
     Retrieval::ALL.iter().map(panel).collect()
+}
+
+fn panel(title: &str, [x_label, y_label]: [&str; 2], lines: Vec<Line>) -> Panel {
+    Panel {
+        title: title.to_owned(),
+        x_label: x_label.to_owned(),
+        y_label: y_label.to_owned(),
+        lines,
+    }
 }
 
 /// Mean over seeds, with one standard deviation to each side.
@@ -86,91 +90,89 @@ fn recall_line(results: &Results, method: MethodName, direction: Retrieval) -> O
         let metric = Metric::LevelRecall(direction, level);
         Some((level as f64, results.summary(method, &metric)?))
     });
-    let levels: Vec<_> = levels.collect();
-    (!levels.is_empty()).then(|| Line {
+    let levels = levels.map(|(x, found)| {
+        (
+            x,
+            [found.mean - found.sd, found.mean, found.mean + found.sd],
+        )
+    });
+    banded_line(method, levels.collect())
+}
+
+/// A line through the middle of low, middle and high values by x; `None` without values.
+fn banded_line(method: MethodName, values: Vec<(f64, [f64; 3])>) -> Option<Line> {
+    (!values.is_empty()).then(|| Line {
         name: method.title().to_owned(),
-        points: levels.iter().map(|(x, found)| (*x, found.mean)).collect(),
-        band: levels
+        points: values
             .iter()
-            .map(|(x, found)| (*x, found.mean - found.sd, found.mean + found.sd))
+            .map(|(x, [_, middle, _])| (*x, *middle))
+            .collect(),
+        band: values
+            .iter()
+            .map(|(x, [low, _, high])| (*x, *low, *high))
             .collect(),
     })
 }
 
 fn hierarchy_panels(results: &Results) -> Vec<Panel> {
-    let of = |title: &str, y_label: &str, grouped: Grouped| Panel {
-        title: title.to_owned(),
-        x_label: "level, the vaguest first".to_owned(),
-        y_label: y_label.to_owned(),
-        lines: quantile_lines(results, grouped),
-    };
+    const LEVEL: &str = "level, the vaguest first";
+    let by_level = quantile_lines(results, Grouped::UncertaintyByLevel);
+    let scores = quantile_lines(results, Grouped::ScoreByLevel);
     vec![
-        of("Uncertainty by level", "1/κ", Grouped::UncertaintyByLevel),
-        of(
+        panel("Uncertainty by level", [LEVEL, "1/κ"], by_level),
+        panel(
             "Likelihood of the own picture",
-            "nats above uniform",
-            Grouped::ScoreByLevel,
+            [LEVEL, "nats above uniform"],
+            scores,
         ),
         tokens_panel(results),
     ]
 }
 
 fn tokens_panel(results: &Results) -> Panel {
-    Panel {
-        title: "Uncertainty by length".to_owned(),
-        x_label: "tokens".to_owned(),
-        y_label: "1/κ".to_owned(),
-        lines: quantile_lines(results, Grouped::UncertaintyByTokens),
-    }
+    let lines = quantile_lines(results, Grouped::UncertaintyByTokens);
+    panel("Uncertainty by length", ["tokens", "1/κ"], lines)
 }
 
 fn bits_panel(results: &Results) -> Panel {
-    Panel {
-        title: "Uncertainty by information".to_owned(),
-        x_label: "bits".to_owned(),
-        y_label: "1/κ".to_owned(),
-        lines: quantile_lines(results, Grouped::UncertaintyByBits),
-    }
+    let lines = quantile_lines(results, Grouped::UncertaintyByBits);
+    panel("Uncertainty by information", ["bits", "1/κ"], lines)
 }
 
 /// CLIP's curves over all thresholds, and what each method does with each dummy.
 fn rejection_panel(results: &Results) -> Panel {
-    let at = |method, metric| Some(results.summary(method, &metric)?.mean);
-    let curves = [RejectionRule::Threshold, RejectionRule::Margin];
-    let curves = curves.into_iter().filter_map(|rule| {
+    let point = |method, metric: &dyn Fn(RejectionResult) -> Metric| {
+        let at = |side| Some(results.summary(method, &metric(side))?.mean);
+        Some((
+            at(RejectionResult::Negative)?,
+            at(RejectionResult::Positive)?,
+        ))
+    };
+    let curve = |rule: RejectionRule| {
         let points = (0..=CURVE_STEPS).filter_map(|step| {
-            let at = |side| at(MethodName::Clip, Metric::RejectionCurve(rule, step, side));
-            Some((
-                at(RejectionResult::Negative)?,
-                at(RejectionResult::Positive)?,
-            ))
+            point(MethodName::Clip, &|side| {
+                Metric::RejectionCurve(rule, step, side)
+            })
         });
         line(format!("CLIP, {rule}"), points.collect())
-    });
-    let dummies = REJECTING.into_iter().filter_map(|method| {
-        let points = (0..).map(RejectionRule::Dummy).map_while(|rule| {
-            let at = |side| at(method, Metric::Rejection(rule, side));
-            Some((
-                at(RejectionResult::Negative)?,
-                at(RejectionResult::Positive)?,
-            ))
-        });
+    };
+    let dummies = |method: MethodName| {
+        let points = (0..).map(RejectionRule::Dummy);
+        let points = points.map_while(|rule| point(method, &|side| Metric::Rejection(rule, side)));
         line(format!("{}, dummies", method.title()), points.collect())
-    });
-    Panel {
-        title: "None of the above".to_owned(),
-        x_label: "accuracy on pictures of no class".to_owned(),
-        y_label: "accuracy on pictures of a class".to_owned(),
-        lines: curves.chain(dummies).collect(),
-    }
+    };
+    let curves = [RejectionRule::Threshold, RejectionRule::Margin].map(curve);
+    let lines = curves.into_iter().chain(REJECTING.map(dummies));
+    let axes = [
+        "accuracy on pictures of no class",
+        "accuracy on pictures of a class",
+    ];
+    panel("None of the above", axes, lines.flatten().collect())
 }
 
 fn line(name: String, points: Vec<(f64, f64)>) -> Option<Line> {
-    (!points.is_empty()).then(|| Line {
-        name,
-        points,
-        band: Vec::new(),
-    })
+    let band = Vec::new();
+    (!points.is_empty()).then_some(Line { name, points, band })
 }
 
 /// Medians with the band from the first to the last tenth, each the mean over seeds.
@@ -191,12 +193,7 @@ fn quantile_lines(results: &Results, grouped: Grouped) -> Vec<Line> {
                 [at(group, 10)?, at(group, 50)?, at(group, 90)?],
             ))
         });
-        let points: Vec<(f64, [f64; 3])> = points.collect();
-        (!points.is_empty()).then(|| Line {
-            name: method.title().to_owned(),
-            points: points.iter().map(|(x, q)| (*x, q[1])).collect(),
-            band: points.iter().map(|(x, q)| (*x, q[0], q[2])).collect(),
-        })
+        banded_line(method, points.collect())
     };
     HIERARCHY.iter().filter_map(line).collect()
 }

@@ -13,7 +13,6 @@ use crate::train::methods::MethodName::{
     SymvlmVmfRaw,
 };
 
-/// The paper's method.
 const ASYMVLM: [MethodName; 2] = [AsymvlmVmf, AsymvlmPs];
 /// What the paper compares it with.
 const BASELINES: [MethodName; 5] = [Pfe, Pcmepp, Bayesvlm, Probvlm, Prolip];
@@ -23,53 +22,35 @@ const NO_TREND: f64 = -0.564;
 const STRAIGHT: f64 = 0.9;
 
 /// What a finding claims of one method against another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Claim {
+#[derive(Clone, Copy, PartialEq)]
+enum Claimed {
     Better,
     Worse,
 }
 
-/// What one comparison says of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+/// What one comparison says of a finding; neither where the difference is within the spread over seeds.
+#[derive(Clone, Copy, PartialEq)]
+enum Support {
     For,
     Against,
-    /// The difference is within the spread over seeds.
     Neither,
 }
 
 /// One row of a finding.
-#[derive(Debug, Clone, PartialEq)]
-struct Comparison {
+struct FindingRow {
     what: String,
     found: String,
-    verdict: Verdict,
-}
-
-/// Something that the paper says, and what these results say of it.
-#[derive(Debug, Clone, PartialEq)]
-struct Finding {
-    claim: &'static str,
-    comparisons: Vec<Comparison>,
+    support: Support,
 }
 
 /// The findings as Markdown, for which there are numbers of one data set.
 #[must_use]
 pub(super) fn markdown(results: &Results) -> String {
-    let findings = [
-        uncertainty_orders_recall(results),
-        recall_falls_linearly(results),
-        recall_rises(results),
-        pictures_uncertainty_says_nothing(results),
-        symmetry_costs_recall(results),
-        gaussians_fall_in_a_line(results),
-        fine_tuning_hurts_zero_shot(results),
-        dummies_need_concentration(results),
-        hierarchies_are_ordered(results),
-    ];
     let mut text = String::new();
-    for finding in findings.iter().filter(|f| !f.comparisons.is_empty()) {
-        finding.write(&mut text);
+    for (claim, comparisons) in findings(results) {
+        if !comparisons.is_empty() {
+            write_finding(&mut text, claim, &comparisons);
+        }
     }
     for method in results.methods() {
         if let Some(found) = results.summary(method, &Metric::DivergedAtStep) {
@@ -81,44 +62,85 @@ pub(super) fn markdown(results: &Results) -> String {
     text
 }
 
-impl Finding {
-    fn count(&self, verdict: Verdict) -> usize {
-        let of = |comparison: &&Comparison| comparison.verdict == verdict;
-        self.comparisons.iter().filter(of).count()
-    }
+/// What the paper says, and what these results say of it.
+fn findings(results: &Results) -> [(&'static str, Vec<FindingRow>); 9] {
+    let with_baselines = pairs(&ASYMVLM, &BASELINES);
+    let with_all = pairs(&ASYMVLM, &[&[Clip][..], &BASELINES].concat());
+    let by_direction =
+        |measure, pairs: &[_], claimed| by_direction(results, measure, pairs, claimed);
+    [
+        (
+            "AsymVLM's uncertainty orders recall better than the baselines' does (S)",
+            by_direction(SPEARMAN, &with_baselines, Claimed::Better),
+        ),
+        (
+            "Recall falls more linearly with AsymVLM's uncertainty than with the baselines' (R²)",
+            by_direction(R_SQUARED, &with_baselines, Claimed::Better),
+        ),
+        (
+            "AsymVLM finds more than CLIP and the baselines (Recall@1)",
+            by_direction(RECALL_AT_1, &with_all, Claimed::Better),
+        ),
+        (
+            "An uncertainty of pictures says nothing: recall does not fall with it",
+            pictures_uncertainty(results),
+        ),
+        (
+            "A distribution for pictures too finds less (Recall@1)",
+            by_direction(RECALL_AT_1, &SYMMETRIC_AND_NOT, Claimed::Worse),
+        ),
+        (
+            "With a Gaussian recall falls nearly linearly, but is lower than AsymVLM's",
+            gaussians(results),
+        ),
+        (
+            "Deterministic fine-tuning hurts zero-shot accuracy, more than AsymVLM does",
+            zero_shot_of_fine_tuning(results),
+        ),
+        (
+            "A dummy caption refuses pictures of no class only where captions have a concentration",
+            dummies(results),
+        ),
+        (
+            "Fuller captions are more certain, and their pictures more likely",
+            hierarchies(results),
+        ),
+    ]
+}
 
-    fn verdict(&self) -> String {
-        let (n_for, n_against) = (self.count(Verdict::For), self.count(Verdict::Against));
-        match (n_for, n_against) {
-            _ if n_for == self.comparisons.len() => "holds".to_owned(),
-            (0, 0) => "undecided: all differences are within the spread over seeds".to_owned(),
-            (0, _) => "does not hold".to_owned(),
-            _ => format!(
-                "holds in {n_for} of {} comparisons, the opposite in {n_against}",
-                self.comparisons.len()
-            ),
-        }
+fn verdict(comparisons: &[FindingRow]) -> String {
+    let count = |support| comparisons.iter().filter(|c| c.support == support).count();
+    let (n, n_for, n_against) = (
+        comparisons.len(),
+        count(Support::For),
+        count(Support::Against),
+    );
+    match (n_for, n_against) {
+        _ if n_for == n => "holds".to_owned(),
+        (0, 0) => "undecided: all differences are within the spread over seeds".to_owned(),
+        (0, _) => "does not hold".to_owned(),
+        _ => format!("holds in {n_for} of {n} comparisons, the opposite in {n_against}"),
     }
+}
 
-    fn write(&self, text: &mut String) {
-        writeln!(text, "**{}** — {}.\n", self.claim, self.verdict()).ok();
-        text.push_str("<details><summary>Comparisons</summary>\n\n");
-        text.push_str("| comparison | found | |\n|---|---|---|\n");
-        for Comparison {
-            what,
-            found,
-            verdict,
-        } in &self.comparisons
-        {
-            let sign = match verdict {
-                Verdict::For => "yes",
-                Verdict::Against => "no",
-                Verdict::Neither => "as good",
-            };
-            writeln!(text, "| {what} | {found} | {sign} |").ok();
-        }
-        text.push_str("\n</details>\n\n");
+fn write_finding(text: &mut String, claim: &str, comparisons: &[FindingRow]) {
+    writeln!(text, "**{claim}** — {}.\n", verdict(comparisons)).ok();
+    text.push_str("<details><summary>Comparisons</summary>\n\n");
+    text.push_str("| comparison | found | |\n|---|---|---|\n");
+    for FindingRow {
+        what,
+        found,
+        support,
+    } in comparisons
+    {
+        let sign = match support {
+            Support::For => "yes",
+            Support::Against => "no",
+            Support::Neither => "as good",
+        };
+        writeln!(text, "| {what} | {found} | {sign} |").ok();
     }
+    text.push_str("\n</details>\n\n");
 }
 
 /// Whether one method's number is better, or worse, than another's by more than the spread over seeds of either.
@@ -127,33 +149,24 @@ fn compare(
     metric: &Metric,
     what: &str,
     [ours, theirs]: [MethodName; 2],
-    claim: Claim,
-) -> Option<Comparison> {
+    claimed: Claimed,
+) -> Option<FindingRow> {
     let (a, b) = (
         results.summary(ours, metric)?,
         results.summary(theirs, metric)?,
     );
-    let is_higher_claimed = (metric.better() == Better::Higher) == (claim == Claim::Better);
-    let gain = if is_higher_claimed {
-        a.mean - b.mean
-    } else {
-        b.mean - a.mean
-    };
-    Some(Comparison {
+    let is_higher_claimed = (metric.better() == Better::Higher) == (claimed == Claimed::Better);
+    let sign = if is_higher_claimed { 1.0 } else { -1.0 };
+    let (gain, spread) = (sign * (a.mean - b.mean), a.sd.max(b.sd));
+    Some(FindingRow {
         what: format!("{what}: {} against {}", ours.title(), theirs.title()),
         found: format!("{} against {}", shown(a), shown(b)),
-        verdict: judge(gain, a.sd.max(b.sd)),
+        support: match gain {
+            _ if gain > spread => Support::For,
+            _ if gain < -spread => Support::Against,
+            _ => Support::Neither,
+        },
     })
-}
-
-fn judge(gain: f64, spread: f64) -> Verdict {
-    if gain > spread {
-        Verdict::For
-    } else if gain < -spread {
-        Verdict::Against
-    } else {
-        Verdict::Neither
-    }
 }
 
 /// Whether a method's number lies on the side of a bound that a finding says.
@@ -163,22 +176,22 @@ fn bounded(
     what: &str,
     method: MethodName,
     (side, bound): (Ordering, f64),
-) -> Option<Comparison> {
+) -> Option<FindingRow> {
     let found = results.summary(method, metric)?;
     let sign = if side == Ordering::Greater { '>' } else { '<' };
-    Some(Comparison {
+    Some(FindingRow {
         what: format!("{what}: {} {sign} {bound}", method.title()),
         found: shown(found),
-        verdict: said(found.mean.partial_cmp(&bound) == Some(side)),
+        support: support(found.mean.partial_cmp(&bound) == Some(side)),
     })
 }
 
-/// The verdict of a comparison that is either true or false.
-const fn said(is_true: bool) -> Verdict {
+/// Of a comparison that is either true or false.
+const fn support(is_true: bool) -> Support {
     if is_true {
-        Verdict::For
+        Support::For
     } else {
-        Verdict::Against
+        Support::Against
     }
 }
 
@@ -186,18 +199,17 @@ fn shown(found: Summary) -> String {
     format!("{:.3} ± {:.3}", found.mean, found.sd)
 }
 
-/// Comparisons of pairs of methods by one metric of each direction of retrieval.
+/// Comparisons of pairs of methods by one measure of each direction of retrieval.
 fn by_direction(
     results: &Results,
-    (name, metric): (&str, fn(Retrieval) -> Metric),
+    (name, metric): DirectedMetric,
     pairs: &[[MethodName; 2]],
-    claim: Claim,
-) -> Vec<Comparison> {
+    claimed: Claimed,
+) -> Vec<FindingRow> {
     let of = |&direction: &Retrieval| {
         let what = format!("{name}, {}", direction.title());
-        let compare =
-            |pair: &[MethodName; 2]| compare(results, &metric(direction), &what, *pair, claim);
-        pairs.iter().filter_map(compare).collect::<Vec<_>>()
+        let compare = move |pair: &_| compare(results, &metric(direction), &what, *pair, claimed);
+        pairs.iter().filter_map(compare)
     };
     Retrieval::ALL.iter().flat_map(of).collect()
 }
@@ -208,141 +220,88 @@ fn pairs(ours: &[MethodName], theirs: &[MethodName]) -> Vec<[MethodName; 2]> {
     ours.iter().flat_map(with_all).collect()
 }
 
-const RECALL_AT_1: (&str, fn(Retrieval) -> Metric) = ("Recall@1", |of| Metric::Recall(of, 1));
-const SPEARMAN: (&str, fn(Retrieval) -> Metric) =
-    ("S", |of| Metric::Levels(of, LevelStatistic::Spearman));
-const R_SQUARED: (&str, fn(Retrieval) -> Metric) =
-    ("R²", |of| Metric::Levels(of, LevelStatistic::RSquared));
+/// A number of each direction of retrieval, and its name.
+type DirectedMetric = (&'static str, fn(Retrieval) -> Metric);
 
-fn uncertainty_orders_recall(results: &Results) -> Finding {
-    let pairs = pairs(&ASYMVLM, &BASELINES);
-    Finding {
-        claim: "AsymVLM's uncertainty orders recall better than the baselines' does (S)",
-        comparisons: by_direction(results, SPEARMAN, &pairs, Claim::Better),
-    }
-}
+const RECALL_AT_1: DirectedMetric = ("Recall@1", |of| Metric::Recall(of, 1));
+const SPEARMAN: DirectedMetric = ("S", |of| Metric::Levels(of, LevelStatistic::Spearman));
+const R_SQUARED: DirectedMetric = ("R²", |of| Metric::Levels(of, LevelStatistic::RSquared));
+/// A distribution on both sides, and the same one for captions alone.
+const SYMMETRIC_AND_NOT: [[MethodName; 2]; 4] = [
+    [SymvlmVmf, AsymvlmVmf],
+    [SymvlmPs, AsymvlmPs],
+    [SymvlmVmfRaw, AsymvlmVmf],
+    [SymvlmPsRaw, AsymvlmPs],
+];
 
-fn recall_falls_linearly(results: &Results) -> Finding {
-    let pairs = pairs(&ASYMVLM, &BASELINES);
-    Finding {
-        claim: "Recall falls more linearly with AsymVLM's uncertainty than with the baselines' (R²)",
-        comparisons: by_direction(results, R_SQUARED, &pairs, Claim::Better),
-    }
-}
-
-fn recall_rises(results: &Results) -> Finding {
-    let pairs = pairs(&ASYMVLM, &[&[Clip][..], &BASELINES].concat());
-    Finding {
-        claim: "AsymVLM finds more than CLIP and the baselines (Recall@1)",
-        comparisons: by_direction(results, RECALL_AT_1, &pairs, Claim::Better),
-    }
-}
-
-fn pictures_uncertainty_says_nothing(results: &Results) -> Finding {
-    let comparisons = Retrieval::ALL.iter().flat_map(|&direction| {
-        [ImageVmf, ImagePs].into_iter().filter_map(move |method| {
-            let what = format!("S, {}", direction.title());
-            let rule = (Ordering::Greater, NO_TREND);
-            bounded(results, &SPEARMAN.1(direction), &what, method, rule)
-        })
-    });
-    Finding {
-        claim: "An uncertainty of pictures says nothing: recall does not fall with it",
-        comparisons: comparisons.collect(),
-    }
-}
-
-fn symmetry_costs_recall(results: &Results) -> Finding {
-    let pairs = [
-        [SymvlmVmf, AsymvlmVmf],
-        [SymvlmPs, AsymvlmPs],
-        [SymvlmVmfRaw, AsymvlmVmf],
-        [SymvlmPsRaw, AsymvlmPs],
-    ];
-    Finding {
-        claim: "A distribution for pictures too finds less (Recall@1)",
-        comparisons: by_direction(results, RECALL_AT_1, &pairs, Claim::Worse),
-    }
-}
-
-fn gaussians_fall_in_a_line(results: &Results) -> Finding {
+fn pictures_uncertainty(results: &Results) -> Vec<FindingRow> {
     let of = |&direction: &Retrieval| {
-        let title = direction.title();
-        [Gaussian, GaussianDiagonal]
-            .into_iter()
-            .flat_map(move |method| {
-                let (r_squared, recall) = (R_SQUARED.1(direction), RECALL_AT_1.1(direction));
-                let straight = (Ordering::Greater, STRAIGHT);
-                let pair = [method, AsymvlmVmf];
-                [
-                    bounded(
-                        results,
-                        &r_squared,
-                        &format!("R², {title}"),
-                        method,
-                        straight,
-                    ),
-                    compare(
-                        results,
-                        &recall,
-                        &format!("Recall@1, {title}"),
-                        pair,
-                        Claim::Worse,
-                    ),
-                ]
-            })
+        let what = format!("S, {}", direction.title());
+        let rule = (Ordering::Greater, NO_TREND);
+        let of = |method| bounded(results, &SPEARMAN.1(direction), &what, method, rule);
+        [ImageVmf, ImagePs].map(of)
     };
-    Finding {
-        claim: "With a Gaussian recall falls nearly linearly, but is lower than AsymVLM's",
-        comparisons: Retrieval::ALL.iter().flat_map(of).flatten().collect(),
-    }
+    Retrieval::ALL.iter().flat_map(of).flatten().collect()
 }
 
-fn fine_tuning_hurts_zero_shot(results: &Results) -> Finding {
-    let metrics = results.metrics(Deterministic).into_iter();
-    let comparisons = metrics.flat_map(|metric| {
-        let Metric::Accuracy(task) = metric else {
-            return Vec::new();
-        };
-        let others = [Clip, AsymvlmVmf, AsymvlmPs].into_iter();
-        others
-            .filter_map(|other| {
-                compare(results, metric, task, [Deterministic, other], Claim::Worse)
-            })
-            .collect()
-    });
-    Finding {
-        claim: "Deterministic fine-tuning hurts zero-shot accuracy, more than AsymVLM does",
-        comparisons: comparisons.collect(),
-    }
+fn gaussians(results: &Results) -> Vec<FindingRow> {
+    let of = |(&direction, method): (&Retrieval, MethodName)| {
+        let what = |(name, _): DirectedMetric| format!("{name}, {}", direction.title());
+        let (r_squared, recall) = (R_SQUARED.1(direction), RECALL_AT_1.1(direction));
+        let (straight, pair) = ((Ordering::Greater, STRAIGHT), [method, AsymvlmVmf]);
+        [
+            bounded(results, &r_squared, &what(R_SQUARED), method, straight),
+            compare(results, &recall, &what(RECALL_AT_1), pair, Claimed::Worse),
+        ]
+    };
+    let both = |direction| [Gaussian, GaussianDiagonal].map(|method| (direction, method));
+    Retrieval::ALL
+        .iter()
+        .flat_map(both)
+        .flat_map(of)
+        .flatten()
+        .collect()
 }
 
-fn dummies_need_concentration(results: &Results) -> Finding {
-    let metrics = results.metrics(AsymvlmVmf).into_iter();
-    let negative = metrics.filter(|metric| {
+fn zero_shot_of_fine_tuning(results: &Results) -> Vec<FindingRow> {
+    let comparisons = results
+        .metrics(Deterministic)
+        .into_iter()
+        .flat_map(|metric| {
+            let Metric::Accuracy(task) = metric else {
+                return Vec::new();
+            };
+            let pairs = [Clip, AsymvlmVmf, AsymvlmPs].map(|other| [Deterministic, other]);
+            let compare = |pair| compare(results, metric, task, pair, Claimed::Worse);
+            pairs.into_iter().filter_map(compare).collect()
+        });
+    comparisons.collect()
+}
+
+fn dummies(results: &Results) -> Vec<FindingRow> {
+    let refused = |metric: &&Metric| {
         matches!(
             metric,
             Metric::Rejection(RejectionRule::Dummy(_), RejectionResult::Negative)
         )
-    });
+    };
+    let negative = results.metrics(AsymvlmVmf).into_iter().filter(refused);
     let comparisons = negative.flat_map(|metric| {
         let what = metric.to_string().replace('_', " ");
-        let pairs = pairs(&ASYMVLM, &[Clip, Deterministic]).into_iter();
-        pairs
-            .filter_map(|pair| compare(results, metric, &what, pair, Claim::Better))
-            .collect::<Vec<_>>()
+        let compare = move |pair| compare(results, metric, &what, pair, Claimed::Better);
+        pairs(&ASYMVLM, &[Clip, Deterministic])
+            .into_iter()
+            .filter_map(compare)
     });
-    Finding {
-        claim: "A dummy caption refuses pictures of no class only where captions have a concentration",
-        comparisons: comparisons.collect(),
-    }
+    comparisons.collect()
 }
 
-fn hierarchies_are_ordered(results: &Results) -> Finding {
+fn hierarchies(results: &Results) -> Vec<FindingRow> {
+    let ordered = "share of adjacent levels whose uncertainty falls";
     let rules = [
         (
             Metric::AdjacentLevelsOrdered,
-            "share of adjacent levels whose uncertainty falls",
+            ordered,
             (Ordering::Greater, 0.5),
         ),
         (
@@ -356,31 +315,29 @@ fn hierarchies_are_ordered(results: &Results) -> Finding {
             (Ordering::Less, 0.0),
         ),
     ];
-    let comparisons = ASYMVLM.into_iter().flat_map(|method| {
-        let bounded = rules
+    let of = |method| {
+        let rules = rules
             .iter()
-            .filter_map(move |(metric, what, rule)| bounded(results, metric, what, method, *rule));
-        bounded.chain(rises_by_level(results, method))
-    });
-    Finding {
-        claim: "Fuller captions are more certain, and their pictures more likely",
-        comparisons: comparisons.collect(),
-    }
+            .map(|(metric, what, rule)| bounded(results, metric, what, method, *rule));
+        let found: Vec<_> = rules
+            .chain([rises_by_level(results, method)])
+            .flatten()
+            .collect();
+        found
+    };
+    ASYMVLM.into_iter().flat_map(of).collect()
 }
 
 /// Whether the median likelihood of the own picture rises from each level of the hierarchy to the next.
-fn rises_by_level(results: &Results, method: MethodName) -> Option<Comparison> {
+fn rises_by_level(results: &Results, method: MethodName) -> Option<FindingRow> {
     let median = |level| Metric::Quantile(Grouped::ScoreByLevel, level, 50);
     let medians = (0..).map_while(|level| results.summary(method, &median(level)));
     let medians: Vec<f64> = medians.map(|found| found.mean).collect();
-    let shown: Vec<String> = medians
-        .iter()
-        .map(|median| format!("{median:.2}"))
-        .collect();
-    (medians.len() > 1).then(|| Comparison {
+    let shown: Vec<String> = medians.iter().map(|m| format!("{m:.2}")).collect();
+    (medians.len() > 1).then(|| FindingRow {
         what: format!("median likelihood rises by level: {}", method.title()),
         found: shown.join(", "),
-        verdict: said(medians.windows(2).all(|pair| pair[1] > pair[0])),
+        support: support(medians.windows(2).all(|pair| pair[1] > pair[0])),
     })
 }
 
@@ -409,10 +366,8 @@ mod tests {
             (&[0.3, 0.31], "— does not hold."),
             (&[0.4, 0.44], "— undecided"),
         ] {
-            let text = markdown(&results(&[
-                (AsymvlmVmf, RECALL, ours),
-                (Clip, RECALL, &[0.41]),
-            ]));
+            let rows = [(AsymvlmVmf, RECALL, ours), (Clip, RECALL, &[0.41])];
+            let text = markdown(&results(&rows));
             assert!(text.contains(expected), "{ours:?}: {text}");
         }
     }
@@ -431,11 +386,8 @@ mod tests {
 
     #[test]
     fn a_training_that_diverged_is_said() {
-        let text = markdown(&results(&[(
-            Gaussian,
-            Metric::DivergedAtStep,
-            &[10.0, 20.0],
-        )]));
+        let diverged = (Gaussian, Metric::DivergedAtStep, &[10.0, 20.0][..]);
+        let text = markdown(&results(&[diverged]));
         assert!(text.contains("after step 15 (mean of 2 seeds)"), "{text}");
     }
 
@@ -443,9 +395,10 @@ mod tests {
     fn likelihood_must_rise_at_every_level() {
         let median = |level| Metric::Quantile(Grouped::ScoreByLevel, level, 50);
         let of = |last: f64| {
+            let [first, last] = [(median(0), [0.5]), (median(1), [last])];
             let rows = [
-                (AsymvlmPs, median(0), &[0.5][..]),
-                (AsymvlmPs, median(1), &[last]),
+                (AsymvlmPs, first.0, &first.1[..]),
+                (AsymvlmPs, last.0, &last.1),
             ];
             markdown(&results(&rows))
         };

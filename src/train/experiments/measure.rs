@@ -39,28 +39,34 @@ impl<'a, M: Method> Encoded<'a, M> {
     /// Runs features through the method.
     #[must_use]
     pub fn new(method: &'a M, images: Tensor<2>, texts: Tensor<2>) -> Self {
+        let images = in_passes(images, |rows| method.of_images(rows));
+        let texts = in_passes(texts, |rows| method.of_texts(rows));
         Self {
-            images: in_passes(images, |rows| method.of_images(rows)),
-            texts: in_passes(texts, |rows| method.of_texts(rows)),
             method,
+            images,
+            texts,
         }
     }
 
     /// The same with other pictures.
     pub(super) fn with_images(&self, images: Tensor<2>) -> Self {
+        let (method, texts) = (self.method, self.texts.clone());
+        let images = in_passes(images, |rows| method.of_images(rows));
         Self {
-            images: in_passes(images, |rows| self.method.of_images(rows)),
-            texts: self.texts.clone(),
-            method: self.method,
+            method,
+            images,
+            texts,
         }
     }
 
     /// The same with other captions.
     pub(super) fn with_texts(&self, texts: Tensor<2>) -> Self {
+        let (method, images) = (self.method, self.images.clone());
+        let texts = in_passes(texts, |rows| method.of_texts(rows));
         Self {
-            images: self.images.clone(),
-            texts: in_passes(texts, |rows| self.method.of_texts(rows)),
-            method: self.method,
+            method,
+            images,
+            texts,
         }
     }
 
@@ -93,9 +99,7 @@ impl<'a, M: Method> Encoded<'a, M> {
 
     /// Uncertainty of each row of the uncertain side.
     fn uncertainty(&self) -> Result<Option<(Side, Vec<f64>)>> {
-        let Some(side) = self.method.uncertain_side() else {
-            return Ok(None);
-        };
+        let side = self.method.uncertain_side();
         let (rows, gallery) = match side {
             Side::Text => (&self.texts, &self.images),
             Side::Image => (&self.images, &self.texts),
@@ -154,8 +158,7 @@ fn in_passes(rows: Tensor<2>, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
     Tensor::cat(passes.collect(), 0)
 }
 
-/// What retrieval found.
-struct Found {
+struct Retrieved {
     /// Captions that are true of each picture.
     of_images: Vec<Hit>,
     /// Captions that were said of each picture itself.
@@ -174,7 +177,7 @@ struct Found {
 ///
 /// The device fails.
 pub fn retrieval<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Numbers> {
-    let found = Found::of(encoded, ids, &Relevance::of(ids))?;
+    let found = Retrieved::of(encoded, ids, &Relevance::of(ids))?;
     let mut numbers = recall_numbers(&found, ids);
     if let Some((side, uncertainty)) = encoded.uncertainty()? {
         numbers.extend(level_numbers(&found, side, &uncertainty, ids));
@@ -195,24 +198,25 @@ pub(super) fn recall<M: Method>(
     ids: &IdMap,
     relevance: &Relevance,
 ) -> Result<Numbers> {
-    Ok(recall_numbers(&Found::of(encoded, ids, relevance)?, ids))
+    Ok(recall_numbers(
+        &Retrieved::of(encoded, ids, relevance)?,
+        ids,
+    ))
 }
 
-impl Found {
+impl Retrieved {
     fn of<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap, relevance: &Relevance) -> Result<Self> {
         let n_texts = encoded.n_texts();
-        let of_images = encoded.by_image(|start, rows| {
-            in_parallel(rows, n_texts, |i, row| {
-                relevance.hits_of_image(start + i, row)
-            })
-        })?;
+        let hits_of_image = |image: usize, row: &[f32]| relevance.hits_of_image(image, row);
+        let of_images =
+            encoded.by_image(|start, rows| in_parallel(rows, n_texts, start, hits_of_image))?;
         let n_images = encoded.n_images();
-        let of_texts = encoded.by_text(|start, rows| {
-            in_parallel(rows, n_images, |i, row| {
-                let own = ids.captions[start + i].image;
-                (Hit::of(row, [own]), f64::from(row[own]))
-            })
-        })?;
+        let hit_of_text = |text: usize, row: &[f32]| {
+            let own = ids.captions[text].image;
+            (Hit::of(row, [own]), f64::from(row[own]))
+        };
+        let of_texts =
+            encoded.by_text(|start, rows| in_parallel(rows, n_images, start, hit_of_text))?;
         let (of_images, own_of_images) = of_images.into_iter().unzip();
         let (of_texts, own) = of_texts.into_iter().unzip();
         Ok(Self {
@@ -224,18 +228,18 @@ impl Found {
     }
 }
 
+/// Of each row, the first of which has the number `start`.
 fn in_parallel<T: Send>(
     rows: &[f32],
     width: usize,
+    start: usize,
     f: impl Fn(usize, &[f32]) -> T + Sync,
 ) -> Vec<T> {
-    rows.par_chunks_exact(width.max(1))
-        .enumerate()
-        .map(|(i, row)| f(i, row))
-        .collect()
+    let rows = rows.par_chunks_exact(width.max(1)).enumerate();
+    rows.map(|(i, row)| f(start + i, row)).collect()
 }
 
-fn recall_numbers(found: &Found, ids: &IdMap) -> Numbers {
+fn recall_numbers(found: &Retrieved, ids: &IdMap) -> Numbers {
     let (t2i, i2t) = (recalls(&found.of_texts), recalls(&found.of_images));
     let mut numbers = Numbers::new();
     for (of, recalls) in [(Retrieval::TextToImage, t2i), (Retrieval::ImageToText, i2t)] {
@@ -250,10 +254,8 @@ fn recall_numbers(found: &Found, ids: &IdMap) -> Numbers {
     }
     if let Some(fullest) = ids.captions.iter().filter_map(|c| c.level).max() {
         let hits = found.of_texts.iter().zip(&ids.captions);
-        let full: Vec<Hit> = hits
-            .filter(|(_, caption)| caption.level == Some(fullest))
-            .map(|(hit, _)| *hit)
-            .collect();
+        let full = hits.filter(|(_, caption)| caption.level == Some(fullest));
+        let full: Vec<Hit> = full.map(|(hit, _)| *hit).collect();
         numbers.insert(Metric::FullCaptionRecall, recalls(&full)[0]);
     }
     numbers
@@ -261,7 +263,7 @@ fn recall_numbers(found: &Found, ids: &IdMap) -> Numbers {
 
 /// Recall over levels, both ways: queries by their own uncertainty on one way, by that of what they retrieve on the
 /// other.
-fn level_numbers(found: &Found, side: Side, uncertainty: &[f64], ids: &IdMap) -> Numbers {
+fn level_numbers(found: &Retrieved, side: Side, uncertainty: &[f64], ids: &IdMap) -> Numbers {
     let of_retrieved =
         |hits: &[Hit]| -> Vec<f64> { hits.iter().map(|hit| uncertainty[hit.best]).collect() };
     // The caption that a picture retrieves is the same whichever counts as right.
@@ -302,25 +304,15 @@ fn level_numbers(found: &Found, side: Side, uncertainty: &[f64], ids: &IdMap) ->
 /// What the truth about captions says of their uncertainty: information, levels of a hierarchy, tokens.
 fn caption_numbers(uncertainty: &[f64], own: &[f64], captions: &[CaptionRow]) -> Numbers {
     let mut numbers = Numbers::new();
-    let with_bits: (Vec<f64>, Vec<f64>) = captions
-        .iter()
-        .zip(uncertainty)
-        .filter_map(|(caption, u)| Some((caption.bits?, *u)))
-        .unzip();
+    let with_bits = captions.iter().zip(uncertainty);
+    let with_bits = with_bits.filter_map(|(caption, u)| Some((caption.bits?, *u)));
+    let (bits, of_bits): (Vec<f64>, Vec<f64>) = with_bits.unzip();
     let tokens: Vec<f64> = captions.iter().map(|c| c.n_tokens as f64).collect();
-    let single = [
-        (
-            Metric::UncertaintyVsBits,
-            spearman(&with_bits.1, &with_bits.0),
-        ),
-        (Metric::UncertaintyVsTokens, spearman(uncertainty, &tokens)),
-        (
-            Metric::AdjacentLevelsOrdered,
-            adjacent_levels_ordered(uncertainty, captions),
-        ),
-    ];
-    let single = single.into_iter();
-    numbers.extend(single.filter_map(|(metric, value)| Some((metric, value?))));
+    let mut put = |metric, value: Option<f64>| numbers.extend(value.map(|value| (metric, value)));
+    put(Metric::UncertaintyVsBits, spearman(&of_bits, &bits));
+    put(Metric::UncertaintyVsTokens, spearman(uncertainty, &tokens));
+    let ordered = adjacent_levels_ordered(uncertainty, captions);
+    put(Metric::AdjacentLevelsOrdered, ordered);
     for grouped in Grouped::ALL.iter().copied() {
         for (group, mut values) in groups(grouped, captions, uncertainty, own) {
             values.sort_by(f64::total_cmp);
@@ -412,68 +404,52 @@ mod tests {
         ]
     }
 
-    #[test]
-    fn captions_that_point_at_their_pictures_are_all_found() {
-        let device = cpu();
-        let ids = IdMap {
+    /// Two pictures with those captions, none of which is known to be true of the other picture.
+    fn ids() -> IdMap {
+        IdMap {
             images: vec!["0".to_owned(), "1".to_owned()],
             captions: captions(),
             truths: None,
-        };
+        }
+    }
+
+    #[test]
+    fn captions_that_point_at_their_pictures_are_all_found() {
+        let device = cpu();
         let images = Tensor::from_floats([[2.0, 0.0, 0.0], [0.0, 3.0, 0.0]], &device);
-        let texts = Tensor::from_floats(
-            [
-                [1.0, 0.5, 0.0],
-                [5.0, 0.0, 1.0],
-                [0.2, 1.0, 0.0],
-                [0.6, 0.5, 0.0],
-            ],
-            &device,
-        );
+        let texts = [
+            [1.0, 0.5, 0.0],
+            [5.0, 0.0, 1.0],
+            [0.2, 1.0, 0.0],
+            [0.6, 0.5, 0.0],
+        ];
         let clip = ZeroShot::new(&device);
-        let numbers = retrieval(&Encoded::new(&clip, images, texts), &ids).expect("a device");
+        let encoded = Encoded::new(&clip, images, Tensor::from_floats(texts, &device));
+        let numbers = retrieval(&encoded, &ids()).expect("a device");
         assert_eq!(numbers[&T2I], 0.75, "the last points at picture 0");
-        assert_eq!(
-            numbers[&Metric::Recall(Retrieval::TextToImage, 5)],
-            1.0,
-            "there are but two pictures"
-        );
+        let at_5 = numbers[&Metric::Recall(Retrieval::TextToImage, 5)];
+        assert_eq!(at_5, 1.0, "there are but two pictures");
         assert_eq!(numbers[&I2T], 1.0, "any own caption is a hit");
-        assert_eq!(
-            numbers[&Metric::FullCaptionRecall],
-            0.5,
-            "the fullest level alone"
-        );
-        assert!(
-            !numbers.contains_key(&Metric::Levels(
-                Retrieval::TextToImage,
-                LevelStatistic::Spearman
-            )),
-            "CLIP has no uncertainty"
-        );
+        let full = numbers[&Metric::FullCaptionRecall];
+        assert_eq!(full, 0.5, "the fullest level alone");
+        let trend = Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman);
+        assert!(!numbers.contains_key(&trend), "CLIP has no uncertainty");
     }
 
     #[test]
     fn a_picture_may_find_any_caption_that_is_true_of_it() {
         let device = cpu();
-        let mut ids = IdMap {
-            images: vec!["0".to_owned(), "1".to_owned()],
-            captions: captions(),
-            truths: None,
-        };
+        let mut ids = ids();
         // Each picture finds the first caption of the other best, then its own.
         let images = Tensor::from_floats([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &device);
-        let texts = Tensor::from_floats(
-            [
-                [0.0, 1.0, 0.0],
-                [1.0, 0.2, 1.0],
-                [1.0, 0.0, 0.0],
-                [0.0, 1.0, 1.0],
-            ],
-            &device,
-        );
+        let texts = [
+            [0.0, 1.0, 0.0],
+            [1.0, 0.2, 1.0],
+            [1.0, 0.0, 0.0],
+            [0.0, 1.0, 1.0],
+        ];
         let clip = ZeroShot::new(&device);
-        let encoded = Encoded::new(&clip, images, texts);
+        let encoded = Encoded::new(&clip, images, Tensor::from_floats(texts, &device));
         let strict = retrieval(&encoded, &ids).expect("a device");
         assert_eq!(strict[&I2T], 0.0, "own captions alone");
         // The first caption of picture 0 fits both; that of picture 1 does not.
@@ -483,11 +459,8 @@ mod tests {
         });
         let fitting = retrieval(&encoded, &ids).expect("a device");
         assert_eq!(fitting[&I2T], 0.5, "picture 1 found a truth");
-        assert_eq!(
-            fitting[&Metric::Recall(Retrieval::ImageToOwnText, 1)],
-            0.0,
-            "but not its own"
-        );
+        let own = fitting[&Metric::Recall(Retrieval::ImageToOwnText, 1)];
+        assert_eq!(own, 0.0, "but not its own");
     }
 
     #[test]
@@ -527,24 +500,22 @@ mod tests {
 
     #[test]
     fn queries_are_levelled_by_the_uncertain_side() {
+        let caption = |image| {
+            let first = captions().swap_remove(0);
+            CaptionRow { image, ..first }
+        };
         let ids = IdMap {
             images: (0..20).map(|i| i.to_string()).collect(),
-            captions: (0..20)
-                .map(|image| CaptionRow {
-                    image,
-                    ..captions()[0].clone()
-                })
-                .collect(),
+            captions: (0..20).map(caption).collect(),
             truths: None,
         };
         // The ten most certain items are found, and each query retrieves the item of its own number.
-        let hits: Vec<Hit> = (0..20)
-            .map(|best| Hit {
-                best,
-                rank: usize::from(best >= 10),
-            })
-            .collect();
-        let found = Found {
+        let hit = |best| Hit {
+            best,
+            rank: usize::from(best >= 10),
+        };
+        let hits: Vec<Hit> = (0..20).map(hit).collect();
+        let found = Retrieved {
             of_images: hits.clone(),
             own_of_images: hits.clone(),
             of_texts: hits,
@@ -555,15 +526,10 @@ mod tests {
             let numbers = level_numbers(&found, side, &uncertainty, &ids);
             for direction in [Retrieval::TextToImage, Retrieval::ImageToText] {
                 let recall = |level: usize| numbers[&Metric::LevelRecall(direction, level)];
-                assert_eq!(
-                    (recall(0), recall(9)),
-                    (1.0, 0.0),
-                    "{side:?}, {direction:?}"
-                );
-                assert!(
-                    numbers[&Metric::Levels(direction, LevelStatistic::Slope)] < 0.0,
-                    "it falls"
-                );
+                let ends = (recall(0), recall(9));
+                assert_eq!(ends, (1.0, 0.0), "{side:?}, {direction:?}");
+                let slope = numbers[&Metric::Levels(direction, LevelStatistic::Slope)];
+                assert!(slope < 0.0, "it falls: {slope}");
             }
         }
     }

@@ -5,8 +5,6 @@
 
 mod campaign;
 mod classify;
-pub mod command;
-pub mod corrupt_command;
 pub mod corrupted;
 pub mod evaluate;
 mod evaluation_data;
@@ -25,4 +23,4 @@ mod tables;
 pub use campaign::Campaign;
 pub use evaluation_data::EvaluationData;
 pub use measure::{Encoded, Numbers, retrieval};
-pub use run::{Evaluator, FitRequest, Measured, Plan};
+pub use run::{Evaluator, FitPlan, FitRequest, MeasuredSets};

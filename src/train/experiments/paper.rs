@@ -4,10 +4,14 @@
 
 use std::borrow::Cow;
 
+use super::results::Summary;
 use crate::report::{LevelStatistic, Metric, Retrieval};
 use crate::train::methods::MethodName::{
     self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Deterministic, Pcmepp, Pfe, Probvlm, Prolip,
 };
+
+/// Seeds of the paper.
+const SEEDS: usize = 5;
 
 /// Mean and standard deviation.
 type Printed = (f64, f64);
@@ -31,16 +35,16 @@ const ZERO_SHOT_METRICS: [Metric; 4] = [
 
 /// What the paper prints of a number; `None` where it does not.
 #[must_use]
-pub(super) fn printed(dataset: &str, method: MethodName, metric: &Metric) -> Option<Printed> {
+pub(super) fn printed(dataset: &str, method: MethodName, metric: &Metric) -> Option<Summary> {
     let at = |metrics: &[Metric]| metrics.iter().position(|known| known == metric);
-    let of = |row: &(&str, MethodName)| *row == (dataset, method);
-    if let Some(column) = at(&RETRIEVAL_METRICS) {
-        let row = RETRIEVAL.iter().find(|(d, m, _)| of(&(*d, *m)))?;
-        return Some(row.2[column]);
-    }
-    let column = at(&ZERO_SHOT_METRICS)?;
-    let row = ZERO_SHOT.iter().find(|(d, m, _)| of(&(*d, *m)))?;
-    Some(row.2[column])
+    let (mean, sd) = if let Some(column) = at(&RETRIEVAL_METRICS) {
+        let mut rows = RETRIEVAL.iter();
+        rows.find(|row| (row.0, row.1) == (dataset, method))?.2[column]
+    } else {
+        let (column, mut rows) = (at(&ZERO_SHOT_METRICS)?, ZERO_SHOT.iter());
+        rows.find(|row| (row.0, row.1) == (dataset, method))?.2[column]
+    };
+    Some(Summary { mean, sd, n: SEEDS })
 }
 
 #[rustfmt::skip]
@@ -99,7 +103,7 @@ mod tests {
             ("coco", AsymvlmVmf, "rsum", None),
         ] {
             let metric: Metric = metric.parse().expect("a metric");
-            let found = printed(dataset, method, &metric);
+            let found = printed(dataset, method, &metric).map(|found| (found.mean, found.sd));
             assert_eq!(found, expected, "{dataset}, {method:?}, {metric}");
         }
     }

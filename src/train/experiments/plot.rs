@@ -32,7 +32,6 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// A line, with a band around it where the spread is known.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Line {
-    /// In the legend.
     pub(super) name: String,
     /// x and y, by x.
     pub(super) points: Vec<(f64, f64)>,
@@ -43,13 +42,9 @@ pub(super) struct Line {
 /// Axes with lines.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Panel {
-    /// Above.
     pub(super) title: String,
-    /// Below.
     pub(super) x_label: String,
-    /// Left.
     pub(super) y_label: String,
-    /// The lines.
     pub(super) lines: Vec<Line>,
 }
 

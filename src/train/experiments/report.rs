@@ -1,11 +1,17 @@
 //! `report.md`: how the results came about, which of the paper's findings hold, tables and figures.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
+use anyhow::Result;
 use serde_json::Value;
 
 use super::results::Results;
 use super::{findings, tables};
+use crate::train::files;
+
+/// Beside the report: what a person has to say of the results, which stands at the end of every report of them.
+const NOTES: &str = "notes.md";
 
 /// Entries of `environment.json` that the report repeats: as they are called there, and their keys.
 const SETTINGS: [(&str, &str); 10] = [
@@ -26,11 +32,8 @@ const SETTINGS: [(&str, &str); 10] = [
 pub(super) fn markdown(results: &Results, environment: &Value, figures: &[String]) -> String {
     let mut text = "# Every method on frozen features\n\n".to_owned();
     let encoder = &environment["features"]["model"];
-    for (name, value) in SETTINGS
-        .map(|(name, key)| (name, &environment[key]))
-        .into_iter()
-        .chain([("encoder", encoder)])
-    {
+    let settings = SETTINGS.map(|(name, key)| (name, &environment[key]));
+    for (name, value) in settings.into_iter().chain([("encoder", encoder)]) {
         let value = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
@@ -63,14 +66,20 @@ pub(super) fn markdown(results: &Results, environment: &Value, figures: &[String
     text
 }
 
+/// The notes beside the report of a folder; nothing where there are none.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub(super) fn notes(folder: &Path) -> Result<String> {
+    Ok(files::find_text(&folder.join(NOTES))?.unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::measure::Numbers;
     use super::*;
-    use std::path::Path;
-
     use crate::report::{Metric, Retrieval, SHOWN_ON_THE_PAGE, SummaryRow};
-    use crate::train::files;
     use crate::train::methods::MethodName;
 
     #[test]
@@ -113,15 +122,13 @@ mod tests {
         ];
         let figures = figures.map(|name| format!("{name}.svg"));
         let committed = std::fs::read_to_string(folder.join("report.md")).expect("a report");
-        let text = markdown(&results, &environment, &figures);
+        let notes = notes(&folder).expect("notes");
+        assert!(!notes.is_empty(), "what was written by hand is kept");
+        let text = markdown(&results, &environment, &figures) + &notes;
         for (found, expected) in text.lines().zip(committed.lines()) {
             assert_eq!(found, expected, "as `train reproduce` writes it");
         }
-        let n_lines = [&text, &committed].map(|report| report.lines().count());
-        assert!(
-            n_lines[0] <= n_lines[1],
-            "the whole report, before what was written by hand: {n_lines:?} lines"
-        );
+        assert_eq!(text.len(), committed.len(), "the whole report");
         let summary = results.on("scenes").summaries(&SHOWN_ON_THE_PAGE);
         let committed: Vec<SummaryRow> =
             files::read_json(&folder.join("summary.json")).expect("a summary");

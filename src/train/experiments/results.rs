@@ -12,7 +12,7 @@ use crate::report::{Metric, SummaryRow};
 use crate::train::files;
 use crate::train::methods::MethodName;
 
-/// A measured number.
+/// One number of one method with one seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultRow {
     /// The method that was fitted.
@@ -21,7 +21,7 @@ pub struct ResultRow {
     pub dataset: String,
     /// Seed of the training.
     pub seed: u64,
-    /// What was measured.
+    /// The metric, written as in `results.json`.
     pub metric: Metric,
     /// The number, in the metric's own unit.
     pub value: f64,
@@ -30,12 +30,18 @@ pub struct ResultRow {
 /// Mean and population standard deviation over seeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// Arithmetic mean.
+    /// Arithmetic mean over seeds.
     pub mean: f64,
     /// With divisor N, as the papers' printed pairs fit.
     pub sd: f64,
-    /// Seeds.
+    /// Number of seeds.
     pub n: usize,
+}
+
+impl ResultRow {
+    fn is_of(&self, method: MethodName, dataset: &str, seed: u64) -> bool {
+        self.method == method && self.dataset == dataset && self.seed == seed
+    }
 }
 
 /// All rows of a file.
@@ -67,9 +73,7 @@ impl Results {
     /// Whether a method was measured with a seed.
     #[must_use]
     pub fn has(&self, method: MethodName, dataset: &str, seed: u64) -> bool {
-        let is_it =
-            |row: &ResultRow| row.method == method && row.dataset == dataset && row.seed == seed;
-        self.0.iter().any(is_it)
+        self.0.iter().any(|row| row.is_of(method, dataset, seed))
     }
 
     /// Whether a number of a method was measured with a seed.
@@ -81,16 +85,13 @@ impl Results {
         seed: u64,
         metric: &Metric,
     ) -> bool {
-        let is_it = |row: &ResultRow| row.seed == seed && row.metric == *metric;
-        let of = |row: &&ResultRow| row.method == method && row.dataset == dataset;
-        self.0.iter().filter(of).any(is_it)
+        let mut rows = self.0.iter().filter(|row| row.is_of(method, dataset, seed));
+        rows.any(|row| row.metric == *metric)
     }
 
     /// Adds what was measured, in place of what was there of the method, the data set and the seed.
     pub fn put(&mut self, method: MethodName, dataset: &str, seed: u64, numbers: Numbers) {
-        let is_other =
-            |row: &ResultRow| row.method != method || row.dataset != dataset || row.seed != seed;
-        self.0.retain(is_other);
+        self.0.retain(|row| !row.is_of(method, dataset, seed));
         self.add(method, dataset, seed, numbers);
     }
 
@@ -136,13 +137,9 @@ impl Results {
     /// The seeds of one number, in order of the seed.
     #[must_use]
     pub fn values(&self, method: MethodName, metric: &Metric) -> Vec<f64> {
-        let mut found: BTreeMap<u64, f64> = BTreeMap::new();
-        for row in &self.0 {
-            if row.method == method && row.metric == *metric {
-                found.insert(row.seed, row.value);
-            }
-        }
-        found.into_values().collect()
+        let is_it = |row: &&ResultRow| row.method == method && row.metric == *metric;
+        let rows = self.0.iter().filter(is_it).map(|row| (row.seed, row.value));
+        rows.collect::<BTreeMap<u64, f64>>().into_values().collect()
     }
 
     /// What the seeds say of one number; `None` where it was not measured.
@@ -192,29 +189,21 @@ mod tests {
 
     #[test]
     fn seeds_are_summed_up_with_divisor_n() {
-        let mut results = Results::default();
-        results.add(MethodName::Pfe, "scenes", 1, numbers(0.5));
-        results.add(MethodName::Pfe, "scenes", 0, numbers(0.3));
-        let summary = results
-            .summary(MethodName::Pfe, &Metric::RecallSum)
-            .expect("measured");
+        let (mut results, pfe) = (Results::default(), MethodName::Pfe);
+        results.add(pfe, "scenes", 1, numbers(0.5));
+        results.add(pfe, "scenes", 0, numbers(0.3));
+        let summary = results.summary(pfe, &Metric::RecallSum).expect("measured");
         assert_eq!((summary.mean, summary.n), (0.4, 2), "mean of two seeds");
         assert!((summary.sd - 0.1).abs() < 1e-15, "sd {}", summary.sd);
         assert_eq!(
-            results.values(MethodName::Pfe, &Metric::RecallSum),
+            results.values(pfe, &Metric::RecallSum),
             [0.3, 0.5],
             "by seed"
         );
-        assert_eq!(
-            results.summary(MethodName::Pfe, &Metric::FitSeconds),
-            None,
-            "no number is no row"
-        );
-        assert!(
-            results.has(MethodName::Pfe, "scenes", 1)
-                && !results.has(MethodName::Elip, "scenes", 1),
-            "what was measured is known"
-        );
+        let seconds = results.summary(pfe, &Metric::FitSeconds);
+        assert_eq!(seconds, None, "no number is no row");
+        let known = [pfe, MethodName::Elip].map(|method| results.has(method, "scenes", 1));
+        assert_eq!(known, [true, false], "what was measured is known");
     }
 
     #[test]
@@ -224,11 +213,8 @@ mod tests {
         results.add(MethodName::Pfe, "coco → flickr30k", 0, numbers(0.3));
         assert_eq!(results.datasets(), ["coco", "coco → flickr30k"], "in order");
         let shifted = results.on("coco → flickr30k");
-        assert_eq!(
-            shifted.values(MethodName::Pfe, &Metric::RecallSum),
-            [0.3],
-            "its own"
-        );
+        let found = shifted.values(MethodName::Pfe, &Metric::RecallSum);
+        assert_eq!(found, [0.3], "its own");
     }
 
     #[test]
@@ -256,10 +242,7 @@ mod tests {
         results.write(&path).expect("a folder to write to");
         assert_eq!(Results::read(&path).expect("whole"), results, "rows");
         std::fs::remove_file(&path).expect("the file is the test's own");
-        assert_eq!(
-            Results::read(&path).expect("no file"),
-            Results::default(),
-            "no file is no rows"
-        );
+        let none = Results::read(&path).expect("no file");
+        assert_eq!(none, Results::default(), "no file is no rows");
     }
 }

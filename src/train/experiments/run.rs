@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor};
 
 use super::classify::Classified;
@@ -18,6 +18,7 @@ use crate::report::{Impacted, Metric, Shift};
 use crate::train::export::bundle::records;
 use crate::train::features::cache::{Cache, Task};
 use crate::train::features::rows::Rows;
+use crate::train::files::make_folder;
 use crate::train::methods::{Features, Training, train};
 use crate::train::methods::{
     Laplace, Method, MethodName, MethodOptions, MethodVisitor, UncertaintyOf, Variant,
@@ -32,7 +33,7 @@ const HIDDEN_LAYERS: usize = 3;
 
 /// How to fit; what is not given is as published.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct FitPlan {
     /// Pairs in a batch.
     pub batch: usize,
     /// Passes over the captions.
@@ -51,7 +52,7 @@ pub struct Plan {
     pub command: String,
 }
 
-impl Plan {
+impl FitPlan {
     /// Sizes of the perceptrons for features of this width.
     #[must_use]
     pub fn sizes(&self, embed_dim: usize) -> AdapterConfig {
@@ -88,14 +89,14 @@ impl Plan {
 /// A method and a seed to fit it with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FitRequest {
-    /// The method.
+    /// The method to fit.
     pub name: MethodName,
     /// Seed of the weights and of the order of captions.
     pub seed: u64,
 }
 
 /// Numbers of each data set that was measured on, the own one first.
-pub type Measured = Vec<(String, Numbers)>;
+pub type MeasuredSets = Vec<(String, Numbers)>;
 
 /// Inputs of one method: features, and more for the method that needs it.
 struct MethodInputs<'a> {
@@ -109,21 +110,23 @@ impl<'a> MethodInputs<'a> {
         /// CLIP's own factor, at which the curvature is taken.
         const CLIP_SCALE: f64 = 100.0;
         let cache = &evaluator.data.own;
-        let posteriors = if name == MethodName::Bayesvlm {
-            ensure!(
-                cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
-                "{} has no linear last layer in both towers, which BayesVLM is about",
-                cache.config.model
-            );
-            let train = &evaluator.train;
-            let (text, image) = cache.train.activations(&cache.config, evaluator.device);
-            Some((
-                Laplace::estimate(&train.texts, &text, &train.images, CLIP_SCALE)?,
-                Laplace::estimate(&train.images, &image, &train.texts, CLIP_SCALE)?,
-            ))
-        } else {
-            None
-        };
+        if name != MethodName::Bayesvlm {
+            let posteriors = None;
+            return Ok(Self {
+                evaluator,
+                posteriors,
+            });
+        }
+        ensure!(
+            cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
+            "{} has no linear last layer in both towers, which BayesVLM is about",
+            cache.config.model
+        );
+        let train = &evaluator.train;
+        let (text, image) = cache.train.activations(&cache.config, evaluator.device);
+        let text = Laplace::estimate(&train.texts, &text, &train.images, CLIP_SCALE)?;
+        let image = Laplace::estimate(&train.images, &image, &train.texts, CLIP_SCALE)?;
+        let posteriors = Some((text, image));
         Ok(Self {
             evaluator,
             posteriors,
@@ -134,36 +137,33 @@ impl<'a> MethodInputs<'a> {
     fn test(&self, cache: &Cache) -> (Tensor<2>, Tensor<2>) {
         let test = &cache.test;
         let features = test.features(self.evaluator.device);
-        match &self.posteriors {
-            None => (features.texts, features.images),
-            Some((text, image)) => {
-                let (texts, images) = test.activations(&cache.config, self.evaluator.device);
-                (
-                    text.with_variance(features.texts, texts.rows),
-                    image.with_variance(features.images, images.rows),
-                )
-            }
-        }
+        let Some((text, image)) = &self.posteriors else {
+            return (features.texts, features.images);
+        };
+        let (texts, images) = test.activations(&cache.config, self.evaluator.device);
+        let texts = text.with_variance(features.texts, texts.rows);
+        (texts, image.with_variance(features.images, images.rows))
     }
 
     /// Captions and pictures of a task.
     fn task(&self, task: &Task) -> (Tensor<2>, Tensor<2>) {
         let of = |rows: &Rows| rows.to_device(self.evaluator.device);
         let (texts, images) = (of(&task.texts.features), of(&task.images.features));
-        match &self.posteriors {
-            None => (texts, images),
-            Some((text, image)) => (
-                text.with_variance(texts, of(&task.texts.activations)),
-                image.with_variance(images, of(&task.images.activations)),
-            ),
-        }
+        let Some((text, image)) = &self.posteriors else {
+            return (texts, images);
+        };
+        let texts = text.with_variance(texts, of(&task.texts.activations));
+        (
+            texts,
+            image.with_variance(images, of(&task.images.activations)),
+        )
     }
 
-    fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<Measured> {
+    fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<MeasuredSets> {
         let sets = self.evaluator.data.measured().into_iter();
         let measured =
             sets.map(|(dataset, cache)| Ok((dataset, self.measure_on(cache, method, name)?)));
-        let mut measured = measured.collect::<Result<Measured>>()?;
+        let mut measured = measured.collect::<Result<MeasuredSets>>()?;
         // The own data set is the first.
         if let Some((_, own)) = measured.first_mut() {
             own.extend(self.impact_of_corruptions(method, own)?);
@@ -225,15 +225,12 @@ impl<'a> MethodInputs<'a> {
             let metric = of.clean();
             let shifted = [&of_pictures, &of_captions, both].map(|found| found[&metric]);
             let impact = mean_impact(clean[&metric], &shifted);
-            let shifts = [
-                (Shift::NoisyPictures, Some(shifted[0])),
-                (Shift::NoisyCaptions, Some(shifted[1])),
-                (Shift::NoiseImpact, impact),
-            ];
-            let shifts = shifts.into_iter();
-            numbers.extend(
-                shifts.filter_map(|(shift, value)| Some((Metric::Shifted(of, shift), value?))),
-            );
+            let mut put = |shift, value| numbers.insert(Metric::Shifted(of, shift), value);
+            put(Shift::NoisyPictures, shifted[0]);
+            put(Shift::NoisyCaptions, shifted[1]);
+            if let Some(impact) = impact {
+                put(Shift::NoiseImpact, impact);
+            }
         }
         Ok(numbers)
     }
@@ -277,21 +274,18 @@ struct FitAndMeasure<'a> {
 }
 
 impl MethodVisitor for FitAndMeasure<'_> {
-    type Output = Result<Measured>;
+    type Output = Result<MeasuredSets>;
 
-    fn visit<M: Method>(self, method: M) -> Result<Measured> {
+    fn visit<M: Method>(self, method: M) -> Result<MeasuredSets> {
         let FitRequest { name, seed } = self.request;
         let method = drawn(method, seed);
         let started = Instant::now();
         let method = match &self.training {
             None => method.valid(),
-            Some(training) => train(
-                method,
-                name.title(),
-                training,
-                &self.inputs.evaluator.train,
-                self.folder,
-            )?,
+            Some(training) => {
+                let features = &self.inputs.evaluator.train;
+                train(method, name.title(), training, features, self.folder)?
+            }
         };
         let fit_seconds = started.elapsed().as_secs_f64();
         if let (Some(folder), true) = (self.folder, self.training.is_some()) {
@@ -346,10 +340,14 @@ impl<'a> Evaluator<'a> {
     /// # Errors
     ///
     /// The user interrupted, the training diverged, or a file cannot be written.
-    pub fn fit(&self, request: FitRequest, plan: &Plan, folder: Option<&Path>) -> Result<Measured> {
+    pub fn fit(
+        &self,
+        request: FitRequest,
+        plan: &FitPlan,
+        folder: Option<&Path>,
+    ) -> Result<MeasuredSets> {
         if let Some(folder) = folder {
-            std::fs::create_dir_all(folder)
-                .with_context(|| format!("creating {}", folder.display()))?;
+            make_folder(folder)?;
         }
         let options = plan.options(self.data.own.config.embed_dim);
         let job = FitAndMeasure {

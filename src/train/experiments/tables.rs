@@ -14,9 +14,6 @@ use crate::report::{
 };
 use crate::train::methods::MethodName;
 
-/// Seeds of the paper.
-const PAPERS_SEEDS: usize = 5;
-
 /// A column: its head and the metric in it.
 type Column = (&'static str, Metric);
 
@@ -28,9 +25,15 @@ const fn levels(of: Retrieval, statistic: LevelStatistic) -> Metric {
     Metric::Levels(of, statistic)
 }
 
+const fn shifted(of: Impacted, shift: Shift) -> Metric {
+    Metric::Shifted(of, shift)
+}
+
 const fn corrupted(kind: &'static str) -> Column {
-    let shift = Shift::Kind(Cow::Borrowed(kind));
-    (kind, Metric::Shifted(Impacted::RecallSum, shift))
+    (
+        kind,
+        shifted(Impacted::RecallSum, Shift::Kind(Cow::Borrowed(kind))),
+    )
 }
 
 const fn accuracy(head: &'static str, task: &'static str) -> Column {
@@ -41,174 +44,120 @@ const fn rejection(head: &'static str, rule: RejectionRule, result: RejectionRes
     (head, Metric::Rejection(rule, result))
 }
 
-static RETRIEVAL: [Column; 9] = [
-    ("I2T R@1", recall(ImageToText, 1)),
-    ("I2T R²", levels(ImageToText, RSquared)),
-    ("I2T slope", levels(ImageToText, Slope)),
-    ("I2T S", levels(ImageToText, Spearman)),
-    ("T2I R@1", recall(TextToImage, 1)),
-    ("T2I R²", levels(TextToImage, RSquared)),
-    ("T2I slope", levels(TextToImage, Slope)),
-    ("T2I S", levels(TextToImage, Spearman)),
-    ("RSUM", Metric::RecallSum),
-];
-static OWN: [Column; 4] = [
-    ("I2T R@1", recall(ImageToOwnText, 1)),
-    ("I2T R²", levels(ImageToOwnText, RSquared)),
-    ("I2T slope", levels(ImageToOwnText, Slope)),
-    ("I2T S", levels(ImageToOwnText, Spearman)),
-];
-static RECALL: [Column; 6] = [
-    ("I2T R@1", recall(ImageToText, 1)),
-    ("I2T R@5", recall(ImageToText, 5)),
-    ("I2T R@10", recall(ImageToText, 10)),
-    ("T2I R@1", recall(TextToImage, 1)),
-    ("T2I R@5", recall(TextToImage, 5)),
-    ("T2I R@10", recall(TextToImage, 10)),
-];
-#[rustfmt::skip]
-static NOISE: [Column; 6] = [
-    ("I2T R@1, noisy pictures", Metric::Shifted(Impacted::ImageToText, Shift::NoisyPictures)),
-    ("I2T R@1, noisy captions", Metric::Shifted(Impacted::ImageToText, Shift::NoisyCaptions)),
-    ("I2T MMI", Metric::Shifted(Impacted::ImageToText, Shift::NoiseImpact)),
-    ("T2I R@1, noisy pictures", Metric::Shifted(Impacted::TextToImage, Shift::NoisyPictures)),
-    ("T2I R@1, noisy captions", Metric::Shifted(Impacted::TextToImage, Shift::NoisyCaptions)),
-    ("T2I MMI", Metric::Shifted(Impacted::TextToImage, Shift::NoiseImpact)),
-];
-#[rustfmt::skip]
-static CORRUPTED: [Column; 14] = [
-    ("clean", Metric::RecallSum),
-    corrupted("gaussian"),
-    corrupted("shot"),
-    corrupted("impulse"),
-    corrupted("speckle"),
-    corrupted("defocus"),
-    corrupted("zoom"),
-    corrupted("snow"),
-    corrupted("jpeg"),
-    corrupted("pixelate"),
-    corrupted("keyboard"),
-    corrupted("spelling"),
-    ("mean of the disturbed", Metric::Shifted(Impacted::RecallSum, Shift::Corrupted)),
-    ("MMI", Metric::Shifted(Impacted::RecallSum, Shift::CorruptionImpact)),
-];
-static CORRUPTED_RECALL: [Column; 6] = [
-    ("I2T R@1", recall(ImageToText, 1)),
-    (
-        "disturbed",
-        Metric::Shifted(Impacted::ImageToText, Shift::Corrupted),
-    ),
-    (
-        "MMI",
-        Metric::Shifted(Impacted::ImageToText, Shift::CorruptionImpact),
-    ),
-    ("T2I R@1", recall(TextToImage, 1)),
-    (
-        "disturbed",
-        Metric::Shifted(Impacted::TextToImage, Shift::Corrupted),
-    ),
-    (
-        "MMI",
-        Metric::Shifted(Impacted::TextToImage, Shift::CorruptionImpact),
-    ),
-];
-static CAPTIONS: [Column; 4] = [
-    ("full captions, T2I R@1", Metric::FullCaptionRecall),
-    ("adjacent levels in order", Metric::AdjacentLevelsOrdered),
-    ("Spearman with bits", Metric::UncertaintyVsBits),
-    ("Spearman with tokens", Metric::UncertaintyVsTokens),
-];
-static ZERO_SHOT: [Column; 4] = [
-    accuracy("CIFAR-10", "cifar10"),
-    accuracy("CIFAR-100", "cifar100"),
-    accuracy("STL-10", "stl10"),
-    accuracy("ImageNet", "imagenet"),
-];
-static ATTRIBUTES: [Column; 6] = [
-    accuracy("shape", "shape"),
-    accuracy("colour", "colour"),
-    accuracy("size", "size"),
-    accuracy("texture", "texture"),
-    accuracy("place", "place"),
-    accuracy("count", "count"),
-];
-static NONE_OF_THE_ABOVE: [Column; 12] = [
-    rejection("dummy 1 pos.", Dummy(0), Positive),
-    rejection("dummy 1 neg.", Dummy(0), Negative),
-    rejection("dummy 2 pos.", Dummy(1), Positive),
-    rejection("dummy 2 neg.", Dummy(1), Negative),
-    rejection("dummy 3 pos.", Dummy(2), Positive),
-    rejection("dummy 3 neg.", Dummy(2), Negative),
-    rejection("threshold pos.", Threshold, Positive),
-    rejection("threshold neg.", Threshold, Negative),
-    rejection("threshold AUROC", Threshold, Auroc),
-    rejection("margin pos.", Margin, Positive),
-    rejection("margin neg.", Margin, Negative),
-    rejection("margin AUROC", Margin, Auroc),
-];
-static COST: [Column; 2] = [
-    ("fit, seconds", Metric::FitSeconds),
-    ("measure, seconds", Metric::MeasureSeconds),
-];
-
 /// The tables in order: title, what the numbers are, and columns.
+#[rustfmt::skip]
 static TABLES: [(&str, &str, &[Column]); 11] = [
     (
         "Retrieval and its uncertainty",
         "S and R² are of recall over ten levels of uncertainty; S should be −1. R² is blind to the sign of the \
          slope, which stands beside it. Where the truth is known, a picture may find any caption that is true \
          of it.",
-        &RETRIEVAL,
+        &[
+            ("I2T R@1", recall(ImageToText, 1)), ("I2T R²", levels(ImageToText, RSquared)),
+            ("I2T slope", levels(ImageToText, Slope)), ("I2T S", levels(ImageToText, Spearman)),
+            ("T2I R@1", recall(TextToImage, 1)), ("T2I R²", levels(TextToImage, RSquared)),
+            ("T2I slope", levels(TextToImage, Slope)), ("T2I S", levels(TextToImage, Spearman)),
+            ("RSUM", Metric::RecallSum),
+        ],
     ),
     (
         "Own captions",
         "The same where a picture must find a caption that was said of itself.",
-        &OWN,
+        &[
+            ("I2T R@1", recall(ImageToOwnText, 1)), ("I2T R²", levels(ImageToOwnText, RSquared)),
+            ("I2T slope", levels(ImageToOwnText, Slope)), ("I2T S", levels(ImageToOwnText, Spearman)),
+        ],
     ),
     (
         "Recall",
         "Among all pictures, or all captions, that are measured on.",
-        &RECALL,
+        &[
+            ("I2T R@1", recall(ImageToText, 1)), ("I2T R@5", recall(ImageToText, 5)), ("I2T R@10", recall(ImageToText, 10)),
+            ("T2I R@1", recall(TextToImage, 1)), ("T2I R@5", recall(TextToImage, 5)), ("T2I R@10", recall(TextToImage, 10)),
+        ],
     ),
     (
         "Noise",
         "With both, recall is as above; MMI is the share of Recall@1 that is lost in the mean of the three.",
-        &NOISE,
+        &[
+            ("I2T R@1, noisy pictures", shifted(Impacted::ImageToText, Shift::NoisyPictures)),
+            ("I2T R@1, noisy captions", shifted(Impacted::ImageToText, Shift::NoisyCaptions)),
+            ("I2T MMI", shifted(Impacted::ImageToText, Shift::NoiseImpact)),
+            ("T2I R@1, noisy pictures", shifted(Impacted::TextToImage, Shift::NoisyPictures)),
+            ("T2I R@1, noisy captions", shifted(Impacted::TextToImage, Shift::NoisyCaptions)),
+            ("T2I MMI", shifted(Impacted::TextToImage, Shift::NoiseImpact)),
+        ],
     ),
     (
         "Disturbed pictures or captions",
         "RSUM, the sum of six recalls in percent: with clean pictures and captions, and with one side of the test \
          split disturbed, in the mean of the severities that `train disturb` was given. MMI is the share that is \
          lost in the mean of the kinds. A number without ± is of one seed.",
-        &CORRUPTED,
+        &[
+            ("clean", Metric::RecallSum),
+            corrupted("gaussian"), corrupted("shot"), corrupted("impulse"), corrupted("speckle"),
+            corrupted("defocus"), corrupted("zoom"), corrupted("snow"), corrupted("jpeg"), corrupted("pixelate"),
+            corrupted("keyboard"), corrupted("spelling"),
+            ("mean of the disturbed", shifted(Impacted::RecallSum, Shift::Corrupted)),
+            ("MMI", shifted(Impacted::RecallSum, Shift::CorruptionImpact)),
+        ],
     ),
     (
         "Recall@1 with disturbed pictures or captions",
         "In the mean of the same kinds.",
-        &CORRUPTED_RECALL,
+        &[
+            ("I2T R@1", recall(ImageToText, 1)),
+            ("disturbed", shifted(Impacted::ImageToText, Shift::Corrupted)),
+            ("MMI", shifted(Impacted::ImageToText, Shift::CorruptionImpact)),
+            ("T2I R@1", recall(TextToImage, 1)),
+            ("disturbed", shifted(Impacted::TextToImage, Shift::Corrupted)),
+            ("MMI", shifted(Impacted::TextToImage, Shift::CorruptionImpact)),
+        ],
     ),
     (
         "Captions whose truth is known",
         "Uncertainty against the information of captions; both correlations should be −1.",
-        &CAPTIONS,
+        &[
+            ("full captions, T2I R@1", Metric::FullCaptionRecall),
+            ("adjacent levels in order", Metric::AdjacentLevelsOrdered),
+            ("Spearman with bits", Metric::UncertaintyVsBits),
+            ("Spearman with tokens", Metric::UncertaintyVsTokens),
+        ],
     ),
     (
         "Zero-shot accuracy",
         "Pictures given to the class whose captions score best.",
-        &ZERO_SHOT,
+        &[
+            accuracy("CIFAR-10", "cifar10"), accuracy("CIFAR-100", "cifar100"),
+            accuracy("STL-10", "stl10"), accuracy("ImageNet", "imagenet"),
+        ],
     ),
     (
         "Zero-shot accuracy by attribute",
         "Single objects named by captions alone.",
-        &ATTRIBUTES,
+        &[
+            accuracy("shape", "shape"), accuracy("colour", "colour"), accuracy("size", "size"),
+            accuracy("texture", "texture"), accuracy("place", "place"), accuracy("count", "count"),
+        ],
     ),
     (
         "None of the above",
         "Accuracy on pictures of a class and on pictures of none, with each of three dummies. Threshold and margin \
          are on CLIP's probabilities, at the point nearest to the paper's.",
-        &NONE_OF_THE_ABOVE,
+        &[
+            rejection("dummy 1 pos.", Dummy(0), Positive), rejection("dummy 1 neg.", Dummy(0), Negative),
+            rejection("dummy 2 pos.", Dummy(1), Positive), rejection("dummy 2 neg.", Dummy(1), Negative),
+            rejection("dummy 3 pos.", Dummy(2), Positive), rejection("dummy 3 neg.", Dummy(2), Negative),
+            rejection("threshold pos.", Threshold, Positive), rejection("threshold neg.", Threshold, Negative),
+            rejection("threshold AUROC", Threshold, Auroc), rejection("margin pos.", Margin, Positive),
+            rejection("margin neg.", Margin, Negative), rejection("margin AUROC", Margin, Auroc),
+        ],
     ),
-    ("Time", "On the machine of `environment.json`.", &COST),
+    (
+        "Time",
+        "On the machine of `environment.json`.",
+        &[("fit, seconds", Metric::FitSeconds), ("measure, seconds", Metric::MeasureSeconds)],
+    ),
 ];
 
 /// Every table of one data set for which there are numbers: mean ± population standard deviation over seeds, and what
@@ -217,10 +166,8 @@ static TABLES: [(&str, &str, &[Column]); 11] = [
 pub(super) fn markdown(results: &Results, dataset: &str) -> String {
     let mut text = String::new();
     for (title, note, columns) in &TABLES {
-        let methods = results.methods().into_iter();
-        let methods: Vec<MethodName> = methods
-            .filter(|method| is_measured(results, *method, columns))
-            .collect();
+        let mut methods = results.methods();
+        methods.retain(|method| is_measured(results, *method, columns));
         if methods.is_empty() {
             continue;
         }
@@ -229,18 +176,17 @@ pub(super) fn markdown(results: &Results, dataset: &str) -> String {
         let head = format!("## {title}\n\n{note}\n\n| method | seeds | {heads} |\n|{rule}\n");
         text.push_str(&head);
         for method in methods {
-            let cells = columns.iter();
-            let found: Vec<Option<Summary>> = cells
-                .clone()
-                .map(|(_, metric)| results.summary(method, metric))
-                .collect();
+            let cells = |of: &dyn Fn(&Metric) -> Option<Summary>| {
+                columns
+                    .iter()
+                    .map(|column| of(&column.1))
+                    .collect::<Vec<_>>()
+            };
+            let found = cells(&|metric| results.summary(method, metric));
             write_row(&mut text, method.title(), &seeds(&found), &found);
-            let papers: Vec<Option<Summary>> = cells
-                .map(|(_, metric)| printed(dataset, method, metric))
-                .collect();
+            let papers = cells(&|metric| paper::printed(dataset, method, metric));
             if papers.iter().any(Option::is_some) {
-                let n_seeds = PAPERS_SEEDS.to_string();
-                write_row(&mut text, "– in the paper", &n_seeds, &papers);
+                write_row(&mut text, "– in the paper", &seeds(&papers), &papers);
             }
         }
         text.push('\n');
@@ -250,28 +196,15 @@ pub(super) fn markdown(results: &Results, dataset: &str) -> String {
 
 /// Whether a method has numbers of a table. One of corruptions repeats clean numbers, which every method has.
 fn is_measured(results: &Results, method: MethodName, columns: &[Column]) -> bool {
-    let is_corrupted = |column: &&Column| {
-        let shift = match &column.1 {
-            Metric::Shifted(_, shift) => shift,
-            _ => return false,
-        };
-        !matches!(
-            shift,
-            Shift::NoisyPictures | Shift::NoisyCaptions | Shift::NoiseImpact
-        )
+    let is_corrupted = |column: &&Column| match &column.1 {
+        Metric::Shifted(_, shift) => !shift.is_of_noise(),
+        _ => false,
     };
     let has_corrupted = columns.iter().any(|column| is_corrupted(&column));
-    let mut columns = columns
+    let mut shown = columns
         .iter()
         .filter(|column| !has_corrupted || is_corrupted(column));
-    columns.any(|(_, metric)| results.summary(method, metric).is_some())
-}
-
-/// What the paper prints of a number.
-fn printed(dataset: &str, method: MethodName, metric: &Metric) -> Option<Summary> {
-    let (mean, sd) = paper::printed(dataset, method, metric)?;
-    let n = PAPERS_SEEDS;
-    Some(Summary { mean, sd, n })
+    shown.any(|(_, metric)| results.summary(method, metric).is_some())
 }
 
 fn write_row(text: &mut String, name: &str, n_seeds: &str, cells: &[Option<Summary>]) {
@@ -322,17 +255,13 @@ mod tests {
         let mut results = Results::default();
         for seed in 0..2 {
             let clean = (Metric::RecallSum, 400.0 + seed as f64);
-            let corrupted = (
-                Metric::Shifted(Impacted::RecallSum, Shift::Corrupted),
-                300.0,
-            );
-            let numbers = [clean, corrupted].into_iter().take(2 - seed);
+            let corrupted = shifted(Impacted::RecallSum, Shift::Corrupted);
+            let numbers = [clean, (corrupted, 300.0)].into_iter().take(2 - seed);
             results.add(MethodName::Pfe, "scenes", seed as u64, numbers.collect());
         }
         let text = markdown(&results, "scenes");
-        let row = text
-            .lines()
-            .find(|line| line.starts_with("| PFE* | 1 to 2 |"));
+        let mut lines = text.lines();
+        let row = lines.find(|line| line.starts_with("| PFE* | 1 to 2 |"));
         let row = row.unwrap_or_else(|| panic!("two of the one, one of the other: {text}"));
         assert!(
             row.contains("400.500 ± 0.500") && row.contains("| 300.000 |"),

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::inference::{CPU_TOLERANCE, SelfTest, Session, Source};
 use crate::model::parameters::{NamedTensor, Parameters, TensorRecord};
+use crate::train::files::read_manifest;
 use crate::weights::manifest::{FileEntry, Manifest};
 
 /// Files beside a manifest.
@@ -39,19 +40,15 @@ pub fn open(folder: &Path, device: &Device) -> Result<Session> {
 ///
 /// As [`open`].
 pub fn open_tested(folder: &Path, device: &Device) -> Result<(Session, SelfTest)> {
-    let path = folder.join("manifest.json");
-    let json = std::fs::read(&path)
-        .with_context(|| format!("{}: a model folder was expected", path.display()))?;
-    let session = open_untested(Manifest::from_json(&json)?, folder, device)?;
+    let session = open_untested(read_manifest(folder)?, folder, device)?;
     let golden = session.manifest().golden.as_ref();
     let golden = golden.context("the manifest holds no golden values")?;
     let golden = std::fs::read(folder.join(&golden.image.file))?;
     let test = pollster::block_on(session.self_test(&golden, CPU_TOLERANCE))?;
+    let (error, tolerance) = (test.max_relative_error, test.tolerance);
     anyhow::ensure!(
         test.passed(),
-        "the model's golden values are missed by {:.1e} of their size, {:.0e} is allowed",
-        test.max_relative_error,
-        test.tolerance
+        "the model's golden values are missed by {error:.1e} of their size, {tolerance:.0e} is allowed"
     );
     Ok((session, test))
 }
@@ -63,12 +60,8 @@ pub(in crate::train) fn open_untested(
     device: &Device,
 ) -> Result<Session> {
     let source = FolderSource(folder.to_owned());
-    Ok(pollster::block_on(Session::open(
-        manifest,
-        &source,
-        device,
-        |_, _, _| {},
-    ))?)
+    let session = Session::open(manifest, &source, device, |_, _, _| {});
+    Ok(pollster::block_on(session)?)
 }
 
 /// A module's parameters on the host, in the layout of its file.
@@ -78,11 +71,10 @@ pub(in crate::train) fn open_untested(
 /// The device fails.
 pub fn records(module: &impl Parameters) -> Result<Vec<TensorRecord>> {
     let on_host = |tensor: NamedTensor| {
-        let values = tensor.values.into_data().try_into_vec::<f32>()?;
         Ok(TensorRecord {
+            values: tensor.values.into_data().try_into_vec::<f32>()?,
             name: tensor.name,
             shape: tensor.shape,
-            values,
         })
     };
     module.named_tensors().into_iter().map(on_host).collect()

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 
 use super::bundle::open_untested;
-use super::scenes_model::{N_REFERENCE_CAPTIONS, reference_uncertainty, write_shard};
+use super::scenes_model::{N_REFERENCE_CAPTIONS, adapter_part, reference_uncertainty, write_shard};
 use crate::device;
 use crate::model::adapter::{AdapterConfig, Family, PerFamily};
 use crate::model::parameters::TensorRecord;
@@ -47,28 +47,25 @@ impl Fit {
     fn read(folder: &Path) -> Result<Self> {
         let path = folder.join("numbers.json");
         files::find_json(&path)?.with_context(|| {
-            format!(
-                "{}: the folder of a finished `train fit` was expected",
-                path.display()
-            )
+            let path = path.display();
+            format!("{path}: the folder of a finished `train fit` was expected")
         })
     }
 
     fn check(&self, family: Family, manifest: &Manifest) -> Result<()> {
-        let expected = match (family, self.method) {
-            (Family::VonMisesFisher, MethodName::AsymvlmVmf | MethodName::AsymvlmVmfSigmoid)
-            | (Family::PowerSpherical, MethodName::AsymvlmPs | MethodName::AsymvlmPsSigmoid) => {
-                None
-            }
-            (Family::VonMisesFisher, _) => Some("asymvlm-vmf"),
-            (Family::PowerSpherical, _) => Some("asymvlm-ps"),
+        let [expected, sigmoid] = match family {
+            Family::VonMisesFisher => [MethodName::AsymvlmVmf, MethodName::AsymvlmVmfSigmoid],
+            Family::PowerSpherical => [MethodName::AsymvlmPs, MethodName::AsymvlmPsSigmoid],
         };
-        if let Some(expected) = expected {
-            bail!(
-                "a fit of {}, one of {expected} was expected",
-                self.method.slug()
-            );
-        }
+        let (is_it, found) = (
+            [expected, sigmoid].contains(&self.method),
+            self.method.slug(),
+        );
+        ensure!(
+            is_it,
+            "a fit of {found}, one of {} was expected",
+            expected.slug()
+        );
         let is_encoder = |shard: &&Shard| matches!(shard.part, Part::Text | Part::Image);
         let shards = manifest.shards.iter().filter(is_encoder);
         let weights: Vec<&String> = shards.map(|shard| &shard.entry.sha256).collect();
@@ -98,10 +95,7 @@ impl Fit {
 ///
 /// A folder is not what it should be, the fits are of another encoder, or the folder cannot be written.
 pub fn export_fits(job: &ExportFits) -> Result<()> {
-    let path = job.model.join("manifest.json");
-    let json = std::fs::read(&path)
-        .with_context(|| format!("{}: a model folder was expected", path.display()))?;
-    let mut manifest = Manifest::from_json(&json)?;
+    let mut manifest = files::read_manifest(&job.model)?;
     let fits = PerFamily {
         vmf: Fit::read(&job.fits.vmf)?,
         power_spherical: Fit::read(&job.fits.power_spherical)?,
@@ -110,14 +104,14 @@ pub fn export_fits(job: &ExportFits) -> Result<()> {
         let checked = fits.get(family).check(family, &manifest);
         checked.with_context(|| job.fits.get(family).display().to_string())?;
     }
-    std::fs::create_dir_all(&job.out).with_context(|| format!("creating {}", job.out.display()))?;
+    files::make_folder(&job.out)?;
     copy_encoder(job, &mut manifest)?;
     let records = PerFamily {
         vmf: adapter_records(job, Family::VonMisesFisher)?,
         power_spherical: adapter_records(job, Family::PowerSpherical)?,
     };
     for family in [Family::VonMisesFisher, Family::PowerSpherical] {
-        let shard = adapter_shard(family, records.get(family), &job.out)?;
+        let shard = write_shard(adapter_part(family), records.get(family), &job.out)?;
         manifest.shards.push(shard);
     }
     manifest.adapters = Some(PerFamily {
@@ -130,8 +124,7 @@ pub fn export_fits(job: &ExportFits) -> Result<()> {
     manifest.provenance.command.clone_from(&job.command);
     manifest.provenance.seed = fits.vmf.seed;
     answer_golden(&mut manifest, &job.out, &fits.vmf)?;
-    let json = serde_json::to_string_pretty(&manifest)?;
-    std::fs::write(job.out.join("manifest.json"), json)?;
+    files::put_json(&job.out.join("manifest.json"), &manifest)?;
     let alone = adapter_file(manifest, records)?.write()?;
     std::fs::write(job.out.join(adapter_file::FILE), alone)?;
     Ok(())
@@ -139,9 +132,8 @@ pub fn export_fits(job: &ExportFits) -> Result<()> {
 
 /// Copies the encoder's files, and removes the adapters that the manifest listed.
 fn copy_encoder(job: &ExportFits, manifest: &mut Manifest) -> Result<()> {
-    manifest
-        .shards
-        .retain(|shard| matches!(shard.part, Part::Text | Part::Image));
+    let is_encoders = |shard: &Shard| matches!(shard.part, Part::Text | Part::Image);
+    manifest.shards.retain(is_encoders);
     let shards = manifest.shards.iter().map(|shard| &shard.entry);
     let golden = manifest.golden.iter().map(|golden| &golden.image);
     for entry in shards.chain([&manifest.tokenizer]).chain(golden) {
@@ -161,17 +153,6 @@ fn adapter_records(job: &ExportFits, family: Family) -> Result<Vec<TensorRecord>
     // The bias of the logistic loss moves no likelihood.
     records.retain(|record| record.name != "bias");
     Ok(records)
-}
-
-fn adapter_shard(family: Family, records: &[TensorRecord], out: &Path) -> Result<Shard> {
-    let (part, file) = match family {
-        Family::VonMisesFisher => (Part::AdapterVmf, "adapter_vmf.safetensors"),
-        Family::PowerSpherical => (
-            Part::AdapterPowerSpherical,
-            "adapter_power_spherical.safetensors",
-        ),
-    };
-    write_shard(part, file, records, out)
 }
 
 /// The adapters of a whole model, without its encoder.

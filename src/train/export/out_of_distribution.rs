@@ -5,9 +5,10 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
-use crate::preprocess::{RgbPixels, decode};
+use crate::preprocess::RgbPixels;
 use crate::report::OutOfDistribution;
 use crate::scenes::{Compositions, Scene, ground_colours};
+use crate::train::data::Picture;
 use crate::train::gallery::pictures::out_of_distribution_pictures;
 use crate::train::gallery::png::picture;
 use crate::weights::manifest::OutOfDistributionDetector;
@@ -25,9 +26,8 @@ const TOLERANCE: u8 = 8;
 pub(super) fn calibrate() -> OutOfDistributionDetector {
     let mut rng = ChaCha8Rng::seed_from_u64(CALIBRATION_SEED);
     let mut own = || -> Vec<RgbPixels> {
-        (0..N_CALIBRATION)
-            .map(|_| picture(&Scene::sample(Compositions::All, &mut rng)))
-            .collect()
+        let scenes = (0..N_CALIBRATION).map(|_| Scene::sample(Compositions::All, &mut rng));
+        scenes.map(|scene| picture(&scene)).collect()
     };
     let (first, second) = (own(), own());
     let grounds = ground_colours();
@@ -80,16 +80,13 @@ pub(in crate::train) fn measure(
 /// Every file of a folder that is named like a picture, in the order of their names.
 fn read_photos(folder: &Path) -> Result<Vec<RgbPixels>> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-    let mut paths: Vec<_> = entries
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<_>>()?;
+    let paths = entries.map(|entry| Ok(entry?.path()));
+    let mut paths = paths.collect::<Result<Vec<_>>>()?;
     paths.retain(|path| image::ImageFormat::from_path(path).is_ok());
     paths.sort();
     ensure!(!paths.is_empty(), "{}: no pictures", folder.display());
-    let read = |path: &std::path::PathBuf| {
-        let of_path = || path.display().to_string();
-        let bytes = std::fs::read(path).with_context(of_path)?;
-        Ok(decode(&bytes).with_context(of_path)?.rgb)
-    };
-    paths.iter().map(read).collect()
+    paths
+        .into_iter()
+        .map(|path| Picture::File(path).read())
+        .collect()
 }

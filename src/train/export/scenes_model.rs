@@ -1,15 +1,14 @@
 //! `train export`: a trained run → a folder that page and `train score` can open.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use rand::{Rng, SeedableRng as _, rngs::ChaCha8Rng};
 
 use super::bundle::{open_untested, records};
 use super::out_of_distribution::calibrate;
 use crate::device;
-use crate::inference::{Session, TextEncoding};
+use crate::inference::Session;
 use crate::metrics::quantile;
 use crate::model::adapter::{Family, PerFamily};
 use crate::model::encoder::EncoderConfig;
@@ -17,6 +16,7 @@ use crate::model::parameters::TensorRecord;
 use crate::preprocess::ImagePreprocess;
 use crate::scenes::grammar::{hierarchy, random_part};
 use crate::scenes::{Compositions, Scene, Wording, render, say};
+use crate::train::files::{make_folder, put_json};
 use crate::train::gallery::pictures::golden_scene;
 use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::provenance::commit_and_date;
@@ -47,7 +47,7 @@ const GOLDEN_CAPTIONS: [&str; 5] = [
 /// The folder cannot be written, or the exported model cannot be opened again.
 pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Path) -> Result<()> {
     let device = &device::cpu();
-    std::fs::create_dir_all(out).with_context(|| format!("creating {}", out.display()))?;
+    make_folder(out)?;
     let shards = write_shards(trained, out)?;
     let tokenizer = tokenizer_json();
     let golden_picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
@@ -69,7 +69,12 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
         reference_uncertainty: None,
         out_of_distribution: Some(calibrate()),
         golden: None,
-        provenance: provenance(recipe, trained.metrics.clone(), command),
+        provenance: Provenance {
+            command: command.to_owned(),
+            seed: recipe.clip.seed,
+            metrics: trained.metrics.clone(),
+            ..commit_and_date()
+        },
     };
     let session = open_untested(manifest.clone(), out, device)?;
     let reference = reference_captions(&mut ChaCha8Rng::seed_from_u64(REFERENCE_SEED));
@@ -78,43 +83,45 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
     let image = file_entry("golden.png", &golden_picture);
     let found = pollster::block_on(session.golden_readings(&captions, &golden_picture))?;
     manifest.golden = Some(found.into_golden(captions, image));
-    std::fs::write(
-        out.join("manifest.json"),
-        serde_json::to_string_pretty(&manifest)?,
-    )?;
-    Ok(())
+    put_json(&out.join("manifest.json"), &manifest)
 }
 
 fn write_shards(trained: &Trained, out: &Path) -> Result<Vec<Shard>> {
-    [
-        (Part::Text, "text.safetensors", records(&trained.clip.text)?),
-        (
-            Part::Image,
-            "image.safetensors",
-            records(&trained.clip.vision)?,
-        ),
-        (
-            Part::AdapterVmf,
-            "adapter_vmf.safetensors",
-            records(&trained.adapters.vmf)?,
-        ),
+    let (clip, adapters) = (&trained.clip, &trained.adapters);
+    let shards = [
+        (Part::Text, records(&clip.text)?),
+        (Part::Image, records(&clip.vision)?),
+        (Part::AdapterVmf, records(&adapters.vmf)?),
         (
             Part::AdapterPowerSpherical,
-            "adapter_power_spherical.safetensors",
-            records(&trained.adapters.power_spherical)?,
+            records(&adapters.power_spherical)?,
         ),
-    ]
-    .into_iter()
-    .map(|(part, file, records)| write_shard(part, file, &records, out))
-    .collect()
+    ];
+    let shards = shards.into_iter();
+    shards
+        .map(|(part, records)| write_shard(part, &records, out))
+        .collect()
+}
+
+/// The part of a model that is the adapter of a family.
+pub(in crate::train) const fn adapter_part(family: Family) -> Part {
+    match family {
+        Family::VonMisesFisher => Part::AdapterVmf,
+        Family::PowerSpherical => Part::AdapterPowerSpherical,
+    }
 }
 
 pub(in crate::train) fn write_shard(
     part: Part,
-    file: &str,
     records: &[TensorRecord],
     out: &Path,
 ) -> Result<Shard> {
+    let file = match part {
+        Part::Text => "text.safetensors",
+        Part::Image => "image.safetensors",
+        Part::AdapterVmf => "adapter_vmf.safetensors",
+        Part::AdapterPowerSpherical => "adapter_power_spherical.safetensors",
+    };
     let bytes = write(records, Precision::F16)?;
     std::fs::write(out.join(file), &bytes)?;
     Ok(Shard {
@@ -122,15 +129,6 @@ pub(in crate::train) fn write_shard(
         entry: file_entry(file, &bytes),
         tensors: describe(&bytes)?,
     })
-}
-
-fn provenance(recipe: &ScenesRecipe, metrics: BTreeMap<String, f64>, command: &str) -> Provenance {
-    Provenance {
-        command: command.to_owned(),
-        seed: recipe.clip.seed,
-        metrics,
-        ..commit_and_date()
-    }
 }
 
 /// Captions of all levels in equal parts.
@@ -143,7 +141,7 @@ fn reference_captions<R: Rng>(rng: &mut R) -> Vec<String> {
         captions.extend(
             descriptions
                 .iter()
-                .map(|description| say(description, Wording::Varied, rng)),
+                .map(|said| say(said, Wording::Varied, rng)),
         );
     }
     captions
@@ -156,21 +154,17 @@ pub(in crate::train) fn reference_uncertainty(
 ) -> Result<PerFamily<Vec<f64>>> {
     let encodings = pollster::block_on(session.encode_text(captions))?;
     let quantiles = |family| {
-        let mut uncertainty: Vec<f64> = encodings
-            .iter()
-            .filter_map(|e| Some(1.0 / concentration(e, family)?))
-            .collect();
+        let distributions = encodings.iter().filter_map(|e| e.distributions.as_ref());
+        let uncertainty = distributions.map(|both| 1.0 / both.get(family).concentration);
+        let mut uncertainty: Vec<f64> = uncertainty.collect();
         uncertainty.sort_by(f64::total_cmp);
+        let share = |i| i as f64 / (N_QUANTILES - 1) as f64;
         (0..N_QUANTILES)
-            .filter_map(|i| quantile(&uncertainty, i as f64 / (N_QUANTILES - 1) as f64))
+            .filter_map(|i| quantile(&uncertainty, share(i)))
             .collect()
     };
     Ok(PerFamily {
         vmf: quantiles(Family::VonMisesFisher),
         power_spherical: quantiles(Family::PowerSpherical),
     })
-}
-
-fn concentration(encoding: &TextEncoding, family: Family) -> Option<f64> {
-    Some(encoding.distributions.as_ref()?.get(family).concentration)
 }

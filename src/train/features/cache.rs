@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use crate::weights::shard::{Precision, read, write};
 pub struct CacheConfig {
     /// Data set, as results name it.
     pub dataset: String,
-    /// The encoder's name.
+    /// The encoder's name in its manifest.
     pub model: String,
     /// SHA-256 of each of the encoder's files.
     pub weights: Vec<String>,
@@ -40,7 +40,7 @@ pub struct CacheConfig {
 /// The caption of a row of text features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaptionRow {
-    /// The caption.
+    /// The caption as it was embedded.
     pub text: String,
     /// Row of its picture.
     pub image: usize,
@@ -80,9 +80,9 @@ pub struct Truths {
 pub struct EmbeddedSet<Ids> {
     /// What each row is.
     pub ids: Ids,
-    /// Captions.
+    /// Features and activations of the captions.
     pub texts: Embedded,
-    /// Pictures.
+    /// Features and activations of the pictures.
     pub images: Embedded,
 }
 
@@ -137,28 +137,25 @@ impl Split {
             rows: rows.to_device(device),
             squared_weight_norm,
         };
+        let texts = of(&self.texts.activations, config.squared_text_norm);
         (
-            of(&self.texts.activations, config.squared_text_norm),
+            texts,
             of(&self.images.activations, config.squared_image_norm),
         )
     }
 
     fn check(&self, config: &CacheConfig, name: &str) -> Result<()> {
         let (n_texts, n_images) = (self.ids.captions.len(), self.ids.images.len());
-        check_rows(
-            &self.texts.features,
-            n_texts,
-            config.embed_dim,
-            name,
-            "text",
-        )?;
-        check_rows(
-            &self.images.features,
-            n_images,
-            config.embed_dim,
-            name,
-            "image",
-        )?;
+        for (side, rows, n) in [
+            ("text", &self.texts.features, n_texts),
+            ("image", &self.images.features, n_images),
+        ] {
+            let (found, found_width, width) = (rows.n_rows(), rows.width, config.embed_dim);
+            ensure!(
+                found == n && found_width == width,
+                "{name}.safetensors: {found} {side} features of {found_width} numbers, expected {n} of {width}"
+            );
+        }
         if let Some(truths) = &self.ids.truths {
             let pictures = truths.pictures.iter().flatten();
             ensure!(
@@ -169,25 +166,11 @@ impl Split {
             );
         }
         let stray = self.ids.captions.iter().find(|c| c.image >= n_images);
-        if let Some(caption) = stray {
-            anyhow::bail!(
-                "{name}.json: {:?} belongs to picture {}, there are {n_images}",
-                caption.text,
-                caption.image
-            );
+        if let Some(CaptionRow { text, image, .. }) = stray {
+            bail!("{name}.json: {text:?} belongs to picture {image}, there are {n_images}");
         }
         Ok(())
     }
-}
-
-fn check_rows(rows: &Rows, n: usize, width: usize, name: &str, side: &str) -> Result<()> {
-    let found = rows.n_rows();
-    ensure!(
-        found == n && rows.width == width,
-        "{name}.safetensors: {found} {side} features of {} numbers, expected {n} of {width}",
-        rows.width
-    );
-    Ok(())
 }
 
 /// A folder of embedded data.
@@ -195,11 +178,11 @@ fn check_rows(rows: &Rows, n: usize, width: usize, name: &str, side: &str) -> Re
 pub struct Cache {
     /// Encoder, data set and command.
     pub config: CacheConfig,
-    /// The training split.
+    /// Pictures and captions to train on.
     pub train: Split,
-    /// The test split.
+    /// Pictures and captions to measure on.
     pub test: Split,
-    /// Classification tasks.
+    /// Pictures to classify by captions, one task a data set.
     pub tasks: Vec<Task>,
 }
 
@@ -210,8 +193,7 @@ impl Cache {
     ///
     /// A file cannot be written.
     pub fn write(&self, folder: &Path, precision: Precision) -> Result<()> {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("creating {}", folder.display()))?;
+        files::make_folder(folder)?;
         for (name, split) in [("train", &self.train), ("test", &self.test)] {
             let records = [split.texts.records("text"), split.images.records("image")].concat();
             put(folder, name, &records, precision, &split.ids)?;
@@ -221,9 +203,7 @@ impl Cache {
         let ids: Vec<&TaskIds> = self.tasks.iter().map(|task| &task.ids).collect();
         put(folder, "tasks", &records, precision, &ids)?;
         // Last, so that a folder with it is whole.
-        let config = serde_json::to_string_pretty(&self.config)?;
-        std::fs::write(folder.join("features.json"), config)?;
-        Ok(())
+        files::put_json(&folder.join("features.json"), &self.config)
     }
 
     /// Reads a folder.
@@ -234,10 +214,8 @@ impl Cache {
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join("features.json");
         let config: CacheConfig = files::find_json(&path)?.with_context(|| {
-            format!(
-                "{}: a folder that `train embed` wrote was expected",
-                path.display()
-            )
+            let path = path.display();
+            format!("{path}: a folder that `train embed` wrote was expected")
         })?;
         let cache = Self {
             train: read_split(folder, "train")?,
@@ -257,22 +235,20 @@ fn task_records(task: &Task) -> Vec<TensorRecord> {
     [texts, task.images.records(&format!("{name}.image"))].concat()
 }
 
-fn put(
+/// Writes tensors and, last, what their rows are: where that is there, both are.
+pub(super) fn put(
     folder: &Path,
     name: &str,
     records: &[TensorRecord],
     precision: Precision,
     ids: &impl Serialize,
 ) -> Result<()> {
-    std::fs::write(
-        folder.join(format!("{name}.safetensors")),
-        write(records, precision)?,
-    )?;
-    std::fs::write(
-        folder.join(format!("{name}.json")),
+    let tensors = folder.join(format!("{name}.safetensors"));
+    files::put(&tensors, write(records, precision)?)?;
+    files::put(
+        &folder.join(format!("{name}.json")),
         serde_json::to_vec(ids)?,
-    )?;
-    Ok(())
+    )
 }
 
 /// The tensors of a file, handed out by name.
@@ -302,18 +278,12 @@ impl Tensors {
     pub(in crate::train) fn take(&mut self, name: &str) -> Result<Rows> {
         let at = self.records.iter().position(|record| record.name == name);
         let at = at.with_context(|| format!("{}: no tensor {name}", self.file))?;
-        let record = self.records.swap_remove(at);
-        let &[_, width] = record.shape.as_slice() else {
-            anyhow::bail!(
-                "{}: {name} has shape {:?}, a matrix was expected",
-                self.file,
-                record.shape
-            );
+        let TensorRecord { shape, values, .. } = self.records.swap_remove(at);
+        let &[_, width] = shape.as_slice() else {
+            let file = &self.file;
+            bail!("{file}: {name} has shape {shape:?}, a matrix was expected");
         };
-        Ok(Rows {
-            values: record.values,
-            width,
-        })
+        Ok(Rows { values, width })
     }
 }
 
@@ -348,9 +318,15 @@ mod tests {
     use super::*;
 
     fn rows(n: usize, width: usize) -> Rows {
-        Rows {
-            values: (0_u8..).map(f32::from).take(n * width).collect(),
-            width,
+        let values = (0_u8..).map(f32::from).take(n * width).collect();
+        Rows { values, width }
+    }
+
+    fn embedded(n: usize, tower_width: usize) -> Embedded {
+        let (features, activations) = (rows(n, 4), rows(n, tower_width));
+        Embedded {
+            features,
+            activations,
         }
     }
 
@@ -371,14 +347,8 @@ mod tests {
                     pictures: vec![vec![0], vec![0, 1]],
                 }),
             },
-            texts: Embedded {
-                features: rows(3, 4),
-                activations: rows(3, 5),
-            },
-            images: Embedded {
-                features: rows(2, 4),
-                activations: rows(2, 6),
-            },
+            texts: embedded(3, 5),
+            images: embedded(2, 6),
         }
     }
 
@@ -401,20 +371,15 @@ mod tests {
         }
     }
 
-    fn written_and_read(name: &str, cache: &Cache) -> Result<Cache> {
-        let folder = std::env::temp_dir().join(format!("kappascope-{name}-{}", std::process::id()));
-        cache.write(&folder, Precision::F32)?;
-        let read = Cache::read(&folder);
-        std::fs::remove_dir_all(&folder)?;
-        read
+    fn written_and_read(cache: &Cache) -> Result<Cache> {
+        let folder = tempfile::tempdir()?;
+        cache.write(folder.path(), Precision::F32)?;
+        Cache::read(folder.path())
     }
 
     #[test]
     fn a_cache_is_read_as_it_was_written() {
-        let (cache, read) = (
-            cache(1),
-            written_and_read("cache", &cache(1)).expect("whole"),
-        );
+        let (cache, read) = (cache(1), written_and_read(&cache(1)).expect("whole"));
         assert_eq!(read.config, cache.config, "configuration");
         assert_eq!(read.test.ids, cache.test.ids, "ids");
         assert_eq!(read.train.texts, cache.train.texts, "captions");
@@ -423,10 +388,8 @@ mod tests {
 
     #[test]
     fn a_caption_of_no_picture_is_named() {
-        let error = written_and_read("stray", &cache(7)).expect_err("there is no picture 7");
-        assert!(
-            error.to_string().contains("belongs to picture 7"),
-            "{error}"
-        );
+        let error = written_and_read(&cache(7)).expect_err("there is no picture 7");
+        let is_named = error.to_string().contains("belongs to picture 7");
+        assert!(is_named, "{error}");
     }
 }

@@ -4,10 +4,11 @@
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use burn::tensor::Device;
 use rayon::prelude::*;
 
+use super::cache::put;
 use super::encoder::{Encoder, ROWS_PER_PASS};
 use super::part_of::PartOf;
 use super::pieces::{FOLDER, PieceIds, Sources, WorkPiece, claim};
@@ -15,7 +16,7 @@ use super::rows::Embedded;
 use crate::train::data::{Item, Skipped};
 use crate::train::files;
 use crate::train::progress::{Interrupt, Meter};
-use crate::weights::shard::{Precision, write};
+use crate::weights::shard::Precision;
 
 /// Embeds this part of the work; what is done already is not done again.
 ///
@@ -32,7 +33,7 @@ pub fn embed_pieces(
 ) -> Result<()> {
     let encoder = Encoder::open(model, device)?;
     let folder = folder.join(FOLDER);
-    std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+    files::make_folder(&folder)?;
     claim(&sources.plan(&encoder, precision), &folder)?;
     let all = sources.pieces().into_iter().enumerate();
     let mine = all.filter_map(|(i, piece)| part.has(i).then_some(piece));
@@ -43,10 +44,10 @@ pub fn embed_pieces(
     let mut meter = Meter::new("embedding", n_done, n_done + n_rows(&open));
     let interrupt = Interrupt::install();
     for piece in open {
+        let (name, is_set) = (&piece.name, interrupt.is_set());
         ensure!(
-            !interrupt.is_set(),
-            "interrupted before {}; the same command resumes from there",
-            piece.name
+            !is_set,
+            "interrupted before {name}; the same command resumes from there"
         );
         let embedded = embed_piece(&encoder, &piece, |n| meter.update(n_done + n, &[]))?;
         embedded.write(&folder, &piece.name, precision)?;
@@ -67,11 +68,7 @@ struct EmbeddedPiece {
 impl EmbeddedPiece {
     fn write(&self, folder: &Path, name: &str, precision: Precision) -> Result<()> {
         let records = [self.texts.records("text"), self.images.records("image")].concat();
-        let path = folder.join(format!("{name}.safetensors"));
-        files::put(&path, write(&records, precision)?)?;
-        // Last: a piece with it is whole.
-        let path = folder.join(format!("{name}.json"));
-        files::put(&path, serde_json::to_vec(&self.ids)?)
+        put(folder, name, &records, precision, &self.ids)
     }
 }
 
@@ -96,10 +93,9 @@ fn embed_piece(
                         ids.keep(item, label.copied(), piece.noise);
                         pixels.push(found);
                     }
-                    Err(fault) => {
-                        let why = format!("{fault:#}");
-                        ids.skipped.push(Skipped::new(&item.id, why));
-                    }
+                    Err(fault) => ids
+                        .skipped
+                        .push(Skipped::new(&item.id, format!("{fault:#}"))),
                 }
                 n_seen += 1;
             }

@@ -7,13 +7,14 @@ use burn::tensor::{Device, Tensor, TensorData};
 use rayon::prelude::*;
 
 use super::cache::CacheConfig;
-use super::rows::{Embedded, Rows};
+use super::rows::Embedded;
 use super::tokens::TokenBatch;
 use crate::model::clip::{Clip, ClipConfig};
 use crate::model::encoder::{EncoderConfig, ImageEncoder, TextEncoder};
 use crate::model::parameters::{Parameters as _, TensorRecord};
 use crate::preprocess::{ImagePreprocess, RgbPixels, TextPreprocess, Tokens};
 use crate::train::data::corruption::Corruptions;
+use crate::train::files::read_manifest;
 use crate::weights::manifest::{Manifest, Part};
 use crate::weights::shard::{join, read, verify};
 
@@ -41,10 +42,7 @@ impl Encoder {
     ///
     /// Files are missing or differ from the manifest.
     pub fn open(folder: &Path, device: &Device) -> Result<Self> {
-        let path = folder.join("manifest.json");
-        let json = std::fs::read(&path)
-            .with_context(|| format!("{}: a model folder was expected", path.display()))?;
-        let manifest = Manifest::from_json(&json)?;
+        let manifest = read_manifest(folder)?;
         let mut text = manifest.encoder.init_text(device);
         text.load(records(&manifest, Part::Text, folder)?)?;
         let mut vision = manifest.encoder.init_vision(device);
@@ -130,13 +128,13 @@ impl Encoder {
         }
     }
 
-    /// No captions yet.
+    /// An empty set of embedded captions, as wide as the text tower's features.
     #[must_use]
     pub fn no_texts(&self) -> Embedded {
         Embedded::empty(self.config.embed_dim(), self.config.pooled_widths().0)
     }
 
-    /// No pictures yet.
+    /// An empty set of embedded pictures, as wide as the image tower's features.
     #[must_use]
     pub fn no_images(&self) -> Embedded {
         Embedded::empty(self.config.embed_dim(), self.config.pooled_widths().1)
@@ -148,10 +146,8 @@ impl Encoder {
     ///
     /// A caption that the tokenizer refuses.
     pub fn tokens<S: AsRef<str> + Sync>(&self, captions: &[S]) -> Result<Vec<Tokens>> {
-        let captions = captions.par_iter();
-        let tokens: crate::error::Result<Vec<Tokens>> = captions
-            .map(|caption| self.tokenizer.encode(caption.as_ref()))
-            .collect();
+        let encode = |caption: &S| self.tokenizer.encode(caption.as_ref());
+        let tokens: crate::error::Result<Vec<Tokens>> = captions.par_iter().map(encode).collect();
         Ok(tokens?)
     }
 
@@ -171,10 +167,7 @@ impl Encoder {
         let side = self.preprocess.image_size;
         let pixels = TensorData::new(pixels.concat(), [pixels.len(), 3, side, side]);
         let pooled = self.vision.pool(Tensor::from_data(pixels, &self.device));
-        Ok(Embedded {
-            features: Rows::from_device(self.vision.project(pooled.clone()))?,
-            activations: Rows::from_device(pooled)?,
-        })
+        Embedded::from_device(self.vision.project(pooled.clone()), pooled)
     }
 
     /// Captions through the text tower, in one pass.
@@ -186,10 +179,7 @@ impl Encoder {
         let context_length = self.config.context_length();
         let (ids, ends) = TokenBatch::new(tokens, context_length).to_device(&self.device);
         let pooled = self.text.pool(ids, ends);
-        Ok(Embedded {
-            features: Rows::from_device(self.text.project(pooled.clone()))?,
-            activations: Rows::from_device(pooled)?,
-        })
+        Embedded::from_device(self.text.project(pooled.clone()), pooled)
     }
 
     /// Any number of captions.

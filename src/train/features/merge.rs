@@ -1,5 +1,6 @@
 //! Merges the pieces of `train embed` into one cache, if none is missing.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
@@ -16,7 +17,7 @@ const MAX_NAMES: usize = 5;
 /// The task of which CIFAR-10's classes are asked and CIFAR-100's pictures are of none.
 const NONE_OF_THE_ABOVE: &str = "none_of_the_above";
 
-/// A merged cache.
+/// A merged cache with what was left out of it.
 #[derive(Debug)]
 pub struct Merged {
     /// The cache, which is written already.
@@ -30,10 +31,8 @@ impl Merged {
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let of_split = |(name, skipped): &(String, Vec<Skipped>)| {
-            let listing = Listing {
-                items: Vec::new(),
-                skipped: skipped.clone(),
-            };
+            let (items, skipped) = (Vec::new(), skipped.clone());
+            let listing = Listing { items, skipped };
             let line = |(why, n): (String, usize)| format!("{name}: {n} left out: {why}");
             listing.reasons().into_iter().map(line).collect::<Vec<_>>()
         };
@@ -49,10 +48,8 @@ impl Merged {
 pub fn merge(folder: &Path, command: String) -> Result<Merged> {
     let pieces = folder.join(FOLDER);
     let mut plan = read_plan(&pieces).with_context(|| {
-        format!(
-            "{}: a folder that `train embed --shard` wrote to was expected",
-            folder.display()
-        )
+        let folder = folder.display();
+        format!("{folder}: a folder that `train embed --shard` wrote to was expected")
     })?;
     check_complete(&plan, &pieces)?;
     plan.config.command = command;
@@ -67,40 +64,29 @@ pub fn merge(folder: &Path, command: String) -> Result<Merged> {
         test: merger.split("test")?.0,
         tasks: merger.tasks()?,
     };
-    let merged = Merged {
-        skipped: merger.skipped,
-        cache,
-    };
-    let skipped: std::collections::BTreeMap<_, _> = merged.skipped.iter().cloned().collect();
-    let path = folder.join("skipped.json");
-    std::fs::write(&path, serde_json::to_string_pretty(&skipped)?)
-        .with_context(|| path.display().to_string())?;
+    let skipped = merger.skipped;
+    let by_split: BTreeMap<_, _> = skipped.iter().cloned().collect();
+    files::put_json(&folder.join("skipped.json"), &by_split)?;
     let precision = if plan.f16 {
         Precision::F16
     } else {
         Precision::F32
     };
-    merged.cache.write(folder, precision)?;
+    cache.write(folder, precision)?;
     std::fs::remove_dir_all(&pieces).with_context(|| pieces.display().to_string())?;
-    Ok(merged)
+    Ok(Merged { cache, skipped })
 }
 
 fn check_complete(plan: &WorkPlan, pieces: &Path) -> Result<()> {
     let is_missing = |name: &&String| !pieces.join(format!("{name}.json")).exists();
     let missing: Vec<&String> = plan.pieces.iter().filter(is_missing).collect();
     let names: Vec<&str> = missing.iter().take(MAX_NAMES).map(|n| n.as_str()).collect();
+    let (n, n_all, names) = (missing.len(), plan.pieces.len(), names.join(", "));
+    let more = if n > MAX_NAMES { ", …" } else { "" };
     ensure!(
-        missing.is_empty(),
-        "{}: {} of {} pieces are missing, {}{}; run their shards again, then merge",
-        pieces.display(),
-        missing.len(),
-        plan.pieces.len(),
-        names.join(", "),
-        if missing.len() > MAX_NAMES {
-            ", …"
-        } else {
-            ""
-        }
+        n == 0,
+        "{}: {n} of {n_all} pieces are missing, {names}{more}; run their shards again, then merge",
+        pieces.display()
     );
     Ok(())
 }
@@ -115,8 +101,8 @@ impl Merger<'_> {
     /// All pieces of a split or of a task's pictures, with the labels of a task.
     fn split(&mut self, of: &str) -> Result<(Split, Vec<usize>)> {
         let is_of = |name: &&String| {
-            name.rsplit_once('-')
-                .is_some_and(|(split, i)| split == of && i.parse::<usize>().is_ok())
+            let parts = name.rsplit_once('-');
+            parts.is_some_and(|(split, i)| split == of && i.parse::<usize>().is_ok())
         };
         let width = self.plan.config.embed_dim;
         let mut merged = Split {
@@ -138,11 +124,10 @@ impl Merger<'_> {
     }
 
     fn tasks(&mut self) -> Result<Vec<Task>> {
-        let plans = &self.plan.tasks;
-        let mut tasks: Vec<Task> = plans
-            .iter()
+        let plans = self.plan.tasks.iter();
+        let mut tasks = plans
             .map(|plan| self.task(plan))
-            .collect::<Result<_>>()?;
+            .collect::<Result<Vec<Task>>>()?;
         let find = |name: &str| tasks.iter().find(|task| task.ids.name == name);
         if let (Some(positive), Some(negative)) = (find("cifar10"), find("cifar100")) {
             let task = none_of_the_above(positive, negative);

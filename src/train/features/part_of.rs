@@ -5,9 +5,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 /// One of `n` processes that share the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartOf {
-    /// Counted from 0.
+    /// Number of this process, counted from 0.
     pub index: usize,
-    /// All of them.
+    /// Number of processes that share the work.
     pub n: usize,
 }
 
@@ -27,18 +27,16 @@ impl PartOf {
         };
         let part = match (index, n) {
             ("auto", n) => from_environment(n, environment)?,
-            (index, Some(n)) => Self {
-                index: whole("--shard", index)?,
-                n,
-            },
+            (index, Some(n)) => {
+                let index = whole("--shard", index)?;
+                Self { index, n }
+            }
             (_, None) => bail!("--shard is {text}, 3/8, auto or auto/8 was expected"),
         };
+        let Self { index, n } = part;
         ensure!(
-            part.index < part.n,
-            "--shard is {}/{}: indices count from 0, so one below {} was expected",
-            part.index,
-            part.n,
-            part.n
+            index < n,
+            "--shard is {index}/{n}: indices count from 0, so one below {n} was expected"
         );
         Ok(part)
     }
@@ -61,9 +59,8 @@ fn from_environment(
         let first = read("SLURM_ARRAY_TASK_MIN")?.unwrap_or(0);
         let step = read("SLURM_ARRAY_TASK_STEP")?.unwrap_or(1).max(1);
         let n = n.map_or_else(|| read("SLURM_ARRAY_TASK_COUNT"), |n| Ok(Some(n)))?;
-        let index = id
-            .checked_sub(first)
-            .context("SLURM_ARRAY_TASK_ID is below SLURM_ARRAY_TASK_MIN")?;
+        let index = id.checked_sub(first);
+        let index = index.context("SLURM_ARRAY_TASK_ID is below SLURM_ARRAY_TASK_MIN")?;
         return Ok(PartOf {
             index: index / step,
             n: n.context("SLURM_ARRAY_TASK_COUNT is not set; say --shard auto/NUMBER")?,
@@ -78,9 +75,8 @@ fn from_environment(
 }
 
 fn whole(name: &str, text: &str) -> Result<usize> {
-    text.trim()
-        .parse()
-        .with_context(|| format!("{name} is {text:?}, a whole number was expected"))
+    let parsed = text.trim().parse();
+    parsed.with_context(|| format!("{name} is {text:?}, a whole number was expected"))
 }
 
 #[cfg(test)]
@@ -110,11 +106,8 @@ mod tests {
             ("auto/4", &kubernetes, (3, 4)),
         ] {
             let found = parse(text, variables).expect("understood");
-            assert_eq!(
-                (found.index, found.n),
-                expected,
-                "{text} with {variables:?}"
-            );
+            let found = (found.index, found.n);
+            assert_eq!(found, expected, "{text} with {variables:?}");
         }
     }
 

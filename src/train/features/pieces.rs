@@ -19,12 +19,12 @@ const PICTURES_PER_PIECE: usize = 1024;
 /// The folder of the pieces, beside the finished cache.
 pub(super) const FOLDER: &str = "pieces";
 
-/// Data to embed.
+/// Pictures, captions and tasks to embed.
 #[derive(Debug)]
 pub struct Sources {
     /// Data set, as results name it.
     pub dataset: String,
-    /// Pictures with captions.
+    /// Pictures with captions, to train and to measure on.
     pub splits: Splits,
     /// Pictures to be classified.
     pub tasks: Vec<Labelled>,
@@ -132,11 +132,6 @@ impl WorkPiece<'_> {
     }
 }
 
-/// The name of a piece of a split or a task.
-pub(super) fn piece_name(of: &str, i: usize) -> String {
-    format!("{of}-{i:05}")
-}
-
 /// The name of the piece with a task's captions.
 pub(super) fn prompts_name(task: &str) -> String {
     format!("{task}-captions")
@@ -146,23 +141,16 @@ impl Sources {
     /// Captions of a task: each class in each template, then the dummies.
     fn prompts(&self, task: &Labelled) -> Vec<String> {
         let classes = task.classes.iter();
-        let of_class = |class: &String| -> Vec<String> {
-            let templates = self.templates.iter();
-            templates.map(|t| t.replace("{}", class)).collect()
-        };
-        classes
-            .flat_map(of_class)
-            .chain(self.dummies.iter().cloned())
-            .collect()
+        let prompts =
+            classes.flat_map(|class| self.templates.iter().map(move |t| t.replace("{}", class)));
+        prompts.chain(self.dummies.iter().cloned()).collect()
     }
 
     pub(super) fn pieces(&self) -> Vec<WorkPiece<'_>> {
         let mut pieces = cut("train", &self.splits.train, &[]);
         let tested = cut("test", &self.splits.test, &[]).into_iter();
-        pieces.extend(tested.map(|piece| WorkPiece {
-            noise: self.noise,
-            ..piece
-        }));
+        let noise = self.noise;
+        pieces.extend(tested.map(|piece| WorkPiece { noise, ..piece }));
         for task in &self.tasks {
             pieces.extend(cut(&task.name, &task.listing, &task.labels));
             pieces.push(WorkPiece {
@@ -193,18 +181,14 @@ impl Sources {
     pub(super) fn plan(&self, encoder: &Encoder, precision: Precision) -> WorkPlan {
         let listings = [("train", &self.splits.train), ("test", &self.splits.test)].into_iter();
         let listings = listings.chain(self.tasks.iter().map(|t| (t.name.as_str(), &t.listing)));
+        let noise = self.noise.to_string();
         let task = |task: &Labelled| TaskPlan {
             name: task.name.clone(),
             classes: task.classes.clone(),
         };
         WorkPlan {
             // The command differs between the processes of a job array.
-            config: encoder.cache_config(
-                &self.dataset,
-                self.noise.to_string(),
-                self.seed,
-                String::new(),
-            ),
+            config: encoder.cache_config(&self.dataset, noise, self.seed, String::new()),
             f16: precision == Precision::F16,
             pieces: self.pieces().into_iter().map(|piece| piece.name).collect(),
             fingerprint: self.fingerprint(),
@@ -212,26 +196,25 @@ impl Sources {
             templates: self.templates.clone(),
             dummies: self.dummies.clone(),
             skipped: listings
-                .map(|(name, listing)| (name.to_owned(), listing.skipped.clone()))
+                .map(|(name, list)| (name.to_owned(), list.skipped.clone()))
                 .collect(),
         }
     }
 }
 
 fn cut<'a>(of: &str, listing: &'a Listing, labels: &'a [usize]) -> Vec<WorkPiece<'a>> {
+    let piece = |(i, items): (usize, &'a [Item])| {
+        let start = i * PICTURES_PER_PIECE;
+        WorkPiece {
+            name: format!("{of}-{i:05}"),
+            items,
+            labels: labels.get(start..start + items.len()).unwrap_or(&[]),
+            prompts: Vec::new(),
+            noise: Corruptions::default(),
+        }
+    };
     let chunks = listing.items.chunks(PICTURES_PER_PIECE).enumerate();
-    chunks
-        .map(|(i, items)| {
-            let start = i * PICTURES_PER_PIECE;
-            WorkPiece {
-                name: piece_name(of, i),
-                items,
-                labels: labels.get(start..start + items.len()).unwrap_or(&[]),
-                prompts: Vec::new(),
-                noise: Corruptions::default(),
-            }
-        })
-        .collect()
+    chunks.map(piece).collect()
 }
 
 /// Writes the plan, or checks that the one there is the same.
@@ -240,10 +223,13 @@ pub(super) fn claim(plan: &WorkPlan, folder: &Path) -> Result<()> {
     let Some(there) = files::find_json::<WorkPlan>(&path)? else {
         return files::put(&path, serde_json::to_vec(plan)?);
     };
-    ensure!(
+    let (is_same, folder) = (
         there.without_norms() == plan.clone().without_norms(),
-        "{} holds pieces of other work; choose another folder, or delete it",
-        folder.display()
+        folder.display(),
+    );
+    ensure!(
+        is_same,
+        "{folder} holds pieces of other work; choose another folder, or delete it"
     );
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::model::parameters::TensorRecord;
 /// A matrix on the host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
-    /// Row by row.
+    /// The numbers, row by row.
     pub values: Vec<f32>,
     /// Numbers in a row.
     pub width: usize,
@@ -28,7 +28,7 @@ impl Rows {
         &self.values[row * self.width..][..self.width]
     }
 
-    /// No rows yet.
+    /// A matrix without rows, of this width.
     #[must_use]
     pub const fn empty(width: usize) -> Self {
         let values = Vec::new();
@@ -57,19 +57,15 @@ impl Rows {
     /// The device fails.
     pub fn from_device(tensor: Tensor<2>) -> Result<Self> {
         let [_, width] = tensor.dims();
-        Ok(Self {
-            values: tensor.into_data().try_into_vec()?,
-            width,
-        })
+        let values = tensor.into_data().try_into_vec()?;
+        Ok(Self { values, width })
     }
 
     /// The matrix on a device.
     #[must_use]
     pub fn to_device(&self, device: &Device) -> Tensor<2> {
-        Tensor::from_data(
-            TensorData::new(self.values.clone(), [self.n_rows(), self.width]),
-            device,
-        )
+        let data = TensorData::new(self.values.clone(), [self.n_rows(), self.width]);
+        Tensor::from_data(data, device)
     }
 
     /// The matrix of a file.
@@ -105,13 +101,21 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// No rows yet.
+    /// A matrix without rows, of this width.
     #[must_use]
     pub const fn empty(embed_dim: usize, tower_width: usize) -> Self {
         Self {
             features: Rows::empty(embed_dim),
             activations: Rows::empty(tower_width),
         }
+    }
+
+    /// Both from their device.
+    pub(super) fn from_device(features: Tensor<2>, activations: Tensor<2>) -> Result<Self> {
+        Ok(Self {
+            features: Rows::from_device(features)?,
+            activations: Rows::from_device(activations)?,
+        })
     }
 
     /// Adds rows behind those that are there.

@@ -22,46 +22,41 @@ impl TokenBatch {
     /// Pads captions to a common length, which is not greater than the context that they were cut to.
     #[must_use]
     pub fn new(captions: &[Tokens], context_length: usize) -> Self {
-        let longest = captions
-            .iter()
-            .map(|tokens| tokens.ids.len())
-            .max()
-            .unwrap_or(0);
-        let n_tokens = longest.next_multiple_of(LENGTH_STEP).min(context_length);
+        let longest = captions.iter().map(|tokens| tokens.ids.len()).max();
+        let n_tokens = longest
+            .unwrap_or(0)
+            .next_multiple_of(LENGTH_STEP)
+            .min(context_length);
         let mut ids = Vec::with_capacity(captions.len() * n_tokens);
         for tokens in captions {
             ids.extend(tokens.ids.iter().map(|&id| i64::from(id)));
             let end = tokens.ids.last().map_or(0, |&id| i64::from(id));
             ids.extend(std::iter::repeat_n(end, n_tokens - tokens.ids.len()));
         }
-        let ends = captions
-            .iter()
-            .map(|tokens| tokens.ids.len() as i64 - 1)
-            .collect();
+        let ends = captions.iter().map(|tokens| tokens.ids.len() as i64 - 1);
         Self {
             ids,
-            ends,
+            ends: ends.collect(),
             n_tokens,
         }
     }
+
     /// Token ids `[n_texts, n_tokens]` and end positions `[n_texts]` on a device.
     #[must_use]
     pub fn to_device(&self, device: &Device) -> (Tensor<2, Int>, Tensor<1, Int>) {
         let n_texts = self.ends.len();
         let ids = TensorData::new(self.ids.clone(), [n_texts, self.n_tokens]);
         let ends = TensorData::new(self.ends.clone(), [n_texts]);
-        (
-            Tensor::from_data(ids, device),
-            Tensor::from_data(ends, device),
-        )
+        let ids = Tensor::from_data(ids, device);
+        (ids, Tensor::from_data(ends, device))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::train) mod tests {
     use super::*;
 
-    fn tokens(ids: &[u32]) -> Tokens {
+    pub(in crate::train) fn tokens(ids: &[u32]) -> Tokens {
         Tokens {
             ids: ids.to_vec(),
             n_tokens: ids.len() - 2,
@@ -74,11 +69,8 @@ mod tests {
     fn captions_are_padded_on_the_right_with_their_end_token() {
         let batch = TokenBatch::new(&[tokens(&[8, 1, 9]), tokens(&[8, 1, 2, 3, 9])], usize::MAX);
         assert_eq!(batch.n_tokens, LENGTH_STEP, "five tokens become eight");
-        assert_eq!(
-            batch.ids,
-            [8, 1, 9, 9, 9, 9, 9, 9, 8, 1, 2, 3, 9, 9, 9, 9],
-            "row by row"
-        );
+        let ids = [8, 1, 9, 9, 9, 9, 9, 9, 8, 1, 2, 3, 9, 9, 9, 9];
+        assert_eq!(batch.ids, ids, "row by row");
         assert_eq!(batch.ends, [2, 4], "where the first end token stands");
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use rand::{Rng, RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::Serialize;
 
@@ -11,10 +11,11 @@ use crate::preprocess::RgbPixels;
 use crate::scenes::grammar::{N_LEVELS, everything, hierarchy};
 use crate::scenes::scene::{Colour, Ground, Light, Object, Shape, Size, Texture};
 use crate::scenes::{Scene, Wording, render, say};
+use crate::train::files::{make_folder, put_json};
 
 /// An entry of `gallery.json`.
 #[derive(Debug, Serialize)]
-struct Entry {
+struct GalleryEntry {
     id: &'static str,
     file: String,
     alt: String,
@@ -27,26 +28,20 @@ struct Entry {
 ///
 /// The folder cannot be written.
 pub fn write(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+    make_folder(folder)?;
     let mut entries = Vec::new();
     for ((id, scene), captions) in gallery_scenes().into_iter().zip(captions()) {
         let file = format!("{id}.png");
-        std::fs::write(
-            folder.join(&file),
-            png(&render(&scene, PICTURE_SIDE), PICTURE_SIDE)?,
-        )?;
-        entries.push(Entry {
+        let pixels = render(&scene, PICTURE_SIDE);
+        std::fs::write(folder.join(&file), png(&pixels, PICTURE_SIDE)?)?;
+        entries.push(GalleryEntry {
             id,
             file,
             alt: captions.last().cloned().unwrap_or_default(),
             captions,
         });
     }
-    std::fs::write(
-        folder.join("gallery.json"),
-        serde_json::to_string_pretty(&entries)?,
-    )?;
-    Ok(())
+    put_json(&folder.join("gallery.json"), &entries)
 }
 
 /// A picture of a gallery.
@@ -79,8 +74,9 @@ fn captions() -> impl Iterator<Item = Vec<String>> {
         let mut levels = hierarchy(&scene, rng);
         let order: Vec<usize> = (0..scene.objects.len()).collect();
         levels[N_LEVELS - 1] = everything(&scene, &order);
-        let said = levels.iter();
-        said.map(|description| say(description, Wording::Plain, rng))
+        levels
+            .iter()
+            .map(|level| say(level, Wording::Plain, rng))
             .collect()
     })
 }
@@ -154,45 +150,39 @@ const N_OUT_OF_DISTRIBUTION: usize = 200;
 /// Pictures that are out of distribution: noise, gradients, one flat colour, and scenes in inverted colours.
 pub fn out_of_distribution_pictures<R: Rng>(rng: &mut R) -> Vec<(&'static str, Vec<RgbPixels>)> {
     let mut make = |paint: &dyn Fn(&mut R) -> RgbPixels| {
-        (0..N_OUT_OF_DISTRIBUTION)
-            .map(|_| paint(rng))
-            .collect::<Vec<_>>()
+        let pictures = (0..N_OUT_OF_DISTRIBUTION).map(|_| paint(rng));
+        pictures.collect::<Vec<_>>()
+    };
+    let any = |rng: &mut R| std::array::from_fn(|_| rng.random::<u8>());
+    let inverted = |rng: &mut R| {
+        let mut inverted = picture(&Scene::sample(crate::scenes::Compositions::All, rng));
+        inverted
+            .pixels
+            .iter_mut()
+            .for_each(|channel| *channel = 255 - *channel);
+        inverted
     };
     vec![
-        (
-            "white noise",
-            make(&|rng| paint(|_, _| std::array::from_fn(|_| rng.random::<u8>()))),
-        ),
+        ("white noise", make(&|rng| paint(|_, _| any(rng)))),
         ("colour gradients", make(&gradient)),
         (
             "flat colours",
             make(&|rng| {
-                let colour = std::array::from_fn(|_| rng.random::<u8>());
+                let colour = any(rng);
                 paint(|_, _| colour)
             }),
         ),
-        (
-            "scenes in inverted colours",
-            make(&|rng| {
-                let mut inverted = picture(&Scene::sample(crate::scenes::Compositions::All, rng));
-                inverted
-                    .pixels
-                    .iter_mut()
-                    .for_each(|channel| *channel = 255 - *channel);
-                inverted
-            }),
-        ),
+        ("scenes in inverted colours", make(&inverted)),
     ]
 }
 
 fn paint(mut colour: impl FnMut(usize, usize) -> [u8; 3]) -> RgbPixels {
-    let pixels = (0..PICTURE_SIDE * PICTURE_SIDE)
-        .flat_map(|i| colour(i % PICTURE_SIDE, i / PICTURE_SIDE))
-        .collect();
+    let places = 0..PICTURE_SIDE * PICTURE_SIDE;
+    let pixels = places.flat_map(|i| colour(i % PICTURE_SIDE, i / PICTURE_SIDE));
     RgbPixels {
         width: PICTURE_SIDE,
         height: PICTURE_SIDE,
-        pixels,
+        pixels: pixels.collect(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result};
 
 use super::pictures::{GalleryPicture, gallery_scenes};
-use crate::answer::{self, Engine, familiarity, model_card};
+use crate::answer::{self, EngineFacts, familiarity, model_card};
 use crate::corruption::Corrupted;
 use crate::explorer::{
     DRAWING, ExplorerState, GENERATED_SIDE, GeneratedPictures, GeneratedRequest, Lessons,
@@ -66,7 +66,7 @@ impl WorldModel<'_> {
         let captions = self.world.captions().map(str::to_owned);
         let matrix = ReadingRequest::of(captions, self.first_names());
         let answer = ask(self.session, matrix, embeddings)?;
-        let engine = Engine {
+        let engine = EngineFacts {
             name: "recorded".to_owned(),
             device: "the native program".to_owned(),
             weights_bytes: self.session.manifest().weights_bytes(),
@@ -175,13 +175,11 @@ fn generated_pictures(of: &GeneratedPictures) -> Result<Vec<(String, RgbPixels)>
     let (_, scene) = named.with_context(|| format!("the gallery has no picture {image}"))?;
     let pixels = render(&scene, GENERATED_SIDE);
     let ladder = corruption.ladder(&pixels, GENERATED_SIDE, image);
-    let named = ladder
-        .enumerate()
-        .map(|(severity, corrupted)| match corrupted {
-            Corrupted::Pixels(pixels) => Ok((corrupted_name(severity), square(pixels))),
-            Corrupted::Jpeg { .. } => anyhow::bail!("only the page has the codec for JPEG"),
-        });
-    named.collect()
+    let named = |(severity, corrupted)| match corrupted {
+        Corrupted::Pixels(pixels) => Ok((corrupted_name(severity), square(pixels))),
+        Corrupted::Jpeg { .. } => anyhow::bail!("only the page has the codec for JPEG"),
+    };
+    ladder.enumerate().map(named).collect()
 }
 
 /// What an engine would answer; the images are the first, or none where the request names none.

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::inference::{Published, Session, Tolerance};
-use crate::preprocess::decode;
+use crate::train::data::Picture;
 use crate::weights::manifest::CheckpointOrigin;
 use crate::weights::shard::Precision;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 
 /// Ids at the hub and SHA-256 of files that hold `OpenAI`'s ViT-B/32: the pinned `pytorch_model.bin`, and `ViT-B-32.pt`,
 /// whose address names its hash.
@@ -26,7 +26,7 @@ pub enum Verdict {
         /// Whether no golden picture was given.
         without_picture: bool,
     },
-    /// Some other model.
+    /// Some other model, whose answers nobody published.
     Unknown,
 }
 
@@ -44,15 +44,11 @@ pub fn judge(
     let published = Published::vit_b_32()?;
     let claims = origin.is_some_and(claims_to_be_genuine);
     let texts = pollster::block_on(session.encode_text(&published.captions))?;
-    let picture = match picture {
-        Some(path) => {
-            let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-            Some(pollster::block_on(
-                session.encode_image(&decode(&bytes)?.rgb),
-            )?)
-        }
-        None => None,
+    let encode = |path: &Path| -> Result<_> {
+        let picture = Picture::File(path.to_owned()).read()?;
+        Ok(pollster::block_on(session.encode_image(&picture))?)
     };
+    let picture = picture.map(encode).transpose()?;
     let tolerance = match precision {
         Precision::F32 | Precision::F16 => Tolerance::ORIGINAL,
         Precision::Int8 => Tolerance::INT8,
@@ -85,18 +81,12 @@ impl std::fmt::Display for Verdict {
                 worst,
                 without_picture,
             } => {
-                let percent = 100.0 * worst;
+                let note = "; captions only, the picture needs --golden-picture CLIP.png";
+                let (percent, note) = (100.0 * worst, if *without_picture { note } else { "" });
                 write!(
                     formatter,
-                    "golden check: these are OpenAI's ViT-B/32, greatest error {percent:.0} % of what is allowed"
-                )?;
-                if *without_picture {
-                    write!(
-                        formatter,
-                        "; captions only, the picture needs --golden-picture CLIP.png"
-                    )?;
-                }
-                Ok(())
+                    "golden check: these are OpenAI's ViT-B/32, greatest error {percent:.0} % of what is allowed{note}"
+                )
             }
             Self::Unknown => write!(formatter, "golden check: no golden known for these weights"),
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail};
 use hf_hub::api::sync::{ApiBuilder, ApiRepo};
 use hf_hub::{Cache, Repo, RepoType};
 
@@ -10,15 +10,10 @@ use super::weights_file::{WEIGHTS, file_entry_of};
 use crate::weights::original::CompanionFiles;
 
 /// The commit that is taken of a model where none is asked for.
-const PINNED: &[(&str, &str)] = &[
-    (
-        "openai/clip-vit-base-patch32",
-        "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268",
-    ),
-    (
-        "google/siglip-base-patch16-224",
-        "7fd15f0689c79d79e38b1c2e2e2370a7bf2761ed",
-    ),
+#[rustfmt::skip]
+const PINNED: [(&str, &str); 2] = [
+    ("openai/clip-vit-base-patch32", "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268"),
+    ("google/siglip-base-patch16-224", "7fd15f0689c79d79e38b1c2e2e2370a7bf2761ed"),
 ];
 
 /// Number of times that a download is resumed after the connection broke.
@@ -26,9 +21,8 @@ const MAX_RETRIES: usize = 5;
 
 /// A downloaded checkpoint; configuration and tokenizer lie beside it.
 #[derive(Debug)]
-pub(super) struct Download {
+pub(super) struct Downloaded {
     pub(super) weights: PathBuf,
-    /// The commit.
     pub(super) revision: String,
 }
 
@@ -37,7 +31,7 @@ pub(super) struct Download {
 /// # Errors
 ///
 /// No such model or revision, no checkpoint that can be read, or a connection that fails.
-pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Download> {
+pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Downloaded> {
     let pinned = PINNED.iter().find(|(known, _)| *known == id);
     let revision = revision
         .or(pinned.map(|(_, revision)| *revision))
@@ -54,15 +48,12 @@ pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Download> {
             found?;
         }
     }
-    let weights = match cached {
-        Some(weights) => weights,
-        None => {
-            first_of(&repo, &WEIGHTS).with_context(|| format!("{id}: weights of {revision}"))?
-        }
-    };
+    let download = || first_of(&repo, &WEIGHTS);
+    let weights = cached.map_or_else(download, Ok);
+    let weights = weights.with_context(|| format!("{id}: weights of {revision}"))?;
     verify(&weights)?;
     let revision = commit(&weights).unwrap_or(revision).to_owned();
-    Ok(Download { weights, revision })
+    Ok(Downloaded { weights, revision })
 }
 
 fn first_of(repo: &ApiRepo, files: &[&str]) -> Result<PathBuf> {
@@ -94,12 +85,11 @@ fn verify(weights: &Path) -> Result<()> {
     let found = file_entry_of(&blob)?.sha256;
     if found != expected {
         std::fs::remove_file(&blob)?;
+        let weights = weights.display();
+        bail!(
+            "{weights}: sha256 is {found}, the hub says {expected}; it was deleted, so that another run downloads it again"
+        );
     }
-    ensure!(
-        found == expected,
-        "{}: sha256 is {found}, the hub says {expected}; it was deleted, so that another run downloads it again",
-        weights.display()
-    );
     Ok(())
 }
 

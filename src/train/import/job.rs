@@ -19,6 +19,7 @@ use crate::model::parameters::Parameters as _;
 use crate::preprocess::ImagePreprocess;
 use crate::scenes::render;
 use crate::train::export::bundle::open_untested;
+use crate::train::files::put_json;
 use crate::train::gallery::pictures::golden_scene;
 use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::progress::{Interrupt, Meter};
@@ -42,7 +43,7 @@ const TOKEN_TABLE: &str = "text_model.embeddings.token_embedding.weight";
 /// An import: source, target and precision.
 #[derive(Debug, Clone)]
 pub struct Import {
-    /// The checkpoint.
+    /// Where the checkpoint comes from.
     pub source: CheckpointSource,
     /// The folder to make.
     pub out: PathBuf,
@@ -92,12 +93,8 @@ pub fn import(job: &Import) -> Result<Imported> {
     let folder = staging.folder();
     let shards = write_shards(&mut prepared, job.precision, folder, interrupt)?;
     let (manifest, session) = write_manifest(&prepared, shards, job, folder)?;
-    let verdict = golden::judge(
-        &session,
-        job.precision,
-        prepared.origin.as_ref(),
-        job.golden_picture.as_deref(),
-    )?;
+    let (origin, picture) = (prepared.origin.as_ref(), job.golden_picture.as_deref());
+    let verdict = golden::judge(&session, job.precision, origin, picture)?;
     staging.finish()?;
     Ok(Imported { manifest, verdict })
 }
@@ -123,12 +120,11 @@ fn prepare(job: &Import) -> Result<Prepared> {
     if let Some(tokenizer) = read_tokenizer(job)? {
         beside.replace_tokenizer(tokenizer);
     }
-    let description =
-        describe(&mapping, &beside, |name| checkpoint.integer(name)).with_context(in_file)?;
+    let description = describe(&mapping, &beside, |name| checkpoint.integer(name));
     Ok(Prepared {
+        description: description.with_context(in_file)?,
         checkpoint,
         mapping,
-        description,
         origin: Some(found.origin),
         seed: 0,
     })
@@ -154,11 +150,8 @@ fn prepare_random(job: &Import, seed: u64) -> Result<Prepared> {
 }
 
 fn read_tokenizer(job: &Import) -> Result<Option<Vec<u8>>> {
-    let Some(path) = &job.tokenizer else {
-        return Ok(None);
-    };
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-    Ok(Some(bytes))
+    let read = |path: &PathBuf| std::fs::read(path).with_context(|| path.display().to_string());
+    job.tokenizer.as_ref().map(read).transpose()
 }
 
 fn write_shards(
@@ -193,7 +186,6 @@ fn write_shards(
     Ok([text.finish()?, tokens.finish()?, image.finish()?].concat())
 }
 
-/// Writes everything else.
 fn write_manifest(
     prepared: &Prepared,
     shards: Vec<Shard>,
@@ -202,31 +194,53 @@ fn write_manifest(
 ) -> Result<(Manifest, Session)> {
     let description = &prepared.description;
     std::fs::write(folder.join("tokenizer.json"), &description.tokenizer)?;
-    let name = job.out.file_name().unwrap_or_default().to_string_lossy();
+    let encoder = EncoderConfig::Clip(description.clip.clone());
     let manifest = Manifest {
-        format: FORMAT,
-        name: name.into_owned(),
         title: match prepared.origin {
             Some(_) => description.title(),
             None => format!("{} with random weights", description.title()),
         },
         license: license(prepared.origin.as_ref()),
-        encoder: EncoderConfig::Clip(description.clip.clone()),
-        preprocess: description.preprocess.clone(),
-        tokenizer: file_entry("tokenizer.json", &description.tokenizer),
         shards,
-        adapters: None,
-        reference_uncertainty: None,
-        out_of_distribution: None,
-        golden: None,
         provenance: Provenance {
             command: job.command.clone(),
             seed: prepared.seed,
             origin: prepared.origin.clone(),
             ..commit_and_date()
         },
+        ..bare_manifest(
+            &job.out,
+            encoder,
+            &description.preprocess,
+            &description.tokenizer,
+        )
     };
     complete(manifest, folder)
+}
+
+/// The manifest of an encoder without shards, titles and adapters.
+pub(super) fn bare_manifest(
+    out: &Path,
+    encoder: EncoderConfig,
+    preprocess: &ImagePreprocess,
+    tokenizer: &[u8],
+) -> Manifest {
+    let name = out.file_name().unwrap_or_default().to_string_lossy();
+    Manifest {
+        format: FORMAT,
+        name: name.into_owned(),
+        title: String::new(),
+        license: String::new(),
+        encoder,
+        preprocess: preprocess.clone(),
+        tokenizer: file_entry("tokenizer.json", tokenizer),
+        shards: Vec::new(),
+        adapters: None,
+        reference_uncertainty: None,
+        out_of_distribution: None,
+        golden: None,
+        provenance: Provenance::default(),
+    }
 }
 
 /// Writes the manifest with its golden values, which are those of the weights as they are stored.
@@ -237,10 +251,7 @@ pub(super) fn complete(mut manifest: Manifest, folder: &Path) -> Result<(Manifes
     let session = open_untested(manifest.clone(), folder, &device::cpu())?;
     let found = pollster::block_on(session.golden_readings(&captions, &picture))?;
     manifest.golden = Some(found.into_golden(captions, file_entry("golden.png", &picture)));
-    std::fs::write(
-        folder.join("manifest.json"),
-        serde_json::to_string_pretty(&manifest)?,
-    )?;
+    put_json(&folder.join("manifest.json"), &manifest)?;
     Ok((manifest, session))
 }
 
@@ -249,8 +260,7 @@ fn license(origin: Option<&CheckpointOrigin>) -> String {
         return "MIT OR Apache-2.0".to_owned();
     };
     let owner = origin.source.split_once('/').map(|(owner, _)| owner);
-    let known = owner.and_then(original::license);
-    match known {
+    match owner.and_then(original::license) {
         Some(license) => license.to_owned(),
         None if golden::claims_to_be_genuine(origin) => "MIT".to_owned(),
         None => format!("not known; see {}", origin.source),

@@ -13,7 +13,7 @@ use super::pickle::{self, Leaves};
 use super::tensor_file::{TensorFile, unreadable};
 use super::torch::{check_extent, gather};
 use crate::error::{Error, Result};
-use crate::weights::original::{Entry, TensorDtype};
+use crate::weights::original::Entry;
 
 /// The whole first pickle: protocol 2, a number of ten bytes, the end.
 pub(super) const MAGIC: [u8; 15] = [
@@ -45,10 +45,8 @@ impl LegacyFile {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| unreadable(path, &error))?;
         let mut start = Vec::new();
-        (&file)
-            .take(MAX_PICKLE_BYTES)
-            .read_to_end(&mut start)
-            .map_err(|error| unreadable(path, &error))?;
+        let read = (&file).take(MAX_PICKLE_BYTES).read_to_end(&mut start);
+        read.map_err(|error| unreadable(path, &error))?;
         let mut position = MAGIC.len();
         for _ in 0..N_PREFACES {
             position += pickle::read_first(&start[position..])?.1;
@@ -76,12 +74,12 @@ impl LegacyFile {
             let Some(storage) = storages.get(key) else {
                 return Err(self.invalid(&format!("no tensor has the storage {key}")));
             };
-            let n_values = u64::from_le_bytes(self.bytes_at(position)?);
-            if n_values != storage.n_values as u64 {
-                return Err(self.invalid(&format!(
-                    "storage {key} has {n_values} values, expected {}",
-                    storage.n_values
-                )));
+            let mut count = [0; 8];
+            self.read_at(position, &mut count)?;
+            let (found, expected) = (u64::from_le_bytes(count), storage.n_values);
+            if found != expected as u64 {
+                let reason = format!("storage {key} has {found} values, expected {expected}");
+                return Err(self.invalid(&reason));
             }
             self.starts.insert(key.clone(), position + COUNT_BYTES);
             let bytes = storage.n_values.checked_mul(storage.dtype.bytes());
@@ -100,10 +98,8 @@ impl LegacyFile {
         for (name, tensor) in &self.leaves.tensors {
             let storage = &tensor.storage;
             // A storage that was found is no larger than any file.
-            let end = self
-                .starts
-                .get(&storage.key)
-                .map(|start| start + (storage.n_values * storage.dtype.bytes()) as u64);
+            let bytes = || (storage.n_values * storage.dtype.bytes()) as u64;
+            let end = self.starts.get(&storage.key).map(|start| start + bytes());
             if end.is_none_or(|end| end > file_bytes) {
                 return Err(self.invalid(&format!("{name}: its values are not in the file")));
             }
@@ -114,28 +110,12 @@ impl LegacyFile {
         Ok(())
     }
 
-    fn bytes_at<const N: usize>(&self, position: u64) -> Result<[u8; N]> {
-        let mut bytes = [0; N];
+    fn read_at(&self, position: u64, bytes: &mut [u8]) -> Result<()> {
         let mut file = &self.file;
-        file.seek(SeekFrom::Start(position))
-            .and_then(|_| file.read_exact(&mut bytes))
-            .map_err(|error| unreadable(&self.path, &error))?;
-        Ok(bytes)
-    }
-
-    fn values_at(
-        &self,
-        name: &str,
-        start: u64,
-        dtype: TensorDtype,
-        n_values: usize,
-    ) -> Result<Vec<f32>> {
-        let mut bytes = vec![0; n_values * dtype.bytes()];
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(start))
-            .and_then(|_| file.read_exact(&mut bytes))
-            .map_err(|error| unreadable(&self.path, &error))?;
-        dtype.decode(name, &bytes)
+        let read = file
+            .seek(SeekFrom::Start(position))
+            .and_then(|_| file.read_exact(bytes));
+        read.map_err(|error| unreadable(&self.path, &error))
     }
 
     fn invalid(&self, reason: &str) -> Error {
@@ -153,8 +133,8 @@ impl TensorFile for LegacyFile {
         let tensor = self.leaves.tensors.get(name).ok_or_else(missing)?;
         let storage = &tensor.storage;
         let start = self.starts.get(&storage.key).copied();
-        let start = start.ok_or_else(missing)?;
-        let values = self.values_at(name, start, storage.dtype, storage.n_values)?;
-        Ok(gather(values, tensor))
+        let mut bytes = vec![0; storage.n_values * storage.dtype.bytes()];
+        self.read_at(start.ok_or_else(missing)?, &mut bytes)?;
+        Ok(gather(storage.dtype.decode(name, &bytes)?, tensor))
     }
 }

@@ -7,7 +7,7 @@ use super::random::RandomCheckpoint;
 use super::safetensors::SafetensorsFile;
 use super::tensor_file::{TensorFile, unreadable};
 use super::torch::TorchArchive;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 
 /// Opens a checkpoint by what its first bytes say it is, not by its name.
 ///
@@ -27,12 +27,11 @@ pub fn open(path: &Path) -> Result<Box<dyn TensorFile>> {
     }
     // A pickle begins with its protocol; the second byte of a header's length could be anything, its ninth is `{`.
     let is_pickle = start.first() == Some(&0x80) && start.get(8) != Some(&b'{');
-    if is_pickle {
-        return Err(Error::Weights(format!(
-            "{}: a bare pickle, which is no file of torch.save; load it there and save it with torch.save",
-            path.display()
-        )));
-    }
+    refuse_if!(
+        is_pickle,
+        "{}: a bare pickle, which is no file of torch.save; load it there and save it with torch.save",
+        path.display()
+    );
     Ok(Box::new(SafetensorsFile::open(path)?))
 }
 

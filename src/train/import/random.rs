@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
 use super::tensor_file::TensorFile;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::weights::original::{Entry, TensorDtype, n_values};
 
 /// Standard deviation of biases and class embeddings, and of a norm's weight around 1.
@@ -41,7 +41,7 @@ impl TensorFile for RandomCheckpoint {
 
     fn read(&mut self, name: &str) -> Result<Vec<f32>> {
         let Some(Entry { shape, .. }) = self.entries.get(name) else {
-            return Err(Error::Weights(format!("{name}: missing")));
+            refuse!("{name}: missing");
         };
         let n_values = n_values(name, shape)?;
         let is_scale = name.contains("norm") && name.ends_with("weight");
@@ -53,8 +53,8 @@ impl TensorFile for RandomCheckpoint {
             [_, rest @ ..] => (0.0, (rest.iter().product::<usize>() as f32).powf(-0.5)),
         };
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed ^ fnv1a(name));
-        Ok((0..n_values.div_ceil(2))
-            .flat_map(|_| normal_pair(&mut rng))
+        let normals = (0..n_values.div_ceil(2)).flat_map(|_| normal_pair(&mut rng));
+        Ok(normals
             .take(n_values)
             .map(|normal| mean + std * normal)
             .collect())
@@ -92,11 +92,8 @@ mod tests {
         let read = |seed, name| checkpoint(seed).read(name).expect("a tensor");
         assert_eq!(read(1, "a.weight"), read(1, "a.weight"), "the same again");
         assert_ne!(read(1, "a.weight"), read(2, "a.weight"), "another seed");
-        assert_eq!(
-            read(1, "b.norm.weight").len(),
-            999,
-            "an odd number of values"
-        );
+        let n_odd = read(1, "b.norm.weight").len();
+        assert_eq!(n_odd, 999, "an odd number of values");
     }
 
     #[test]
@@ -107,9 +104,7 @@ mod tests {
         let variance = values.iter().map(|value| value * value).sum::<f32>() / n;
         // Four standard errors of ten thousand normals of variance 1/200.
         assert!(mean.abs() < 4.0 * (0.005 / n).sqrt(), "mean {mean}");
-        assert!(
-            (variance * 200.0 - 1.0).abs() < 4.0 * (2.0 / n).sqrt(),
-            "variance {variance}"
-        );
+        let error = (variance * 200.0 - 1.0).abs();
+        assert!(error < 4.0 * (2.0 / n).sqrt(), "variance {variance}");
     }
 }

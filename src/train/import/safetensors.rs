@@ -6,7 +6,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::tensor_file::{TensorFile, unreadable};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse, refuse_if};
 use crate::weights::original::{Entry, Index, header_range};
 
 /// An open safetensors file.
@@ -34,10 +34,10 @@ impl SafetensorsFile {
         file.read_exact(&mut length).map_err(failed)?;
         let header = header_range(length, file_bytes).map_err(|error| invalid(&error))?;
         let mut json = Vec::new();
-        (&mut file)
+        let read = (&mut file)
             .take(header.end - header.start)
-            .read_to_end(&mut json)
-            .map_err(failed)?;
+            .read_to_end(&mut json);
+        read.map_err(failed)?;
         let index = Index::read(&json, Some(file_bytes)).map_err(|error| invalid(&error))?;
         Ok(Self {
             path: path.to_owned(),
@@ -56,23 +56,19 @@ impl TensorFile for SafetensorsFile {
         let (Some(entry), Some(range)) =
             (self.index.entries.get(name), self.index.ranges.get(name))
         else {
-            return Err(Error::Weights(format!("{name}: missing")));
+            refuse!("{name}: missing");
         };
         let mut bytes = Vec::new();
         let start = SeekFrom::Start(range.start);
-        self.file
+        let (file, n_bytes) = (&mut self.file, range.end - range.start);
+        let read = file
             .seek(start)
-            .and_then(|_| {
-                (&mut self.file)
-                    .take(range.end - range.start)
-                    .read_to_end(&mut bytes)
-            })
-            .map_err(|error| unreadable(&self.path, &error))?;
-        if bytes.len() as u64 != range.end - range.start {
-            return Err(Error::Weights(format!(
-                "{name}: the file ended while it was read"
-            )));
-        }
+            .and_then(|_| file.take(n_bytes).read_to_end(&mut bytes));
+        read.map_err(|error| unreadable(&self.path, &error))?;
+        refuse_if!(
+            bytes.len() as u64 != range.end - range.start,
+            "{name}: the file ended while it was read"
+        );
         entry.dtype.decode(name, &bytes)
     }
 }

@@ -49,16 +49,14 @@ impl<'a> ShardWriter<'a> {
 
     /// Takes a tensor; one that is larger than a file is cut by rows.
     pub(super) fn push(&mut self, record: TensorRecord) -> Result<()> {
-        let bytes =
-            |record: &TensorRecord| self.precision.tensor_bytes(&record.name, &record.shape);
-        if bytes(&record) > self.max_bytes && record.shape.len() >= 2 {
-            let row_bytes = bytes(&record).div_ceil(record.shape[0]);
+        let bytes = self.precision.tensor_bytes(&record.name, &record.shape);
+        if bytes > self.max_bytes && record.shape.len() >= 2 {
+            let row_bytes = bytes.div_ceil(record.shape[0]);
             let n_rows = (self.max_bytes / row_bytes).max(1);
             return pieces(record, n_rows)
                 .into_iter()
                 .try_for_each(|piece| self.push(piece));
         }
-        let bytes = bytes(&record);
         if self.pending_bytes + bytes > self.max_bytes {
             self.flush()?;
         }
@@ -118,15 +116,15 @@ mod tests {
 
     #[test]
     fn tensors_fill_files_and_a_large_one_is_cut_by_rows() {
-        let folder = std::env::temp_dir().join(format!("kappascope-shards-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder for the test");
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let folder = folder.path();
         let record = |name: &str, n_rows: u8| TensorRecord {
             name: name.to_owned(),
             shape: vec![n_rows.into(), 2],
             values: (0..2 * n_rows).map(f32::from).collect(),
         };
         let records = vec![record("a", 2), record("b", 5), record("c", 1)];
-        let mut writer = ShardWriter::new(&folder, "text", Part::Text, Precision::F32);
+        let mut writer = ShardWriter::new(folder, "text", Part::Text, Precision::F32);
         // Two rows of two values.
         writer.max_bytes = 16;
         for record in records.clone() {
@@ -141,6 +139,5 @@ mod tests {
             read(&bytes).expect("safetensors")
         });
         assert_eq!(join(read.collect()), Ok(records), "put together again");
-        std::fs::remove_dir_all(folder).expect("the test's folder");
     }
 }

@@ -12,9 +12,9 @@ use crate::weights::original::CompanionFiles;
 /// Where a checkpoint comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckpointSource {
-    /// The model hub.
+    /// A model of the model hub.
     Hub {
-        /// Owner and name.
+        /// Owner and name, as in `openai/clip-vit-base-patch32`.
         id: String,
         /// Branch, tag or commit; the pinned commit if there is one and nothing else is said.
         revision: Option<String>,
@@ -44,19 +44,16 @@ impl CheckpointSource {
     /// Neither.
     pub fn parse(source: &str, revision: Option<&str>) -> Result<Self> {
         if Path::new(source).exists() {
-            ensure!(
-                revision.is_none(),
-                "{source} is a file, which has no revision"
-            );
+            let has_none = revision.is_none();
+            ensure!(has_none, "{source} is a file, which has no revision");
             return Ok(Self::Local(source.into()));
         }
         let is_name = |part: &str| {
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
             !part.is_empty() && !part.starts_with('.') && part.chars().all(plain)
         };
-        let is_id = source
-            .split_once('/')
-            .is_some_and(|(owner, name)| is_name(owner) && is_name(name));
+        let parts = source.split_once('/');
+        let is_id = parts.is_some_and(|(owner, name)| is_name(owner) && is_name(name));
         ensure!(
             is_id,
             "{source}: no such file, and no id at the model hub, which would be like openai/clip-vit-base-patch32"
@@ -98,11 +95,8 @@ impl CheckpointFiles {
         }
         let weights = WEIGHTS.iter().map(|file| path.join(file));
         let Some(weights) = weights.clone().find(|file| file.is_file()) else {
-            bail!(
-                "{}: none of {} in this folder",
-                path.display(),
-                WEIGHTS.join(", ")
-            );
+            let (path, names) = (path.display(), WEIGHTS.join(", "));
+            bail!("{path}: none of {names} in this folder");
         };
         Self::beside(weights)
     }
@@ -110,16 +104,13 @@ impl CheckpointFiles {
     fn beside(weights: PathBuf) -> Result<Self> {
         let folder = weights.parent().unwrap_or(Path::new(""));
         let mut beside = CompanionFiles::default();
-        for name in CompanionFiles::FILES
-            .into_iter()
-            .chain(CompanionFiles::OLD_TOKENIZER)
-        {
+        let names = CompanionFiles::FILES.into_iter();
+        for name in names.chain(CompanionFiles::OLD_TOKENIZER) {
             let path = folder.join(name);
             if path.is_file() {
                 let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
-                beside
-                    .put(name, bytes)
-                    .with_context(|| folder.display().to_string())?;
+                let put = beside.put(name, bytes);
+                put.with_context(|| folder.display().to_string())?;
             }
         }
         let checkpoint = file_entry_of(&weights)?;

@@ -20,8 +20,9 @@ pub(super) struct Staging {
 
 /// Refuses a folder that is there and must not be replaced.
 pub(super) fn check(out: &Path, existing: Existing) -> Result<()> {
+    let may_be_made = existing == Existing::Replace || !out.exists();
     ensure!(
-        existing == Existing::Replace || !out.exists(),
+        may_be_made,
         "{}: is there already; --force replaces it",
         out.display()
     );
@@ -34,9 +35,8 @@ impl Staging {
     /// As [`check`], or the parent of `out` cannot be written.
     pub(super) fn new(out: &Path, existing: Existing) -> Result<Self> {
         check(out, existing)?;
-        let name = out
-            .file_name()
-            .with_context(|| format!("{}: no name for a folder", out.display()))?;
+        let name = out.file_name();
+        let name = name.with_context(|| format!("{}: no name for a folder", out.display()))?;
         let name = format!(".{}.{}", name.to_string_lossy(), std::process::id());
         let folder = out.with_file_name(name);
         let creating = || format!("creating {}", folder.display());
@@ -82,10 +82,8 @@ impl Drop for Staging {
 mod tests {
     use super::*;
 
-    fn scratch(test: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("kappascope-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder for the test");
-        folder
+    fn scratch() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a folder for the test")
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -98,18 +96,18 @@ mod tests {
 
     #[test]
     fn an_unfinished_folder_leaves_nothing() {
-        let scratch = scratch("unfinished");
-        let staging = Staging::new(&scratch.join("model"), Existing::Refuse).expect("a new folder");
+        let scratch = scratch();
+        let out = scratch.path().join("model");
+        let staging = Staging::new(&out, Existing::Refuse).expect("a new folder");
         std::fs::write(staging.folder().join("half"), "x").expect("a file");
         drop(staging);
-        assert_eq!(names(&scratch), Vec::<String>::new(), "nothing stays");
-        std::fs::remove_dir_all(scratch).expect("the test's folder");
+        assert_eq!(names(scratch.path()), Vec::<String>::new(), "nothing stays");
     }
 
     #[test]
     fn an_existing_folder_is_replaced_only_when_asked() {
-        let scratch = scratch("existing");
-        let out = scratch.join("model");
+        let scratch = scratch();
+        let out = scratch.path().join("model");
         std::fs::create_dir(&out).expect("a folder");
         std::fs::write(out.join("old"), "x").expect("a file");
         let refused = Staging::new(&out, Existing::Refuse).expect_err("it is there");
@@ -118,7 +116,6 @@ mod tests {
         std::fs::write(staging.folder().join("new"), "x").expect("a file");
         staging.finish().expect("replaced");
         assert_eq!(names(&out), ["new"], "the new files alone");
-        assert_eq!(names(&scratch), ["model"], "nothing beside it");
-        std::fs::remove_dir_all(scratch).expect("the test's folder");
+        assert_eq!(names(scratch.path()), ["model"], "nothing beside it");
     }
 }

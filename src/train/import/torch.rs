@@ -14,7 +14,7 @@ use zip::ZipArchive;
 
 use super::pickle::{self, Leaves, PickledTensor};
 use super::tensor_file::{TensorFile, unreadable};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse, refuse_if};
 use crate::weights::original::{Entry, n_values};
 
 /// Largest pickle that is read; that of ViT-B/32 has 0.1 MB.
@@ -39,15 +39,15 @@ impl TorchArchive {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let invalid = |reason: String| Error::Weights(format!("{}: {reason}", path.display()));
         let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-        let mut zip = ZipArchive::new(BufReader::new(file))
-            .map_err(|error| invalid(format!("not a whole zip archive: {error}")))?;
+        let zip = ZipArchive::new(BufReader::new(file));
+        let mut zip = zip.map_err(|error| invalid(format!("not a whole zip archive: {error}")))?;
         let root = root(&zip).map_err(invalid)?;
         let pickle = member(
             &mut zip,
             &format!("{root}{PICKLE_MEMBER}"),
             MAX_PICKLE_BYTES,
-        )
-        .map_err(invalid)?;
+        );
+        let pickle = pickle.map_err(invalid)?;
         let leaves = pickle::read(&pickle).map_err(|error| invalid(error.to_string()))?;
         let mut archive = Self {
             path: path.to_owned(),
@@ -56,9 +56,8 @@ impl TorchArchive {
             entries: BTreeMap::new(),
             leaves,
         };
-        archive.entries = archive
-            .check()
-            .map_err(|error| invalid(error.to_string()))?;
+        let entries = archive.check();
+        archive.entries = entries.map_err(|error| invalid(error.to_string()))?;
         Ok(archive)
     }
 
@@ -69,19 +68,16 @@ impl TorchArchive {
             let storage = &tensor.storage;
             let invalid = |reason: String| Error::Weights(format!("{name}: {reason}"));
             let member_name = format!("{}data/{}", self.root, storage.key);
-            let member = self
-                .zip
-                .by_name(&member_name)
-                .map_err(|error| invalid(format!("{member_name}: {error}")))?;
-            let bytes = storage.dtype.bytes().checked_mul(storage.n_values);
-            if bytes.map(|bytes| bytes as u64) != Some(member.size()) {
-                return Err(invalid(format!(
-                    "{member_name} has {} bytes, expected {} values of {} bytes",
-                    member.size(),
-                    storage.n_values,
-                    storage.dtype.bytes()
-                )));
-            }
+            let member = self.zip.by_name(&member_name);
+            let member = member.map_err(|error| invalid(format!("{member_name}: {error}")))?;
+            let (found, n, each) = (member.size(), storage.n_values, storage.dtype.bytes());
+            let is_whole = each
+                .checked_mul(n)
+                .is_some_and(|bytes| bytes as u64 == found);
+            refuse_if!(
+                !is_whole,
+                "{name}: {member_name} has {found} bytes, expected {n} values of {each} bytes"
+            );
             check_extent(name, tensor)?;
             let (dtype, shape) = (storage.dtype, tensor.shape.clone());
             entries.insert(name.clone(), Entry { dtype, shape });
@@ -99,7 +95,7 @@ impl TensorFile for TorchArchive {
         let invalid =
             |reason: String| Error::Weights(format!("{}: {name}: {reason}", self.path.display()));
         let Some(tensor) = self.leaves.tensors.get(name) else {
-            return Err(Error::Weights(format!("{name}: missing")));
+            refuse!("{name}: missing");
         };
         let storage = &tensor.storage;
         let member_name = format!("{}data/{}", self.root, storage.key);
@@ -116,10 +112,9 @@ impl TensorFile for TorchArchive {
 
 /// The folder of the one `data.pkl`.
 fn root(zip: &ZipArchive<BufReader<File>>) -> Result<String, String> {
-    let mut roots = zip
-        .file_names()
-        .filter_map(|name| Some(name.ok()?.strip_suffix(PICKLE_MEMBER)?.to_owned()))
-        .filter(|root| root.ends_with('/') && root.matches('/').count() == 1);
+    let names = zip.file_names();
+    let roots = names.filter_map(|name| Some(name.ok()?.strip_suffix(PICKLE_MEMBER)?.to_owned()));
+    let mut roots = roots.filter(|root| root.ends_with('/') && root.matches('/').count() == 1);
     match (roots.next(), roots.next()) {
         (Some(root), None) => Ok(root),
         (None, _) => Err("no data.pkl in the archive, expected a file of torch.save".to_owned()),
@@ -136,16 +131,15 @@ fn member(
     let mut member = zip
         .by_name(name)
         .map_err(|error| format!("{name}: {error}"))?;
-    if member.size() > max_bytes {
+    let size = member.size();
+    if size > max_bytes {
         return Err(format!(
-            "{name}: {} bytes, expected at most {max_bytes}",
-            member.size()
+            "{name}: {size} bytes, expected at most {max_bytes}"
         ));
     }
     let mut bytes = Vec::new();
-    member
-        .read_to_end(&mut bytes)
-        .map_err(|error| format!("{name}: {error}"))?;
+    let read = member.read_to_end(&mut bytes);
+    read.map_err(|error| format!("{name}: {error}"))?;
     Ok(bytes)
 }
 
@@ -157,7 +151,7 @@ pub(super) fn check_extent(name: &str, tensor: &PickledTensor) -> Result<()> {
         shape,
         strides,
     } = tensor;
-    let n_values = n_values(name, shape)?;
+    let (n_values, n_stored) = (n_values(name, shape)?, storage.n_values);
     let last = shape
         .iter()
         .zip(strides)
@@ -167,16 +161,13 @@ pub(super) fn check_extent(name: &str, tensor: &PickledTensor) -> Result<()> {
                 .checked_add(last)
         });
     let fits = shape.len() == strides.len()
-        && n_values <= storage.n_values
-        && (n_values == 0 || last.is_some_and(|last| last < storage.n_values));
-    if fits {
-        Ok(())
-    } else {
-        Err(Error::Weights(format!(
-            "{name}: shape {shape:?} with strides {strides:?} from {offset} leaves its storage of {} values",
-            storage.n_values
-        )))
-    }
+        && n_values <= n_stored
+        && (n_values == 0 || last.is_some_and(|last| last < n_stored));
+    refuse_if!(
+        !fits,
+        "{name}: shape {shape:?} with strides {strides:?} from {offset} leaves its storage of {n_stored} values"
+    );
+    Ok(())
 }
 
 /// The tensor's values in row-major order.

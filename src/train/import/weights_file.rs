@@ -37,13 +37,10 @@ pub(super) fn file_entry_of(path: &Path) -> Result<FileEntry> {
         bytes += n as u64;
     }
     let name = path.file_name().unwrap_or_default();
+    let hash = hash.finalize();
     Ok(FileEntry {
         file: name.to_string_lossy().into_owned(),
         bytes,
-        sha256: hash
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
+        sha256: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
     })
 }

@@ -14,7 +14,7 @@ use crate::model::adapter::{
 };
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
-/// The contrastive loss.
+/// The contrastive loss of matching pictures and captions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContrastiveLoss {
     /// A softmax over pictures and one over captions, as released.

@@ -9,9 +9,8 @@ use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::eigen::Eigen;
-use super::method::{Method, columns};
+use super::method::{Method, columns, parameters_of};
 use crate::model::clip::normalize;
-use crate::model::parameters::{ParameterVisitor, Parameters};
 
 /// Rows whose curvature is summed in one pass, which bounds the memory.
 const ROWS_PER_PASS: usize = 1024;
@@ -64,10 +63,8 @@ impl Laplace {
         let input = activations.rows.clone();
         let input = input.clone().transpose().matmul(input) / (n as f64).sqrt();
         let output = curvature(features, candidates, logit_scale) / (n as f64).sqrt();
-        let (a, b) = (
-            Eigen::of(on_host(input)?, tower_width),
-            Eigen::of(on_host(output)?, embed_dim),
-        );
+        let a = Eigen::of(on_host(input)?, tower_width);
+        let b = Eigen::of(on_host(output)?, embed_dim);
         let prior_precision = best_precision(&a.values, &b.values, activations.squared_weight_norm);
         let root = prior_precision.sqrt();
         let inverse = |eigen: &Eigen| eigen.function(|value| 1.0 / (value.max(0.0) + root));
@@ -123,9 +120,8 @@ fn curvature_of(rows: Tensor<2>, others: &Tensor<2>, logit_scale: f64) -> Tensor
 
     // Σ p (ẑ − êt)(ẑ − êt)ᵀ / ‖e‖²
     let of_candidate = weight.sum_dim(0).transpose(); // [n_others, 1]
-    let squares = (others.clone() * of_candidate)
-        .transpose()
-        .matmul(others.clone());
+    let weighted = others.clone() * of_candidate;
+    let squares = weighted.transpose().matmul(others.clone());
     let along = weighted_cosine.clone().matmul(others.clone()); // [n, embed_dim]
     let mixed = along.transpose().matmul(unit.clone());
     let of_row = (weighted_cosine * cosine.clone()).sum_dim(1); // [n, 1]
@@ -148,12 +144,8 @@ fn best_precision(a: &[f64], b: &[f64], squared_weight_norm: f64) -> f64 {
     let slope = |log_precision: f64| {
         let precision = log_precision.exp();
         let root = precision.sqrt();
-        let shares = |values: &[f64]| -> f64 {
-            values
-                .iter()
-                .map(|value| root / (value.max(0.0) + root))
-                .sum()
-        };
+        let share = |value: &f64| root / (value.max(0.0) + root);
+        let shares = |values: &[f64]| values.iter().map(share).sum::<f64>();
         p * q - precision * squared_weight_norm - p * shares(a) - q * shares(b)
     };
     let (mut low, mut high) = LOG_PRECISION;
@@ -229,14 +221,7 @@ impl Method for BayesVlm {
     }
 }
 
-impl Parameters for BayesVlm {
-    fn visit_parameters<V: ParameterVisitor>(
-        &mut self,
-        _visitor: &mut V,
-    ) -> crate::error::Result<()> {
-        Ok(())
-    }
-}
+parameters_of!(BayesVlm: );
 
 #[cfg(test)]
 mod tests {
@@ -247,15 +232,13 @@ mod tests {
     fn the_curvature_is_the_sum_of_one_matrix_a_row() {
         let device = cpu();
         let rows = Tensor::<2>::from_floats([[1.0, 2.0, -0.5], [-0.7, 0.1, 0.9]], &device);
-        let others = Tensor::<2>::from_floats(
-            [
-                [0.5, 0.5, 0.5],
-                [0.8, 0.0, -0.6],
-                [0.0, -1.0, 2.0],
-                [1.0, 1.0, 0.0],
-            ],
-            &device,
-        );
+        let others = [
+            [0.5, 0.5, 0.5],
+            [0.8, 0.0, -0.6],
+            [0.0, -1.0, 2.0],
+            [1.0, 1.0, 0.0],
+        ];
+        let others = Tensor::<2>::from_floats(others, &device);
         let scale = 3.0;
         let found = curvature(&rows, &others, scale);
         let unit_others = normalize(others);
@@ -268,9 +251,8 @@ mod tests {
                 (Tensor::eye(3, &device) - unit.clone().transpose().matmul(unit.clone())) / norm;
             let p = softmax(unit.matmul(unit_others.clone().transpose()) * scale, 1); // [1, 4]
             let mean = p.clone().matmul(unit_others.clone());
-            let second = (unit_others.clone() * p.transpose())
-                .transpose()
-                .matmul(unit_others.clone());
+            let weighted = unit_others.clone() * p.transpose();
+            let second = weighted.transpose().matmul(unit_others.clone());
             let inner = second - mean.clone().transpose().matmul(mean);
             expected = expected + jacobian.clone().matmul(inner).matmul(jacobian) * (scale * scale);
         }
@@ -289,11 +271,10 @@ mod tests {
         };
         let best = best_precision(&a, &b, norm);
         for other in [best * 0.99, best * 1.01] {
+            let (at_best, at_other) = (evidence(best), evidence(other));
             assert!(
-                evidence(best) > evidence(other),
-                "λ {best}: {}, λ {other}: {}",
-                evidence(best),
-                evidence(other)
+                at_best > at_other,
+                "λ {best}: {at_best}, λ {other}: {at_other}"
             );
         }
     }

@@ -3,11 +3,9 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Side, scalar};
-use crate::error::Result;
+use super::method::{Method, parameters_of, scalar};
 use crate::model::adapter::{AdapterConfig, Perceptron};
 use crate::model::clip::normalize;
-use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// An adapter that moves captions and says nothing of their uncertainty.
 #[derive(Module, Debug)]
@@ -32,22 +30,9 @@ impl Method for Deterministic {
         normalize(self.text.forward(features))
     }
 
-    fn uncertain_side(&self) -> Option<Side> {
-        None
-    }
-
-    fn uncertainty(&self, _rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        None
-    }
-
     fn logit_scale(&self) -> Option<Tensor<1>> {
         Some(self.logit_scale.val())
     }
 }
 
-impl Parameters for Deterministic {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        self.text.visit_as("text", visitor)?;
-        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
-    }
-}
+parameters_of!(Deterministic: text, logit_scale);

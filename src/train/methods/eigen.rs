@@ -15,9 +15,8 @@ pub(super) struct Eigen {
 impl Eigen {
     /// Of a symmetric matrix, row by row.
     pub(super) fn of(mut matrix: Vec<f64>, n: usize) -> Self {
-        let mut vectors: Vec<f64> = (0..n * n)
-            .map(|i| if i / n == i % n { 1.0 } else { 0.0 })
-            .collect();
+        let one = (0..n * n).map(|i| if i / n == i % n { 1.0 } else { 0.0 });
+        let mut vectors: Vec<f64> = one.collect();
         let norm: f64 = matrix.iter().map(|x| x * x).sum();
         for _ in 0..MAX_SWEEPS {
             if off_diagonal(&matrix, n) <= norm * f64::EPSILON * f64::EPSILON {
@@ -98,30 +97,25 @@ mod tests {
         for (k, value) in found.iter().enumerate() {
             let angle = std::f64::consts::PI * (k + 1) as f64 / (N + 1) as f64;
             let expected = 2.0 - 2.0 * angle.cos();
-            assert!(
-                (value - expected).abs() < TOLERANCE,
-                "value {k}: {value}, expected {expected}"
-            );
+            let error = (value - expected).abs();
+            assert!(error < TOLERANCE, "value {k}: {value}, expected {expected}");
         }
     }
 
     #[test]
     fn the_inverse_times_the_matrix_is_one() {
         const N: usize = 5;
-        let matrix: Vec<f64> = (0..N * N)
-            .map(|at| {
-                1.0 / (1.0 + (at / N + at % N) as f64) + f64::from(u8::from(at / N == at % N))
-            })
-            .collect();
+        let matrix = (0..N * N).map(|at| {
+            1.0 / (1.0 + (at / N + at % N) as f64) + f64::from(u8::from(at / N == at % N))
+        });
+        let matrix: Vec<f64> = matrix.collect();
         let inverse = Eigen::of(matrix.clone(), N).function(f64::recip);
         for at in 0..N * N {
             let (i, j) = (at / N, at % N);
             let found: f64 = (0..N).map(|k| matrix[i * N + k] * inverse[k * N + j]).sum();
             let expected = if i == j { 1.0 } else { 0.0 };
-            assert!(
-                (found - expected).abs() < TOLERANCE,
-                "entry {i}, {j}: {found}"
-            );
+            let error = (found - expected).abs();
+            assert!(error < TOLERANCE, "entry {i}, {j}: {found}");
         }
     }
 }

@@ -10,11 +10,9 @@ use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::method::{Method, Pairs};
-use crate::error::Result;
+use super::method::{Method, Pairs, parameters_of};
 use crate::model::adapter::{AdapterConfig, Perceptron, evidential_loss};
 use crate::model::clip::normalize;
-use crate::model::parameters::{ParameterVisitor, Parameters};
 
 /// The released factor on the cosine, which is not trained.
 const LOGIT_SCALE: f64 = 100.0;
@@ -104,8 +102,4 @@ impl Method for Elip {
     }
 }
 
-impl Parameters for Elip {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        self.text.visit_as("text", visitor)
-    }
-}
+parameters_of!(Elip: text);

@@ -70,12 +70,9 @@ pub fn train<M: Method>(
     let n_texts = features.image_of_text.len();
     ensure!(n_texts > 0, "no captions to train on");
     let checkpoint = checkpoint.map(|folder| Checkpoint::new(folder, training));
-    let trained = trainer(method, training, features, device).run(
-        name,
-        training.n_steps(n_texts),
-        checkpoint.transpose()?.as_ref(),
-    )?;
-    Ok(trained.valid())
+    let (n_steps, checkpoint) = (training.n_steps(n_texts), checkpoint.transpose()?);
+    let trainer = trainer(method, training, features, device);
+    Ok(trainer.run(name, n_steps, checkpoint.as_ref())?.valid())
 }
 
 /// Seconds that a number of steps takes, after two that are not counted.
@@ -112,8 +109,8 @@ fn trainer<'a, M: Method>(
     training: &'a Training,
     features: &'a Features,
     device: Device,
-) -> Trainer<M, Batches<'a>> {
-    let batches = Batches {
+) -> Trainer<M, FeatureBatches<'a>> {
+    let batches = FeatureBatches {
         training,
         features,
         device,
@@ -123,20 +120,18 @@ fn trainer<'a, M: Method>(
 }
 
 /// Batches of cached features, the captions of each epoch in an order of its own.
-struct Batches<'a> {
+struct FeatureBatches<'a> {
     training: &'a Training,
     features: &'a Features,
     device: Device,
     order: Order,
 }
 
-impl Batches<'_> {
+impl FeatureBatches<'_> {
     /// The pairs of a step and its epoch, counted from 0. The last batch of an epoch may be short.
     fn pairs(&mut self, step: usize) -> (Pairs, usize) {
-        let batch = self.training.batch;
-        let per_epoch = self
-            .training
-            .steps_per_epoch(self.features.image_of_text.len());
+        let (batch, n_texts) = (self.training.batch, self.features.image_of_text.len());
+        let per_epoch = self.training.steps_per_epoch(n_texts);
         let (epoch, i_batch) = (step / per_epoch, step % per_epoch);
         self.order.advance_to(epoch);
         let captions = &self.order.captions;
@@ -145,7 +140,7 @@ impl Batches<'_> {
     }
 }
 
-impl<M: Method> Objective<M> for Batches<'_> {
+impl<M: Method> Objective<M> for FeatureBatches<'_> {
     fn loss(&mut self, method: &M, step: usize) -> Result<Loss> {
         let (pairs, epoch) = self.pairs(step);
         let total = method.loss(pairs, epoch + 1);
@@ -157,11 +152,8 @@ impl<M: Method> Objective<M> for Batches<'_> {
     fn learning_rate(&self, step: usize) -> f64 {
         let n_steps = self.training.n_steps(self.features.image_of_text.len());
         let phase = PI * step as f64 / n_steps as f64;
-        cosine(
-            self.training.optimizer.learning_rate(),
-            LEAST_LEARNING_RATE,
-            phase,
-        )
+        let greatest = self.training.optimizer.learning_rate();
+        cosine(greatest, LEAST_LEARNING_RATE, phase)
     }
 }
 
@@ -189,10 +181,11 @@ struct Order {
 
 impl Order {
     fn first(n: usize, seed: u64) -> Self {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let (mut rng, epoch) = (ChaCha8Rng::seed_from_u64(seed), 0);
+        let captions = shuffled(n, &mut rng);
         Self {
-            captions: shuffled(n, &mut rng),
-            epoch: 0,
+            captions,
+            epoch,
             rng,
         }
     }
@@ -230,22 +223,19 @@ mod tests {
     }
 
     #[test]
-    fn the_cosine_starts_at_the_learning_rate_and_ends_at_the_least() {
+    fn the_cosine_falls_at_every_step_from_the_learning_rate_to_the_least() {
         for (step, expected) in [
             (0, 5e-2),
             (50, (5e-2 + LEAST_LEARNING_RATE) / 2.0),
             (100, LEAST_LEARNING_RATE),
         ] {
-            let found = rate(step);
+            let error = (rate(step) - expected).abs();
             assert!(
-                (found - expected).abs() < TOLERANCE,
-                "step {step}: {found}, expected {expected}"
+                error < TOLERANCE,
+                "step {step}: {}, expected {expected}",
+                rate(step)
             );
         }
-    }
-
-    #[test]
-    fn the_cosine_falls_at_every_step() {
         for step in 0..100 {
             let (now, next) = (rate(step), rate(step + 1));
             assert!(next < now, "step {step}: {now}, then {next}");
@@ -265,11 +255,8 @@ mod tests {
         sorted.sort_unstable();
         assert_eq!(sorted, (0..50).collect::<Vec<_>>(), "each once");
         assert_ne!(order_of(&[0]), order_of(&[1]), "another in the next epoch");
-        assert_eq!(
-            order_of(&[0, 0, 1, 2, 2]),
-            order_of(&[2]),
-            "the same order when it is resumed"
-        );
+        let resumed = order_of(&[0, 0, 1, 2, 2]);
+        assert_eq!(resumed, order_of(&[2]), "the same order when it is resumed");
     }
 
     fn some_features() -> Features {
@@ -293,15 +280,11 @@ mod tests {
             mean_direction: MeanDirection::Learned,
         };
         let device = crate::device::cpu().autodiff();
-        AsymVlm::new(
-            &config,
-            Family::VonMisesFisher,
-            ContrastiveLoss::InfoNce,
-            &device,
-        )
+        let (family, loss) = (Family::VonMisesFisher, ContrastiveLoss::InfoNce);
+        AsymVlm::new(&config, family, loss, &device)
     }
 
-    type Fit<'a> = Trainer<AsymVlm, Batches<'a>>;
+    type Fit<'a> = Trainer<AsymVlm, FeatureBatches<'a>>;
 
     fn weights(fit: &Fit<'_>) -> Vec<f32> {
         let values = |tensor: NamedTensor| tensor.values.into_data().try_into_vec::<f32>();
@@ -344,15 +327,13 @@ mod tests {
             steps(&mut whole, 0..n_steps);
             steps(&mut first, 0..4);
 
-            let folder = format!("kappascope-fit-{name}-{}", std::process::id());
-            let folder = std::env::temp_dir().join(folder);
-            let checkpoint = Checkpoint::new(&folder, &training).expect("JSON");
+            let folder = tempfile::tempdir().expect("a folder for the test");
+            let checkpoint = Checkpoint::new(&folder.path().join("fit"), &training).expect("JSON");
             first.save(4, &checkpoint).expect("a folder for the test");
             let mut second = begin(untrained());
             let taken = second.resume(&checkpoint).expect("the checkpoint is whole");
             // What a checkpoint holds is read when it is first used.
             steps(&mut second, taken..n_steps);
-            std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
             assert_eq!(weights(&second), weights(&whole), "weights with {name}");
         }
     }

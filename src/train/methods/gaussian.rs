@@ -3,13 +3,11 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, columns, scalar};
-use crate::error::Result;
+use super::method::{Method, halves, parameters_of, scalar};
 use crate::model::adapter::{
     AdapterConfig, Perceptron, concentration, diagonal_log_density, isotropic_log_density,
 };
 use crate::model::clip::normalize;
-use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// One concentration κ = ‖η‖ for all directions.
 #[derive(Module, Debug)]
@@ -47,12 +45,7 @@ impl Method for IsotropicGaussian {
     }
 }
 
-impl Parameters for IsotropicGaussian {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        self.text.visit_as("text", visitor)?;
-        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
-    }
-}
+parameters_of!(IsotropicGaussian: text, logit_scale);
 
 /// A variance for each direction: the perceptron's last layer gives a mean, which is normalised, and ln σ².
 #[derive(Module, Debug)]
@@ -75,25 +68,19 @@ impl DiagonalGaussian {
     }
 }
 
-/// Mean and ln σ² of what `of_texts` gave.
-fn moments(rows: &Tensor<2>) -> (Tensor<2>, Tensor<2>) {
-    let [_, width] = rows.dims();
-    (columns(rows, 0, width / 2), columns(rows, width / 2, width))
-}
-
 impl Method for DiagonalGaussian {
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
-        let (mean, log_variance) = moments(&self.text.forward(features));
+        let (mean, log_variance) = halves(&self.text.forward(features));
         Tensor::cat(vec![normalize(mean), log_variance], 1)
     }
 
     fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        let (mean, log_variance) = moments(&texts);
+        let (mean, log_variance) = halves(&texts);
         diagonal_log_density(mean, log_variance, images)
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        Some(moments(&rows).1.exp().mean_dim(1))
+        Some(halves(&rows).1.exp().mean_dim(1))
     }
 
     fn logit_scale(&self) -> Option<Tensor<1>> {
@@ -101,9 +88,4 @@ impl Method for DiagonalGaussian {
     }
 }
 
-impl Parameters for DiagonalGaussian {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        self.text.visit_as("text", visitor)?;
-        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
-    }
-}
+parameters_of!(DiagonalGaussian: text, logit_scale);

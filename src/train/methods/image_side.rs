@@ -3,13 +3,11 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Side, scalar};
-use crate::error::Result;
+use super::method::{Method, Side, parameters_of, scalar};
 use crate::model::adapter::{
     AdapterConfig, Family, Perceptron, concentration, log_likelihood_ratio,
 };
 use crate::model::clip::normalize;
-use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// An adapter of pictures.
 #[derive(Module, Debug)]
@@ -45,8 +43,8 @@ impl Method for ImageSide {
         log_likelihood_ratio(self.family, images, texts).transpose()
     }
 
-    fn uncertain_side(&self) -> Option<Side> {
-        Some(Side::Image)
+    fn uncertain_side(&self) -> Side {
+        Side::Image
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
@@ -58,9 +56,4 @@ impl Method for ImageSide {
     }
 }
 
-impl Parameters for ImageSide {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        self.image.visit_as("image", visitor)?;
-        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
-    }
-}
+parameters_of!(ImageSide: image, logit_scale);

@@ -3,9 +3,10 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use crate::model::adapter::info_nce;
+use crate::error::Result;
+use crate::model::adapter::{Perceptron, info_nce};
 use crate::model::clip::normalize;
-use crate::model::parameters::Parameters;
+use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// Matching pictures and captions, row by row.
 #[derive(Debug, Clone)]
@@ -81,9 +82,9 @@ pub trait Method: Module + Parameters {
         images.matmul(columns(&texts, 0, embed_dim).transpose())
     }
 
-    /// Which side has an uncertainty, if any has.
-    fn uncertain_side(&self) -> Option<Side> {
-        Some(Side::Text)
+    /// Which side has an uncertainty, if [`uncertainty`](Self::uncertainty) gives one.
+    fn uncertain_side(&self) -> Side {
+        Side::Text
     }
 
     /// Uncertainty of each row of the uncertain side; `None` for a method that has none.
@@ -93,13 +94,49 @@ pub trait Method: Module + Parameters {
     /// - `rows`: what `of_texts` or `of_images` gave, `[n, anything]`
     /// - `gallery`: the other side's, for a method whose uncertainty depends on what there is to choose from
     /// - output: `[n, 1]`
-    fn uncertainty(&self, rows: Tensor<2>, gallery: Tensor<2>) -> Option<Tensor<2>>;
+    fn uncertainty(&self, _rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        None
+    }
 
     /// The factor on the logits, `None` where there is none.
     fn logit_scale(&self) -> Option<Tensor<1>> {
         None
     }
 }
+
+/// A part of a method whose parameters are visited under its name.
+pub(super) trait NamedPart {
+    fn visit_as<V: ParameterVisitor>(&mut self, name: &str, visitor: &mut V) -> Result<()>;
+}
+
+impl NamedPart for Param<Tensor<1>> {
+    fn visit_as<V: ParameterVisitor>(&mut self, name: &str, visitor: &mut V) -> Result<()> {
+        visitor.visit(name, Layout::Scalar, self)
+    }
+}
+
+impl NamedPart for Perceptron {
+    fn visit_as<V: ParameterVisitor>(&mut self, name: &str, visitor: &mut V) -> Result<()> {
+        Self::visit_as(self, name, visitor)
+    }
+}
+
+/// Makes a method's parameters those of its parts, under the names of their fields.
+macro_rules! parameters_of {
+    ($method:ty: $($part:ident),*) => {
+        impl crate::model::parameters::Parameters for $method {
+            fn visit_parameters<V: crate::model::parameters::ParameterVisitor>(
+                &mut self,
+                _visitor: &mut V,
+            ) -> crate::error::Result<()> {
+                $(super::method::NamedPart::visit_as(&mut self.$part, stringify!($part), _visitor)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+
+pub(super) use parameters_of;
 
 /// Columns `from..to` of rows.
 ///
@@ -112,13 +149,18 @@ pub(super) fn columns(rows: &Tensor<2>, from: usize, to: usize) -> Tensor<2> {
     rows.clone().slice([0..n, from..to])
 }
 
+/// The two halves of the columns of rows.
+pub(super) fn halves(rows: &Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+    let [_, width] = rows.dims();
+    (columns(rows, 0, width / 2), columns(rows, width / 2, width))
+}
+
 /// The last column of rows, `[n, 1]`.
 pub(super) fn last_column(rows: &Tensor<2>) -> Tensor<2> {
     let [_, width] = rows.dims();
     columns(rows, width - 1, width)
 }
 
-/// A trainable scalar.
 pub(super) fn scalar(value: f32, device: &Device) -> Param<Tensor<1>> {
     Param::from_tensor(Tensor::from_floats([value], device))
 }

@@ -10,10 +10,10 @@ use crate::model::adapter::AdapterConfig;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
-    /// As the code.
+    /// As the released code has it.
     #[default]
     Code,
-    /// As the paper.
+    /// As the paper has it.
     Paper,
 }
 
@@ -31,7 +31,7 @@ impl Variant {
 /// Choices within a method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodOptions {
-    /// Paper or code.
+    /// As the paper or as the released code, where they differ.
     pub variant: Variant,
     /// Sizes of the perceptrons.
     pub sizes: AdapterConfig,
@@ -46,7 +46,7 @@ pub struct MethodOptions {
 /// A computation that is generic over the method; [`MethodName::visit`](super::MethodName::visit) calls it with the
 /// method of a name.
 pub trait MethodVisitor {
-    /// The result.
+    /// What the computation returns.
     type Output;
 
     /// Runs with an untrained method.

@@ -6,11 +6,9 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, last_column, scalar};
-use crate::error::Result;
+use super::method::{Method, Pairs, last_column, parameters_of, scalar};
 use crate::model::adapter::{AdapterConfig, Perceptron, expected_squared_distance, sigmoid_loss};
 use crate::model::clip::normalize;
-use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// Where factor and bias start, as released.
 const START: f32 = 5.0;
@@ -25,7 +23,7 @@ pub struct Pcmepp {
 }
 
 impl Pcmepp {
-    /// Untrained.
+    /// Untrained, with the published start of factor and bias.
     #[must_use]
     pub fn new(config: &AdapterConfig, device: &Device) -> Self {
         Self {
@@ -74,11 +72,4 @@ impl Method for Pcmepp {
     }
 }
 
-impl Parameters for Pcmepp {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        self.image.visit_as("image", visitor)?;
-        self.text.visit_as("text", visitor)?;
-        visitor.visit("factor", Layout::Scalar, &mut self.factor)?;
-        visitor.visit("bias", Layout::Scalar, &mut self.bias)
-    }
-}
+parameters_of!(Pcmepp: image, text, factor, bias);

@@ -7,11 +7,9 @@ use burn::module::Module;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, last_column};
-use crate::error::Result;
+use super::method::{Method, Pairs, last_column, parameters_of};
 use crate::model::adapter::{AdapterConfig, Perceptron, mutual_likelihood_loss};
 use crate::model::clip::normalize;
-use crate::model::parameters::{ParameterVisitor, Parameters};
 
 /// A perceptron of variances for each side.
 #[derive(Module, Debug)]
@@ -21,7 +19,7 @@ pub struct Pfe {
 }
 
 impl Pfe {
-    /// Untrained.
+    /// Untrained perceptrons of these sizes.
     #[must_use]
     pub fn new(config: &AdapterConfig, device: &Device) -> Self {
         Self {
@@ -52,9 +50,4 @@ impl Method for Pfe {
     }
 }
 
-impl Parameters for Pfe {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        self.image.visit_as("image", visitor)?;
-        self.text.visit_as("text", visitor)
-    }
-}
+parameters_of!(Pfe: image, text);

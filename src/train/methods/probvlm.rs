@@ -7,11 +7,11 @@ use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor};
 use serde::Serialize;
 
-use super::method::{Method, Pairs, columns};
+use super::method::{Method, NamedPart, Pairs, last_column, parameters_of};
 use crate::error::Result;
 use crate::model::adapter::{AdapterConfig, GeneralizedGaussian, Perceptron};
 use crate::model::clip::normalize;
-use crate::model::parameters::{ParameterVisitor, Parameters};
+use crate::model::parameters::ParameterVisitor;
 
 /// Weight of the likelihood of the other side's feature.
 const CROSS_WEIGHT: f64 = 1e-4;
@@ -23,7 +23,7 @@ pub enum UncertaintyOf {
     /// One over the mean variance, as the released code has it: a precision.
     #[default]
     Inverse,
-    /// The mean variance.
+    /// The mean variance over the dimensions.
     Variance,
 }
 
@@ -56,12 +56,14 @@ impl BayesCap {
             shape: softplus(self.shape.forward(hidden), 1.0),
         }
     }
+}
 
+impl NamedPart for BayesCap {
     fn visit_as<V: ParameterVisitor>(&mut self, side: &str, visitor: &mut V) -> Result<()> {
         self.trunk.visit_as(&format!("{side}.trunk"), visitor)?;
         self.mean.visit_as(&format!("{side}.mean"), visitor)?;
-        self.inverse_scale
-            .visit_as(&format!("{side}.inverse_scale"), visitor)?;
+        let name = format!("{side}.inverse_scale");
+        self.inverse_scale.visit_as(&name, visitor)?;
         self.shape.visit_as(&format!("{side}.shape"), visitor)
     }
 }
@@ -76,7 +78,7 @@ pub struct ProbVlm {
 }
 
 impl ProbVlm {
-    /// Untrained.
+    /// Untrained, for features of this width.
     #[must_use]
     pub fn new(config: &AdapterConfig, uncertainty: UncertaintyOf, device: &Device) -> Self {
         Self {
@@ -107,8 +109,7 @@ impl Method for ProbVlm {
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        let [_, width] = rows.dims();
-        let variance = columns(&rows, width - 1, width);
+        let variance = last_column(&rows);
         Some(match self.uncertainty {
             UncertaintyOf::Inverse => variance.recip(),
             UncertaintyOf::Variance => variance,
@@ -116,9 +117,4 @@ impl Method for ProbVlm {
     }
 }
 
-impl Parameters for ProbVlm {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        self.image.visit_as("image", visitor)?;
-        self.text.visit_as("text", visitor)
-    }
-}
+parameters_of!(ProbVlm: image, text);

@@ -7,13 +7,11 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, last_column};
-use crate::error::Result;
+use super::method::{Method, Pairs, last_column, parameters_of};
 use crate::model::adapter::{
     AdapterConfig, Perceptron, halved_information_bottleneck, sigmoid_loss,
 };
 use crate::model::clip::normalize;
-use crate::model::parameters::{ParameterVisitor, Parameters};
 
 /// Weight of the bottleneck.
 const BOTTLENECK_WEIGHT: f64 = 1e-5;
@@ -26,7 +24,7 @@ pub struct ProLip {
 }
 
 impl ProLip {
-    /// Untrained.
+    /// Untrained perceptrons of these sizes.
     #[must_use]
     pub fn new(config: &AdapterConfig, device: &Device) -> Self {
         Self {
@@ -63,9 +61,4 @@ impl Method for ProLip {
     }
 }
 
-impl Parameters for ProLip {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        self.image.visit_as("image", visitor)?;
-        self.text.visit_as("text", visitor)
-    }
-}
+parameters_of!(ProLip: image, text);

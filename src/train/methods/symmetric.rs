@@ -9,13 +9,11 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, columns, scalar};
-use crate::error::Result;
+use super::method::{Method, halves, parameters_of, scalar};
 use crate::model::adapter::{
     AdapterConfig, Family, Perceptron, concentration, log_likelihood_ratio,
 };
 use crate::model::clip::normalize;
-use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// The point at which each density is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,12 +65,6 @@ impl Symmetric {
     }
 }
 
-/// The two halves of what `parameter_and_point` gave.
-fn halves(rows: &Tensor<2>) -> (Tensor<2>, Tensor<2>) {
-    let [_, width] = rows.dims();
-    (columns(rows, 0, width / 2), columns(rows, width / 2, width))
-}
-
 impl Method for Symmetric {
     fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
         self.parameter_and_point(&self.image, features)
@@ -99,10 +91,4 @@ impl Method for Symmetric {
     }
 }
 
-impl Parameters for Symmetric {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        self.text.visit_as("text", visitor)?;
-        self.image.visit_as("image", visitor)?;
-        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
-    }
-}
+parameters_of!(Symmetric: text, image, logit_scale);

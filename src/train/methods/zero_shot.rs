@@ -3,15 +3,13 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Side, scalar};
-use crate::error::Result;
+use super::method::{Method, parameters_of, scalar};
 use crate::model::clip::normalize;
-use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 /// The factor of CLIP's own loss.
 const LOGIT_SCALE: f32 = 100.0;
 
-/// The frozen model.
+/// The frozen features as they are.
 #[derive(Module, Debug)]
 pub struct ZeroShot {
     logit_scale: Param<Tensor<1>>,
@@ -32,21 +30,9 @@ impl Method for ZeroShot {
         normalize(features)
     }
 
-    fn uncertain_side(&self) -> Option<Side> {
-        None
-    }
-
-    fn uncertainty(&self, _rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        None
-    }
-
     fn logit_scale(&self) -> Option<Tensor<1>> {
         Some(self.logit_scale.val())
     }
 }
 
-impl Parameters for ZeroShot {
-    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
-        visitor.visit("logit_scale", Layout::Scalar, &mut self.logit_scale)
-    }
-}
+parameters_of!(ZeroShot: logit_scale);

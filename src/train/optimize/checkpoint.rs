@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, bail};
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;
 use burn::store::ModuleRecord;
@@ -55,17 +55,13 @@ impl Checkpoint {
         let Some(position) = files::find_json::<Position>(&self.folder.join(POSITION))? else {
             return Ok(0);
         };
-        ensure!(
-            position.format == FORMAT,
-            "{} holds a checkpoint of an earlier version of this program; choose another folder or delete it",
-            self.folder.display()
-        );
-        ensure!(
-            position.training == self.training,
-            "{} holds a checkpoint of another training; choose another folder or delete it",
-            self.folder.display()
-        );
-        Ok(position.step)
+        let of = match &position {
+            old if old.format != FORMAT => "an earlier version of this program",
+            other if other.training != self.training => "another training",
+            Position { step, .. } => return Ok(*step),
+        };
+        let folder = self.folder.display();
+        bail!("{folder} holds a checkpoint of {of}; choose another folder or delete it");
     }
 
     /// Saves the state after `n_steps` steps.
@@ -79,8 +75,7 @@ impl Checkpoint {
         module: impl Module,
         optimizer: &ModuleOptimizer,
     ) -> Result<()> {
-        std::fs::create_dir_all(&self.folder)
-            .with_context(|| format!("creating {}", self.folder.display()))?;
+        files::make_folder(&self.folder)?;
         let at = |name: &str| self.folder.join(name);
         module.into_record().save(at("module.new"))?;
         optimizer.save(at("optimizer.new"))?;

@@ -47,24 +47,25 @@ impl Optimizer {
         self
     }
 
-    /// A fresh state.
+    /// The optimiser before its first step.
     #[must_use]
     pub fn init(self) -> ModuleOptimizer {
         match self {
             Self::Sgd {
                 momentum,
-                weight_decay,
+                weight_decay: penalty,
                 ..
-            } => SgdConfig::new()
-                .with_momentum(Some(MomentumConfig {
+            } => {
+                let (dampening, nesterov) = (0.0, false);
+                let momentum = MomentumConfig {
                     momentum,
-                    dampening: 0.0,
-                    nesterov: false,
-                }))
-                .with_weight_decay(Some(WeightDecayConfig {
-                    penalty: weight_decay,
-                }))
-                .init(),
+                    dampening,
+                    nesterov,
+                };
+                let sgd = SgdConfig::new().with_momentum(Some(momentum));
+                sgd.with_weight_decay(Some(WeightDecayConfig { penalty }))
+                    .init()
+            }
             Self::AdamW { weight_decay, .. } => AdamWConfig::new()
                 .with_beta_1(0.9)
                 .with_beta_2(0.999)

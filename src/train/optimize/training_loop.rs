@@ -131,11 +131,11 @@ impl<M: Module, O: Objective<M>> Trainer<M, O> {
                 self.save(step + 1, checkpoint)?;
                 saved = Instant::now();
             }
+            let resumes = checkpoint.map_or("", |_| "; the same command resumes from there");
             ensure!(
                 !stops,
-                "interrupted after step {} of {name}{}",
-                step + 1,
-                checkpoint.map_or("", |_| "; the same command resumes from there")
+                "interrupted after step {} of {name}{resumes}",
+                step + 1
             );
         }
         meter.finish();
@@ -150,9 +150,8 @@ fn show(meter: &mut Meter, step: usize, loss: Loss) -> Result<()> {
         return Err(Diverged { loss: total, step }.into());
     }
     let shown = loss.shown.into_iter();
-    let shown: Vec<(&str, f32)> = shown
-        .map(|(name, value)| (name, value.into_scalar::<f32>()))
-        .collect();
+    let shown = shown.map(|(name, value)| (name, value.into_scalar::<f32>()));
+    let shown: Vec<(&str, f32)> = shown.collect();
     meter.update(step + 1, &shown);
     Ok(())
 }

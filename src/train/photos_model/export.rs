@@ -8,12 +8,12 @@ use anyhow::{Context as _, Result};
 use super::data::PhotosData;
 use super::training::TrainedModel;
 use crate::device;
-use crate::model::adapter::PerFamily;
+use crate::model::adapter::{Family, PerFamily};
 use crate::model::parameters::TensorRecord;
 use crate::scenes::render;
 use crate::train::export::bundle::{open_untested, records};
 use crate::train::export::scenes_model::{
-    N_REFERENCE_CAPTIONS, reference_uncertainty, write_shard,
+    N_REFERENCE_CAPTIONS, adapter_part, reference_uncertainty, write_shard,
 };
 use crate::train::features::encoder;
 use crate::train::gallery::pictures::golden_scene;
@@ -63,19 +63,9 @@ pub fn export(
         records(&model.heads.image)?,
     );
     let mut shards = write_shards(Precision::Int8, out, text, image)?;
-    for (part, file, adapter) in [
-        (
-            Part::AdapterVmf,
-            "adapter_vmf.safetensors",
-            &model.adapters.vmf,
-        ),
-        (
-            Part::AdapterPowerSpherical,
-            "adapter_power_spherical.safetensors",
-            &model.adapters.power_spherical,
-        ),
-    ] {
-        shards.push(write_shard(part, file, &records(adapter)?, out)?);
+    for family in Family::ALL {
+        let adapter = records(model.adapters.get(family))?;
+        shards.push(write_shard(adapter_part(family), &adapter, out)?);
     }
     let config = &model.adapter_config;
     let manifest = Manifest {

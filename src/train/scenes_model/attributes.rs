@@ -41,10 +41,10 @@ pub fn attribute_accuracy(
         let tokens = encoder.tokens(&task.captions)?;
         let texts = embed_texts(encoder, "task captions", &tokens)?;
         let images = embed_images(encoder, "task scenes", &scenes, Corruptions::default())?;
-        let right = predictions(&images, &texts, encoder.device())?
-            .iter()
-            .zip(&scenes)
-            .filter(|(p, scene)| **p == (task.label)(scene))
+        let predicted = predictions(&images, &texts, encoder.device())?;
+        let pairs = predicted.into_iter().zip(&scenes);
+        let right = pairs
+            .filter(|(found, scene)| *found == (task.label)(scene))
             .count();
         accuracy.insert(task.name.to_owned(), right as f64 / n_scenes as f64);
     }
@@ -58,53 +58,39 @@ fn predictions(images: &Embedded, texts: &Embedded, device: &Device) -> Result<V
     let [_, n_texts] = cosines.dims();
     let values: Vec<f32> = cosines.into_data().try_into_vec()?;
     let best = |row: &[f32]| {
-        row.iter()
-            .enumerate()
-            .max_by(|a, b| a.1.total_cmp(b.1))
-            .map_or(0, |best| best.0)
+        let best = row.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+        best.map_or(0, |best| best.0)
     };
     Ok(values.chunks_exact(n_texts).map(best).collect())
 }
 
 pub(in crate::train) fn tasks() -> Vec<AttributeTask> {
     let one = |rng: &mut ChaCha8Rng, _| Scene::sample_with_count(1, Compositions::All, rng);
-    let words = |attribute| exact_terms(attribute).into_iter();
-    let any = |word: &str| format!("a {word} shape");
+    let of_one = |name, attribute, caption: &str, label| AttributeTask {
+        name,
+        captions: exact_terms(attribute)
+            .into_iter()
+            .map(|word| caption.replace("{}", word))
+            .collect(),
+        label,
+        scenes: one,
+    };
     vec![
-        AttributeTask {
-            name: "shape",
-            captions: words(Attribute::Shape)
-                .map(|word| format!("a {word}"))
-                .collect(),
-            label: |scene| scene.objects[0].shape.index(),
-            scenes: one,
-        },
-        AttributeTask {
-            name: "colour",
-            captions: words(Attribute::Colour).map(any).collect(),
-            label: |scene| scene.objects[0].colour.index(),
-            scenes: one,
-        },
-        AttributeTask {
-            name: "size",
-            captions: words(Attribute::Size).map(any).collect(),
-            label: |scene| scene.objects[0].size.index(),
-            scenes: one,
-        },
-        AttributeTask {
-            name: "texture",
-            captions: words(Attribute::Texture).map(any).collect(),
-            label: |scene| scene.objects[0].texture.index(),
-            scenes: one,
-        },
-        AttributeTask {
-            name: "place",
-            captions: words(Attribute::Cell)
-                .map(|place| format!("a shape {place}"))
-                .collect(),
-            label: |scene| scene.objects[0].cell(),
-            scenes: one,
-        },
+        of_one("shape", Attribute::Shape, "a {}", |scene: &Scene| {
+            scene.objects[0].shape.index()
+        }),
+        of_one("colour", Attribute::Colour, "a {} shape", |scene| {
+            scene.objects[0].colour.index()
+        }),
+        of_one("size", Attribute::Size, "a {} shape", |scene| {
+            scene.objects[0].size.index()
+        }),
+        of_one("texture", Attribute::Texture, "a {} shape", |scene| {
+            scene.objects[0].texture.index()
+        }),
+        of_one("place", Attribute::Cell, "a shape {}", |scene| {
+            scene.objects[0].cell()
+        }),
         AttributeTask {
             name: "count",
             captions: counts(),
@@ -127,9 +113,8 @@ fn counts() -> Vec<String> {
 
 /// The plainest word for each single value, in the order of the values.
 fn exact_terms(attribute: Attribute) -> Vec<&'static str> {
-    let mut exact: Vec<_> = terms(attribute)
-        .filter(|term| term.mask.count_ones() == 1)
-        .collect();
+    let exact = terms(attribute).filter(|term| term.mask.count_ones() == 1);
+    let mut exact: Vec<_> = exact.collect();
     debug_assert!(
         attribute != Attribute::Shape || exact.iter().all(|term| !is_adjective(term)),
         "shapes are nouns"
@@ -147,22 +132,14 @@ mod tests {
     fn the_caption_that_a_label_names_is_the_only_one_of_the_task_that_fits() {
         let mut rng = ChaCha8Rng::seed_from_u64(0);
         for task in tasks() {
-            let descriptions: Vec<_> = task
-                .captions
-                .iter()
-                .map(|caption| parse(caption).expect("a caption of the world"))
-                .collect();
+            let parsed = |caption: &String| parse(caption).expect("a caption of the world");
+            let descriptions: Vec<_> = task.captions.iter().map(parsed).collect();
             for i in 0..200 {
                 let scene = (task.scenes)(&mut rng, i);
-                let fitting: Vec<usize> = (0..descriptions.len())
-                    .filter(|&caption| descriptions[caption].fits(&scene))
-                    .collect();
-                assert_eq!(
-                    fitting,
-                    [(task.label)(&scene)],
-                    "captions of {} for {scene:?}",
-                    task.name
-                );
+                let fits = |&caption: &usize| descriptions[caption].fits(&scene);
+                let fitting: Vec<usize> = (0..descriptions.len()).filter(fits).collect();
+                let (label, name) = ((task.label)(&scene), task.name);
+                assert_eq!(fitting, [label], "captions of {name} for {scene:?}");
             }
         }
     }
@@ -175,11 +152,8 @@ mod tests {
             for i in 0..400 {
                 seen[(task.label)(&(task.scenes)(&mut rng, i))] = true;
             }
-            assert!(
-                seen.iter().all(|&seen| seen),
-                "answers of {}: {seen:?}",
-                task.name
-            );
+            let all = seen.iter().all(|&seen| seen);
+            assert!(all, "answers of {}: {seen:?}", task.name);
         }
     }
 }

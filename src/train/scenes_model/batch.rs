@@ -37,21 +37,18 @@ impl Pool {
         preprocess: &ImagePreprocess,
     ) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let scenes = (0..n_scenes)
-            .map(|_| Scene::sample(compositions, &mut rng))
-            .collect();
-        Self::of(scenes, preprocess)
+        let scenes = (0..n_scenes).map(|_| Scene::sample(compositions, &mut rng));
+        Self::of(scenes.collect(), preprocess)
     }
 
-    /// Renders these scenes.
+    /// Renders these scenes on all cores.
     pub fn of(scenes: Vec<Scene>, preprocess: &ImagePreprocess) -> Self {
         let pictures = scenes
             .par_iter()
-            .map(|scene| preprocess.resize(&rendered(scene)))
-            .collect();
+            .map(|scene| preprocess.resize(&rendered(scene)));
         Self {
+            pictures: pictures.collect(),
             scenes,
-            pictures,
             preprocess: preprocess.clone(),
         }
     }
@@ -134,14 +131,12 @@ impl Batch {
         tokenizer: &TextPreprocess,
         rng: &mut ChaCha8Rng,
     ) -> Result<Self> {
-        let scenes: Vec<usize> = (0..n_scenes)
-            .map(|_| rng.random_range(0..pool.scenes.len()))
-            .collect();
+        let scenes = (0..n_scenes).map(|_| rng.random_range(0..pool.scenes.len()));
+        let scenes: Vec<usize> = scenes.collect();
         let chosen: Vec<&Scene> = scenes.iter().map(|&i| &pool.scenes[i]).collect();
         let seed = rng.next_u64();
-        let captions = draw_texts(n_scenes, seed, |i, rng| {
-            caption_of(chosen[i], mix.full, rng)
-        });
+        let caption = |i: usize, rng: &mut _| caption_of(chosen[i], mix.full, rng);
+        let captions = draw_texts(n_scenes, seed, caption);
         let probes = draw_texts(n_probes, seed ^ 1, |_, rng| {
             probe_of(&pool.scenes[rng.random_range(0..pool.scenes.len())], rng)
         });
@@ -209,17 +204,12 @@ fn truth_table<'a>(
     scenes: &[&Scene],
 ) -> Vec<bool> {
     let descriptions: Vec<&Description> = descriptions.collect();
-    let row = |description: &&Description| {
-        scenes
-            .iter()
-            .map(|scene| description.fits(scene))
-            .collect::<Vec<_>>()
+    let row = |description: &&'a Description| {
+        let row = scenes.iter().map(|scene| description.fits(scene));
+        row.collect::<Vec<_>>()
     };
-    descriptions
-        .par_iter()
-        .map(row)
-        .collect::<Vec<_>>()
-        .concat()
+    let rows: Vec<_> = descriptions.par_iter().map(row).collect();
+    rows.concat()
 }
 
 /// Replaces a random share of the words of some captions by nonsense, which the tokenizer maps to its unknown token,
@@ -228,7 +218,8 @@ fn with_unknown(caption: &str, share: f64, rng: &mut ChaCha8Rng) -> String {
     if share <= 0.0 || !rng.random_bool(CAPTIONS_WITH_UNKNOWN) {
         return caption.to_owned();
     }
-    let words = caption.split(' ').map(|word| {
+    let words = caption.split(' ');
+    let words = words.map(|word| {
         if rng.random_bool(share) {
             NONSENSE
         } else {
@@ -243,16 +234,8 @@ mod tests {
     use super::*;
     use crate::scenes::parse;
     use crate::scenes::scene::{Colour, Ground, Light, Object, Shape, Size, Texture};
+    use crate::train::features::tokens::tests::tokens;
     use crate::train::scenes_model::recipe::tokenizer_json;
-
-    fn tokens(ids: &[u32]) -> Tokens {
-        Tokens {
-            ids: ids.to_vec(),
-            n_tokens: ids.len() - 2,
-            truncated: false,
-            unknown_words: Vec::new(),
-        }
-    }
 
     fn lone(colour: Colour, shape: Shape) -> Scene {
         Scene {
@@ -271,16 +254,12 @@ mod tests {
 
     fn drawn(seed: u64) -> (Pool, Batch) {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
-        let scenes = (0..40)
-            .map(|_| Scene::sample(Compositions::Seen, &mut rng))
-            .collect();
-        let pool = Pool::of(scenes, &ImagePreprocess::clip(8));
-        let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer_json().as_bytes(), 64)
-            .expect("the world's own tokenizer");
-        let mix = CaptionMix {
-            unknown: 0.3,
-            full: 0.5,
-        };
+        let scenes = (0..40).map(|_| Scene::sample(Compositions::Seen, &mut rng));
+        let pool = Pool::of(scenes.collect(), &ImagePreprocess::clip(8));
+        let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer_json().as_bytes(), 64);
+        let tokenizer = tokenizer.expect("the world's own tokenizer");
+        let (unknown, full) = (0.3, 0.5);
+        let mix = CaptionMix { unknown, full };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let batch = Batch::draw(&pool, 24, 12, mix, &tokenizer, &mut rng).expect("a batch");
         (pool, batch)
@@ -288,28 +267,17 @@ mod tests {
 
     #[test]
     fn sorting_by_length_loses_no_text_and_says_where_each_went() {
-        let texts: Vec<Tokens> = [20, 3, 11, 3, 30, 9]
-            .iter()
-            .enumerate()
-            .map(|(i, &n)| tokens(&vec![u32::try_from(i).expect("small"); n]))
-            .collect();
-        let sorted = SortedTokens::new(&texts);
-        let rows: Vec<(i64, i64)> = sorted
-            .groups
-            .iter()
-            .flat_map(|group| group.ids.chunks_exact(group.n_tokens).zip(&group.ends))
-            .map(|(row, &end)| (row[0], end))
-            .collect();
-        let found: Vec<(i64, i64)> = sorted
-            .position
-            .iter()
-            .map(|&place| rows[usize::try_from(place).expect("an index")])
-            .collect();
-        assert_eq!(
-            found,
-            [(0, 19), (1, 2), (2, 10), (3, 2), (4, 29), (5, 8)],
-            "first token and end of each text"
-        );
+        let texts = (0..)
+            .zip([20, 3, 11, 3, 30, 9])
+            .map(|(i, n)| tokens(&vec![i; n]));
+        let sorted = SortedTokens::new(&texts.collect::<Vec<_>>());
+        let groups = sorted.groups.iter();
+        let rows = groups.flat_map(|group| group.ids.chunks_exact(group.n_tokens).zip(&group.ends));
+        let rows: Vec<(i64, i64)> = rows.map(|(row, &end)| (row[0], end)).collect();
+        let row = |&place: &i64| rows[usize::try_from(place).expect("an index")];
+        let found: Vec<(i64, i64)> = sorted.position.iter().map(row).collect();
+        let expected = [(0, 19), (1, 2), (2, 10), (3, 2), (4, 29), (5, 8)];
+        assert_eq!(found, expected, "first token and end of each text");
         let lengths: Vec<usize> = sorted.groups.iter().map(|group| group.n_tokens).collect();
         assert_eq!(lengths, [8, 16, 32], "padded lengths of the groups");
     }
@@ -325,16 +293,14 @@ mod tests {
             .map(|caption| parse(caption).expect("a caption of the world"));
         let truth = truth_table(descriptions.iter(), &scenes.each_ref());
         let rows: Vec<&[bool]> = truth.chunks_exact(scenes.len()).collect();
-        assert_eq!(
-            rows,
-            [
-                [true, true, true],
-                [true, true, false],
-                [true, false, true],
-                [false, false, false],
-            ],
-            "picture, red, star, blue circle against red star, red circle, blue star"
-        );
+        let expected = [
+            [true, true, true],
+            [true, true, false],
+            [true, false, true],
+            [false, false, false],
+        ];
+        let of = "picture, red, star, blue circle against red star, red circle, blue star";
+        assert_eq!(rows, expected, "{of}");
     }
 
     #[test]
@@ -343,11 +309,8 @@ mod tests {
         let n = batch.scenes.len();
         assert_eq!(batch.truth.len(), (24 + 12) * n, "captions and probes");
         for i in 0..n {
-            assert!(
-                batch.truth[i * n + i],
-                "caption {i} against scene {:?}",
-                pool.scenes[batch.scenes[i]]
-            );
+            let (scene, is_true) = (&pool.scenes[batch.scenes[i]], batch.truth[i * n + i]);
+            assert!(is_true, "caption {i} against scene {scene:?}");
         }
     }
 
@@ -356,12 +319,8 @@ mod tests {
         let (a, b, other) = (drawn(1).1, drawn(1).1, drawn(2).1);
         assert_eq!(a.scenes, b.scenes, "scenes");
         let ids = |batch: &Batch| -> Vec<i64> {
-            batch
-                .texts
-                .groups
-                .iter()
-                .flat_map(|group| group.ids.clone())
-                .collect()
+            let groups = batch.texts.groups.iter();
+            groups.flat_map(|group| group.ids.clone()).collect()
         };
         assert_eq!(ids(&a), ids(&b), "texts");
         assert_eq!(a.truth, b.truth, "truth");
@@ -371,24 +330,19 @@ mod tests {
     #[test]
     fn some_captions_lose_words_to_the_unknown_one_and_none_at_a_share_of_zero() {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
-        let captions: Vec<String> = (0..2000)
-            .map(|_| with_unknown("a red star", 1.0, &mut rng))
-            .collect();
-        let replaced = captions
-            .iter()
-            .filter(|caption| *caption == "blorple blorple blorple")
-            .count();
-        let kept = captions
-            .iter()
-            .filter(|caption| *caption == "a red star")
-            .count();
-        assert_eq!(replaced + kept, captions.len(), "all words or none");
+        let captions = (0..2000).map(|_| with_unknown("a red star", 1.0, &mut rng));
+        let captions: Vec<String> = captions.collect();
+        let count = |text: &str| captions.iter().filter(|caption| *caption == text).count();
+        let replaced = count("blorple blorple blorple");
+        assert_eq!(
+            replaced + count("a red star"),
+            captions.len(),
+            "all words or none"
+        );
         // Five standard deviations of a binomial share around 0.15.
         let share = replaced as f64 / captions.len() as f64;
-        assert!(
-            (share - CAPTIONS_WITH_UNKNOWN).abs() < 0.04,
-            "share of changed captions: {share}"
-        );
+        let error = (share - CAPTIONS_WITH_UNKNOWN).abs();
+        assert!(error < 0.04, "share of changed captions: {share}");
         let unchanged = with_unknown("a red star", 0.0, &mut rng);
         assert_eq!(unchanged, "a red star", "a share of zero");
     }

@@ -35,7 +35,7 @@ pub struct ClipRecipe {
     pub batch: usize,
     /// Short captions in a batch.
     pub probes: usize,
-    /// Optimiser steps.
+    /// Number of steps of the optimiser.
     pub steps: usize,
     /// Greatest learning rate, reached after the warm-up.
     pub learning_rate: f64,
@@ -77,14 +77,14 @@ impl ClipRecipe {
 
 /// The encoder and the scale and bias of the logistic loss, which only training needs.
 #[derive(Module, Debug)]
-pub struct Learner {
-    /// The encoder.
+pub struct ClipLearner {
+    /// The encoder that is trained.
     pub clip: Clip,
     log_probe_scale: Param<Tensor<1>>,
     probe_bias: Param<Tensor<1>>,
 }
 
-impl Learner {
+impl ClipLearner {
     fn new(config: &ClipConfig, device: &Device) -> Self {
         let scalar = |value: f32| Param::from_tensor(Tensor::from_floats([value], device));
         Self {
@@ -145,32 +145,21 @@ impl DeviceBatch {
         let table = |values: Vec<f32>, rows: usize| {
             Tensor::from_data(TensorData::new(values, [rows, n]), device)
         };
-        let pixels = Tensor::from_data(
-            TensorData::new(batch.pixels.clone(), [n, 3, side, side]),
-            device,
-        );
+        let pixels = TensorData::new(batch.pixels.clone(), [n, 3, side, side]);
+        let pixels = Tensor::from_data(pixels, device);
         let noise = Tensor::random(pixels.dims(), Distribution::Normal(0.0, noise), device);
+        let groups = batch.texts.groups.iter();
+        let position = TensorData::new(batch.texts.position.clone(), [n_texts]);
+        let sign = batch
+            .truth
+            .iter()
+            .map(|&fits| if fits { 1.0 } else { -1.0 });
         Self {
             pixels: pixels + noise,
-            texts: batch
-                .texts
-                .groups
-                .iter()
-                .map(|group| group.to_device(device))
-                .collect(),
-            position: Tensor::from_data(
-                TensorData::new(batch.texts.position.clone(), [n_texts]),
-                device,
-            ),
+            texts: groups.map(|group| group.to_device(device)).collect(),
+            position: Tensor::from_data(position, device),
             not_negative: table(not_negative(&batch.truth, n), n),
-            sign: table(
-                batch
-                    .truth
-                    .iter()
-                    .map(|&fits| if fits { 1.0 } else { -1.0 })
-                    .collect(),
-                n_texts,
-            ),
+            sign: table(sign.collect(), n_texts),
             weight: table(balanced_weights(&batch.truth, n), n_texts),
         }
     }
@@ -178,32 +167,22 @@ impl DeviceBatch {
 
 fn not_negative(truth: &[bool], n: usize) -> Vec<f32> {
     let masked = |i: usize| truth[i] && i / n != i % n;
-    (0..n * n)
-        .map(|i| if masked(i) { NOT_A_NEGATIVE } else { 0.0 })
-        .collect()
+    let score = |i| if masked(i) { NOT_A_NEGATIVE } else { 0.0 };
+    (0..n * n).map(score).collect()
 }
 
 /// Half of a text's weight on the scenes that it fits, half on the others; texts that fit all or none weigh nothing.
 fn balanced_weights(truth: &[bool], n: usize) -> Vec<f32> {
-    let informative = truth
-        .chunks_exact(n)
-        .filter(|row| row.contains(&true) && row.contains(&false))
-        .count()
-        .max(1);
+    let is_informative = |row: &&[bool]| row.contains(&true) && row.contains(&false);
+    let informative = truth.chunks_exact(n).filter(is_informative).count();
     let mut weights = Vec::with_capacity(truth.len());
     for row in truth.chunks_exact(n) {
         let n_true = row.iter().filter(|&&fits| fits).count();
-        let share = |n_same: usize| {
-            if n_true == 0 || n_true == n {
-                0.0
-            } else {
-                0.5 / (n_same * informative) as f32
-            }
+        let weight = |&fits: &bool| match if fits { n_true } else { n - n_true } {
+            n_same if n_same < n => 0.5 / (n_same * informative) as f32,
+            _ => 0.0,
         };
-        weights.extend(
-            row.iter()
-                .map(|&fits| share(if fits { n_true } else { n - n_true })),
-        );
+        weights.extend(row.iter().map(weight));
     }
     weights
 }
@@ -222,13 +201,15 @@ pub fn finished(
     if checkpoint.n_steps()? < recipe.steps {
         return Ok(None);
     }
-    Ok(Some(checkpoint.module(Learner::new(config, device))?.clip))
+    Ok(Some(
+        checkpoint.module(ClipLearner::new(config, device))?.clip,
+    ))
 }
 
 /// Scenes to draw batches from, and the tokenizer of their captions.
 #[derive(Debug)]
 pub struct TrainingData<'a> {
-    /// Rendered scenes.
+    /// Rendered scenes to draw batches from.
     pub pool: Pool,
     /// Words → token ids.
     pub tokenizer: &'a TextPreprocess,
@@ -248,7 +229,7 @@ pub fn train(
 ) -> Result<Clip> {
     let autodiff = device.clone().autodiff();
     autodiff.seed(recipe.seed);
-    let learner = Learner::new(config, &autodiff);
+    let learner = ClipLearner::new(config, &autodiff);
     let start = checkpoint.n_steps()?;
     let learner = std::thread::scope(|scope| {
         let (sender, batches) = sync_channel(2);
@@ -257,7 +238,7 @@ pub fn train(
             // The receiver is gone when the training stopped.
             steps.all(|step| sender.send(data.batch(recipe, step)).is_ok());
         });
-        let batches = Batches {
+        let batches = DrawnBatches {
             batches,
             side: config.vision_cfg.image_size,
             device: &autodiff,
@@ -278,20 +259,13 @@ impl TrainingData<'_> {
             unknown: recipe.unknown_words,
             full: recipe.full_captions,
         };
-        let (n_scenes, n_probes) = (recipe.batch, recipe.probes);
-        Batch::draw(
-            &self.pool,
-            n_scenes,
-            n_probes,
-            mix,
-            self.tokenizer,
-            &mut rng,
-        )
+        let (pool, n, n_probes) = (&self.pool, recipe.batch, recipe.probes);
+        Batch::draw(pool, n, n_probes, mix, self.tokenizer, &mut rng)
     }
 }
 
 /// The batches of the steps that are left, drawn on another thread while the device computes.
-struct Batches<'a> {
+struct DrawnBatches<'a> {
     batches: Receiver<crate::error::Result<Batch>>,
     /// Side of the pictures in pixels.
     side: usize,
@@ -299,8 +273,8 @@ struct Batches<'a> {
     recipe: &'a ClipRecipe,
 }
 
-impl Objective<Learner> for Batches<'_> {
-    fn loss(&mut self, learner: &Learner, _step: usize) -> Result<Loss> {
+impl Objective<ClipLearner> for DrawnBatches<'_> {
+    fn loss(&mut self, learner: &ClipLearner, _step: usize) -> Result<Loss> {
         let batch = self.batches.recv();
         let batch = batch.context("the batch generator stopped")??;
         let batch = DeviceBatch::new(&batch, self.side, self.recipe.pixel_noise, self.device);
@@ -343,10 +317,8 @@ mod tests {
 
     #[track_caller]
     fn assert_near(found: f64, expected: f64, what: &str) {
-        assert!(
-            (found - expected).abs() < TOLERANCE,
-            "{what}: {found}, expected {expected}"
-        );
+        let error = (found - expected).abs();
+        assert!(error < TOLERANCE, "{what}: {found}, expected {expected}");
     }
 
     #[test]
@@ -361,11 +333,9 @@ mod tests {
 
     #[test]
     fn a_run_without_warm_up_starts_at_the_greatest_learning_rate() {
-        let recipe = ClipRecipe {
-            warmup: 0,
-            ..recipe()
-        };
-        assert_near(recipe.learning_rate_at(0) / 1e-3, 1.0, "the first step");
+        let warmup = 0;
+        let rate = ClipRecipe { warmup, ..recipe() }.learning_rate_at(0);
+        assert_near(rate / 1e-3, 1.0, "the first step");
     }
 
     #[test]
@@ -387,19 +357,13 @@ mod tests {
             assert_near(of(true), 0.25, "scenes that fit one of two texts");
             assert_near(of(false), 0.25, "scenes that do not");
         }
+        let of_no_use = "texts that fit all scenes or none tell nothing";
+        assert_eq!(weights[8..], [0.0; 8], "{of_no_use}");
+        let alone = balanced_weights(&[true, true], 2);
         assert_eq!(
-            weights[8..],
-            [0.0; 8],
-            "texts that fit all scenes or none tell nothing"
-        );
-    }
-
-    #[test]
-    fn texts_that_tell_nothing_have_no_weight_even_alone() {
-        assert_eq!(
-            balanced_weights(&[true, true], 2),
+            alone,
             [0.0, 0.0],
-            "not a division by zero"
+            "{of_no_use}, also where there are no others"
         );
     }
 
@@ -407,11 +371,9 @@ mod tests {
     fn other_scenes_that_a_caption_fits_are_no_negatives() {
         // Two captions and one probe, which the mask leaves out.
         let truth = [true, true, false, true, true, true];
-        assert_eq!(
-            not_negative(&truth, 2),
-            [0.0, NOT_A_NEGATIVE, 0.0, 0.0],
-            "caption 0 fits scene 1 too; the diagonal stays"
-        );
+        let expected = [0.0, NOT_A_NEGATIVE, 0.0, 0.0];
+        let what = "caption 0 fits scene 1 too; the diagonal stays";
+        assert_eq!(not_negative(&truth, 2), expected, "{what}");
     }
 
     #[test]

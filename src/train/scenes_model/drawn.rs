@@ -15,7 +15,7 @@ use crate::train::features::encoder::Encoder;
 
 /// Which captions a scene gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Captions {
+pub(super) enum CaptionKinds {
     /// All levels, one attribute, a random part: as the shipped adapters were trained.
     Train,
     /// All levels and a random part, with their information and the scenes that they fit.
@@ -27,7 +27,7 @@ pub(super) enum Captions {
 pub(super) struct Drawn {
     pub(super) scenes: Vec<Scene>,
     pub(super) captions: Vec<DrawnCaption>,
-    which: Captions,
+    which: CaptionKinds,
 }
 
 impl Drawn {
@@ -35,17 +35,16 @@ impl Drawn {
     pub(super) fn new(
         n_scenes: usize,
         compositions: Compositions,
-        which: Captions,
+        which: CaptionKinds,
         rng: &mut ChaCha8Rng,
     ) -> Self {
-        let scenes: Vec<Scene> = (0..n_scenes)
-            .map(|_| Scene::sample(compositions, rng))
-            .collect();
+        let scenes = (0..n_scenes).map(|_| Scene::sample(compositions, rng));
+        let scenes: Vec<Scene> = scenes.collect();
         let mut captions = Vec::new();
         for (image, scene) in scenes.iter().enumerate() {
             let levels = hierarchy(scene, rng).into_iter().enumerate();
             let mut said: Vec<_> = levels.map(|(level, d)| (Some(level), d)).collect();
-            if which == Captions::Train {
+            if which == CaptionKinds::Train {
                 said.push((None, single_attribute(scene, rng)));
             }
             said.push((None, random_part(scene, rng)));
@@ -72,7 +71,7 @@ impl Drawn {
     ) -> Result<Split> {
         let texts: Vec<&str> = self.captions.iter().map(|c| c.text.as_str()).collect();
         let tokens = encoder.tokens(&texts)?;
-        let is_test = self.which == Captions::Test;
+        let is_test = self.which == CaptionKinds::Test;
         let rows = self.captions.par_iter().zip(&tokens);
         let captions = rows
             .map(|(caption, tokens)| CaptionRow {

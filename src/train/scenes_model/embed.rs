@@ -7,7 +7,7 @@ use burn::tensor::Device;
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
 use super::attributes;
-use super::drawn::{Captions, Drawn};
+use super::drawn::{CaptionKinds, Drawn, DrawnCaption};
 use super::encode::{embed_images, embed_texts};
 use crate::corruption::{Corruption, ImageCorruption, Misspelling};
 use crate::scenes::{Compositions, Scene};
@@ -48,12 +48,8 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
     );
     let encoder = Encoder::open(model, device)?;
     let rng = &mut ChaCha8Rng::seed_from_u64(amounts.seed);
-    let train = Drawn::new(
-        amounts.train_scenes,
-        Compositions::Seen,
-        Captions::Train,
-        rng,
-    );
+    let n_train = amounts.train_scenes;
+    let train = Drawn::new(n_train, Compositions::Seen, CaptionKinds::Train, rng);
     let mut test = test_scenes(amounts.test_scenes);
     let noise = amounts.noise;
     for caption in &mut test.captions {
@@ -70,7 +66,7 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
 
 fn test_scenes(n_scenes: usize) -> Drawn {
     let rng = &mut ChaCha8Rng::seed_from_u64(TEST_SEED);
-    Drawn::new(n_scenes, Compositions::All, Captions::Test, rng)
+    Drawn::new(n_scenes, Compositions::All, CaptionKinds::Test, rng)
 }
 
 /// The test scenes of a cache, drawn again to be corrupted.
@@ -123,15 +119,10 @@ impl TestScenes {
     ///
     /// The tokenizer refuses a caption, or the device fails.
     pub fn captions(&self, misspelling: Corruption<Misspelling>) -> Result<Embedded> {
-        let captions = self.drawn.captions.iter();
-        let said: Vec<String> = captions
-            .map(|caption| misspelling.apply(&caption.text, &caption.image.to_string()))
-            .collect();
-        embed_texts(
-            &self.encoder,
-            "misspelt captions",
-            &self.encoder.tokens(&said)?,
-        )
+        let misspelt = |c: &DrawnCaption| misspelling.apply(&c.text, &c.image.to_string());
+        let said: Vec<String> = self.drawn.captions.iter().map(misspelt).collect();
+        let tokens = self.encoder.tokens(&said)?;
+        embed_texts(&self.encoder, "misspelt captions", &tokens)
     }
 }
 

@@ -21,13 +21,11 @@ pub(super) fn embed_images(
     let mut meter = Meter::new(name, 0, scenes.len());
     let mut embedded = encoder.no_images();
     for (i, chunk) in scenes.chunks(ROWS_PER_PASS).enumerate() {
-        let scenes = chunk.par_iter().enumerate();
-        let pixels: Vec<Vec<f32>> = scenes
-            .map(|(j, scene)| {
-                let id = (i * ROWS_PER_PASS + j).to_string();
-                encoder.pixels(&rendered(scene), &id, noise)
-            })
-            .collect();
+        let pixels = |(j, scene): (usize, &Scene)| {
+            let id = (i * ROWS_PER_PASS + j).to_string();
+            encoder.pixels(&rendered(scene), &id, noise)
+        };
+        let pixels: Vec<Vec<f32>> = chunk.par_iter().enumerate().map(pixels).collect();
         embedded.append(encoder.images(&pixels)?);
         meter.update(embedded.features.n_rows(), &[]);
     }

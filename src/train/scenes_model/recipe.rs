@@ -29,15 +29,15 @@ pub enum Preset {
 /// Everything that decides what `train scenes` makes; saved as `config.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScenesRecipe {
-    /// The encoder's sizes.
+    /// Sizes of the encoder's towers.
     pub model: ClipConfig,
-    /// The encoder's training.
+    /// Batches, steps and rates of the encoder's training.
     pub clip: ClipRecipe,
     /// Sizes of the adapters.
     pub adapter: AdapterConfig,
     /// Scenes whose captions of all levels the adapters are fitted to.
     pub adapter_scenes: usize,
-    /// The adapters' training.
+    /// Batches, epochs and optimiser of the adapters' training.
     pub fit: Training,
 }
 
@@ -131,14 +131,16 @@ mod tests {
     use crate::scenes::{Compositions, Scene, Wording, say};
     use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
+    fn tokenizer(context_length: usize) -> TextPreprocess {
+        let tokenizer =
+            TextPreprocess::from_tokenizer_json(tokenizer_json().as_bytes(), context_length);
+        tokenizer.expect("the world's own tokenizer")
+    }
+
     #[test]
     fn every_caption_fits_the_context_of_the_model() {
         let recipe = ScenesRecipe::new(Preset::Full, 0);
-        let tokenizer = TextPreprocess::from_tokenizer_json(
-            tokenizer_json().as_bytes(),
-            recipe.model.text_cfg.context_length,
-        )
-        .expect("the world's own tokenizer");
+        let tokenizer = tokenizer(recipe.model.text_cfg.context_length);
         let mut rng = ChaCha8Rng::seed_from_u64(0);
         for _ in 0..500 {
             let scene = Scene::sample_with_count(4, Compositions::All, &mut rng);
@@ -153,18 +155,14 @@ mod tests {
     #[test]
     fn model_and_tokenizer_have_the_same_vocabulary() {
         let text = ScenesRecipe::new(Preset::Small, 0).model.text_cfg;
-        let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer_json().as_bytes(), 64)
-            .expect("the world's own tokenizer");
+        let tokenizer = tokenizer(64);
         assert_eq!(
             tokenizer.vocab_size(),
             text.vocab_size,
             "words and specials"
         );
         let ids = tokenizer.encode("a star").expect("a caption").ids;
-        assert_eq!(
-            (ids.first(), ids.last()),
-            (text.start_token_id.as_ref(), Some(&text.end_token_id)),
-            "start and end"
-        );
+        assert_eq!(ids.first(), text.start_token_id.as_ref(), "start");
+        assert_eq!(ids.last(), Some(&text.end_token_id), "end");
     }
 }

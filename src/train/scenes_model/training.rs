@@ -12,7 +12,7 @@ use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use super::attributes::attribute_accuracy;
 use super::batch::Pool;
 use super::clip::{self, TrainingData};
-use super::drawn::{Captions, Drawn};
+use super::drawn::{CaptionKinds, Drawn};
 use super::recipe::{ScenesRecipe, tokenizer_json};
 use crate::model::adapter::{Adapter, Family, PerFamily};
 use crate::model::clip::Clip;
@@ -32,9 +32,9 @@ const VALIDATION_SEED: u64 = 1_000_000;
 /// A trained encoder with its adapters.
 #[derive(Debug)]
 pub struct Trained {
-    /// The encoder.
+    /// The trained encoder, without autodiff.
     pub clip: Clip,
-    /// The adapters.
+    /// The trained adapter of each family.
     pub adapters: PerFamily<Adapter>,
     /// Accuracy of each attribute on validation scenes.
     pub metrics: BTreeMap<String, f64>,
@@ -46,7 +46,7 @@ pub struct Trained {
 ///
 /// The folder holds a run with another recipe or of an earlier version, cannot be written, or the user interrupted.
 pub fn run(recipe: &ScenesRecipe, folder: &Path, device: &Device) -> Result<Trained> {
-    std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+    files::make_folder(folder)?;
     claim(recipe, folder)?;
     let json = tokenizer_json();
     std::fs::write(folder.join("tokenizer.json"), &json)?;
@@ -95,7 +95,7 @@ fn validate(encoder: &Encoder, folder: &Path) -> Result<BTreeMap<String, f64>> {
     }
     let metrics = attribute_accuracy(encoder, N_VALIDATION, VALIDATION_SEED)?;
     eprintln!("attributes on {N_VALIDATION} validation scenes: {metrics:.3?}");
-    files::put(&path, serde_json::to_string_pretty(&metrics)?)?;
+    files::put_json(&path, &metrics)?;
     Ok(metrics)
 }
 
@@ -108,12 +108,12 @@ fn claim(recipe: &ScenesRecipe, folder: &Path) -> Result<()> {
     );
     let path = folder.join("config.json");
     let Some(there) = files::find_json::<ScenesRecipe>(&path)? else {
-        return files::put(&path, serde_json::to_string_pretty(recipe)?);
+        return files::put_json(&path, recipe);
     };
+    let (is_same, folder) = (there == *recipe, folder.display());
     ensure!(
-        there == *recipe,
-        "{} holds a run with another recipe; choose another folder",
-        folder.display()
+        is_same,
+        "{folder} holds a run with another recipe; choose another folder"
     );
     Ok(())
 }
@@ -154,7 +154,7 @@ fn adapter_features(recipe: &ScenesRecipe, encoder: &Encoder) -> Result<Features
     let mut rng = ChaCha8Rng::seed_from_u64(recipe.fit.seed);
     rng.set_stream(u64::MAX);
     let n_scenes = recipe.adapter_scenes;
-    let drawn = Drawn::new(n_scenes, Compositions::Seen, Captions::Train, &mut rng);
+    let drawn = Drawn::new(n_scenes, Compositions::Seen, CaptionKinds::Train, &mut rng);
     let split = drawn.embed(encoder, ["scenes", "captions"], Corruptions::default())?;
     Ok(split.features(encoder.device()))
 }
@@ -166,11 +166,9 @@ mod tests {
 
     #[test]
     fn a_folder_with_another_recipe_is_refused() {
-        let folder = std::env::temp_dir().join(format!("kappascope-claim-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder for the test");
-        let claim_with = |seed| claim(&ScenesRecipe::new(Preset::Small, seed), &folder);
-        let results = [claim_with(0), claim_with(0), claim_with(1)].map(|result| result.is_ok());
-        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let claim_with = |seed| claim(&ScenesRecipe::new(Preset::Small, seed), folder.path());
+        let results = [0, 0, 1].map(|seed| claim_with(seed).is_ok());
         assert_eq!(
             results,
             [true, true, false],

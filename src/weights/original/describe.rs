@@ -6,7 +6,7 @@ use super::layout::{CheckpointLayout, Mapping};
 use super::sizes::{Hints, architecture, infer};
 use super::tokenizer::from_vocab_and_merges;
 use super::{hf, open_clip, openai, sentence_piece};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::model::clip::{Architecture, ClipConfig};
 use crate::model::encoder::EncoderConfig;
 use crate::preprocess::{ImagePreprocess, TextPreprocess};
@@ -106,9 +106,8 @@ impl CompanionFiles {
     /// A configuration that is no JSON.
     pub fn put(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         let json = |bytes: &[u8]| {
-            serde_json::from_slice(bytes)
-                .map(Some)
-                .map_err(|error| Error::Weights(format!("{name}: {error}")))
+            let json = serde_json::from_slice(bytes).map(Some);
+            json.map_err(|error| Error::Weights(format!("{name}: {error}")))
         };
         match name {
             CONFIG => self.config = json(&bytes)?,
@@ -146,8 +145,8 @@ impl CompanionFiles {
             (Some(model), _, _, _) => Ok(sentence_piece::to_tokenizer_json(model)?.into_bytes()),
             (None, Some(tokenizer), _, _) => Ok(tokenizer.clone()),
             (None, None, Some(vocabulary), Some(merges)) => {
-                let merges = std::str::from_utf8(merges)
-                    .map_err(|_| Error::Text(format!("{MERGES}: not UTF-8 text")))?;
+                let merges = std::str::from_utf8(merges);
+                let merges = merges.map_err(|_| Error::Text(format!("{MERGES}: not UTF-8 text")))?;
                 Ok(from_vocab_and_merges(vocabulary, merges)?.into_bytes())
             }
             _ => Err(Error::Text(
@@ -206,9 +205,9 @@ fn hints(
             quick_gelu: architecture == Architecture::Clip,
         }),
         (CheckpointLayout::OpenClip { .. }, _, Some(config)) => open_clip::hints(config),
-        (CheckpointLayout::OpenClip { .. }, _, None) => Err(Error::Weights(
-            "no open_clip_config.json beside the weights, which says whether the model uses the quick GELU".to_owned(),
-        )),
+        (CheckpointLayout::OpenClip { .. }, _, None) => refuse!(
+            "no open_clip_config.json beside the weights, which says whether the model uses the quick GELU"
+        ),
     }
 }
 

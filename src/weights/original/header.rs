@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{Error as _, MapAccess, Visitor};
 
 use super::tensor::{Entry, TensorDtype, n_values};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse, refuse_if};
 
 /// Longest header that is read; that of ViT-B/32 has 44 kB.
 const MAX_HEADER_BYTES: u64 = 16 << 20;
@@ -35,11 +35,10 @@ pub struct Index {
 pub fn header_range(length: [u8; 8], file_bytes: u64) -> Result<Range<u64>> {
     let header_bytes = u64::from_le_bytes(length);
     let fits = file_bytes >= LENGTH_BYTES && header_bytes <= file_bytes - LENGTH_BYTES;
-    if header_bytes > MAX_HEADER_BYTES || !fits {
-        return Err(Error::Weights(format!(
-            "not a safetensors file: a header of {header_bytes} bytes in a file of {file_bytes}"
-        )));
-    }
+    refuse_if!(
+        header_bytes > MAX_HEADER_BYTES || !fits,
+        "not a safetensors file: a header of {header_bytes} bytes in a file of {file_bytes}"
+    );
     Ok(LENGTH_BYTES..LENGTH_BYTES + header_bytes)
 }
 
@@ -73,10 +72,8 @@ impl Index {
     pub fn tower_bytes(&self) -> (u64, u64) {
         let is_image = |name: &str| name.starts_with("vis");
         let bytes = |of_image: bool| {
-            let towers = self
-                .ranges
-                .iter()
-                .filter(|(name, _)| is_image(name) == of_image);
+            let ranges = self.ranges.iter();
+            let towers = ranges.filter(|(name, _)| is_image(name) == of_image);
             towers.map(|(_, range)| range.end - range.start).sum()
         };
         (bytes(false), bytes(true))
@@ -126,9 +123,8 @@ impl<'de> Visitor<'de> for HeaderVisitor {
                 map.next_value::<serde::de::IgnoredAny>()?;
                 continue;
             }
-            let tensor: HeaderTensor = map
-                .next_value()
-                .map_err(|error| A::Error::custom(format!("{name}: {error}")))?;
+            let tensor = map.next_value::<HeaderTensor>();
+            let tensor = tensor.map_err(|error| A::Error::custom(format!("{name}: {error}")))?;
             if tensors.insert(name.clone(), tensor).is_some() {
                 return Err(A::Error::custom(format!("{name}: given twice")));
             }
@@ -149,44 +145,29 @@ fn ranges(
     let (mut end, mut before) = (0, "the header");
     for (name, tensor) in in_order {
         let (from, to) = tensor.data_offsets;
-        let invalid = |reason: String| Err(Error::Weights(format!("{name}: {reason}")));
-        let n_values = n_values(name, &tensor.shape)?;
-        let size = (n_values * dtype(name, &tensor.dtype)?.bytes()) as u64;
-        if to > data_bytes || from > to {
-            return invalid(format!(
-                "lies at bytes {from}..{to}, the file holds {data_bytes}"
-            ));
-        }
-        if to - from != size {
-            return invalid(format!(
-                "{} bytes, but {} of shape {:?} takes {size}",
-                to - from,
-                tensor.dtype,
-                tensor.shape
-            ));
-        }
-        if from < end {
-            return invalid(format!("overlaps {before}"));
-        }
-        if from > end {
-            return invalid(format!("{} unused bytes before it", from - end));
-        }
+        let (kind, shape) = (&tensor.dtype, &tensor.shape);
+        let size = (n_values(name, shape)? * dtype(name, kind)?.bytes()) as u64;
+        let is_in_file = from <= to && to <= data_bytes;
+        refuse_if!(
+            !is_in_file,
+            "{name}: lies at bytes {from}..{to}, the file holds {data_bytes}"
+        );
+        let found = to - from;
+        refuse_if!(
+            found != size,
+            "{name}: {found} bytes, but {kind} of shape {shape:?} takes {size}"
+        );
+        refuse_if!(from < end, "{name}: overlaps {before}");
+        refuse_if!(from > end, "{name}: {} unused bytes before it", from - end);
         (end, before) = (to, name);
     }
-    if end == data_bytes {
-        Ok(tensors
-            .iter()
-            .map(|(name, tensor)| {
-                let (from, to) = tensor.data_offsets;
-                (name.clone(), data_start + from..data_start + to)
-            })
-            .collect())
-    } else {
-        Err(Error::Weights(format!(
-            "{} bytes after the last tensor, {before}",
-            data_bytes - end
-        )))
-    }
+    let n_left = data_bytes.saturating_sub(end);
+    refuse_if!(n_left > 0, "{n_left} bytes after the last tensor, {before}");
+    let range = |(name, tensor): (&String, &HeaderTensor)| {
+        let (from, to) = tensor.data_offsets;
+        (name.clone(), data_start + from..data_start + to)
+    };
+    Ok(tensors.iter().map(range).collect())
 }
 
 fn dtype(name: &str, dtype: &str) -> Result<TensorDtype> {
@@ -199,8 +180,6 @@ fn dtype(name: &str, dtype: &str) -> Result<TensorDtype> {
         "I32" | "U32" => Ok(TensorDtype::Other { bytes: 4 }),
         "I16" | "U16" => Ok(TensorDtype::Other { bytes: 2 }),
         "I8" | "U8" | "BOOL" => Ok(TensorDtype::Other { bytes: 1 }),
-        _ => Err(Error::Weights(format!(
-            "{name}: dtype {dtype:?} is not known, expected F16, BF16, F32 or F64"
-        ))),
+        _ => refuse!("{name}: dtype {dtype:?} is not known, expected F16, BF16, F32 or F64"),
     }
 }

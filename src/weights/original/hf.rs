@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::place::Place;
-use super::sizes::{Claim, Hints, check_claims};
-use crate::error::{Error, Result};
+use super::place::ForeignPlace;
+use super::sizes::{ClaimedSize, Hints, check_claims};
+use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::clip::{Architecture, ClipConfig};
 use crate::preprocess::{ImagePreprocess, ResizeMode};
 
@@ -38,27 +38,18 @@ const SIGLIP: Defaults = Defaults {
 const BICUBIC: u64 = 3;
 
 /// What `config.json` claims, and what the tensors say.
-const CLAIMS: &[Claim] = &[
+#[rustfmt::skip]
+const CLAIMS: &[ClaimedSize] = &[
     ("/projection_dim", |clip| clip.embed_dim),
     ("/text_config/projection_size", |clip| clip.embed_dim),
     ("/text_config/hidden_size", |clip| clip.text_cfg.width),
     ("/text_config/vocab_size", |clip| clip.text_cfg.vocab_size),
-    ("/text_config/max_position_embeddings", |clip| {
-        clip.text_cfg.context_length
-    }),
-    ("/text_config/num_hidden_layers", |clip| {
-        clip.text_cfg.layers
-    }),
+    ("/text_config/max_position_embeddings", |clip| clip.text_cfg.context_length),
+    ("/text_config/num_hidden_layers", |clip| clip.text_cfg.layers),
     ("/vision_config/hidden_size", |clip| clip.vision_cfg.width),
-    ("/vision_config/image_size", |clip| {
-        clip.vision_cfg.image_size
-    }),
-    ("/vision_config/patch_size", |clip| {
-        clip.vision_cfg.patch_size
-    }),
-    ("/vision_config/num_hidden_layers", |clip| {
-        clip.vision_cfg.layers
-    }),
+    ("/vision_config/image_size", |clip| clip.vision_cfg.image_size),
+    ("/vision_config/patch_size", |clip| clip.vision_cfg.patch_size),
+    ("/vision_config/num_hidden_layers", |clip| clip.vision_cfg.layers),
 ];
 
 /// Where one of our tensors lies: everywhere the same.
@@ -66,8 +57,8 @@ const CLAIMS: &[Claim] = &[
     clippy::unnecessary_wraps,
     reason = "one function a layout, with one signature"
 )]
-pub(super) fn place(ours: &str) -> Option<Place> {
-    Some(Place::whole(ours))
+pub(super) fn place(ours: &str) -> Option<ForeignPlace> {
+    Some(ForeignPlace::whole(ours))
 }
 
 /// What `config.json` says beyond the shapes; nothing of an empty one.
@@ -82,19 +73,20 @@ pub(super) fn hints(config: &Value, architecture: Architecture) -> Result<Hints>
     };
     let text = |pointer: &str| config.pointer(pointer).and_then(Value::as_str);
     let model = text("/model_type").unwrap_or(defaults.model_type);
-    if model != defaults.model_type {
-        let expected = defaults.model_type;
-        return invalid(&format!("model_type is {model}, expected {expected}"));
-    }
+    let expected = defaults.model_type;
+    refuse_if!(
+        model != expected,
+        "config.json: model_type is {model}, expected {expected}"
+    );
     for tower in ["text_config", "vision_config"] {
         let epsilon = config.pointer(&format!("/{tower}/layer_norm_eps"));
         let expected = defaults.norm_epsilon;
         let epsilon = epsilon.and_then(Value::as_f64).unwrap_or(expected);
-        if (epsilon - expected).abs() > 1e-9 {
-            return invalid(&format!(
-                "{tower}.layer_norm_eps is {epsilon}, expected {expected:?}"
-            ));
-        }
+        let is_other = (epsilon - expected).abs() > 1e-9;
+        refuse_if!(
+            is_other,
+            "config.json: {tower}.layer_norm_eps is {epsilon}, expected {expected:?}"
+        );
     }
     let activations = ["/text_config/hidden_act", "/vision_config/hidden_act"];
     let activations = activations.map(|pointer| text(pointer).unwrap_or(defaults.activation));
@@ -118,13 +110,7 @@ fn quick_gelu(architecture: Architecture, activations: [&str; 2]) -> Result<bool
         (Architecture::SigLip, _) => "twice gelu_pytorch_tanh",
     };
     let [text, vision] = activations;
-    invalid(&format!(
-        "hidden_act is {text} and {vision}, expected {expected}"
-    ))
-}
-
-fn invalid<T>(reason: &str) -> Result<T> {
-    Err(Error::Weights(format!("config.json: {reason}")))
+    refuse!("config.json: hidden_act is {text} and {vision}, expected {expected}")
 }
 
 /// Compares `config.json` with what the tensors say.
@@ -146,16 +132,16 @@ pub(super) fn preprocess(
     architecture: Architecture,
     image_size: usize,
 ) -> Result<ImagePreprocess> {
-    let invalid = |reason: String| {
-        Err(Error::Weights(format!(
-            "preprocessor_config.json: {reason}"
-        )))
+    let default = match architecture {
+        Architecture::Clip => ImagePreprocess::clip(image_size),
+        Architecture::SigLip => ImagePreprocess::siglip(image_size),
     };
-    let default = default_preprocess(architecture, image_size);
     let filter = config.get("resample").and_then(Value::as_u64);
-    if filter.is_some_and(|filter| filter != BICUBIC) {
-        return invalid("resample is not 3, bicubic".to_owned());
-    }
+    let is_other = filter.is_some_and(|filter| filter != BICUBIC);
+    refuse_if!(
+        is_other,
+        "preprocessor_config.json: resample is not 3, bicubic"
+    );
     let (steps, sizes): (&[&str], &[(&str, &[&str])]) = match default.resize_mode {
         ResizeMode::Shortest => (
             &[
@@ -175,22 +161,23 @@ pub(super) fn preprocess(
         ),
     };
     for step in steps {
-        if config.get(step).and_then(Value::as_bool) == Some(false) {
-            return invalid(format!("{step} is false, expected true"));
-        }
+        let is_off = config.get(step).and_then(Value::as_bool) == Some(false);
+        refuse_if!(
+            is_off,
+            "preprocessor_config.json: {step} is false, expected true"
+        );
     }
     for (name, members) in sizes {
         let Some(size) = config.get(name) else {
             continue;
         };
         let as_expected = |size: &Value| size.as_u64() == u64::try_from(image_size).ok();
-        let holds = as_expected(size)
-            || members
-                .iter()
-                .all(|member| size.get(member).is_some_and(as_expected));
-        if !holds {
-            return invalid(format!("{name} is {size}, expected {image_size}"));
-        }
+        let member_holds = |member: &&str| size.get(member).is_some_and(as_expected);
+        let holds = as_expected(size) || members.iter().all(member_holds);
+        refuse_if!(
+            !holds,
+            "preprocessor_config.json: {name} is {size}, expected {image_size}"
+        );
     }
     Ok(ImagePreprocess {
         mean: channels(config, "image_mean")?.unwrap_or(default.mean),
@@ -199,19 +186,11 @@ pub(super) fn preprocess(
     })
 }
 
-fn default_preprocess(architecture: Architecture, image_size: usize) -> ImagePreprocess {
-    match architecture {
-        Architecture::Clip => ImagePreprocess::clip(image_size),
-        Architecture::SigLip => ImagePreprocess::siglip(image_size),
-    }
-}
-
 /// Three numbers, if the file has them.
 pub(super) fn channels(config: &Value, name: &str) -> Result<Option<[f32; 3]>> {
     let Some(value) = config.get(name) else {
         return Ok(None);
     };
-    serde_json::from_value(value.clone())
-        .map(Some)
-        .map_err(|_| Error::Weights(format!("{name} is {value}, expected three numbers")))
+    let channels = serde_json::from_value(value.clone()).map(Some);
+    channels.map_err(|_| Error::Weights(format!("{name} is {value}, expected three numbers")))
 }

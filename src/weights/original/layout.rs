@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::Index;
-use super::place::{Cut, Place};
+use super::place::{Cut, ForeignPlace};
 use super::tensor::{Entry, TensorDtype};
 use super::{hf, open_clip, openai};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse, refuse_if};
 use crate::model::parameters::TensorRecord;
 use crate::weights::f16_stream::StoragePrecision;
 use crate::weights::plan::Plan;
@@ -14,9 +14,9 @@ use crate::weights::plan::Plan;
 /// How a foreign program names and cuts a CLIP's tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckpointLayout {
-    /// `transformers`; our own.
+    /// `transformers`, whose names are our own.
     HuggingFace,
-    /// `OpenAI`'s `clip`.
+    /// `OpenAI`'s own program `clip`.
     OpenAi,
     /// `open_clip`, whose names are `OpenAI`'s; the text tower may lie in a module of its own.
     OpenClip {
@@ -58,14 +58,14 @@ impl CheckpointLayout {
             })
         } else {
             let first = entries.keys().next();
-            Err(Error::Weights(format!(
+            refuse!(
                 "{}: no CLIP with a vision transformer, as transformers, OpenAI or open_clip name its tensors",
                 first.map_or("the file holds no tensor", |name| name)
-            )))
+            )
         }
     }
 
-    fn place(self, ours: &str) -> Option<Place> {
+    fn place(self, ours: &str) -> Option<ForeignPlace> {
         match self {
             Self::HuggingFace => hf::place(ours),
             Self::OpenAi => openai::place(ours),
@@ -108,31 +108,29 @@ impl Mapping {
     /// The file does not hold it, or in another shape. The message says the name in the file, and ours where it
     /// differs.
     pub fn find(&self, ours: &str, expected: &[usize]) -> Result<SourceTensor> {
-        let Some(Place { name, cut }) = self.layout.place(ours) else {
-            return Err(Error::Weights(format!("{ours}: not known in this layout")));
+        let Some(ForeignPlace { name, cut }) = self.layout.place(ours) else {
+            refuse!("{ours}: not known in this layout");
         };
+        let entry = self.entries.get(&name);
         let piece = SourceTensor {
             ours: ours.to_owned(),
-            foreign_shape: self
-                .entries
-                .get(&name)
-                .map(|entry| entry.shape.clone())
-                .unwrap_or_default(),
+            foreign_shape: entry.map(|entry| entry.shape.clone()).unwrap_or_default(),
             shape: expected.to_vec(),
             foreign: name,
             cut,
         };
-        if !self.entries.contains_key(&piece.foreign) {
-            return Err(Error::Weights(format!("{}: missing", piece.label())));
-        }
-        if cut.shape(&piece.foreign_shape).as_deref() != Some(expected) {
-            return Err(Error::Weights(format!(
-                "{}: shape is {:?}, expected {:?}",
-                piece.label(),
-                piece.foreign_shape,
-                cut.foreign_shape(expected)
-            )));
-        }
+        refuse_if!(
+            !self.entries.contains_key(&piece.foreign),
+            "{}: missing",
+            piece.label()
+        );
+        refuse_if!(
+            cut.shape(&piece.foreign_shape).as_deref() != Some(expected),
+            "{}: shape is {:?}, expected {:?}",
+            piece.label(),
+            piece.foreign_shape,
+            cut.foreign_shape(expected)
+        );
         Ok(piece)
     }
 
@@ -185,9 +183,7 @@ impl Mapping {
         let taken: BTreeSet<String> = places.map(|place| place.name).collect();
         let is_left = |name: &&String| !taken.contains(*name) && !is_no_parameter(name);
         match self.entries.keys().find(is_left) {
-            Some(name) => Err(Error::Weights(format!(
-                "{name}: no part of a CLIP of this layout"
-            ))),
+            Some(name) => refuse!("{name}: no part of a CLIP of this layout"),
             None => Ok(()),
         }
     }
@@ -208,11 +204,12 @@ impl SourceTensor {
     pub fn record(self, values: Vec<f32>) -> Result<TensorRecord> {
         let values = self.cut.apply(values, &self.foreign_shape);
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-            return Err(Error::Weights(format!("{}: holds {value}", self.label())));
+            refuse!("{}: holds {value}", self.label());
         }
+        let (name, shape) = (self.ours, self.shape);
         Ok(TensorRecord {
-            name: self.ours,
-            shape: self.shape,
+            name,
+            shape,
             values,
         })
     }
@@ -228,11 +225,16 @@ impl SourceTensor {
 
 /// Buffers and sizes that files carry beside the parameters.
 fn is_no_parameter(name: &str) -> bool {
-    let last = name.rsplit('.').next().unwrap_or(name);
-    matches!(
-        last,
-        "position_ids" | "attn_mask" | "input_resolution" | "context_length" | "vocab_size"
-    )
+    const NAMES: [&str; 5] = [
+        "position_ids",
+        "attn_mask",
+        "input_resolution",
+        "context_length",
+        "vocab_size",
+    ];
+    name.rsplit('.')
+        .next()
+        .is_some_and(|last| NAMES.contains(&last))
 }
 
 #[cfg(test)]
@@ -283,11 +285,8 @@ mod tests {
     fn every_tensor_of_openais_own_file_in_shared_data_becomes_one_of_ours() {
         let file = openais_file();
         let weights = Mapping::of(&file.entries).expect("a known layout");
-        assert_eq!(
-            weights.layout(),
-            CheckpointLayout::OpenAi,
-            "told by its names"
-        );
+        let layout = weights.layout();
+        assert_eq!(layout, CheckpointLayout::OpenAi, "told by its names");
         let hints = openai::hints(|name| file.integers.get(name).copied());
         let found = infer(|name| weights.shape(name), hints, (Some(49_406), 49_407));
         let expected = ClipConfig::vit_b_32();

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::hf::channels;
 use super::openai;
-use super::place::Place;
-use super::sizes::{Claim, Hints, check_claims};
-use crate::error::{Error, Result};
+use super::place::ForeignPlace;
+use super::sizes::{ClaimedSize, Hints, check_claims};
+use crate::error::{Result, refuse};
 use crate::model::clip::ClipConfig;
 use crate::preprocess::ImagePreprocess;
 
@@ -14,30 +14,21 @@ use crate::preprocess::ImagePreprocess;
 const DEFAULT_HEAD_WIDTH: usize = 64;
 
 /// What `open_clip_config.json` claims, and what the tensors say.
-const CLAIMS: &[Claim] = &[
+#[rustfmt::skip]
+const CLAIMS: &[ClaimedSize] = &[
     ("/model_cfg/embed_dim", |clip| clip.embed_dim),
     ("/model_cfg/text_cfg/width", |clip| clip.text_cfg.width),
-    ("/model_cfg/text_cfg/vocab_size", |clip| {
-        clip.text_cfg.vocab_size
-    }),
-    ("/model_cfg/text_cfg/context_length", |clip| {
-        clip.text_cfg.context_length
-    }),
+    ("/model_cfg/text_cfg/vocab_size", |clip| clip.text_cfg.vocab_size),
+    ("/model_cfg/text_cfg/context_length", |clip| clip.text_cfg.context_length),
     ("/model_cfg/text_cfg/layers", |clip| clip.text_cfg.layers),
     ("/model_cfg/vision_cfg/width", |clip| clip.vision_cfg.width),
-    ("/model_cfg/vision_cfg/image_size", |clip| {
-        clip.vision_cfg.image_size
-    }),
-    ("/model_cfg/vision_cfg/patch_size", |clip| {
-        clip.vision_cfg.patch_size
-    }),
-    ("/model_cfg/vision_cfg/layers", |clip| {
-        clip.vision_cfg.layers
-    }),
+    ("/model_cfg/vision_cfg/image_size", |clip| clip.vision_cfg.image_size),
+    ("/model_cfg/vision_cfg/patch_size", |clip| clip.vision_cfg.patch_size),
+    ("/model_cfg/vision_cfg/layers", |clip| clip.vision_cfg.layers),
 ];
 
 /// Where one of our tensors lies.
-pub(super) fn place(ours: &str, text_prefix: &str) -> Option<Place> {
+pub(super) fn place(ours: &str, text_prefix: &str) -> Option<ForeignPlace> {
     let mut place = openai::place(ours)?;
     let is_text = ours.starts_with("text_");
     if is_text {
@@ -52,27 +43,20 @@ pub(super) fn place(ours: &str, text_prefix: &str) -> Option<Place> {
 ///
 /// An architecture that is not that of `OpenAI`'s vision transformers.
 pub(super) fn hints(config: &Value) -> Result<Hints> {
-    let invalid = |reason: &str| {
-        Err(Error::Weights(format!(
-            "open_clip_config.json: {reason}, which this program does not know"
-        )))
+    let is_there = |pointer: &str| config.pointer(pointer).is_some_and(|name| !name.is_null());
+    let foreign = is_there("/model_cfg/text_cfg/hf_model_name")
+        || is_there("/model_cfg/vision_cfg/timm_model_name");
+    let foreign = foreign.then_some("a tower of another library");
+    let is_set = |option: &&str| {
+        let pointers =
+            ["text_cfg", "vision_cfg"].map(|tower| format!("/model_cfg/{tower}/{option}"));
+        pointers
+            .iter()
+            .any(|pointer| config.pointer(pointer) == Some(&Value::Bool(true)))
     };
-    for foreign in [
-        "/model_cfg/text_cfg/hf_model_name",
-        "/model_cfg/vision_cfg/timm_model_name",
-    ] {
-        if config.pointer(foreign).is_some_and(|name| !name.is_null()) {
-            return invalid("a tower of another library");
-        }
-    }
-    for option in ["no_causal_mask", "embed_cls", "attentional_pool"] {
-        let towers = ["text_cfg", "vision_cfg"];
-        let is_set = |tower: &&str| {
-            config.pointer(&format!("/model_cfg/{tower}/{option}")) == Some(&Value::Bool(true))
-        };
-        if towers.iter().any(is_set) {
-            return invalid(option);
-        }
+    let options = ["no_causal_mask", "embed_cls", "attentional_pool"].into_iter();
+    if let Some(reason) = foreign.into_iter().chain(options.filter(is_set)).next() {
+        refuse!("open_clip_config.json: {reason}, which this program does not know");
     }
     let size = |pointer: &str| {
         let size = config.pointer(pointer).and_then(Value::as_u64)?;
@@ -112,9 +96,7 @@ pub(super) fn preprocess(config: &Value, image_size: usize) -> Result<ImagePrepr
         if let Some(found) = found
             && found != expected
         {
-            return Err(Error::Weights(format!(
-                "open_clip_config.json: {name} is {found}, expected {expected}"
-            )));
+            refuse!("open_clip_config.json: {name} is {found}, expected {expected}");
         }
     }
     Ok(ImagePreprocess {

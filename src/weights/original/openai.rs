@@ -1,11 +1,11 @@
 //! `OpenAI`'s `clip`: its names for our tensors. Query, key and value are one matrix, and the two projections stand
 //! the other way round.
 
-use super::place::{Cut, Place};
+use super::place::{Cut, ForeignPlace};
 use super::sizes::Hints;
 
 /// Where one of our tensors lies.
-pub(super) fn place(ours: &str) -> Option<Place> {
+pub(super) fn place(ours: &str) -> Option<ForeignPlace> {
     let (name, cut) = match ours {
         "logit_scale" => ("logit_scale", Cut::Whole),
         "text_model.embeddings.token_embedding.weight" => ("token_embedding.weight", Cut::Whole),
@@ -26,11 +26,11 @@ pub(super) fn place(ours: &str) -> Option<Place> {
         _ => return in_block(ours),
     };
     let name = name.to_owned();
-    Some(Place { name, cut })
+    Some(ForeignPlace { name, cut })
 }
 
 /// `text_model.encoder.layers.3.mlp.fc1.bias` → `transformer.resblocks.3.mlp.c_fc.bias`.
-fn in_block(ours: &str) -> Option<Place> {
+fn in_block(ours: &str) -> Option<ForeignPlace> {
     let (blocks, rest) = if let Some(rest) = ours.strip_prefix("text_model.encoder.layers.") {
         ("transformer.resblocks", rest)
     } else {
@@ -51,7 +51,7 @@ fn in_block(ours: &str) -> Option<Place> {
         _ => return None,
     };
     let name = format!("{blocks}.{i_block}.{foreign}{kind}");
-    Some(Place { name, cut })
+    Some(ForeignPlace { name, cut })
 }
 
 /// What a file of `OpenAI`'s says beyond the shapes. All of their models use the quick GELU.

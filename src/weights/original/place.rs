@@ -2,7 +2,7 @@
 
 /// Where one of our tensors lies in a foreign file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ForeignPlace {
     pub(super) name: String,
     pub(super) cut: Cut,
 }
@@ -42,9 +42,10 @@ impl Cut {
 
     pub(super) fn apply(self, values: Vec<f32>, foreign: &[usize]) -> Vec<f32> {
         match (self, foreign) {
-            (Self::Transposed, &[_, columns]) => (0..columns)
-                .flat_map(|column| values[column..].iter().step_by(columns).copied())
-                .collect(),
+            (Self::Transposed, &[_, columns]) => {
+                let column = |column| values[column..].iter().step_by(columns).copied();
+                (0..columns).flat_map(column).collect()
+            }
             (Self::Third(index), _) => {
                 let third = values.len() / 3;
                 values[index * third..(index + 1) * third].to_vec()
@@ -54,13 +55,10 @@ impl Cut {
     }
 }
 
-impl Place {
+impl ForeignPlace {
     pub(super) fn whole(name: impl Into<String>) -> Self {
-        let cut = Cut::Whole;
-        Self {
-            name: name.into(),
-            cut,
-        }
+        let (name, cut) = (name.into(), Cut::Whole);
+        Self { name, cut }
     }
 }
 
@@ -74,11 +72,8 @@ mod tests {
         let middle = Cut::Third(1).apply(values.clone(), &[3, 2]);
         assert_eq!(middle, [2.0, 3.0], "the second row");
         assert_eq!(Cut::Third(1).shape(&[3, 2]), Some(vec![1, 2]), "one row");
-        assert_eq!(
-            Cut::Third(1).shape(&[4, 2]),
-            None,
-            "four rows have no third"
-        );
+        let of_four = Cut::Third(1).shape(&[4, 2]);
+        assert_eq!(of_four, None, "four rows have no third");
         let turned = Cut::Transposed.apply(values, &[3, 2]);
         assert_eq!(turned, [0.0, 2.0, 4.0, 1.0, 3.0, 5.0], "columns");
         assert_eq!(Cut::Transposed.shape(&[3, 2]), Some(vec![2, 3]), "turned");

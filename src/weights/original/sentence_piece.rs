@@ -20,7 +20,7 @@ const UNKNOWN: u64 = 2;
 
 /// One piece of the vocabulary.
 #[derive(Debug, Default)]
-struct SourceTensor {
+struct VocabularyPiece {
     text: String,
     score: f32,
     kind: u64,
@@ -45,12 +45,10 @@ pub(super) fn to_tokenizer_json(model: &[u8]) -> Result<String> {
     };
     let normalizer = character_map.map_or(
         Value::Null,
-        |map| json!({ "type": "Precompiled", "precompiled_charsmap": base64(map) }),
+        |map| json!({ "type": "Precompiled", "precompiled_charsmap": base64::encode(map) }),
     );
-    let vocab: Vec<_> = pieces
-        .iter()
-        .map(|piece| json!([piece.text, piece.score]))
-        .collect();
+    let vocab = pieces.iter().map(|piece| json!([piece.text, piece.score]));
+    let vocab: Vec<Value> = vocab.collect();
     Ok(json!({
         "version": "1.0",
         "truncation": null,
@@ -65,11 +63,11 @@ pub(super) fn to_tokenizer_json(model: &[u8]) -> Result<String> {
     .to_string())
 }
 
-fn piece(message: &[u8]) -> Result<SourceTensor> {
+fn piece(message: &[u8]) -> Result<VocabularyPiece> {
     // Of a normal piece the type is left out.
-    let mut piece = SourceTensor {
+    let mut piece = VocabularyPiece {
         kind: 1,
-        ..SourceTensor::default()
+        ..VocabularyPiece::default()
     };
     for field in fields(message)? {
         match (field.number, field.value) {
@@ -94,7 +92,7 @@ fn find_character_map(message: &[u8]) -> Result<Option<&[u8]>> {
 }
 
 /// One field of a protocol buffer.
-struct Field<'a> {
+struct WireField<'a> {
     number: u64,
     value: Wire<'a>,
 }
@@ -107,7 +105,7 @@ enum Wire<'a> {
     Fixed64,
 }
 
-fn fields(mut message: &[u8]) -> Result<Vec<Field<'_>>> {
+fn fields(mut message: &[u8]) -> Result<Vec<WireField<'_>>> {
     let mut fields = Vec::new();
     while !message.is_empty() {
         let tag = varint(&mut message)?;
@@ -128,7 +126,7 @@ fn fields(mut message: &[u8]) -> Result<Vec<Field<'_>>> {
             }
             kind => return Err(invalid(&format!("a field of the unknown kind {kind}"))),
         };
-        fields.push(Field {
+        fields.push(WireField {
             number: tag >> 3,
             value,
         });
@@ -161,42 +159,9 @@ fn invalid(reason: &str) -> Error {
     Error::Text(format!("spiece.model: {reason}"))
 }
 
-/// RFC 4648, section 4.
-fn base64(bytes: &[u8]) -> String {
-    const SYMBOLS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(group.get(index).copied().unwrap_or_default());
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for i_symbol in 0..4 {
-            let symbol = SYMBOLS[(bits >> (18 - 6 * i_symbol) & 63) as usize];
-            text.push(if i_symbol <= group.len() {
-                symbol.into()
-            } else {
-                '='
-            });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_gives_the_standards_examples() {
-        // RFC 4648, section 10.
-        for (bytes, text) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-        ] {
-            assert_eq!(base64(bytes.as_bytes()), text, "{bytes}");
-        }
-    }
 
     #[test]
     fn a_file_that_ends_early_or_is_something_else_is_refused() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse, refuse_if};
 use crate::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 
 /// Width of an attention head, where nothing says otherwise: that of every model that `OpenAI` released.
@@ -17,7 +17,7 @@ pub(super) struct Hints {
 }
 
 /// A number in a configuration file, and the size that it must equal.
-pub(super) type Claim = (&'static str, fn(&ClipConfig) -> usize);
+pub(super) type ClaimedSize = (&'static str, fn(&ClipConfig) -> usize);
 
 /// Reads the sizes off the shapes.
 ///
@@ -33,11 +33,7 @@ pub(super) fn infer(
     let is_siglip = architecture == Architecture::SigLip;
     let [vocab_size, text_width] = dims(&shape, "text_model.embeddings.token_embedding.weight")?;
     let [context_length, _] = dims(&shape, "text_model.embeddings.position_embedding.weight")?;
-    let projection = if is_siglip {
-        "text_model.head.weight"
-    } else {
-        "text_projection.weight"
-    };
+    let projection = ["text_projection.weight", "text_model.head.weight"][usize::from(is_siglip)];
     let [embed_dim, _] = dims(&shape, projection)?;
     let patches = "vision_model.embeddings.patch_embedding.weight";
     let [vision_width, _, patch_size, _] = dims(&shape, patches)?;
@@ -47,15 +43,13 @@ pub(super) fn infer(
     let grid = n_patches.isqrt();
     if grid == 0 || grid * grid != n_patches {
         let class = if is_siglip { "" } else { " and one" };
-        return Err(Error::Weights(format!(
-            "{positions}: {n_positions} rows, expected a square number of patches{class}"
-        )));
+        refuse!("{positions}: {n_positions} rows, expected a square number of patches{class}");
     }
     let text = tower(&shape, "text_model", text_width, hints.text_heads)?;
     let vision = tower(&shape, "vision_model", vision_width, hints.vision_heads)?;
-    let image_size = grid
-        .checked_mul(patch_size)
-        .ok_or_else(|| Error::Weights(format!("{patches}: patches of {patch_size} pixels")))?;
+    let Some(image_size) = grid.checked_mul(patch_size) else {
+        refuse!("{patches}: patches of {patch_size} pixels");
+    };
     Ok(ClipConfig {
         architecture,
         embed_dim,
@@ -93,7 +87,7 @@ pub(super) fn architecture(shape: impl Fn(&str) -> Option<Vec<usize>>) -> Archit
 pub(super) fn check_claims(
     file: &str,
     config: &Value,
-    claims: &[Claim],
+    claims: &[ClaimedSize],
     clip: &ClipConfig,
 ) -> Result<()> {
     for (pointer, size) in claims {
@@ -101,17 +95,16 @@ pub(super) fn check_claims(
             continue;
         };
         let found = size(clip);
-        if claimed.as_u64() != u64::try_from(found).ok() {
-            return Err(Error::Weights(format!(
-                "{file}: {} is {claimed}, the tensors say {found}",
-                pointer[1..].replace('/', ".")
-            )));
-        }
+        refuse_if!(
+            claimed.as_u64() != u64::try_from(found).ok(),
+            "{file}: {} is {claimed}, the tensors say {found}",
+            pointer[1..].replace('/', ".")
+        );
     }
     Ok(())
 }
 
-struct Tower {
+struct TowerSizes {
     layers: usize,
     heads: usize,
     mlp_ratio: f64,
@@ -122,20 +115,18 @@ fn tower(
     name: &str,
     width: usize,
     heads: Option<usize>,
-) -> Result<Tower> {
+) -> Result<TowerSizes> {
     let block = |i_block: usize| format!("{name}.encoder.layers.{i_block}");
-    let layers = (0..)
-        .take_while(|i_block| shape(&format!("{}.layer_norm1.weight", block(*i_block))).is_some())
-        .count();
+    let is_there = |i: &usize| shape(&format!("{}.layer_norm1.weight", block(*i))).is_some();
+    let layers = (0..).take_while(is_there).count();
     let expand = format!("{}.mlp.fc1.weight", block(0));
     let [mlp_width, _] = dims(shape, &expand)?;
     let heads = heads.unwrap_or(width / DEFAULT_HEAD_WIDTH);
-    if width == 0 || heads == 0 || !width.is_multiple_of(heads) {
-        return Err(Error::Weights(format!(
-            "{name}: {heads} attention heads for a width of {width}, expected a divisor"
-        )));
-    }
-    Ok(Tower {
+    refuse_if!(
+        width == 0 || heads == 0 || !width.is_multiple_of(heads),
+        "{name}: {heads} attention heads for a width of {width}, expected a divisor"
+    );
+    Ok(TowerSizes {
         layers,
         heads,
         mlp_ratio: mlp_width as f64 / width as f64,
@@ -147,15 +138,11 @@ fn dims<const N: usize>(
     name: &str,
 ) -> Result<[usize; N]> {
     let Some(found) = shape(name) else {
-        return Err(Error::Weights(format!("{name}: missing")));
+        refuse!("{name}: missing");
     };
     match <[usize; N]>::try_from(found) {
         Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
-        Ok(sizes) => Err(Error::Weights(format!(
-            "{name}: shape is {sizes:?}, expected sizes above 0"
-        ))),
-        Err(found) => Err(Error::Weights(format!(
-            "{name}: shape is {found:?}, expected {N} sizes"
-        ))),
+        Ok(sizes) => refuse!("{name}: shape is {sizes:?}, expected sizes above 0"),
+        Err(found) => refuse!("{name}: shape is {found:?}, expected {N} sizes"),
     }
 }

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 
 /// What a file's header says of one tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub struct Entry {
 /// How values are stored in a foreign file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorDtype {
-    /// Eight bytes.
+    /// Floats of eight bytes.
     F64,
-    /// Four bytes.
+    /// Floats of four bytes.
     F32,
     /// Two bytes, eleven bits of them significant.
     F16,
@@ -55,14 +55,17 @@ impl TensorDtype {
             Self::F32 => Ok(values(bytes, f32::from_le_bytes)),
             Self::F16 => Ok(values(bytes, |value| f16::from_le_bytes(value).to_f32())),
             Self::Bf16 => Ok(values(bytes, |value| bf16::from_le_bytes(value).to_f32())),
-            Self::Other { .. } => Err(Error::Weights(format!(
-                "{name}: does not hold floats, expected F16, BF16, F32 or F64"
-            ))),
+            Self::Other { .. } => {
+                refuse!("{name}: does not hold floats, expected F16, BF16, F32 or F64")
+            }
         }
     }
 }
 
-fn values<const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> f32) -> Vec<f32> {
+pub(in crate::weights) fn values<const N: usize>(
+    bytes: &[u8],
+    value: impl Fn([u8; N]) -> f32,
+) -> Vec<f32> {
     let (chunks, _) = bytes.as_chunks::<N>();
     chunks.iter().map(|chunk| value(*chunk)).collect()
 }
@@ -73,9 +76,10 @@ fn values<const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> f32) -> Vec<f
 ///
 /// A shape that no memory could hold; the message names the tensor.
 pub fn n_values(name: &str, shape: &[usize]) -> Result<usize> {
-    shape
-        .iter()
-        .try_fold(1_usize, |product, size| product.checked_mul(*size))
-        .filter(|n_values| n_values.checked_mul(8).is_some())
-        .ok_or_else(|| Error::Weights(format!("{name}: shape {shape:?} is larger than any memory")))
+    let mut sizes = shape.iter();
+    let n_values = sizes.try_fold(1_usize, |product, size| product.checked_mul(*size));
+    match n_values.filter(|n_values| n_values.checked_mul(8).is_some()) {
+        Some(n_values) => Ok(n_values),
+        None => refuse!("{name}: shape {shape:?} is larger than any memory"),
+    }
 }

@@ -17,10 +17,8 @@ pub fn byte_level_json(start_token_id: u32) -> String {
     let bytes = byte_symbols();
     let ends = bytes.iter().map(|symbol| format!("{symbol}</w>"));
     let symbols = bytes.iter().map(char::to_string).chain(ends);
-    let mut vocab: Map<String, Value> = symbols
-        .zip(0_u32..)
-        .map(|(symbol, id)| (symbol, id.into()))
-        .collect();
+    let vocab = symbols.zip(0_u32..).map(|(symbol, id)| (symbol, id.into()));
+    let mut vocab: Map<String, Value> = vocab.collect();
     vocab.insert(START_TOKEN.to_owned(), start_token_id.into());
     vocab.insert(END_TOKEN.to_owned(), (start_token_id + 1).into());
     json(&vocab, &[])
@@ -87,19 +85,16 @@ mod tests {
     use crate::preprocess::TextPreprocess;
 
     fn tokenizer() -> TextPreprocess {
-        TextPreprocess::from_tokenizer_json(byte_level_json(49_406).as_bytes(), 77)
-            .expect("a tokenizer")
+        let json = byte_level_json(49_406);
+        TextPreprocess::from_tokenizer_json(json.as_bytes(), 77).expect("a tokenizer")
     }
 
     #[test]
     fn every_byte_is_a_token() {
         // CLIP's ids of `!`, `a` and `!` at the end of a word: 0, 64, 256 (vocab.json).
         let ids = tokenizer().encode("a !a!").expect("a caption").ids;
-        assert_eq!(
-            ids,
-            [49_406, 320, 256, 320, 256, 49_407],
-            "bytes at the end of a word"
-        );
+        let expected = [49_406, 320, 256, 320, 256, 49_407];
+        assert_eq!(ids, expected, "bytes at the end of a word");
         let ids = tokenizer().encode("aa é").expect("a caption").ids;
         assert_eq!(
             ids.len(),
@@ -113,10 +108,7 @@ mod tests {
         let tokenizer = tokenizer();
         assert_eq!(tokenizer.start_token_id(), Some(49_406), "start");
         assert_eq!(tokenizer.end_token_id(), 49_407, "end");
-        assert_eq!(
-            tokenizer.vocab_size(),
-            514,
-            "bytes, ends of words, start and end"
-        );
+        let n = tokenizer.vocab_size();
+        assert_eq!(n, 514, "bytes, ends of words, start and end");
     }
 }

@@ -15,7 +15,7 @@ pub struct Towers {
     pub text: Shapes,
     /// Of the image encoder.
     pub image: Shapes,
-    /// Of neither.
+    /// Scale and bias of the logits, which are of neither.
     pub logits: Shapes,
 }
 
@@ -24,9 +24,8 @@ impl Towers {
     #[must_use]
     pub fn of(clip: &ClipConfig, device: &Device) -> Self {
         let shapes = clip.init(device).named_shapes();
-        let (logits, towers): (Shapes, Shapes) = shapes
-            .into_iter()
-            .partition(|(name, _)| name.starts_with("logit_"));
+        let is_of_logits = |(name, _): &(String, _)| name.starts_with("logit_");
+        let (logits, towers): (Shapes, Shapes) = shapes.into_iter().partition(is_of_logits);
         let (text, image) = towers.into_iter().partition(|(name, _)| is_text(name));
         Self {
             text,
@@ -35,7 +34,7 @@ impl Towers {
         }
     }
 
-    /// Every name.
+    /// The name of every tensor.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let all = self.text.iter().chain(&self.image).chain(&self.logits);
         all.map(|(name, _)| name.clone())

@@ -4,11 +4,8 @@ use super::*;
 
 #[test]
 fn a_remembered_model_that_kills_is_loaded_twice_and_not_at_the_next_visit() {
-    let faults = Faults {
-        killing_loads: loads(&CLIP, EngineKind::Cpu),
-        ..Faults::default()
-    };
-    let first = World::started(faults.clone(), CLIP, LoadNotes::default());
+    let faults = faults(|f| f.killing_loads = loads(&CLIP, EngineKind::Cpu));
+    let first = World::with_clip(faults.clone());
     let n_loads = |world: &World| world.loads.iter().filter(|(_, s)| *s == CLIP).count();
     assert_eq!(n_loads(&first), 2, "two strikes");
     assert_eq!(first.count(is_given_up), 1, "the page says why");
@@ -35,10 +32,9 @@ fn a_remembered_model_that_kills_is_loaded_twice_and_not_at_the_next_visit() {
 
 #[test]
 fn a_built_in_model_that_kills_waits_for_the_visitor() {
-    let mut world = World::built_in(Faults {
-        killing_loads: loads(&ModelSource::FALLBACK, EngineKind::Cpu),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| {
+        f.killing_loads = loads(&ModelSource::FALLBACK, EngineKind::Cpu);
+    }));
     assert_eq!(
         (world.loads.len(), world.count(is_stopped)),
         (2, 1),
@@ -47,11 +43,7 @@ fn a_built_in_model_that_kills_waits_for_the_visitor() {
     world.ask(&["a"]);
     world.faults = Faults::default();
     world.happens(Event::Retry);
-    assert_eq!(
-        world.last_answer(),
-        Some((names(["a"]), Vec::new())),
-        "after another try"
-    );
+    world.assert_answered(&["a"], "after another try");
 }
 
 #[test]
@@ -78,14 +70,7 @@ fn an_upgrade_that_kills_is_not_tried_at_the_third_visit() {
 
 #[test]
 fn an_image_encoder_that_kills_blames_the_model_and_no_picture() {
-    let mut world = World::started(
-        Faults {
-            killing_image_encoders: set(["clip"]),
-            ..Faults::default()
-        },
-        CLIP,
-        LoadNotes::default(),
-    );
+    let mut world = World::with_clip(faults(|f| f.killing_image_encoders = set(["clip"])));
     world.add_picture("star");
     assert_eq!(world.count(is_refused), 0, "the picture stays");
     assert_eq!(world.count(is_given_up), 1, "the model goes");
@@ -99,14 +84,7 @@ fn an_image_encoder_that_kills_blames_the_model_and_no_picture() {
 
 #[test]
 fn adapters_that_kill_are_dropped_by_name() {
-    let mut world = World::started(
-        Faults {
-            killing_adapters: BTreeSet::from([7]),
-            ..Faults::default()
-        },
-        CLIP,
-        LoadNotes::default(),
-    );
+    let mut world = World::with_clip(faults(|f| f.killing_adapters = BTreeSet::from([7])));
     world.happens(Event::GiveAdapters(
         "bad.safetensors".to_owned(),
         Arc::new(vec![7]),
@@ -119,16 +97,12 @@ fn adapters_that_kill_are_dropped_by_name() {
         .filter(|(_, r)| matches!(r, Request::Adapt { .. }));
     assert_eq!(n_sent.count(), 2, "two strikes");
     world.ask(&["a"]);
-    assert_eq!(
-        world.last_answer(),
-        Some((names(["a"]), Vec::new())),
-        "without them"
-    );
+    world.assert_answered(&["a"], "without them");
 }
 
 #[test]
 fn adapters_are_given_to_the_engine_that_replaces_one() {
-    let mut world = World::started(Faults::default(), CLIP, LoadNotes::default());
+    let mut world = World::with_clip(Faults::default());
     world.happens(Event::GiveAdapters(
         "good.safetensors".to_owned(),
         Arc::new(vec![1]),

@@ -25,6 +25,13 @@ fn loads(source: &ModelSource, kind: EngineKind) -> BTreeSet<(String, EngineKind
     BTreeSet::from([(source.key(), kind)])
 }
 
+/// Faults of one kind, set by `change`.
+fn faults(change: impl FnOnce(&mut Faults)) -> Faults {
+    let mut faults = Faults::default();
+    change(&mut faults);
+    faults
+}
+
 fn is_restarted(event: &EngineEvent) -> bool {
     matches!(event, EngineEvent::Restarted(_))
 }
@@ -73,10 +80,7 @@ fn an_engine_answers_captions_and_pictures() {
 
 #[test]
 fn a_slower_gpu_is_not_used() {
-    let world = World::built_in(Faults {
-        gpu_millis: Some(99.0),
-        ..Faults::default()
-    });
+    let world = World::built_in(faults(|f| f.gpu_millis = Some(99.0)));
     assert_eq!(world.n_engines(), 1, "the GPU engine ended");
     let says = |event: &EngineEvent| matches!(event, EngineEvent::Choice(words) if words.contains("99 ms"));
     assert_eq!(world.count(says), 1, "and why");
@@ -101,10 +105,7 @@ fn a_lost_gpu_while_idle_is_replaced_by_the_cpu() {
 
 #[test]
 fn a_gpu_that_is_lost_while_scoring_blames_no_caption() {
-    let mut world = on_gpu(Faults {
-        hangers: set(["a"]),
-        ..Faults::default()
-    });
+    let mut world = on_gpu(faults(|f| f.hangers = set(["a"])));
     world.ask(&["a", "b"]);
     world.faults.hangers.clear();
     world.lose_gpu();
@@ -115,10 +116,7 @@ fn a_gpu_that_is_lost_while_scoring_blames_no_caption() {
 
 #[test]
 fn a_gpu_that_is_lost_while_a_picture_is_read_removes_no_picture() {
-    let mut world = on_gpu(Faults {
-        hangers: set(["star"]),
-        ..Faults::default()
-    });
+    let mut world = on_gpu(faults(|f| f.hangers = set(["star"])));
     world.add_picture("star");
     world.faults.hangers.clear();
     world.lose_gpu();
@@ -136,21 +134,14 @@ fn a_gpu_that_is_lost_while_loading_leaves_the_cpu_at_work() {
     });
     world.lose_gpu();
     world.ask(&["a"]);
-    assert_eq!(
-        world.last_answer(),
-        Some((names(["a"]), Vec::new())),
-        "answered"
-    );
+    world.assert_answered(&["a"], "answered");
     assert_eq!(world.count(is_restarted), 0, "nothing was restarted");
 }
 
 #[test]
 fn a_caption_that_kills_is_sent_twice_and_set_aside_alone() {
     let captions = ["a", "killer", "c", "d"];
-    let mut world = World::built_in(Faults {
-        killers: set(["killer"]),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| f.killers = set(["killer"])));
     world.ask(&captions);
     assert_eq!(world.n_sent("killer"), 2, "the second time alone");
     assert_eq!(world.quarantined(), ["killer"], "it is named");
@@ -162,20 +153,13 @@ fn a_caption_that_kills_is_sent_twice_and_set_aside_alone() {
     );
     world.ask(&["killer", "next"]);
     assert_eq!(world.n_sent("killer"), 2, "it is not sent again");
-    assert_eq!(
-        world.last_answer(),
-        Some((names(["next"]), Vec::new())),
-        "the next caption"
-    );
+    world.assert_answered(&["next"], "the next caption");
     assert_eq!(world.count(is_stopped), 0, "an engine runs");
 }
 
 #[test]
 fn two_captions_that_kill_are_both_found() {
-    let mut world = World::built_in(Faults {
-        killers: set(["x", "y"]),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| f.killers = set(["x", "y"])));
     world.ask(&["a", "x", "b", "y"]);
     assert_eq!(world.quarantined(), ["x", "y"], "each is named");
     assert_eq!(
@@ -183,20 +167,13 @@ fn two_captions_that_kill_are_both_found() {
         [2, 2],
         "no more than twice"
     );
-    assert_eq!(
-        world.last_answer(),
-        Some((names(["a", "b"]), Vec::new())),
-        "the rest"
-    );
+    world.assert_answered(&["a", "b"], "the rest");
 }
 
 #[test]
 fn a_lone_caption_that_kills_is_answered_in_words() {
     for priority in Priority::ALL {
-        let mut world = World::built_in(Faults {
-            killers: set(["killer"]),
-            ..Faults::default()
-        });
+        let mut world = World::built_in(faults(|f| f.killers = set(["killer"])));
         world.ask_about(priority, &["killer"], &[]);
         assert_eq!(world.n_sent("killer"), 2, "{priority:?}");
         assert_eq!(world.quarantined(), ["killer"], "{priority:?}");
@@ -209,10 +186,7 @@ fn a_lone_caption_that_kills_is_answered_in_words() {
 
 #[test]
 fn a_caption_that_was_answered_before_is_not_suspected_first() {
-    let mut world = World::built_in(Faults {
-        killers: set(["killer"]),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| f.killers = set(["killer"])));
     world.ask(&["a", "b"]);
     world.ask(&["a", "killer"]);
     assert_eq!(world.quarantined(), ["killer"], "the new one");
@@ -221,10 +195,7 @@ fn a_caption_that_was_answered_before_is_not_suspected_first() {
 
 #[test]
 fn a_picture_that_kills_is_read_twice_and_dropped_alone() {
-    let mut world = World::built_in(Faults {
-        killers: set(["killer"]),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| f.killers = set(["killer"])));
     for image in ["a", "killer", "b"] {
         world.add_picture(image);
     }
@@ -241,10 +212,7 @@ fn a_picture_that_kills_is_read_twice_and_dropped_alone() {
 
 #[test]
 fn two_deaths_near_each_other_blame_nobody() {
-    let mut world = World::built_in(Faults {
-        hangers: set(["a", "b"]),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| f.hangers = set(["a", "b"])));
     world.add_picture("a");
     world.faults.hangers = set(["b"]);
     world.add_picture("b");

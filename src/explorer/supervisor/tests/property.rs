@@ -12,7 +12,7 @@ use crate::explorer::supervisor::{EngineEvent, EngineKind, Event, LoadNotes, Mod
 
 /// What may happen on a page.
 #[derive(Debug, Clone)]
-enum Step {
+enum RandomStep {
     Ask(Priority, Vec<usize>),
     AddPicture(usize),
     RemovePicture(usize),
@@ -30,20 +30,20 @@ const CAPTIONS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 const PHOTOGRAPHS: ModelSource = ModelSource::BuiltIn(crate::explorer::World::Photographs);
 const PICTURES: [&str; 4] = ["p", "q", "r", "s"];
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = RandomStep> {
     let priority = prop::sample::select(Priority::ALL.to_vec());
     prop_oneof![
-        6 => (priority, vec(0..CAPTIONS.len(), 1..4)).prop_map(|(p, c)| Step::Ask(p, c)),
-        3 => (0..PICTURES.len()).prop_map(Step::AddPicture),
-        2 => (0..PICTURES.len()).prop_map(Step::RemovePicture),
-        1 => any::<bool>().prop_map(Step::Change),
-        1 => prop::sample::select(crate::explorer::World::ALL.to_vec()).prop_map(Step::OpenWorld),
-        1 => (0_u8..2).prop_map(Step::Adapt),
-        1 => Just(Step::Kill),
-        1 => Just(Step::Stop),
-        1 => Just(Step::Cancel),
-        1 => Just(Step::Retry),
-        3 => (1_u32..40).prop_map(Step::Pass),
+        6 => (priority, vec(0..CAPTIONS.len(), 1..4)).prop_map(|(p, c)| RandomStep::Ask(p, c)),
+        3 => (0..PICTURES.len()).prop_map(RandomStep::AddPicture),
+        2 => (0..PICTURES.len()).prop_map(RandomStep::RemovePicture),
+        1 => any::<bool>().prop_map(RandomStep::Change),
+        1 => prop::sample::select(crate::explorer::World::ALL.to_vec()).prop_map(RandomStep::OpenWorld),
+        1 => (0_u8..2).prop_map(RandomStep::Adapt),
+        1 => Just(RandomStep::Kill),
+        1 => Just(RandomStep::Stop),
+        1 => Just(RandomStep::Cancel),
+        1 => Just(RandomStep::Retry),
+        3 => (1_u32..40).prop_map(RandomStep::Pass),
     ]
 }
 
@@ -88,32 +88,32 @@ fn faults() -> impl Strategy<Value = Faults> {
         )
 }
 
-fn take(world: &mut World, on_page: &mut BTreeSet<usize>, step: Step) {
+fn take(world: &mut World, on_page: &mut BTreeSet<usize>, step: RandomStep) {
     match step {
-        Step::Ask(priority, captions) => {
+        RandomStep::Ask(priority, captions) => {
             let captions: Vec<_> = captions.into_iter().map(|i| CAPTIONS[i]).collect();
             let images: Vec<_> = on_page.iter().map(|i| PICTURES[*i]).collect();
             world.ask_about(priority, &captions, &images);
         }
-        Step::AddPicture(i) if on_page.insert(i) => world.add_picture(PICTURES[i]),
-        Step::RemovePicture(i) if on_page.remove(&i) => {
+        RandomStep::AddPicture(i) if on_page.insert(i) => world.add_picture(PICTURES[i]),
+        RandomStep::RemovePicture(i) if on_page.remove(&i) => {
             world.happens(Event::RemovePicture(PICTURES[i].to_owned()));
         }
-        Step::AddPicture(_) | Step::RemovePicture(_) => {}
-        Step::Change(to_clip) => {
+        RandomStep::AddPicture(_) | RandomStep::RemovePicture(_) => {}
+        RandomStep::Change(to_clip) => {
             let source = if to_clip { CLIP } else { ModelSource::FALLBACK };
             world.happens(Event::ChangeModel(source));
         }
-        Step::OpenWorld(other) => world.happens(Event::OpenWorld(other)),
-        Step::Adapt(byte) => {
+        RandomStep::OpenWorld(other) => world.happens(Event::OpenWorld(other)),
+        RandomStep::Adapt(byte) => {
             world.happens(Event::GiveAdapters("file".to_owned(), Arc::new(vec![byte])));
         }
-        Step::Kill if world.n_engines() > 0 => world.kill(),
-        Step::Kill => {}
-        Step::Stop => world.happens(Event::Stop),
-        Step::Cancel => world.happens(Event::Cancel),
-        Step::Retry => world.happens(Event::Retry),
-        Step::Pass(seconds) => world.pass(seconds),
+        RandomStep::Kill if world.n_engines() > 0 => world.kill(),
+        RandomStep::Kill => {}
+        RandomStep::Stop => world.happens(Event::Stop),
+        RandomStep::Cancel => world.happens(Event::Cancel),
+        RandomStep::Retry => world.happens(Event::Retry),
+        RandomStep::Pass(seconds) => world.pass(seconds),
     }
 }
 

@@ -6,10 +6,7 @@ use super::*;
 fn an_engine_that_never_answers_may_be_stopped_and_is_replaced() {
     let slow = |event: &EngineEvent| matches!(event, EngineEvent::IsSlow(true));
     for is_stopped_by_hand in [true, false] {
-        let mut world = World::built_in(Faults {
-            hangers: set(["endless"]),
-            ..Faults::default()
-        });
+        let mut world = World::built_in(faults(|f| f.hangers = set(["endless"])));
         world.ask(&["a", "endless"]);
         world.pass(19);
         assert_eq!(world.count(slow), 0, "not yet");
@@ -27,21 +24,14 @@ fn an_engine_that_never_answers_may_be_stopped_and_is_replaced() {
             ["endless"],
             "by hand: {is_stopped_by_hand}"
         );
-        assert_eq!(
-            world.last_answer(),
-            Some((names(["a"]), Vec::new())),
-            "the rest"
-        );
+        world.assert_answered(&["a"], "the rest");
         assert_eq!(world.n_sent("endless"), 2, "twice");
     }
 }
 
 #[test]
 fn a_heartbeat_keeps_an_engine_that_computes_for_long() {
-    let mut world = World::built_in(Faults {
-        hangers: set(["long"]),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| f.hangers = set(["long"])));
     world.ask(&["long"]);
     for _ in 0..100 {
         world.pass(2);
@@ -59,10 +49,7 @@ fn a_heartbeat_keeps_an_engine_that_computes_for_long() {
 
 #[test]
 fn a_page_that_slept_was_not_kept_waiting() {
-    let mut world = World::built_in(Faults {
-        hangers: set(["long"]),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| f.hangers = set(["long"])));
     world.ask(&["long"]);
     world.now += 3.6e6;
     world.pass(1);
@@ -75,10 +62,9 @@ fn a_page_that_slept_was_not_kept_waiting() {
 
 #[test]
 fn a_load_that_never_ends_is_given_up() {
-    let mut world = World::built_in(Faults {
-        hanging_loads: loads(&ModelSource::FALLBACK, EngineKind::Cpu),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| {
+        f.hanging_loads = loads(&ModelSource::FALLBACK, EngineKind::Cpu);
+    }));
     world.ask(&["a"]);
     world.pass(301);
     assert_eq!(world.loads.len(), 2, "and begun anew");
@@ -86,42 +72,20 @@ fn a_load_that_never_ends_is_given_up() {
     assert_eq!(world.count(is_stopped), 1, "once");
     world.faults = Faults::default();
     world.happens(Event::Retry);
-    assert_eq!(
-        world.last_answer(),
-        Some((names(["a"]), Vec::new())),
-        "what waited is answered"
-    );
+    world.assert_answered(&["a"], "what waited is answered");
 }
 
 #[test]
 fn a_load_that_is_stopped_by_hand_makes_room_for_the_built_in_model() {
-    let mut world = World::started(
-        Faults {
-            hanging_loads: loads(&CLIP, EngineKind::Cpu),
-            ..Faults::default()
-        },
-        CLIP,
-        LoadNotes::default(),
-    );
+    let mut world = World::with_clip(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
     world.happens(Event::Stop);
     world.ask(&["a"]);
-    assert_eq!(
-        world.last_answer(),
-        Some((names(["a"]), Vec::new())),
-        "it answers"
-    );
+    world.assert_answered(&["a"], "it answers");
 }
 
 #[test]
 fn a_cancelled_load_that_does_not_end_by_itself_is_ended() {
-    let mut world = World::started(
-        Faults {
-            hanging_loads: loads(&CLIP, EngineKind::Cpu),
-            ..Faults::default()
-        },
-        CLIP,
-        LoadNotes::default(),
-    );
+    let mut world = World::with_clip(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
     world.happens(Event::Cancel);
     world.pass(6);
     let given_up = |event: &EngineEvent| matches!(event, EngineEvent::GivenUp(None));
@@ -134,14 +98,7 @@ fn a_cancelled_load_that_does_not_end_by_itself_is_ended() {
 
 #[test]
 fn a_paused_load_waits_for_as_long_as_it_takes() {
-    let mut world = World::started(
-        Faults {
-            hanging_loads: loads(&CLIP, EngineKind::Cpu),
-            ..Faults::default()
-        },
-        CLIP,
-        LoadNotes::default(),
-    );
+    let mut world = World::with_clip(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
     world.happens(Event::Pause);
     world.pass(1000);
     assert_eq!(world.loads.len(), 1, "nothing was begun anew");
@@ -149,17 +106,10 @@ fn a_paused_load_waits_for_as_long_as_it_takes() {
 
 #[test]
 fn a_request_that_cannot_be_posted_is_one_that_kills() {
-    let mut world = World::built_in(Faults {
-        unpostable: set(["huge"]),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| f.unpostable = set(["huge"])));
     world.ask(&["a", "huge"]);
     assert_eq!(world.quarantined(), ["huge"], "it is named");
-    assert_eq!(
-        world.last_answer(),
-        Some((names(["a"]), Vec::new())),
-        "the rest"
-    );
+    world.assert_answered(&["a"], "the rest");
 }
 
 #[test]
@@ -176,26 +126,15 @@ fn an_engine_that_dies_again_and_again_without_a_reason_is_given_up_until_the_vi
     );
     world.happens(Event::Retry);
     world.ask(&["a"]);
-    assert_eq!(
-        world.last_answer(),
-        Some((names(["a"]), Vec::new())),
-        "after another try"
-    );
+    world.assert_answered(&["a"], "after another try");
 }
 
 #[test]
 fn another_model_is_loaded_beside_the_one_at_work() {
-    let mut world = World::built_in(Faults {
-        hanging_loads: loads(&CLIP, EngineKind::Cpu),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
     world.happens(Event::ChangeModel(CLIP));
     world.ask(&["a"]);
-    assert_eq!(
-        world.last_answer(),
-        Some((names(["a"]), Vec::new())),
-        "meanwhile"
-    );
+    world.assert_answered(&["a"], "meanwhile");
     world.kill();
     assert_eq!(world.count(is_given_up), 1, "its death is told");
     assert_eq!(world.count(is_restarted), 0, "the other one goes on");
@@ -203,10 +142,7 @@ fn another_model_is_loaded_beside_the_one_at_work() {
 
 #[test]
 fn a_question_about_the_browser_survives_its_engine() {
-    let mut world = World::built_in(Faults {
-        hangers: set(["a"]),
-        ..Faults::default()
-    });
+    let mut world = World::built_in(faults(|f| f.hangers = set(["a"])));
     world.ask(&["a"]);
     world.happens(Event::Query(Request::ListStored));
     world.faults.hangers.clear();

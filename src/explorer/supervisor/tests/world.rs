@@ -9,8 +9,8 @@ use crate::explorer::supervisor::{
     ScoreRequest, Start, Supervisor,
 };
 use crate::protocol::{
-    Answer, BareCard, CaptionReading, Comparison, ImageReading, ModelCard, Request, Response,
-    Stored,
+    Answer, BareCard, CaptionReading, CaptionTokens, Comparison, ImageReading, ModelCard, Request,
+    Response, Stored,
 };
 
 /// CLIP, whose image encoder comes with the first picture.
@@ -45,7 +45,7 @@ struct SimulatedEngine {
     is_hung: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct World {
     pub(super) supervisor: Supervisor,
     pub(super) faults: Faults,
@@ -62,16 +62,14 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(faults: Faults) -> Self {
         Self {
-            supervisor: Supervisor::default(),
             faults,
-            now: 0.0,
-            engines: BTreeMap::new(),
-            events: VecDeque::new(),
-            told: Vec::new(),
-            notes: Vec::new(),
-            posted: Vec::new(),
-            loads: Vec::new(),
+            ..Self::default()
         }
+    }
+
+    /// A page that starts with a remembered CLIP.
+    pub(super) fn with_clip(faults: Faults) -> Self {
+        Self::started(faults, CLIP, LoadNotes::default())
     }
 
     /// A page that starts with this model.
@@ -101,7 +99,14 @@ impl World {
         }
     }
 
-    /// Lets seconds pass.
+    /// The last answer is of these captions, without pictures.
+    #[track_caller]
+    pub(super) fn assert_answered(&self, captions: &[&str], what: &str) {
+        let captions = captions.iter().map(|caption| (*caption).to_owned());
+        let expected = Some((captions.collect(), Vec::new()));
+        assert_eq!(self.last_answer(), expected, "{what}");
+    }
+
     pub(super) fn pass(&mut self, seconds: u32) {
         for _ in 0..seconds {
             self.now += 1e3;
@@ -134,10 +139,8 @@ impl World {
 
     /// The engine that was started last loses its GPU.
     pub(super) fn lose_gpu(&mut self) {
-        let gpu = self
-            .engines
-            .iter()
-            .rfind(|(_, e)| e.kind == EngineKind::Gpu);
+        let mut engines = self.engines.iter();
+        let gpu = engines.rfind(|(_, e)| e.kind == EngineKind::Gpu);
         let serial = *gpu.expect("a GPU engine runs").0;
         let message = "destroyed".to_owned();
         self.happens(Event::Said(serial, Response::Lost { message }));
@@ -156,10 +159,8 @@ impl World {
     /// How often engines got this caption.
     pub(super) fn n_sent(&self, caption: &str) -> usize {
         let has = |request: &Request| matches!(request, Request::Score { captions, .. } if captions.iter().any(|c| c == caption));
-        self.posted
-            .iter()
-            .filter(|(_, request)| has(request))
-            .count()
+        let posted = self.posted.iter();
+        posted.filter(|(_, request)| has(request)).count()
     }
 
     /// The captions of the last answer of the matrix, and its pictures.
@@ -204,19 +205,15 @@ impl World {
                     images: BTreeSet::new(),
                     is_hung: false,
                 };
-                assert!(
-                    self.engines.insert(serial, engine).is_none(),
-                    "{serial} is used twice"
-                );
+                let former = self.engines.insert(serial, engine);
+                assert!(former.is_none(), "{serial} is used twice");
                 self.says(serial, Response::Started);
             }
             Action::Load(serial, source) => self.load(serial, source),
             Action::Post(serial, request) => self.post(serial, request),
             Action::Terminate(serial) => {
-                assert!(
-                    self.engines.remove(&serial).is_some(),
-                    "{serial} does not run"
-                );
+                let engine = self.engines.remove(&serial);
+                assert!(engine.is_some(), "{serial} does not run");
             }
             Action::ProbeGpu => {
                 let found = self.faults.gpu_millis.map(|_| ());
@@ -235,12 +232,10 @@ impl World {
 
     fn dies(&mut self, serial: u64) {
         let message = "unreachable".to_owned();
-        self.says(
-            serial,
-            Response::Crashed {
-                message: message.clone(),
-            },
-        );
+        let crashed = Response::Crashed {
+            message: message.clone(),
+        };
+        self.says(serial, crashed);
         self.events.push_back(Event::Died(serial, message));
     }
 
@@ -277,10 +272,7 @@ impl World {
     }
 
     fn post(&mut self, serial: u64, request: Request) {
-        let engine = self
-            .engines
-            .get_mut(&serial)
-            .expect("only what runs is told");
+        let engine = self.engines.get_mut(&serial).expect("it runs");
         self.posted.push((engine.kind, request.clone()));
         if engine.is_hung {
             return;
@@ -319,10 +311,8 @@ impl World {
                 images,
                 ..
             } => {
-                let known = images
-                    .into_iter()
-                    .filter(|image| engine.images.contains(image));
-                let images = known.collect();
+                let is_known = |image: &String| engine.images.contains(image);
+                let images = images.into_iter().filter(is_known).collect();
                 let response = if engine.is_adapted {
                     Response::Scored(answer(id, captions, images))
                 } else {
@@ -350,10 +340,8 @@ impl World {
         let engine = self.engines.get_mut(&serial).expect("it runs");
         let loads = !std::mem::replace(&mut engine.has_vision, true);
         engine.images.insert(image.clone());
-        let kills = self
-            .faults
-            .killing_image_encoders
-            .contains(&engine.source.key());
+        let killers = &self.faults.killing_image_encoders;
+        let kills = killers.contains(&engine.source.key());
         if loads {
             self.says(serial, Response::ImageEncoderLoads);
             if kills {
@@ -361,16 +349,14 @@ impl World {
             }
             self.says(serial, Response::ImageEncoderLoaded);
         }
-        self.says(
-            serial,
-            Response::ImageAdded(ImageReading {
-                image,
-                width: 1,
-                height: 1,
-                notes: Vec::new(),
-                familiarity: None,
-            }),
-        );
+        let reading = ImageReading {
+            image,
+            width: 1,
+            height: 1,
+            notes: Vec::new(),
+            familiarity: None,
+        };
+        self.says(serial, Response::ImageAdded(reading));
     }
 }
 
@@ -391,12 +377,10 @@ fn comparison(id: u64, captions: Vec<String>, images: Vec<String>) -> Comparison
     let Answer {
         captions, images, ..
     } = answer(id, captions, images);
-    let captions = captions
-        .into_iter()
-        .map(|reading| crate::protocol::CaptionTokens {
-            caption: reading.caption,
-            ..crate::protocol::CaptionTokens::default()
-        });
+    let captions = captions.into_iter().map(|reading| CaptionTokens {
+        caption: reading.caption,
+        ..CaptionTokens::default()
+    });
     Comparison {
         id,
         captions: captions.collect(),

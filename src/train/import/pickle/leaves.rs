@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::objects::{Node, Objects, PickledTensor, Step, Value};
+use super::objects::{Node, Objects, PickledTensor, Unpickled, Value};
 
 /// Deepest nesting of modules and dictionaries; a tensor of `OpenAI`'s lies a dozen deep, its modules counted.
 const MAX_DEPTH: usize = 32;
@@ -29,7 +29,7 @@ impl Leaves {
         value: &Value,
         path: String,
         depth: usize,
-    ) -> Step<()> {
+    ) -> Unpickled<()> {
         self.n_names += 1;
         if depth > MAX_DEPTH || self.n_names > MAX_NAMES || path.len() > MAX_PATH_BYTES {
             let start: String = path.chars().take(64).collect();

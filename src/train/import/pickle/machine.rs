@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::objects::{Global, Node, Objects, Step, Value};
+use super::objects::{Global, Node, Objects, Unpickled, Value};
 
 /// More arguments than any function of a tensor takes.
 const MAX_ARGUMENTS: usize = 16;
@@ -18,8 +18,9 @@ pub(super) struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     pub(super) fn new(pickle: &'a [u8]) -> Self {
+        let rest = pickle;
         Self {
-            rest: pickle,
+            rest,
             ..Self::default()
         }
     }
@@ -51,7 +52,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs to the end and returns what is on top of the stack there.
-    pub(super) fn run(&mut self) -> Step<Value> {
+    pub(super) fn run(&mut self) -> Unpickled<Value> {
         loop {
             let [opcode] = self.take()?;
             match opcode {
@@ -66,7 +67,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn constant(&mut self, opcode: u8) -> Step<()> {
+    fn constant(&mut self, opcode: u8) -> Unpickled<()> {
         let value = match opcode {
             // The protocol, and how many bytes follow.
             0x80 => return self.take::<1>().map(|_| ()),
@@ -95,7 +96,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn memory(&mut self, opcode: u8) -> Step<()> {
+    fn memory(&mut self, opcode: u8) -> Unpickled<()> {
         let index = match opcode {
             b'q' | b'h' => self.take().map(u8::from_le_bytes)?.into(),
             b'r' | b'j' => self.take().map(u32::from_le_bytes)?,
@@ -112,7 +113,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn container(&mut self, opcode: u8) -> Step<()> {
+    fn container(&mut self, opcode: u8) -> Unpickled<()> {
         let node = match opcode {
             b'}' => Node::Dictionary(Vec::new()),
             b't' => Node::Sequence(self.pop_to_mark()?),
@@ -128,7 +129,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn fill(&mut self, opcode: u8) -> Step<()> {
+    fn fill(&mut self, opcode: u8) -> Unpickled<()> {
         let items = match opcode {
             b'a' => vec![self.pop()?],
             b's' => {
@@ -151,7 +152,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn object(&mut self, opcode: u8) -> Step<()> {
+    fn object(&mut self, opcode: u8) -> Unpickled<()> {
         match opcode {
             b'c' => {
                 let (module, name) = (self.line()?, self.line()?);
@@ -191,7 +192,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Gives a module its attributes. A dictionary's own attributes (`_metadata`) are of no interest.
-    fn build(&mut self) -> Step<()> {
+    fn build(&mut self) -> Unpickled<()> {
         let state = self.pop()?;
         let target = self.stack.last().ok_or("the pickle's stack is empty")?;
         match self.objects.get_mut(target) {
@@ -207,29 +208,29 @@ impl<'a> Machine<'a> {
         self.stack.push(value);
     }
 
-    fn push_global(&mut self, module: &str, name: &str) -> Step<()> {
+    fn push_global(&mut self, module: &str, name: &str) -> Unpickled<()> {
         let global = Global::named(module, name)?;
         self.push(Node::Global(global));
         Ok(())
     }
 
     /// The top of the stack, above the last mark.
-    fn pop(&mut self) -> Step<Value> {
+    fn pop(&mut self) -> Unpickled<Value> {
         let floor = self.marks.last().copied().unwrap_or_default();
-        if self.stack.len() <= floor {
-            return Err("the pickle's stack is empty".to_owned());
-        }
-        self.stack
-            .pop()
-            .ok_or_else(|| "the pickle's stack is empty".to_owned())
+        let top = if self.stack.len() > floor {
+            self.stack.pop()
+        } else {
+            None
+        };
+        top.ok_or_else(|| "the pickle's stack is empty".to_owned())
     }
 
-    fn pop_to_mark(&mut self) -> Step<Vec<Value>> {
+    fn pop_to_mark(&mut self) -> Unpickled<Vec<Value>> {
         let mark = self.marks.pop().ok_or("the pickle has no mark")?;
         Ok(self.stack.split_off(mark.min(self.stack.len())))
     }
 
-    fn pop_sequence(&mut self) -> Step<Vec<Value>> {
+    fn pop_sequence(&mut self) -> Unpickled<Vec<Value>> {
         let top = self.pop()?;
         match self.objects.get(&top) {
             Some(Node::Sequence(values)) if values.len() <= MAX_ARGUMENTS => Ok(values.clone()),
@@ -237,7 +238,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn pop_global(&mut self) -> Step<Global> {
+    fn pop_global(&mut self) -> Unpickled<Global> {
         let top = self.pop()?;
         match self.objects.get(&top) {
             Some(Node::Global(global)) => Ok(*global),
@@ -245,31 +246,27 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn take<const N: usize>(&mut self) -> Step<[u8; N]> {
-        let (taken, rest) = self
-            .rest
-            .split_first_chunk::<N>()
-            .ok_or("the pickle ends too early")?;
+    fn take<const N: usize>(&mut self) -> Unpickled<[u8; N]> {
+        let split = self.rest.split_first_chunk::<N>();
+        let (taken, rest) = split.ok_or("the pickle ends too early")?;
         self.rest = rest;
         Ok(*taken)
     }
 
-    fn take_slice(&mut self, length: usize) -> Step<&[u8]> {
-        let (taken, rest) = self
-            .rest
-            .split_at_checked(length)
-            .ok_or("the pickle ends too early")?;
+    fn take_slice(&mut self, length: usize) -> Unpickled<&[u8]> {
+        let split = self.rest.split_at_checked(length);
+        let (taken, rest) = split.ok_or("the pickle ends too early")?;
         self.rest = rest;
         Ok(taken)
     }
 
-    fn text(&mut self, length: usize) -> Step<Value> {
+    fn text(&mut self, length: usize) -> Unpickled<Value> {
         let text = std::str::from_utf8(self.take_slice(length)?)
             .map_err(|_| "the pickle has text that is not UTF-8")?;
         Ok(Value::Text(text.into()))
     }
 
-    fn line(&mut self) -> Step<String> {
+    fn line(&mut self) -> Unpickled<String> {
         let length = self.rest.iter().position(|byte| *byte == b'\n');
         let length = length.ok_or("the pickle ends too early")?;
         let line = self.take_slice(length)?.to_vec();
@@ -278,7 +275,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A whole number of up to eight bytes; a longer one is no size.
-    fn long(&mut self) -> Step<Value> {
+    fn long(&mut self) -> Unpickled<Value> {
         let [length] = self.take()?;
         let bytes = self.take_slice(length.into())?;
         let is_negative = bytes.last().is_some_and(|byte| *byte >= 0x80);

@@ -38,9 +38,8 @@ pub(super) fn read_first(bytes: &[u8]) -> Result<(Leaves, usize)> {
     let mut machine = Machine::new(bytes);
     let root = run(&mut machine)?;
     let mut leaves = Leaves::default();
-    leaves
-        .collect(&machine.objects, &root, String::new(), 0)
-        .map_err(Error::Weights)?;
+    let collected = leaves.collect(&machine.objects, &root, String::new(), 0);
+    collected.map_err(Error::Weights)?;
     Ok((leaves, bytes.len() - machine.n_left()))
 }
 

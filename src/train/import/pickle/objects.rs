@@ -28,7 +28,7 @@ pub(crate) struct Storage {
 }
 
 /// The fault, without its place in the file.
-pub(super) type Step<T> = Result<T, String>;
+pub(super) type Unpickled<T> = Result<T, String>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
@@ -65,7 +65,7 @@ pub(super) enum Global {
 }
 
 impl Global {
-    pub(super) fn named(module: &str, name: &str) -> Step<Self> {
+    pub(super) fn named(module: &str, name: &str) -> Unpickled<Self> {
         match (module, name) {
             ("collections", "OrderedDict") => Ok(Self::OrderedDict),
             ("torch._utils", "_rebuild_tensor_v2") => Ok(Self::RebuildTensor),
@@ -119,7 +119,7 @@ impl Objects {
     }
 
     /// What a function of `PyTorch`'s would return.
-    pub(super) fn call(&mut self, function: Global, mut arguments: Vec<Value>) -> Step<Value> {
+    pub(super) fn call(&mut self, function: Global, mut arguments: Vec<Value>) -> Unpickled<Value> {
         match function {
             Global::OrderedDict if arguments.is_empty() => {
                 Ok(self.push(Node::Dictionary(Vec::new())))
@@ -136,33 +136,31 @@ impl Objects {
     }
 
     /// `('storage', class, key, device, n_values)`; before 1.6 a view's extent followed, which is always `None`.
-    pub(super) fn storage(&self, id: &[Value]) -> Step<Storage> {
+    pub(super) fn storage(&self, id: &[Value]) -> Unpickled<Storage> {
         let id = id.strip_suffix(&[Value::Nothing]).unwrap_or(id);
-        let [
+        if let [
             Value::Text(kind),
             class,
             Value::Text(key),
             _,
             Value::Integer(n_values),
         ] = id
-        else {
-            return Err("the pickle refers to what is no storage".to_owned());
-        };
-        let (true, Some(Node::Global(Global::StorageClass(dtype)))) = (
-            &**kind == "storage" && key.len() <= MAX_KEY_BYTES,
-            self.get(class),
-        ) else {
-            return Err("the pickle refers to what is no storage".to_owned());
-        };
-        Ok(Storage {
-            key: key.to_string(),
-            dtype: *dtype,
-            n_values: size(*n_values)?,
-        })
+            && let Some(Node::Global(Global::StorageClass(dtype))) = self.get(class)
+            && &**kind == "storage"
+            && key.len() <= MAX_KEY_BYTES
+        {
+            let (key, dtype, n_values) = (key.to_string(), *dtype, size(*n_values)?);
+            return Ok(Storage {
+                key,
+                dtype,
+                n_values,
+            });
+        }
+        Err("the pickle refers to what is no storage".to_owned())
     }
 
     /// `_rebuild_tensor_v2(storage, offset, shape, strides, requires_grad, backward_hooks)`.
-    fn tensor(&self, arguments: &[Value]) -> Step<PickledTensor> {
+    fn tensor(&self, arguments: &[Value]) -> Unpickled<PickledTensor> {
         let [storage, Value::Integer(offset), shape, strides, ..] = arguments else {
             return Err("the tensor is not told as PyTorch tells it".to_owned());
         };
@@ -177,7 +175,7 @@ impl Objects {
         })
     }
 
-    fn sizes(&self, value: &Value) -> Step<Vec<usize>> {
+    fn sizes(&self, value: &Value) -> Unpickled<Vec<usize>> {
         let not_sizes = || "the tensor's shape is no short list of whole numbers".to_owned();
         let values = match self.get(value) {
             Some(Node::Sequence(values)) if values.len() <= MAX_RANK => values,
@@ -191,6 +189,6 @@ impl Objects {
     }
 }
 
-fn size(value: i64) -> Step<usize> {
+fn size(value: i64) -> Unpickled<usize> {
     usize::try_from(value).map_err(|_| format!("{value} is no size"))
 }

@@ -29,9 +29,8 @@ pub(super) fn read(
     check(config)?;
     let bert = sizes(&taking, config, tokenizer)?;
     let tensors = take_all(&mut taking, &bert)?;
-    taking.finish("a BERT", |name| {
-        name.starts_with("pooler.") || name.ends_with("position_ids")
-    })?;
+    let is_unused = |name: &str| name.starts_with("pooler.") || name.ends_with("position_ids");
+    taking.finish("a BERT", is_unused)?;
     Ok((bert, tensors))
 }
 
@@ -57,9 +56,8 @@ fn sizes(taking: &Taking<'_>, config: Option<&Value>, tokenizer: &[u8]) -> Resul
     let [vocab_size, width] = taking.dims("embeddings.word_embeddings.weight")?;
     let [n_positions, _] = taking.dims("embeddings.position_embeddings.weight")?;
     let block = |i_block: usize| format!("encoder.layer.{i_block}");
-    let layers = (0..)
-        .take_while(|i_block| taking.has(&format!("{}.output.dense.weight", block(*i_block))))
-        .count();
+    let is_there = |i: &usize| taking.has(&format!("{}.output.dense.weight", block(*i)));
+    let layers = (0..).take_while(is_there).count();
     let [mlp_width, _] = taking.dims(&format!("{}.intermediate.dense.weight", block(0)))?;
     let heads = config.and_then(|config| config.get("num_attention_heads"));
     let heads = usize::try_from(heads.and_then(Value::as_u64).unwrap_or(DEFAULT_HEADS))?;
@@ -93,30 +91,24 @@ fn truncation(tokenizer: &[u8]) -> Result<Option<usize>> {
 }
 
 fn take_all(taking: &mut Taking<'_>, bert: &BertConfig) -> Result<Vec<TensorRecord>> {
+    const PARTS: [&str; 8] = [
+        "attention.self.query",
+        "attention.self.key",
+        "attention.self.value",
+        "attention.output.dense",
+        "attention.output.LayerNorm",
+        "intermediate.dense",
+        "output.dense",
+        "output.LayerNorm",
+    ];
     let mut tensors = vec![ours(taking.take("embeddings.word_embeddings.weight")?)];
     tensors.push(ours(positions(taking, bert)?));
-    let mut names = vec![
-        "embeddings.LayerNorm.weight".to_owned(),
-        "embeddings.LayerNorm.bias".to_owned(),
-    ];
-    for i_block in 0..bert.layers {
-        for part in [
-            "attention.self.query",
-            "attention.self.key",
-            "attention.self.value",
-            "attention.output.dense",
-            "attention.output.LayerNorm",
-            "intermediate.dense",
-            "output.dense",
-            "output.LayerNorm",
-        ] {
-            names.extend(
-                ["weight", "bias"].map(|kind| format!("encoder.layer.{i_block}.{part}.{kind}")),
-            );
+    let of_block = |i| PARTS.map(|part| format!("encoder.layer.{i}.{part}"));
+    let layers = ["embeddings.LayerNorm".to_owned()].into_iter();
+    for layer in layers.chain((0..bert.layers).flat_map(of_block)) {
+        for kind in ["weight", "bias"] {
+            tensors.push(ours(taking.take(&format!("{layer}.{kind}"))?));
         }
-    }
-    for name in names {
-        tensors.push(ours(taking.take(&name)?));
     }
     Ok(tensors)
 }
@@ -125,12 +117,11 @@ fn take_all(taking: &mut Taking<'_>, bert: &BertConfig) -> Result<Vec<TensorReco
 fn positions(taking: &mut Taking<'_>, bert: &BertConfig) -> Result<TensorRecord> {
     let mut positions = taking.take("embeddings.position_embeddings.weight")?;
     let types = taking.take("embeddings.token_type_embeddings.weight")?;
+    let (name, shape, width) = (&types.name, &types.shape, bert.width);
+    let has_rows = shape.len() == 2 && shape[1] == width;
     ensure!(
-        types.shape.len() == 2 && types.shape[1] == bert.width,
-        "{}: shape is {:?}, expected rows of {}",
-        types.name,
-        types.shape,
-        bert.width
+        has_rows,
+        "{name}: shape is {shape:?}, expected rows of {width}"
     );
     positions.values.truncate(bert.context_length * bert.width);
     positions.shape[0] = bert.context_length;
@@ -143,8 +134,6 @@ fn positions(taking: &mut Taking<'_>, bert: &BertConfig) -> Result<TensorRecord>
 }
 
 fn ours(record: TensorRecord) -> TensorRecord {
-    TensorRecord {
-        name: format!("text_model.{}", record.name),
-        ..record
-    }
+    let name = format!("text_model.{}", record.name);
+    TensorRecord { name, ..record }
 }

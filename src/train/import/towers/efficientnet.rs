@@ -26,7 +26,7 @@ const ORIGINAL_MEAN_AND_SCALE: (f32, f32) = (127.0, 128.0);
 type Names = (String, String);
 
 /// The convolutions of one block in a foreign file.
-struct Block {
+struct ForeignBlock {
     expand: Option<Names>,
     depthwise: Names,
     project: Names,
@@ -42,21 +42,20 @@ pub(super) fn read(
     let (stages, outer) = if is_flat {
         (
             flat_stages(&taking)?,
-            ["_conv_stem _bn0", "_conv_head _bn1"],
+            [("_conv_stem", "_bn0"), ("_conv_head", "_bn1")],
         )
     } else {
-        (timm_stages(&taking), ["conv_stem bn1", "conv_head bn2"])
+        (
+            timm_stages(&taking),
+            [("conv_stem", "bn1"), ("conv_head", "bn2")],
+        )
     };
+    let (n_stages, expected) = (stages.len(), STRIDES.len());
     ensure!(
-        stages.len() == STRIDES.len(),
-        "{} stages of blocks, an EfficientNet-Lite has {}",
-        stages.len(),
-        STRIDES.len()
+        n_stages == expected,
+        "{n_stages} stages of blocks, an EfficientNet-Lite has {expected}"
     );
-    let [stem, head] = outer.map(|names| {
-        let (convolution, norm) = names.split_once(' ').unwrap_or_default();
-        (convolution.to_owned(), norm.to_owned())
-    });
+    let [stem, head] = outer.map(|(convolution, norm)| (convolution.to_owned(), norm.to_owned()));
     let config = sizes(&taking, &stages, (&stem, &head), card)?;
     let mut tensors = fold(&mut taking, &stem, "conv_stem")?;
     for (i_stage, blocks) in stages.iter().enumerate() {
@@ -84,11 +83,11 @@ pub(super) fn read(
 /// How pictures become input: squashed, whatever their shape, with the card's statistics or the original program's.
 pub(super) fn preprocess(card: Option<&Value>, image_size: usize) -> Result<ImagePreprocess> {
     let channels = |name: &str, default: f32| -> Result<[f32; 3]> {
-        match card.and_then(|card| card.pointer(&format!("/pretrained_cfg/{name}"))) {
-            Some(value) => serde_json::from_value(value.clone())
-                .with_context(|| format!("config.json: pretrained_cfg.{name}")),
-            None => Ok([default; 3]),
-        }
+        let value = card.and_then(|card| card.pointer(&format!("/pretrained_cfg/{name}")));
+        let parsed = value.map_or(Ok([default; 3]), |value| {
+            serde_json::from_value(value.clone())
+        });
+        parsed.with_context(|| format!("config.json: pretrained_cfg.{name}"))
     };
     let (mean, scale) = ORIGINAL_MEAN_AND_SCALE;
     Ok(ImagePreprocess {
@@ -99,30 +98,25 @@ pub(super) fn preprocess(card: Option<&Value>, image_size: usize) -> Result<Imag
     })
 }
 
-fn timm_stages(taking: &Taking<'_>) -> Vec<Vec<Block>> {
-    let has = |name: &str| taking.has(&format!("{name}.conv_dw.weight"));
+fn timm_stages(taking: &Taking<'_>) -> Vec<Vec<ForeignBlock>> {
+    let block = |name: String| {
+        let pair = |conv: &str, norm: &str| (format!("{name}.{conv}"), format!("{name}.{norm}"));
+        let expands = taking.has(&format!("{name}.conv_pwl.weight"));
+        let [depthwise, project] = match expands {
+            true => [pair("conv_dw", "bn2"), pair("conv_pwl", "bn3")],
+            false => [pair("conv_dw", "bn1"), pair("conv_pw", "bn2")],
+        };
+        let expand = expands.then(|| pair("conv_pw", "bn1"));
+        ForeignBlock {
+            expand,
+            depthwise,
+            project,
+        }
+    };
+    let is_there = |name: &String| taking.has(&format!("{name}.conv_dw.weight"));
     let blocks = |i_stage: usize| {
-        (0..)
-            .map(move |i_block| format!("blocks.{i_stage}.{i_block}"))
-            .take_while(has_prefix(&has))
-            .map(|name| {
-                let pair =
-                    |conv: &str, norm: &str| (format!("{name}.{conv}"), format!("{name}.{norm}"));
-                if taking.has(&format!("{name}.conv_pwl.weight")) {
-                    Block {
-                        expand: Some(pair("conv_pw", "bn1")),
-                        depthwise: pair("conv_dw", "bn2"),
-                        project: pair("conv_pwl", "bn3"),
-                    }
-                } else {
-                    Block {
-                        expand: None,
-                        depthwise: pair("conv_dw", "bn1"),
-                        project: pair("conv_pw", "bn2"),
-                    }
-                }
-            })
-            .collect::<Vec<_>>()
+        let names = (0..).map(move |i_block| format!("blocks.{i_stage}.{i_block}"));
+        names.take_while(is_there).map(block).collect::<Vec<_>>()
     };
     (0..)
         .map(blocks)
@@ -130,13 +124,9 @@ fn timm_stages(taking: &Taking<'_>) -> Vec<Vec<Block>> {
         .collect()
 }
 
-fn has_prefix<'a>(has: &'a impl Fn(&str) -> bool) -> impl Fn(&String) -> bool + 'a {
-    move |name| has(name)
-}
-
 /// A stage ends where the width changes, as it does between all stages of the family.
-fn flat_stages(taking: &Taking<'_>) -> Result<Vec<Vec<Block>>> {
-    let mut stages: Vec<Vec<Block>> = Vec::new();
+fn flat_stages(taking: &Taking<'_>) -> Result<Vec<Vec<ForeignBlock>>> {
+    let mut stages: Vec<Vec<ForeignBlock>> = Vec::new();
     let mut last_width = 0;
     for i_block in 0.. {
         let name = format!("_blocks.{i_block}");
@@ -145,7 +135,7 @@ fn flat_stages(taking: &Taking<'_>) -> Result<Vec<Vec<Block>>> {
         }
         let pair = |conv: &str, norm: &str| (format!("{name}.{conv}"), format!("{name}.{norm}"));
         let expand = pair("_expand_conv", "_bn0");
-        let block = Block {
+        let block = ForeignBlock {
             expand: taking
                 .has(&format!("{}.weight", expand.0))
                 .then_some(expand),
@@ -165,23 +155,22 @@ fn flat_stages(taking: &Taking<'_>) -> Result<Vec<Vec<Block>>> {
 
 fn sizes(
     taking: &Taking<'_>,
-    stages: &[Vec<Block>],
+    stages: &[Vec<ForeignBlock>],
     (stem, head): (&Names, &Names),
     card: Option<&Value>,
 ) -> Result<EfficientNetConfig> {
     let dims = |names: &Names| taking.dims::<4>(&format!("{}.weight", names.0));
-    let stage = |(blocks, stride): (&Vec<Block>, usize)| -> Result<StageConfig> {
+    let stage = |(blocks, stride): (&Vec<ForeignBlock>, usize)| -> Result<StageConfig> {
         let block = blocks.first().context("a stage without blocks")?;
         let [inner, _, kernel_size, _] = dims(&block.depthwise)?;
         let [width, ..] = dims(&block.project)?;
-        let expansion = match &block.expand {
-            Some(expand) => inner / dims(expand)?[1],
-            None => 1,
-        };
+        let expand = block.expand.as_ref();
         Ok(StageConfig {
             kernel_size,
             stride,
-            expansion,
+            expansion: expand.map_or(Ok(1), |expand| {
+                dims(expand).map(|[_, width, ..]| inner / width)
+            })?,
             width,
             layers: blocks.len(),
         })
@@ -201,30 +190,28 @@ fn sizes(
 }
 
 /// A convolution with its batch norm, `w γ / √(σ² + ε)` and `β − μ γ / √(σ² + ε)`, under our name.
-fn fold(
-    taking: &mut Taking<'_>,
-    (convolution, norm): &Names,
-    ours: &str,
-) -> Result<Vec<TensorRecord>> {
+fn fold(taking: &mut Taking<'_>, names: &Names, ours: &str) -> Result<Vec<TensorRecord>> {
+    let (convolution, norm) = names;
     let kernels = taking.take(&format!("{convolution}.weight"))?;
     let n_outputs = kernels.shape.first().copied().unwrap_or_default();
     let mut of_norm = |rest: &str| -> Result<Vec<f64>> {
         let record = taking.take(&format!("{norm}.{rest}"))?;
+        let TensorRecord {
+            name,
+            shape,
+            values,
+        } = record;
         ensure!(
-            record.shape == [n_outputs],
-            "{}: shape is {:?}, expected [{n_outputs}]",
-            record.name,
-            record.shape
+            shape == [n_outputs],
+            "{name}: shape is {shape:?}, expected [{n_outputs}]"
         );
-        Ok(record.values.into_iter().map(f64::from).collect())
+        Ok(values.into_iter().map(f64::from).collect())
     };
     let (gamma, beta) = (of_norm("weight")?, of_norm("bias")?);
     let (mean, variance) = (of_norm("running_mean")?, of_norm("running_var")?);
-    let scales: Vec<f64> = gamma
-        .iter()
-        .zip(&variance)
-        .map(|(gamma, variance)| gamma / (variance + NORM_EPSILON).sqrt())
-        .collect();
+    let scales = gamma.iter().zip(&variance);
+    let scales = scales.map(|(gamma, variance)| gamma / (variance + NORM_EPSILON).sqrt());
+    let scales: Vec<f64> = scales.collect();
     let per_output = kernels.values.len() / n_outputs.max(1);
     let weights = kernels.values.chunks(per_output.max(1)).zip(&scales);
     let weights =

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use self::vocabulary::prune;
-use super::job::{Import, complete, existing};
+use super::job::{Import, bare_manifest, complete, existing};
 use super::open::open;
 use super::random::RandomCheckpoint;
 use super::shards::ShardWriter;
@@ -29,8 +29,8 @@ use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, TextPreprocess};
 use crate::train::export::bundle::records;
 use crate::train::provenance::commit_and_date;
-use crate::weights::manifest::{CheckpointOrigin, FORMAT, Manifest, Part, Provenance, Shard};
-use crate::weights::shard::{Precision, file_entry};
+use crate::weights::manifest::{CheckpointOrigin, Manifest, Part, Provenance, Shard};
+use crate::weights::shard::Precision;
 
 /// Name of the token table, which gets a file of its own.
 const TOKEN_TABLE: &str = "text_model.embeddings.word_embeddings.weight";
@@ -41,11 +41,11 @@ const HEAD_SEED: u64 = 0;
 /// A text tower as it was read.
 #[derive(Debug)]
 pub struct ReadText {
-    /// Its sizes.
+    /// Sizes of the tower, told by its tensors.
     pub config: TextTowerConfig,
     /// Its tensors under our names.
     pub tensors: Vec<TensorRecord>,
-    /// Its `tokenizer.json`.
+    /// Content of its `tokenizer.json`.
     pub tokenizer: Vec<u8>,
     /// Where it comes from.
     pub origin: CheckpointOrigin,
@@ -54,7 +54,7 @@ pub struct ReadText {
 /// An image tower as it was read.
 #[derive(Debug)]
 pub struct ReadImage {
-    /// Its sizes.
+    /// Sizes of the tower, told by its tensors.
     pub config: ImageTowerConfig,
     /// Its tensors under our names.
     pub tensors: Vec<TensorRecord>,
@@ -123,11 +123,15 @@ impl ReadText {
     ///
     /// A file that cannot be read, or a tokenizer of another kind.
     pub fn prune(self, vocabulary: &Vocabulary) -> Result<Self> {
-        let files = vocabulary
+        let read = |path: &PathBuf| {
+            let text = std::fs::read_to_string(path);
+            text.with_context(|| path.display().to_string())
+        };
+        let typed = vocabulary
             .typed
             .iter()
-            .map(|path| std::fs::read_to_string(path).with_context(|| path.display().to_string()));
-        let typed = files.collect::<Result<Vec<_>>>()?;
+            .map(read)
+            .collect::<Result<Vec<_>>>()?;
         let lines = typed.iter().flat_map(|text| text.lines());
         let pruned = prune(&self.tokenizer, lines, vocabulary.pieces)?;
         let TextTowerConfig::Bert(mut bert) = self.config;
@@ -184,23 +188,12 @@ fn write(
     let image_tensors = [image.tensors, image_head].concat();
     let shards = write_shards(job.precision, folder, text_tensors, image_tensors)?;
     std::fs::write(folder.join("tokenizer.json"), &text.tokenizer)?;
-    let name = job.out.file_name().unwrap_or_default().to_string_lossy();
+    let sources = format!("{} and {}", text.origin.source, image.origin.source);
+    let encoder = EncoderConfig::Towers(towers);
     let manifest = Manifest {
-        format: FORMAT,
-        name: name.into_owned(),
-        title: format!(
-            "{} and {} with untrained heads",
-            text.origin.source, image.origin.source
-        ),
-        license: format!("see {} and {}", text.origin.source, image.origin.source),
-        encoder: EncoderConfig::Towers(towers),
-        preprocess: image.preprocess,
-        tokenizer: file_entry("tokenizer.json", &text.tokenizer),
+        title: format!("{sources} with untrained heads"),
+        license: format!("see {sources}"),
         shards,
-        adapters: None,
-        reference_uncertainty: None,
-        out_of_distribution: None,
-        golden: None,
         provenance: Provenance {
             command: job.command.clone(),
             seed: HEAD_SEED,
@@ -208,6 +201,7 @@ fn write(
             image_origin: Some(image.origin),
             ..commit_and_date()
         },
+        ..bare_manifest(&job.out, encoder, &image.preprocess, &text.tokenizer)
     };
     complete(manifest, folder)
 }

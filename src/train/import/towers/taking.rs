@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::model::parameters::TensorRecord;
 use crate::train::import::tensor_file::TensorFile;
 
@@ -31,7 +31,7 @@ impl<'a> Taking<'a> {
     /// The shape of a tensor that has so many sizes, none of them 0.
     pub(super) fn dims<const N: usize>(&self, name: &str) -> crate::error::Result<[usize; N]> {
         let Some(shape) = self.left.get(name) else {
-            return Err(Error::Weights(format!("{name}: missing")));
+            refuse!("{name}: missing");
         };
         match <[usize; N]>::try_from(&**shape) {
             Ok(sizes) if !sizes.contains(&0) => Ok(sizes),
@@ -43,14 +43,15 @@ impl<'a> Taking<'a> {
 
     pub(super) fn take(&mut self, name: &str) -> crate::error::Result<TensorRecord> {
         let Some(shape) = self.left.remove(name) else {
-            return Err(Error::Weights(format!("{name}: missing")));
+            refuse!("{name}: missing");
         };
         let values = self.checkpoint.read(name)?;
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-            return Err(Error::Weights(format!("{name}: holds {value}")));
+            refuse!("{name}: holds {value}");
         }
+        let name = name.to_owned();
         Ok(TensorRecord {
-            name: name.to_owned(),
+            name,
             shape,
             values,
         })

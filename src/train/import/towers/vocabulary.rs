@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result, ensure};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::model::parameters::TensorRecord;
 
@@ -38,23 +38,24 @@ pub(super) fn prune<S: AsRef<str>>(
     let n_uses = count_uses(tokenizer, texts)?;
     let special = special_ids(&json);
     let is_needed = |piece: &str, id: usize| special.contains(&id) || is_letter(piece);
-    let mut others: Vec<(usize, usize)> = ids
-        .iter()
-        .filter(|(piece, id)| !is_needed(piece, **id))
-        .map(|(_, id)| (*id, n_uses.get(id).copied().unwrap_or_default()))
-        .collect();
-    others.sort_by_key(|(id, n_uses)| (usize::MAX - n_uses, *id));
-    let needed = ids.iter().filter(|(piece, id)| is_needed(piece, **id));
-    let needed: BTreeSet<usize> = needed.map(|(_, id)| *id).collect();
-    let room = n_pieces.saturating_sub(needed.len());
-    let chosen = others.iter().take(room).map(|(id, _)| *id);
-    let kept: Vec<usize> = needed
-        .iter()
-        .copied()
-        .chain(chosen)
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect();
+    let (mut kept, mut others): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (piece, &id) in &ids {
+        if is_needed(piece, id) {
+            &mut kept
+        } else {
+            &mut others
+        }
+        .push(id);
+    }
+    others.sort_by_key(|id| {
+        (
+            usize::MAX - n_uses.get(id).copied().unwrap_or_default(),
+            *id,
+        )
+    });
+    others.truncate(n_pieces.saturating_sub(kept.len()));
+    kept.extend(others);
+    kept.sort_unstable();
     renumber(&mut json, &ids, &kept)?;
     Ok(Pruned {
         tokenizer: serde_json::to_vec(&json)?,
@@ -69,17 +70,14 @@ impl Pruned {
     ///
     /// A table that has fewer rows than the vocabulary.
     pub(super) fn table(&self, table: TensorRecord) -> Result<TensorRecord> {
-        let [n_rows, width] = table.shape[..] else {
-            anyhow::bail!(
-                "{}: shape is {:?}, expected a matrix",
-                table.name,
-                table.shape
-            );
+        let TensorRecord { name, shape, .. } = &table;
+        let [n_rows, width] = shape[..] else {
+            anyhow::bail!("{name}: shape is {shape:?}, expected a matrix");
         };
+        let has_all = self.kept.iter().all(|id| *id < n_rows);
         ensure!(
-            self.kept.iter().all(|id| *id < n_rows),
-            "{}: {n_rows} rows, fewer than the tokenizer has ids",
-            table.name
+            has_all,
+            "{name}: {n_rows} rows, fewer than the tokenizer has ids"
         );
         let rows = self.kept.iter();
         let rows = rows.flat_map(|id| &table.values[id * width..(id + 1) * width]);
@@ -94,15 +92,13 @@ impl Pruned {
 fn ids(json: &Value) -> Result<BTreeMap<String, usize>> {
     let vocab = json.pointer("/model/vocab").and_then(Value::as_object);
     let vocab = vocab.context("tokenizer.json: no vocabulary")?;
-    vocab
-        .iter()
-        .map(|(piece, id)| {
-            let id = id
-                .as_u64()
-                .context("tokenizer.json: an id that is no number")?;
-            Ok((piece.clone(), usize::try_from(id)?))
-        })
-        .collect()
+    let of_piece = |(piece, id): (&String, &Value)| {
+        let id = id
+            .as_u64()
+            .context("tokenizer.json: an id that is no number")?;
+        Ok((piece.clone(), usize::try_from(id)?))
+    };
+    vocab.iter().map(of_piece).collect()
 }
 
 fn special_ids(json: &Value) -> BTreeSet<usize> {
@@ -140,25 +136,21 @@ fn count_uses<S: AsRef<str>>(
 
 fn renumber(json: &mut Value, ids: &BTreeMap<String, usize>, kept: &[usize]) -> Result<()> {
     let new_id = |id: usize| kept.binary_search(&id).ok();
-    let vocab: Map<String, Value> = ids
+    let vocab = ids
         .iter()
-        .filter_map(|(piece, id)| Some((piece.clone(), new_id(*id)?.into())))
-        .collect();
-    json["model"]["vocab"] = Value::Object(vocab);
+        .filter_map(|(piece, id)| Some((piece.clone(), new_id(*id)?.into())));
+    json["model"]["vocab"] = Value::Object(vocab.collect());
     let renumbered = |id: &Value| {
         let id = id.as_u64().and_then(|id| usize::try_from(id).ok());
-        id.and_then(new_id)
-            .context("tokenizer.json: a special token that is no piece")
+        let new = id.and_then(new_id);
+        new.context("tokenizer.json: a special token that is no piece")
     };
     for token in json["added_tokens"].as_array_mut().into_iter().flatten() {
         token["id"] = renumbered(&token["id"])?.into();
     }
     let specials = json.pointer_mut("/post_processor/special_tokens");
-    for (_, token) in specials
-        .and_then(Value::as_object_mut)
-        .into_iter()
-        .flatten()
-    {
+    let specials = specials.and_then(Value::as_object_mut);
+    for (_, token) in specials.into_iter().flatten() {
         for id in token["ids"].as_array_mut().into_iter().flatten() {
             *id = renumbered(id)?.into();
         }
@@ -177,11 +169,13 @@ mod tests {
 
     fn ids(tokenizer: &[u8], caption: &str) -> Vec<usize> {
         let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer, CONTEXT_LENGTH);
-        let tokens = tokenizer
-            .expect("a tokenizer")
-            .encode(caption)
-            .expect("a caption");
-        tokens.ids.iter().map(|id| *id as usize).collect()
+        let tokens = tokenizer.expect("a tokenizer").encode(caption);
+        tokens
+            .expect("a caption")
+            .ids
+            .iter()
+            .map(|id| *id as usize)
+            .collect()
     }
 
     #[test]

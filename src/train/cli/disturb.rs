@@ -1,0 +1,103 @@
+//! `train disturb`.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+
+use crate::corruption::{Corruption, CorruptionKind, ImageCorruption, Misspelling};
+use crate::device;
+use crate::train::data::dataset::Dataset;
+use crate::train::experiments::corrupted::{
+    CorruptedSide, CorruptedSplit, CorruptionName, FOLDER, listed,
+};
+use crate::train::features::cache::Cache;
+use crate::train::features::rows::Embedded;
+use crate::train::progress::Interrupt;
+use crate::train::scenes_model::embed::TestScenes;
+use crate::weights::shard::Precision;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  train embed --out runs/features && train disturb runs/features && train reproduce --features runs/features --out runs/papers\n\nThe features of the corrupted test split lie beside the clean ones, one side at a time: 10 corruptions of scenes\ntake minutes. What is there is not done again. `train reproduce` measures every method on them. Pictures and\ncaptions that are read from files are corrupted by `train embed --distort` and measured on by --measure-on."
+)]
+pub(super) struct DisturbArgs {
+    /// Features of scenes that `train embed` wrote.
+    #[arg(default_value = "runs/features")]
+    features: PathBuf,
+    /// Model folder of the same encoder.
+    #[arg(long, default_value = "public/models/scenes")]
+    model: PathBuf,
+    /// Severities of each of the nine corruptions of pictures.
+    #[arg(long, value_delimiter = ',', default_value = "1,3,5", value_parser = clap::value_parser!(u8).range(1..=i64::from(ImageCorruption::MAX_SEVERITY)))]
+    severities: Vec<u8>,
+    /// Severities of each misspelling of captions, in twentieths of the words; ELIP's is 5.
+    #[arg(long, value_delimiter = ',', default_value = "5", value_parser = clap::value_parser!(u8).range(1..=i64::from(Misspelling::MAX_SEVERITY)))]
+    levels: Vec<u8>,
+    /// Halve the files: 16 bits a number.
+    #[arg(long)]
+    f16: bool,
+    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
+    #[arg(long, default_value = "cpu")]
+    device: String,
+}
+
+pub(super) fn run(args: &DisturbArgs) -> Result<()> {
+    let clean = Cache::read(&args.features)?;
+    ensure!(
+        clean.config.dataset == Dataset::Scenes.slug(),
+        "{} holds features of {}, whose pictures are not drawn but read: `train embed --distort` embeds them",
+        args.features.display(),
+        clean.config.dataset
+    );
+    let scenes = TestScenes::open(&args.model, &clean, &device::by_name(&args.device)?)?;
+    let precision = if args.f16 {
+        Precision::F16
+    } else {
+        Precision::F32
+    };
+    let (there, interrupt) = (listed(&args.features)?, Interrupt::install());
+    let add = |corruption: CorruptionName, side, embed: &dyn Fn() -> Result<Embedded>| {
+        if there.contains(&corruption) {
+            return Ok(());
+        }
+        let CorruptionName { kind, severity } = &corruption;
+        let is_set = interrupt.is_set();
+        ensure!(
+            !is_set,
+            "interrupted before {kind} {severity}; the same command goes on from there"
+        );
+        let Embedded {
+            features,
+            activations,
+        } = embed()?;
+        let split = CorruptedSplit {
+            corruption,
+            side,
+            features,
+            activations,
+        };
+        split.write(&clean, &args.features, precision)
+    };
+    for corruption in all(ImageCorruption::published(), &args.severities) {
+        let embed = || scenes.pictures(corruption);
+        add(corruption.into(), CorruptedSide::Pictures, &embed)?;
+    }
+    for corruption in all(Misspelling::ALL, &args.levels) {
+        let embed = || scenes.captions(corruption);
+        add(corruption.into(), CorruptedSide::Captions, &embed)?;
+    }
+    let (folder, n) = (args.features.join(FOLDER), listed(&args.features)?.len());
+    println!("{}: {n} corruptions", folder.display());
+    Ok(())
+}
+
+/// Every kind at every severity.
+fn all<K: CorruptionKind>(kinds: &[K], severities: &[u8]) -> Vec<Corruption<K>> {
+    let of = |&severity: &u8| {
+        kinds
+            .iter()
+            .map(move |&kind| Corruption::new(kind, severity))
+    };
+    severities.iter().flat_map(of).collect()
+}

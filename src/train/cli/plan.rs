@@ -1,0 +1,77 @@
+//! The arguments that `train fit` and `train reproduce` share.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+
+use crate::train::experiments::corrupted::CorruptedSplit;
+use crate::train::experiments::{EvaluationData, FitPlan};
+use crate::train::features::cache::Cache;
+use crate::train::methods::{UncertaintyOf, Variant};
+use crate::train::provenance::command_line;
+
+#[derive(Debug, Args)]
+pub(super) struct PlanArgs {
+    /// Features that `train embed` wrote; with what `train disturb` put beside them, that is measured on too.
+    #[arg(long, default_value = "runs/features")]
+    pub(super) features: PathBuf,
+    /// Features of another data set by the same encoder, to measure on too; may be given several times.
+    #[arg(long = "measure-on", value_name = "FEATURES")]
+    measure_on: Vec<PathBuf>,
+    /// Pairs in a batch; 2048 in the paper.
+    #[arg(long, default_value_t = 1024)]
+    batch: usize,
+    /// Passes over the captions; 200 in the paper. ELIP's loss takes 20 to reach its full form.
+    #[arg(long, default_value_t = 20)]
+    epochs: usize,
+    /// Factor on each method's published learning rate; above 1 because there are far fewer steps than in the paper.
+    #[arg(long, default_value_t = 5.0)]
+    rate_factor: f64,
+    /// What to do where paper and released code differ.
+    #[arg(long, value_enum, default_value = "code")]
+    follow: Variant,
+    /// What `ProbVLM` calls uncertainty.
+    #[arg(long, value_enum, default_value = "inverse")]
+    probvlm_uncertainty: UncertaintyOf,
+    /// Where the factor of deterministic fine-tuning starts; 1 if not given, CLIP's is 14.3.
+    #[arg(long)]
+    deterministic_scale: Option<f32>,
+    /// Width of hidden layers; 1024, or twice the features' where that is less.
+    #[arg(long)]
+    hidden_width: Option<usize>,
+    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
+    #[arg(long, default_value = "cpu")]
+    pub(super) device: String,
+}
+
+impl PlanArgs {
+    pub(super) fn plan(&self) -> Result<FitPlan> {
+        let (batch, epochs, rate_factor) = (self.batch, self.epochs, self.rate_factor);
+        ensure!(batch > 1, "--batch is {batch}, at least 2 is needed");
+        ensure!(epochs > 0, "--epochs is 0, at least 1 is needed");
+        let is_positive = rate_factor > 0.0;
+        ensure!(
+            is_positive,
+            "--rate-factor is {rate_factor}, a positive number is needed"
+        );
+        Ok(FitPlan {
+            batch,
+            epochs,
+            rate_factor,
+            follow: self.follow,
+            probvlm_uncertainty: self.probvlm_uncertainty,
+            deterministic_scale: self.deterministic_scale,
+            hidden_width: self.hidden_width,
+            command: command_line(),
+        })
+    }
+
+    pub(super) fn data(&self) -> Result<EvaluationData> {
+        let others = self.measure_on.iter().map(|folder| Cache::read(folder));
+        let own = Cache::read(&self.features)?;
+        let corrupted = CorruptedSplit::read_all(&own, &self.features)?;
+        let data = EvaluationData::new(own, others.collect::<Result<_>>()?)?;
+        Ok(data.with_corrupted(corrupted))
+    }
+}
