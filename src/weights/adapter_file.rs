@@ -124,6 +124,7 @@ impl AdapterFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::adapter::MeanDirection;
     use crate::weights::shard::write;
 
     fn both<T>(vmf: T, power_spherical: T) -> PerFamily<T> {
