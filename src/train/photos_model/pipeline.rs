@@ -189,12 +189,12 @@ impl PhotosRun {
         let mut evaluations = Vec::new();
         for seed in 0..self.seeds {
             let model = training.train(seed)?;
-            if seed == 0 {
-                if let Some(out) = &self.export {
-                    export(&self.command, &towers, &model, &data, out)?;
-                }
+            let mut int8 = None;
+            if let (0, Some(out)) = (seed, &self.export) {
+                export(&self.command, &towers, &model, &data, out)?;
+                int8 = Some(training.of_exported(out, &model)?);
             }
-            evaluations.extend(training.evaluate(&model, &self.folders)?);
+            evaluations.extend(training.evaluate(&model, &self.folders, int8.as_ref())?);
         }
         if evaluations.is_empty() {
             eprintln!("without --hierarcaps nothing is evaluated");
@@ -202,11 +202,11 @@ impl PhotosRun {
         }
         let report = report(evaluations)?;
         let folder = self.export.as_ref().unwrap_or(&self.out);
-        files::put(
-            &folder.join("evaluation.json"),
-            serde_json::to_string_pretty(&report)?,
-        )?;
-        println!("{}", markdown(&report.summary));
+        files::put_json(&folder.join("evaluation.json"), &report)?;
+        let table = markdown(&report.summary);
+        let card = include_str!("model_card.md").replace("{measured}", &table);
+        files::put(&folder.join("MODEL_CARD.md"), card)?;
+        println!("{table}");
         Ok(())
     }
 }

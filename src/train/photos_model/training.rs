@@ -13,6 +13,7 @@ use super::evaluation::{
 };
 use super::heads::{CaptionedPictures, HeadRecipe, Heads, train_heads};
 use super::pipeline::{Embedded, EmbeddedListing};
+use super::tower_features::TowerFeatures;
 use crate::device;
 use crate::model::adapter::{Adapter, AdapterConfig, Family, PerFamily, concentration};
 use crate::model::encoder::TowersConfig;
@@ -20,9 +21,10 @@ use crate::model::parameters::Parameters;
 use crate::report::PhotosEvaluation;
 use crate::train::data::Listing;
 use crate::train::export::bundle::records;
+use crate::train::features::encoder::{self, Encoder};
 use crate::train::features::rows::Rows;
 use crate::train::files;
-use crate::weights::manifest::EncoderConfig;
+use crate::weights::manifest::{EncoderConfig, Manifest, Part};
 use crate::weights::shard::{Precision, read, write};
 
 /// Parts into which the training pictures are cut; the pictures of each are read by heads that have not seen them.
@@ -68,11 +70,8 @@ impl<'a> Training<'a> {
     ///
     /// The imported towers cannot be read.
     pub fn new(data: &'a PhotosData, embedded: Embedded, out: &Path) -> Result<Self> {
-        let path = out.join("towers/manifest.json");
-        let json = std::fs::read(&path).with_context(|| path.display().to_string())?;
-        let manifest = crate::weights::manifest::Manifest::from_json(&json)?;
-        let EncoderConfig::Towers(imported) = manifest.encoder else {
-            anyhow::bail!("{}: two towers were expected", path.display());
+        let EncoderConfig::Towers(imported) = manifest_of(&out.join("towers"))?.encoder else {
+            anyhow::bail!("{}: two towers were expected", out.display());
         };
         let pairs =
             |listing: &CaptionedListing, rows: &EmbeddedListing, augmented| CaptionedPictures {
@@ -198,6 +197,7 @@ impl<'a> Training<'a> {
         &self,
         model: &TrainedModel,
         folders: &PhotosFolders,
+        int8: Option<&EncodedPairs>,
     ) -> Result<Option<PhotosEvaluation>> {
         let (Some(listing), Some([pictures, captions])) = (&self.data.hierarcaps, &self.hierarcaps)
         else {
@@ -208,11 +208,10 @@ impl<'a> Training<'a> {
             items: test.items.clone(),
             skipped: Vec::new(),
         };
-        let of_people = CaptionList::of(&items);
         let flickr = self.pairs(
             model,
             &self.test.images,
-            of_people,
+            self.test_captions(),
             self.test.captions.clone(),
         )?;
         let (all, rows) = self.all_levels();
@@ -231,9 +230,55 @@ impl<'a> Training<'a> {
             hierarcaps: &EncodedLadders::new(ladders, N_LEVELS)?,
             judged: &judged_pairs(&judgements, &items)?,
             outsiders: &EncodedOutsiders::new(outsiders, references)?,
-            int8: None,
+            int8,
         })
         .map(Some)
+    }
+
+    /// The test pictures and their captions as an exported model encodes them, whose weights have eight bits.
+    ///
+    /// # Errors
+    ///
+    /// The exported folder cannot be read, or the device fails.
+    pub fn of_exported(&self, exported: &Path, model: &TrainedModel) -> Result<EncodedPairs> {
+        let manifest = manifest_of(exported)?;
+        let mut stored = Vec::new();
+        let mut heads = Heads::new(&self.towers, &self.device);
+        let names = heads.named_shapes();
+        for part in [Part::Text, Part::Image] {
+            let mut of_heads = encoder::records(&manifest, part, exported)?;
+            of_heads.retain(|tensor| names.iter().any(|(name, _)| *name == tensor.name));
+            stored.extend(of_heads);
+        }
+        heads.load(stored)?;
+        let features = TowerFeatures {
+            encoder: &Encoder::open(exported, &self.device)?,
+            folder: self.out.join("features-int8"),
+        };
+        let test = &self.data.test;
+        let captions = features.texts("test-captions", &test.captions)?;
+        let images = features.images("test-pictures", &test.items, None)?;
+        let stored = TrainedModel {
+            towers: model.towers.clone(),
+            adapter_config: model.adapter_config.clone(),
+            adapters: model.adapters.clone(),
+            heads,
+            seed: model.seed,
+        };
+        self.pairs(&stored, &images, self.test_captions(), captions)
+    }
+
+    /// The captions that people wrote of the test pictures.
+    fn test_captions(&self) -> CaptionList {
+        let test = &self.data.test;
+        CaptionList {
+            texts: test.captions.clone(),
+            pictures_of: test
+                .picture_of
+                .iter()
+                .map(|picture| vec![*picture])
+                .collect(),
+        }
     }
 
     /// The first caption of each test picture and its vaguer truths, each with the picture that it was written for.
@@ -322,6 +367,12 @@ impl CaptionedPictures {
             picture_of,
         }
     }
+}
+
+fn manifest_of(folder: &Path) -> Result<Manifest> {
+    let path = folder.join("manifest.json");
+    let json = std::fs::read(&path).with_context(|| path.display().to_string())?;
+    Ok(Manifest::from_json(&json)?)
 }
 
 fn save(module: &impl Parameters, path: &Path) -> Result<()> {
