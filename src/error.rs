@@ -36,6 +36,7 @@ pub enum Error {
 }
 
 /// Returns [`Error::Weights`] with a formatted message.
+#[cfg(feature = "engine")]
 macro_rules! refuse {
     ($($message:tt)*) => {
         return Err(crate::error::Error::Weights(format!($($message)*)))
@@ -43,6 +44,7 @@ macro_rules! refuse {
 }
 
 /// Returns [`Error::Weights`] with a formatted message if a condition holds.
+#[cfg(feature = "engine")]
 macro_rules! refuse_if {
     ($condition:expr, $($message:tt)*) => {
         if $condition {
@@ -51,4 +53,5 @@ macro_rules! refuse_if {
     };
 }
 
+#[cfg(feature = "engine")]
 pub(crate) use {refuse, refuse_if};
