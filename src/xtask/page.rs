@@ -32,7 +32,8 @@ const BUDGETS: [Budget; 3] = [
     },
     Budget {
         program: "engine_cpu",
-        gzipped_bytes: 2_200_000,
+        // The towers of photographs with their heads and adapters cost 60 kB.
+        gzipped_bytes: 2_240_000,
         without: &["cubecl-wgpu", "leptos"],
         with: &["burn-"],
     },
