@@ -222,7 +222,7 @@ mod tests {
         };
         let listing = Listing {
             items: vec![
-                item("a.jpg", &["A dog runs .", "A puppy sleeps ."]),
+                item("a.jpg", &["A dog runs .", "A puppy runs ."]),
                 item("b.jpg", &["A dog sits ."]),
             ],
             skipped: Vec::new(),
