@@ -36,7 +36,7 @@ pub enum Error {
 }
 
 /// Returns [`Error::Weights`] with a formatted message.
-#[cfg(feature = "engine")]
+#[allow(unused_macros, reason = "the page reads no weights")]
 macro_rules! refuse {
     ($($message:tt)*) => {
         return Err(crate::error::Error::Weights(format!($($message)*)))
@@ -44,7 +44,7 @@ macro_rules! refuse {
 }
 
 /// Returns [`Error::Weights`] with a formatted message if a condition holds.
-#[cfg(feature = "engine")]
+#[allow(unused_macros, reason = "the page reads no weights")]
 macro_rules! refuse_if {
     ($condition:expr, $($message:tt)*) => {
         if $condition {
@@ -53,5 +53,5 @@ macro_rules! refuse_if {
     };
 }
 
-#[cfg(feature = "engine")]
+#[allow(unused_imports, reason = "the page reads no weights")]
 pub(crate) use {refuse, refuse_if};

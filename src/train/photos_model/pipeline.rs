@@ -1,8 +1,9 @@
+//! `train photos`: import → embed → heads → adapters → evaluate → export. What a folder holds already is not done again.
+
 #![expect(
     clippy::print_stdout,
     reason = "a command line answers on standard output"
 )]
-//! `train photos`: import → embed → heads → adapters → evaluate → export. What a folder holds already is not done again.
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +14,10 @@ use super::augment::Augmentation;
 use super::data::{CaptionedListing, PhotosData, PhotosFolders};
 use super::evaluation::{markdown, outsider_pictures, report};
 use super::export::export;
-use super::tower_features::TowerFeatures;
+use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
 use super::training::Training;
 use crate::device;
 use crate::train::features::encoder::Encoder;
-use crate::train::features::rows::Rows;
 use crate::train::files;
 use crate::train::import::towers::{Vocabulary, import_towers};
 use crate::train::import::{CheckpointSource, Import};
@@ -59,36 +59,6 @@ pub struct PhotosRun {
     pub command: String,
 }
 
-/// Features of captioned pictures.
-#[derive(Debug)]
-pub struct EmbeddedListing {
-    /// A row for each picture.
-    pub images: Rows,
-    /// A row for each caption.
-    pub captions: Rows,
-    /// A row for each vaguer truth.
-    pub vaguer: Rows,
-}
-
-/// What the towers say of all data.
-#[derive(Debug)]
-pub struct Embedded {
-    /// To train on.
-    pub train: EmbeddedListing,
-    /// Augmented pictures to train on.
-    pub crops: Vec<Rows>,
-    /// Bare forms of the training captions and their vaguer truths.
-    pub bare: Rows,
-    /// Pictures that are no photographs, by kind.
-    pub outsiders: Vec<(String, Rows)>,
-    /// To choose by.
-    pub dev: EmbeddedListing,
-    /// To measure on.
-    pub test: EmbeddedListing,
-    /// Pictures and captions of all levels, if they are to be measured on.
-    pub hierarcaps: Option<[Rows; 2]>,
-}
-
 impl PhotosRun {
     /// Imports the towers, with the wordpieces that captions and dictionaries need, and returns their folder.
     ///
@@ -128,14 +98,14 @@ impl PhotosRun {
     /// # Errors
     ///
     /// A picture cannot be read, the folder holds other features, or the user interrupted.
-    pub fn embed(&self, data: &PhotosData, towers: &Path) -> Result<Embedded> {
+    pub fn embed(&self, data: &PhotosData, towers: &Path) -> Result<PhotosFeatures> {
         let encoder = Encoder::open(towers, &device::cpu())?;
         let features = TowerFeatures {
             encoder: &encoder,
             folder: self.out.join("features"),
         };
         let of = |listing: &CaptionedListing, names: [&'static str; 3]| {
-            Ok::<_, anyhow::Error>(EmbeddedListing {
+            Ok::<_, anyhow::Error>(ListingFeatures {
                 captions: features.texts(names[1], &listing.captions)?,
                 vaguer: features.texts(names[2], &listing.vaguer)?,
                 images: features.images(names[0], &listing.items, None)?,
@@ -165,7 +135,7 @@ impl PhotosRun {
         let outsiders =
             outsiders.map(|(kind, pictures)| Ok((kind, features.of_pixels(&pictures)?)));
         let bare = features.texts("train-bare", &data.train.bare)?;
-        Ok(Embedded {
+        Ok(PhotosFeatures {
             crops,
             bare,
             outsiders: outsiders.collect::<Result<_>>()?,

@@ -40,6 +40,36 @@ struct Claim {
     augmentation: Option<Augmentation>,
 }
 
+/// Features of captioned pictures.
+#[derive(Debug)]
+pub struct ListingFeatures {
+    /// A row for each picture.
+    pub images: Rows,
+    /// A row for each caption.
+    pub captions: Rows,
+    /// A row for each vaguer truth.
+    pub vaguer: Rows,
+}
+
+/// What the towers say of all data.
+#[derive(Debug)]
+pub struct PhotosFeatures {
+    /// To train on.
+    pub train: ListingFeatures,
+    /// Augmented pictures to train on.
+    pub crops: Vec<Rows>,
+    /// Bare forms of the training captions and their vaguer truths.
+    pub bare: Rows,
+    /// Pictures that are no photographs, by kind.
+    pub outsiders: Vec<(String, Rows)>,
+    /// To choose by.
+    pub dev: ListingFeatures,
+    /// To measure on.
+    pub test: ListingFeatures,
+    /// Pictures and captions of all levels, if they are to be measured on.
+    pub hierarcaps: Option<[Rows; 2]>,
+}
+
 impl TowerFeatures<'_> {
     /// The text tower's features of each text.
     ///

@@ -12,8 +12,7 @@ use super::evaluation::{
     evaluate, judged_pairs, read_judgements,
 };
 use super::heads::{CaptionedPictures, HeadRecipe, Heads, train_heads};
-use super::pipeline::{Embedded, EmbeddedListing};
-use super::tower_features::TowerFeatures;
+use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
 use crate::device;
 use crate::model::adapter::{Adapter, AdapterConfig, Family, PerFamily, concentration};
 use crate::model::encoder::TowersConfig;
@@ -41,7 +40,7 @@ pub struct Training<'a> {
     dev: CaptionedPictures,
     /// Captions, vaguer truths and bare forms.
     texts: Rows,
-    test: EmbeddedListing,
+    test: ListingFeatures,
     hierarcaps: Option<[Rows; 2]>,
     outsiders: Vec<(String, Rows)>,
     out: PathBuf,
@@ -69,12 +68,12 @@ impl<'a> Training<'a> {
     /// # Errors
     ///
     /// The imported towers cannot be read.
-    pub fn new(data: &'a PhotosData, embedded: Embedded, out: &Path) -> Result<Self> {
+    pub fn new(data: &'a PhotosData, embedded: PhotosFeatures, out: &Path) -> Result<Self> {
         let EncoderConfig::Towers(imported) = manifest_of(&out.join("towers"))?.encoder else {
             anyhow::bail!("{}: two towers were expected", out.display());
         };
         let pairs =
-            |listing: &CaptionedListing, rows: &EmbeddedListing, augmented| CaptionedPictures {
+            |listing: &CaptionedListing, rows: &ListingFeatures, augmented| CaptionedPictures {
                 images: rows.images.clone(),
                 augmented,
                 captions: rows.captions.clone(),
