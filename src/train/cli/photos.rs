@@ -34,6 +34,9 @@ pub(super) struct PhotosArgs {
     /// How much work to put in.
     #[arg(long, value_enum, default_value = "small")]
     preset: PhotosPreset,
+    /// Leave other pictures that a vague caption fits out of its negatives, to compare.
+    #[arg(long)]
+    mask_fitting: bool,
     /// Trainings that differ in their seed; the first is exported, all are measured.
     #[arg(long, default_value_t = 1)]
     seeds: u64,
@@ -61,6 +64,7 @@ pub(super) fn run(args: &PhotosArgs) -> Result<()> {
         text_tower: CheckpointSource::parse(&args.text_tower, None)?,
         image_tower: CheckpointSource::parse(&args.image_tower, None)?,
         preset: args.preset,
+        masks_fitting: args.mask_fitting,
         seeds: args.seeds,
         export: args.export.clone(),
         out: args.out.clone(),

@@ -2,8 +2,8 @@
 //!
 //! κ is fitted to cosines of pairs that no head has seen: each fold of the training pictures is read by heads that were
 //! trained on the other folds. Captions come in all levels. Caption and picture are drawn together, so other pictures
-//! that a vague caption fits stand against it as they should: a caption that fits many pictures must spread its mass.
-//! Masking them teaches the opposite.
+//! that a vague caption fits may stand against it: a caption that fits many pictures must spread its mass. The recipe
+//! can leave them out of the negatives instead.
 
 use anyhow::Result;
 use burn::module::Module;
@@ -15,7 +15,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
 use super::data::CaptionedListing;
-use super::heads::Heads;
+use super::heads::{CaptionedPictures, Heads, Retrieval};
 use super::moving_average::MovingAverage;
 use super::statistics::statistics;
 use super::vaguer_captions::Step;
@@ -49,12 +49,16 @@ pub struct AdapterRecipe {
     pub optimizer: Optimizer,
     /// Steps over which the learning rate climbs.
     pub warmup: usize,
-    /// Width of the hidden layer.
+    /// Width of the hidden layers.
     pub hidden_width: usize,
-    /// Share of the hidden layer that is left out.
+    /// How many hidden layers there are.
+    pub hidden_layers: usize,
+    /// Share of the hidden layers that is left out.
     pub dropout: f64,
     /// Weight of the order of captions and their vaguer truths, as of `ProLIP`'s inclusion.
     pub order_weight: f64,
+    /// Whether other pictures that a vague caption fits are left out of its negatives.
+    pub masks_fitting: bool,
     /// Share of the moving average that is kept in a step.
     pub average_decay: f32,
     /// Seed of weights, batches and dropout.
@@ -72,8 +76,10 @@ impl Default for AdapterRecipe {
             },
             warmup: 50,
             hidden_width: 256,
+            hidden_layers: 2,
             dropout: 0.4,
             order_weight: 0.25,
+            masks_fitting: false,
             average_decay: 0.995,
             seed: 0,
         }
@@ -85,11 +91,17 @@ const ORDER_MARGIN: f64 = 0.15;
 const ORDER_TEMPERATURE: f64 = 0.2;
 /// Weight of a noun's classes beside a caption's truths in the order.
 const CLASSES_WEIGHT: f64 = 0.6;
+/// Added to a logit that is not to count.
+const MASKED: f32 = -1e4;
 /// Pairs of a class and a noun in a step.
 const N_CLASS_PAIRS: usize = 256;
 /// τ and κ at the start.
 const INITIAL_LOGIT_SCALE: f32 = 0.2;
 const INITIAL_CONCENTRATION: f32 = 60.0;
+
+/// Factors of κ to choose from, and the recall at 1 that may be lost to a greater one.
+const SCALES: [f32; 5] = [1.0, 1.2, 1.4, 1.6, 1.8];
+const RECALL_TOLERANCE: f64 = 0.002;
 
 /// Pictures that some heads have not seen, with these heads.
 #[derive(Debug)]
@@ -113,6 +125,8 @@ pub struct AdapterData<'a> {
     pub folds: Vec<Fold>,
     /// The heads that are shipped, whose features of captions the adapter reads.
     pub heads: &'a Heads,
+    /// Pairs that no training sees, by which the scale of κ is chosen.
+    pub unseen: &'a CaptionedPictures,
 }
 
 #[derive(Module, Debug)]
@@ -127,7 +141,7 @@ pub const fn adapter_config(embed_dim: usize, recipe: &AdapterRecipe) -> Adapter
     AdapterConfig {
         embed_dim,
         hidden_width: recipe.hidden_width,
-        hidden_layers: 1,
+        hidden_layers: recipe.hidden_layers,
         mean_direction: MeanDirection::Encoder,
     }
 }
@@ -162,6 +176,7 @@ pub fn train_adapter(
         recipe,
         data,
         captions_of: data.captions_of(),
+        truth_of_row: data.truth_of_row(),
         features: features.to_device(device),
         images: images.collect(),
         device: autodiff.clone(),
@@ -179,15 +194,58 @@ pub fn train_adapter(
     let mut records = average.records();
     fold_in(&mut records, &mean, &deviation);
     let mut adapter = config.init(device);
+    adapter.load(records.clone())?;
+    let scale = concentration_scale(family, &adapter, data, device)?;
+    eprintln!("{family:?}, seed {}: κ × {scale}", recipe.seed);
+    let bias = last_layer(config) + ".bias";
+    for record in records.iter_mut().filter(|record| record.name == bias) {
+        record
+            .values
+            .iter_mut()
+            .for_each(|value| *value += scale.ln());
+    }
     adapter.load(records)?;
     Ok(adapter)
+}
+
+/// The greatest factor of κ with which pictures find their captions as well by likelihood as by cosine, on unseen
+/// pairs. In training a caption stands among vaguer ones, which asks for a smaller κ than captions alone do.
+fn concentration_scale(
+    family: Family,
+    adapter: &Adapter,
+    data: &AdapterData<'_>,
+    device: &Device,
+) -> Result<f32> {
+    let texts = data.heads.texts(data.unseen.captions.to_device(device));
+    let images = data.heads.images(data.unseen.images.to_device(device));
+    let concentration = adapter.log_concentration(texts.clone()).exp();
+    let cosines = Retrieval::of(
+        texts.clone().matmul(images.clone().transpose()),
+        data.unseen,
+    )?;
+    let mut best = (f64::NEG_INFINITY, 1.0);
+    for scale in SCALES {
+        let eta = texts.clone() * concentration.clone() * scale;
+        let nats = log_likelihood_ratio(family, eta, images.clone());
+        let recall = Retrieval::of(nats, data.unseen)?.image_to_text[0];
+        let enough = recall.min(cosines.image_to_text[0] - RECALL_TOLERANCE);
+        if enough >= best.0 {
+            best = (enough, scale);
+        }
+    }
+    Ok(best.1)
+}
+
+/// The name of an adapter's last layer.
+fn last_layer(config: &AdapterConfig) -> String {
+    format!("text_adaptor.etta.{}", 2 * config.hidden_layers)
 }
 
 /// An adapter that begins with the same κ for all.
 fn initial(config: &AdapterConfig, device: &Device) -> Result<Adapter> {
     let mut adapter = config.init(device);
     let mut records = crate::train::export::bundle::records(&adapter.valid())?;
-    let last = format!("text_adaptor.etta.{}", 2 * config.hidden_layers);
+    let last = last_layer(config);
     for record in &mut records {
         if record.name == format!("{last}.bias") {
             record.values.fill(INITIAL_CONCENTRATION.ln());
@@ -248,6 +306,8 @@ struct AdapterBatches<'a> {
     recipe: &'a AdapterRecipe,
     data: &'a AdapterData<'a>,
     captions_of: Vec<Vec<usize>>,
+    /// Of each text, the vaguer truth that it is, if it is one.
+    truth_of_row: Vec<Option<usize>>,
     /// Standardised features of all texts by the heads that are shipped, `[n_texts, embed_dim]`.
     features: Tensor<2>,
     /// Of each fold, what its heads make of its pictures, `[n_pictures, embed_dim]`.
@@ -262,6 +322,16 @@ impl AdapterData<'_> {
             captions[*picture].push(caption);
         }
         captions
+    }
+
+    fn truth_of_row(&self) -> Vec<Option<usize>> {
+        let n_captions = self.listing.captions.len();
+        let mut truths = vec![None; self.texts.n_rows()];
+        for truth in 0..self.listing.vaguer.len() {
+            truths[n_captions + truth] = Some(truth);
+            truths[self.bare(n_captions + truth)] = Some(truth);
+        }
+        truths
     }
 
     /// The row of a caption, or of one of its vaguer truths.
@@ -307,6 +377,27 @@ impl AdapterBatches<'_> {
         learner.adapter.log_concentration_with(features, on_hidden)
     }
 
+    /// Takes other pictures that a caption fits out of the running, `[n_captions, n_pictures]`.
+    fn mask(&self, fold: &Fold, places: &[usize], rows: &[usize]) -> Tensor<2> {
+        let n = rows.len();
+        let mut values = vec![0.0_f32; n * n];
+        for (i, row) in rows.iter().enumerate() {
+            let Some(truth) = self.truth_of_row[*row] else {
+                continue;
+            };
+            let fits = &self.data.listing.vaguer_fits[truth];
+            for (j, place) in places.iter().enumerate() {
+                if i != j && fits.binary_search(&fold.pictures[*place]).is_ok() {
+                    values[i * n + j] = MASKED;
+                }
+            }
+        }
+        Tensor::from_data(
+            TensorData::new(values, [n, n]),
+            &self.device.clone().inner(),
+        )
+    }
+
     /// How much the order of vaguer and less vague texts is missed.
     fn order_loss(
         &self,
@@ -342,7 +433,10 @@ impl Objective<AdapterLearner> for AdapterBatches<'_> {
         let log_concentration = self.log_concentration(learner, &rows);
         let eta = directions.autodiff() * log_concentration.exp();
         let nats = log_likelihood_ratio(self.family, eta, images.autodiff());
-        let logits = nats * learner.adapter.logit_scale.val().unsqueeze::<2>();
+        let mut logits = nats * learner.adapter.logit_scale.val().unsqueeze::<2>();
+        if self.recipe.masks_fitting {
+            logits = logits + self.mask(fold, &places, &rows).autodiff();
+        }
         let contrast = info_nce(logits);
         let classes: Vec<_> = (0..N_CLASS_PAIRS)
             .filter_map(|_| data.listing.classes.choose(&mut rng).copied())
@@ -369,5 +463,33 @@ impl Objective<AdapterLearner> for AdapterBatches<'_> {
         let climb = (step + 1) as f64 / self.recipe.warmup.max(1) as f64;
         let phase = std::f64::consts::PI * step as f64 / self.recipe.steps as f64;
         climb.min(1.0) * cosine(self.recipe.optimizer.learning_rate(), 0.0, phase)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu;
+
+    #[test]
+    fn an_adapter_that_was_fitted_to_standardised_features_reads_them_as_they_are() {
+        let config = adapter_config(3, &AdapterRecipe::default());
+        let device = cpu();
+        let fitted = config.init(&device);
+        let (mean, deviation) = ([1.0, -2.0, 0.5], [2.0, 0.5, 4.0]);
+        let mut records = crate::train::export::bundle::records(&fitted).expect("on the host");
+        fold_in(&mut records, &mean, &deviation);
+        let mut adapter = config.init(&device);
+        adapter.load(records).expect("the same tensors");
+        let features = Rows {
+            values: vec![3.0, -1.0, 0.0, -4.0, 2.0, 9.0],
+            width: 3,
+        };
+        let mut standard = features.clone();
+        standardise(&mut standard, &mean, &deviation);
+        let expected = fitted.log_concentration(standard.to_device(&device));
+        let found = adapter.log_concentration(features.to_device(&device));
+        let error: f32 = (found - expected).abs().max().into_scalar();
+        assert!(error < 1e-5, "{error}");
     }
 }

@@ -46,7 +46,7 @@ pub struct CaptionedPictures {
 pub struct HeadRecipe {
     /// Steps.
     pub steps: usize,
-    /// Pictures in a step, each with a mixture of its captions.
+    /// Pictures in a step, each with a mixture of its captions; all of them where they are fewer.
     pub batch: usize,
     /// Optimiser, with the greatest learning rate.
     pub optimizer: Optimizer,
@@ -71,15 +71,15 @@ pub struct HeadRecipe {
 impl Default for HeadRecipe {
     fn default() -> Self {
         Self {
-            steps: 350,
+            steps: 500,
             batch: 1024,
             optimizer: Optimizer::AdamW {
                 learning_rate: 1e-3,
                 weight_decay: 0.5,
             },
             warmup: 20,
-            input_dropout: [0.2, 0.5],
-            hidden_dropout: 0.4,
+            input_dropout: [0.3, 0.6],
+            hidden_dropout: 0.5,
             softness: 0.3,
             target_temperature: 0.1,
             average_decay: 0.97,
@@ -99,6 +99,26 @@ pub struct Retrieval {
 }
 
 impl Retrieval {
+    /// Of scores, `[n_captions, n_pictures]`.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn of(scores: Tensor<2>, pairs: &CaptionedPictures) -> Result<Self> {
+        let read = |scores: Tensor<2>| scores.into_data().try_into_vec::<f32>();
+        let by_image = read(scores.clone().transpose())?;
+        let by_text = read(scores)?;
+        let captions = captions_of(pairs);
+        let queries = by_text.chunks_exact(captions.len()).zip(&pairs.picture_of);
+        let of_captions = queries.map(|(scores, picture)| Hit::of(scores, [*picture]));
+        let queries = by_image.chunks_exact(pairs.picture_of.len()).zip(captions);
+        let of_pictures = queries.map(|(scores, captions)| Hit::of(scores, captions));
+        Ok(Self {
+            text_to_image: recalls(&of_captions.collect::<Vec<_>>()),
+            image_to_text: recalls(&of_pictures.collect::<Vec<_>>()),
+        })
+    }
+
     /// What the best state is chosen by: the sum of both ways' recall at 1.
     fn score(&self) -> f64 {
         self.text_to_image[0] + self.image_to_text[0]
@@ -155,23 +175,7 @@ impl Heads {
     pub fn retrieval(&self, pairs: &CaptionedPictures, device: &Device) -> Result<Retrieval> {
         let images = self.images(pairs.images.to_device(device));
         let texts = self.texts(pairs.captions.to_device(device));
-        let read = |scores: Tensor<2>| scores.into_data().try_into_vec::<f32>();
-        let by_text = read(texts.clone().matmul(images.clone().transpose()))?;
-        let by_image = read(images.matmul(texts.transpose()))?;
-        let captions = captions_of(pairs);
-        let queries = by_text.chunks_exact(captions.len()).zip(&pairs.picture_of);
-        let hits: Vec<Hit> = queries
-            .map(|(scores, picture)| Hit::of(scores, [*picture]))
-            .collect();
-        let text_to_image = recalls(&hits);
-        let queries = by_image.chunks_exact(pairs.picture_of.len()).zip(captions);
-        let hits: Vec<Hit> = queries
-            .map(|(scores, captions)| Hit::of(scores, captions))
-            .collect();
-        Ok(Retrieval {
-            text_to_image,
-            image_to_text: recalls(&hits),
-        })
+        Retrieval::of(texts.matmul(images.transpose()), pairs)
     }
 }
 
@@ -196,7 +200,7 @@ struct HeadLearner {
 ///
 /// # Errors
 ///
-/// Fewer pictures than a batch, a loss that diverged, or a device that fails.
+/// No pictures, no step that was asked for, or a device that fails.
 pub fn train_heads(
     towers: &TowersConfig,
     recipe: &HeadRecipe,
@@ -321,12 +325,7 @@ struct HeadBatches<'a> {
 impl<'a> HeadBatches<'a> {
     fn new(recipe: &'a HeadRecipe, train: &'a CaptionedPictures, device: &Device) -> Result<Self> {
         let captions_of = captions_of(train);
-        ensure!(
-            captions_of.len() >= recipe.batch,
-            "{} pictures, fewer than a batch of {}",
-            captions_of.len(),
-            recipe.batch
-        );
+        ensure!(!captions_of.is_empty(), "no pictures to train on");
         let cpu = device.clone().inner();
         let unit = Rows::from_device(normalize(train.captions.to_device(&cpu)))?;
         let means = captions_of.iter().map(|captions| {
@@ -348,7 +347,8 @@ impl<'a> HeadBatches<'a> {
 
     /// The pictures of a step. Each picture is drawn once in an epoch.
     fn pictures(&self, step: usize) -> Vec<usize> {
-        let (n, batch) = (self.captions_of.len(), self.recipe.batch);
+        let n = self.captions_of.len();
+        let batch = self.recipe.batch.min(n);
         let per_epoch = n / batch;
         let mut rng = ChaCha8Rng::seed_from_u64(self.recipe.seed);
         rng.set_stream((step / per_epoch) as u64);
@@ -357,7 +357,7 @@ impl<'a> HeadBatches<'a> {
         order[step % per_epoch * batch..][..batch].to_vec()
     }
 
-    /// Half one-hot, half by how like the captions of two pictures are, in the recipe's shares.
+    /// One-hot targets, a share of which goes to pictures with like captions, `[batch, batch]`.
     fn targets(&self, pictures: &[usize]) -> Tensor<2> {
         let rows = pictures.iter().map(|picture| *picture as i64).collect();
         let rows = TensorData::new::<i64, _>(rows, [pictures.len()]);

@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 
+use super::adapters::AdapterRecipe;
 use super::augment::Augmentation;
 use super::data::{CaptionedListing, PhotosData, PhotosFolders};
 use super::evaluation::{markdown, outsider_pictures, report};
 use super::export::export;
+use super::heads::HeadRecipe;
 use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
 use super::training::Training;
 use crate::device;
@@ -32,10 +34,21 @@ const CROPS: (&str, u64) = ("crops-1", 1);
 /// How much work to put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PhotosPreset {
-    /// Pictures as they are; to try the command.
+    /// A tenth of the steps, on pictures as they are; to try the command.
     Small,
-    /// Augmented pictures, too.
+    /// The recipe of the shipped model.
     Full,
+}
+
+impl PhotosPreset {
+    /// How heads and adapters are trained.
+    fn recipes(self) -> (HeadRecipe, AdapterRecipe) {
+        let (mut heads, mut adapters) = (HeadRecipe::default(), AdapterRecipe::default());
+        if self == Self::Small {
+            (heads.steps, adapters.steps) = (heads.steps / 10, adapters.steps / 10);
+        }
+        (heads, adapters)
+    }
 }
 
 /// What to make, and of what.
@@ -49,6 +62,8 @@ pub struct PhotosRun {
     pub image_tower: CheckpointSource,
     /// How much work to put in.
     pub preset: PhotosPreset,
+    /// Whether other pictures that a vague caption fits are left out of its negatives.
+    pub masks_fitting: bool,
     /// Trainings that differ in their seed, from 0; the first is exported.
     pub seeds: u64,
     /// Folder of the run.
@@ -155,7 +170,9 @@ impl PhotosRun {
         let data = PhotosData::read(&self.folders)?;
         let towers = self.towers(&data)?;
         let embedded = self.embed(&data, &towers)?;
-        let training = Training::new(&data, embedded, &self.out)?;
+        let (heads, mut adapters) = self.preset.recipes();
+        adapters.masks_fitting = self.masks_fitting;
+        let training = Training::new(&data, embedded, &self.out, (heads, adapters))?;
         let mut evaluations = Vec::new();
         for seed in 0..self.seeds {
             let model = training.train(seed)?;

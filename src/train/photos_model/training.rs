@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use burn::tensor::Device;
 
 use super::adapters::{AdapterData, AdapterRecipe, Fold, adapter_config, train_adapter};
@@ -44,6 +44,8 @@ pub struct Training<'a> {
     hierarcaps: Option<[Rows; 2]>,
     outsiders: Vec<(String, Rows)>,
     out: PathBuf,
+    heads: HeadRecipe,
+    adapters: AdapterRecipe,
     device: Device,
 }
 
@@ -68,7 +70,12 @@ impl<'a> Training<'a> {
     /// # Errors
     ///
     /// The imported towers cannot be read.
-    pub fn new(data: &'a PhotosData, embedded: PhotosFeatures, out: &Path) -> Result<Self> {
+    pub fn new(
+        data: &'a PhotosData,
+        embedded: PhotosFeatures,
+        out: &Path,
+        (heads, adapters): (HeadRecipe, AdapterRecipe),
+    ) -> Result<Self> {
         let EncoderConfig::Towers(imported) = manifest_of(&out.join("towers"))?.encoder else {
             anyhow::bail!("{}: two towers were expected", out.display());
         };
@@ -91,6 +98,8 @@ impl<'a> Training<'a> {
             hierarcaps: embedded.hierarcaps,
             outsiders: embedded.outsiders,
             out: out.to_owned(),
+            heads,
+            adapters,
             device: device::cpu(),
             data,
         })
@@ -102,9 +111,10 @@ impl<'a> Training<'a> {
     ///
     /// The folder cannot be read or written, or a training diverged.
     pub fn train(&self, seed: u64) -> Result<TrainedModel> {
-        let folder = self.out.join(format!("seed-{seed}"));
+        let folder = self.seed_folder(seed);
         std::fs::create_dir_all(&folder)
             .with_context(|| format!("creating {}", folder.display()))?;
+        self.claim(&folder)?;
         let heads = self.heads(&folder, "heads", seed, &self.train)?;
         let folds = (0..N_FOLDS).map(|fold| self.fold(&folder, fold, seed));
         let data = AdapterData {
@@ -113,6 +123,7 @@ impl<'a> Training<'a> {
             images: &self.train.images,
             folds: folds.collect::<Result<_>>()?,
             heads: &heads,
+            unseen: &self.dev,
         };
         let adapters = PerFamily {
             vmf: self.adapter(&folder, Family::VonMisesFisher, seed, &data)?,
@@ -120,11 +131,30 @@ impl<'a> Training<'a> {
         };
         Ok(TrainedModel {
             towers: self.towers.clone(),
-            adapter_config: adapter_config(self.towers.embed_dim, &AdapterRecipe::default()),
+            adapter_config: adapter_config(self.towers.embed_dim, &self.adapters),
             adapters,
             heads,
             seed,
         })
+    }
+
+    fn seed_folder(&self, seed: u64) -> PathBuf {
+        self.out.join(format!("seed-{seed}"))
+    }
+
+    /// Writes the recipes down, or checks that the ones there are the same.
+    fn claim(&self, folder: &Path) -> Result<()> {
+        let path = folder.join("recipe.json");
+        let recipes = (self.heads.clone(), self.adapters.clone());
+        let Some(there) = files::find_json::<(HeadRecipe, AdapterRecipe)>(&path)? else {
+            return files::put_json(&path, &recipes);
+        };
+        ensure!(
+            there == recipes,
+            "{} holds a training by another recipe; choose another folder, or delete it",
+            folder.display()
+        );
+        Ok(())
     }
 
     fn heads(
@@ -140,7 +170,7 @@ impl<'a> Training<'a> {
         }
         let recipe = HeadRecipe {
             seed,
-            ..HeadRecipe::default()
+            ..self.heads.clone()
         };
         let trained = train_heads(&self.towers, &recipe, train, &self.dev, &self.device)?;
         let found = trained.retrieval;
@@ -171,7 +201,7 @@ impl<'a> Training<'a> {
     ) -> Result<Adapter> {
         let recipe = AdapterRecipe {
             seed,
-            ..AdapterRecipe::default()
+            ..self.adapters.clone()
         };
         let config = adapter_config(self.towers.embed_dim, &recipe);
         let name = match family {
@@ -252,7 +282,7 @@ impl<'a> Training<'a> {
         heads.load(stored)?;
         let features = TowerFeatures {
             encoder: &Encoder::open(exported, &self.device)?,
-            folder: self.out.join("features-int8"),
+            folder: self.seed_folder(model.seed).join("features-int8"),
         };
         let test = &self.data.test;
         let captions = features.texts("test-captions", &test.captions)?;

@@ -1,10 +1,6 @@
 //! Captions in the order of their rows, and the pictures that each of them fits.
 
-use std::collections::BTreeMap;
-
 use crate::train::data::Listing;
-use crate::train::photos_model::vaguer_captions::VaguerCaptions;
-use crate::train::photos_model::wordnet::WordNet;
 
 /// Captions and the pictures that each of them fits, a row each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,39 +21,6 @@ impl CaptionList {
                 list.texts.push(caption.text.clone());
                 list.pictures_of.push(vec![i_picture]);
             }
-        }
-        list
-    }
-
-    /// Captions of all levels, each text once: those that people wrote, in the order of their words, and their vaguer
-    /// truths. Each fits all pictures that it is known to be true of.
-    #[must_use]
-    pub fn of_all_levels(listing: &Listing, wordnet: &WordNet) -> Self {
-        let items = listing.items.iter();
-        let texts = items.map(|item| item.captions.iter().map(|caption| caption.text.as_str()));
-        let texts: Vec<Vec<&str>> = texts.map(Iterator::collect).collect();
-        let vaguer = VaguerCaptions::of(&texts, wordnet);
-        let mut pictures_of: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (i_picture, of_one) in texts.iter().enumerate() {
-            for (i_caption, text) in of_one.iter().enumerate() {
-                pictures_of
-                    .entry((*text).to_owned())
-                    .or_default()
-                    .push(i_picture);
-                for vague in vaguer.of_caption(i_picture, i_caption) {
-                    pictures_of
-                        .entry(vague.text)
-                        .or_default()
-                        .extend(vague.pictures);
-                }
-            }
-        }
-        let mut list = Self::default();
-        for (text, mut pictures) in pictures_of {
-            pictures.sort_unstable();
-            pictures.dedup();
-            list.texts.push(text);
-            list.pictures_of.push(pictures);
         }
         list
     }
@@ -127,20 +90,6 @@ pub(super) mod tests {
         assert_eq!(list.pictures_of, [[0], [0], [1]], "own picture alone");
         let expected = [vec![0, 1], vec![2]];
         assert_eq!(list.captions_of(2), expected, "captions of each picture");
-    }
-
-    #[test]
-    fn captions_of_all_levels_stand_once_with_all_pictures_that_they_fit() {
-        let captions: &[&[&str]] = &[&["A dog runs ."], &["A dog sits ."], &["Two men ."]];
-        let list = CaptionList::of_all_levels(&listing(captions), &excerpt());
-        let pictures_of = |text: &str| {
-            let rows = (0..list.len()).filter(|&i| list.texts[i] == text);
-            rows.map(|i| list.pictures_of[i].clone())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(pictures_of("A dog runs ."), [[0]], "as it was written");
-        assert_eq!(pictures_of("a dog"), [[0, 1]], "two dogs");
-        assert_eq!(pictures_of("something"), [[0, 1, 2]], "everything");
     }
 
     #[test]

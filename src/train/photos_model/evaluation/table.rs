@@ -18,17 +18,15 @@ struct Row {
     n_digits: usize,
 }
 
-/// Writes the table, a row each measure: mean ± standard deviation over the seeds.
+/// Writes the table, a row each measure: mean ± standard deviation over the seeds, or the one seed's value.
 #[must_use]
 pub fn markdown(summary: &PhotosSummary) -> String {
     let seeds = match summary.n_seeds {
-        1 => "1 seed".to_owned(),
-        n => format!("{n} seeds"),
+        1 => "one seed".to_owned(),
+        n => format!("mean ± sd of {n} seeds"),
     };
     let mut lines = vec![
-        format!(
-            "| mean ± sd of {seeds} | vMF | power spherical | cosine | word count | feature norm |"
-        ),
+        format!("| {seeds} | vMF | power spherical | cosine | word count | feature norm |"),
         "|---|---|---|---|---|---|".to_owned(),
     ];
     lines.extend(rows().iter().map(|row| line(summary, row)));
@@ -63,7 +61,11 @@ fn cell(summary: &PhotosSummary, path: &str, n_digits: usize) -> String {
     let Some(spread) = summary.measures.get(path) else {
         return NOTHING.to_owned();
     };
-    format!("{:.n_digits$} ± {:.n_digits$}", spread.mean, spread.sd).replace('-', "−")
+    let mean = format!("{:.n_digits$}", spread.mean).replace('-', "−");
+    match summary.n_seeds {
+        1 => mean,
+        _ => format!("{mean} ± {:.n_digits$}", spread.sd),
+    }
 }
 
 #[rustfmt::skip] // A table.

@@ -1,0 +1,122 @@
+//! `train photos` from end to end: a handful of coloured pictures, small random towers, a few lines of `WordNet`.
+//!
+//! A program of its own: tests beside this one would draw from the same random numbers of the device.
+#![cfg(feature = "train")]
+#![allow(missing_docs, reason = "an integration test has no users")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Parser as _;
+use kappascope::device::cpu;
+use kappascope::report::PhotosReport;
+use kappascope::train::cli::{Cli, run};
+use kappascope::train::export::bundle;
+
+/// Pictures to train on, to choose by, to measure on.
+const SPLITS: [(&str, usize); 3] = [("train", 12), ("dev", 4), ("test", 10)];
+const SENTENCES: [&str; 2] = ["A dog runs on the grass .", "A puppy jumps over a wall ."];
+
+fn fixture(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    path.join(name).display().to_string()
+}
+
+/// A picture of one colour, as a PNG file.
+fn write_picture(path: &Path, seed: usize) {
+    let shade = |step: usize| u8::try_from(seed * step % 256).expect("below 256");
+    let pixels = [shade(37), shade(91), shade(53)].repeat(16 * 16);
+    image::save_buffer(path, &pixels, 16, 16, image::ColorType::Rgb8).expect("a picture");
+}
+
+/// Flickr8k's files with few pictures, and a file of hierarchies of the same pictures.
+fn write_data(root: &Path) {
+    let images = root.join("Images");
+    fs::create_dir_all(&images).expect("a folder");
+    let mut captions = String::new();
+    let mut hierarchies = "id,captions,image_url\n".to_owned();
+    let mut number = 0;
+    for (split, n_pictures) in SPLITS {
+        let names: Vec<String> = (0..n_pictures).map(|i| format!("{split}{i}.png")).collect();
+        for name in &names {
+            number += 1;
+            write_picture(&images.join(name), number);
+            for (i, sentence) in SENTENCES.iter().enumerate() {
+                captions += &format!("{name}#{i}\t{sentence}\n");
+            }
+            let ladder = "animal => dog => dog on grass => a dog running on grass";
+            hierarchies += &format!("{number},{ladder},http://pictures/{name}\n");
+        }
+        let list = root.join(format!("Flickr_8k.{split}Images.txt"));
+        fs::write(list, names.join("\n")).expect("a list");
+    }
+    fs::write(root.join("Flickr8k.token.txt"), captions).expect("captions");
+    fs::write(images.join("hierarcaps_test.csv"), hierarchies).expect("hierarchies");
+    let judged = "test0.png\ttest1.png#0\t1\t2\t1\ntest1.png\ttest0.png#1\t3\t4\t4\n";
+    fs::write(root.join("ExpertAnnotations.txt"), judged).expect("judgements");
+}
+
+fn train(root: &Path, more: &[&str]) -> anyhow::Result<()> {
+    let (data, out) = (root.display().to_string(), root.join("run"));
+    let hierarchies = root.join("Images").display().to_string();
+    let (text, image) = (fixture("photos/text"), fixture("photos/image"));
+    let (wordnet, out) = (fixture("wordnet"), out.display().to_string());
+    let arguments = [
+        "train",
+        "photos",
+        "--root",
+        &data,
+        "--hierarcaps",
+        &hierarchies,
+        "--wordnet",
+        &wordnet,
+        "--text-tower",
+        &text,
+        "--image-tower",
+        &image,
+        "--out",
+        &out,
+    ];
+    run(&Cli::try_parse_from(arguments.iter().chain(more))?)
+}
+
+#[test]
+fn a_model_is_trained_measured_and_exported_and_nothing_is_done_twice() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let root = scratch.path();
+    write_data(root);
+    let model = root.join("model").display().to_string();
+    train(root, &["--seeds", "2", "--export", &model]).expect("trained");
+    let (session, _) = bundle::open_tested(Path::new(&model), &cpu()).expect("its golden values");
+    let captions = ["a dog".to_owned()];
+    let texts = pollster::block_on(session.encode_text(&captions)).expect("a caption");
+    assert!(texts[0].distributions.is_some(), "a caption has a κ");
+    let read = || fs::read_to_string(root.join("model/evaluation.json")).expect("an evaluation");
+    let first = read();
+    let report: PhotosReport = serde_json::from_str(&first).expect("a report");
+    assert_eq!(report.seeds.len(), 2, "a row a seed");
+    assert!(
+        report.seeds[0].families.vmf.int8.is_some(),
+        "of the exported weights, too"
+    );
+    let card = fs::read_to_string(root.join("model/MODEL_CARD.md")).expect("a model card");
+    assert!(card.contains("mean ± sd of 2 seeds"), "{card}");
+
+    // What is there is read: an adapter that was lost is trained again, to the same numbers.
+    fs::remove_file(root.join("run/seed-0/adapter_vmf.safetensors")).expect("it was there");
+    let heads = root.join("run/seed-0/heads.safetensors");
+    let made = |path: &Path| {
+        fs::metadata(path)
+            .and_then(|file| file.modified())
+            .expect("a time")
+    };
+    let before = made(&heads);
+    train(root, &["--seeds", "2", "--export", &model, "--force"]).expect("resumed");
+    assert_eq!(made(&heads), before, "heads are not trained again");
+    assert_eq!(read(), first, "the same numbers");
+
+    let refused = train(root, &["--mask-fitting"]).expect_err("another recipe in the same folder");
+    assert!(refused.to_string().contains("another recipe"), "{refused}");
+    let refused = train(root, &["--export", &model]).expect_err("a model is there");
+    assert!(refused.to_string().contains("--force"), "{refused}");
+}
