@@ -56,6 +56,7 @@ pub fn caption_reading(caption: String, text: &TextEncoding) -> Result<CaptionRe
         n_tokens: text.tokens.n_tokens,
         truncated: text.tokens.truncated,
         unknown_words: text.tokens.unknown_words.clone(),
+        familiarity: None,
     })
 }
 
@@ -117,11 +118,7 @@ pub fn bare_card(
 pub fn familiarity(session: &Session, picture: &RgbPixels) -> Option<Familiarity> {
     let threshold = session.manifest().out_of_distribution.as_ref()?.threshold;
     let ground_share = session.ground_share(picture)?;
-    Some(Familiarity {
-        ground_share,
-        threshold,
-        outside: ground_share < threshold,
-    })
+    Some(Familiarity::new(ground_share, threshold))
 }
 
 /// Who computed, and how long it took to be ready.

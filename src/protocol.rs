@@ -352,15 +352,28 @@ pub struct ImageReading {
     pub familiarity: Option<Familiarity>,
 }
 
-/// Whether a picture belongs to the model's world.
+/// Whether a picture or a caption is like those that the model was trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Familiarity {
-    /// Share of its pixels that have the colour of one of the world's grounds.
-    pub ground_share: f64,
-    /// Pictures with a smaller share are outside the model's world.
+    /// How like: a measure of the model's own, greater for what is more familiar.
+    #[serde(alias = "ground_share")]
+    pub score: f64,
+    /// What scores less is out of distribution.
     pub threshold: f64,
-    /// `ground_share < threshold`.
+    /// `score < threshold`.
     pub outside: bool,
+}
+
+impl Familiarity {
+    /// Judges a score.
+    #[must_use]
+    pub fn new(score: f64, threshold: f64) -> Self {
+        Self {
+            score,
+            threshold,
+            outside: score < threshold,
+        }
+    }
 }
 
 /// Everything the page needs to read captions against pictures.
@@ -416,6 +429,9 @@ pub struct CaptionReading {
     pub truncated: bool,
     /// Words the model's vocabulary does not hold.
     pub unknown_words: Vec<String>,
+    /// How like the captions of its training it is; `None` where the model cannot tell.
+    #[serde(default)]
+    pub familiarity: Option<Familiarity>,
 }
 
 /// One caption against one picture.

@@ -168,6 +168,7 @@ mod tests {
             n_tokens: 3,
             truncated: false,
             unknown_words: unknown_words.iter().map(|&word| word.to_owned()).collect(),
+            familiarity: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::metrics::percentile_of;
 use crate::numerics::Family;
-use crate::protocol::{CaptionReading, ModelCard};
+use crate::protocol::{CaptionReading, Familiarity, ModelCard};
 
 /// One caption's numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,8 @@ pub struct CaptionView {
     pub truncated: bool,
     /// Words the model does not know.
     pub unknown_words: Vec<String>,
+    /// How like the captions of the model's training it is; `None` where the model cannot tell.
+    pub familiarity: Option<Familiarity>,
 }
 
 impl CaptionView {
@@ -41,6 +43,7 @@ impl CaptionView {
             n_tokens: reading.n_tokens,
             truncated: reading.truncated,
             unknown_words: reading.unknown_words.clone(),
+            familiarity: reading.familiarity,
         }
     }
 }
