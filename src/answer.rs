@@ -56,7 +56,7 @@ pub fn caption_reading(caption: String, text: &TextEncoding) -> Result<CaptionRe
         n_tokens: text.tokens.n_tokens,
         truncated: text.tokens.truncated,
         unknown_words: text.tokens.unknown_words.clone(),
-        familiarity: None,
+        familiarity: text.familiarity,
     })
 }
 
@@ -113,12 +113,19 @@ pub fn bare_card(
     }
 }
 
-/// How well a picture fits the model's world, where the model knows that.
+/// How like those of the model's training a picture is, where the model can tell: by its encoding, or by its colours.
 #[must_use]
-pub fn familiarity(session: &Session, picture: &RgbPixels) -> Option<Familiarity> {
-    let threshold = session.manifest().out_of_distribution.as_ref()?.threshold;
-    let ground_share = session.ground_share(picture)?;
-    Some(Familiarity::new(ground_share, threshold))
+pub fn familiarity(
+    session: &Session,
+    picture: &RgbPixels,
+    encoding: &ImageEncoding,
+) -> Option<Familiarity> {
+    let detector = session.manifest().out_of_distribution.as_ref();
+    let by_colours = detector.and_then(|detector| {
+        let share = session.ground_share(picture)?;
+        Some(Familiarity::new(share, detector.threshold))
+    });
+    by_colours.or(encoding.familiarity)
 }
 
 /// Who computed, and how long it took to be ready.

@@ -214,6 +214,7 @@ fn model_in(precision: Precision) -> (Manifest, Memory) {
             false_alarms: 0.05,
             detected: vec![],
         }),
+        unfamiliar: None,
         golden: None,
         provenance: Provenance::default(),
     };

@@ -3,6 +3,7 @@
 use crate::model::adapter::PerFamily;
 use crate::numerics::Family;
 use crate::preprocess::Tokens;
+use crate::protocol::Familiarity;
 
 /// What the model makes of one caption.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +16,8 @@ pub struct TextEncoding {
     pub features_norm: f64,
     /// The caption's distribution under each family; `None` for a model without adapters.
     pub distributions: Option<PerFamily<CaptionDistribution>>,
+    /// How like the captions of the training it is, where the model can tell.
+    pub familiarity: Option<Familiarity>,
 }
 
 /// A caption's distribution on the sphere.
@@ -31,6 +34,8 @@ pub struct CaptionDistribution {
 pub struct ImageEncoding {
     /// The features scaled to length one: a point on the sphere.
     pub embedding: Vec<f32>,
+    /// How like the pictures of the training it is, where the model can tell.
+    pub familiarity: Option<Familiarity>,
 }
 
 /// One caption against one picture.

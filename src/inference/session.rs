@@ -12,9 +12,9 @@ use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
 use crate::model::encoder::{ImageEncoder, TextEncoder};
 use crate::model::parameters::{Filling, TensorRecord, WeightPrecision};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
-use crate::protocol::Stage;
+use crate::protocol::{Familiarity, Stage};
 use crate::weights::adapter_file::AdapterFile;
-use crate::weights::manifest::{Manifest, Part};
+use crate::weights::manifest::{Manifest, Part, UnfamiliarDetector};
 
 /// Captions that share one pass; bounds the memory of attention, which grows with captions × tokens².
 pub const CAPTIONS_PER_PASS: usize = 32;
@@ -212,10 +212,9 @@ impl Session {
                 .map(|caption| self.text_preprocess.encode(caption));
             let tokens = tokens.collect::<Result<Vec<_>>>()?;
             let rows = self.text_pass(&tokens).await?;
-            let embed_dim = self.manifest.encoder.embed_dim();
             let row_width = rows.len() / tokens.len();
             let pairs = tokens.into_iter().zip(rows.chunks_exact(row_width));
-            encodings.extend(pairs.map(|(tokens, row)| text_encoding(tokens, row, embed_dim)));
+            encodings.extend(pairs.map(|(tokens, row)| text_encoding(tokens, row, &self.manifest)));
         }
         Ok(encodings)
     }
@@ -246,12 +245,13 @@ impl Session {
         for chunk in images.chunks(IMAGES_PER_PASS) {
             let values: Vec<f32> = chunk.iter().flat_map(|rgb| preprocess.apply(rgb)).collect();
             let pixels = TensorData::new(values, [chunk.len(), 3, size, size]);
-            let features = vision.forward(Tensor::<4>::from_data(pixels, &self.device));
-            let rows = values_of(features).await?;
-            let rows = rows
-                .chunks_exact(self.manifest.encoder.embed_dim())
-                .map(unit);
-            encodings.extend(rows.map(|(embedding, _)| ImageEncoding { embedding }));
+            let pooled = vision.pool(Tensor::<4>::from_data(pixels, &self.device));
+            let mut columns = vec![vision.project(pooled.clone())];
+            columns.extend(vision.familiarity(pooled));
+            let rows = values_of(Tensor::cat(columns, 1)).await?;
+            let row_width = rows.len() / chunk.len();
+            let rows = rows.chunks_exact(row_width);
+            encodings.extend(rows.map(|row| image_encoding(row, &self.manifest)));
         }
         Ok(encodings)
     }
@@ -268,19 +268,18 @@ impl Session {
 
     /// Features and natural parameters of captions in one pass and one read-back.
     ///
-    /// Each row holds the features and, with adapters, η of von Mises–Fisher and of power spherical.
+    /// Each row holds the features, with adapters η of von Mises–Fisher and of power spherical, and how familiar the
+    /// caption is if the model can tell.
     async fn text_pass(&self, tokens: &[Tokens]) -> Result<Vec<f32>> {
         let (token_ids, end_positions) = self.token_batch(tokens);
         let features = self.text.forward(token_ids, end_positions);
-        let rows = match &self.adapters {
-            Some(adapters) => {
-                let vmf = adapters.vmf.forward(features.clone());
-                let power_spherical = adapters.power_spherical.forward(features.clone());
-                Tensor::cat(vec![features, vmf, power_spherical], 1)
-            }
-            None => features,
-        };
-        values_of(rows).await
+        let mut columns = vec![features.clone()];
+        if let Some(adapters) = &self.adapters {
+            columns.push(adapters.vmf.forward(features.clone()));
+            columns.push(adapters.power_spherical.forward(features.clone()));
+        }
+        columns.extend(self.text.familiarity(features));
+        values_of(Tensor::cat(columns, 1)).await
     }
 
     /// Token ids padded to the longest caption or to what the tower expects, and where each is pooled.
@@ -315,9 +314,11 @@ fn check_vocabulary(text_preprocess: &TextPreprocess, manifest: &Manifest) -> Re
     Ok(())
 }
 
-fn text_encoding(tokens: Tokens, row: &[f32], embed_dim: usize) -> TextEncoding {
-    let (features, natural_parameters) = row.split_at(embed_dim);
+fn text_encoding(tokens: Tokens, row: &[f32], manifest: &Manifest) -> TextEncoding {
+    let embed_dim = manifest.encoder.embed_dim();
+    let (features, rest) = row.split_at(embed_dim);
     let (embedding, features_norm) = unit(features);
+    let (natural_parameters, familiarity) = rest.split_at(rest.len() / embed_dim * embed_dim);
     let distributions = (!natural_parameters.is_empty()).then(|| {
         let (vmf, power_spherical) = natural_parameters.split_at(embed_dim);
         PerFamily {
@@ -325,12 +326,29 @@ fn text_encoding(tokens: Tokens, row: &[f32], embed_dim: usize) -> TextEncoding 
             power_spherical: CaptionDistribution::from_natural_parameter(power_spherical),
         }
     });
+    let detectors = manifest.unfamiliar.as_ref();
     TextEncoding {
         tokens,
         embedding,
         features_norm,
         distributions,
+        familiarity: familiarity_of(familiarity, detectors.map(|both| &both.text)),
     }
+}
+
+fn image_encoding(row: &[f32], manifest: &Manifest) -> ImageEncoding {
+    let (features, familiarity) = row.split_at(manifest.encoder.embed_dim());
+    let detectors = manifest.unfamiliar.as_ref();
+    ImageEncoding {
+        embedding: unit(features).0,
+        familiarity: familiarity_of(familiarity, detectors.map(|both| &both.image)),
+    }
+}
+
+/// Judges what the engine gave beside the features, if it gave something.
+fn familiarity_of(given: &[f32], detector: Option<&UnfamiliarDetector>) -> Option<Familiarity> {
+    let score = given.first().copied()?;
+    Some(Familiarity::new(f64::from(score), detector?.threshold))
 }
 
 async fn logit_scale(adapters: &PerFamily<Adapter>) -> Result<PerFamily<f64>> {

@@ -36,6 +36,9 @@ pub struct Manifest {
     /// How to tell a picture that is out of the distribution of the model's training.
     #[serde(rename = "outside")]
     pub out_of_distribution: Option<OutOfDistributionDetector>,
+    /// Which captions and pictures are too far from the encoder's prototypes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfamiliar: Option<UnfamiliarDetectors>,
     /// What every engine must reproduce before it answers anything; unknown of another program's file.
     pub golden: Option<Golden>,
     /// Where the weights come from.
@@ -125,6 +128,26 @@ pub struct OutOfDistributionDetector {
     /// Share of the world's own held-out pictures below it.
     pub false_alarms: f64,
     /// Share of foreign pictures below it, by kind of picture.
+    pub detected: Vec<(String, f64)>,
+}
+
+/// Captions and pictures that are out of distribution where their greatest cosine with a prototype is small.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnfamiliarDetectors {
+    /// Of captions.
+    pub text: UnfamiliarDetector,
+    /// Of pictures.
+    pub image: UnfamiliarDetector,
+}
+
+/// A threshold and what was measured with it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct UnfamiliarDetector {
+    /// Least cosine of what is familiar.
+    pub threshold: f64,
+    /// Share of held-out captions or pictures below it, by data set.
+    pub false_alarms: Vec<(String, f64)>,
+    /// Share of what the model cannot judge below it, by kind.
     pub detected: Vec<(String, f64)>,
 }
 

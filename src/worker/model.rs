@@ -309,8 +309,10 @@ impl Model {
     ) -> Result<ImageReading> {
         let session = self.session();
         if let Some(recorded) = recorded.filter(|_| !session.has_vision() && self.knows(recorded)) {
-            let embedding = recorded.embedding.clone();
-            let encoding = ImageEncoding { embedding };
+            let encoding = ImageEncoding {
+                embedding: recorded.embedding.clone(),
+                familiarity: recorded.reading.familiarity,
+            };
             self.images.borrow_mut().insert(image.to_owned(), encoding);
             return Ok(recorded.reading.clone());
         }
@@ -321,7 +323,7 @@ impl Model {
             width: side(decoded.rgb.width),
             height: side(decoded.rgb.height),
             notes: decoded.notes,
-            familiarity: answer::familiarity(&session, &decoded.rgb),
+            familiarity: answer::familiarity(&session, &decoded.rgb, &encoding),
         };
         self.images.borrow_mut().insert(image.to_owned(), encoding);
         Ok(reading)

@@ -161,6 +161,7 @@ impl Original {
             adapters: None,
             reference_uncertainty: None,
             out_of_distribution: None,
+            unfamiliar: None,
             golden: None,
             provenance: Provenance {
                 command: source.to_owned(),

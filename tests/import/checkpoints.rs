@@ -210,8 +210,16 @@ pub(crate) fn reference_vectors() -> (Vec<TextEncoding>, ImageEncoding) {
             embedding,
             features_norm,
             distributions: None,
+            familiarity: None,
         }
     });
     let embedding = unit(&picture).0;
-    (texts.collect(), ImageEncoding { embedding })
+    let familiarity = None;
+    (
+        texts.collect(),
+        ImageEncoding {
+            embedding,
+            familiarity,
+        },
+    )
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::encoders::{HeadedImage, HeadedText, IMAGE_HEAD, ImageEncoder, TEXT_HEAD, TextEncoder};
 use super::head::{HeadConfig, HeadInput, NamedHead};
+use super::prototypes::{Prototypes, PrototypesConfig};
 use super::towers::{ImageTowerConfig, TextTowerConfig};
 use crate::model::bert::BertConfig;
 use crate::model::clip::{Architecture, ClipConfig};
@@ -37,6 +38,9 @@ pub struct TowersConfig {
     pub image: ImageTowerConfig,
     /// Its head.
     pub image_head: HeadConfig,
+    /// What tells unfamiliar captions and pictures, if the model can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prototypes: Option<PrototypesConfig>,
 }
 
 impl EncoderConfig {
@@ -125,6 +129,9 @@ impl EncoderConfig {
             Self::Towers(towers) => TextEncoder::Tower(HeadedText {
                 tower: towers.text.init(device),
                 head: towers.init_text_head(device).head,
+                prototypes: towers
+                    .prototypes
+                    .map(|prototypes| Prototypes::new(prototypes.text, towers.embed_dim, device)),
             }),
         }
     }
@@ -137,6 +144,9 @@ impl EncoderConfig {
             Self::Towers(towers) => ImageEncoder::Tower(HeadedImage {
                 tower: towers.image.init(device),
                 head: towers.init_image_head(device).head,
+                prototypes: towers.prototypes.map(|prototypes| {
+                    Prototypes::new(prototypes.image, towers.image.width(), device)
+                }),
             }),
         }
     }
@@ -194,6 +204,7 @@ impl TowersConfig {
             text_head: head(HeadInput::Plain),
             image,
             image_head: head(HeadInput::SquareRoot),
+            prototypes: None,
         }
     }
 }

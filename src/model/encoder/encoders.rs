@@ -4,6 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Int, Tensor};
 
 use super::head::Head;
+use super::prototypes::Prototypes;
 use super::towers::{ImageTower, TextTower as LockedTextTower};
 use crate::error::Result;
 use crate::model::clip::{TextTower, VisionTower};
@@ -12,6 +13,11 @@ use crate::model::parameters::{ParameterVisitor, Parameters};
 /// What stands before the names of a head's tensors.
 pub(super) const TEXT_HEAD: &str = "text_head";
 pub(super) const IMAGE_HEAD: &str = "visual_head";
+
+/// Names of the prototypes' tensors.
+pub const TEXT_PROTOTYPES: &str = "text_prototypes";
+/// See [`TEXT_PROTOTYPES`].
+pub const IMAGE_PROTOTYPES: &str = "visual_prototypes";
 
 /// Token ids → features.
 #[derive(Module, Debug)]
@@ -42,6 +48,8 @@ pub struct HeadedText {
     pub tower: LockedTextTower,
     /// The head, which is.
     pub head: Head,
+    /// Of the training's captions, in the common space.
+    pub prototypes: Option<Prototypes>,
 }
 
 /// An image tower and its head.
@@ -51,6 +59,8 @@ pub struct HeadedImage {
     pub tower: ImageTower,
     /// The head, which is.
     pub head: Head,
+    /// Of the training's pictures, in the space of the tower.
+    pub prototypes: Option<Prototypes>,
 }
 
 impl TextEncoder {
@@ -78,6 +88,14 @@ impl TextEncoder {
         match self {
             Self::Clip(clip) => clip.project(pooled),
             Self::Tower(text) => text.head.forward(pooled),
+        }
+    }
+
+    /// The greatest cosine of features with those of the training, `[n_texts, 1]`, where the model can tell.
+    pub fn familiarity(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+        match self {
+            Self::Clip(_) => None,
+            Self::Tower(text) => Some(text.prototypes.as_ref()?.nearest(features)),
         }
     }
 
@@ -117,6 +135,20 @@ impl ImageEncoder {
         }
     }
 
+    /// The greatest cosine of what [`pool`](Self::pool) gave with that of the training's pictures, `[n_images, 1]`,
+    /// where the model can tell.
+    pub fn familiarity(&self, pooled: Tensor<2>) -> Option<Tensor<2>> {
+        match self {
+            Self::Clip(_) => None,
+            Self::Tower(image) => Some(
+                image
+                    .prototypes
+                    .as_ref()?
+                    .nearest(image.head.input.apply(pooled)),
+            ),
+        }
+    }
+
     /// The weights of the last layer, `[width, embed_dim]`, where the last step is linear.
     pub fn projection_weights(&self) -> Option<Tensor<2>> {
         match self {
@@ -132,7 +164,11 @@ impl Parameters for TextEncoder {
             Self::Clip(clip) => clip.visit_parameters(visitor),
             Self::Tower(text) => {
                 text.tower.visit_parameters(visitor)?;
-                text.head.visit_as(TEXT_HEAD, visitor)
+                text.head.visit_as(TEXT_HEAD, visitor)?;
+                match &mut text.prototypes {
+                    Some(prototypes) => prototypes.visit_as(TEXT_PROTOTYPES, visitor),
+                    None => Ok(()),
+                }
             }
         }
     }
@@ -144,7 +180,11 @@ impl Parameters for ImageEncoder {
             Self::Clip(clip) => clip.visit_parameters(visitor),
             Self::Tower(image) => {
                 image.tower.visit_parameters(visitor)?;
-                image.head.visit_as(IMAGE_HEAD, visitor)
+                image.head.visit_as(IMAGE_HEAD, visitor)?;
+                match &mut image.prototypes {
+                    Some(prototypes) => prototypes.visit_as(IMAGE_PROTOTYPES, visitor),
+                    None => Ok(()),
+                }
             }
         }
     }

@@ -35,7 +35,7 @@ pub enum HeadInput {
 #[derive(Module, Debug)]
 pub struct Head {
     #[module(skip)]
-    input: HeadInput,
+    pub(super) input: HeadInput,
     /// Mean of each feature over the training set, `[width]`.
     pub mean: Param<Tensor<1>>,
     /// Standard deviation of each feature over the training set, `[width]`.

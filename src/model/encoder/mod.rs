@@ -7,9 +7,13 @@
 mod config;
 mod encoders;
 mod head;
+mod prototypes;
 mod towers;
 
 pub use config::{EncoderConfig, TowersConfig};
-pub use encoders::{HeadedImage, HeadedText, ImageEncoder, TextEncoder};
+pub use encoders::{
+    HeadedImage, HeadedText, IMAGE_PROTOTYPES, ImageEncoder, TEXT_PROTOTYPES, TextEncoder,
+};
 pub use head::{Head, HeadConfig, HeadInput, NamedHead};
+pub use prototypes::{Prototypes, PrototypesConfig};
 pub use towers::{ImageTower, ImageTowerConfig, TextTower, TextTowerConfig};

@@ -74,10 +74,12 @@ impl WorldModel<'_> {
             load_millis: 0.0,
             warm_millis: answer.millis,
         };
-        let first = self.gallery.iter().take(N_PICTURES);
+        let first = self.gallery.iter().zip(embeddings).take(N_PICTURES);
         Ok(Recorded {
             card: model_card(self.session, self.self_test, engine)?,
-            images: first.map(|picture| self.reading(picture)).collect(),
+            images: first
+                .map(|(picture, encoding)| self.reading(picture, encoding))
+                .collect(),
             answer,
         })
     }
@@ -88,20 +90,20 @@ impl WorldModel<'_> {
         let pictures = self.gallery.iter().zip(embeddings);
         let recorded = |(picture, encoding): (&GalleryPicture, ImageEncoding)| RecordedPicture {
             encoder: encoder.clone(),
-            reading: self.reading(picture),
+            reading: self.reading(picture, &encoding),
             embedding: encoding.embedding,
         };
         pictures.map(recorded).collect()
     }
 
-    fn reading(&self, picture: &GalleryPicture) -> ImageReading {
+    fn reading(&self, picture: &GalleryPicture, encoding: &ImageEncoding) -> ImageReading {
         let side = |pixels| u32::try_from(pixels).unwrap_or(u32::MAX);
         ImageReading {
             image: picture.id.clone(),
             width: side(picture.pixels.width),
             height: side(picture.pixels.height),
             notes: Vec::new(),
-            familiarity: familiarity(self.session, &picture.pixels),
+            familiarity: familiarity(self.session, &picture.pixels, encoding),
         }
     }
 

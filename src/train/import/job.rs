@@ -238,6 +238,7 @@ pub(super) fn bare_manifest(
         adapters: None,
         reference_uncertainty: None,
         out_of_distribution: None,
+        unfamiliar: None,
         golden: None,
         provenance: Provenance::default(),
     }

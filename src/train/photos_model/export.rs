@@ -7,8 +7,10 @@ use anyhow::{Context as _, Result};
 
 use super::data::PhotosData;
 use super::training::TrainedModel;
+use super::unfamiliar::Unfamiliar;
 use crate::device;
 use crate::model::adapter::{Family, PerFamily};
+use crate::model::encoder::{IMAGE_PROTOTYPES, TEXT_PROTOTYPES};
 use crate::model::parameters::TensorRecord;
 use crate::scenes::render;
 use crate::train::export::bundle::{open_untested, records};
@@ -16,6 +18,7 @@ use crate::train::export::scenes_model::{
     N_REFERENCE_CAPTIONS, adapter_part, reference_uncertainty, write_shard,
 };
 use crate::train::features::encoder;
+use crate::train::features::rows::Rows;
 use crate::train::gallery::pictures::golden_scene;
 use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::import::towers::write_shards;
@@ -44,7 +47,7 @@ const GOLDEN_CAPTIONS: [&str; 6] = [
 pub fn export(
     command: &str,
     towers: &Path,
-    model: &TrainedModel,
+    (model, unfamiliar): (&TrainedModel, &Unfamiliar),
     data: &PhotosData,
     out: &Path,
 ) -> Result<()> {
@@ -54,31 +57,36 @@ pub fn export(
     let imported = Manifest::from_json(&json)?;
     let tokenizer = std::fs::read(towers.join(&imported.tokenizer.file))?;
     std::fs::write(out.join("tokenizer.json"), &tokenizer)?;
-    let text = with_head(
+    let mut text = with_head(
         encoder::records(&imported, Part::Text, towers)?,
         records(&model.heads.text)?,
     );
-    let image = with_head(
+    let mut image = with_head(
         encoder::records(&imported, Part::Image, towers)?,
         records(&model.heads.image)?,
     );
+    text.push(prototypes(TEXT_PROTOTYPES, &unfamiliar.text));
+    image.push(prototypes(IMAGE_PROTOTYPES, &unfamiliar.image));
     let mut shards = write_shards(Precision::Int8, out, text, image)?;
     for family in Family::ALL {
         let adapter = records(model.adapters.get(family))?;
         shards.push(write_shard(adapter_part(family), &adapter, out)?);
     }
     let config = &model.adapter_config;
+    let mut encoder = model.towers.clone();
+    encoder.prototypes = Some(unfamiliar.config());
     let manifest = Manifest {
         name: "photos".to_owned(),
         title: TITLE.to_owned(),
         license: LICENSE.to_owned(),
-        encoder: EncoderConfig::Towers(model.towers.clone()),
+        encoder: EncoderConfig::Towers(encoder),
         tokenizer: file_entry("tokenizer.json", &tokenizer),
         shards,
         adapters: Some(PerFamily {
             vmf: config.clone(),
             power_spherical: config.clone(),
         }),
+        unfamiliar: Some(unfamiliar.detectors.clone()),
         golden: None,
         provenance: Provenance {
             command: command.to_owned(),
@@ -97,6 +105,14 @@ fn with_head(mut tower: Vec<TensorRecord>, head: Vec<TensorRecord>) -> Vec<Tenso
     tower.retain(|tensor| head.iter().all(|trained| trained.name != tensor.name));
     tower.extend(head);
     tower
+}
+
+fn prototypes(name: &str, rows: &Rows) -> TensorRecord {
+    TensorRecord {
+        name: name.to_owned(),
+        shape: vec![rows.n_rows(), rows.width],
+        values: rows.values.clone(),
+    }
 }
 
 fn answer_golden(mut manifest: Manifest, data: &PhotosData, out: &Path) -> Result<()> {

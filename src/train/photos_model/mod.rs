@@ -13,5 +13,6 @@ pub mod pipeline;
 mod statistics;
 pub mod tower_features;
 pub mod training;
+pub mod unfamiliar;
 pub mod vaguer_captions;
 pub mod wordnet;

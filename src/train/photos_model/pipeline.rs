@@ -18,6 +18,7 @@ use super::export::export;
 use super::heads::HeadRecipe;
 use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
 use super::training::Training;
+use super::unfamiliar::{self, outsider_texts};
 use crate::device;
 use crate::train::features::encoder::Encoder;
 use crate::train::files;
@@ -149,11 +150,15 @@ impl PhotosRun {
         let outsiders = outsider_pictures().into_iter();
         let outsiders =
             outsiders.map(|(kind, pictures)| Ok((kind, features.of_pixels(&pictures)?)));
+        let outsider_texts = outsider_texts(&data.test.captions).into_iter();
+        let outsider_texts =
+            outsider_texts.map(|(kind, texts)| Ok((kind.to_owned(), features.of_texts(&texts)?)));
         let bare = features.texts("train-bare", &data.train.bare)?;
         Ok(PhotosFeatures {
             crops,
             bare,
             outsiders: outsiders.collect::<Result<_>>()?,
+            outsider_texts: outsider_texts.collect::<Result<_>>()?,
             train,
             dev,
             test,
@@ -174,11 +179,14 @@ impl PhotosRun {
         adapters.masks_fitting = self.masks_fitting;
         let training = Training::new(&data, embedded, &self.out, (heads, adapters))?;
         let mut evaluations = Vec::new();
+        let mut marked = String::new();
         for seed in 0..self.seeds {
             let model = training.train(seed)?;
             let mut int8 = None;
             if let (0, Some(out)) = (seed, &self.export) {
-                export(&self.command, &towers, &model, &data, out)?;
+                let unfamiliar = training.unfamiliar(&model)?;
+                marked = unfamiliar::markdown(&unfamiliar.detectors);
+                export(&self.command, &towers, (&model, &unfamiliar), &data, out)?;
                 int8 = Some(training.of_exported(out, &model)?);
             }
             evaluations.extend(training.evaluate(&model, &self.folders, int8.as_ref())?);
@@ -191,8 +199,13 @@ impl PhotosRun {
         let folder = self.export.as_ref().unwrap_or(&self.out);
         files::put_json(&folder.join("evaluation.json"), &report)?;
         let table = markdown(&report.summary);
-        let card = include_str!("model_card.md").replace("{measured}", &table);
-        files::put(&folder.join("MODEL_CARD.md"), card)?;
+        if self.export.is_some() {
+            let card = include_str!("model_card.md").replace("{measured}", &table);
+            files::put(
+                &folder.join("MODEL_CARD.md"),
+                card.replace("{marked}", &marked),
+            )?;
+        }
         println!("{table}");
         Ok(())
     }

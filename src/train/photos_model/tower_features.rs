@@ -62,6 +62,8 @@ pub struct PhotosFeatures {
     pub bare: Rows,
     /// Pictures that are no photographs, by kind.
     pub outsiders: Vec<(String, Rows)>,
+    /// Texts that are no captions, by kind.
+    pub outsider_texts: Vec<(String, Rows)>,
     /// To choose by.
     pub dev: ListingFeatures,
     /// To measure on.
@@ -112,6 +114,16 @@ impl TowerFeatures<'_> {
             }
             Ok(features.activations)
         })
+    }
+
+    /// Features of texts that were made, which are not kept.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn of_texts(&self, texts: &[String]) -> Result<Rows> {
+        let tokens = self.encoder.tokens(texts)?;
+        Ok(self.encoder.all_texts(&tokens, |_| {})?.activations)
     }
 
     /// Features of pictures that were made, which are not kept.

@@ -65,7 +65,6 @@ pub(super) mod tests {
 
     use super::*;
     use crate::train::data::{Item, ItemCaption, Picture};
-    use crate::train::photos_model::wordnet::tests::excerpt;
 
     /// Pictures `0.jpg`, `1.jpg` … with these captions.
     pub(in super::super) fn listing(captions: &[&[&str]]) -> Listing {

@@ -1,0 +1,165 @@
+//! Captions and pictures that are unlike those of the training: prototypes, thresholds, and what they detect.
+//!
+//! κ does not tell: nonsense in Latin letters can get a large one.
+
+mod k_means;
+mod outsider_texts;
+
+use anyhow::{Context as _, Result};
+use burn::tensor::Device;
+
+use crate::metrics::quantile;
+use crate::model::encoder::PrototypesConfig;
+use crate::train::features::rows::Rows;
+use crate::weights::manifest::{UnfamiliarDetector, UnfamiliarDetectors};
+use k_means::{k_means, nearest, unit};
+pub use outsider_texts::outsider_texts;
+
+/// Prototypes of captions and of pictures, where the training has so many.
+const MOST_PROTOTYPES: PrototypesConfig = PrototypesConfig {
+    text: 256,
+    image: 64,
+};
+/// Seed of the prototypes.
+const SEED: u64 = 0;
+/// Share of the development set's captions or pictures that lies below the value from which a threshold is taken.
+const SHARE: f64 = 0.01;
+/// The thresholds as parts of these values. Visitors' photographs differ more from the training's than held-out ones do.
+const MARGINS: [f64; 2] = [1.0, 0.8];
+
+/// Features of captions in the common space, or of pictures as the image head takes them.
+#[derive(Debug)]
+pub struct Samples {
+    /// What the model was trained on.
+    pub train: Rows,
+    /// What the threshold is chosen by.
+    pub dev: Rows,
+    /// Other captions or pictures that the model can judge, by data set.
+    pub familiar: Vec<(String, Rows)>,
+    /// What it cannot judge, by kind.
+    pub outsiders: Vec<(String, Rows)>,
+}
+
+/// Prototypes of both sides, unit vectors, and what their thresholds detect.
+#[derive(Debug)]
+pub struct Unfamiliar {
+    /// Of captions.
+    pub text: Rows,
+    /// Of pictures.
+    pub image: Rows,
+    /// The thresholds and what was measured.
+    pub detectors: UnfamiliarDetectors,
+}
+
+impl Unfamiliar {
+    /// Finds prototypes, chooses thresholds and measures them.
+    ///
+    /// # Errors
+    ///
+    /// No samples, or a device that fails.
+    pub fn of(text: Samples, image: Samples, device: &Device) -> Result<Self> {
+        let [text_margin, image_margin] = MARGINS;
+        let (text, of_text) = detector(text, MOST_PROTOTYPES.text, text_margin, device)?;
+        let (image, of_image) = detector(image, MOST_PROTOTYPES.image, image_margin, device)?;
+        Ok(Self {
+            text,
+            image,
+            detectors: UnfamiliarDetectors {
+                text: of_text,
+                image: of_image,
+            },
+        })
+    }
+
+    /// How many prototypes there are.
+    #[must_use]
+    pub fn config(&self) -> PrototypesConfig {
+        PrototypesConfig {
+            text: self.text.n_rows(),
+            image: self.image.n_rows(),
+        }
+    }
+}
+
+fn detector(
+    samples: Samples,
+    most: usize,
+    margin: f64,
+    device: &Device,
+) -> Result<(Rows, UnfamiliarDetector)> {
+    let train = unit(samples.train);
+    let centres = k_means(&train, most.min(train.n_rows()), SEED, device)?;
+    let cosines = |rows: Rows| -> Result<Vec<f64>> {
+        let found = nearest(&unit(rows), &centres, device)?;
+        Ok(found
+            .into_iter()
+            .map(|(_, cosine)| f64::from(cosine))
+            .collect())
+    };
+    let mut of_dev = cosines(samples.dev)?;
+    of_dev.sort_by(f64::total_cmp);
+    let threshold = margin * quantile(&of_dev, SHARE).context("no development set")?;
+    let below = |kinds: Vec<(String, Rows)>| -> Result<Vec<(String, f64)>> {
+        let share = |(kind, rows)| {
+            let cosines = cosines(rows)?;
+            let n_below = cosines.iter().filter(|cosine| **cosine < threshold).count();
+            Ok((kind, n_below as f64 / cosines.len() as f64))
+        };
+        kinds.into_iter().map(share).collect()
+    };
+    let detector = UnfamiliarDetector {
+        threshold,
+        false_alarms: below(samples.familiar)?,
+        detected: below(samples.outsiders)?,
+    };
+    Ok((centres, detector))
+}
+
+/// What the thresholds detect, as a table.
+#[must_use]
+pub fn markdown(detectors: &UnfamiliarDetectors) -> String {
+    let mut lines = vec!["| what | marked |".to_owned(), "|---|---|".to_owned()];
+    for detector in [&detectors.text, &detectors.image] {
+        let rows = detector.false_alarms.iter().chain(&detector.detected);
+        lines.extend(rows.map(|(kind, share)| format!("| {kind} | {:.1} % |", 100.0 * share)));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu;
+
+    /// Vectors near an axis.
+    fn near(axis: usize, n: usize) -> Rows {
+        let row = |i: usize| {
+            let mut row = vec![0.0; 8];
+            row[axis] = 1.0;
+            row[(axis + 1) % 3] = 0.01 * i as f32;
+            row
+        };
+        Rows {
+            values: (0..n).flat_map(row).collect(),
+            width: 8,
+        }
+    }
+
+    #[test]
+    fn what_lies_elsewhere_is_unfamiliar() {
+        let samples = || Samples {
+            train: near(0, 50),
+            dev: near(0, 20),
+            familiar: vec![("the same".to_owned(), near(0, 10))],
+            outsiders: vec![("another axis".to_owned(), near(5, 10))],
+        };
+        let found = Unfamiliar::of(samples(), samples(), &cpu()).expect("enough samples");
+        assert_eq!(found.config().text, 50, "no more than there are captions");
+        for detector in [&found.detectors.text, &found.detectors.image] {
+            assert!(detector.false_alarms[0].1 < 0.2, "{detector:?}");
+            assert_eq!(detector.detected[0].1, 1.0, "{detector:?}");
+        }
+        let table = markdown(&found.detectors);
+        assert!(table.contains("| another axis | 100.0 % |"), "{table}");
+    }
+}
