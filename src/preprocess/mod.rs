@@ -3,6 +3,7 @@
 //! Must not know Burn, the browser or files: bytes and text come in, plain vectors go out. The same code runs natively
 //! and in WebAssembly.
 
+mod character_map;
 mod clean;
 pub mod decode;
 pub mod image;
@@ -10,6 +11,7 @@ mod jpeg;
 mod pixels;
 pub mod resize;
 pub mod text;
+mod tokenizer_check;
 
 pub use decode::decode;
 pub use image::{ImagePreprocess, ResizeMode};
