@@ -88,6 +88,9 @@ impl Request {
     }
 }
 
+/// Characters of a caption at most, wherever one is taken from people; no model reads as many.
+pub const MAX_CAPTION_CHARACTERS: usize = 2000;
+
 /// With less memory than this, as the browser tells it, weights that are not stored in eight bits are held so.
 pub const SHORT_MEMORY_GIGABYTES: f64 = 4.0;
 

@@ -234,3 +234,11 @@ fn flickr30k_is_reproduced_beside_the_papers_numbers() {
 fn conceptual_captions_are_reproduced_beside_the_papers_numbers() {
     reproduces("cc", cc, &["--hold-out", "0.5"]);
 }
+
+#[test]
+fn a_caption_that_is_too_long_is_a_wrong_command_line() {
+    let long = "a".repeat(2001);
+    let error = train(&["score", "--caption", &long]).expect_err("a caption too long");
+    assert!(error.to_string().contains("2001 characters"), "{error}");
+    assert_eq!(code_of(&error), BAD_INPUT, "the exit code");
+}

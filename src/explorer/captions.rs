@@ -3,12 +3,14 @@
 use std::cmp::Ordering;
 use std::ops::Deref;
 
+use crate::protocol::MAX_CAPTION_CHARACTERS;
+
 /// A caption with a key that survives editing and moving.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KeyedCaption {
     /// Never used twice in one list.
     pub key: u64,
-    /// As typed.
+    /// As typed, [`MAX_CAPTION_CHARACTERS`] at most.
     pub text: String,
 }
 
@@ -64,14 +66,15 @@ impl<const CAPACITY: usize> CaptionList<CAPACITY> {
         self.next_key += 1;
         self.captions.push(KeyedCaption {
             key,
-            text: text.to_owned(),
+            text: shortened(text).to_owned(),
         });
         Some(key)
     }
 
     /// Changes a caption's text.
-    pub fn edit(&mut self, key: u64, text: String) {
+    pub fn edit(&mut self, key: u64, mut text: String) {
         if let Some(caption) = self.captions.iter_mut().find(|caption| caption.key == key) {
+            text.truncate(shortened(&text).len());
             caption.text = text;
         }
     }
@@ -115,6 +118,12 @@ impl<const CAPACITY: usize> CaptionList<CAPACITY> {
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.iter().map(|caption| caption.text.as_str())
     }
+}
+
+/// The first [`MAX_CAPTION_CHARACTERS`] of a text.
+pub(super) fn shortened(text: &str) -> &str {
+    let end = text.char_indices().nth(MAX_CAPTION_CHARACTERS);
+    end.map_or(text, |(end, _)| &text[..end])
 }
 
 /// Sorts items from the greatest value down, or up where they stand so already; those without a value come last.
@@ -165,6 +174,17 @@ mod tests {
         let mut list = CaptionList::<4>::new(["x"; 50]);
         assert_eq!(list.len(), 4, "captions stop at the limit");
         assert_eq!(list.add("y"), None, "and one more is refused");
+    }
+
+    #[test]
+    fn a_caption_is_cut_where_it_is_too_long() {
+        let long = "ä".repeat(MAX_CAPTION_CHARACTERS + 1);
+        let mut list = CaptionList::<4>::new([long.as_str()]);
+        let n_added = list[0].text.chars().count();
+        assert_eq!(n_added, MAX_CAPTION_CHARACTERS, "as it is added");
+        list.edit(list[0].key, format!("a{long}"));
+        let n_edited = list[0].text.chars().count();
+        assert_eq!(n_edited, MAX_CAPTION_CHARACTERS, "as it is typed");
     }
 
     #[test]

@@ -87,9 +87,14 @@ fn rows<'a>(
     })
 }
 
-/// A field as RFC 4180 quotes it.
+/// A field as RFC 4180 quotes it, with an apostrophe before what a spreadsheet would take for a formula and compute.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
+    let is_formula = text
+        .trim_start()
+        .starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let is_formula = is_formula || text.starts_with(['\t', '\r', '\n']);
+    let apostrophe = if is_formula { "'" } else { "" };
+    format!("\"{apostrophe}{}\"", text.replace('"', "\"\""))
 }
 
 fn json_text(text: &str) -> String {
@@ -145,6 +150,19 @@ mod tests {
     fn a_field_with_quotes_keeps_them_doubled() {
         let field = quoted(r#"a "b", c"#);
         assert_eq!(field, r#""a ""b"", c""#, "as RFC 4180 says");
+    }
+
+    #[test]
+    fn a_text_that_a_spreadsheet_would_compute_is_a_text() {
+        for text in ["=1+2", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\r1", "＝1"] {
+            let expected = format!("\"'{text}\"");
+            assert_eq!(quoted(text), expected, "an apostrophe goes before {text:?}");
+        }
+        assert_eq!(
+            quoted("a red-white star"),
+            "\"a red-white star\"",
+            "no formula"
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use percent_encoding::{
     AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode,
 };
 
+use super::captions::shortened;
 use super::locks::Access;
 use super::measure::{Measure, SecondNumber};
 use super::state::{ExplorerState, ModelChoice, OWN};
@@ -311,7 +312,7 @@ fn limit(value: &str) -> Option<u16> {
 }
 
 fn text(value: &str) -> Option<String> {
-    Some(value.to_owned())
+    Some(shortened(value).to_owned())
 }
 
 /// Names of pictures that are not the visitor's own.
@@ -328,6 +329,7 @@ mod tests {
     use crate::corruption::ImageCorruption;
     use crate::explorer::locks::PageControl;
     use crate::explorer::views::none_of_these::Classes;
+    use crate::protocol::MAX_CAPTION_CHARACTERS;
 
     proptest! {
         #[test]
@@ -430,6 +432,25 @@ mod tests {
         let (restored, n_own) = decode(&link).expect("it is a link of ours");
         assert_eq!(restored.pictures, ["star"], "from {link}");
         assert_eq!(n_own, 1, "from {link}");
+    }
+
+    #[test]
+    fn no_text_of_a_link_is_longer_than_a_caption_may_be() {
+        let layers = "%26amp;".repeat(10_000);
+        let fields = ["c", "l", "names", "template", "dummy"];
+        let fields = fields.map(|name| format!("{name}={layers}"));
+        let (state, _) = decode(&format!("v=1&ladder=own&{}", fields.join("&"))).expect("our link");
+        let classes = &state.classes;
+        let texts = [&classes.names, &classes.template, &classes.dummy];
+        let texts = texts.into_iter().map(String::as_str);
+        let texts = texts
+            .chain(state.captions.texts())
+            .chain(state.ladder.texts());
+        let lengths: Vec<usize> = texts.map(|text| text.chars().count()).collect();
+        assert_eq!(
+            lengths, [MAX_CAPTION_CHARACTERS; 5],
+            "each text of the link is cut"
+        );
     }
 
     #[test]

@@ -7,15 +7,19 @@ use super::number::{percent, spoken_numbers, three_significant};
 use super::readings::caption_view::CaptionView;
 use super::readings::pair_view::PairView;
 use crate::numerics::Family;
-use crate::protocol::CaptionTokens;
+use crate::protocol::{CaptionTokens, MAX_CAPTION_CHARACTERS};
 
-/// Unknown words that a note names at most; a caption of 10,000 characters may hold thousands.
+/// Unknown words that a note names at most; a caption of 2,000 characters may hold hundreds.
 const MAX_NAMED_WORDS: usize = 5;
 
 /// Note about a caption as typed, given its last reading; empty if there is nothing to say.
 pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
     if text.trim().is_empty() {
         return "Without words there is nothing to measure.".into();
+    }
+    if text.chars().count() >= MAX_CAPTION_CHARACTERS {
+        return "A caption holds 2,000 characters at most; what came after them was left out."
+            .into();
     }
     let Some(view) = view.filter(|view| view.caption == text) else {
         return String::new();
@@ -183,6 +187,14 @@ mod tests {
     fn an_empty_caption_has_a_note() {
         let note = caption_note(" ", None);
         assert!(note.contains("Without words"), "the note was: {note}");
+    }
+
+    #[test]
+    fn a_caption_that_was_cut_has_a_note() {
+        let full = "a".repeat(MAX_CAPTION_CHARACTERS);
+        let note = caption_note(&full, None);
+        assert!(note.contains("2,000 characters"), "the note was: {note}");
+        assert_eq!(caption_note(&full[1..], None), "", "one less is whole");
     }
 
     #[test]

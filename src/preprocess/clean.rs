@@ -11,6 +11,9 @@ pub const START_TOKEN: &str = "<|startoftext|>";
 /// The token after every caption, at which the text tower is read.
 pub const END_TOKEN: &str = "<|endoftext|>";
 
+/// Repairs of one caption at most: each takes off one layer of `&amp;amp;…`, and a caption may be nothing but layers.
+const MAX_REPAIRS: usize = 16;
+
 /// What Windows-1252 holds at 0x80–0x9F; its five gaps stay as they are.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
@@ -50,12 +53,13 @@ fn unescape_twice(text: &str) -> String {
     htmlize::unescape(once.as_ref()).into_owned()
 }
 
-/// ftfy's repairs of single characters, repeated until nothing changes, as ftfy does.
+/// ftfy's repairs of single characters, repeated until nothing changes, as ftfy does, but no more than
+/// [`MAX_REPAIRS`] times, so that the time grows with the caption's length alone.
 fn fix_text(caption: &str) -> String {
     // ftfy takes text with a "<" for HTML source, whose entities are meant.
     let has_entities = !caption.contains('<');
     let mut text = caption.to_owned();
-    loop {
+    for _ in 0..MAX_REPAIRS {
         let source = text.as_str();
         let unescaped = if has_entities {
             htmlize::unescape(source)
@@ -64,10 +68,11 @@ fn fix_text(caption: &str) -> String {
         };
         let fixed = nfc(&unescaped.chars().fold(String::new(), push_fixed));
         if fixed == text {
-            return text;
+            break;
         }
         text = fixed;
     }
+    text
 }
 
 fn nfc(text: &str) -> String {
@@ -172,6 +177,22 @@ mod tests {
     fn entities_are_unescaped_until_they_are_text() {
         let found = clean("Tom &amp;amp; Jerry &#39;s &hearts;");
         assert_eq!(found, "tom & jerry 's ♥", "named and numeric");
+    }
+
+    #[test]
+    fn layers_of_entities_are_taken_off_only_so_often() {
+        let layers = |n: usize| format!("&{}", "amp;".repeat(n));
+        let few = clean(&layers(MAX_REPAIRS));
+        assert_eq!(few, "&", "all layers of a caption that people make");
+        let n_layers = 16_000;
+        let many = clean(&layers(n_layers));
+        // The two steps after ftfy's repairs take off one layer each.
+        let left = layers(n_layers - MAX_REPAIRS - 2);
+        assert_eq!(
+            many.len(),
+            left.len(),
+            "64 kB of layers are left as they are"
+        );
     }
 
     #[test]

@@ -7,52 +7,62 @@
 
 use std::io::Cursor;
 
-use image::codecs::{
-    bmp::BmpDecoder, gif::GifDecoder, jpeg::JpegDecoder, png::PngDecoder, webp::WebPDecoder,
-};
+use image::codecs::{bmp::BmpDecoder, gif::GifDecoder, png::PngDecoder, webp::WebPDecoder};
 use image::metadata::Orientation;
-use image::{
-    AnimationDecoder as _, DynamicImage, ImageDecoder, ImageError, ImageFormat, Limits, RgbImage,
-};
+use image::{ColorType, ImageDecoder, ImageError, ImageFormat, Limits};
 
+use super::budget::{DecodeBudget, Excess, filled, with_room};
+use super::gif::has_second_frame;
 use super::jpeg::{self, Refusal};
 use super::pixels::{DecodedImage, RgbPixels};
+use super::upright::upright;
+use super::webp;
 use crate::error::{Error, Result};
 
-/// The largest picture that is decoded, in pixels: twice what a good phone's camera makes.
-pub const MAX_PIXELS: u64 = 100_000_000;
-/// The most memory that a decoder may ask for: [`MAX_PIXELS`] of four bytes, and as much again for its own work.
-const MAX_DECODER_BYTES: u64 = 8 * MAX_PIXELS;
+/// The largest picture that is decoded, in pixels.
+pub const MAX_PIXELS: u64 = DecodeBudget::FULL.pixels;
 /// The formats that can be read, for messages.
 const FORMATS: &str = "PNG, JPEG, GIF, WebP or BMP";
 
-/// The picture in a file's bytes.
+/// The picture in a file's bytes, at the cost of [`DecodeBudget::FULL`] at most.
 ///
 /// # Errors
-/// [`Error::Image`] if the bytes are no picture, a damaged one, or one of more than [`MAX_PIXELS`]; that is decided
-/// from the header, before any memory for pixels is taken.
+/// Those of [`decode_within`].
 pub fn decode(bytes: &[u8]) -> Result<DecodedImage> {
+    decode_within(&DecodeBudget::FULL, bytes)
+}
+
+/// The picture in a file's bytes, unless it costs more than the budget.
+///
+/// # Errors
+/// [`Error::Image`] if the bytes are no picture, a damaged one, or one that is too large in pixels, memory, work or
+/// metadata; of these, nothing is taken before it is known to be within the budget.
+pub fn decode_within(budget: &DecodeBudget, bytes: &[u8]) -> Result<DecodedImage> {
     let format = recognise(bytes)?;
     let cursor = Cursor::new(bytes);
-    let explain = |error| explain(&error, format);
+    let explain = |error| explain(&error, format, budget);
     match format {
         ImageFormat::Png => {
-            let decoder = PngDecoder::with_limits(cursor, limits()).map_err(explain)?;
+            let limits = png_limits(bytes, budget);
+            let decoder = PngDecoder::with_limits(cursor, limits).map_err(explain)?;
             let animated = decoder.is_apng().map_err(explain)?;
-            read(decoder, format, animated)
+            read(decoder, format, budget, animated)
         }
         ImageFormat::Gif => {
-            let decoder = GifDecoder::new(cursor.clone()).map_err(explain)?;
-            let picture = read(decoder, format, false)?;
-            Ok(with_note_if(picture, gif_is_animated(cursor), FIRST_FRAME))
+            let decoder = GifDecoder::new(cursor).map_err(explain)?;
+            read(decoder, format, budget, has_second_frame(bytes))
         }
         ImageFormat::WebP => {
+            webp::check(bytes, budget)?;
             let decoder = WebPDecoder::new(cursor).map_err(explain)?;
             let animated = decoder.has_animation();
-            read(decoder, format, animated)
+            read(decoder, format, budget, animated)
         }
-        ImageFormat::Jpeg => read_jpeg(bytes),
-        _ => read(BmpDecoder::new(cursor).map_err(explain)?, format, false),
+        ImageFormat::Jpeg => read_jpeg(bytes, budget),
+        _ => {
+            let decoder = BmpDecoder::new(cursor).map_err(explain)?;
+            read(decoder, format, budget, false)
+        }
     }
 }
 
@@ -66,10 +76,18 @@ fn with_note_if(mut picture: DecodedImage, condition: bool, note: &str) -> Decod
     picture
 }
 
-fn limits() -> Limits {
+fn limits(max_alloc: u64) -> Limits {
     let mut limits = Limits::default();
-    limits.max_alloc = Some(MAX_DECODER_BYTES);
+    limits.max_alloc = Some(max_alloc);
     limits
+}
+
+/// Room for metadata and for a row of four channels of 16 bits; the pixels themselves are counted elsewhere.
+fn png_limits(bytes: &[u8], budget: &DecodeBudget) -> Limits {
+    const WIDTH_AT: usize = 16;
+    let width = bytes.get(WIDTH_AT..).and_then(<[u8]>::first_chunk);
+    let width = width.map_or(0, |width| u64::from(u32::from_be_bytes(*width)));
+    limits(budget.metadata_bytes + 8 * width.min(DecodeBudget::MAX_SIDE))
 }
 
 /// The format by its first bytes.
@@ -90,110 +108,82 @@ fn recognise(bytes: &[u8]) -> Result<ImageFormat> {
 fn read<D: ImageDecoder>(
     mut decoder: D,
     format: ImageFormat,
+    budget: &DecodeBudget,
     animated: bool,
 ) -> Result<DecodedImage> {
-    let explain = |error| explain(&error, format);
+    let explain = |error| explain(&error, format, budget);
     let (width, height) = decoder.dimensions();
-    check_dimensions(width, height)?;
-    decoder.set_limits(limits()).map_err(explain)?;
+    budget.check_size(u64::from(width), u64::from(height))?;
+    let (n_pixels, n_bytes) = (u64::from(width) * u64::from(height), decoder.total_bytes());
+    // Decoders hold the pixels a second time while they work, in four bytes each; after them, we do, in three.
+    budget.check_memory(n_bytes + 4 * n_pixels)?;
+    let limits = limits(budget.memory_bytes - n_bytes);
+    decoder.set_limits(limits).map_err(explain)?;
     let orientation = decoder.orientation().map_err(explain)?;
-    let mut image = DynamicImage::from_decoder(decoder).map_err(explain)?;
-    image.apply_orientation(orientation);
-    let clipped =
-        matches!(&image, DynamicImage::ImageLuma16(grey) if grey.iter().any(|&value| value > 255));
-    let (rgb, notes) = (to_rgb(image), Vec::new());
+    let colour = decoder.color_type();
+    let mut values = filled(0, usize::try_from(n_bytes).map_err(|_| Excess::NoMemory)?)?;
+    decoder.read_image(&mut values).map_err(explain)?;
+    let clipped = colour == ColorType::L16 && numbers(&values).any(|value| value > 255);
+    let rgb = RgbPixels {
+        width: width as usize,
+        height: height as usize,
+        pixels: to_rgb(values, colour)?,
+    };
+    let (rgb, notes) = (upright(rgb, orientation)?, Vec::new());
     let picture = with_note_if(DecodedImage { rgb, notes }, animated, FIRST_FRAME);
     Ok(with_note_if(picture, clipped, GREY_CLIPPED))
 }
 
-/// Metadata are read by the `image` crate, pixels by our own decoder.
-fn read_jpeg(bytes: &[u8]) -> Result<DecodedImage> {
-    let explain = |error| explain(&error, ImageFormat::Jpeg);
-    let mut decoder = JpegDecoder::new(Cursor::new(bytes)).map_err(explain)?;
-    let (width, height) = decoder.dimensions();
-    check_dimensions(width, height)?;
-    let orientation = decoder.orientation().map_err(explain)?;
-    let in_words = |refusal| match refusal {
-        Refusal::Damaged(reason) => format!("this JPEG picture is damaged or incomplete: {reason}"),
-        Refusal::Unsupported(what) => {
-            format!("this JPEG picture uses {what}, which cannot be read")
-        }
-    };
-    let rgb = jpeg::decode(bytes).map_err(|refusal| Error::Image(in_words(refusal)))?;
-    let (rgb, notes) = (turned(rgb, orientation), Vec::new());
+fn read_jpeg(bytes: &[u8], budget: &DecodeBudget) -> Result<DecodedImage> {
+    let picture = jpeg::decode(bytes, budget).map_err(|refusal| match refusal {
+        Refusal::Damaged(reason) => Error::Image(format!(
+            "this JPEG picture is damaged or incomplete: {reason}"
+        )),
+        Refusal::Unsupported(what) => Error::Image(format!(
+            "this JPEG picture uses {what}, which cannot be read"
+        )),
+        Refusal::Excess(excess) => excess.into(),
+    })?;
+    let orientation = picture.exif.and_then(Orientation::from_exif_chunk);
+    let orientation = orientation.unwrap_or(Orientation::NoTransforms);
+    let (rgb, notes) = (upright(picture.rgb, orientation)?, Vec::new());
     Ok(DecodedImage { rgb, notes })
 }
 
-fn turned(rgb: RgbPixels, orientation: Orientation) -> RgbPixels {
-    let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let buffer = RgbImage::from_raw(side(rgb.width), side(rgb.height), rgb.pixels);
-    let mut image = DynamicImage::from(buffer.unwrap_or_default());
-    image.apply_orientation(orientation);
-    to_rgb(image)
-}
-
-fn check_dimensions(width: u32, height: u32) -> Result<()> {
-    let expected = match u64::from(width) * u64::from(height) {
-        0 => "at least 1 × 1".to_owned(),
-        1..=MAX_PIXELS => return Ok(()),
-        _ => format!("at most {} megapixels", MAX_PIXELS / 1_000_000),
-    };
-    let found = format!("this picture is {width} × {height} pixels");
-    Err(Error::Image(format!("{found}, expected {expected}")))
-}
-
-/// Whether a GIF has a second frame; a damaged one counts, as there is something after the first.
-fn gif_is_animated(cursor: Cursor<&[u8]>) -> bool {
-    let Ok(mut decoder) = GifDecoder::new(cursor) else {
-        return false;
-    };
-    decoder.set_limits(limits()).is_ok() && decoder.into_frames().nth(1).is_some()
-}
-
 /// Drops alpha, spreads grey, and reduces 16 bits, each as Pillow does.
-fn to_rgb(image: DynamicImage) -> RgbPixels {
-    let (width, height) = (image.width() as usize, image.height() as usize);
+fn to_rgb(values: Vec<u8>, colour: ColorType) -> Result<Vec<u8>, Excess> {
     let high = |value: u16| value.to_be_bytes()[0];
-    let pixels = match image {
-        DynamicImage::ImageLumaA8(picture) => spread(picture.pixels().map(|pixel| pixel.0[0])),
-        DynamicImage::ImageRgba8(picture) => without_alpha(&picture),
-        DynamicImage::ImageLuma16(picture) => spread(
-            picture
-                .iter()
-                .map(|&value| u8::try_from(value).unwrap_or(255)),
-        ),
-        DynamicImage::ImageLumaA16(picture) => {
-            spread(picture.pixels().map(|pixel| high(pixel.0[0])))
+    let low = |value: u16| u8::try_from(value).unwrap_or(255);
+    let n_pixels = values.len() / usize::from(colour.bytes_per_pixel());
+    let mut rgb = with_room(3 * n_pixels)?;
+    match colour {
+        ColorType::Rgb8 => return Ok(values),
+        ColorType::L8 => rgb.extend(values.iter().flat_map(|&grey| [grey; 3])),
+        ColorType::La8 => rgb.extend(pixels::<2>(&values).flat_map(|&[grey, _]| [grey; 3])),
+        ColorType::L16 => rgb.extend(numbers(&values).flat_map(|grey| [low(grey); 3])),
+        ColorType::La16 => rgb.extend(numbers(&values).step_by(2).flat_map(|grey| [high(grey); 3])),
+        ColorType::Rgb16 => rgb.extend(numbers(&values).map(high)),
+        ColorType::Rgba16 => {
+            let colours = pixels::<8>(&values).flat_map(|pixel| numbers(&pixel[..6]));
+            rgb.extend(colours.map(high));
         }
-        DynamicImage::ImageRgb16(picture) => picture.iter().map(|&value| high(value)).collect(),
-        DynamicImage::ImageRgba16(picture) => {
-            let colours = picture
-                .pixels()
-                .map(|pixel| [pixel.0[0], pixel.0[1], pixel.0[2]]);
-            colours.flat_map(|colour| colour.map(high)).collect()
-        }
-        other => other.into_rgb8().into_raw(),
-    };
-    RgbPixels {
-        width,
-        height,
-        pixels,
+        // No decoder here gives numbers of 32 bits.
+        _ => rgb.extend(pixels::<4>(&values).flat_map(|&[red, green, blue, _]| [red, green, blue])),
     }
+    Ok(rgb)
 }
 
-fn without_alpha(rgba: &[u8]) -> Vec<u8> {
-    let pixels = rgba.chunks_exact(4);
-    pixels
-        .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
-        .collect()
+fn pixels<const N: usize>(values: &[u8]) -> std::slice::Iter<'_, [u8; N]> {
+    values.as_chunks::<N>().0.iter()
 }
 
-fn spread(grey: impl Iterator<Item = u8>) -> Vec<u8> {
-    grey.flat_map(|value| [value; 3]).collect()
+/// Values of 16 bits, as decoders write them.
+fn numbers(values: &[u8]) -> impl Iterator<Item = u16> {
+    pixels::<2>(values).map(|value| u16::from_ne_bytes(*value))
 }
 
 /// A decoder's complaint in a visitor's words.
-fn explain(error: &ImageError, format: ImageFormat) -> Error {
+fn explain(error: &ImageError, format: ImageFormat, budget: &DecodeBudget) -> Error {
     let kind = match format {
         ImageFormat::Png => "PNG",
         ImageFormat::Jpeg => "JPEG",
@@ -202,9 +192,14 @@ fn explain(error: &ImageError, format: ImageFormat) -> Error {
         _ => "BMP",
     };
     Error::Image(match error {
-        ImageError::Limits(_) => format!(
-            "this {kind} picture asks for more memory than {MAX_PIXELS} pixels need, expected a smaller one"
-        ),
+        ImageError::Limits(_) if format == ImageFormat::Png => {
+            let most = budget.metadata_bytes;
+            return Excess::Metadata { most }.into();
+        }
+        ImageError::Limits(_) => {
+            let most = budget.memory_bytes;
+            return Excess::Memory { most }.into();
+        }
         ImageError::Unsupported(_) => {
             format!(
                 "this kind of {kind} picture cannot be read: {}",

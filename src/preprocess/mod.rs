@@ -3,15 +3,22 @@
 //! Must not know Burn, the browser or files: bytes and text come in, plain vectors go out. The same code runs natively
 //! and in WebAssembly.
 
+pub mod budget;
+mod character_map;
 mod clean;
 pub mod decode;
+mod gif;
 pub mod image;
 mod jpeg;
 mod pixels;
 pub mod resize;
 pub mod text;
+mod tokenizer_check;
+mod upright;
+mod webp;
 
-pub use decode::decode;
+pub use budget::DecodeBudget;
+pub use decode::{decode, decode_within};
 pub use image::{ImagePreprocess, ResizeMode};
 pub use pixels::{DecodedImage, RgbPixels};
 pub use text::{TextPreprocess, Tokens, word_level_tokenizer_json};

@@ -2,7 +2,8 @@
 //!
 //! Follows `Resample.c` of Pillow: the cubic kernel (a = −1/2) is stretched by the factor of reduction, its weights are
 //! rounded to 22-bit fixed point, rows are filtered first and rounded to 8 bits, then columns. Only the cropped square
-//! and the rows that it depends on are computed, so a picture of 1 × 100,000 pixels costs no more than a square.
+//! and the rows that it depends on are computed, and only the rows that one row of the square depends on are held, so
+//! a picture of 1 × 1,000,000 pixels costs little more than a square.
 
 use std::ops::Range;
 
@@ -30,21 +31,24 @@ fn central_square(rgb: &RgbPixels, resized: (usize, usize), image_size: usize) -
     let top = centre_offset(n_rows, image_size);
     let columns = Taps::of_axis(rgb.width, n_columns, left..left + image_size);
     let rows = Taps::of_axis(rgb.height, n_rows, top..top + image_size);
-    let source_rows = Taps::span(&rows);
-    let band = filter_rows(rgb, source_rows.clone(), &columns);
     RgbPixels {
         width: image_size,
         height: image_size,
-        pixels: filter_columns(&band, source_rows.start, &rows, image_size),
+        pixels: filter(rgb, &rows, &columns),
     }
 }
 
 /// Width and height after the shorter side became `image_size`; the longer one is rounded down, as in torchvision.
 fn resized_dimensions(width: usize, height: usize, image_size: usize) -> (usize, usize) {
+    // 32 bits, which is what WebAssembly has, do not hold the product of a long side.
+    let longer = |longer: usize, shorter: usize| {
+        let product = image_size as u64 * longer as u64;
+        usize::try_from(product / shorter as u64).unwrap_or(usize::MAX)
+    };
     if width <= height {
-        (image_size, image_size * height / width)
+        (image_size, longer(height, width))
     } else {
-        (image_size * width / height, image_size)
+        (longer(width, height), image_size)
     }
 }
 
@@ -118,13 +122,6 @@ impl Taps {
     fn end(&self) -> usize {
         self.first + self.weights.len()
     }
-
-    /// The source pixels that any of `taps` reads; both ends grow with the output.
-    fn span(taps: &[Self]) -> Range<usize> {
-        let first = taps.first().map_or(0, |taps| taps.first);
-        let end = taps.last().map_or(0, Self::end);
-        first..end
-    }
 }
 
 /// A fixed-point sum as a value of 0–255.
@@ -136,41 +133,51 @@ fn to_u8(sum: i32) -> u8 {
 /// The rounding half that every fixed-point sum starts with.
 const HALF: i32 = 1 << (PRECISION_BITS - 1);
 
-/// The source rows `rows`, each reduced to the output columns.
-fn filter_rows(rgb: &RgbPixels, rows: Range<usize>, columns: &[Taps]) -> Vec<u8> {
-    let mut band = Vec::with_capacity(rows.len() * columns.len() * 3);
-    let source = rgb.pixels.chunks_exact(3 * rgb.width);
-    for row in source.take(rows.end).skip(rows.start) {
-        for taps in columns {
-            let mut sums = [HALF; 3];
-            let pixels = row[3 * taps.first..3 * taps.end()].chunks_exact(3);
-            for (pixel, weight) in pixels.zip(&taps.weights) {
-                for (sum, &value) in sums.iter_mut().zip(pixel) {
-                    *sum += i32::from(value) * weight;
-                }
-            }
-            band.extend(sums.map(to_u8));
-        }
-    }
-    band
-}
-
-/// The output rows from a band of filtered rows, the first of which was row `first_row` of the source.
-fn filter_columns(band: &[u8], first_row: usize, rows: &[Taps], width: usize) -> Vec<u8> {
-    let stride = 3 * width;
-    let mut sums = vec![0; stride];
+/// The output rows: sums of source rows that were reduced to the output columns.
+///
+/// Both ends of the rows that an output row depends on grow with it, so a band of them moves down the picture.
+fn filter(rgb: &RgbPixels, rows: &[Taps], columns: &[Taps]) -> Vec<u8> {
+    let stride = 3 * columns.len();
+    let mut band = Vec::new();
+    let mut band_rows = 0..0;
     let mut pixels = Vec::with_capacity(rows.len() * stride);
     for taps in rows {
-        sums.fill(HALF);
-        let source = band[(taps.first - first_row) * stride..].chunks_exact(stride);
-        for (row, weight) in source.zip(&taps.weights) {
-            for (sum, &value) in sums.iter_mut().zip(row) {
+        let n_done = taps.first.min(band_rows.end) - band_rows.start;
+        band.drain(..n_done * stride);
+        band_rows = taps.first..band_rows.end.max(taps.first);
+        let source = rgb.pixels.chunks_exact(3 * rgb.width);
+        for row in source.take(taps.end()).skip(band_rows.end) {
+            filter_row(row, columns, &mut band);
+        }
+        band_rows.end = band_rows.end.max(taps.end());
+        filter_columns(&band, taps, stride, &mut pixels);
+    }
+    pixels
+}
+
+/// One source row, reduced to the output columns.
+fn filter_row(row: &[u8], columns: &[Taps], band: &mut Vec<u8>) {
+    for taps in columns {
+        let mut sums = [HALF; 3];
+        let pixels = row[3 * taps.first..3 * taps.end()].chunks_exact(3);
+        for (pixel, weight) in pixels.zip(&taps.weights) {
+            for (sum, &value) in sums.iter_mut().zip(pixel) {
                 *sum += i32::from(value) * weight;
             }
         }
-        pixels.extend(sums.iter().copied().map(to_u8));
+        band.extend(sums.map(to_u8));
     }
-    pixels
+}
+
+/// One output row from the band of filtered rows, the first of which is the first that it depends on.
+fn filter_columns(band: &[u8], taps: &Taps, stride: usize, pixels: &mut Vec<u8>) {
+    let mut sums = vec![HALF; stride];
+    for (row, weight) in band.chunks_exact(stride).zip(&taps.weights) {
+        for (sum, &value) in sums.iter_mut().zip(row) {
+            *sum += i32::from(value) * weight;
+        }
+    }
+    pixels.extend(sums.into_iter().map(to_u8));
 }
 
 #[cfg(test)]
@@ -208,6 +215,12 @@ mod tests {
         let offsets: Vec<usize> = (10..18).map(|length| centre_offset(length, 10)).collect();
         let expected = [0, 0, 1, 2, 2, 2, 3, 4];
         assert_eq!(offsets, expected, "Python: round(excess / 2)");
+    }
+
+    #[test]
+    fn a_product_of_more_than_32_bits_is_no_other_product() {
+        let found = resized_dimensions(1, 59_652_324, 72);
+        assert_eq!(found, (72, 4_294_967_328), "a row of 72 pixels for each");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A caption becomes token ids, with the tokenizer that lies beside the model's weights.
 
+use std::collections::HashSet;
 use std::str::FromStr as _;
 
 use serde_json::json;
@@ -7,6 +8,7 @@ use tokenizers::Tokenizer;
 
 pub use super::clean::{END_TOKEN, START_TOKEN};
 use super::clean::{canonicalize, clean};
+use super::tokenizer_check::check;
 use crate::error::{Error, Result};
 
 /// The token of a word that the model does not know; byte-level tokenizers have none.
@@ -77,11 +79,12 @@ impl TextPreprocess {
     /// tokens with start and end.
     ///
     /// # Errors
-    /// [`Error::Text`] if the bytes are no tokenizer, lack the start or end token, or leave no room for a caption.
+    /// [`Error::Text`] if the bytes are no tokenizer, would run differently each time or not at all, lack the start or end token, or leave no room for a caption.
     pub fn from_tokenizer_json(bytes: &[u8], context_length: usize) -> Result<Self> {
         let text = std::str::from_utf8(bytes).map_err(|_| {
             Error::Text("the tokenizer is not UTF-8 text, expected JSON".to_owned())
         })?;
+        check(text)?;
         let mut tokenizer = Tokenizer::from_str(text)
             .map_err(|error| Error::Text(format!("the tokenizer cannot be read: {error}")))?;
         // Both are done here.
@@ -132,10 +135,11 @@ impl TextPreprocess {
         ids.extend(self.start);
         ids.extend_from_slice(kept);
         ids.push(self.end);
-        let mut unknown_words = Vec::new();
+        let (mut unknown_words, mut seen) = (Vec::new(), HashSet::new());
         for (&id, &(from, to)) in encoding.get_ids().iter().zip(encoding.get_offsets()) {
-            let word = &text[from..to];
-            if Some(id) == self.unknown && !unknown_words.iter().any(|known| known == word) {
+            // Offsets are the tokenizer's word, whose rules may be anybody's.
+            let word = text.get(from..to).unwrap_or_default();
+            if Some(id) == self.unknown && seen.insert(word) {
                 unknown_words.push(word.to_owned());
             }
         }

@@ -14,13 +14,13 @@ use super::queue::Queue;
 use super::recent::Recent;
 use super::self_test::{held, trusted};
 use super::weight_store::WeightStore;
-use super::worker_scope::{heartbeat, now_millis, post};
+use super::worker_scope::{heartbeat, is_short_of_memory, now_millis, post};
 use crate::answer::{self, caption_tokens};
 use crate::error::{Error, Result};
 use crate::inference::{
     CAPTIONS_PER_PASS, ImageEncoding, SelfTest, Session, Source as _, TextEncoding, WeightPrecision,
 };
-use crate::preprocess::decode;
+use crate::preprocess::{DecodeBudget, decode_within};
 use crate::protocol::{
     Answer, Comparison, Hub, ImageReading, Probes, RecordedPicture, Request, Response,
 };
@@ -316,7 +316,12 @@ impl Model {
             self.images.borrow_mut().insert(image.to_owned(), encoding);
             return Ok(recorded.reading.clone());
         }
-        let decoded = decode(bytes)?;
+        let budget = if is_short_of_memory() {
+            DecodeBudget::SHORT_MEMORY
+        } else {
+            DecodeBudget::FULL
+        };
+        let decoded = decode_within(&budget, bytes)?;
         let encoding = session.encode_image(&decoded.rgb).await?;
         let reading = ImageReading {
             image: image.to_owned(),

@@ -2,19 +2,17 @@
 
 use super::engine::Engine;
 use super::weight_store::WeightStore;
-use super::worker_scope::memory_gigabytes;
+use super::worker_scope::is_short_of_memory;
 use crate::error::{Error, Result};
 use crate::inference::{SelfTest, WeightPrecision};
-use crate::protocol::SHORT_MEMORY_GIGABYTES;
 use crate::weights::manifest::Manifest;
 
 /// How an engine is to hold these weights. One that is held against another engine must have the same numbers.
 pub(super) fn held(engine: &Engine, manifest: &Manifest, weights: &WeightStore) -> WeightPrecision {
     let tensors = || manifest.shards.iter().flat_map(|shard| &shard.tensors);
     let is_int8 = || tensors().any(|tensor| tensor.dtype == "I8");
-    let is_short = || memory_gigabytes().is_some_and(|memory| memory < SHORT_MEMORY_GIGABYTES);
     let is_original = matches!(weights, WeightStore::Original(_));
-    if engine.is_reference && (is_int8() || (is_original && is_short())) {
+    if engine.is_reference && (is_int8() || (is_original && is_short_of_memory())) {
         WeightPrecision::Int8
     } else {
         WeightPrecision::Float

@@ -8,7 +8,7 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 use super::control::{Control, Wish};
 use super::files::Picked;
 use super::queue::Queue;
-use crate::protocol::{Request, Response};
+use crate::protocol::{Request, Response, SHORT_MEMORY_GIGABYTES};
 use crate::wire::{self, property, reason};
 
 /// The scope of the worker that this runs in.
@@ -17,8 +17,13 @@ pub(super) fn scope() -> DedicatedWorkerGlobalScope {
 }
 
 /// Gigabytes of memory, rounded, where the browser tells.
-pub(super) fn memory_gigabytes() -> Option<f64> {
+fn memory_gigabytes() -> Option<f64> {
     property(&scope().navigator(), "deviceMemory").as_f64()
+}
+
+/// Whether the browser tells that the device has little memory.
+pub(super) fn is_short_of_memory() -> bool {
+    memory_gigabytes().is_some_and(|memory| memory < SHORT_MEMORY_GIGABYTES)
 }
 
 /// Sends a message to the page.

@@ -285,6 +285,26 @@ fn a_pickle_with_any_byte_changed_is_read_or_refused_but_never_more() {
     assert!(length > 1000, "bytes up to {length} were changed");
 }
 
+/// An archive whose last member has half of the bytes that it claims.
+fn with_half_a_storage(pickle: &[u8]) -> Vec<u8> {
+    let mut bytes = archive(&[("x/data.pkl", pickle), ("x/data/0", &[0; 8])]);
+    // The claim stands in the member's own header and in the directory, as many bytes behind their marks.
+    for (mark, claim) in [(b"PK\x03\x04", 22), (b"PK\x01\x02", 24)] {
+        let at = bytes.windows(4).rposition(|window| window == mark);
+        bytes[at.expect("a header") + claim] = 16;
+    }
+    bytes
+}
+
+#[test]
+fn a_storage_that_is_shorter_than_it_claims_is_refused() {
+    let scratch = Scratch::new();
+    let pickle = pickle(&[("a", tensor(4, 0, &[4], &[1]))]);
+    let error = error(&scratch, &with_half_a_storage(&pickle));
+    let expected = "a: x/data/0 has 8 bytes in the archive, expected all 16";
+    assert!(error.contains(expected), "{error:?}, expected {expected:?}");
+}
+
 #[test]
 fn a_damaged_storage_is_refused_by_the_tensors_name() {
     let scratch = Scratch::new();

@@ -1,5 +1,6 @@
 //! The view of "none of these": pictures are named with classes, or with none of them by three rules.
 
+use crate::explorer::captions::shortened;
 use crate::explorer::number::{percent, three_significant};
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::pair_view::posterior;
@@ -79,11 +80,12 @@ impl Classes {
 
     /// The caption of a class.
     pub fn caption(&self, name: &str) -> String {
-        if self.template.contains(PLACE) {
+        let caption = if self.template.contains(PLACE) {
             self.template.replace(PLACE, name)
         } else {
             format!("{} {name}", self.template).trim().to_owned()
-        }
+        };
+        shortened(&caption).to_owned()
     }
 
     /// Captions of all classes, and the dummy.

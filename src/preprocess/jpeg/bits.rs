@@ -69,13 +69,16 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// Moves behind the next marker if that is a restart marker.
+    /// Moves behind the next marker if that is a restart marker, and before it if not: what lies between is never read,
+    /// as in libjpeg, nor searched again at the next restart.
     pub(super) fn restart(&mut self) {
         (self.buffer, self.n_buffered) = (0, 0);
         let mut at = self.at;
-        if let Some(0xD0..=0xD7) = next_marker(self.bytes, &mut at) {
-            self.at = at;
-        }
+        self.at = match next_marker(self.bytes, &mut at) {
+            Some(0xD0..=0xD7) => at,
+            Some(_) => at - 2,
+            None => self.bytes.len(),
+        };
     }
 
     /// The next symbol; a code that is not in the table reads as 0, as in libjpeg.

@@ -4,6 +4,7 @@ use super::frame::{Component, Frame};
 use super::headers::ColourSpace;
 use super::idct::inverse_transform;
 use super::refusal::Refusal;
+use crate::preprocess::budget::{filled, with_room};
 use crate::preprocess::pixels::RgbPixels;
 
 /// The samples of one component.
@@ -31,7 +32,7 @@ pub(super) fn to_rgb(frame: Frame, space: ColourSpace) -> Result<RgbPixels, Refu
     for component in components {
         planes.push(Plane::of_component(component, h_max, v_max)?);
     }
-    let mut pixels = Vec::with_capacity(3 * width * height);
+    let mut pixels = with_room(3 * width * height)?;
     let mut rows = vec![Vec::with_capacity(width + 1); planes.len()];
     for y in 0..height {
         for (plane, row) in planes.iter().zip(&mut rows) {
@@ -59,7 +60,7 @@ impl Plane {
             ));
         }
         let stride = 8 * component.blocks_wide;
-        let mut samples = vec![0; 64 * component.coefficients.len()];
+        let mut samples = filled(0, 64 * component.coefficients.len())?;
         for (i_block, coefficients) in component.coefficients.iter().enumerate() {
             let block = inverse_transform(coefficients, &quantisation);
             let (row, column) = (

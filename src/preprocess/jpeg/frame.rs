@@ -1,6 +1,7 @@
 //! The frame: the picture's size and its components' coefficients.
 
 use super::refusal::Refusal;
+use crate::preprocess::budget::{DecodeBudget, filled};
 
 /// The picture as its frame header describes it.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub(super) struct Component {
     pub(super) height: usize,
     /// Blocks in a row, with those that only fill up a unit.
     pub(super) blocks_wide: usize,
+    /// Rows of blocks, with those that only fill up a unit.
+    pub(super) blocks_high: usize,
     /// 64 a block, in natural order.
     pub(super) coefficients: Vec<[i16; 64]>,
 }
@@ -46,7 +49,12 @@ struct Specification {
 }
 
 impl Frame {
-    pub(super) fn parse(content: &[u8], progressive: bool) -> Result<Self, Refusal> {
+    /// The frame, as yet without coefficients.
+    pub(super) fn parse(
+        content: &[u8],
+        progressive: bool,
+        budget: &DecodeBudget,
+    ) -> Result<Self, Refusal> {
         let &[
             precision,
             y1,
@@ -67,6 +75,7 @@ impl Frame {
         if width == 0 || height == 0 || specifications.len() < 3 * usize::from(n_components) {
             return Err(BROKEN);
         }
+        budget.check_size(width as u64, height as u64)?;
         if !matches!(n_components, 1 | 3 | 4) {
             return Err(Refusal::Unsupported("other than 1, 3 or 4 components"));
         }
@@ -89,6 +98,29 @@ impl Frame {
         Ok(frame)
     }
 
+    /// The frame with room for its coefficients, unless that is more than the budget or the file can fill.
+    pub(super) fn with_coefficients(
+        mut self,
+        budget: &DecodeBudget,
+        n_bytes: usize,
+    ) -> Result<Self, Refusal> {
+        let samples = |component: &Component| 64 * component.n_blocks() as u64;
+        let n_samples = self.components.iter().map(samples).sum::<u64>();
+        let largest = self.components.iter().map(samples).max().unwrap_or(0);
+        let n_pixels = self.width as u64 * self.height as u64;
+        // Coefficients of 16 bits with the first plane that is made of them, then all planes with the pixels.
+        let memory = (2 * n_samples + largest).max(n_samples + 3 * n_pixels);
+        budget.check_memory(memory)?;
+        // A block takes one bit at least.
+        if n_samples / 64 > 8 * n_bytes as u64 {
+            return Err(Refusal::Damaged("it is too short for its size"));
+        }
+        for component in &mut self.components {
+            component.coefficients = filled([0; 64], component.n_blocks())?;
+        }
+        Ok(self)
+    }
+
     fn component(&self, &Specification { id, h, v, slot }: &Specification) -> Component {
         let blocks_wide = self.units_wide * h;
         Component {
@@ -100,8 +132,16 @@ impl Frame {
             width: (self.width * h).div_ceil(self.h_max),
             height: (self.height * v).div_ceil(self.v_max),
             blocks_wide,
-            coefficients: vec![[0; 64]; blocks_wide * self.units_high * v],
+            blocks_high: self.units_high * v,
+            coefficients: Vec::new(),
         }
+    }
+}
+
+impl Component {
+    /// Blocks, with those that only fill up a unit.
+    fn n_blocks(&self) -> usize {
+        self.blocks_wide * self.blocks_high
     }
 }
 

@@ -3,6 +3,7 @@
 use super::bits::Huffman;
 use super::frame::Frame;
 use super::refusal::Refusal;
+use crate::preprocess::budget::DecodeBudget;
 
 /// The place in natural order of each coefficient in the order of the file.
 pub(super) const ZIGZAG: [usize; 64] = [
@@ -13,7 +14,11 @@ pub(super) const ZIGZAG: [usize; 64] = [
 
 /// What the segments before a scan have set.
 #[derive(Debug, Default)]
-pub(super) struct Headers {
+pub(super) struct Headers<'a> {
+    /// What is left of it.
+    pub(super) budget: DecodeBudget,
+    /// Size of the file.
+    n_bytes: usize,
     pub(super) quantisation: [Option<[u16; 64]>; 4],
     pub(super) dc: [Option<Huffman>; 4],
     pub(super) ac: [Option<Huffman>; 4],
@@ -21,6 +26,7 @@ pub(super) struct Headers {
     pub(super) frame: Option<Frame>,
     jfif: bool,
     adobe_transform: Option<u8>,
+    pub(super) exif: Option<&'a [u8]>,
 }
 
 /// How components become red, green and blue.
@@ -33,13 +39,25 @@ pub(super) enum ColourSpace {
     Ycck,
 }
 
-impl Headers {
-    pub(super) fn read_segment(&mut self, marker: u8, content: &[u8]) -> Result<(), Refusal> {
+impl<'a> Headers<'a> {
+    /// Nothing is set yet, for a file of `n_bytes`.
+    pub(super) fn new(budget: DecodeBudget, n_bytes: usize) -> Self {
+        Self {
+            budget,
+            n_bytes,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn read_segment(&mut self, marker: u8, content: &'a [u8]) -> Result<(), Refusal> {
         match marker {
             0xC0..=0xC2 if self.frame.is_some() => {
                 return Err(Refusal::Damaged("it has two frames"));
             }
-            0xC0..=0xC2 => self.frame = Some(Frame::parse(content, marker == 0xC2)?),
+            0xC0..=0xC2 => {
+                let frame = Frame::parse(content, marker == 0xC2, &self.budget)?;
+                self.frame = Some(frame.with_coefficients(&self.budget, self.n_bytes)?);
+            }
             0xC4 => self.read_huffman_tables(content)?,
             0xC3 | 0xC5..=0xC7 => {
                 return Err(Refusal::Unsupported("lossless or hierarchical coding"));
@@ -50,6 +68,7 @@ impl Headers {
                 self.restart_interval = usize::from(u16::from_be_bytes([content[0], content[1]]));
             }
             0xE0 if content.starts_with(b"JFIF\0") => self.jfif = true,
+            0xE1 if self.exif.is_none() => self.exif = content.strip_prefix(b"Exif\0\0"),
             0xEE if content.starts_with(b"Adobe") && content.len() >= 12 => {
                 self.adobe_transform = Some(content[11]);
             }

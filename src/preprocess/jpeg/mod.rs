@@ -7,7 +7,7 @@
 //! nearest neighbour of 11 and 14 of the 248; it also shows a truncated file as if it were whole. Hence a decoder of our
 //! own, which follows libjpeg's defaults: the accurate integer transform (`jidctint.c`), "fancy" enlargement
 //! (`jdsample.c`) and fixed-point colour (`jdcolor.c`). It reads sequential and progressive pictures of 8 bits with
-//! Huffman coding; size and orientation are read by the `image` crate, which decodes no pixels.
+//! Huffman coding. Nothing is asked of another decoder, which may read a hostile file in another way.
 
 mod bits;
 mod colour;
@@ -22,16 +22,25 @@ pub(super) use refusal::Refusal;
 use bits::next_marker;
 use headers::Headers;
 
+use super::budget::DecodeBudget;
 use super::pixels::RgbPixels;
 
-/// Each scan of a progressive picture visits every block, so a small file of many scans could keep us busy for hours;
-/// real ones have about ten.
+/// Real pictures have about ten; how often each may visit every block is a matter of the budget.
 const MAX_SCANS: usize = 100;
 
-/// The pixels of a JPEG file, not yet turned upright.
-pub(super) fn decode(bytes: &[u8]) -> Result<RgbPixels, Refusal> {
+/// What a JPEG file holds.
+#[derive(Debug)]
+pub(super) struct Picture<'a> {
+    /// The pixels, not yet turned upright.
+    pub(super) rgb: RgbPixels,
+    /// The camera's notes, where there are any.
+    pub(super) exif: Option<&'a [u8]>,
+}
+
+/// The picture of a JPEG file.
+pub(super) fn decode<'a>(bytes: &'a [u8], budget: &DecodeBudget) -> Result<Picture<'a>, Refusal> {
     const CUT_OFF: Refusal = Refusal::Damaged("it ends before its end marker");
-    let mut headers = Headers::default();
+    let mut headers = Headers::new(*budget, bytes.len());
     let (mut at, mut n_scans) = (2, 0);
     loop {
         let marker = next_marker(bytes, &mut at).ok_or(CUT_OFF)?;
@@ -53,7 +62,9 @@ pub(super) fn decode(bytes: &[u8]) -> Result<RgbPixels, Refusal> {
     }
     let space = headers.colour_space();
     let frame = headers.frame.ok_or(Refusal::Damaged("it has no frame"))?;
-    colour::to_rgb(frame, space)
+    let rgb = colour::to_rgb(frame, space)?;
+    let exif = headers.exif;
+    Ok(Picture { rgb, exif })
 }
 
 /// Moves behind the segment that starts with its length and returns its content.

@@ -1,5 +1,7 @@
 //! Refusals of files.
 
+use crate::preprocess::budget::Excess;
+
 /// Why a picture cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::preprocess) enum Refusal {
@@ -7,4 +9,12 @@ pub(in crate::preprocess) enum Refusal {
     Damaged(&'static str),
     /// It follows rules that this decoder does not know.
     Unsupported(&'static str),
+    /// It costs too much.
+    Excess(Excess),
+}
+
+impl From<Excess> for Refusal {
+    fn from(excess: Excess) -> Self {
+        Self::Excess(excess)
+    }
 }

@@ -37,7 +37,7 @@ struct ScanReader<'a> {
     end_of_band_run: i32,
 }
 
-impl Headers {
+impl Headers<'_> {
     /// Reads one scan and returns where its bits end.
     pub(super) fn read_scan(
         &mut self,
@@ -59,6 +59,12 @@ impl Headers {
         if members.is_empty() || members.len() >= too_many {
             return Err(BROKEN);
         }
+        let n_blocks = members.iter().map(|member| {
+            let component = &frame.components[member.i_component];
+            component.coefficients.len() as u64
+        });
+        let mut budget = self.budget;
+        budget.visit(64 * n_blocks.sum::<u64>())?;
         let mut reader = ScanReader {
             part,
             bits: Bits::new(bytes, at),
@@ -66,8 +72,10 @@ impl Headers {
             end_of_band_run: 0,
         };
         reader.read_units(&mut frame, &members, self.restart_interval);
+        let end = reader.bits.at;
+        self.budget = budget;
         self.frame = Some(frame);
-        Ok(reader.bits.at)
+        Ok(end)
     }
 
     /// The component that a selector names, whose quantisation table is now settled, with the tables it needs.

@@ -11,6 +11,7 @@ use crate::family::{Family, PerFamily};
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::percentile_of;
 use crate::preprocess::decode;
+use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::train::export::bundle;
 
 #[derive(Debug, Args)]
@@ -24,8 +25,8 @@ pub(super) struct ScoreArgs {
     /// Distribution on the sphere.
     #[arg(long, value_enum, default_value = "vmf")]
     family: FamilyName,
-    /// A caption; may be given several times.
-    #[arg(long = "caption", required = true)]
+    /// A caption of at most 2,000 characters; may be given several times.
+    #[arg(long = "caption", required = true, value_parser = caption)]
     captions: Vec<String>,
     /// A picture file; may be given several times.
     #[arg(long = "image")]
@@ -47,6 +48,16 @@ impl From<FamilyName> for Family {
             FamilyName::Vmf => Self::VonMisesFisher,
             FamilyName::PowerSpherical => Self::PowerSpherical,
         }
+    }
+}
+
+/// A caption as it was typed, unless it is too long.
+fn caption(typed: &str) -> Result<String, String> {
+    match typed.chars().count() {
+        0..=MAX_CAPTION_CHARACTERS => Ok(typed.to_owned()),
+        n => Err(format!(
+            "it has {n} characters, expected at most {MAX_CAPTION_CHARACTERS}"
+        )),
     }
 }
 

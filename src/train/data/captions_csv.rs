@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use csv::StringRecord;
 
 use super::listing::Gatherer;
-use super::place::open;
+use super::place::{below, open};
 use super::{ItemCaption, Picture, Skipped, Splits, hold_out};
 
 /// Where things stand in a row.
@@ -80,7 +80,9 @@ pub fn splits(path: &Path, root: &Path, share: f64, seed: u64) -> Result<Splits>
                 } else {
                     &mut test
                 };
-                split.add(name, caption, || Picture::File(root.join(name)));
+                let place = below(root, name);
+                let place = place.with_context(|| path.display().to_string())?;
+                split.add(name, caption, || Picture::File(place));
             }
             // The first line is the heads'.
             Err(why) => skipped.push(Skipped::new(format!("row {}", i + 2), why)),
@@ -124,6 +126,16 @@ mod tests {
         let skipped = splits.train.skipped.iter();
         let whats: Vec<&str> = skipped.map(|s| s.what.as_str()).collect();
         assert_eq!(whats, ["row 6", "row 7"], "half a level, no caption");
+    }
+
+    #[test]
+    fn a_picture_outside_of_the_folder_is_refused() {
+        let folder = Folder::new();
+        let csv = folder.put("data/captions.csv", "image,caption\n../a.png,a dog\n");
+        folder.put("a.png", png([1, 2, 3]));
+        let found = splits(&csv, &folder.path().join("data"), 0.1, 0);
+        let error = refused(found, "a picture is called ../a.png");
+        assert!(error.contains("captions.csv"), "{error}");
     }
 
     #[test]

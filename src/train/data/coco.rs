@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
-use super::place::{first_of, folder_of, open};
+use super::place::{below, first_of, folder_of, open};
 use super::{Item, ItemCaption, Listing, Picture, Skipped, Splits};
 
 /// Which of COCO's divisions.
@@ -84,7 +84,8 @@ pub fn captions_of(annotations: &Path, pictures: &Path) -> Result<Listing> {
     let mut skipped = Vec::new();
     let mut items: BTreeMap<u64, (Item, Vec<(u64, ItemCaption)>)> = BTreeMap::new();
     for image in file.images {
-        let picture = Picture::File(pictures.join(&image.file_name));
+        let place = below(pictures, &image.file_name);
+        let picture = Picture::File(place.with_context(|| annotations.display().to_string())?);
         let item = Item::new(image.id, picture, Vec::new());
         if items.insert(image.id, (item, Vec::new())).is_some() {
             let what = format!("picture {}", image.id);
@@ -166,5 +167,9 @@ mod tests {
         folder.put(name, "{\"images\": [],\n \"annotations\": 7}");
         let error = refused(splits(folder.path(), Year::Year2014), name);
         assert!(error.contains("line 2"), "{error}");
+        let outside = r#"{"images": [{"id": 1, "file_name": "/a.jpg"}], "annotations": []}"#;
+        folder.put(name, outside);
+        let error = refused(splits(folder.path(), Year::Year2014), name);
+        assert!(error.contains("a picture is called /a.jpg"), "{error}");
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 
 use super::listing::Gatherer;
-use super::place::{first_of, folder_of, open};
+use super::place::{below, first_of, folder_of, open};
 use super::{ItemCaption, Listing, Picture, Skipped, Splits, hold_out, karpathy};
 
 /// One of the two data sets.
@@ -151,8 +151,9 @@ pub fn captions_of(tokens: &Path, pictures: &Path) -> Result<Listing> {
             skipped.push(Skipped::new(what, "not NAME.jpg#NUMBER<tab>CAPTION"));
             continue;
         };
-        let picture = || Picture::File(pictures.join(name));
-        gatherer.add(name, ItemCaption::plain(text), picture);
+        let place = below(pictures, name);
+        let place = place.with_context(|| format!("{}: line {}", tokens.display(), i + 1))?;
+        gatherer.add(name, ItemCaption::plain(text), || Picture::File(place));
     }
     let (listing, tokens_file) = (gatherer.finish(skipped), tokens.display());
     let has_captions = !listing.items.is_empty();
@@ -234,6 +235,20 @@ mod tests {
         let splits = splits(folder.path(), Which::Flickr8k, division).expect("both splits");
         assert_eq!(splits.train.items.len(), 3, "a tenth of three is none");
         assert!(splits.test.items.is_empty(), "none is held out");
+    }
+
+    #[test]
+    fn a_picture_outside_of_the_folder_is_refused() {
+        let folder = folder();
+        folder.put(
+            "Flickr8k_text/Flickr8k.token.txt",
+            "../10.jpg#0\tA dog runs .\n",
+        );
+        let division = Division::HoldOut { seed: 0 };
+        refused(
+            splits(folder.path(), Which::Flickr8k, division),
+            "a picture is called ../10.jpg",
+        );
     }
 
     #[test]

@@ -5,11 +5,11 @@
 //! COCO's, found by the name at the end of the address, also without `COCO_val2014_`, so that a folder `val2017` leaves
 //! out what a model trained on `train2017` may have seen.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::place::{folder_of, open};
+use super::place::{below, folder_of, open};
 use super::{Item, ItemCaption, Listing, Picture, Splits};
 
 /// What stands between two levels.
@@ -58,7 +58,7 @@ fn hierarchies(path: &Path, pictures: &Path) -> Result<Listing> {
         // A picture may have several hierarchies; each is an item of its own.
         let (id, picture) = (
             format!("{i} {name}"),
-            Picture::File(place_of(pictures, name)),
+            Picture::File(place_of(pictures, name).with_context(|| path.display().to_string())?),
         );
         let captions = levels.into_iter().enumerate();
         let captions = captions.map(|(level, text)| ItemCaption::at(Some(level), text));
@@ -80,21 +80,21 @@ fn file_name(address: &str) -> &str {
 }
 
 /// The picture of a name, or of its number alone, as COCO 2017 calls it.
-fn place_of(pictures: &Path, name: &str) -> std::path::PathBuf {
+fn place_of(pictures: &Path, name: &str) -> Result<PathBuf> {
     let number = name
         .rsplit_once('_')
-        .map(|(_, number)| pictures.join(number));
-    let whole = pictures.join(name);
-    match number {
+        .map(|(_, number)| below(pictures, number));
+    let (number, whole) = (number.transpose()?, below(pictures, name)?);
+    Ok(match number {
         Some(number) if !whole.exists() && number.exists() => number,
         _ => whole,
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::data::place::tests::{Folder, png};
+    use crate::train::data::place::tests::{Folder, png, refused};
 
     const ADDRESS: &str = "http://images.cocodataset.org/val2014/COCO_val2014_00000000000";
 
@@ -117,6 +117,13 @@ mod tests {
         assert_eq!(levels, [Some(0), Some(1), Some(2), Some(3)], "levels");
         assert_eq!(table.captions[2].text, "a table, set", "third level");
         assert_eq!(found.skipped.len(), 2, "two levels; no picture: {found:?}");
+    }
+
+    #[test]
+    fn a_picture_outside_of_the_folder_is_refused() {
+        let folder = Folder::new();
+        let csv = folder.put("h.csv", "captions,image_url\na => b,http://a/..\n");
+        refused(splits(&csv, folder.path()), "a picture is called ..");
     }
 
     #[test]

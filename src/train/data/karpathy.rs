@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
-use super::place::open;
+use super::place::{below, open};
 use super::{Item, ItemCaption, Listing, Picture, Splits};
 
 #[derive(Deserialize)]
@@ -55,7 +55,8 @@ pub fn splits(json: &Path, pictures: &Path) -> Result<Splits> {
                 image.filename
             ),
         };
-        let path = pictures.join(image.filepath).join(&image.filename);
+        let path = below(pictures, image.filepath.join(&image.filename));
+        let path = path.with_context(|| json.display().to_string())?;
         let captions = image.sentences.iter().map(|s| ItemCaption::plain(&s.raw));
         listing.items.push(Item::new(
             image.filename,
@@ -116,5 +117,17 @@ mod tests {
             r#"{"images": [{"filename": "a.jpg", "split": "dev", "sentences": []}]}"#,
         );
         refused(splits(&json, folder.path()), "\"dev\"");
+    }
+
+    #[test]
+    fn a_picture_outside_of_the_folder_is_refused() {
+        let folder = Folder::new();
+        for (path, name) in [("..", "a.jpg"), ("train2014", "/a.jpg")] {
+            let image = format!(
+                r#"{{"filepath": "{path}", "filename": "{name}", "split": "train", "sentences": []}}"#
+            );
+            let json = folder.put("dataset.json", format!(r#"{{"images": [{image}]}}"#));
+            refused(splits(&json, folder.path()), "a picture is called");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Where a picture lies, and how it is read when its time comes.
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -102,6 +102,11 @@ impl Picture {
 fn slice(path: &Path, offset: u64, n_bytes: usize) -> Result<Vec<u8>> {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
+        // The number is the archive's, and memory for it is asked for once it is known to be right.
+        let n_left = file.metadata()?.len().saturating_sub(offset);
+        if n_left < n_bytes as u64 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
         file.seek(SeekFrom::Start(offset))?;
         let mut bytes = vec![0; n_bytes];
         file.read_exact(&mut bytes)?;
@@ -142,6 +147,16 @@ mod tests {
         assert_eq!(rows, by_row, "row by row");
         let by_column = [1, 10, 101, 3, 30, 103, 2, 20, 102, 4, 40, 104];
         assert_eq!(columns, by_column, "column by column");
+    }
+
+    #[test]
+    fn a_part_larger_than_its_archive_takes_no_memory() {
+        let picture = Picture::Slice {
+            archive: Path::new(file!()).into(),
+            offset: 10,
+            n_bytes: usize::MAX / 4,
+        };
+        crate::train::data::place::tests::refused(picture.read(), "from byte 10");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -26,6 +26,21 @@ pub(super) fn folder_of(root: &Path, names: &[&str]) -> PathBuf {
     let mut candidates = names.iter().map(|name| root.join(name));
     let found = candidates.find(|path| path.is_dir());
     found.unwrap_or_else(|| root.to_owned())
+}
+
+/// The place of a file that a data set names, which lies below `folder`.
+///
+/// # Errors
+///
+/// The name is no path below a folder: it is absolute, or leads upwards.
+pub(super) fn below(folder: &Path, name: impl AsRef<Path>) -> Result<PathBuf> {
+    let name = name.as_ref();
+    let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    if name.components().all(is_plain) {
+        return Ok(folder.join(name));
+    }
+    let (name, folder) = (name.display(), folder.display());
+    bail!("a picture is called {name}, expected a path below {folder}");
 }
 
 /// A file to be read piece by piece.
@@ -91,6 +106,18 @@ pub(super) mod tests {
         let error = format!("{:#}", found.expect_err("it is not as it should be"));
         assert!(error.contains(part), "{part} in {error}");
         error
+    }
+
+    #[test]
+    fn a_name_that_leads_out_of_its_folder_is_refused() {
+        let folder = Path::new("data");
+        for name in ["a.jpg", "train/a.jpg", "./a..b.jpg", "..jpg"] {
+            let found = below(folder, name).expect("a path below the folder");
+            assert_eq!(found, folder.join(name), "{name}");
+        }
+        for name in ["/etc/passwd", "../a.jpg", "a/../../b.jpg", ".."] {
+            refused(below(folder, name), "expected a path below data");
+        }
     }
 
     #[test]

@@ -70,7 +70,12 @@ impl TorchArchive {
             let member_name = format!("{}data/{}", self.root, storage.key);
             let member = self.zip.by_name(&member_name);
             let member = member.map_err(|error| invalid(format!("{member_name}: {error}")))?;
-            let (found, n, each) = (member.size(), storage.n_values, storage.dtype.bytes());
+            let (stored, found) = (member.compressed_size(), member.size());
+            refuse_if!(
+                stored != found,
+                "{name}: {member_name} has {stored} bytes in the archive, expected all {found}, stored as they are"
+            );
+            let (n, each) = (storage.n_values, storage.dtype.bytes());
             let is_whole = each
                 .checked_mul(n)
                 .is_some_and(|bytes| bytes as u64 == found);
@@ -140,6 +145,10 @@ fn member(
     let mut bytes = Vec::new();
     let read = member.read_to_end(&mut bytes);
     read.map_err(|error| format!("{name}: {error}"))?;
+    let found = bytes.len();
+    if found as u64 != size {
+        return Err(format!("{name}: {found} bytes, expected {size}"));
+    }
     Ok(bytes)
 }
 

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::explorer::{ExplorerState, KeyedCaption, caption_note, three_significant};
+use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
@@ -46,7 +47,7 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
                 <div class="caption">
                     {plot::halo(percentile, plot::Size::Wide)}
                     <textarea
-                        rows="1" spellcheck="false" autocomplete="off" aria-label="The caption"
+                        rows="1" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off" aria-label="The caption"
                         prop:value=move || text.get() on:input:target=move |event| edit(event.target().value())
                     >{text.get_untracked()}</textarea>
                     <p class="note">{move || caption_note(&text.get(), view.get().as_ref())}</p>

@@ -5,6 +5,7 @@ use leptos::html::Textarea;
 use leptos::prelude::*;
 
 use crate::explorer::Direction;
+use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::dom::cursor::Cursor;
 
 /// Where a line is typed. Enter adds the next one; Alt with an arrow moves this one.
@@ -34,7 +35,7 @@ pub(crate) fn LineField(
     };
     view! {
         <textarea
-            node_ref=field rows="1" spellcheck="false" autocomplete="off" prop:value=text on:keydown=on_key
+            node_ref=field rows="1" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off" prop:value=text on:keydown=on_key
             on:input:target=move |event| edit(event.target().value().replace('\n', " "))
         ></textarea>
     }

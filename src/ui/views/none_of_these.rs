@@ -6,6 +6,7 @@ use crate::explorer::{
     Classes, Extent, Judgement, is_disputed, judgement_text, percent, signed, thousandths,
     three_significant,
 };
+use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::{PictureButton, chosen_alt};
 use crate::ui::panels::controls::FamilyChoice;
@@ -87,7 +88,7 @@ fn Text(
         <p class="text-control">
             <label for=id>{label}</label>
             <input
-                id=id type="text" class="words" spellcheck="false" autocomplete="off" prop:value=text
+                id=id type="text" class="words" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off" prop:value=text
                 on:input:target=move |event| edit(event.target().value())
             />
         </p>

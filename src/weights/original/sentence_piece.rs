@@ -40,6 +40,9 @@ pub(super) fn to_tokenizer_json(model: &[u8]) -> Result<String> {
             _ => {}
         }
     }
+    if !pieces.iter().all(|piece| piece.score.is_finite()) {
+        return Err(invalid("the score of a piece is no number"));
+    }
     let Some(unknown) = pieces.iter().position(|piece| piece.kind == UNKNOWN) else {
         return Err(invalid("no piece stands for what is not known"));
     };
@@ -170,6 +173,10 @@ mod tests {
             (&[0x0b], "a field of the unknown kind 3"),
             (&[0x80; 11], "a number of more than ten bytes"),
             (&[0x0a, 3, 0x0a, 1, 0xff], "a piece is no text"),
+            (
+                &[0x0a, 8, 0x0a, 1, b'a', 0x15, 0, 0, 0xc0, 0x7f],
+                "the score of a piece is no number",
+            ),
             (&[], "no piece stands for what is not known"),
         ] {
             let error = to_tokenizer_json(bytes).expect_err(reason).to_string();

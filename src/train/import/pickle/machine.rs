@@ -7,6 +7,10 @@ use super::objects::{Global, Node, Objects, Unpickled, Value};
 /// More arguments than any function of a tensor takes.
 const MAX_ARGUMENTS: usize = 16;
 
+/// More steps than any file of tensors takes; each may make an object a hundred times as large as its byte. ViT-B/32
+/// takes some 50,000 with all of its attributes.
+const MAX_STEPS: usize = 1_000_000;
+
 #[derive(Debug, Default)]
 pub(super) struct Machine<'a> {
     rest: &'a [u8],
@@ -53,7 +57,7 @@ impl<'a> Machine<'a> {
 
     /// Runs to the end and returns what is on top of the stack there.
     pub(super) fn run(&mut self) -> Unpickled<Value> {
-        loop {
+        for _ in 0..MAX_STEPS {
             let [opcode] = self.take()?;
             match opcode {
                 b'.' => return self.pop(),
@@ -65,6 +69,7 @@ impl<'a> Machine<'a> {
                 _ => self.constant(opcode)?,
             }
         }
+        Err(format!("the pickle goes on after {MAX_STEPS} steps"))
     }
 
     fn constant(&mut self, opcode: u8) -> Unpickled<()> {
