@@ -2,11 +2,13 @@
 //!
 //! Knows nothing of how the numbers came about, nor of how they are shown.
 
+mod adapted;
 mod evaluation;
 mod metric;
 mod photos;
 mod summary;
 
+pub use adapted::{AdaptedCosine, AdaptedFamily, AdaptedReport};
 pub use evaluation::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation, OutOfDistribution};
 pub use metric::{
     Better, Grouped, Impacted, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval,

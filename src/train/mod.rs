@@ -4,8 +4,9 @@
 //!
 //! `data`, `optimize` and `gallery` use no other folder of this module; `methods` trains by `optimize`; `features` embeds
 //! `data` for `methods`; `scenes_model` and `experiments` train on features; `export` and `import` write model folders;
-//! `cli` calls them all and is used by none.
+//! `adapt` puts these stages together for an imported encoder; `cli` calls them all and is used by none.
 
+pub mod adapt;
 pub mod cli;
 pub mod data;
 pub mod exit;

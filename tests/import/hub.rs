@@ -4,44 +4,52 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::ops::Range;
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 
+use kappascope::train::gallery::png::png;
 use kappascope::train::import::tokenizer::byte_level_json;
 use kappascope::weights::manifest::Manifest;
 use kappascope::weights::shard::file_entry;
 
-use crate::checkpoints::{Scratch, fixture};
+use crate::checkpoints::{Scratch, fixture, put};
 use crate::http::{Answer, Request, serve};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 const WEIGHTS: &str = "model.safetensors";
 
-/// Files of one model, and what was asked of them.
+/// Where the files of a model lie at the hub.
+const TINY_CLIP: &str = "someone/tiny-clip";
+
+/// Files of models, and what was asked of them.
 struct Hub {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Hub {
-    /// Serves `files`; the first download of the weights breaks half way. `etag` is what the hub says of the weights.
-    fn new(files: HashMap<String, Vec<u8>>, etag: String) -> Self {
+    /// Serves `files` by `OWNER/NAME/FILE`; the first download of weights breaks half way. `etag` is what the hub says of
+    /// them, if not their hash.
+    fn new(files: HashMap<String, Vec<u8>>, etag: Option<String>) -> Self {
         let asked = Arc::<Mutex<Vec<Request>>>::default();
         let requests = Arc::clone(&asked);
         let address = serve(move |request| {
             requests.lock().expect("no panic").push(request.clone());
-            Some(answer(&files, &etag, request))
+            Some(answer(&files, etag.as_deref(), request))
         });
         Self { address, asked }
     }
 
-    fn import(&self, scratch: &Scratch) -> Output {
+    /// Runs `train` with these words and an output folder.
+    fn train(&self, scratch: &Scratch, words: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_train"));
         for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
             command.env_remove(proxy).env_remove(proxy.to_lowercase());
         }
         command
-            .args(["import", "someone/tiny-clip", "--dtype", "f32", "--out"])
+            .args(words)
+            .arg("--out")
             .arg(scratch.path("out"))
             .env("HF_ENDPOINT", format!("http://{}", self.address))
             .env("HF_HOME", scratch.path("cache"))
@@ -49,6 +57,11 @@ impl Hub {
             .expect("the program starts")
     }
 
+    fn import(&self, scratch: &Scratch) -> Output {
+        self.train(scratch, &["import", TINY_CLIP, "--dtype", "f32"])
+    }
+
+    /// The parts that were asked for of files whose address ends so.
     fn asked(&self, file: &str) -> Vec<Range<usize>> {
         let asked = self.asked.lock().expect("no panic");
         let of_file = asked.iter().filter(|request| request.path.ends_with(file));
@@ -56,14 +69,26 @@ impl Hub {
             .filter_map(|request| request.range.clone())
             .collect()
     }
+
+    /// How often anything was asked for.
+    fn n_asked(&self) -> usize {
+        self.asked.lock().expect("no panic").len()
+    }
 }
 
-fn answer(files: &HashMap<String, Vec<u8>>, etag: &str, request: Request) -> Answer {
-    let file = request.path.rsplit('/').next().unwrap_or_default();
-    let Some(content) = files.get(file) else {
+/// Files lie at `/OWNER/NAME/resolve/REVISION/FILE`.
+fn answer(files: &HashMap<String, Vec<u8>>, etag: Option<&str>, request: Request) -> Answer {
+    let Some((model, file)) = request.path.split_once("/resolve/main/") else {
         return Answer::missing();
     };
-    let etag = if file == WEIGHTS { etag } else { file };
+    let Some(content) = files.get(&format!("{}/{file}", model.trim_start_matches('/'))) else {
+        return Answer::missing();
+    };
+    let etag = match (file == WEIGHTS, etag) {
+        (true, Some(etag)) => etag.to_owned(),
+        (true, None) => file_entry(file, content).sha256,
+        (false, _) => file.to_owned(),
+    };
     let mut answer = Answer::file(content.clone(), request.range)
         .with_header("ETag", format!("\"{etag}\""))
         .with_header("x-repo-commit", COMMIT);
@@ -74,45 +99,48 @@ fn answer(files: &HashMap<String, Vec<u8>>, etag: &str, request: Request) -> Ans
 }
 
 fn files() -> HashMap<String, Vec<u8>> {
-    let mut files: HashMap<_, _> = [WEIGHTS, "config.json"]
-        .into_iter()
-        .map(|name| {
-            (
-                name.to_owned(),
-                std::fs::read(fixture(name)).expect("the fixture"),
-            )
-        })
-        .collect();
-    files.insert(
-        "tokenizer.json".to_owned(),
-        byte_level_json(512).into_bytes(),
-    );
+    let mut files = files_of(TINY_CLIP, &fixture("."), &[WEIGHTS, "config.json"]);
+    let tokenizer = byte_level_json(512).into_bytes();
+    files.insert(format!("{TINY_CLIP}/tokenizer.json"), tokenizer);
     files
+}
+
+fn files_of(model: &str, folder: &Path, names: &[&str]) -> HashMap<String, Vec<u8>> {
+    let file = |name: &&str| {
+        let content = std::fs::read(folder.join(name)).expect("the fixture");
+        (format!("{model}/{name}"), content)
+    };
+    names.iter().map(file).collect()
+}
+
+fn succeeded(output: &Output) {
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
+}
+
+fn manifest(folder: &Path) -> Manifest {
+    let json = std::fs::read(folder.join("manifest.json")).expect("a manifest");
+    Manifest::from_json(&json).expect("a valid manifest")
 }
 
 #[test]
 fn a_download_that_breaks_goes_on_where_it_ended_and_the_manifest_tells_the_commit() {
     let scratch = Scratch::new();
     let files = files();
-    let weights = &files[WEIGHTS];
+    let weights = &files[&format!("{TINY_CLIP}/{WEIGHTS}")];
     let (half, entry) = (weights.len() / 2, file_entry(WEIGHTS, weights));
-    let hub = Hub::new(files, entry.sha256.clone());
+    let hub = Hub::new(files, None);
     let output = hub.import(&scratch);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    succeeded(&output);
     let expected = [0..1, 0..usize::MAX, half..usize::MAX];
     assert_eq!(
         hub.asked(WEIGHTS),
         expected,
         "size, first half, second half"
     );
-    let json = std::fs::read(scratch.path("out/manifest.json")).expect("a manifest");
-    let manifest = Manifest::from_json(&json).expect("a valid manifest");
-    let origin = manifest.provenance.origin.expect("the hub");
-    assert_eq!(origin.source, "someone/tiny-clip", "the id");
+    let origin = manifest(&scratch.path("out")).provenance.origin;
+    let origin = origin.expect("the hub");
+    assert_eq!(origin.source, TINY_CLIP, "the id");
     assert_eq!(
         origin.revision.as_deref(),
         Some(COMMIT),
@@ -126,7 +154,7 @@ fn a_download_that_breaks_goes_on_where_it_ended_and_the_manifest_tells_the_comm
 #[test]
 fn a_file_that_is_not_the_hubs_is_refused_and_forgotten() {
     let scratch = Scratch::new();
-    let hub = Hub::new(files(), "0".repeat(64));
+    let hub = Hub::new(files(), Some("0".repeat(64)));
     let output = hub.import(&scratch);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success(), "{message}");
@@ -137,4 +165,53 @@ fn a_file_that_is_not_the_hubs_is_refused_and_forgotten() {
         !scratch.names(blobs).contains(&"0".repeat(64)),
         "it will be downloaded again"
     );
+}
+
+#[test]
+fn two_towers_are_asked_for_by_their_own_ids() {
+    let scratch = Scratch::new();
+    let text = "sentence-transformers/all-MiniLM-L6-v2";
+    let image = "timm/tf_efficientnet_lite0.in1k";
+    let photos = fixture("../photos");
+    let names = [WEIGHTS, "config.json", "tokenizer.json"];
+    let mut files = files_of(text, &photos.join("text"), &names);
+    files.extend(files_of(image, &photos.join("image"), &names[..2]));
+    let hub = Hub::new(files, None);
+    let words = ["import", text, "--image-tower", image];
+    succeeded(&hub.train(&scratch, &words));
+    let provenance = manifest(&scratch.path("out")).provenance;
+    for (id, origin) in [(text, provenance.origin), (image, provenance.image_origin)] {
+        let origin = origin.expect("the hub");
+        let found = (&*origin.source, origin.revision.as_deref());
+        assert_eq!(found, (id, Some(COMMIT)), "id and commit");
+        let asked = hub.asked(&format!("/{id}/resolve/main/{WEIGHTS}"));
+        assert!(!asked.is_empty(), "the weights of {id}");
+    }
+}
+
+#[test]
+fn a_model_of_the_hub_is_adapted_at_the_commit_that_was_taken() {
+    let scratch = Scratch::new();
+    let hub = Hub::new(files(), None);
+    let data = scratch.path("data");
+    let mut captions = "image,caption,split\n".to_owned();
+    for i in 0..20_u8 {
+        let picture = png(&[i, 255 - i, 7 * i].repeat(64), 8).expect("a picture");
+        put(&data, &format!("{i}.png"), &picture);
+        let split = if i < 10 { "train" } else { "test" };
+        captions += &format!("{i}.png,caption {i},{split}\n");
+    }
+    put(&data, "captions.csv", captions.as_bytes());
+    let data = data.display().to_string();
+    let words = ["adapt", TINY_CLIP, "--data", "captions", "--root", &data];
+    let words = [&words[..], &["--batch", "32", "--epochs", "1"]].concat();
+    succeeded(&hub.train(&scratch, &words));
+    let adapted = manifest(&scratch.path("out/model/tiny-clip"));
+    assert!(adapted.adapters.is_some(), "beside the encoder");
+    let origin = adapted.provenance.origin.expect("the hub");
+    let found = (&*origin.source, origin.revision.as_deref());
+    assert_eq!(found, (TINY_CLIP, Some(COMMIT)), "id and commit");
+    let n_asked = hub.n_asked();
+    succeeded(&hub.train(&scratch, &[&words[..], &["--force"]].concat()));
+    assert_eq!(hub.n_asked(), n_asked, "the hub is not asked again");
 }

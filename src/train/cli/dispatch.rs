@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use super::adapt::{self, AdaptArgs};
 use super::disturb::{self, DisturbArgs};
 use super::embed::{self, EmbedArgs};
 use super::evaluate::{self, EvaluateArgs};
@@ -34,6 +35,8 @@ enum Command {
     Photos(PhotosArgs),
     /// Make a model folder of a checkpoint from elsewhere: the released CLIP, or one of its kin.
     Import(ImportArgs),
+    /// Give an imported encoder its κ: embed, fit both adapters, measure, and put them beside it.
+    Adapt(AdaptArgs),
     /// Measure a model on scenes that no training has seen.
     Evaluate(EvaluateArgs),
     /// Print reports of `evaluate` as a table; several, of trainings that differ in their seed, with mean and range.
@@ -68,6 +71,7 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Scenes(args) => scenes::run(args),
         Command::Photos(args) => photos::run(args),
         Command::Import(args) => import::run(args),
+        Command::Adapt(args) => adapt::run(args),
         Command::Evaluate(args) => evaluate::run(args),
         Command::Table(args) => table::run(args),
         Command::Embed(args) => embed::run(args),

@@ -42,7 +42,7 @@ pub(super) struct EmbedArgs {
     #[arg(long)]
     limit: Option<usize>,
     /// Share of the pictures to measure on, where a data set has no splits.
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(long, default_value_t = DatasetChoice::HOLD_OUT)]
     hold_out: f64,
     /// How Flickr30k and Flickr8k are divided.
     #[arg(long, value_enum, default_value = "karpathy")]

@@ -1,6 +1,5 @@
 //! `train fit`.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -8,10 +7,9 @@ use clap::Args;
 
 use super::plan::PlanArgs;
 use crate::device;
-use crate::train::experiments::{Evaluator, FitRequest};
-use crate::train::files::{put_json, refuse_to_overwrite};
+use crate::train::experiments::{Evaluator, FitRecord, FitRequest};
+use crate::train::files::refuse_to_overwrite;
 use crate::train::methods::MethodName;
-use crate::train::optimize::Checkpoint;
 
 #[derive(Debug, Args)]
 #[command(
@@ -35,25 +33,15 @@ pub(super) struct FitArgs {
 }
 
 pub(super) fn run(args: &FitArgs) -> Result<()> {
-    let numbers_path = args.out.join("numbers.json");
+    let numbers_path = FitRecord::path(&args.out);
     refuse_to_overwrite(&numbers_path, args.force)?;
     let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);
     let data = args.plan.data()?;
     let (name, seed) = (args.method, args.seed);
     let request = FitRequest { name, seed };
-    let measured = Evaluator::new(&data, &device).fit(request, &plan, Some(&args.out))?;
-    Checkpoint::delete(&args.out);
-    let json = serde_json::json!({
-        "method": name,
-        "seed": seed,
-        "command": plan.command,
-        "sizes": plan.sizes(data.own.config.embed_dim),
-        "features_folder": args.plan.features,
-        "features": data.own.config,
-        "numbers": measured.iter().cloned().collect::<BTreeMap<_, _>>(),
-    });
-    put_json(&numbers_path, &json)?;
-    for (dataset, numbers) in &measured {
+    let evaluator = Evaluator::new(&data, &device);
+    let fit = evaluator.fit_into(&args.out, request, &plan, &args.plan.features)?;
+    for (dataset, numbers) in &fit.numbers {
         println!("{dataset}");
         for (metric, value) in numbers.iter().filter(|(m, _)| !m.is_point_of_figure()) {
             println!("  {:<28} {value:.4}", metric.to_string());

@@ -5,6 +5,7 @@
     reason = "a command line answers on standard output"
 )]
 
+mod adapt;
 mod dispatch;
 mod disturb;
 mod embed;

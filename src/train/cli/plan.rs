@@ -19,15 +19,8 @@ pub(super) struct PlanArgs {
     /// Features of another data set by the same encoder, to measure on too; may be given several times.
     #[arg(long = "measure-on", value_name = "FEATURES")]
     measure_on: Vec<PathBuf>,
-    /// Pairs in a batch; 2048 in the paper.
-    #[arg(long, default_value_t = 1024)]
-    batch: usize,
-    /// Passes over the captions; 200 in the paper. ELIP's loss takes 20 to reach its full form.
-    #[arg(long, default_value_t = 20)]
-    epochs: usize,
-    /// Factor on each method's published learning rate; above 1 because there are far fewer steps than in the paper.
-    #[arg(long, default_value_t = 5.0)]
-    rate_factor: f64,
+    #[command(flatten)]
+    recipe: RecipeArgs,
     /// What to do where paper and released code differ.
     #[arg(long, value_enum, default_value = "code")]
     follow: Variant,
@@ -37,15 +30,30 @@ pub(super) struct PlanArgs {
     /// Where the factor of deterministic fine-tuning starts; 1 if not given, CLIP's is 14.3.
     #[arg(long)]
     deterministic_scale: Option<f32>,
-    /// Width of hidden layers; 1024, or twice the features' where that is less.
-    #[arg(long)]
-    hidden_width: Option<usize>,
     /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
     #[arg(long, default_value = "cpu")]
     pub(super) device: String,
 }
 
-impl PlanArgs {
+/// The arguments of a fit that are the same for all methods.
+#[derive(Debug, Args)]
+pub(super) struct RecipeArgs {
+    /// Pairs in a batch; 2048 in the paper.
+    #[arg(long, default_value_t = 1024)]
+    batch: usize,
+    /// Passes over the captions; 200 in the paper. ELIP's loss takes 20 to reach its full form.
+    #[arg(long, default_value_t = 20)]
+    epochs: usize,
+    /// Factor on each method's published learning rate; above 1 because there are far fewer steps than in the paper.
+    #[arg(long, default_value_t = 5.0)]
+    rate_factor: f64,
+    /// Width of hidden layers; 1024, or twice the features' where that is less.
+    #[arg(long)]
+    hidden_width: Option<usize>,
+}
+
+impl RecipeArgs {
+    /// A plan that follows the released code in everything else.
     pub(super) fn plan(&self) -> Result<FitPlan> {
         let (batch, epochs, rate_factor) = (self.batch, self.epochs, self.rate_factor);
         ensure!(batch > 1, "--batch is {batch}, at least 2 is needed");
@@ -59,11 +67,22 @@ impl PlanArgs {
             batch,
             epochs,
             rate_factor,
+            follow: Variant::Code,
+            probvlm_uncertainty: UncertaintyOf::default(),
+            deterministic_scale: None,
+            hidden_width: self.hidden_width,
+            command: command_line(),
+        })
+    }
+}
+
+impl PlanArgs {
+    pub(super) fn plan(&self) -> Result<FitPlan> {
+        Ok(FitPlan {
             follow: self.follow,
             probvlm_uncertainty: self.probvlm_uncertainty,
             deterministic_scale: self.deterministic_scale,
-            hidden_width: self.hidden_width,
-            command: command_line(),
+            ..self.recipe.plan()?
         })
     }
 

@@ -78,6 +78,9 @@ impl Dataset {
 }
 
 impl DatasetChoice {
+    /// Share of the pictures that is held out where there is no split and nothing else is said.
+    pub const HOLD_OUT: f64 = 0.1;
+
     /// Lists the pictures and captions.
     ///
     /// # Errors

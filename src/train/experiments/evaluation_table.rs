@@ -129,7 +129,7 @@ fn mean_and_range(seeds: &[Vec<f64>]) -> String {
 }
 
 /// Three decimals without the zero before the point.
-fn number(value: f64) -> String {
+pub(in crate::train) fn number(value: f64) -> String {
     let sign = if value < 0.0 { "−" } else { "" };
     let digits = format!("{:.3}", value.abs());
     let digits = digits

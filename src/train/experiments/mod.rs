@@ -11,6 +11,7 @@ mod evaluation_data;
 pub mod evaluation_table;
 mod figures;
 mod findings;
+mod fit_record;
 mod measure;
 mod paper;
 mod plot;
@@ -22,5 +23,6 @@ mod tables;
 
 pub use campaign::Campaign;
 pub use evaluation_data::EvaluationData;
+pub use fit_record::FitRecord;
 pub use measure::{Encoded, Numbers, retrieval};
 pub use run::{Evaluator, FitPlan, FitRequest, MeasuredSets};

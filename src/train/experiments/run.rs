@@ -319,7 +319,7 @@ fn drawn<M: Method>(method: M, seed: u64) -> M {
 /// Fits and measures methods on cached features, which lie on the device.
 #[derive(Debug)]
 pub struct Evaluator<'a> {
-    data: &'a EvaluationData,
+    pub(super) data: &'a EvaluationData,
     train: Features,
     device: &'a Device,
 }

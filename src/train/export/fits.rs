@@ -25,7 +25,7 @@ pub struct ExportFits {
     pub model: PathBuf,
     /// Folders of the fits.
     pub fits: PerFamily<PathBuf>,
-    /// The folder to make.
+    /// The folder to make; the encoder's own to put the adapters beside it.
     pub out: PathBuf,
     /// Title for people; the encoder's if not given.
     pub title: Option<String>,
@@ -130,10 +130,13 @@ pub fn export_fits(job: &ExportFits) -> Result<()> {
     Ok(())
 }
 
-/// Copies the encoder's files, and removes the adapters that the manifest listed.
+/// Copies the encoder's files if the folder is another one, and removes the adapters that the manifest listed.
 fn copy_encoder(job: &ExportFits, manifest: &mut Manifest) -> Result<()> {
     let is_encoders = |shard: &Shard| matches!(shard.part, Part::Text | Part::Image);
     manifest.shards.retain(is_encoders);
+    if job.out.canonicalize()? == job.model.canonicalize()? {
+        return Ok(());
+    }
     let shards = manifest.shards.iter().map(|shard| &shard.entry);
     let golden = manifest.golden.iter().map(|golden| &golden.image);
     for entry in shards.chain([&manifest.tokenizer]).chain(golden) {

@@ -1,0 +1,44 @@
+//! `evaluation.json` of an encoder that `train adapt` gave its κ: recall and its fall with 1/κ on pictures held out.
+
+use serde::{Deserialize, Serialize};
+
+use super::{BothWays, RecallAt};
+use crate::family::PerFamily;
+
+/// The whole of `evaluation.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdaptedReport {
+    /// Data set, as results name it.
+    pub dataset: String,
+    /// Seed of the adapters.
+    pub seed: u64,
+    /// Pictures that the adapters were fitted on.
+    pub n_training_pictures: usize,
+    /// Their captions.
+    pub n_training_captions: usize,
+    /// Pictures that were measured on.
+    pub n_pictures: usize,
+    /// Their captions.
+    pub n_captions: usize,
+    /// What was measured under each family.
+    #[serde(flatten)]
+    pub families: PerFamily<AdaptedFamily>,
+    /// The same by the cosine of the encoder's embeddings, which knows no κ.
+    pub cosine: AdaptedCosine,
+}
+
+/// What was measured under one family.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdaptedFamily {
+    /// Recall by likelihood.
+    pub recall: BothWays<RecallAt>,
+    /// Rank correlation S of recall at 1 with ten levels of 1/κ; −1 is ideal, `null` where recall does not vary.
+    pub spearman_levels: BothWays<Option<f64>>,
+}
+
+/// What was measured of the encoder alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdaptedCosine {
+    /// Recall by cosine.
+    pub recall: BothWays<RecallAt>,
+}

@@ -1,0 +1,84 @@
+//! `numbers.json`: what a fit in a folder is of, and what it measured.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+use super::measure::Numbers;
+use super::run::{Evaluator, FitPlan, FitRequest};
+use crate::model::adapter::AdapterConfig;
+use crate::train::features::cache::CacheConfig;
+use crate::train::files;
+use crate::train::methods::MethodName;
+use crate::train::optimize::Checkpoint;
+
+const FILE: &str = "numbers.json";
+
+/// The whole of `numbers.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FitRecord {
+    /// The command that fitted it.
+    pub command: String,
+    /// Encoder and data set of the features.
+    pub features: CacheConfig,
+    /// Where the features lie.
+    pub features_folder: PathBuf,
+    /// The method that was fitted.
+    pub method: MethodName,
+    /// What was measured, by data set.
+    pub numbers: BTreeMap<String, Numbers>,
+    /// Seed of the weights and of the order of captions.
+    pub seed: u64,
+    /// Sizes of the perceptrons.
+    pub sizes: AdapterConfig,
+}
+
+impl FitRecord {
+    /// Where the record of a fit's folder lies.
+    #[must_use]
+    pub fn path(folder: &Path) -> PathBuf {
+        folder.join(FILE)
+    }
+
+    /// The numbers of the data set that was trained on.
+    #[must_use]
+    pub fn own_numbers(&self) -> Option<&Numbers> {
+        self.numbers.get(&self.features.dataset)
+    }
+}
+
+impl Evaluator<'_> {
+    /// Fits one method into a folder: its weights and, last, its record. An interrupted fit goes on there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Evaluator::fit`].
+    pub fn fit_into(
+        &self,
+        folder: &Path,
+        request: FitRequest,
+        plan: &FitPlan,
+        features_folder: &Path,
+    ) -> Result<FitRecord> {
+        let mut numbers: BTreeMap<String, Numbers> =
+            self.fit(request, plan, Some(folder))?.into_iter().collect();
+        // JSON has no infinity, and a number that does not exist is left out rather than called null.
+        let of_sets = numbers.values_mut();
+        of_sets.for_each(|of_set| of_set.retain(|_, value| value.is_finite()));
+        Checkpoint::delete(folder);
+        let features = self.data.own.config.clone();
+        let record = FitRecord {
+            command: plan.command.clone(),
+            sizes: plan.sizes(features.embed_dim),
+            features,
+            features_folder: features_folder.to_owned(),
+            method: request.name,
+            numbers,
+            seed: request.seed,
+        };
+        files::put_json(&FitRecord::path(folder), &record)?;
+        Ok(record)
+    }
+}
