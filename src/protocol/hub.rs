@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The hub that every page may ask.
+const KNOWN: &str = "https://huggingface.co";
+
 /// A model at the model hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hub {
@@ -18,10 +21,25 @@ impl Hub {
     #[must_use]
     pub fn vit_b_32() -> Self {
         Self {
-            origin: "https://huggingface.co".to_owned(),
+            origin: KNOWN.to_owned(),
             id: "openai/clip-vit-base-patch32".to_owned(),
             revision: "d15b5f29721ca72dac15f8526b284be910de18be".to_owned(),
         }
+    }
+
+    /// Whether an address may name this hub: it is the known one, or lies where the page itself comes from.
+    #[must_use]
+    pub fn is_known(&self, page_origin: &str) -> bool {
+        let below = self.origin.strip_prefix(page_origin);
+        self.origin == KNOWN || below.is_some_and(|path| path.is_empty() || path.starts_with('/'))
+    }
+
+    /// The name under which the model is kept: no other has it, at this hub or another.
+    #[must_use]
+    pub fn key(&self) -> String {
+        [&self.origin, &self.id, &self.revision]
+            .map(|part| file_name(part))
+            .join("+")
     }
 
     /// The address that [`Self::parse`] reads.
@@ -58,6 +76,20 @@ impl Hub {
     }
 }
 
+/// A text with everything but letters, digits, `-` and `.` as `_` and two digits a byte.
+fn file_name(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
+    let mut name = String::new();
+    for byte in text.bytes() {
+        if plain(byte) {
+            name.push(char::from(byte));
+        } else {
+            name += &format!("_{byte:02x}");
+        }
+    }
+    name
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +98,47 @@ mod tests {
     fn an_address_names_a_model_at_a_hub() {
         let address = Hub::vit_b_32().address();
         assert_eq!(Hub::parse(&address), Some(Hub::vit_b_32()), "{address}");
+    }
+
+    #[test]
+    fn only_the_known_hub_and_the_page_s_own_place_may_be_named() {
+        let page = "https://kappascope.example";
+        for (origin, expected) in [
+            (KNOWN, true),
+            (page, true),
+            ("https://kappascope.example/hub", true),
+            ("https://kappascope.example.org", false),
+            ("https://kappascope.example@elsewhere.org", false),
+            ("https://huggingface.co.elsewhere.org", false),
+            ("http://huggingface.co", false),
+        ] {
+            let hub = Hub {
+                origin: origin.to_owned(),
+                ..Hub::vit_b_32()
+            };
+            assert_eq!(hub.is_known(page), expected, "{origin}");
+        }
+    }
+
+    #[test]
+    fn no_two_models_are_kept_under_one_name() {
+        let hub = |origin: &str, id: &str, revision: &str| Hub {
+            origin: origin.to_owned(),
+            id: id.to_owned(),
+            revision: revision.to_owned(),
+        };
+        let keys = [
+            hub(KNOWN, "a/b", "c"),
+            hub("https://elsewhere.org", "a/b", "c"),
+            hub(KNOWN, "a-b/c", "d"),
+            hub(KNOWN, "a/b-c", "d"),
+            hub(KNOWN, "a/b", "c-d"),
+        ]
+        .map(|hub| hub.key());
+        for (i, key) in keys.iter().enumerate() {
+            assert!(!keys[..i].contains(key), "{key} is another's, too");
+            assert!(!key.contains('/'), "{key} is the name of a file");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::manifest::Provenance;
 use super::shard::{Precision, metadata, read, write_with_metadata};
+use super::size_limits::check_adapter;
 use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::adapter::{AdapterConfig, Family, PerFamily};
 use crate::model::parameters::TensorRecord;
@@ -57,6 +58,8 @@ impl About {
             "format {} of the adapter file, expected {FORMAT}",
             self.format
         );
+        check_adapter(&self.adapters.vmf)?;
+        check_adapter(&self.adapters.power_spherical)?;
         let n_captions = self.captions.len();
         let PerFamily {
             vmf,
@@ -181,7 +184,13 @@ mod tests {
         newer.about.format = FORMAT + 1;
         let mut silent = file();
         silent.about.concentration.vmf.clear();
-        for (file, word) in [(newer, "format 2"), (silent, "κ of 0")] {
+        let mut huge = file();
+        huge.about.adapters.power_spherical.hidden_layers = usize::MAX;
+        for (file, word) in [
+            (newer, "format 2"),
+            (silent, "κ of 0"),
+            (huge, "hidden_layers"),
+        ] {
             let bytes = file.write().expect("a file");
             let error = AdapterFile::read(&bytes).expect_err("not to be used");
             assert!(error.to_string().contains(word), "{error}");

@@ -8,4 +8,5 @@ pub mod manifest;
 pub mod original;
 pub mod plan;
 pub mod shard;
+mod size_limits;
 mod validate;

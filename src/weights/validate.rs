@@ -1,6 +1,7 @@
 //! Whether a manifest makes sense by itself, before anything it names is read.
 
 use super::manifest::{FORMAT, FileEntry, Golden, Manifest, Part};
+use super::size_limits::{MAX_FILE_BYTES, check_adapter, check_clip, check_towers};
 use crate::error::{Error, Result, refuse_if};
 use crate::model::adapter::{Family, PerFamily};
 use crate::model::clip::{Architecture, ClipConfig};
@@ -38,8 +39,14 @@ impl Manifest {
             "format is {found}, this program reads {FORMAT}"
         );
         match &self.encoder {
-            EncoderConfig::Clip(clip) => validate_clip(clip)?,
-            EncoderConfig::Towers(towers) => validate_towers(towers)?,
+            EncoderConfig::Clip(clip) => {
+                check_clip(clip)?;
+                validate_clip(clip)?;
+            }
+            EncoderConfig::Towers(towers) => {
+                check_towers(towers)?;
+                validate_towers(towers)?;
+            }
         }
         self.validate_preprocess()?;
         self.validate_files()?;
@@ -93,6 +100,7 @@ impl Manifest {
         };
         let expected = self.encoder.embed_dim();
         for family in Family::ALL {
+            check_adapter(adapters.get(family))?;
             let found = adapters.get(family).embed_dim;
             check!(
                 found == expected,
@@ -203,6 +211,10 @@ fn validate_file(entry: &FileEntry) -> Result<()> {
         "file is {file:?}, expected a path below the manifest's folder"
     );
     check!(*bytes > 0, "{file}: bytes is 0");
+    check!(
+        *bytes <= MAX_FILE_BYTES,
+        "{file}: bytes is {bytes}, expected at most {MAX_FILE_BYTES}"
+    );
     let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let is_hash = sha256.len() == 64 && sha256.bytes().all(is_digit);
     check!(

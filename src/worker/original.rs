@@ -333,7 +333,7 @@ impl HubFile {
         let mut hub_file = Self {
             folder: format!("{origin}/{id}/resolve/{revision}"),
             file: HUB_WEIGHTS[0],
-            key: format!("{}-{revision}", id.replace('/', "-")),
+            key: hub.key(),
             store: Store::open().await,
             control: control.clone(),
             text: RefCell::default(),

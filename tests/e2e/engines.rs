@@ -190,11 +190,16 @@ mod built_page {
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
     fn a_remembered_model_that_kills_is_tried_twice_and_then_on_demand() {
-        let faults = "faults.LoadHub = () => localStorage.isMended ? '' : 'die';
-            if (!localStorage['kappascope.clip-source']) localStorage['kappascope.clip-source'] = 3;";
-        let (server, browser) = (Server::replacing(hub_files()), wrapped(faults));
+        let server = Server::replacing(hub_files());
         let hub = server.address("hub/test/tiny@abc");
-        browser.open(&server.address(&format!("?backend=cpu&hub={hub}#v=1&m=clip&c=a%20star")));
+        let browser = wrapped(&format!(
+            "faults.LoadHub = () => localStorage.isMended ? '' : 'die';
+            if (!localStorage['kappascope.clip-source']) {{
+                localStorage['kappascope.clip-source'] = 3;
+                localStorage['kappascope.hub'] = '{hub}';
+            }}"
+        ));
+        browser.open(&server.address("?backend=cpu#v=1&m=clip&c=a%20star"));
         wait_until_it_says(&browser, "stopped the engine twice");
         wait_until_ready(&browser, LIMIT);
         assert_eq!(n_sent(&browser, "LoadHub", ""), 2, "at the first visit");

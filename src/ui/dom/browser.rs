@@ -162,6 +162,11 @@ pub(crate) fn query(name: &str) -> Option<String> {
         .get(name)
 }
 
+/// Scheme, host and port of the page.
+pub(crate) fn origin() -> Option<String> {
+    window()?.location().origin().ok()
+}
+
 /// An address beside the page, made absolute.
 pub(crate) fn beside_page(path: &str) -> String {
     let base = document().and_then(|document| document.base_uri().ok().flatten());

@@ -32,6 +32,11 @@ pub(crate) fn open(page: PageState) -> ModelSource {
     if !browser::remembers() {
         page.tell("This browser keeps no settings for this page, so each visit begins with the built-in model. Everything else works.");
     }
+    if browser::query("hub").is_some_and(|address| known_hub(&address).is_none()) {
+        page.tell(
+            "The address of this page names a model hub that it does not know. It is not asked.",
+        );
+    }
     if let Some(world) = page.state.with_untracked(|state| state.model.built_in()) {
         return ModelSource::BuiltIn(world);
     }
@@ -73,9 +78,21 @@ fn offer(page: PageState, left: Option<ModelSource>) {
 
 /// The model at the hub that the page offers: the one that `?hub=` names, that the visitor took last, or `OpenAI`'s.
 pub(crate) fn hub() -> Hub {
-    let named = browser::query("hub").or_else(|| browser::remembered_text(HUB));
-    let named = named.and_then(|address| Hub::parse(&address));
-    named.unwrap_or_else(Hub::vit_b_32)
+    let named = browser::query("hub").and_then(|address| known_hub(&address));
+    named.unwrap_or_else(remembered_hub)
+}
+
+/// The model at the hub that the visitor took last: an address of the page never begins a load from elsewhere.
+fn remembered_hub() -> Hub {
+    let remembered = browser::remembered_text(HUB);
+    let known = remembered.and_then(|address| known_hub(&address));
+    known.unwrap_or_else(Hub::vit_b_32)
+}
+
+/// The model that an address names at a hub that this page may ask.
+fn known_hub(address: &str) -> Option<Hub> {
+    let origin = browser::origin()?;
+    Hub::parse(address).filter(|hub| hub.is_known(&origin))
 }
 
 /// Opens or closes the panel.
@@ -229,7 +246,7 @@ fn remembered_source() -> Option<ModelSource> {
     match browser::remembered(SOURCE) {
         1 => Some(ModelSource::Beside(CLIP)),
         2 => Some(ModelSource::Beside(CLIP_INT8)),
-        3 => Some(ModelSource::Hub(hub())),
+        3 => Some(ModelSource::Hub(remembered_hub())),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ use crate::error::{Error, Result, refuse};
 use crate::model::clip::{Architecture, ClipConfig};
 use crate::model::encoder::EncoderConfig;
 use crate::preprocess::{ImagePreprocess, TextPreprocess};
+use crate::weights::size_limits::check_clip;
 
 const CONFIG: &str = "config.json";
 const OPEN_CLIP_CONFIG: &str = "open_clip_config.json";
@@ -175,6 +176,7 @@ pub fn describe(
     let ids = special_tokens(&tokenizer)?;
     let hints = hints(mapping, beside, integer)?;
     let clip = infer(|name| mapping.shape(name), hints, ids)?;
+    check_clip(&clip)?;
     let preprocess = check(beside, &clip)?;
     Ok(CheckpointDescription {
         clip,
