@@ -87,7 +87,10 @@ mod built_page {
             &[],
         );
         let marked = marked.as_str().unwrap_or_default().to_owned();
-        assert!(marked.contains("wider"), "the second rung says {marked:?}");
+        assert!(
+            marked.contains("less specific, as it should be"),
+            "the second rung says {marked:?}"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::Extent;
+use crate::explorer::{CaptionView, Extent, HaloMark, pieces};
 use crate::ui::panels::prose::emphasized;
 use crate::ui::plot;
 
@@ -30,11 +30,40 @@ pub(crate) fn foot<const N: usize>(columns: &'static str, scales: [Memo<Extent>;
 
 /// The head of a caption's row: its mark and its words.
 pub(crate) fn caption_head(
-    percentile: impl Fn() -> Option<f64> + Copy + Send + Sync + 'static,
+    mark: impl Fn() -> Option<HaloMark> + Copy + Send + Sync + 'static,
     words: impl IntoView + 'static,
 ) -> AnyView {
-    let halo = plot::halo(percentile, plot::Size::Small);
-    view! { <th scope="row">{halo}<span class="words">{words.into_any()}</span></th> }.into_any()
+    head_of_row(Signal::derive(mark), words.into_any())
+}
+
+/// Compiled once, and not for each closure.
+fn head_of_row(mark: Signal<Option<HaloMark>>, words: AnyView) -> AnyView {
+    let halo = plot::halo(move || mark.get(), plot::Size::Small);
+    let unread = move || {
+        let is_unread = mark.get() == Some(HaloMark::Unread);
+        is_unread.then(|| view! { <span class="hidden">" (not read)"</span> })
+    };
+    view! { <th scope="row">{halo}<span class="words">{words}</span>{unread}</th> }.into_any()
+}
+
+/// A caption, in which the words that the model has never met are struck through.
+pub(crate) fn struck(caption: &str, unknown: &[String]) -> AnyView {
+    let piece = |(piece, is_unknown): (&str, bool)| match is_unknown {
+        true => view! { <s>{piece.to_owned()}</s> }.into_any(),
+        false => piece.to_owned().into_any(),
+    };
+    let pieces = pieces(caption, unknown).into_iter();
+    pieces.map(piece).collect_view().into_any()
+}
+
+/// The strokes over a field of this text; empty where the model knows every word.
+pub(crate) fn strokes(text: Signal<String>, view: Signal<Option<CaptionView>>) -> AnyView {
+    let strokes = move || {
+        let view = view.get().filter(|view| !view.unknown_words.is_empty())?;
+        let text = text.get();
+        (view.caption == text).then(|| struck(&text, &view.unknown_words))
+    };
+    view! { <span class="strokes" aria-hidden="true">{strokes}</span> }.into_any()
 }
 
 /// A number in its cell, in full on hover; a dash where there is none.

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::HaloShape;
+use crate::explorer::{HaloMark, HaloShape};
 
 /// Half the mark's width, in units of its half height, for a wide mark; mist lies along the words.
 const WIDE_REACH: f64 = 3.0;
@@ -18,36 +18,44 @@ pub(in crate::ui) enum Size {
     Small,
 }
 
-/// The mark at a percentile of 1/κ; nothing is known of a caption without one.
+/// The mark of a caption; nothing is known yet of one without.
 pub(in crate::ui) fn halo(
-    percentile: impl Fn() -> Option<f64> + Copy + Send + Sync + 'static,
+    mark: impl Fn() -> Option<HaloMark> + Copy + Send + Sync + 'static,
     size: Size,
 ) -> AnyView {
-    drawn(Signal::derive(percentile), size)
+    drawn(Signal::derive(mark), size)
 }
 
-/// The style that colours a caption's bars by how specific it is.
-pub(in crate::ui) fn certainty(percentile: Option<f64>) -> Option<String> {
-    percentile.map(|percentile| format!("{:.1}%", 100.0 - percentile))
+/// The style that colours a caption's bars by how specific it is; those of an unread one have no colour.
+pub(in crate::ui) fn certainty(mark: Option<HaloMark>) -> Option<String> {
+    match mark? {
+        HaloMark::At(percentile) => Some(format!("{:.1}%", 100.0 - percentile)),
+        HaloMark::Unread => None,
+    }
 }
 
 /// Compiled once, and not for each closure.
-fn drawn(percentile: Signal<Option<f64>>, size: Size) -> AnyView {
+fn drawn(mark: Signal<Option<HaloMark>>, size: Size) -> AnyView {
     let (reach, class) = match size {
         Size::Wide => (WIDE_REACH, "halo halo-wide"),
         Size::Small => (SMALL_REACH, "halo halo-small"),
     };
-    let shape = move || HaloShape::at(percentile.get().unwrap_or(50.0), reach);
+    let shape = move || match mark.get() {
+        Some(HaloMark::At(percentile)) => HaloShape::at(percentile, reach),
+        _ => HaloShape::at(50.0, reach),
+    };
     let view_box = format!("{} -1 {} 2", -reach, 2.0 * reach);
     let mist = move || scaled(shape().mist, shape().mist_strength);
     let glow = move || scaled([shape().glow; 2], shape().glow_strength);
     let core = move || scaled([shape().core; 2], shape().core_strength);
-    let is_unknown = move || percentile.get().is_none();
+    let is_dark = move || !matches!(mark.get(), Some(HaloMark::At(_)));
+    let is_unread = move || mark.get() == Some(HaloMark::Unread);
     view! {
-        <svg class=class class:unknown=is_unknown viewBox=view_box aria-hidden="true">
+        <svg class=class class:unknown=is_dark class:unread=is_unread viewBox=view_box aria-hidden="true">
             <circle r="1" fill="url(#mist)" class="halo-mist" style=mist/>
             <circle r="1" fill="url(#glow)" class="halo-glow" style=glow/>
             <circle r="1" class="halo-core" style=core/>
+            <ellipse class="halo-dashes" rx=0.9 * reach ry="0.7"/>
         </svg>
     }
     .into_any()
