@@ -55,7 +55,7 @@ fn drawn(mark: Signal<Option<HaloMark>>, size: Size) -> AnyView {
             <circle r="1" fill="url(#mist)" class="halo-mist" style=mist/>
             <circle r="1" fill="url(#glow)" class="halo-glow" style=glow/>
             <circle r="1" class="halo-core" style=core/>
-            <ellipse class="halo-dashes" rx=0.9 * reach ry="0.7"/>
+            <ellipse class="halo-dashes" vector-effect="non-scaling-stroke" rx=0.9 * reach ry="0.7"/>
         </svg>
     }
     .into_any()

@@ -16,7 +16,8 @@ use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::panels::measures::{Number, caption_head, head, struck};
 use crate::ui::plot;
 
-const ANSWER_COLUMNS: &str = "the vaguest first|~how specific to the model|*κ*|bits|yours";
+const ANSWER_COLUMNS: &str =
+    "the model’s order, the vaguest first|~how specific to the model|*κ*|bits|yours";
 const FAILURE_COLUMNS: &str = "caption|~how specific to the model|*κ*|bits";
 
 /// Right neighbours by lesson and question, as far as they were judged.
