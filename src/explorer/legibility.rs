@@ -90,7 +90,7 @@ impl Legibility {
     pub fn of(caption: &str, unknown: &[String], familiarity: Option<Familiarity>) -> Self {
         let lacks_word = unknown.iter().any(|word| !is_punctuation(word));
         let says_more = |(piece, is_unknown): &(&str, bool)| {
-            let mut words = piece.split(|c: char| !c.is_alphanumeric());
+            let mut words = piece.split(|c| !is_letter(c));
             !is_unknown && words.any(|word| !is_empty_word(word))
         };
         if lacks_word && !pieces(caption, unknown).iter().any(says_more) {
@@ -144,17 +144,24 @@ fn end_of(caption: &str, at: usize, word: &str) -> Option<usize> {
         }
         end = at + i + found.len_utf8();
     }
-    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let touches = |c: Option<char>| c.is_some_and(is_letter);
     // Scripts without spaces have words of one sign.
     let is_sign = word.chars().nth(1).is_none() && !word.is_ascii();
     let is_apart =
-        !is_letter(caption[..at].chars().next_back()) && !is_letter(caption[end..].chars().next());
+        !touches(caption[..at].chars().next_back()) && !touches(caption[end..].chars().next());
     (end > at && (is_sign || is_apart)).then_some(end)
 }
 
-/// Whether a token is punctuation, which says nothing; an emoji says something.
+/// Whether a token is punctuation, which says nothing.
 pub(super) fn is_punctuation(word: &str) -> bool {
-    word.chars().all(|c| !c.is_alphanumeric() && c < '\u{2190}')
+    !word.contains(is_letter)
+}
+
+/// Whether a sign makes words: letters and digits of all scripts do, and so do emoji; Unicode's own tables would weigh
+/// more than all else here.
+pub(super) fn is_letter(c: char) -> bool {
+    let is_punctuation = matches!(c, '\u{2000}'..'\u{2190}' | '\u{3000}'..'\u{3020}');
+    c.is_ascii_alphanumeric() || (c >= '\u{c0}' && !is_punctuation)
 }
 
 pub(super) fn is_empty_word(word: &str) -> bool {

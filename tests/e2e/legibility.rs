@@ -16,7 +16,7 @@ mod built_page {
         open_ready(&browser, &server.address(address));
         wait_until_it_says(&browser, "The model cannot read this");
         let row = "const row = document.querySelector('[data-caption=\"a puppy\"]');
-            return [row.classList.contains('unread'), getComputedStyle(row.querySelector('.vaguer')).display,
+            return [row.querySelector('.halo.illegible') !== null, getComputedStyle(row.querySelector('.vaguer')).display,
                 row.querySelector('.strokes s').textContent, row.querySelector('.best-of').textContent,
                 getComputedStyle(row.querySelector('.halo-dashes')).stroke === 'none']";
         assert_eq!(
@@ -69,8 +69,7 @@ mod built_page {
         let address = "?backend=cpu#v=1&m=photos&c=%E8%8C%B6%E8%89%B2%E3%81%AE%E7%8A%AC&c=a%20dog%E2%80%99s%20bone&g=dog-on-couch";
         open_ready(&browser, &server.address(address));
         wait_until_it_says(&browser, "The model cannot read this");
-        let unread =
-            "return [...document.querySelectorAll('.row.unread')].map(row => row.dataset.caption)";
+        let unread = "return [...document.querySelectorAll('.row:has(.illegible)')].map(row => row.dataset.caption)";
         assert_eq!(
             browser.run(unread, &[]),
             json!(["茶色の犬"]),

@@ -1,9 +1,7 @@
 //! The view of a ladder: captions from the general to the specific, and whether κ rises with each.
 
-use std::collections::BTreeSet;
-
 use crate::explorer::captions::CaptionList;
-use crate::explorer::legibility::Legibility;
+use crate::explorer::legibility::{Legibility, is_letter};
 use crate::explorer::number::{spoken_numbers, three_significant};
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::caption_view::CaptionView;
@@ -238,8 +236,8 @@ fn says_by_bits(change: f64) -> Says {
 /// What the words alone settle: a rung that holds the words of another says more, as does a later one of a ladder that
 /// was written so.
 fn says_by_words(above: &str, below: &str) -> Says {
-    let words = |text: &str| -> BTreeSet<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric());
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c| !is_letter(c));
         let articles = ["", "a", "an", "the"];
         words
             .map(str::to_lowercase)
@@ -247,9 +245,11 @@ fn says_by_words(above: &str, below: &str) -> Says {
             .collect()
     };
     let [upper, lower] = [above, below].map(words);
-    let adds = |longer: &BTreeSet<String>, shorter: &BTreeSet<String>| {
-        let is_opening = |word: &&String| OPENING_WORDS.contains(&word.as_str());
-        longer.is_superset(shorter) && !longer.difference(shorter).any(|word| is_opening(&word))
+    let holds =
+        |longer: &[String], shorter: &[String]| shorter.iter().all(|word| longer.contains(word));
+    let adds = |longer: &[String], shorter: &[String]| {
+        let mut added = longer.iter().filter(|word| !shorter.contains(word));
+        holds(longer, shorter) && !added.any(|word| OPENING_WORDS.contains(&word.as_str()))
     };
     let is_written_so = |first: &str, then: &str| {
         BUILT_IN_LADDERS.iter().any(|ladder| {
@@ -260,7 +260,7 @@ fn says_by_words(above: &str, below: &str) -> Says {
         })
     };
     match () {
-        () if upper == lower => Says::TheSame,
+        () if holds(&upper, &lower) && holds(&lower, &upper) => Says::TheSame,
         () if adds(&lower, &upper) || is_written_so(above, below) => Says::More,
         () if adds(&upper, &lower) || is_written_so(below, above) => Says::Less,
         () => Says::Unsettled,

@@ -24,7 +24,6 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     let tokens = Memo::new(move |_| page.cosines.with(|cosines| cosines.caption(key).cloned()));
     let ids = page.pictures();
     let mark = move || view.with(|view| view.as_ref().map(CaptionView::mark));
-    let is_unread = move || view.with(|view| view.as_ref().is_some_and(CaptionView::is_unread));
     let is_stale = Signal::derive(move || {
         let of_view = view.with(|view| view.as_ref().map(|view| view.caption.clone()));
         let of_tokens = || tokens.get().map(|tokens| tokens.caption);
@@ -39,13 +38,13 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     };
     view! {
         <tr
-            role="row" class="row" class:stale=is_stale class:unread=is_unread
+            role="row" class="row" class:stale=is_stale
             class:pointed=move || page.points_at_caption(key)
             data-caption=move || text.get() style:--certainty=move || plot::certainty(mark())
         >
             <th role="rowheader" class="caption">
                 {plot::halo(mark, plot::Size::Wide)}
-                <div class="typed"><CaptionField key=key text=text/>{strokes(text.into(), view.into())}</div>
+                <div class="typed"><CaptionField key=key text=text/>{strokes(move || view.get(), text.into())}</div>
                 <p class="note">{note}</p>
                 <CaptionTools key=key text=text/>
             </th>

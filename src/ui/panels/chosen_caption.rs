@@ -51,7 +51,7 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
                             rows="1" spellcheck="false" autocomplete="off" aria-label="The caption"
                             prop:value=move || text.get() on:input:target=move |event| edit(event.target().value())
                         >{text.get_untracked()}</textarea>
-                        {strokes(text.into(), view.into())}
+                        {strokes(move || view.get(), text.into())}
                     </div>
                     <p class="note">{move || caption_note(&text.get(), view.get().as_ref())}</p>
                 </div>

@@ -7,7 +7,7 @@ use crate::explorer::{
 };
 use crate::ui::page::pictures::{Credit, PictureState};
 use crate::ui::page::state::PageState;
-use crate::ui::panels::measures::{Number, caption_head, struck};
+use crate::ui::panels::measures::{Number, caption_head};
 use crate::ui::plot;
 
 const WITHOUT_NONE: &str =
@@ -121,12 +121,6 @@ fn Share(caption: KeyedCaption, id: Memo<Option<String>>) -> impl IntoView {
     let key = caption.key;
     let view = move || page.caption_view(key);
     let text = caption.text;
-    let words = move || {
-        struck(
-            &text,
-            &view().map(|view| view.unknown_words).unwrap_or_default(),
-        )
-    };
     let share = move || {
         let of = |id: &String| {
             page.readings
@@ -141,7 +135,7 @@ fn Share(caption: KeyedCaption, id: Memo<Option<String>>) -> impl IntoView {
             class:pointed=move || page.points_at_caption(key)
             on:pointerenter=move |_| page.point(Some(key), None) on:pointerleave=move |_| page.point(None, None)
         >
-            {caption_head(move || view().map(|view| view.mark()), words)}
+            {caption_head(view, move || text.clone())}
             <td>{plot::bar(share, || WHOLE)}</td>
             <Number field="posterior" value=Signal::derive(share) show=percent/>
         </tr>

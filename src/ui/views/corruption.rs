@@ -14,7 +14,7 @@ use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_text};
 use crate::ui::panels::chosen_picture::{PictureStrip, chosen_alt};
 use crate::ui::panels::controls::{FamilyChoice, choices};
-use crate::ui::panels::measures::{Number, caption_head, foot, head, struck};
+use crate::ui::panels::measures::{Number, caption_head, foot, head};
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
@@ -161,16 +161,15 @@ fn MisspeltCaptions(text: Memo<String>) -> impl IntoView {
     let row = move |i: usize| {
         let mark = move || view(i).map(|view| view.mark());
         let kappa = move || view(i).map(|view| view.concentration);
-        let unknown = move || view(i).map(|view| view.unknown_words).unwrap_or_default();
-        let words = move || texts.with(|texts| Some(struck(texts.get(i)?, &unknown())));
-        let n_unknown = move || Some(unknown().len()).filter(|n| *n > 0);
+        let words = move || texts.with(|texts| texts.get(i).cloned().unwrap_or_default());
+        let n_unknown = move || Some(view(i)?.unknown_words.len()).filter(|n| *n > 0);
         let place = move || match (mark(), n_unknown()) {
             (Some(HaloMark::Unread), _) => Some("not read".to_owned()),
             (_, n) => n.map(|n| format!("{n} unknown")),
         };
         view! {
             <tr style:--certainty=move || plot::certainty(mark()) data-misspelling=i.to_string()>
-                {caption_head(mark, words)}
+                {caption_head(move || view(i), words)}
                 <td class="plotted">{plot::bar(kappa, move || extent.get())}</td>
                 <Number field="misspelt-kappa" value=Signal::derive(kappa) show=three_significant/>
                 <Number field="misspelt-nats" value=Signal::derive(move || nats(i)) show=signed/>

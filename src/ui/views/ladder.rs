@@ -223,7 +223,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
         let label = move || format!("{verb} rung {}", number());
         view! { <button type="button" aria-label=label on:click=move |_| act.run(())>{sign}</button> }
     };
-    let view = Signal::derive(move || rung.with(|rung| rung.as_ref()?.view.clone()));
+    let view = move || rung.with(|rung| rung.as_ref()?.view.clone());
     view! {
         <span class="typed">
             <LineField
@@ -235,7 +235,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
                 attr:aria-label=move || format!("Rung {}", number())
                 on:change=speak
             />
-            {strokes(text, view)}
+            {strokes(view, text)}
         </span>
         <span class="rung-tools">
             {button("↑", "Move up", Callback::new(move |()| shift(Direction::Up)))}

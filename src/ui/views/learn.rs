@@ -13,7 +13,7 @@ use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
 use crate::ui::page::worlds;
 use crate::ui::panels::controls::FamilyChoice;
-use crate::ui::panels::measures::{Number, caption_head, head, struck};
+use crate::ui::panels::measures::{Number, caption_head, head};
 use crate::ui::plot;
 
 const ANSWER_COLUMNS: &str =
@@ -349,14 +349,13 @@ fn measured(page: PageState, captions: Vec<String>, further: Further<'_>) -> Vec
     let extent = Extent::of(views.iter().flatten().map(|view| view.concentration));
     let row = |(caption, view): (String, Option<CaptionView>)| {
         let mark = view.as_ref().map(CaptionView::mark);
-        let unknown = view.as_ref().map(|view| view.unknown_words.clone());
-        let words = struck(&caption, &unknown.unwrap_or_default());
-        let kappa = view.map(|view| view.concentration);
+        let kappa = view.as_ref().map(|view| view.concentration);
+        let words = caption.clone();
         let bits = is_known.then(|| bits_of(&caption)).flatten();
         let further = further.map(|further| view! { <td class="number">{further(&caption)}</td> });
         view! {
             <tr data-measured=caption.clone() style:--certainty=plot::certainty(mark)>
-                {caption_head(move || mark, words)}
+                {caption_head(move || view.clone(), move || words.clone())}
                 <td class="plotted">{plot::bar(move || kappa, move || extent)}</td>
                 <Number field="measured-kappa" value=Signal::stored(kappa) show=three_significant/>
                 <Number field="measured-bits" value=Signal::stored(bits) show=three_significant/>

@@ -63,9 +63,13 @@ fn ClassControls(classes: Memo<Classes>) -> impl IntoView {
         let names = page
             .cache
             .with(|cache| classes.with(|classes| classes.unread(cache, family)));
-        let named = names.join(", ");
-        (!names.is_empty())
-            .then(|| view! { "Not read by the model, and so no answer: "<s>{named}</s> })
+        match names.is_empty() {
+            true => String::new(),
+            false => format!(
+                "Not read by the model, and so no answer: {}.",
+                names.join(", ")
+            ),
+        }
     };
     view! {
         <div class="class-controls">
@@ -253,19 +257,13 @@ fn ClassRow(
     let cosine = move || read(|known, i| known.cosines.get(i).copied());
     let share =
         move || read(|known, i| known.shares.get(i).copied().filter(|share| !share.is_nan()));
+    let words = name.clone();
     let is_unread = move || {
         let is_read = judgement.with(|known| known.as_ref()?.is_read.get(i).copied());
         is_read == Some(false)
     };
-    let words = name.clone();
-    let words = move || match is_unread() {
-        true => {
-            view! { <s>{words.clone()}</s><span class="hidden">" (not read)"</span> }.into_any()
-        }
-        false => words.clone().into_any(),
-    };
     view! {
-        <tr data-class=name class:unread=is_unread>
+        <tr data-class=name class:illegible=is_unread>
             <th scope="row"><span class="words">{words}</span></th>
             <td class="plotted">{plot::bar(own_nats, move || nats.get())}</td>
             <Number field="class-nats" value=Signal::derive(own_nats) show=signed/>

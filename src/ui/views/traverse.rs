@@ -8,7 +8,7 @@ use crate::explorer::{
 use crate::ui::page::pictures::written_captions;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::{PictureStrip, chosen_alt};
-use crate::ui::panels::measures::{Number, caption_head, head, struck};
+use crate::ui::panels::measures::{Number, caption_head, head};
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
@@ -139,11 +139,12 @@ fn Way(
 fn met_row(met: MetCaption) -> AnyView {
     let (caption, nats) = (met.caption, met.pair.nats);
     let (mark, kappa) = (Some(caption.mark()), caption.concentration);
+    let (text, words) = (caption.caption.clone(), caption.caption.clone());
     let known = |value: f64| Signal::stored(Some(value));
     view! {
-        <tr data-met=caption.caption.clone() style:--certainty=plot::certainty(mark)>
+        <tr data-met=text style:--certainty=plot::certainty(mark)>
             <Number field="met-share" value=known(met.share) show=percent/>
-            {caption_head(move || mark, struck(&caption.caption, &caption.unknown_words))}
+            {caption_head(move || Some(caption.clone()), move || words.clone())}
             <Number field="met-kappa" value=known(kappa) show=three_significant/>
             <Number field="met-nats" value=known(nats) show=three_significant/>
         </tr>

@@ -91,13 +91,8 @@ fn WordRow(
     let kappa = move || read(|word| Some(word.prefix.as_ref()?.concentration));
     let without_kappa = number(|word| Some(word.without.as_ref()?.concentration));
     let text = move || word.with(|word| word.as_ref().map(|word| word.variant.word.clone()));
-    let struck = move || {
-        let is_unknown = word.with(|word| word.as_ref().is_some_and(|word| word.is_unknown));
-        match is_unknown {
-            true => view! { <s>{text}</s> }.into_any(),
-            false => text.into_any(),
-        }
-    };
+    let words = move || text().unwrap_or_default();
+    let of_prefix = move || word.with(|word| word.as_ref()?.prefix.clone());
     let prefix = move || word.with(|word| word.as_ref().map(|word| word.variant.prefix.clone()));
     let without = move || {
         let rest = |word: &WordView| word.variant.without.clone();
@@ -106,7 +101,7 @@ fn WordRow(
     };
     view! {
         <tr data-word=text style:--certainty=move || plot::certainty(mark())>
-            {caption_head(mark, struck)}
+            {caption_head(of_prefix, words)}
             <td class="plotted" title=prefix>{plot::bar(kappa, move || kappas.get())}</td>
             <Number field="prefix-kappa" value=Signal::derive(kappa) show=three_significant/>
             <Number field="prefix-change" value=number(|word| word.prefix_change) show=signed/>

@@ -6,7 +6,7 @@ use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView, free_offs
 use crate::scenes::parse;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
-use crate::ui::panels::measures::{Number, caption_head, foot, head, struck};
+use crate::ui::panels::measures::{Number, caption_head, foot, head};
 use crate::ui::panels::prose::about;
 use crate::ui::panels::worlds::WayBack;
 use crate::ui::plot;
@@ -125,14 +125,8 @@ fn CaptionOfDrawing(
         })
     };
     let own = text.clone();
-    let struck = move || {
-        let unknown = view.with(|view| {
-            view.as_ref()
-                .map(|(caption, _)| caption.unknown_words.clone())
-        });
-        struck(&own, &unknown.unwrap_or_default())
-    };
-    let head = caption_head(mark, struck);
+    let of_caption = move || view.with(|view| view.as_ref().map(|(caption, _)| caption.clone()));
+    let head = caption_head(of_caption, move || own.clone());
     let is_best = move || best.with(|best| words.with_value(|text| best.as_ref() == Some(text)));
     view! {
         <tr
