@@ -304,7 +304,7 @@ pub struct Comparison {
     pub captions: Vec<CaptionTokens>,
     /// The pictures that were known, in the order asked.
     pub images: Vec<String>,
-    /// CLIP's cosine of each caption × picture, captions outermost.
+    /// The encoder's cosine of each caption × picture, captions outermost.
     pub cosines: Vec<f64>,
     /// Milliseconds the engine took.
     pub millis: f64,
@@ -440,7 +440,7 @@ pub struct CaptionReading {
 /// One caption against one picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairReading {
-    /// CLIP's own cosine between text and image embedding.
+    /// The encoder's own cosine between text and image embedding.
     pub cosine: f64,
     /// Cosine between the caption's mean direction and the image embedding, under each family.
     pub mean_direction_cosine: PerFamily<f64>,

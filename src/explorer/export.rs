@@ -10,7 +10,7 @@ use super::world::World;
 use crate::numerics::Family;
 
 /// Columns of the CSV, and keys of the JSON objects.
-const COLUMNS: [&str; 7] = [
+const COLUMNS: [&str; 8] = [
     "caption",
     "kappa",
     "image",
@@ -18,18 +18,19 @@ const COLUMNS: [&str; 7] = [
     "log_density",
     "cosine",
     "posterior",
+    "is_read",
 ];
 
 /// CSV with a line for each caption and picture after the header; numbers in full.
 pub fn csv(state: &ExplorerState, readings: &Readings) -> String {
-    let rows = rows(state, readings, quoted).map(|row| row.join(","));
+    let rows = rows(state, readings, quoted, "").map(|row| row.join(","));
     let lines = std::iter::once(COLUMNS.join(",")).chain(rows);
     lines.map(|line| line + "\n").collect()
 }
 
 /// JSON with the family and an object for each caption and picture; numbers in full.
 pub fn json(state: &ExplorerState, readings: &Readings) -> String {
-    let objects = rows(state, readings, json_text).map(|row| {
+    let objects = rows(state, readings, json_text, "null").map(|row| {
         let fields = COLUMNS.iter().zip(row);
         let fields = fields.map(|(name, value)| format!("\"{name}\":{value}"));
         format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
@@ -64,11 +65,12 @@ pub fn data_address(kind: &str, text: &str) -> String {
     format!("data:{kind};charset=utf-8,{}", escape(text))
 }
 
-/// The values of [`COLUMNS`] for each caption and picture.
+/// The values of [`COLUMNS`] for each caption and picture, with a word for a share that an unread caption does not have.
 fn rows<'a>(
     state: &'a ExplorerState,
     readings: &'a Readings,
     text: fn(&str) -> String,
+    nothing: &'a str,
 ) -> impl Iterator<Item = [String; COLUMNS.len()]> {
     state.captions.iter().flat_map(move |caption| {
         let view = readings.caption(caption.key);
@@ -81,7 +83,11 @@ fn rows<'a>(
                 pair.nats.to_string(),
                 pair.log_density.to_string(),
                 pair.cosine.to_string(),
-                pair.posterior.to_string(),
+                match pair.posterior.is_nan() {
+                    true => nothing.to_owned(),
+                    false => pair.posterior.to_string(),
+                },
+                (!view.is_unread()).to_string(),
             ])
         })
     })

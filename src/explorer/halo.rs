@@ -38,14 +38,24 @@ impl HaloShape {
     }
 }
 
-/// How a halo looks at a percentile of 1/κ, for a screen reader.
-pub fn halo_text(percentile: f64) -> &'static str {
-    match percentile {
-        p if p < 20.0 => "in focus",
-        p if p < 40.0 => "nearly in focus",
-        p if p < 60.0 => "soft",
-        p if p < 80.0 => "out of focus",
-        _ => "a wide mist",
+/// What the halo of a caption shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HaloMark {
+    /// Light, at this percentile of 1/κ.
+    At(f64),
+    /// A dashed line without colour: the model cannot read the caption.
+    Unread,
+}
+
+/// How a halo looks, for a screen reader.
+pub fn halo_text(mark: HaloMark) -> &'static str {
+    match mark {
+        HaloMark::Unread => "a dashed outline: not read",
+        HaloMark::At(p) if p < 20.0 => "in focus",
+        HaloMark::At(p) if p < 40.0 => "nearly in focus",
+        HaloMark::At(p) if p < 60.0 => "soft",
+        HaloMark::At(p) if p < 80.0 => "out of focus",
+        HaloMark::At(_) => "a wide mist",
     }
 }
 

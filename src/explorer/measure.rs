@@ -3,10 +3,10 @@
 /// What the bars of the matrix show, and what captions are ranked by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Measure {
-    /// Nats above uniform, in which κ takes part.
+    /// Evidence over a blind guess in nats, in which κ takes part.
     #[default]
     Likelihood,
-    /// CLIP's own cosine, which knows no κ.
+    /// The encoder's own cosine, which knows no κ.
     Cosine,
 }
 
@@ -16,7 +16,7 @@ pub enum SecondNumber {
     /// Posterior over captions.
     #[default]
     Posterior,
-    /// CLIP's own cosine.
+    /// The encoder's own cosine.
     Cosine,
     /// Logarithm of the density itself.
     LogDensity,

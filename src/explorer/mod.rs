@@ -7,6 +7,7 @@ mod export;
 mod extent;
 mod halo;
 mod latest_queue;
+mod legibility;
 mod link;
 mod locks;
 mod measure;
@@ -24,13 +25,15 @@ mod world;
 pub use captions::{CaptionList, Direction, KeyedCaption};
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
-pub use halo::{HaloShape, halo_text};
+pub use halo::{HaloMark, HaloShape, halo_text};
 pub use latest_queue::{LatestQueue, Out, Priority};
+pub use legibility::{Legibility, pieces};
 pub use link::{decode, encode, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use measure::{Measure, SecondNumber};
-pub use number::{file_size, percent, round_number, signed, three_significant};
+pub use number::{file_size, nats_text, percent, round_number, signed, three_significant};
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
+pub use readings::best::{Standing, free_offset};
 pub use readings::cache::{AnswerSource, ReadingCache};
 pub use readings::caption_view::CaptionView;
 pub use readings::cosines::{Compared, CosineView, Cosines};
@@ -48,7 +51,7 @@ pub use supervisor::{
 };
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, formula, formula_with_numbers,
-    measure_text, ordinal, rank_text, spoken, tokens_note,
+    measure_text, ordinal, rank_text, share_text, spoken, tokens_note,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;
@@ -67,9 +70,11 @@ pub use views::ladder::{
     BUILT_IN_LADDERS, Ladder, MAX_RUNGS, RungStep, RungView, bits_of, built_in_ladder, ladder_text,
     rung_text, rung_views, step_text,
 };
-pub use views::learn::{KappaFailure, Lesson, LessonQuestion, Lessons, TourStep, answer_text};
+pub use views::learn::{
+    KappaFailure, Lesson, LessonQuestion, Lessons, TourStep, answer_text, truth_text,
+};
 pub use views::none_of_these::{
-    Classes, Judgement, MAX_CLASSES, is_disputed, judgement_text, thousandths,
+    Answer, Classes, Judgement, MAX_CLASSES, answer_name, is_disputed, judgement_text, thousandths,
 };
 pub use views::studio::drawing::{Drawing, DrawnObject, bmp, value_name};
 pub use views::studio::scene_search::{N_WANTED, SceneSearch};

@@ -40,10 +40,21 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// κ and percentile of a caption, for a screen reader.
-pub(super) fn spoken_numbers(kappa: f64, percentile: f64) -> String {
+/// Nats with three significant figures; those within what training leaves free of zero are as good as zero.
+pub fn nats_text(nats: f64, is_near_zero: bool) -> String {
+    match is_near_zero {
+        true => "≈ 0".into(),
+        false => three_significant(nats),
+    }
+}
+
+/// κ and percentile of a caption, for a screen reader; a caption that cannot be read has no percentile.
+pub(super) fn spoken_numbers(kappa: f64, percentile: Option<f64>) -> String {
+    let Some(percentile) = percentile else {
+        return "the model cannot read it.".into();
+    };
     let (kappa, share) = (three_significant(kappa), percent(percentile / 100.0));
-    format!("kappa {kappa}, vaguer than {share} of the reference captions.")
+    format!("kappa {kappa}, vaguer than {share} of sample captions.")
 }
 
 /// A size in bytes with its unit, such as `6.2 MB`.

@@ -1,9 +1,9 @@
 //! Texts about readings: notes, marks, sentences for screen readers, and the formula with its numbers.
 
-use std::collections::BTreeSet;
-
+use super::legibility::Legibility;
 use super::measure::{Measure, SecondNumber};
-use super::number::{percent, spoken_numbers, three_significant};
+use super::number::{nats_text, percent, spoken_numbers, three_significant};
+use super::readings::best::{Standing, free_offset};
 use super::readings::caption_view::CaptionView;
 use super::readings::pair_view::PairView;
 use crate::numerics::Family;
@@ -24,45 +24,55 @@ pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
     let Some(view) = view.filter(|view| view.caption == text) else {
         return String::new();
     };
-    tokens_note(&CaptionTokens {
-        caption: view.caption.clone(),
-        n_tokens: view.n_tokens,
-        truncated: view.truncated,
-        unknown_words: view.unknown_words.clone(),
-    })
+    let cut = cut_note(view.truncated, view.n_tokens);
+    [unread_note(view.legibility, &view.unknown_words), cut].concat()
 }
 
-/// Note about tokens that were cut off and words the model does not know; empty if there are none.
+/// Note about a caption that a model without adapters has compared; empty if there is nothing to say.
 pub fn tokens_note(tokens: &CaptionTokens) -> String {
-    let mut notes = Vec::new();
-    if tokens.truncated {
-        notes.push(format!(
-            "Only its first {} tokens were read: the model takes no more.",
-            tokens.n_tokens
-        ));
-    }
-    let unknown: BTreeSet<&String> = tokens.unknown_words.iter().collect();
-    let named = unknown
-        .iter()
-        .take(MAX_NAMED_WORDS)
-        .map(|word| format!("“{word}”"));
-    let named = named.collect::<Vec<_>>().join(", ");
-    match unknown.len() {
-        0 => {}
-        1 => notes.push(format!("The model has never seen the word {named}.")),
-        n if n > MAX_NAMED_WORDS => notes.push(format!(
-            "The model has never seen {n} of these words, such as {named}."
-        )),
-        _ => notes.push(format!("The model has never seen the words {named}.")),
-    }
-    notes.join(" ")
+    let legibility = Legibility::of(&tokens.caption, &tokens.unknown_words, None);
+    let cut = cut_note(tokens.truncated, tokens.n_tokens);
+    [unread_note(legibility, &tokens.unknown_words), cut].concat()
 }
 
-/// The mark of a pair that is best among its column's captions, among its row's pictures, or both.
-pub fn best_text(is_best_caption: bool, is_best_picture: bool) -> &'static str {
-    match (is_best_caption, is_best_picture) {
-        (true, true) => "best both ways",
+/// What the model could not read and why; empty where it read all.
+pub(super) fn unread_note(legibility: Legibility, unknown: &[String]) -> String {
+    let named = unknown.iter().take(MAX_NAMED_WORDS);
+    let named: Vec<String> = named.map(|word| format!("“{word}”")).collect();
+    let more = match unknown.len() > MAX_NAMED_WORDS {
+        true => " and others",
+        false => "",
+    };
+    let named = named.join(", ") + more;
+    match legibility {
+        Legibility::Whole if unknown.is_empty() => String::new(),
+        Legibility::Whole | Legibility::InPart => {
+            format!("Left out, for the model has never met it: {named}. ")
+        }
+        Legibility::UnknownWords => {
+            format!("The model cannot read this: it has never met {named}. ")
+        }
+        Legibility::OutOfDistribution => {
+            "The model cannot read this: it is unlike every caption of its training. ".into()
+        }
+    }
+}
+
+fn cut_note(truncated: bool, n_tokens: usize) -> String {
+    match truncated {
+        true => {
+            format!("Only its first {n_tokens} tokens were read: the model takes no more. ")
+        }
+        false => String::new(),
+    }
+}
+
+/// The mark of a pair that is best among its column's captions, among its row's pictures, or both, or tied.
+pub fn best_text(standing: Standing) -> &'static str {
+    match (standing.is_best_caption, standing.is_best_picture) {
+        (true, true) => "best match for both",
         (true, false) => "best caption",
+        _ if standing.is_tied => "tie",
         (false, true) => "best picture",
         (false, false) => "",
     }
@@ -105,7 +115,7 @@ pub fn dispute_text(n_disputed: usize, n_pictures: usize) -> String {
 /// The measure of the bars, with its unit.
 pub fn measure_text(measure: Measure) -> &'static str {
     match measure {
-        Measure::Likelihood => "nats above uniform",
+        Measure::Likelihood => "evidence over a blind guess (nats)",
         Measure::Cosine => "the encoder’s cosine",
     }
 }
@@ -119,13 +129,34 @@ pub fn beside_text(pair: &PairView, beside: SecondNumber) -> String {
     }
 }
 
-/// A caption's numbers for a screen reader, with its best picture and that picture's nats where there is one.
-pub fn spoken(view: &CaptionView, best: Option<(&str, f64)>) -> String {
+/// How many times another caption's share is that of a caption with one nat less, in a sentence; the page's own account
+/// of nats counts 2.7.
+pub fn share_text(logit_scale: f64) -> String {
+    let (scale, times) = (
+        three_significant(logit_scale),
+        three_significant(logit_scale.exp()),
+    );
+    format!(
+        "One nat more makes a picture 2.7 times as likely, and a share {times} times as large: shares weigh nats by \
+         τ = {scale}, which the model learned with κ. Captions within {} nats of each other are a tie.",
+        three_significant(free_offset(logit_scale))
+    )
+}
+
+/// A caption's numbers for a screen reader, with its best picture and that pair where there is one.
+pub fn spoken(view: &CaptionView, best: Option<(&str, &PairView)>) -> String {
     let numbers = spoken_numbers(view.concentration, view.percentile);
-    let best = best.map_or_else(String::new, |(alt, nats)| {
-        format!(" Best picture: {alt}, {} nats.", three_significant(nats))
+    let note = unread_note(view.legibility, &view.unknown_words);
+    let best = best.map_or_else(String::new, |(alt, pair)| {
+        let nats = nats_text(pair.nats, pair.is_near_zero);
+        match pair.standing.is_best_picture {
+            true => format!(" Best picture: {alt}, {nats} nats."),
+            false => format!(" No picture is clearly best; {alt} has {nats} nats."),
+        }
     });
-    format!("{}: {numbers}{best}", view.caption)
+    format!("{}: {numbers}{best} {note}", view.caption)
+        .trim_end()
+        .to_owned()
 }
 
 /// A family's name.
@@ -136,7 +167,7 @@ pub fn family_name(family: Family) -> &'static str {
     }
 }
 
-/// Formula of the nats above uniform.
+/// Formula of the nats.
 pub fn formula(family: Family) -> &'static str {
     match family {
         Family::VonMisesFisher => "nats = κ · t + ln C(κ) − ln C(0)",
@@ -144,7 +175,7 @@ pub fn formula(family: Family) -> &'static str {
     }
 }
 
-/// Formula of the nats above uniform, with a pair's numbers put in.
+/// Formula of the nats, with a pair's numbers put in.
 pub fn formula_with_numbers(family: Family, concentration: f64, pair: &PairView) -> String {
     let [nats, kappa, cosine, normalizer] = [
         pair.nats,
@@ -168,11 +199,12 @@ mod tests {
             caption: "a red star".into(),
             concentration: 12.345,
             uncertainty: 1.0 / 12.345,
-            percentile: 23.0,
+            percentile: Some(23.0),
             n_tokens: 3,
             truncated: false,
             unknown_words: unknown_words.iter().map(|&word| word.to_owned()).collect(),
             familiarity: None,
+            legibility: Legibility::of("a red star", &[], None),
         }
     }
 
@@ -207,20 +239,68 @@ mod tests {
     }
 
     #[test]
-    fn many_unknown_words_are_counted_and_few_named() {
-        let many = view(&["a1", "a1", "b2", "c3", "d4", "e5", "f6", "g7"]);
+    fn of_many_unknown_words_a_few_are_named() {
+        let many = view(&["a1", "b2", "c3", "d4", "e5", "f6", "g7"]);
         let note = caption_note("a red star", Some(&many));
+        let is_short = note.contains("“a1”") && note.contains("and others") && !note.contains("f6");
+        assert!(is_short, "the note was: {note}");
+    }
+
+    #[test]
+    fn the_note_says_whether_a_caption_was_read_at_all() {
+        let puppy = ["puppy".to_owned()];
+        for (legibility, start) in [
+            (Legibility::InPart, "Left out"),
+            (
+                Legibility::UnknownWords,
+                "The model cannot read this: it has never met “puppy”",
+            ),
+            (
+                Legibility::OutOfDistribution,
+                "The model cannot read this: it is unlike",
+            ),
+        ] {
+            let note = unread_note(legibility, &puppy);
+            assert!(note.starts_with(start), "{legibility:?}: {note}");
+        }
+        assert_eq!(unread_note(Legibility::Whole, &[]), "", "all was read");
+    }
+
+    #[test]
+    fn the_sentence_about_shares_counts_with_the_models_scale() {
+        let sentence = share_text(2.0);
+        let counts = ["a share 7.39 times", "τ = 2.00", "within 0.500 nats"];
         assert!(
-            note.contains("7 of these words") && !note.contains("f6"),
-            "the note was: {note}"
+            counts.iter().all(|part| sentence.contains(part)),
+            "{sentence}"
         );
     }
 
     #[test]
     fn the_spoken_sentence_names_all_its_numbers() {
-        let sentence = spoken(&view(&[]), Some(("a star", 4.5)));
-        let expected = "a red star: kappa 12.3, vaguer than 23 % of the reference captions. Best picture: a star, 4.50 nats.";
-        assert_eq!(sentence, expected, "for κ = 12.345 at the 23rd percentile");
+        let pair = |is_best_picture| PairView {
+            nats: 4.5,
+            log_density: 0.0,
+            cosine: 0.0,
+            mean_direction_cosine: 0.0,
+            log_normalizer_ratio: 0.0,
+            posterior: 0.5,
+            is_near_zero: false,
+            standing: Standing {
+                is_best_picture,
+                ..Standing::default()
+            },
+            likelihood_rank: 1,
+            cosine_rank: 1,
+        };
+        let start = "a red star: kappa 12.3, vaguer than 23 % of sample captions.";
+        for (is_best, end) in [
+            (true, "Best picture: a star, 4.50 nats."),
+            (false, "No picture is clearly best; a star has 4.50 nats."),
+        ] {
+            let sentence = spoken(&view(&[]), Some(("a star", &pair(is_best))));
+            assert_eq!(sentence, format!("{start} {end}"), "for κ = 12.345");
+        }
     }
 
     #[test]

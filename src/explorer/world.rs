@@ -153,6 +153,17 @@ impl World {
         }
     }
 
+    /// What is said of a picture that its model was not made for.
+    #[must_use]
+    pub fn unfamiliar_picture(self) -> &'static str {
+        match self {
+            Self::Photographs => {
+                "Not a photograph like those it learned from: these numbers mean little"
+            }
+            Self::Scenes => "Not a drawing: these numbers mean little",
+        }
+    }
+
     /// Side in pixels of pictures that are corrupted before its model reads them: about what the model sees.
     #[must_use]
     pub fn picture_side(self) -> u32 {

@@ -17,6 +17,7 @@ mod harness;
 mod http;
 mod layout;
 mod learning;
+mod legibility;
 mod links;
 mod models;
 mod pictures;

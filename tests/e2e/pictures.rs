@@ -84,7 +84,7 @@ mod built_page {
     fn a_picture_from_elsewhere_is_called_so() {
         let (server, browser) = (Server::start(), Browser::start());
         open_ready(&browser, &server.address("?backend=cpu"));
-        let known = "outside what it knows";
+        let known = "Not a drawing";
         assert!(!text(&browser).contains(known), "the gallery is known");
         let screenshot = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/preview.png");
         add_picture(&browser, &screenshot);

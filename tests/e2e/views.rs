@@ -4,7 +4,7 @@ mod built_page {
     use std::fs;
 
     use kappascope::corruption::Misspelling;
-    use kappascope::explorer::{Drawing, drawing_file};
+    use kappascope::explorer::{Drawing, drawing_file, free_offset};
     use kappascope::numerics::Family;
     use kappascope::scenes::{information, parse};
     use serde_json::{Value, json};
@@ -87,7 +87,10 @@ mod built_page {
             &[],
         );
         let marked = marked.as_str().unwrap_or_default().to_owned();
-        assert!(marked.contains("wider"), "the second rung says {marked:?}");
+        assert!(
+            marked.contains("less specific, as it should be"),
+            "the second rung says {marked:?}"
+        );
     }
 
     #[test]
@@ -244,12 +247,18 @@ mod built_page {
                 .map(|pair| pair[key].as_f64().expect("a number"))
                 .collect()
         };
-        let rank = |values: &[f64], i: usize| {
-            1 + values.iter().filter(|other| **other > values[i]).count()
+        let recorded: Value =
+            serde_json::from_str(include_str!("../../public/examples/scenes/start.json"))
+                .expect("the file is ours");
+        let scale = recorded["card"]["logit_scale"]["vmf"].as_f64();
+        let offset = free_offset(scale.expect("a number"));
+        let rank = |values: &[f64], i: usize, margin: f64| {
+            let is_above = |other: &&f64| **other > values[i] + margin;
+            1 + values.iter().filter(is_above).count()
         };
         let (nats, cosines) = (column("nats"), column("cosine"));
         let expected: Vec<String> = (0..captions.len())
-            .map(|i| match (rank(&cosines, i), rank(&nats, i)) {
+            .map(|i| match (rank(&cosines, i, 0.0), rank(&nats, i, offset)) {
                 (before, after) if before == after => String::new(),
                 (before, after) => format!("{} → {}", ordinal(before), ordinal(after)),
             })

@@ -232,7 +232,7 @@ pub(crate) mod tests {
         let missing = cache.missing(&request(&["a"], &[]));
         assert_eq!(missing.captions, ["a"], "the new engine is asked");
         let view = cache.caption("a", Family::VonMisesFisher);
-        let percentile = view.map(|view| view.percentile);
+        let percentile = view.and_then(|view| view.percentile);
         assert_eq!(percentile, Some(75.0), "1/4 lies above three of four");
     }
 

@@ -1,5 +1,7 @@
 //! One caption's numbers under one family.
 
+use crate::explorer::halo::HaloMark;
+use crate::explorer::legibility::Legibility;
 use crate::metrics::percentile_of;
 use crate::numerics::Family;
 use crate::protocol::{CaptionReading, Familiarity, ModelCard};
@@ -13,8 +15,8 @@ pub struct CaptionView {
     pub concentration: f64,
     /// The paper's uncertainty, 1/κ.
     pub uncertainty: f64,
-    /// Share, in percent, of the reference captions that are less vague.
-    pub percentile: f64,
+    /// Share, in percent, of the reference captions that are less vague; `None` where the caption cannot be read.
+    pub percentile: Option<f64>,
     /// Tokens between start and end.
     pub n_tokens: usize,
     /// Whether the caption was cut.
@@ -23,6 +25,8 @@ pub struct CaptionView {
     pub unknown_words: Vec<String>,
     /// How like the captions of the model's training it is; `None` where the model cannot tell.
     pub familiarity: Option<Familiarity>,
+    /// How much of it the model can read.
+    pub legibility: Legibility,
 }
 
 impl CaptionView {
@@ -35,15 +39,32 @@ impl CaptionView {
         let concentration = *reading.concentration.get(family);
         let uncertainty = 1.0 / concentration;
         let references = card.reference_uncertainty.get(family);
+        let legibility = Legibility::of(
+            &reading.caption,
+            &reading.unknown_words,
+            reading.familiarity,
+        );
+        let percentile = percentile_of(references, uncertainty);
         Self {
             caption: reading.caption.clone(),
             concentration,
             uncertainty,
-            percentile: percentile_of(references, uncertainty),
+            percentile: (!legibility.is_unread()).then_some(percentile),
             n_tokens: reading.n_tokens,
             truncated: reading.truncated,
             unknown_words: reading.unknown_words.clone(),
             familiarity: reading.familiarity,
+            legibility,
         }
+    }
+
+    /// What its halo shows.
+    pub fn mark(&self) -> HaloMark {
+        self.percentile.map_or(HaloMark::Unread, HaloMark::At)
+    }
+
+    /// Whether the model can make nothing of it.
+    pub fn is_unread(&self) -> bool {
+        self.legibility.is_unread()
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::best::best_of_column_and_row;
+use super::best::{Standing, fill_standings};
 use crate::explorer::extent::Extent;
+use crate::explorer::legibility::Legibility;
 use crate::explorer::state::ExplorerState;
 use crate::protocol::{CaptionTokens, Comparison};
 
@@ -28,12 +29,10 @@ pub struct Cosines {
 /// One caption against one picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CosineView {
-    /// CLIP's cosine.
+    /// The encoder's cosine.
     pub cosine: f64,
-    /// Whether no other caption shown has a greater one with this picture.
-    pub is_best_caption: bool,
-    /// Whether no other picture shown has a greater one with this caption.
-    pub is_best_picture: bool,
+    /// How it stands among the pairs shown.
+    pub standing: Standing,
 }
 
 impl Cosines {
@@ -50,22 +49,38 @@ impl Cosines {
             let row = comparison.cosines.get(row)?;
             Some((*key, shown.iter().map(|&i| row[i]).collect()))
         };
-        let rows = keys.iter().enumerate().filter_map(row);
-        let (rows, grid): (Vec<u64>, Vec<Vec<f64>>) = rows.unzip();
-        let view = |(cosine, [is_best_caption, is_best_picture]): (&f64, [bool; 2])| CosineView {
-            cosine: *cosine,
-            is_best_caption,
-            is_best_picture,
+        let views = |row: Vec<f64>| -> Vec<CosineView> {
+            let view = |cosine| CosineView {
+                cosine,
+                standing: Standing::default(),
+            };
+            row.into_iter().map(view).collect()
         };
+        let rows = keys.iter().enumerate().filter_map(row);
+        let mut rows: Vec<(u64, Vec<CosineView>)> =
+            rows.map(|(key, row)| (key, views(row))).collect();
+        let extent = Extent::of(rows.iter().flat_map(|(_, row)| row).map(|view| view.cosine));
+        let is_unread = |key: &u64| {
+            let mut tokens = keys.iter().zip(&comparison.captions);
+            tokens.any(|(known, tokens)| known == key && legibility(tokens).is_unread())
+        };
+        let read = rows.iter_mut().filter(|(key, _)| !is_unread(key));
+        let mut read: Vec<&mut Vec<CosineView>> = read.map(|(_, row)| row).collect();
+        fill_standings(
+            &mut read,
+            |view| view.cosine,
+            0.0,
+            |view, standing| {
+                view.standing = standing;
+            },
+        );
         let names = || shown.iter().map(|&i| images[i].clone());
-        let views = grid.iter().zip(best_of_column_and_row(&grid));
-        let views =
-            views.map(|(row, marks)| names().zip(row.iter().zip(marks).map(view)).collect());
+        let named = |(key, row): (u64, Vec<CosineView>)| (key, names().zip(row).collect());
         let tokens = comparison.captions.iter().cloned();
         Self {
             captions: keys.iter().copied().zip(tokens).collect(),
-            pairs: rows.into_iter().zip(views).collect(),
-            extent: Extent::of(grid.iter().flatten().copied()),
+            pairs: rows.into_iter().map(named).collect(),
+            extent,
         }
     }
 
@@ -78,6 +93,11 @@ impl Cosines {
     pub fn pair(&self, key: u64, image: &str) -> Option<CosineView> {
         self.pairs.get(&key)?.get(image).copied()
     }
+}
+
+/// How much of a caption a model without adapters can read.
+fn legibility(tokens: &CaptionTokens) -> Legibility {
+    Legibility::of(&tokens.caption, &tokens.unknown_words, None)
 }
 
 #[cfg(test)]
@@ -117,7 +137,7 @@ mod tests {
         );
         let marks = |key, image| {
             let view = found.pair(key, image).expect("it was compared");
-            (view.is_best_caption, view.is_best_picture)
+            (view.standing.is_best_caption, view.standing.is_best_picture)
         };
         assert_eq!(marks(1, "x"), (true, true), "{found:?}");
         assert_eq!(marks(1, "y"), (false, false), "{found:?}");
@@ -130,7 +150,7 @@ mod tests {
         let found = read(&["a dog"], &["y"], &["x", "y"], &[0.9, 0.1]);
         assert_eq!(found.pair(1, "x"), None, "it is not shown");
         let kept = found.pair(1, "y").expect("it is shown");
-        let is_best = kept.is_best_caption || kept.is_best_picture;
+        let is_best = kept.standing.is_best_caption || kept.standing.is_best_picture;
         assert!(!is_best, "nothing to be best among: {kept:?}");
         assert!(found.extent.highest < 0.5, "{:?}", found.extent);
     }

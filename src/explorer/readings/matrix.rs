@@ -2,15 +2,19 @@
 
 use std::collections::HashMap;
 
-use super::best::best_of_column_and_row;
+use super::best::{fill_standings, free_offset, n_above};
 use super::caption_view::CaptionView;
 use super::pair_view::{PairView, posterior};
 use super::snapshot::Snapshot;
 use crate::explorer::extent::Extent;
+use crate::explorer::measure::Measure;
 use crate::explorer::state::ExplorerState;
 
-/// Nats above uniform of the uniform distribution itself, which stands for "none of these".
+/// Nats of the uniform distribution itself, which stands for "none of these".
 const UNIFORM_NATS: f64 = 0.0;
+
+/// Percentile of 1/κ from which a caption is said to fit nearly any picture.
+const VAGUEST: f64 = 98.0;
 
 /// The numbers of a snapshot under one family.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,17 +46,32 @@ impl Readings {
         };
         let mut grid: Vec<Vec<PairView>> = rows.iter().map_while(row).collect();
         let measured = |pair: &PairView| pair.measured(state.measure);
-        fill_best(&mut grid, measured);
-        fill_ranks(&mut grid);
-        let none_nats = state.counts_none.then_some(UNIFORM_NATS);
-        let logit_scale = *snapshot.card.logit_scale.get(family);
-        let none_shares = fill_posterior(&mut grid, logit_scale, none_nats);
         let extent = Extent::of(grid.iter().flatten().map(measured));
-        let names = || columns.iter().map(|(_, id)| (*id).clone());
         let caption = |&(i, key): &(usize, u64)| Some((key, snapshot.caption(i, family)?));
+        let captions: HashMap<u64, CaptionView> = rows.iter().filter_map(caption).collect();
+        let is_read = |key: &u64| captions.get(key).is_some_and(|view| !view.is_unread());
+        // Captions that the model cannot read have numbers, and stand in no comparison.
+        let mut read: Vec<&mut Vec<PairView>> = grid
+            .iter_mut()
+            .zip(&rows)
+            .filter_map(|(pairs, (_, key))| is_read(key).then_some(pairs))
+            .collect();
+        let logit_scale = *snapshot.card.logit_scale.get(family);
+        let offset = free_offset(logit_scale);
+        let margin = match state.measure {
+            Measure::Likelihood => offset,
+            Measure::Cosine => 0.0,
+        };
+        fill_standings(&mut read, measured, margin, |pair, standing| {
+            pair.standing = standing;
+        });
+        fill_ranks(&mut read, offset);
+        let none_nats = state.counts_none.then_some(UNIFORM_NATS);
+        let none_shares = fill_posterior(&mut read, logit_scale, none_nats);
+        let names = || columns.iter().map(|(_, id)| (*id).clone());
         let pairs = grid.into_iter().map(|row| names().zip(row).collect());
         Self {
-            captions: rows.iter().filter_map(caption).collect(),
+            captions,
             pairs: rows.iter().map(|(_, key)| *key).zip(pairs).collect(),
             none_shares: names().zip(none_shares).collect(),
             extent,
@@ -69,14 +88,32 @@ impl Readings {
         self.pairs.get(&key)?.get(image)
     }
 
-    /// The caption with the most nats for a picture.
+    /// The caption with the most nats for a picture, of those that the model can read.
     pub fn best_caption(&self, image: &str) -> Option<u64> {
         let column = self
             .pairs
             .iter()
+            .filter(|(key, _)| self.is_read(**key))
             .filter_map(|(key, row)| Some((*key, row.get(image)?.nats)));
         let (key, _) = column.max_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(key)
+    }
+
+    fn is_read(&self, key: u64) -> bool {
+        self.caption(key).is_some_and(|view| !view.is_unread())
+    }
+
+    /// Why a caption that is as vague as can be has nats below zero; empty where it has none.
+    pub fn zero_note(&self, key: u64) -> &'static str {
+        let is_vaguest = |view: &CaptionView| view.percentile.is_some_and(|p| p >= VAGUEST);
+        let mut pairs = self.pairs.get(&key).into_iter().flatten();
+        let is_below = pairs.any(|(_, pair)| pair.nats < 0.0 && !pair.is_near_zero);
+        match self.caption(key).is_some_and(is_vaguest) && is_below {
+            true => {
+                "So vague that it fits nearly any picture: below zero it is not false, only others are likelier."
+            }
+            false => "",
+        }
     }
 
     /// The share of "none of these" for a picture, where it takes part.
@@ -95,36 +132,27 @@ impl Readings {
         (n_disputed, bests.len())
     }
 
-    /// The picture with the most nats under a caption.
+    /// The picture with the most nats under a caption that the model can read.
     pub fn best_picture(&self, key: u64) -> Option<&str> {
-        let row = self.pairs.get(&key)?;
+        let row = self.pairs.get(&key).filter(|_| self.is_read(key))?;
         let (id, _) = row.iter().max_by(|a, b| a.1.nats.total_cmp(&b.1.nats))?;
         Some(id)
     }
 }
 
-/// Marks the best captions and pictures.
-fn fill_best(grid: &mut [Vec<PairView>], measured: impl Fn(&PairView) -> f64) {
-    let values = grid.iter().map(|row| row.iter().map(&measured).collect());
-    let marks = best_of_column_and_row(&values.collect::<Vec<Vec<f64>>>());
-    let pairs = grid.iter_mut().flatten();
-    for (pair, mark) in pairs.zip(marks.into_iter().flatten()) {
-        [pair.is_best_caption, pair.is_best_picture] = mark;
-    }
-}
-
-/// Fills the ranks of each column, from 1 for the greatest; equals share a rank.
-fn fill_ranks(grid: &mut [Vec<PairView>]) {
-    let ranks = |values: &[f64]| -> Vec<usize> {
-        let rank = |value: &f64| 1 + values.iter().filter(|other| *other > value).count();
+/// Fills the ranks of each column, from 1 for the greatest; equals share a rank, as do nats within the free offset.
+fn fill_ranks(grid: &mut [&mut Vec<PairView>], offset: f64) {
+    let ranks = |values: &[f64], margin: f64| -> Vec<usize> {
+        let rank = |value: &f64| 1 + n_above(values, *value, margin);
         values.iter().map(rank).collect()
     };
-    for i_image in 0..grid.first().map_or(0, Vec::len) {
-        let column = |read: fn(&PairView) -> f64| {
+    for i_image in 0..grid.first().map_or(0, |row| row.len()) {
+        let column = |read: fn(&PairView) -> f64, margin| {
             let values = grid.iter().map(|row| read(&row[i_image]));
-            ranks(&values.collect::<Vec<f64>>())
+            ranks(&values.collect::<Vec<f64>>(), margin)
         };
-        let (likelihood, cosine) = (column(|pair| pair.nats), column(|pair| pair.cosine));
+        let likelihood = column(|pair| pair.nats, offset);
+        let cosine = column(|pair| pair.cosine, 0.0);
         for (row, ranks) in grid.iter_mut().zip(likelihood.into_iter().zip(cosine)) {
             (row[i_image].likelihood_rank, row[i_image].cosine_rank) = ranks;
         }
@@ -133,12 +161,12 @@ fn fill_ranks(grid: &mut [Vec<PairView>]) {
 
 /// Fills the posterior of each column, and returns the shares of a further candidate with so many nats for every picture.
 fn fill_posterior(
-    grid: &mut [Vec<PairView>],
+    grid: &mut [&mut Vec<PairView>],
     logit_scale: f64,
     further_nats: Option<f64>,
 ) -> Vec<f64> {
     let mut further_shares = Vec::new();
-    for i_image in 0..grid.first().map_or(0, Vec::len) {
+    for i_image in 0..grid.first().map_or(0, |row| row.len()) {
         let nats = grid.iter().map(|row| row[i_image].nats).chain(further_nats);
         let shares = posterior(nats, logit_scale);
         for (row, share) in grid.iter_mut().zip(&shares) {
@@ -152,7 +180,7 @@ fn fill_posterior(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explorer::measure::Measure;
+    use crate::explorer::readings::best::Standing;
     use crate::explorer::readings::cache::tests::{answer_of, card};
     use crate::explorer::state::ModelChoice;
     use crate::numerics::Family;
@@ -170,7 +198,7 @@ mod tests {
         let mut answer = answer_of(
             &[("a", 4.0), ("b", 30.0)],
             &["x", "y"],
-            &[0.3, 0.2, -0.1, 0.6],
+            &[0.5, 0.2, -0.1, 0.6],
         );
         for pair in &mut answer.pairs {
             pair.cosine /= 2.0;
@@ -209,7 +237,7 @@ mod tests {
         let readings = read(&page());
         let marks = |row: usize, id| {
             let pair = column(&readings, id)[row];
-            (pair.is_best_picture, pair.is_best_caption)
+            (pair.standing.is_best_picture, pair.standing.is_best_caption)
         };
         assert_eq!(marks(0, "x"), (true, true), "best for the first caption");
         assert_eq!(marks(1, "x"), (false, false), "nothing prefers this pair");
@@ -271,7 +299,7 @@ mod tests {
         for id in ["x", "y"] {
             for pair in column(&readings, id) {
                 let is_first = pair.cosine_rank == 1;
-                assert_eq!(pair.is_best_caption, is_first, "{pair:?} for {id}");
+                assert_eq!(pair.standing.is_best_caption, is_first, "{pair:?} for {id}");
             }
         }
     }
@@ -283,7 +311,7 @@ mod tests {
         let readings = Readings::new(&snapshot(&[1, 2]), &state);
         let pair = readings.pair(1, "x").expect("it was answered");
         assert_eq!(pair.posterior, 1.0, "one caption is left");
-        assert!(!pair.is_best_caption, "nothing is best among one");
+        assert!(!pair.standing.is_best_caption, "nothing is best among one");
         assert_eq!(readings.caption(2), None, "the other is not read");
     }
 
@@ -292,7 +320,7 @@ mod tests {
         let mut state = page();
         let percentile = |state: &ExplorerState| {
             let readings = read(state);
-            readings.caption(1).map(|view| view.percentile)
+            readings.caption(1)?.percentile
         };
         let [vmf, power_spherical] =
             [Family::VonMisesFisher, Family::PowerSpherical].map(|family| {
@@ -309,5 +337,36 @@ mod tests {
         short.answer.pairs.truncate(1);
         let readings = Readings::new(&short, &page());
         assert_eq!(readings.pair(2, "y"), None, "nothing is made up");
+    }
+
+    #[test]
+    fn a_caption_that_cannot_be_read_is_compared_with_nothing() {
+        let mut snapshot = snapshot(&[1, 2]);
+        snapshot.answer.captions[1].unknown_words = vec!["b".into()];
+        let readings = Readings::new(&snapshot, &page());
+        let view = readings.caption(2).expect("it was answered");
+        assert_eq!(view.percentile, None, "{view:?}");
+        for id in ["x", "y"] {
+            let [read, unread] = column(&readings, id);
+            assert_eq!(unread.standing, Standing::default(), "no mark: {unread:?}");
+            assert_eq!(unread.likelihood_rank, 0, "no rank: {unread:?}");
+            assert!(unread.posterior.is_nan(), "no share: {unread:?}");
+            assert_eq!(read.posterior, 1.0, "the other has it all");
+            assert_eq!(readings.best_caption(id), Some(1), "of those read");
+        }
+        assert_eq!(readings.best_picture(2), None, "and none is its best");
+    }
+
+    #[test]
+    fn below_zero_the_vaguest_caption_has_a_reason() {
+        let mut snapshot = snapshot(&[1, 2]);
+        snapshot.answer.captions[0].concentration.vmf = 2.0;
+        snapshot.answer.pairs[0].mean_direction_cosine.vmf = -0.9;
+        let readings = Readings::new(&snapshot, &page());
+        assert!(
+            readings.zero_note(1).starts_with("So vague"),
+            "1/κ above all"
+        );
+        assert_eq!(readings.zero_note(2), "", "it is not vague");
     }
 }

@@ -1,7 +1,7 @@
 //! Engines' answers as the page reads them: of the matrix, of captions that a view asks about, and of pictures that a
 //! view generates.
 
-mod best;
+pub(super) mod best;
 pub(super) mod cache;
 pub(super) mod caption_view;
 pub(super) mod cosines;

@@ -1,5 +1,6 @@
 //! One caption's numbers for one picture under one family, in f64.
 
+use super::best::{Standing, free_offset};
 use crate::explorer::measure::Measure;
 use crate::numerics::Family;
 use crate::protocol::{CaptionReading, ModelCard, PairReading};
@@ -11,21 +12,21 @@ pub struct PairView {
     pub nats: f64,
     /// The log-density itself.
     pub log_density: f64,
-    /// CLIP's own cosine.
+    /// The encoder's own cosine.
     pub cosine: f64,
     /// Cosine of the mean direction and the picture.
     pub mean_direction_cosine: f64,
     /// Logarithm of the normaliser minus that of the uniform distribution.
     pub log_normalizer_ratio: f64,
-    /// The caption's share among the captions shown, for this picture: softmax of τ · nats.
+    /// The caption's share among the captions shown, for this picture: softmax of τ · nats; NaN where it has none.
     pub posterior: f64,
-    /// Whether no other caption shown measures more for this picture.
-    pub is_best_caption: bool,
-    /// Whether no other picture shown measures more under this caption.
-    pub is_best_picture: bool,
+    /// Whether the nats are as good as zero, whose place training leaves free by so much.
+    pub is_near_zero: bool,
+    /// How it stands among the pairs shown.
+    pub standing: Standing,
     /// Rank of the caption for this picture by nats, from 1; 0 where it was not compared.
     pub likelihood_rank: usize,
-    /// Rank of the caption for this picture by CLIP's cosine, from 1; 0 where it was not compared.
+    /// Rank of the caption for this picture by the encoder's cosine, from 1; 0 where it was not compared.
     pub cosine_rank: usize,
 }
 
@@ -39,15 +40,16 @@ impl PairView {
     ) -> Self {
         let (embed_dim, concentration) = (card.embed_dim, *caption.concentration.get(family));
         let cosine = *reading.mean_direction_cosine.get(family);
+        let nats = family.log_likelihood_ratio(embed_dim, concentration, cosine);
         Self {
-            nats: family.log_likelihood_ratio(embed_dim, concentration, cosine),
+            nats,
             log_density: family.log_likelihood(embed_dim, concentration, cosine),
             cosine: reading.cosine,
             mean_direction_cosine: cosine,
             log_normalizer_ratio: family.log_normalizer_ratio(embed_dim, concentration),
             posterior: f64::NAN,
-            is_best_caption: false,
-            is_best_picture: false,
+            is_near_zero: nats.abs() <= free_offset(*card.logit_scale.get(family)),
+            standing: Standing::default(),
             likelihood_rank: 0,
             cosine_rank: 0,
         }

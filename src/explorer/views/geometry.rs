@@ -96,7 +96,7 @@ pub struct PictureTick {
     pub image: String,
     /// Cosine to the mean direction under each family; the families have mean directions of their own.
     pub cosine: PerFamily<f64>,
-    /// Nats above uniform under each family.
+    /// Evidence over a blind guess in nats under each family.
     pub nats: PerFamily<f64>,
 }
 

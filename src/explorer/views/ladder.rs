@@ -1,9 +1,11 @@
 //! The view of a ladder: captions from the general to the specific, and whether κ rises with each.
 
 use crate::explorer::captions::CaptionList;
+use crate::explorer::legibility::{Legibility, is_letter};
 use crate::explorer::number::{spoken_numbers, three_significant};
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::caption_view::CaptionView;
+use crate::explorer::text::unread_note;
 use crate::explorer::world::{FIRST_OF_PHOTOGRAPHS, FIRST_OF_SCENES, World};
 use crate::numerics::Family;
 use crate::scenes::{information, parse};
@@ -125,17 +127,38 @@ pub fn built_in_ladder(ladder: &Ladder) -> Option<usize> {
     BUILT_IN_LADDERS.iter().position(is_same)
 }
 
+/// Words by which a longer caption need not say more than the one that it holds.
+const OPENING_WORDS: [&str; 8] = ["any", "except", "no", "nor", "not", "or", "some", "without"];
+/// Bits that are as good as none: those of captions with several objects are sampled.
+const FREE_BITS: f64 = 0.1;
+
+/// What a rung says against the one above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Says {
+    More,
+    TheSame,
+    Less,
+    /// Nobody has settled which of the two says more.
+    Unsettled,
+}
+
 /// Change of κ from one rung to the next, against what the words say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RungStep {
     /// It is the first rung, or numbers are missing.
     Unknown,
-    /// κ rises: the caption is more specific to the model, too.
+    /// One of the two has words that the model has never met, or cannot be read at all.
+    Unread,
+    /// The words say more, and κ rises.
     Narrows,
-    /// κ does not rise, although the words say more or their information is unknown.
+    /// The words say less, and κ falls.
+    Widens,
+    /// The words say more or less, and κ does not follow.
     Violates,
-    /// κ does not rise, and the words say no more either.
-    SaysNoMore,
+    /// The words say neither more nor less.
+    SaysTheSame,
+    /// Nobody has settled which of the two says more.
+    Unsettled,
 }
 
 /// One rung with its numbers.
@@ -168,17 +191,29 @@ pub fn rung_views(
         .collect();
     let kappa = |i: usize| views[i].as_ref().map(|view| view.concentration);
     let known_bits = |i: usize| bits.get(i).copied().flatten();
+    let is_whole = |i: usize| {
+        let view = views[i].as_ref();
+        view.is_none_or(|view| view.legibility == Legibility::Whole)
+    };
     let row = |i: usize| {
         let above = i.checked_sub(1);
         let change = above.and_then(|above| Some(kappa(i)? - kappa(above)?));
         let bits_change = above.and_then(|above| Some(known_bits(i)? - known_bits(above)?));
+        let step = match above.zip(change) {
+            None => RungStep::Unknown,
+            Some((above, _)) if !is_whole(i) || !is_whole(above) => RungStep::Unread,
+            Some((above, change)) => {
+                let by_words = || says_by_words(&texts[above], &texts[i]);
+                step(change, bits_change.map_or_else(by_words, says_by_bits))
+            }
+        };
         RungView {
             text: texts[i].clone(),
             view: views[i].clone(),
             change,
             bits: known_bits(i),
             bits_change,
-            step: step(change, bits_change),
+            step,
         }
     };
     (0..texts.len()).map(row).collect()
@@ -190,44 +225,100 @@ pub fn bits_of(caption: &str) -> Option<f64> {
     found.filter(|bits| bits.is_finite())
 }
 
-fn step(change: Option<f64>, bits_change: Option<f64>) -> RungStep {
-    match (change, bits_change) {
-        (None, _) => RungStep::Unknown,
-        (Some(change), _) if change > 0.0 => RungStep::Narrows,
-        (_, Some(bits)) if bits <= 0.0 => RungStep::SaysNoMore,
-        _ => RungStep::Violates,
+fn says_by_bits(change: f64) -> Says {
+    match change {
+        change if change > FREE_BITS => Says::More,
+        change if change < -FREE_BITS => Says::Less,
+        _ => Says::TheSame,
     }
 }
 
-/// The step to a rung, such as `✓ narrower by 3.1`; empty without one.
+/// What the words alone settle: a rung that holds the words of another says more, as does a later one of a ladder that
+/// was written so.
+fn says_by_words(above: &str, below: &str) -> Says {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c| !is_letter(c));
+        let articles = ["", "a", "an", "the"];
+        words
+            .map(str::to_lowercase)
+            .filter(|word| !articles.contains(&word.as_str()))
+            .collect()
+    };
+    let [upper, lower] = [above, below].map(words);
+    let holds =
+        |longer: &[String], shorter: &[String]| shorter.iter().all(|word| longer.contains(word));
+    let adds = |longer: &[String], shorter: &[String]| {
+        let mut added = longer.iter().filter(|word| !shorter.contains(word));
+        holds(longer, shorter) && !added.any(|word| OPENING_WORDS.contains(&word.as_str()))
+    };
+    let is_written_so = |first: &str, then: &str| {
+        BUILT_IN_LADDERS.iter().any(|ladder| {
+            let place = |text: &str| ladder.rungs.iter().position(|rung| *rung == text);
+            place(first)
+                .zip(place(then))
+                .is_some_and(|(first, then)| first < then)
+        })
+    };
+    match () {
+        () if holds(&upper, &lower) && holds(&lower, &upper) => Says::TheSame,
+        () if adds(&lower, &upper) || is_written_so(above, below) => Says::More,
+        () if adds(&upper, &lower) || is_written_so(below, above) => Says::Less,
+        () => Says::Unsettled,
+    }
+}
+
+fn step(change: f64, says: Says) -> RungStep {
+    match says {
+        Says::More if change > 0.0 => RungStep::Narrows,
+        Says::Less if change < 0.0 => RungStep::Widens,
+        Says::More | Says::Less => RungStep::Violates,
+        Says::TheSame => RungStep::SaysTheSame,
+        Says::Unsettled => RungStep::Unsettled,
+    }
+}
+
+/// The step to a rung, such as `✓ narrower by 3.1`; empty without one. What the model could not read comes first.
 pub fn step_text(rung: &RungView) -> String {
+    let view = rung.view.as_ref();
+    if let Some(view) = view.filter(|view| view.legibility != Legibility::Whole) {
+        return unread_note(view.legibility, &view.unknown_words);
+    }
     let Some(change) = rung.change else {
         return String::new();
     };
-    let size = three_significant(change.abs());
+    let moved = match change {
+        change if change > 0.0 => format!("narrower by {}", three_significant(change)),
+        change if change < 0.0 => format!("wider by {}", three_significant(-change)),
+        _ => "no narrower".into(),
+    };
     match rung.step {
         RungStep::Unknown => String::new(),
-        RungStep::Narrows => format!("✓ narrower by {size}"),
-        RungStep::Violates if change == 0.0 => "✗ no narrower".into(),
-        RungStep::Violates => format!("✗ wider by {size}"),
-        RungStep::SaysNoMore if change == 0.0 => "no narrower; the words say no more".into(),
-        RungStep::SaysNoMore => format!("wider by {size}; the words say no more"),
+        RungStep::Unread => "not judged: the rung above is not wholly read".into(),
+        RungStep::Narrows => format!("✓ {moved}"),
+        RungStep::Widens => "✓ less specific, as it should be".into(),
+        RungStep::Violates => format!("✗ {moved}"),
+        RungStep::SaysTheSame => format!("{moved}; the words say the same"),
+        RungStep::Unsettled => format!("{moved}; nobody has settled which says more"),
     }
 }
 
-/// At how many steps κ rises, in one sentence.
+/// At how many steps κ follows the words, in one sentence.
 pub fn ladder_text(rungs: &[RungView]) -> String {
-    let known: Vec<&RungView> = rungs.iter().filter(|rung| rung.change.is_some()).collect();
-    if known.is_empty() {
+    if !rungs.iter().any(|rung| rung.change.is_some()) {
         return "A ladder needs two rungs with numbers.".into();
     }
-    let count = |step| known.iter().filter(|rung| rung.step == step).count();
-    let n_rising = count(RungStep::Narrows);
-    let rises = format!("κ rises at {n_rising} of {} steps", known.len());
-    match count(RungStep::Violates) {
-        0 => format!("{rises}."),
-        1 => format!("{rises}; at one it should and does not."),
-        n => format!("{rises}; at {n} it should and does not."),
+    let count = |step| rungs.iter().filter(|rung| rung.step == step).count();
+    let n_right = count(RungStep::Narrows) + count(RungStep::Widens);
+    let n_judged = n_right + count(RungStep::Violates);
+    let n_others = rungs.iter().filter(|rung| rung.change.is_some()).count() - n_judged;
+    let others = match n_others {
+        0 => String::new(),
+        1 => " One step is not judged.".into(),
+        n => format!(" {n} steps are not judged."),
+    };
+    match n_judged {
+        0 => others.trim_start().to_owned(),
+        n => format!("κ follows the words at {n_right} of {n} steps.{others}"),
     }
 }
 
@@ -243,7 +334,7 @@ pub fn rung_text(rung: &RungView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explorer::readings::cache::tests::cache_of;
+    use crate::explorer::readings::cache::tests::{answer_of, cache_of, cache_with};
 
     fn rungs(kappas: &[f64], bits: &[Option<f64>]) -> Vec<RungView> {
         let texts: Vec<String> = (0..kappas.len()).map(|i| format!("rung {i}")).collect();
@@ -252,30 +343,90 @@ mod tests {
         rung_views(&texts, bits, &cache_of(&pairs), Family::VonMisesFisher)
     }
 
+    fn steps(rungs: &[RungView]) -> Vec<RungStep> {
+        rungs.iter().map(|rung| rung.step).collect()
+    }
+
     #[test]
     fn a_violation_is_shown_and_not_mended() {
         let rungs = rungs(&[1.0, 5.0, 4.0], &[Some(0.0), Some(2.0), Some(4.0)]);
-        let steps: Vec<RungStep> = rungs.iter().map(|rung| rung.step).collect();
         let expected = [RungStep::Unknown, RungStep::Narrows, RungStep::Violates];
-        assert_eq!(steps, expected, "κ is 1, 5, 4 while the bits rise");
-        let expected = "κ rises at 1 of 2 steps; at one it should and does not.";
+        assert_eq!(steps(&rungs), expected, "κ is 1, 5, 4 while the bits rise");
+        let expected = "κ follows the words at 1 of 2 steps.";
         assert_eq!(ladder_text(&rungs), expected, "in words");
         assert_eq!(step_text(&rungs[2]), "✗ wider by 1.00", "beside the rung");
     }
 
     #[test]
-    fn words_that_say_no_more_are_no_violation() {
-        let rungs = rungs(&[5.0, 4.0], &[Some(3.0), Some(3.0)]);
-        assert_eq!(rungs[1].step, RungStep::SaysNoMore, "the bits stay at 3");
+    fn words_that_say_the_same_or_less_are_never_narrower() {
+        let bits = [3.0, 3.0, 3.05, 1.0, 0.5].map(Some);
+        let rungs = rungs(&[4.0, 5.0, 6.0, 2.0, 3.0], &bits);
+        let expected = [
+            RungStep::Unknown,
+            RungStep::SaysTheSame,
+            RungStep::SaysTheSame,
+            RungStep::Widens,
+            RungStep::Violates,
+        ];
+        assert_eq!(steps(&rungs), expected, "the bits stay at 3 and fall");
+        assert_eq!(
+            step_text(&rungs[1]),
+            "narrower by 1.00; the words say the same",
+            "no tick"
+        );
+        assert_eq!(
+            step_text(&rungs[3]),
+            "✓ less specific, as it should be",
+            "κ falls rightly"
+        );
+        assert_eq!(
+            step_text(&rungs[4]),
+            "✗ narrower by 1.00",
+            "κ rises wrongly"
+        );
         let text = ladder_text(&rungs);
-        assert_eq!(text, "κ rises at 0 of 1 steps.", "nothing is blamed");
+        let expected = "κ follows the words at 1 of 2 steps. 2 steps are not judged.";
+        assert_eq!(text, expected, "two say the same");
     }
 
     #[test]
-    fn without_the_worlds_bits_a_falling_kappa_is_a_violation() {
+    fn a_rung_with_words_that_the_model_has_never_met_is_not_judged() {
+        let texts = ["an animal", "a puppy"].map(str::to_owned);
+        let mut answer = answer_of(&[("an animal", 1.2), ("a puppy", 1.4)], &[], &[]);
+        for (reading, word) in answer.captions.iter_mut().zip(["animal", "puppy"]) {
+            reading.unknown_words = vec![word.to_owned()];
+        }
+        let rungs = rung_views(&texts, &[], &cache_with(&answer), Family::VonMisesFisher);
+        assert_eq!(rungs[1].step, RungStep::Unread, "κ rises by 0.2");
+        assert!(
+            !step_text(&rungs[1]).contains('✓'),
+            "{}",
+            step_text(&rungs[1])
+        );
+        assert_eq!(
+            ladder_text(&rungs),
+            "One step is not judged.",
+            "nothing is claimed"
+        );
+    }
+
+    #[test]
+    fn where_nobody_has_counted_the_words_are_compared() {
+        for (above, below, expected) in [
+            ("a dog", "a brown dog", Says::More),
+            ("a brown dog", "the dog", Says::Less),
+            ("a dog", "no dog", Says::Unsettled),
+            ("a dog", "a dog or a cat", Says::Unsettled),
+            ("a dog", "A dog.", Says::TheSame),
+            ("a cow", "a red fire engine", Says::Unsettled),
+            ("an animal", "a golden retriever", Says::More),
+        ] {
+            assert_eq!(says_by_words(above, below), expected, "{above} → {below}");
+        }
         let rungs = rungs(&[5.0, 4.0], &[None, None]);
-        assert_eq!(rungs[1].step, RungStep::Violates, "nobody knows the bits");
-        assert_eq!(rungs[1].bits_change, None, "and none are made up");
+        assert_eq!(rungs[1].step, RungStep::Unsettled, "“rung 0” → “rung 1”");
+        let expected = "wider by 1.00; nobody has settled which says more";
+        assert_eq!(step_text(&rungs[1]), expected, "no claim beyond κ");
     }
 
     #[test]

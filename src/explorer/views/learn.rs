@@ -2,8 +2,6 @@
 //!
 //! The texts hold no numbers; those come from the model at work.
 
-use std::cmp::Ordering;
-
 use serde::Deserialize;
 
 use crate::explorer::number::three_significant;
@@ -58,10 +56,8 @@ pub struct LessonQuestion {
     pub captions: Vec<String>,
     /// Explanation that is shown with the answer.
     pub why: String,
-    /// The captions in the order that their words make certain, each true of every picture of the next; empty where
-    /// they make none certain.
-    #[serde(default)]
-    pub truth: Vec<String>,
+    /// The captions as people who know what the words mean put them, the vaguest first; those of one group are alike.
+    pub truth: Vec<Vec<String>>,
 }
 
 /// A kind of caption whose κ misleads.
@@ -89,9 +85,6 @@ impl LessonQuestion {
     pub fn ask(&self) -> &'static str {
         match self.captions.len() {
             2 => "Which caption is vaguer?",
-            _ if !self.truth.is_empty() => {
-                "Beat the model: put these captions in order, the vaguest first."
-            }
             _ => "Put these captions in order, the vaguest first.",
         }
     }
@@ -108,57 +101,63 @@ impl LessonQuestion {
         Some(known)
     }
 
-    /// Pairs of neighbours in a guessed order that the words order alike, or κ where they are not certain; and pairs in
-    /// all.
-    pub fn judge(
-        &self,
-        guess: &[String],
-        cache: &ReadingCache,
-        family: Family,
-    ) -> Option<(usize, usize)> {
-        let by_model = self.order_of_model(cache, family)?;
-        let right = match self.truth.as_slice() {
-            [] => &by_model,
-            truth => truth,
-        };
-        Some((n_in_order(guess, right), guess.len().saturating_sub(1)))
+    /// Pairs of neighbours in a guessed order that stand as their words do, and pairs in all.
+    pub fn judge(&self, guess: &[String]) -> (usize, usize) {
+        let n_right = guess
+            .windows(2)
+            .filter(|pair| self.is_in_order(pair))
+            .count();
+        (n_right, guess.len().saturating_sub(1))
     }
 
-    /// How a guess that is judged stands against the model, in a sentence; `None` where the words make no order certain.
-    pub fn contest(
+    /// How a guess stands against the words, and then where the model errs; `None` while its numbers are missing.
+    pub fn verdict(
         &self,
         guess: &[String],
         cache: &ReadingCache,
         family: Family,
     ) -> Option<String> {
-        if self.truth.is_empty() {
-            return None;
-        }
-        let n = guess.len().saturating_sub(1);
-        let own = n_in_order(guess, &self.truth);
-        let model = n_in_order(&self.order_of_model(cache, family)?, &self.truth);
-        let end = match own.cmp(&model) {
-            Ordering::Greater => "you have beaten it",
-            Ordering::Equal => "a draw",
-            Ordering::Less => "it has beaten you",
+        let guessed = match self.judge(guess) {
+            _ if self.truth.len() == 1 => "Either answer is right: the words say the same.".into(),
+            (1, 1) => "Right.".to_owned(),
+            (0, 1) => "By their words it is the other way round.".into(),
+            (n_right, n) => format!("{n_right} of your {n} steps are right."),
         };
         Some(format!(
-            "By the words themselves {own} of your {n} steps are right, and {model} of the model’s: {end}."
+            "{guessed} {}",
+            self.errors_of_model(cache, family)?
         ))
     }
 
-    /// The captions from the least κ to the greatest.
-    fn order_of_model(&self, cache: &ReadingCache, family: Family) -> Option<Vec<String>> {
-        let answer = self.answer(cache, family)?;
-        Some(answer.into_iter().map(|(caption, _)| caption).collect())
+    /// Where the model's order is not that of the words.
+    fn errors_of_model(&self, cache: &ReadingCache, family: Family) -> Option<String> {
+        let order = self.answer(cache, family)?;
+        let is_unread = |caption: &str| {
+            let view = cache.caption(caption, family);
+            view.is_some_and(|view| view.is_unread())
+        };
+        let (unread, read): (Vec<String>, Vec<String>) = order
+            .into_iter()
+            .map(|(caption, _)| caption)
+            .partition(|caption| is_unread(caption));
+        let errors = read.windows(2).filter(|pair| !self.is_in_order(pair));
+        let errors = errors.map(|pair| format!("it finds “{}” vaguer than “{}”", pair[0], pair[1]));
+        let errors: Vec<String> = errors.collect();
+        let unread = unread
+            .iter()
+            .map(|caption| format!("it cannot read “{caption}”"));
+        let faults: Vec<String> = unread.chain(errors).collect();
+        Some(match faults.len() {
+            0 => "The model has them in the same order.".into(),
+            _ => format!("The model errs: {}.", faults.join(", and ")),
+        })
     }
-}
 
-/// Pairs of neighbours that stand in another order as they do in this one.
-fn n_in_order(captions: &[String], right: &[String]) -> usize {
-    let rank = |caption: &String| right.iter().position(|known| known == caption);
-    let pairs = captions.windows(2);
-    pairs.filter(|pair| rank(&pair[0]) < rank(&pair[1])).count()
+    /// Whether the second of two captions says at least as much as the first.
+    fn is_in_order(&self, pair: &[String]) -> bool {
+        let rank = |caption: &String| self.truth.iter().position(|group| group.contains(caption));
+        rank(&pair[0]) <= rank(&pair[1])
+    }
 }
 
 impl Lesson {
@@ -169,7 +168,17 @@ impl Lesson {
     }
 }
 
-/// An answer in a line, each caption with its κ, the vaguest first.
+/// The right order in a line, the vaguest first.
+pub fn truth_text(question: &LessonQuestion) -> String {
+    let group = |group: &Vec<String>| {
+        let captions = group.iter().map(|caption| format!("“{caption}”"));
+        captions.collect::<Vec<_>>().join(" = ")
+    };
+    let groups = question.truth.iter().map(group);
+    groups.collect::<Vec<_>>().join(" < ")
+}
+
+/// The model's answer in a line, each caption with its κ, the vaguest first.
 pub fn answer_text(answer: &[(String, f64)]) -> String {
     let captions = answer.iter();
     let captions =
@@ -183,9 +192,11 @@ mod tests {
 
     use super::*;
     use crate::explorer::link::{decode, encode};
-    use crate::explorer::readings::cache::tests::cache_of;
+    use crate::explorer::readings::cache::tests::{answer_of, cache_of, cache_with};
     use crate::explorer::views::View;
+    use crate::explorer::views::ladder::bits_of;
     use crate::explorer::world::World;
+    use crate::protocol::CaptionReading;
 
     /// The lessons of each world.
     fn shipped() -> [(World, Lessons); 2] {
@@ -198,48 +209,59 @@ mod tests {
         ]
     }
 
-    fn question(captions: &[&str]) -> LessonQuestion {
+    /// A question whose captions are offered in an order of their own.
+    fn question(captions: &[&str], truth: &[&[&str]]) -> LessonQuestion {
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
         LessonQuestion {
-            captions: captions.iter().map(|&caption| caption.to_owned()).collect(),
+            captions: owned(captions),
             why: String::new(),
-            truth: Vec::new(),
+            truth: truth.iter().map(|group| owned(group)).collect(),
         }
     }
 
     #[test]
-    fn a_guess_is_judged_by_its_neighbours() {
-        let cache = cache_of(&[("a", 1.0), ("b", 2.0), ("c", 3.0)]);
-        let question = question(&["b", "a", "c"]);
-        let judge = |guess: [&str; 3]| {
-            let guess = guess.map(str::to_owned);
-            question.judge(&guess, &cache, Family::VonMisesFisher)
-        };
-        assert_eq!(judge(["a", "b", "c"]), Some((2, 2)), "all right");
-        assert_eq!(judge(["b", "a", "c"]), Some((1, 2)), "two are exchanged");
-        assert_eq!(judge(["c", "b", "a"]), Some((0, 2)), "all wrong");
+    fn a_guess_is_judged_by_the_words_and_not_by_the_model() {
+        let cache = cache_of(&[("a", 2.0), ("b", 1.0), ("c", 3.0)]);
+        let question = question(&["b", "a", "c"], &[&["a"], &["b"], &["c"]]);
+        let guess = |guess: [&str; 3]| guess.map(str::to_owned);
+        assert_eq!(question.judge(&guess(["a", "b", "c"])), (2, 2), "all right");
+        assert_eq!(question.judge(&guess(["b", "a", "c"])), (1, 2), "exchanged");
+        let verdict = question.verdict(&guess(["a", "b", "c"]), &cache, Family::VonMisesFisher);
+        let expected = "2 of your 2 steps are right. The model errs: it finds “b” vaguer than “a”.";
+        assert_eq!(verdict.as_deref(), Some(expected), "the model errs once");
     }
 
     #[test]
-    fn where_the_words_are_certain_they_judge_the_model_too() {
-        let cache = cache_of(&[("a", 2.0), ("b", 1.0), ("c", 3.0)]);
-        let mut question = question(&["b", "a", "c"]);
-        question.truth = ["a", "b", "c"].map(str::to_owned).to_vec();
-        let guess = ["a", "b", "c"].map(str::to_owned);
-        let family = Family::VonMisesFisher;
-        assert_eq!(
-            question.judge(&guess, &cache, family),
-            Some((2, 2)),
-            "right"
+    fn of_captions_that_say_the_same_either_answer_is_right() {
+        let cache = cache_of(&[("a", 2.0), ("b", 1.0)]);
+        let question = question(&["a", "b"], &[&["a", "b"]]);
+        for guess in [["a", "b"], ["b", "a"]].map(|guess| guess.map(str::to_owned)) {
+            assert_eq!(question.judge(&guess), (1, 1), "{guess:?}");
+            let verdict = question.verdict(&guess, &cache, Family::VonMisesFisher);
+            let expected = "Either answer is right: the words say the same. The model has them in the same order.";
+            assert_eq!(verdict.as_deref(), Some(expected), "{guess:?}");
+        }
+        assert_eq!(truth_text(&question), "“a” = “b”", "for the key");
+    }
+
+    #[test]
+    fn what_the_model_cannot_read_is_its_error_and_nobody_elses() {
+        let mut answer = answer_of(&[("something red", 5.0), ("a puppy", 1.4)], &[], &[]);
+        answer.captions[1].unknown_words = vec!["puppy".into()];
+        let question = question(
+            &["something red", "a puppy"],
+            &[&["something red"], &["a puppy"]],
         );
-        let words = question.contest(&guess, &cache, family);
-        let expected = "By the words themselves 2 of your 2 steps are right, and 1 of the model’s: you have beaten it.";
-        assert_eq!(words.as_deref(), Some(expected), "the model errs once");
+        let guess = ["something red", "a puppy"].map(str::to_owned);
+        let verdict = question.verdict(&guess, &cache_with(&answer), Family::VonMisesFisher);
+        let expected = "Right. The model errs: it cannot read “a puppy”.";
+        assert_eq!(verdict.as_deref(), Some(expected), "its κ is the lower one");
     }
 
     #[test]
     fn nothing_is_judged_before_all_is_known() {
         let cache = cache_of(&[("a", 1.0)]);
-        let question = question(&["a", "b"]);
+        let question = question(&["a", "b"], &[&["a"], &["b"]]);
         let answer = question.answer(&cache, Family::VonMisesFisher);
         assert_eq!(answer, None, "b is not known");
     }
@@ -247,7 +269,7 @@ mod tests {
     #[test]
     fn an_answer_goes_from_the_vaguest_on() {
         let cache = cache_of(&[("a", 4.0), ("b", 2.0)]);
-        let answer = question(&["a", "b"]).answer(&cache, Family::VonMisesFisher);
+        let answer = question(&["a", "b"], &[]).answer(&cache, Family::VonMisesFisher);
         let line = answer_text(&answer.expect("both are known"));
         assert_eq!(line, "“b” (κ 2.00) < “a” (κ 4.00)", "with their numbers");
     }
@@ -291,10 +313,93 @@ mod tests {
                 let different = captions.iter().collect::<BTreeSet<_>>();
                 assert!(different.len() > 1, "{captions:?}");
                 assert_eq!(different.len(), captions.len(), "{captions:?}: each once");
-                let ordered = truth.iter().collect::<BTreeSet<_>>();
-                assert!(truth.is_empty() || ordered == different, "{truth:?}");
-                assert!(truth.is_empty() || truth != captions, "{truth:?}: told");
+                let ordered: Vec<&String> = truth.iter().flatten().collect();
+                assert_eq!(ordered.len(), captions.len(), "{truth:?}: each once");
+                let is_whole = ordered.iter().all(|caption| different.contains(caption));
+                assert!(is_whole, "{truth:?} of {captions:?}");
+                let is_told = ordered == captions.iter().collect::<Vec<_>>();
+                assert!(captions.len() == 2 || !is_told, "{truth:?}: told");
             }
         }
+    }
+
+    #[test]
+    fn the_order_of_a_question_about_scenes_is_that_of_its_bits() {
+        let [(_, scenes), _] = shipped();
+        for question in scenes.lessons.iter().flat_map(|lesson| &lesson.questions) {
+            let groups = question.truth.iter().enumerate();
+            let captions = groups.flat_map(|(i, group)| group.iter().map(move |text| (i, text)));
+            let known: Vec<(usize, f64)> = captions
+                .filter_map(|(i, text)| Some((i, bits_of(text)?)))
+                .collect();
+            for pair in known.windows(2) {
+                let ((group, bits), (next, more)) = (pair[0], pair[1]);
+                let is_right = if group == next {
+                    bits == more
+                } else {
+                    bits < more
+                };
+                assert!(is_right, "{:?}: {known:?}", question.truth);
+            }
+        }
+    }
+
+    /// Every caption in a file of recorded answers.
+    fn recorded(json: &str) -> Vec<CaptionReading> {
+        fn collect(value: &serde_json::Value, found: &mut Vec<CaptionReading>) {
+            let parts: Vec<&serde_json::Value> = match value {
+                serde_json::Value::Array(items) => items.iter().collect(),
+                serde_json::Value::Object(fields) => fields.values().collect(),
+                _ => Vec::new(),
+            };
+            match serde_json::from_value(value.clone()) {
+                Ok(reading) if value.is_object() => found.push(reading),
+                _ => parts.iter().for_each(|part| collect(part, found)),
+            }
+        }
+        let mut found = Vec::new();
+        let json = serde_json::from_str(json).expect("it is what was recorded");
+        collect(&json, &mut found);
+        found
+    }
+
+    /// The lessons of the scenes say of these captions what their model has never met, and where it stops.
+    #[test]
+    fn what_the_lessons_say_of_the_scenes_model_is_what_it_answers() {
+        let answers = recorded(include_str!("../../../public/examples/scenes/views.json"));
+        let find = |caption: &str| {
+            let found = answers.iter().find(|reading| reading.caption == caption);
+            found.unwrap_or_else(|| panic!("not recorded: {caption}"))
+        };
+        for (caption, lacking) in [
+            (
+                "a golden retriever puppy on grass",
+                &["golden", "retriever", "puppy", "grass"][..],
+            ),
+            ("no red star", &["no"]),
+            ("a star that is not red", &["not"]),
+            ("a red star or a blue star", &["or"]),
+            ("asdf qwer zxcv", &["asdf", "qwer", "zxcv"]),
+        ] {
+            assert_eq!(find(caption).unknown_words, lacking, "of {caption:?}");
+        }
+        let [(_, scenes), _] = shipped();
+        let failure = |name: &str| {
+            let found = scenes.failures.iter().find(|failure| failure.name == name);
+            found
+                .map(|failure| failure.captions.clone())
+                .expect("it is shown")
+        };
+        let foreign = failure("Other languages");
+        let kappas: Vec<f64> = foreign[1..]
+            .iter()
+            .map(|text| find(text).concentration.vmf)
+            .collect();
+        assert!(
+            kappas.windows(2).all(|pair| pair[0] == pair[1]),
+            "one κ: {kappas:?}"
+        );
+        let long = failure("Very long text");
+        assert!(find(&long[2]).truncated, "the blue circle is cut off");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::explorer::captions::shortened;
 use crate::explorer::number::{percent, three_significant};
+use crate::explorer::readings::best::free_offset;
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::pair_view::posterior;
 use crate::numerics::Family;
@@ -38,25 +39,45 @@ impl Default for Classes {
     }
 }
 
+/// What a picture is called by likelihood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// This class.
+    Class(usize),
+    /// None of the classes: the dummy is clearly likelier than each.
+    NoneOfThese,
+    /// The two likeliest are too near each other to part.
+    Tie,
+}
+
+impl Answer {
+    /// A class, or none of them.
+    pub fn of(class: Option<usize>) -> Self {
+        class.map_or(Self::NoneOfThese, Self::Class)
+    }
+}
+
 /// Numbers and answers for one picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
-    /// Nats above uniform of each class.
+    /// Whether the model can read the caption of each class, and last of the dummy if there is one.
+    pub is_read: Vec<bool>,
+    /// Nats of each class.
     pub nats: Vec<f64>,
     /// Nats of the caption that stands for none of them.
     pub dummy_nats: Option<f64>,
-    /// Posterior of each class, and last of the dummy if there is one.
+    /// Posterior of each class, and last of the dummy if there is one; NaN where the caption cannot be read.
     pub shares: Vec<f64>,
-    /// CLIP's cosine of each class.
+    /// The encoder's cosine of each class.
     pub cosines: Vec<f64>,
-    /// The class with the most nats.
+    /// The class with the most nats, of those that can be read.
     pub likeliest: usize,
-    /// The class with the greatest cosine.
+    /// The class with the greatest cosine, of those that can be read.
     pub nearest: usize,
     /// The greatest cosine minus the next; `None` with a single class.
     pub cosine_margin: Option<f64>,
-    /// The answer by likelihood: a class, or `None` where the dummy has more nats than every class.
-    pub by_likelihood: Option<usize>,
+    /// The answer by likelihood.
+    pub by_likelihood: Answer,
     /// The answer by cosine with a threshold.
     pub by_threshold: Option<usize>,
     /// The answer by cosine with a margin.
@@ -99,32 +120,39 @@ impl Classes {
         (!self.dummy.trim().is_empty()).then(|| self.dummy.clone())
     }
 
-    /// Numbers and answers for a picture; `None` without classes or while numbers are missing.
-    pub fn judge(&self, cache: &ReadingCache, image: &str, family: Family) -> Option<Judgement> {
-        let pair = |caption: String| cache.pair(&caption, image, family);
-        let pairs: Vec<_> = self
-            .list()
-            .iter()
-            .map(|name| pair(self.caption(name)))
-            .collect::<Option<_>>()?;
-        let dummy_nats = match self.dummy() {
-            Some(dummy) => Some(pair(dummy)?.nats),
-            None => None,
+    /// The classes whose captions the model cannot read.
+    pub fn unread(&self, cache: &ReadingCache, family: Family) -> Vec<String> {
+        let is_unread = |name: &String| {
+            let view = cache.caption(&self.caption(name), family);
+            view.is_some_and(|view| view.is_unread())
         };
-        let (nats, cosines): (Vec<f64>, Vec<f64>) =
-            pairs.iter().map(|pair| (pair.nats, pair.cosine)).unzip();
-        let (likeliest, nearest) = (greatest(&nats)?, greatest(&cosines)?);
+        self.list().into_iter().filter(is_unread).collect()
+    }
+
+    /// Numbers and answers for a picture; `None` without classes that can be read or while numbers are missing.
+    pub fn judge(&self, cache: &ReadingCache, image: &str, family: Family) -> Option<Judgement> {
+        let pair = |caption: &String| cache.pair(caption, image, family);
+        let is_read = |caption: &String| Some(!cache.caption(caption, family)?.is_unread());
+        let captions = self.captions();
+        let pairs: Vec<_> = captions.iter().map(pair).collect::<Option<_>>()?;
+        let is_read: Vec<bool> = captions.iter().map(is_read).collect::<Option<_>>()?;
+        let mut nats: Vec<f64> = pairs.iter().map(|pair| pair.nats).collect();
+        let mut cosines: Vec<f64> = pairs.iter().map(|pair| pair.cosine).collect();
         let scale = *cache.card()?.logit_scale.get(family);
-        let cosine_margin = margin(&cosines);
+        let shares = shares(&nats, &is_read, scale);
+        let by_likelihood = likeliest(&nats, &is_read, self.list().len(), free_offset(scale));
+        let dummy_nats = self.dummy().and_then(|_| nats.pop());
+        cosines.truncate(nats.len());
+        let (likeliest, nearest) = (greatest(&nats, &is_read)?, greatest(&cosines, &is_read)?);
+        let cosine_margin = margin(&cosines, &is_read);
         let is_near = cosines[nearest] >= thousandths(self.threshold);
         let stands_out = cosine_margin.is_none_or(|margin| margin >= thousandths(self.margin));
         Some(Judgement {
-            by_likelihood: dummy_nats
-                .is_none_or(|dummy| nats[likeliest] > dummy)
-                .then_some(likeliest),
+            by_likelihood,
             by_threshold: is_near.then_some(nearest),
             by_margin: stands_out.then_some(nearest),
-            shares: posterior(nats.iter().copied().chain(dummy_nats), scale),
+            is_read,
+            shares,
             nats,
             dummy_nats,
             cosines,
@@ -135,26 +163,54 @@ impl Classes {
     }
 }
 
+/// Posterior over the candidates that can be read; NaN for the others.
+fn shares(nats: &[f64], is_read: &[bool], logit_scale: f64) -> Vec<f64> {
+    let read = nats.iter().zip(is_read).filter(|(_, is_read)| **is_read);
+    let mut shares = posterior(read.map(|(nats, _)| *nats), logit_scale).into_iter();
+    let share = |is_read: &bool| is_read.then(|| shares.next()).flatten().unwrap_or(f64::NAN);
+    is_read.iter().map(share).collect()
+}
+
+/// The likeliest of the candidates that can be read, the classes first and the dummy behind them.
+fn likeliest(nats: &[f64], is_read: &[bool], n_classes: usize, offset: f64) -> Answer {
+    match greatest(nats, is_read) {
+        _ if margin(nats, is_read).is_some_and(|margin| margin <= offset) => Answer::Tie,
+        Some(class) if class < n_classes => Answer::Class(class),
+        _ => Answer::NoneOfThese,
+    }
+}
+
 /// A number out of its thousandths.
 pub fn thousandths(n: u16) -> f64 {
     f64::from(n) / 1000.0
 }
 
+/// An answer in words.
+pub fn answer_name(answer: Answer, names: &[String]) -> String {
+    match answer {
+        Answer::Class(i) => names.get(i).cloned().unwrap_or_default(),
+        Answer::NoneOfThese => "none".into(),
+        Answer::Tie => "a tie".into(),
+    }
+}
+
 /// The three answers for a picture, in one sentence.
 pub fn judgement_text(judgement: &Judgement, names: &[String]) -> String {
-    let name = |answer: Option<usize>| {
-        answer
-            .and_then(|i| names.get(i))
-            .map_or_else(|| "none of these".to_owned(), |name| format!("“{name}”"))
+    let quoted = |answer: Answer| match answer {
+        Answer::Class(_) => format!("“{}”", answer_name(answer, names)),
+        Answer::NoneOfThese => "none of these".to_owned(),
+        Answer::Tie => "a tie".to_owned(),
     };
-    let share = judgement
-        .by_likelihood
-        .and_then(|i| judgement.shares.get(i))
-        .or(judgement.shares.last());
+    let name = |answer: Option<usize>| quoted(Answer::of(answer));
+    let share = match judgement.by_likelihood {
+        Answer::Class(i) => judgement.shares.get(i),
+        Answer::NoneOfThese => judgement.shares.last(),
+        Answer::Tie => None,
+    };
     let by_likelihood = format!(
-        "By likelihood {} ({}, {} nats for the best class)",
-        name(judgement.by_likelihood),
-        share.map_or_else(String::new, |share| percent(*share)),
+        "By likelihood {} ({}{} nats for the best class)",
+        quoted(judgement.by_likelihood),
+        share.map_or_else(String::new, |share| percent(*share) + ", "),
         three_significant(judgement.nats[judgement.likeliest])
     );
     format!(
@@ -166,19 +222,22 @@ pub fn judgement_text(judgement: &Judgement, names: &[String]) -> String {
 
 /// Whether the three answers differ.
 pub fn is_disputed(judgement: &Judgement) -> bool {
-    judgement.by_likelihood != judgement.by_threshold
+    judgement.by_likelihood != Answer::of(judgement.by_threshold)
         || judgement.by_threshold != judgement.by_margin
 }
 
-fn greatest(values: &[f64]) -> Option<usize> {
-    (0..values.len()).max_by(|&a, &b| values[a].total_cmp(&values[b]))
+/// Where the greatest value stands, of those that can be read.
+fn greatest(values: &[f64], is_read: &[bool]) -> Option<usize> {
+    let read = (0..values.len()).filter(|&i| is_read[i]);
+    read.max_by(|&a, &b| values[a].total_cmp(&values[b]))
 }
 
-/// The greatest value minus the next.
-fn margin(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    Some(sorted.first()? - sorted.get(1)?)
+/// The greatest value minus the next, of those that can be read.
+fn margin(values: &[f64], is_read: &[bool]) -> Option<f64> {
+    let best = greatest(values, is_read)?;
+    let others = (0..values.len()).filter(|&i| i != best && is_read[i]);
+    let next = others.map(|i| values[i]).max_by(f64::total_cmp)?;
+    Some(values[best] - next)
 }
 
 #[cfg(test)]
@@ -233,8 +292,17 @@ mod tests {
         let alien = classes
             .judge(&cache, "y", Family::VonMisesFisher)
             .expect("all is known");
-        assert_eq!(fits.by_likelihood, Some(0), "x is red: {:?}", fits.nats);
-        assert_eq!(alien.by_likelihood, None, "y is neither: {alien:?}");
+        assert_eq!(
+            fits.by_likelihood,
+            Answer::Class(0),
+            "x is red: {:?}",
+            fits.nats
+        );
+        assert_eq!(
+            alien.by_likelihood,
+            Answer::NoneOfThese,
+            "y is neither: {alien:?}"
+        );
         assert_eq!(alien.by_threshold, None, "its best cosine is 0.05");
     }
 
@@ -259,10 +327,55 @@ mod tests {
         let judgement = classes
             .judge(&cache, "y", Family::VonMisesFisher)
             .expect("all is known");
-        assert_eq!(judgement.by_likelihood, Some(1), "the less unlikely one");
+        assert_eq!(
+            judgement.by_likelihood,
+            Answer::Class(1),
+            "the less unlikely one"
+        );
         let sum: f64 = judgement.shares.iter().sum();
         assert!((sum - 1.0).abs() < 1e-12, "the shares sum to {sum}");
         assert_eq!(judgement.shares.len(), 2, "one for each class");
+    }
+
+    #[test]
+    fn a_class_that_the_model_cannot_read_names_no_picture() {
+        let captions = [
+            ("something red", 20.0),
+            ("something bird", 20.0),
+            ("a picture", 1.0),
+        ];
+        let mut answer = answer_of(&captions, &["x"], &[-0.2, 0.6, 0.4]);
+        answer.captions[1].unknown_words = vec!["bird".into()];
+        let cache = cache_with(&answer);
+        let (family, both) = (Family::VonMisesFisher, classes("red, bird"));
+        let judgement = both.judge(&cache, "x", family).expect("red is read");
+        assert_eq!(
+            judgement.by_likelihood,
+            Answer::NoneOfThese,
+            "{judgement:?}"
+        );
+        assert_eq!(
+            (judgement.nearest, judgement.cosine_margin),
+            (0, None),
+            "red alone"
+        );
+        assert!(judgement.shares[1].is_nan(), "no share: {judgement:?}");
+        assert_eq!(both.unread(&cache, family), ["bird"], "it is named");
+        let judgement = classes("bird").judge(&cache, "x", family);
+        assert_eq!(judgement, None, "no class is left");
+    }
+
+    #[test]
+    fn classes_that_are_too_near_each_other_are_a_tie() {
+        let captions = [
+            ("something red", 20.0),
+            ("something green", 20.0),
+            ("a picture", 1.0),
+        ];
+        let cache = cache_with(&answer_of(&captions, &["x"], &[0.6, 0.59, 0.1]));
+        let judgement = classes("red, green").judge(&cache, "x", Family::VonMisesFisher);
+        let answer = judgement.map(|judgement| judgement.by_likelihood);
+        assert_eq!(answer, Some(Answer::Tie), "0.2 nats apart");
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub struct Traversal {
 impl Traversal {
     /// The traversal without κ: towards the embedding of no words, each step at the caption of the greatest cosine.
     pub fn between_points(cache: &ReadingCache, pool: &[String], image: &str) -> Option<Self> {
+        let pool = &read(cache, pool)[..];
         let start = best_of(cache, pool, image)?;
         let cosine = |a: &str, b: &str| Some(cache.relation(a, b)?.cosine);
         // The length of the point between the two is the same for all captions.
@@ -65,6 +66,7 @@ impl Traversal {
         pool: &[String],
         image: &str,
     ) -> Option<Self> {
+        let pool = &read(cache, pool)[..];
         let start = best_of(cache, pool, image)?;
         let root = root_of(cache, pool, start)?;
         let cosine = |a: &str, b: &str| Some(cache.relation(a, b)?.mean_direction_cosine.vmf);
@@ -99,7 +101,7 @@ pub fn agreement(traversal: &Traversal, written: &[String]) -> [usize; 3] {
 /// Inclusion of one caption's distribution in another's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Inclusion {
-    /// Mean nats above uniform under the outer distribution, over pictures that are likely under the inner one.
+    /// Mean evidence over a blind guess in nats under the outer distribution, over pictures that are likely under the inner one.
     pub nats: f64,
     /// `ProLIP`'s test: above zero where the inner distribution is the narrower one.
     pub test: f64,
@@ -125,6 +127,16 @@ impl Inclusion {
 fn distribution(cache: &ReadingCache, caption: &str) -> Option<VonMisesFisher> {
     let kappa = cache.caption(caption, FAMILY)?.concentration;
     Some(VonMisesFisher::new(cache.card()?.embed_dim, kappa))
+}
+
+/// The captions that the model can read, as far as is known; the others are never met.
+fn read(cache: &ReadingCache, pool: &[String]) -> Vec<String> {
+    let is_unread = |caption: &String| {
+        let view = cache.caption(caption, FAMILY);
+        view.is_some_and(|view| view.is_unread())
+    };
+    let captions = pool.iter().filter(|caption| !is_unread(caption));
+    captions.cloned().collect()
 }
 
 /// The likeliest caption for a picture, where traversals start: the nearest by cosine would be one that fits all pictures.

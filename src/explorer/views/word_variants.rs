@@ -1,5 +1,6 @@
 //! The view of words: each beginning of a caption, and the whole caption without each word.
 
+use crate::explorer::legibility::{is_punctuation, pieces};
 use crate::explorer::number::three_significant;
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::caption_view::CaptionView;
@@ -30,8 +31,10 @@ pub struct WordView {
     pub prefix_change: Option<f64>,
     /// The caption without this word.
     pub without: Option<CaptionView>,
-    /// Worth of the word: κ of the whole caption minus κ without it.
+    /// Worth of the word: κ of the whole caption minus κ without it; `None` where either cannot be read.
     pub worth: Option<f64>,
+    /// Whether the model has never met the word, so that it adds nothing.
+    pub is_unknown: bool,
 }
 
 /// The caption that is compared with its variants: its first [`MAX_WORDS`] words.
@@ -84,11 +87,18 @@ pub fn word_views(caption: &str, cache: &ReadingCache, family: Family) -> Vec<Wo
             .without
             .as_ref()
             .and_then(|text| cache.caption(text, family));
-        let kappa = prefix.as_ref().map(|view| view.concentration);
-        let previous = std::mem::replace(&mut before, kappa);
-        let worth = || Some(of_whole.as_ref()?.concentration - without.as_ref()?.concentration);
+        let kappa = |view: &Option<CaptionView>| {
+            let view = view.as_ref().filter(|view| !view.is_unread())?;
+            Some(view.concentration)
+        };
+        let own = kappa(&prefix);
+        let previous = std::mem::replace(&mut before, own);
+        let worth = || Some(kappa(&of_whole)? - kappa(&without)?);
+        let unknown = of_whole.as_ref().map(|view| &view.unknown_words[..]);
+        let mut pieces = pieces(&variant.word, unknown.unwrap_or_default()).into_iter();
         WordView {
-            prefix_change: kappa.zip(previous).map(|(now, then)| now - then),
+            is_unknown: pieces.any(|(piece, is_unknown)| is_unknown && !is_punctuation(piece)),
+            prefix_change: own.zip(previous).map(|(now, then)| now - then),
             worth: worth(),
             prefix,
             without,
@@ -100,17 +110,18 @@ pub fn word_views(caption: &str, cache: &ReadingCache, family: Family) -> Vec<Wo
 
 /// The words that are worth most and least, in a sentence; empty while numbers are missing.
 pub fn worth_text(words: &[WordView]) -> String {
-    let mut worth: Vec<(&str, f64)> = words
-        .iter()
+    let known = words.iter().filter(|word| !word.is_unknown);
+    let n_known = known.clone().count();
+    let mut worth: Vec<(&str, f64)> = known
         .filter_map(|word| Some((word.variant.word.as_str(), word.worth?)))
         .collect();
-    if worth.len() < words.len() || worth.len() < 2 {
+    if worth.len() < n_known || worth.len() < 2 {
         return String::new();
     }
     worth.sort_by(|a, b| b.1.total_cmp(&a.1));
     let (most, least) = (worth[0], worth[worth.len() - 1]);
     let highest = format!(
-        "“{}” is worth most: without it κ is lower by {}.",
+        "“{}” adds the most: without it κ is lower by {}.",
         most.0,
         three_significant(most.1)
     );
@@ -173,7 +184,7 @@ mod tests {
         assert_eq!(worth, [Some(0.5), Some(3.0)], "4 − 3.5 and 4 − 1");
         let changes: Vec<_> = views.iter().map(|view| view.prefix_change).collect();
         assert_eq!(changes, [None, Some(3.0)], "nothing comes before the first");
-        let expected = "“star” is worth most: without it κ is lower by 3.00.";
+        let expected = "“star” adds the most: without it κ is lower by 3.00.";
         assert_eq!(worth_text(&views), expected, "in words");
     }
 

@@ -224,6 +224,18 @@ impl Sheet {
         Some(twin)
     }
 
+    /// A stroke through a line of text.
+    fn stroke(&mut self, parent: &Element, first: &DomRect, right: f64) {
+        let colour = property(&self.window, parent, "text-decoration-color").unwrap_or_default();
+        let [x, y] = self.place(first);
+        let (y, end) = (y + 0.55 * first.height(), x + right - first.left());
+        write!(
+            self.svg,
+            r#"<line x1="{x:.1}" x2="{end:.1}" y1="{y:.1}" y2="{y:.1}" stroke="{colour}" stroke-width="2"/>"#
+        )
+        .ok();
+    }
+
     /// Text, line by line.
     fn text(&mut self, parent: &Element, node: &Node) {
         let text = node.text_content().unwrap_or_default();
@@ -251,7 +263,12 @@ impl Sheet {
         }
         let style = styles(&self.window, parent, &WRITTEN);
         let colour = property(&self.window, parent, "color").unwrap_or_default();
+        let is_struck = property(&self.window, parent, "text-decoration-line");
+        let is_struck = is_struck.is_some_and(|line| line == "line-through");
         for (first, right, line) in lines {
+            if is_struck {
+                self.stroke(parent, &first, right);
+            }
             let ([x, y], line) = (self.place(&first), escaped(&line));
             let (y, length) = (y + ASCENT * first.height(), right - first.left());
             write!(

@@ -71,7 +71,10 @@ fn BesidePage() -> impl IntoView {
         {button(CLIP, "beside", "")}
         {button(CLIP_INT8, "beside-int8", " in eight bits")}
         <span>{advice}</span>
-        <span hidden=has_any>"None lie there; "<code>"train import"</code>" puts them there."</span>
+        <span hidden=has_any>
+            "This site has no copy."
+            <details><summary>"For developers"</summary><code>"train import"</code>" makes one."</details>
+        </span>
     }
 }
 
@@ -168,7 +171,7 @@ fn AtHub() -> impl IntoView {
                 "An id has an owner and a name, as in openai/clip-vit-base-patch32.".to_owned(),
             ),
             Some(Ok(size)) => Some(size_text(size)),
-            Some(Err(reason)) => Some(format!("The hub did not tell: {reason}.")),
+            Some(Err(reason)) => Some(format!("huggingface.co could not be reached: {reason}.")),
             None => is_asked.get().then(|| "Asking …".to_owned()),
         })
     };
@@ -178,7 +181,7 @@ fn AtHub() -> impl IntoView {
         <label class="hub-id">"Any CLIP of it, by its id: "
             <input type="text" data-act="hub-id" spellcheck="false" prop:value=move || id.get() on:input=edit/>
         </label>
-        " "<button type="button" data-act="weigh" hidden=is_known disabled=move || named.with(Option::is_none) on:click=query>"Ask for sizes"</button>
+        " "<button type="button" data-act="weigh" hidden=is_known disabled=move || named.with(Option::is_none) on:click=query>"Check download size"</button>
         <button type="button" data-act="hub" hidden=move || !is_known() on:click=load>"Download"</button>
         " "<span data-field="weighed">{answer}</span>
     }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Direction, Event, MAX_CAPTIONS, ModelSource, OWN};
+use crate::explorer::{CaptionView, Direction, Event, MAX_CAPTIONS, ModelSource, OWN};
 use crate::ui::dom::browser;
 use crate::ui::engine::asked_kind;
 use crate::ui::page::state::{EngineState, PageState, Pointed};
@@ -73,9 +73,13 @@ impl PageState {
         let readings = self.readings.get_untracked();
         let measured = self.measured();
         self.state.update(|state| {
-            state.captions.sort(|caption| match image {
-                Some(image) => measured(caption.key, image),
-                None => Some(readings.caption(caption.key)?.concentration),
+            state.captions.sort(|caption| {
+                let view = readings.caption(caption.key);
+                match image {
+                    _ if view.is_some_and(CaptionView::is_unread) => None,
+                    Some(image) => measured(caption.key, image),
+                    None => Some(view?.concentration),
+                }
             });
         });
         let first = self

@@ -316,10 +316,10 @@ fn sentence(page: PageState, readings: &Readings, key: u64) -> Option<String> {
         let alt = page
             .files
             .with_untracked(|files| files.get(id).map(|file| file.alt.clone()))?;
-        Some((alt, readings.pair(key, id)?.nats))
+        Some((alt, readings.pair(key, id)?))
     });
     Some(spoken(
         view,
-        best.as_ref().map(|(alt, nats)| (alt.as_str(), *nats)),
+        best.as_ref().map(|(alt, pair)| (alt.as_str(), *pair)),
     ))
 }

@@ -3,11 +3,12 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, caption_note, halo_text, percent, three_significant,
-    tokens_note,
+    CaptionView, Direction, ExplorerState, HaloMark, caption_note, halo_text, percent,
+    three_significant, tokens_note,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::panels::line_field::LineField;
+use crate::ui::panels::measures::strokes;
 use crate::ui::panels::pair_cell::PairCell;
 use crate::ui::plot;
 
@@ -22,7 +23,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     let view = Memo::new(move |_| page.caption_view(key));
     let tokens = Memo::new(move |_| page.cosines.with(|cosines| cosines.caption(key).cloned()));
     let ids = page.pictures();
-    let percentile = move || view.with(|view| view.as_ref().map(|view| view.percentile));
+    let mark = move || view.with(|view| view.as_ref().map(CaptionView::mark));
     let is_stale = Signal::derive(move || {
         let of_view = view.with(|view| view.as_ref().map(|view| view.caption.clone()));
         let of_tokens = || tokens.get().map(|tokens| tokens.caption);
@@ -30,16 +31,20 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     });
     let note = move || match tokens.get() {
         Some(tokens) => tokens_note(&tokens),
-        None => caption_note(&text.get(), view.get().as_ref()),
+        None => {
+            let zero = page.readings.with(|readings| readings.zero_note(key));
+            caption_note(&text.get(), view.get().as_ref()) + zero
+        }
     };
     view! {
         <tr
-            role="row" class="row" class:stale=is_stale class:pointed=move || page.points_at_caption(key)
-            data-caption=move || text.get() style:--certainty=move || plot::certainty(percentile())
+            role="row" class="row" class:stale=is_stale
+            class:pointed=move || page.points_at_caption(key)
+            data-caption=move || text.get() style:--certainty=move || plot::certainty(mark())
         >
             <th role="rowheader" class="caption">
-                {plot::halo(percentile, plot::Size::Wide)}
-                <CaptionField key=key text=text/>
+                {plot::halo(mark, plot::Size::Wide)}
+                <div class="typed"><CaptionField key=key text=text/>{strokes(move || view.get(), text.into())}</div>
                 <p class="note">{note}</p>
                 <CaptionTools key=key text=text/>
             </th>
@@ -100,33 +105,37 @@ fn CaptionTools(key: u64, text: Memo<String>) -> impl IntoView {
 #[component]
 fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let read = move |part: fn(&CaptionView) -> f64| view.with(|view| view.as_ref().map(part));
-    let percentile = move || read(|view| view.percentile);
-    let number =
-        move |field: &'static str, part: fn(&CaptionView) -> f64, show: fn(f64) -> String| {
-            let exact = move || {
-                read(part)
-                    .filter(|_| !is_stale.get())
-                    .map(|value| value.to_string())
-            };
-            let shown = move || match read(part) {
-                Some(value) => show(value),
-                None if page.is_bare.get() => "no adapter".to_owned(),
-                None => "–".to_owned(),
-            };
-            view! { <span data-field=field data-value=exact title=exact>{shown}</span> }
+    let read =
+        move |part: fn(&CaptionView) -> Option<f64>| view.with(|view| view.as_ref().and_then(part));
+    let mark = move || view.with(|view| view.as_ref().map(CaptionView::mark));
+    let is_unread = move || mark() == Some(HaloMark::Unread);
+    let number = move |field: &'static str,
+                       part: fn(&CaptionView) -> Option<f64>,
+                       show: fn(f64) -> String| {
+        let exact = move || {
+            read(part)
+                .filter(|_| !is_stale.get())
+                .map(|value| value.to_string())
         };
+        let shown = move || match read(part) {
+            Some(value) => show(value),
+            None if page.is_bare.get() => "no adapter".to_owned(),
+            None => "–".to_owned(),
+        };
+        view! { <span data-field=field data-value=exact title=exact>{shown}</span> }
+    };
     view! {
         <td role="gridcell" class="numbers" class:bare=move || page.is_bare.get()>
-            <span class="kappa"><i>"κ "</i><b>{number("kappa", |view| view.concentration, three_significant)}</b></span>
+            <span class="kappa"><i>"κ "</i><b>{number("kappa", |view| Some(view.concentration), three_significant)}</b></span>
             <span class="inverse">
-                "1/"<i>"κ "</i>{number("uncertainty", |view| view.uncertainty, three_significant)}
+                "1/"<i>"κ "</i>{number("uncertainty", |view| Some(view.uncertainty), three_significant)}
             </span>
-            {plot::track(percentile)}
-            <span class="vaguer">
+            {plot::track(move || read(|view| view.percentile))}
+            <span class="vaguer" hidden=is_unread>
                 "vaguer than "{number("percentile", |view| view.percentile, |value| percent(value / 100.0))}
+                " of sample captions"
             </span>
-            <span class="hidden">{move || percentile().map(halo_text)}</span>
+            <span class="hidden">{move || mark().map(halo_text)}</span>
         </td>
     }
 }

@@ -2,9 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{ExplorerState, KeyedCaption, caption_note, three_significant};
+use crate::explorer::{CaptionView, ExplorerState, KeyedCaption, caption_note, three_significant};
 use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::page::state::PageState;
+use crate::ui::panels::measures::strokes;
 use crate::ui::plot;
 
 /// The key of the caption that views of a single caption show.
@@ -29,7 +30,7 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
     let page = expect_context::<PageState>();
     let (key, text) = (chosen_key(page), chosen_text(page));
     let view = Memo::new(move |_| key.get().and_then(|key| page.caption_view(key)));
-    let percentile = move || view.with(|view| view.as_ref().map(|view| view.percentile));
+    let mark = move || view.with(|view| view.as_ref().map(CaptionView::mark));
     let kappa = move || view.with(|view| view.as_ref().map(|view| view.concentration));
     let exact = move || kappa().map(|kappa| kappa.to_string());
     let shown = move || kappa().map_or_else(|| "–".to_owned(), three_significant);
@@ -45,11 +46,14 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
         <div class="chosen-caption">
             <div class="row">
                 <div class="caption">
-                    {plot::halo(percentile, plot::Size::Wide)}
-                    <textarea
-                        rows="1" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off" aria-label="The caption"
-                        prop:value=move || text.get() on:input:target=move |event| edit(event.target().value())
-                    >{text.get_untracked()}</textarea>
+                    {plot::halo(mark, plot::Size::Wide)}
+                    <div class="typed">
+                        <textarea
+                            rows="1" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off" aria-label="The caption"
+                            prop:value=move || text.get() on:input:target=move |event| edit(event.target().value())
+                        >{text.get_untracked()}</textarea>
+                        {strokes(move || view.get(), text.into())}
+                    </div>
                     <p class="note">{move || caption_note(&text.get(), view.get().as_ref())}</p>
                 </div>
                 <p class="numbers">
@@ -70,12 +74,12 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
 fn CaptionChoice(caption: KeyedCaption, chosen: Memo<Option<u64>>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let key = caption.key;
-    let percentile = move || page.caption_view(key).map(|view| view.percentile);
+    let mark = move || page.caption_view(key).map(|view| view.mark());
     let choose = move |_| page.state.update(|state| state.caption = Some(key));
     view! {
         <label class="choice">
             <input type="radio" name="chosen-caption" prop:checked=move || chosen.get() == Some(key) on:change=choose/>
-            {plot::halo(percentile, plot::Size::Small)}<span class="words">{caption.text}</span>
+            {plot::halo(mark, plot::Size::Small)}<span class="words">{caption.text}</span>
         </label>
     }
 }

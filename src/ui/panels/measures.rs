@@ -1,10 +1,15 @@
 //! Tables whose cells hold bars and numbers: each is a chart and its own data.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
-use crate::explorer::Extent;
+use crate::explorer::{CaptionView, Extent, pieces};
 use crate::ui::panels::prose::emphasized;
 use crate::ui::plot;
+
+/// What is known of a caption.
+type ViewOf = Arc<dyn Fn() -> Option<CaptionView> + Send + Sync>;
 
 /// The head of a table: its columns with `|` between them, those of bars after a `~`, and words between `*` emphasized.
 pub(crate) fn head(columns: &'static str) -> AnyView {
@@ -28,13 +33,55 @@ pub(crate) fn foot<const N: usize>(columns: &'static str, scales: [Memo<Extent>;
     view! { <tfoot aria-hidden="true"><tr>{cells}</tr></tfoot> }.into_any()
 }
 
-/// The head of a caption's row: its mark and its words.
+/// The head of a caption's row: its mark and its words, those struck through that the model has never met.
 pub(crate) fn caption_head(
-    percentile: impl Fn() -> Option<f64> + Copy + Send + Sync + 'static,
-    words: impl IntoView + 'static,
+    view: impl Fn() -> Option<CaptionView> + Send + Sync + 'static,
+    words: impl Fn() -> String + Send + Sync + 'static,
 ) -> AnyView {
-    let halo = plot::halo(percentile, plot::Size::Small);
-    view! { <th scope="row">{halo}<span class="words">{words.into_any()}</span></th> }.into_any()
+    head_of_row(Arc::new(view), Box::new(words))
+}
+
+/// Compiled once, and not for each closure.
+fn head_of_row(view: ViewOf, words: Box<dyn Fn() -> String + Send + Sync>) -> AnyView {
+    let known = view.clone();
+    let mark = move || known().map(|view| view.mark());
+    let words = move || {
+        let view = view();
+        let not_read = match view.as_ref().is_some_and(CaptionView::is_unread) {
+            true => " (not read)",
+            false => "",
+        };
+        let words = struck(&words(), view.as_ref());
+        view! { <span class="words">{words}</span><span class="hidden">{not_read}</span> }
+    };
+    view! { <th scope="row">{plot::halo(mark, plot::Size::Small)}{words}</th> }.into_any()
+}
+
+/// The strokes over a field in which a caption is typed.
+pub(crate) fn strokes(
+    view: impl Fn() -> Option<CaptionView> + Send + Sync + 'static,
+    text: Signal<String>,
+) -> AnyView {
+    strokes_over(Arc::new(view), text)
+}
+
+fn strokes_over(view: ViewOf, text: Signal<String>) -> AnyView {
+    let strokes = move || {
+        let text = text.get();
+        let view = view().filter(|view| view.caption == text && !view.unknown_words.is_empty());
+        let text = view.as_ref().map_or("", |_| &text);
+        struck(text, view.as_ref())
+    };
+    view! { <span class="strokes" aria-hidden="true">{strokes}</span> }.into_any()
+}
+
+fn struck(text: &str, view: Option<&CaptionView>) -> Vec<AnyView> {
+    let unknown = view.map_or(&[][..], |view| &view.unknown_words);
+    let piece = |(piece, is_unknown): (&str, bool)| match is_unknown {
+        true => view! { <s>{piece.to_owned()}</s> }.into_any(),
+        false => piece.to_owned().into_any(),
+    };
+    pieces(text, unknown).into_iter().map(piece).collect()
 }
 
 /// A number in its cell, in full on hover; a dash where there is none.

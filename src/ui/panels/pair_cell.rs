@@ -7,8 +7,8 @@ use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
 use crate::explorer::{
-    CosineView, Cosines, Measure, PairView, Readings, beside_text, best_text, rank_text,
-    three_significant,
+    CosineView, Cosines, Measure, PairView, Readings, Standing, beside_text, best_text, nats_text,
+    rank_text, three_significant,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
@@ -78,8 +78,12 @@ impl Pair {
     }
 
     fn shown(self) -> String {
-        self.measured()
-            .map_or_else(|| "–".to_owned(), three_significant)
+        let is_likelihood = self.measure.get() == Measure::Likelihood;
+        let nats = |view: &PairView| nats_text(view.nats, view.is_near_zero);
+        let of_view = || self.view.with(|view| view.as_ref().map(nats));
+        let nats = is_likelihood.then(of_view).flatten();
+        let other = || self.measured().map(three_significant);
+        nats.or_else(other).unwrap_or_else(|| "–".to_owned())
     }
 
     /// The number in full, once it belongs to the text.
@@ -95,14 +99,16 @@ impl Pair {
         self.view.with(|view| view.as_ref().map(beside))
     }
 
-    fn best(self) -> &'static str {
-        match self.cosine.get() {
-            Some(view) => best_text(view.is_best_caption, view.is_best_picture),
-            None => {
-                let best = |view: &PairView| best_text(view.is_best_caption, view.is_best_picture);
-                self.view.with(|view| view.as_ref().map_or("", best))
-            }
-        }
+    fn standing(self) -> Standing {
+        let of_view = |view: &PairView| view.standing;
+        let of_view = || self.view.with(|view| view.as_ref().map(of_view));
+        let of_cosine = self.cosine.get().map(|view| view.standing);
+        of_cosine.or_else(of_view).unwrap_or_default()
+    }
+
+    fn is_best(self) -> bool {
+        let standing = self.standing();
+        standing.is_best_caption || standing.is_best_picture
     }
 
     /// How the order by cosine differs.
@@ -158,12 +164,12 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
         Measure::Cosine => "",
     };
     // One line has room for one of the two.
-    let best_of = move || Some(pair.best()).filter(|_| pair.moved().is_empty());
+    let best_of = move || Some(best_text(pair.standing())).filter(|_| pair.moved().is_empty());
     view! {
         <td
             role="gridcell" class="pair"
             class:chosen=move || pair.is_in_chosen_column() class:touched=move || pair.is_touched.get()
-            class:best=move || !pair.best().is_empty() class:pointed=move || is_pointed.get()
+            class:best=move || pair.is_best() class:pointed=move || is_pointed.get()
             tabindex=move || if pair.is_touched.get() { "0" } else { "-1" }
             data-field=field data-image=image data-caption=move || text.get()
             data-value=move || pair.exact() title=move || pair.exact()

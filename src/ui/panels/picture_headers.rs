@@ -22,7 +22,7 @@ pub(crate) fn PictureHeaders() -> impl IntoView {
             <th role="columnheader" class="caption"><span class="hidden">"Caption"</span></th>
             <th role="columnheader" class="numbers">
                 <i>"κ"</i>
-                <span hidden=is_bare>", how specific"<br/>"bar, how vague among reference captions"</span>
+                <span hidden=is_bare>", how specific"<br/>"bar, how vague among sample captions"</span>
                 <button type="button" class="quiet sort" hidden=is_bare on:click=move |_| page.sort_captions(None)>
                     "sort by "<i>"κ"</i>
                 </button>
@@ -92,7 +92,7 @@ fn PictureHeader(id: String) -> impl IntoView {
             <button
                 type="button" class="frame" aria-pressed=move || is_chosen().to_string() title=title on:click=choose
             >{picture}</button>
-            <Show when=is_strange><span class="out-of-distribution">"outside what it knows"</span></Show>
+            <Show when=is_strange><span class="out-of-distribution">{move || page.world.get().unfamiliar_picture()}</span></Show>
             <button
                 type="button" class="sort-by" title="sort the captions by this column"
                 aria-label=move || format!("Sort the captions by this picture: {}", alt())

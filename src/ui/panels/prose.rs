@@ -13,17 +13,19 @@ Words that fit many pictures leave much open. The model gives each caption not o
 on a sphere. *κ*, the *concentration*, says how tight it is: a specific caption stands as a sharp point of light, a
 vague one lies out of focus.
 
-A bar says how much better the caption predicts the picture than knowing nothing would, in *nats*. Zero is no
-better. One nat more makes the picture 2.7 times as likely.
+A bar says how much better the caption predicts the picture than a blind guess would, in *nats*. Zero is no
+better. One nat more makes the picture 2.7 times as likely. Shares weigh nats by the model’s own *τ*, as it says beside
+them.
 
 # What it is not
 *κ* is not the model’s confidence, and not whether the caption is true. It measures what the words leave open, as
 far as this model’s eyes can tell pictures apart.
 
-Differences between captions mean something; the zero of the nats is set by training only within about one nat.";
+The zero of the nats is set by training only within about one nat, so smaller numbers are “≈ 0”, and captions as near
+as that to each other are a tie. A caption that the model cannot read has a dashed outline and is compared with nothing.";
 const SCENES: &str = "
 It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and
-the page says that it is outside what the model knows.";
+the page says that its numbers mean little.";
 const PHOTOGRAPHS: &str = "
 It was made for photographs and everyday English. Nobody has counted how many photographs a caption fits, so its numbers
 can be compared with one another, but with no truth: for that there are the Scenes.";

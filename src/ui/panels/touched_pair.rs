@@ -3,15 +3,13 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    Extent, KeyedCaption, formula, formula_with_numbers, percent, three_significant,
+    Extent, KeyedCaption, formula, formula_with_numbers, percent, share_text, three_significant,
 };
 use crate::ui::page::pictures::{Credit, PictureState};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::measures::{Number, caption_head};
 use crate::ui::plot;
 
-const OUT_OF_DISTRIBUTION: &str = "This picture is unlike all that this model learned from. It still gives numbers, \
-    but they say little.";
 const WITHOUT_NONE: &str =
     "The shares always sum to 100 %, even when no caption fits. The nats say whether any does.";
 const WITH_NONE: &str = "“None of these” has 0 nats for every picture: it is what knowing nothing predicts. That zero \
@@ -34,7 +32,7 @@ pub(crate) fn TouchedPair() -> impl IntoView {
             .filter(|file| file.state != PictureState::Unread)?;
         let warning = file
             .is_out_of_distribution()
-            .then(|| view! { <p class="aside">{OUT_OF_DISTRIBUTION}</p> });
+            .then(|| view! { <p class="aside">{page.world.get().unfamiliar_picture()}"."</p> });
         Some(view! {
             <img src=file.url alt=file.alt.clone() width="240" height="240" decoding="async"/>
             <figcaption>{file.alt}{file.credit.map(credit)}</figcaption>
@@ -69,6 +67,13 @@ fn Shares(id: Memo<Option<String>>) -> impl IntoView {
             .update(|state| state.counts_none = !state.counts_none);
     };
     let captions = move || page.captions_with_words();
+    let account = move || {
+        let scale = page.snapshot.with(|snapshot| {
+            let scales = &snapshot.as_ref()?.card.logit_scale;
+            Some(*scales.get(page.family()))
+        });
+        scale.map(share_text)
+    };
     view! {
         <div class="shares">
             <h2>"If one of these captions was written for it, which?"</h2>
@@ -86,7 +91,7 @@ fn Shares(id: Memo<Option<String>>) -> impl IntoView {
                 <input type="checkbox" prop:checked=counts_none on:change=toggle/>
                 <span>"Let “none of these” take part"</span>
             </label>
-            <p class="aside">{move || if counts_none() { WITH_NONE } else { WITHOUT_NONE }}</p>
+            <p class="aside">{move || if counts_none() { WITH_NONE } else { WITHOUT_NONE }}" "{account}</p>
         </div>
     }
 }
@@ -114,11 +119,13 @@ fn NoneShare(id: Memo<Option<String>>) -> impl IntoView {
 fn Share(caption: KeyedCaption, id: Memo<Option<String>>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let key = caption.key;
-    let percentile = move || page.caption_view(key).map(|view| view.percentile);
+    let view = move || page.caption_view(key);
+    let text = caption.text;
     let share = move || {
         let of = |id: &String| {
             page.readings
                 .with(|readings| Some(readings.pair(key, id)?.posterior))
+                .filter(|share| !share.is_nan())
         };
         id.with(|id| id.as_ref().and_then(of))
     };
@@ -128,7 +135,7 @@ fn Share(caption: KeyedCaption, id: Memo<Option<String>>) -> impl IntoView {
             class:pointed=move || page.points_at_caption(key)
             on:pointerenter=move |_| page.point(Some(key), None) on:pointerleave=move |_| page.point(None, None)
         >
-            {caption_head(percentile, caption.text)}
+            {caption_head(view, move || text.clone())}
             <td>{plot::bar(share, || WHOLE)}</td>
             <Number field="posterior" value=Signal::derive(share) show=percent/>
         </tr>
@@ -160,7 +167,7 @@ fn Details(id: Memo<Option<String>>) -> impl IntoView {
         Some(view! {
             <h2 class="words">{view.caption}</h2>
             <dl>
-                {row("nats above uniform", "pair-nats", pair.nats)}
+                {row("evidence over a blind guess (nats)", "pair-nats", pair.nats)}
                 {row("log-density", "log-density", pair.log_density)}
                 {row("encoder’s cosine", "cosine", pair.cosine)}
                 {row("cosine to the mean direction", "mean-direction-cosine", pair.mean_direction_cosine)}

@@ -1,8 +1,10 @@
 //! The mark of a caption: a point of light, in focus for a specific caption and far out of it for a vague one.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
-use crate::explorer::HaloShape;
+use crate::explorer::{HaloMark, HaloShape};
 
 /// Half the mark's width, in units of its half height, for a wide mark; mist lies along the words.
 const WIDE_REACH: f64 = 3.0;
@@ -18,36 +20,55 @@ pub(in crate::ui) enum Size {
     Small,
 }
 
-/// The mark at a percentile of 1/κ; nothing is known of a caption without one.
+/// The mark of a caption; nothing is known yet of one without.
 pub(in crate::ui) fn halo(
-    percentile: impl Fn() -> Option<f64> + Copy + Send + Sync + 'static,
+    mark: impl Fn() -> Option<HaloMark> + Send + Sync + 'static,
     size: Size,
 ) -> AnyView {
-    drawn(Signal::derive(percentile), size)
+    drawn(Arc::new(mark), size)
 }
 
-/// The style that colours a caption's bars by how specific it is.
-pub(in crate::ui) fn certainty(percentile: Option<f64>) -> Option<String> {
-    percentile.map(|percentile| format!("{:.1}%", 100.0 - percentile))
+/// The style that colours a caption's bars by how specific it is; those of an unread one have no colour.
+pub(in crate::ui) fn certainty(mark: Option<HaloMark>) -> Option<String> {
+    match mark? {
+        HaloMark::At(percentile) => Some(format!("{:.1}%", 100.0 - percentile)),
+        HaloMark::Unread => None,
+    }
 }
 
 /// Compiled once, and not for each closure.
-fn drawn(percentile: Signal<Option<f64>>, size: Size) -> AnyView {
+fn drawn(mark: Arc<dyn Fn() -> Option<HaloMark> + Send + Sync>, size: Size) -> AnyView {
     let (reach, class) = match size {
         Size::Wide => (WIDE_REACH, "halo halo-wide"),
         Size::Small => (SMALL_REACH, "halo halo-small"),
     };
-    let shape = move || HaloShape::at(percentile.get().unwrap_or(50.0), reach);
+    let known = mark.clone();
+    let class = move || match known() {
+        None => format!("{class} unknown"),
+        Some(HaloMark::At(_)) => class.to_owned(),
+        Some(HaloMark::Unread) => format!("{class} unknown illegible"),
+    };
     let view_box = format!("{} -1 {} 2", -reach, 2.0 * reach);
-    let mist = move || scaled(shape().mist, shape().mist_strength);
-    let glow = move || scaled([shape().glow; 2], shape().glow_strength);
-    let core = move || scaled([shape().core; 2], shape().core_strength);
-    let is_unknown = move || percentile.get().is_none();
+    let light = move |part: fn(HaloShape) -> ([f64; 2], f64)| {
+        let mark = mark.clone();
+        move || {
+            let percentile = match mark() {
+                Some(HaloMark::At(percentile)) => percentile,
+                _ => 50.0,
+            };
+            let (size, strength) = part(HaloShape::at(percentile, reach));
+            scaled(size, strength)
+        }
+    };
+    let mist = light(|shape| (shape.mist, shape.mist_strength));
+    let glow = light(|shape| ([shape.glow; 2], shape.glow_strength));
+    let core = light(|shape| ([shape.core; 2], shape.core_strength));
     view! {
-        <svg class=class class:unknown=is_unknown viewBox=view_box aria-hidden="true">
+        <svg class=class viewBox=view_box aria-hidden="true">
             <circle r="1" fill="url(#mist)" class="halo-mist" style=mist/>
             <circle r="1" fill="url(#glow)" class="halo-glow" style=glow/>
             <circle r="1" class="halo-core" style=core/>
+            <ellipse class="halo-dashes" vector-effect="non-scaling-stroke" rx=0.9 * reach ry="0.7"/>
         </svg>
     }
     .into_any()

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::corruption::{CorruptionKind as _, ImageCorruption, Misspelling};
 use crate::explorer::{
-    CaptionView, ExplorerState, Extent, corrupted_name, ordinal, severity_text, signed,
+    CaptionView, ExplorerState, Extent, HaloMark, corrupted_name, ordinal, severity_text, signed,
     three_significant,
 };
 use crate::ui::dom::canvas;
@@ -18,13 +18,14 @@ use crate::ui::panels::measures::{Number, caption_head, foot, head};
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
-const PICTURE_COLUMNS: &str = "severity|picture|~nats above uniform|nats|place among the captions";
+const PICTURE_COLUMNS: &str =
+    "severity|picture|~evidence over a blind guess (nats)|nats|place among the captions";
 const CAPTION_COLUMNS: &str =
     "each word hit with 0 to 35 %|~how specific to the model|*κ*|nats|words";
 const ABOUT: &str = "
 # Two different losses
 A corrupted picture leaves *κ* as it is, for *κ* is the caption’s own; only the nats change. A misspelt caption
-loses *κ* too where the model no longer knows its words.
+has a *κ* of its own, and where the model no longer knows its words, it is that of the words that are left.
 
 # What it is not
 A high *κ* for a misspelt caption is no sign that it was understood: words that the model never met still give some
@@ -38,7 +39,7 @@ pub(crate) fn Corruption() -> impl IntoView {
     let text = chosen_text(page);
     view! {
         <section class="view" aria-labelledby="corruption-title">
-            <h2 id="corruption-title">"How much corruption can they take?"</h2>
+            <h2 id="corruption-title">"What do noise and typos do?"</h2>
             <ChosenCaption/>
             <PictureStrip/>
             <FamilyChoice/>
@@ -68,9 +69,19 @@ fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
     let place = move |severity: usize| {
         let own = own(severity)?;
         let (_, captions) = page.state.with(ExplorerState::askable);
-        let others = captions.iter().filter_map(|other| nats(other, severity));
-        let n_better = others.filter(|other| *other > own).count();
-        Some(format!("{} of {}", ordinal(n_better + 1), captions.len()))
+        let is_read = |caption: &&String| {
+            let view = page
+                .cache
+                .with(|cache| cache.caption(caption, page.family()));
+            view.is_some_and(|view| !view.is_unread())
+        };
+        if text.with(|text| !is_read(&text)) {
+            return Some("not read".to_owned());
+        }
+        let others = captions.iter().filter(is_read);
+        let others: Vec<f64> = others.filter_map(|other| nats(other, severity)).collect();
+        let n_better = others.iter().filter(|other| **other > own).count();
+        Some(format!("{} of {}", ordinal(n_better + 1), others.len()))
     };
     let extent =
         Memo::new(move |_| shown.with(|shown| Extent::of(shown.iter().copied().flatten())));
@@ -148,21 +159,21 @@ fn MisspeltCaptions(text: Memo<String>) -> impl IntoView {
         views.with(|views| Extent::of(views.iter().flatten().map(|view| view.concentration)))
     });
     let row = move |i: usize| {
-        let percentile = move || view(i).map(|view| view.percentile);
+        let mark = move || view(i).map(|view| view.mark());
         let kappa = move || view(i).map(|view| view.concentration);
-        let words = move || texts.with(|texts| texts.get(i).cloned());
-        let n_unknown = move || {
-            view(i)
-                .map(|view| view.unknown_words.len())
-                .filter(|n| *n > 0)
+        let words = move || texts.with(|texts| texts.get(i).cloned().unwrap_or_default());
+        let n_unknown = move || Some(view(i)?.unknown_words.len()).filter(|n| *n > 0);
+        let place = move || match (mark(), n_unknown()) {
+            (Some(HaloMark::Unread), _) => Some("not read".to_owned()),
+            (_, n) => n.map(|n| format!("{n} unknown")),
         };
         view! {
-            <tr style:--certainty=move || plot::certainty(percentile()) data-misspelling=i.to_string()>
-                {caption_head(percentile, words)}
+            <tr style:--certainty=move || plot::certainty(mark()) data-misspelling=i.to_string()>
+                {caption_head(move || view(i), words)}
                 <td class="plotted">{plot::bar(kappa, move || extent.get())}</td>
                 <Number field="misspelt-kappa" value=Signal::derive(kappa) show=three_significant/>
                 <Number field="misspelt-nats" value=Signal::derive(move || nats(i)) show=signed/>
-                <td class="place">{move || n_unknown().map(|n| format!("{n} unknown"))}</td>
+                <td class="place">{place}</td>
             </tr>
         }
     };

@@ -82,7 +82,7 @@ pub(crate) fn Evidence() -> impl IntoView {
                 <section>
                     <h3>"One model of several"</h3>
                     <p>"These numbers are of the model that answers in Scenes. The same training with another seed gives others, and a difference that is "
-                        "smaller than their scatter means nothing."</p>
+                        "smaller than what they vary means nothing."</p>
                 </section>
                 <section>
                     <h3>"What it is not"</h3>

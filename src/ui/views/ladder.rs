@@ -14,7 +14,7 @@ use crate::ui::dom::cursor::Cursor;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::panels::line_field::LineField;
-use crate::ui::panels::measures::{Number, foot, head};
+use crate::ui::panels::measures::{Number, foot, head, strokes};
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
@@ -164,7 +164,7 @@ fn Rung(
     let read =
         move |part: fn(&RungView) -> Option<f64>| rung.with(|rung| rung.as_ref().and_then(part));
     let number = move |part| Signal::derive(move || read(part));
-    let percentile = move || read(|rung| Some(rung.view.as_ref()?.percentile));
+    let mark = move || rung.with(|rung| Some(rung.as_ref()?.view.as_ref()?.mark()));
     let text = move || rung.with(|rung| rung.as_ref().map(|rung| rung.text.clone()));
     let step = move || rung.with(|rung| rung.as_ref().map(step_text));
     let violates = move || {
@@ -176,10 +176,10 @@ fn Rung(
     view! {
         <tr
             class="rung" class:violates=violates data-rung=text
-            style:--certainty=move || plot::certainty(percentile())
+            style:--certainty=move || plot::certainty(mark())
         >
             <th scope="row">
-                {plot::halo(percentile, plot::Size::Small)}<RungField key=key place=place rung=rung/>
+                {plot::halo(mark, plot::Size::Small)}<RungField key=key place=place rung=rung/>
             </th>
             <td class="plotted">{plot::bar(move || read(kappa), move || kappas.get())}</td>
             <Number field="rung-kappa" value=number(kappa) show=three_significant/>
@@ -223,16 +223,20 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
         let label = move || format!("{verb} rung {}", number());
         view! { <button type="button" aria-label=label on:click=move |_| act.run(())>{sign}</button> }
     };
+    let view = move || rung.with(|rung| rung.as_ref()?.view.clone());
     view! {
-        <LineField
-            key=key cursor=cursor text=text
-            edit=move |text| page.state.update(|state| state.ladder.edit(key, text))
-            add=move || add(page, cursor)
-            shift=shift
-            attr:class="words" attr:placeholder="say more than above"
-            attr:aria-label=move || format!("Rung {}", number())
-            on:change=speak
-        />
+        <span class="typed">
+            <LineField
+                key=key cursor=cursor text=text
+                edit=move |text| page.state.update(|state| state.ladder.edit(key, text))
+                add=move || add(page, cursor)
+                shift=shift
+                attr:class="words" attr:placeholder="say more than above"
+                attr:aria-label=move || format!("Rung {}", number())
+                on:change=speak
+            />
+            {strokes(view, text)}
+        </span>
         <span class="rung-tools">
             {button("↑", "Move up", Callback::new(move |()| shift(Direction::Up)))}
             {button("↓", "Move down", Callback::new(move |()| shift(Direction::Down)))}

@@ -16,7 +16,8 @@ use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::panels::measures::{Number, caption_head, head};
 use crate::ui::plot;
 
-const ANSWER_COLUMNS: &str = "the vaguest first|~how specific to the model|*κ*|bits|yours";
+const ANSWER_COLUMNS: &str =
+    "the model’s order, the vaguest first|~how specific to the model|*κ*|bits|yours";
 const FAILURE_COLUMNS: &str = "caption|~how specific to the model|*κ*|bits";
 
 /// Right neighbours by lesson and question, as far as they were judged.
@@ -187,15 +188,21 @@ fn Asked(place: (usize, usize), question: LessonQuestion, scores: Scores) -> imp
     let is_shown = RwSignal::new(false);
     let (ask, why) = (question.ask(), question.why.clone());
     let question = StoredValue::new(question);
-    let judged = Memo::new(move |_| {
+    let verdict = Memo::new(move |_| {
         let family = page.family();
         page.cache.with(|cache| {
-            guess.with(|guess| question.with_value(|question| question.judge(guess, cache, family)))
+            let verdict = |question: &LessonQuestion| {
+                guess.with(|guess| question.verdict(guess, cache, family))
+            };
+            question.with_value(verdict)
         })
     });
     let world = page.world.get_untracked();
+    let is_known = Memo::new(move |_| verdict.with(Option::is_some));
     let show = Callback::new(move |()| {
-        if let Some((n_right, _)) = judged.get_untracked() {
+        if is_known.get_untracked() {
+            let judge = |guess: &Vec<String>| question.with_value(|question| question.judge(guess));
+            let (n_right, _) = guess.with_untracked(judge);
             let n_right = u32::try_from(n_right).unwrap_or(u32::MAX);
             browser::remember(
                 &score_name(world, place.0, place.1),
@@ -205,7 +212,6 @@ fn Asked(place: (usize, usize), question: LessonQuestion, scores: Scores) -> imp
             is_shown.set(true);
         }
     });
-    let is_known = Memo::new(move |_| judged.with(Option::is_some));
     let offer = move || match is_shown.get() {
         true => view! { <Shown question=question guess=guess/> }.into_any(),
         false if question.with_value(|question| question.captions.len() == 2) => {
@@ -214,20 +220,8 @@ fn Asked(place: (usize, usize), question: LessonQuestion, scores: Scores) -> imp
         false => view! { <Order guess=guess is_known=is_known show=show/> }.into_any(),
     };
     let verdict = move || {
-        let (n_right, n) = judged.get().filter(|_| is_shown.get())?;
-        let contest = page.cache.with(|cache| {
-            let contest = |question: &LessonQuestion| {
-                guess.with(|guess| question.contest(guess, cache, page.family()))
-            };
-            question.with_value(contest)
-        });
-        let words = match (n_right, n) {
-            _ if contest.is_some() => contest.unwrap_or_default() + " ",
-            (1, 1) => "Right: so it is to the model. ".to_owned(),
-            (0, 1) => "To the model it is the other way round. ".to_owned(),
-            (n_right, n) => format!("{n_right} of {n} neighbours stand as the model has them. "),
-        };
-        Some(words + &why)
+        let verdict = verdict.get().filter(|_| is_shown.get())?;
+        Some(format!("{verdict} {why}"))
     };
     let again = move || {
         is_shown.get().then(|| {
@@ -354,13 +348,14 @@ fn measured(page: PageState, captions: Vec<String>, further: Further<'_>) -> Vec
     let views: Vec<Option<CaptionView>> = captions.iter().map(read).collect();
     let extent = Extent::of(views.iter().flatten().map(|view| view.concentration));
     let row = |(caption, view): (String, Option<CaptionView>)| {
-        let percentile = view.as_ref().map(|view| view.percentile);
-        let kappa = view.map(|view| view.concentration);
+        let mark = view.as_ref().map(CaptionView::mark);
+        let kappa = view.as_ref().map(|view| view.concentration);
+        let words = caption.clone();
         let bits = is_known.then(|| bits_of(&caption)).flatten();
         let further = further.map(|further| view! { <td class="number">{further(&caption)}</td> });
         view! {
-            <tr data-measured=caption.clone() style:--certainty=plot::certainty(percentile)>
-                {caption_head(move || percentile, caption.clone())}
+            <tr data-measured=caption.clone() style:--certainty=plot::certainty(mark)>
+                {caption_head(move || view.clone(), move || words.clone())}
                 <td class="plotted">{plot::bar(move || kappa, move || extent)}</td>
                 <Number field="measured-kappa" value=Signal::stored(kappa) show=three_significant/>
                 <Number field="measured-bits" value=Signal::stored(bits) show=three_significant/>

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    Classes, Extent, Judgement, is_disputed, judgement_text, percent, signed, thousandths,
-    three_significant,
+    Answer, Classes, Extent, Judgement, answer_name, is_disputed, judgement_text, percent, signed,
+    thousandths, three_significant,
 };
 use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::page::state::PageState;
@@ -18,7 +18,8 @@ use crate::ui::plot;
 
 const ANSWER_COLUMNS: &str = "Picture|by likelihood|best nats|nats of none|by cosine, threshold|\
     best cosine|by cosine, margin|lead";
-const CLASS_COLUMNS: &str = "Class|~nats above uniform|nats|share|~encoder’s cosine|cosine";
+const CLASS_COLUMNS: &str =
+    "Class|~evidence over a blind guess (nats)|nats|share|~encoder’s cosine|cosine";
 const ABOUT: &str = "
 # Three ways to say none
 The encoder gives each class a cosine, and the largest always wins. To refuse, one needs a number from outside: a threshold
@@ -27,8 +28,7 @@ everything else: where “a picture” is likelier than every class, no class fi
 
 # What it is not
 A vague caption wins against classes that are wrong, and not against everything strange: a picture from outside this
-model’s world can still look red to it. And the nats of the vaguest captions are set by training only within about
-one.";
+model’s world can still look red to it. Answers closer than training sets its zero are a tie, and a class whose words the model has never met is no answer.";
 
 /// The view: the classes, the answers for every picture, and the chosen picture in full.
 #[component]
@@ -52,11 +52,25 @@ pub(crate) fn NoneOfThese() -> impl IntoView {
 /// The names, the captions made of them, and the limits on cosines.
 #[component]
 fn ClassControls(classes: Memo<Classes>) -> impl IntoView {
+    let page = expect_context::<PageState>();
     let example = move || {
         classes.with(|classes| {
             let first = classes.list().into_iter().next()?;
             Some(format!("asked as “{}”", classes.caption(&first)))
         })
+    };
+    let unread = move || {
+        let family = page.family();
+        let names = page
+            .cache
+            .with(|cache| classes.with(|classes| classes.unread(cache, family)));
+        match names.is_empty() {
+            true => String::new(),
+            false => format!(
+                "Not read by the model, and so no answer: {}.",
+                names.join(", ")
+            ),
+        }
     };
     view! {
         <div class="class-controls">
@@ -66,6 +80,7 @@ fn ClassControls(classes: Memo<Classes>) -> impl IntoView {
             />
             <Text id="class-dummy" label="Caption for none of them" field=|classes| &mut classes.dummy/>
             <p class="aside">{example}</p>
+            <p class="aside" role="status">{unread}</p>
             <Limit
                 id="class-threshold" label="Threshold: a cosine below is none" field=|classes| &mut classes.threshold
             />
@@ -153,11 +168,11 @@ fn AnswerRow(id: String, classes: Memo<Classes>, names: Memo<Vec<String>>) -> im
     let page = expect_context::<PageState>();
     let stored = StoredValue::new(id.clone());
     let judgement = Memo::new(move |_| stored.with_value(|id| judged(page, classes, id)));
-    let answer = move |field: &'static str, part: fn(&Judgement) -> Option<usize>| {
-        let name = move |i: usize| names.with(|names| names.get(i).cloned());
-        let words = move || match judgement.with(|judgement| judgement.as_ref().map(part)) {
-            None => "–".to_owned(),
-            Some(class) => class.and_then(name).unwrap_or_else(|| "none".into()),
+    let answer = move |field: &'static str, part: fn(&Judgement) -> Answer| {
+        let name = move |answer| names.with(|names| answer_name(answer, names));
+        let words = move || {
+            let answer = judgement.with(|judgement| judgement.as_ref().map(part));
+            answer.map_or_else(|| "–".to_owned(), name)
         };
         view! { <td class="answer" data-field=field>{words}</td> }
     };
@@ -173,9 +188,9 @@ fn AnswerRow(id: String, classes: Memo<Classes>, names: Memo<Vec<String>>) -> im
             {answer("by-likelihood", |judgement| judgement.by_likelihood)}
             <Number field="best-nats" value=best_nats show=signed/>
             <Number field="dummy-nats" value=number(|judgement| judgement.dummy_nats) show=signed/>
-            {answer("by-threshold", |judgement| judgement.by_threshold)}
+            {answer("by-threshold", |judgement| Answer::of(judgement.by_threshold))}
             <Number field="best-cosine" value=best_cosine show=three_significant/>
-            {answer("by-margin", |judgement| judgement.by_margin)}
+            {answer("by-margin", |judgement| Answer::of(judgement.by_margin))}
             <Number field="cosine-margin" value=number(|judgement| judgement.cosine_margin) show=three_significant/>
         </tr>
     }
@@ -227,7 +242,7 @@ fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoVi
     }
 }
 
-/// One class, or the caption for none of them, which has no cosine of its own in CLIP's answer.
+/// One class, or the caption for none of them, which cosines know nothing of.
 #[component]
 fn ClassRow(
     i: usize,
@@ -241,10 +256,16 @@ fn ClassRow(
     };
     let own_nats = move || read(nats_at);
     let cosine = move || read(|known, i| known.cosines.get(i).copied());
-    let share = move || read(|known, i| known.shares.get(i).copied());
+    let share =
+        move || read(|known, i| known.shares.get(i).copied().filter(|share| !share.is_nan()));
+    let words = name.clone();
+    let is_unread = move || {
+        let is_read = judgement.with(|known| known.as_ref()?.is_read.get(i).copied());
+        is_read == Some(false)
+    };
     view! {
-        <tr data-class=name.clone()>
-            <th scope="row"><span class="words">{name.clone()}</span></th>
+        <tr data-class=name class:illegible=is_unread>
+            <th scope="row"><span class="words">{words}</span></th>
             <td class="plotted">{plot::bar(own_nats, move || nats.get())}</td>
             <Number field="class-nats" value=Signal::derive(own_nats) show=signed/>
             <Number field="class-share" value=Signal::derive(share) show=percent/>

@@ -21,13 +21,13 @@ const ABOUT: &str = "
 Fifty equal steps lead from the picture’s likeliest caption to a root; at each the nearest caption is noted. Without
 spread, captions are points, near is a great cosine, and the root is the embedding of no words, as *ProLIP* does for
 models that know no spread. With spread, the way leads from distribution to distribution: near is a small
-*divergence* to the distribution at that step, and the root is the vaguest caption that holds the first.
+*divergence* to the distribution at that step, and the root is the vaguest caption that contains the first.
 
 Both use the von Mises–Fisher distribution; for the power spherical one these integrals have no closed form.
 
 # What it is not
-Only captions on the page and those that were written for its pictures can be met. Holding is a relation of the
-model’s spreads, not of words: a caption may hold another that it does not follow from.";
+Only captions on the page and those that were written for its pictures can be met. Containing is a relation of the
+model’s spreads, not of words: a caption may contain another that it does not follow from.";
 
 /// Both ways from one picture to a root, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -138,12 +138,13 @@ fn Way(
 
 fn met_row(met: MetCaption) -> AnyView {
     let (caption, nats) = (met.caption, met.pair.nats);
-    let (percentile, kappa) = (caption.percentile, caption.concentration);
+    let (mark, kappa) = (Some(caption.mark()), caption.concentration);
+    let (text, words) = (caption.caption.clone(), caption.caption.clone());
     let known = |value: f64| Signal::stored(Some(value));
     view! {
-        <tr data-met=caption.caption.clone() style:--certainty=plot::certainty(Some(percentile))>
+        <tr data-met=text style:--certainty=plot::certainty(mark)>
             <Number field="met-share" value=known(met.share) show=percent/>
-            {caption_head(move || Some(percentile), caption.caption.clone())}
+            {caption_head(move || Some(caption.clone()), move || words.clone())}
             <Number field="met-kappa" value=known(kappa) show=three_significant/>
             <Number field="met-nats" value=known(nats) show=three_significant/>
         </tr>
@@ -194,22 +195,22 @@ fn inclusions(page: PageState, words: &[String]) -> Option<AnyView> {
         }
     };
     let view = view! {
-        <h3>"Which holds which"</h3>
+        <h3>"Which captions contain which"</h3>
         <div class="scroll" tabindex="0" role="region" aria-label="Inclusion of captions in one another">
             <table class="measures inclusions">
                 <caption class="hidden">
-                    "How far the caption of each row lies in that of each column, in nats above uniform"
+                    "How far the caption of each row is contained in that of each column, in nats"
                 </caption>
                 <thead>
-                    <tr><th scope="col">"lies in"</th>{words.iter().enumerate().map(head).collect_view()}</tr>
+                    <tr><th scope="col">"contained in"</th>{words.iter().enumerate().map(head).collect_view()}</tr>
                 </thead>
                 <tbody>{words.iter().enumerate().map(row).collect_view()}</tbody>
             </table>
         </div>
         <p class="aside">
-            "Nats above uniform that the column’s caption gives, on average, where the row’s caption has its most "
-            "likely pictures. ⊂: the row’s caption is the narrower, and lies where the column’s is likelier than "
-            "chance."
+            "Evidence over a blind guess (nats) that the column’s caption gives, on average, where the row’s caption "
+            "has its most likely pictures. ⊂: the row’s caption is the narrower, and is where the column’s is likelier "
+            "than chance."
         </p>
     };
     Some(view.into_any())

@@ -1,4 +1,4 @@
-//! Which word bought certainty: each beginning of a caption, and the whole without each word.
+//! Which word adds the most: each beginning of a caption, and the whole without each word.
 
 use leptos::prelude::*;
 
@@ -16,8 +16,8 @@ const COLUMNS: &str = "Word|~up to this word|*κ*|change|~what it is worth|worth
 const ABOUT: &str = "
 # Two ways to ask
 On the left the caption grows word by word, as it is read. On the right it is whole but for one word, and the bar
-says how much *κ* loses without it. The two differ because words share what they say: after “red”, “crimson” buys
-nothing.
+says how much *κ* loses without it. The two differ because words share what they say. A word that the model has never
+met is struck through: it adds nothing.
 
 # What it is not
 Half a sentence is a caption too, but one the model met seldom or never. A word’s worth is what it does in this
@@ -39,7 +39,7 @@ pub(crate) fn Words() -> impl IntoView {
     };
     view! {
         <section class="view" aria-labelledby="words-title">
-            <h2 id="words-title">"Which word bought certainty?"</h2>
+            <h2 id="words-title">"Which word adds the most?"</h2>
             <ChosenCaption/>
             <FamilyChoice/>
             <p class="finding">{move || words.with(|words| worth_text(words))}" "{cut}</p>
@@ -87,10 +87,12 @@ fn WordRow(
     let read =
         move |part: fn(&WordView) -> Option<f64>| word.with(|word| word.as_ref().and_then(part));
     let number = move |part| Signal::derive(move || read(part));
-    let percentile = move || read(|word| Some(word.prefix.as_ref()?.percentile));
+    let mark = move || word.with(|word| Some(word.as_ref()?.prefix.as_ref()?.mark()));
     let kappa = move || read(|word| Some(word.prefix.as_ref()?.concentration));
     let without_kappa = number(|word| Some(word.without.as_ref()?.concentration));
     let text = move || word.with(|word| word.as_ref().map(|word| word.variant.word.clone()));
+    let words = move || text().unwrap_or_default();
+    let of_prefix = move || word.with(|word| word.as_ref()?.prefix.clone());
     let prefix = move || word.with(|word| word.as_ref().map(|word| word.variant.prefix.clone()));
     let without = move || {
         let rest = |word: &WordView| word.variant.without.clone();
@@ -98,8 +100,8 @@ fn WordRow(
         word.with(|word| word.as_ref().map(|word| rest(word).unwrap_or_else(nothing)))
     };
     view! {
-        <tr data-word=text style:--certainty=move || plot::certainty(percentile())>
-            {caption_head(percentile, text)}
+        <tr data-word=text style:--certainty=move || plot::certainty(mark())>
+            {caption_head(of_prefix, words)}
             <td class="plotted" title=prefix>{plot::bar(kappa, move || kappas.get())}</td>
             <Number field="prefix-kappa" value=Signal::derive(kappa) show=three_significant/>
             <Number field="prefix-change" value=number(|word| word.prefix_change) show=signed/>

@@ -58,7 +58,7 @@ pub fn scatter(own: &Evaluation, others: &[Evaluation], family: Family) -> Evide
         Some(((*name).to_owned(), vec![*value, least?, greatest?]))
     };
     table(
-        "How far do trainings scatter?",
+        "How much do results vary between trainings?",
         format!(
             "The same numbers of {} trainings that differ in their seed.",
             others.len() + 1
@@ -212,7 +212,7 @@ fn recall(found: &FamilyEvaluation, n_scenes: usize) -> EvidenceTable {
             row("full captions", found.recall_at_1),
             row("in new wordings", found.recall_at_1_new_wording),
             row("of new compositions", found.recall_at_1_new_compositions),
-            row("by CLIP’s cosine", found.recall_at_1_cosine),
+            row("by the encoder’s cosine", found.recall_at_1_cosine),
         ],
         &[Some(UNIT); 2],
     )
@@ -226,7 +226,7 @@ fn attributes(found: &FamilyEvaluation) -> EvidenceTable {
     table(
         "What can the model see?",
         "Share of scenes whose attribute was named rightly with captions alone.".into(),
-        &["by likelihood", "by CLIP’s cosine"],
+        &["by likelihood", "by the encoder’s cosine"],
         found.attribute_accuracy.iter().filter_map(row).collect(),
         &[Some(UNIT); 2],
     )

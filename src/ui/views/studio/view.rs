@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView, signed};
+use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView, free_offset, signed};
 use crate::scenes::parse;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
@@ -14,7 +14,7 @@ use crate::ui::views::studio::others::Others;
 use crate::ui::views::studio::stage::Stage;
 use crate::ui::views::studio::tools::Tools;
 
-const COLUMNS: &str = "Caption|~nats above uniform|nats|truly";
+const COLUMNS: &str = "Caption|~evidence over a blind guess (nats)|nats|truly";
 const ABOUT: &str = "
 # Two judges
 “Fits” is the truth: this world’s rules are known, so whether a caption is true of a drawing can be looked up. The
@@ -65,12 +65,21 @@ fn Captions() -> impl IntoView {
         texts
     });
     let nats = move |text: &String| Some(page.generated_pair(text, DRAWING)?.nats);
+    let is_read = move |text: &String| {
+        let view = page.cache.with(|cache| cache.caption(text, page.family()));
+        view.is_some_and(|view| !view.is_unread())
+    };
     let extent = Memo::new(move |_| texts.with(|texts| Extent::of(texts.iter().filter_map(nats))));
     let best = Memo::new(move |_| {
         texts.with(|texts| {
-            let known = texts.iter().filter_map(|text| Some((text, nats(text)?)));
-            let best = known.max_by(|a, b| a.1.total_cmp(&b.1));
-            best.map(|(text, _)| text.clone())
+            let known = texts.iter().filter(|text| is_read(text));
+            let known = known.filter_map(|text| Some((text, nats(text)?)));
+            let (text, best) = known.clone().max_by(|a, b| a.1.total_cmp(&b.1))?;
+            let scale = page
+                .cache
+                .with(|cache| Some(*cache.card()?.logit_scale.get(page.family())))?;
+            let is_near = |(_, nats): &(&String, f64)| *nats >= best - free_offset(scale);
+            (known.filter(is_near).count() == 1).then(|| text.clone())
         })
     });
     view! {
@@ -105,7 +114,7 @@ fn CaptionOfDrawing(
             Some((caption?, page.generated_pair(text, DRAWING)?))
         })
     });
-    let percentile = move || view.with(|view| view.as_ref().map(|(caption, _)| caption.percentile));
+    let mark = move || view.with(|view| view.as_ref().map(|(caption, _)| caption.mark()));
     let nats = move || view.with(|view| view.as_ref().map(|(_, pair)| pair.nats));
     let truth = move || {
         let scene = drawing.with(Drawing::scene);
@@ -115,12 +124,14 @@ fn CaptionOfDrawing(
             None => "not known",
         })
     };
-    let head = caption_head(percentile, text.clone());
+    let own = text.clone();
+    let of_caption = move || view.with(|view| view.as_ref().map(|(caption, _)| caption.clone()));
+    let head = caption_head(of_caption, move || own.clone());
     let is_best = move || best.with(|best| words.with_value(|text| best.as_ref() == Some(text)));
     view! {
         <tr
             class:best=is_best data-drawn=text
-            style:--certainty=move || plot::certainty(percentile())
+            style:--certainty=move || plot::certainty(mark())
         >
             {head}
             <td class="plotted">{plot::bar(nats, move || extent.get())}</td>

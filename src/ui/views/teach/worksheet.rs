@@ -1,8 +1,8 @@
-//! A lesson on paper: the questions, and on a page of its own the key, answered by the model.
+//! A lesson on paper: the questions, and on a page of its own the key, with what the model answers.
 
 use leptos::prelude::*;
 
-use crate::explorer::{Lesson, LessonQuestion, answer_text, family_name};
+use crate::explorer::{Lesson, LessonQuestion, answer_text, family_name, truth_text};
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
@@ -44,7 +44,7 @@ fn questions(lesson: &Lesson) -> AnyView {
     .into_any()
 }
 
-/// The key, by the model at work and the chosen distribution.
+/// The key, with the answers of the model at work under the chosen distribution.
 #[component]
 fn Key(lesson: Lesson) -> impl IntoView {
     let page = expect_context::<PageState>();
@@ -55,18 +55,22 @@ fn Key(lesson: Lesson) -> impl IntoView {
             .cache
             .with(|cache| cache.card().map(|card| card.title.clone()));
         format!(
-            "By {}, {family}; from the vaguest to the most specific.",
+            "From the vaguest to the most specific, by what the words mean; the model is {}, {family}.",
             model.unwrap_or_default()
         )
     };
     let answer = move |question: &LessonQuestion| {
         let family = page.family();
         let known = page.cache.with(|cache| question.answer(cache, family));
-        let words = known.map_or_else(
-            || "Not yet: the model has not answered.".to_owned(),
+        let model = known.map_or_else(
+            || "the model has not answered yet".to_owned(),
             |known| answer_text(&known),
         );
-        view! { <li data-field="key">{words}<p class="aside">{question.why.clone()}</p></li> }
+        view! {
+            <li data-field="key">
+                {truth_text(question)}<p class="aside">"The model: "{model}". "{question.why.clone()}</p>
+            </li>
+        }
     };
     let answers = move || lesson.questions.iter().map(answer).collect_view();
     view! {
