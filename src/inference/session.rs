@@ -272,13 +272,14 @@ impl Session {
     /// caption is if the model can tell.
     async fn text_pass(&self, tokens: &[Tokens]) -> Result<Vec<f32>> {
         let (token_ids, end_positions) = self.token_batch(tokens);
-        let features = self.text.forward(token_ids, end_positions);
+        let pooled = self.text.pool(token_ids, end_positions);
+        let features = self.text.project(pooled.clone());
         let mut columns = vec![features.clone()];
         if let Some(adapters) = &self.adapters {
             columns.push(adapters.vmf.forward(features.clone()));
-            columns.push(adapters.power_spherical.forward(features.clone()));
+            columns.push(adapters.power_spherical.forward(features));
         }
-        columns.extend(self.text.familiarity(features));
+        columns.extend(self.text.familiarity(pooled));
         values_of(Tensor::cat(columns, 1)).await
     }
 

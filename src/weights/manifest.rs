@@ -36,7 +36,7 @@ pub struct Manifest {
     /// How to tell a picture that is out of the distribution of the model's training.
     #[serde(rename = "outside")]
     pub out_of_distribution: Option<OutOfDistributionDetector>,
-    /// Which captions and pictures are too far from the encoder's prototypes.
+    /// Which captions and pictures are too far from the encoder's exemplars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfamiliar: Option<UnfamiliarDetectors>,
     /// What every engine must reproduce before it answers anything; unknown of another program's file.
@@ -131,7 +131,7 @@ pub struct OutOfDistributionDetector {
     pub detected: Vec<(String, f64)>,
 }
 
-/// Captions and pictures that are out of distribution where their greatest cosine with a prototype is small.
+/// Captions and pictures are out of distribution where their mean cosine with the nearest exemplars is small.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnfamiliarDetectors {
     /// Of captions.

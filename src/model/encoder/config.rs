@@ -4,8 +4,8 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use super::encoders::{HeadedImage, HeadedText, IMAGE_HEAD, ImageEncoder, TEXT_HEAD, TextEncoder};
+use super::exemplars::{Exemplars, ExemplarsConfig};
 use super::head::{HeadConfig, HeadInput, NamedHead};
-use super::prototypes::{Prototypes, PrototypesConfig};
 use super::towers::{ImageTowerConfig, TextTowerConfig};
 use crate::model::bert::BertConfig;
 use crate::model::clip::{Architecture, ClipConfig};
@@ -40,7 +40,7 @@ pub struct TowersConfig {
     pub image_head: HeadConfig,
     /// What tells unfamiliar captions and pictures, if the model can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prototypes: Option<PrototypesConfig>,
+    pub exemplars: Option<ExemplarsConfig>,
 }
 
 impl EncoderConfig {
@@ -129,9 +129,9 @@ impl EncoderConfig {
             Self::Towers(towers) => TextEncoder::Tower(HeadedText {
                 tower: towers.text.init(device),
                 head: towers.init_text_head(device).head,
-                prototypes: towers
-                    .prototypes
-                    .map(|prototypes| Prototypes::new(prototypes.text, towers.embed_dim, device)),
+                exemplars: towers
+                    .exemplars
+                    .map(|exemplars| Exemplars::new(exemplars.text, towers.text.width(), device)),
             }),
         }
     }
@@ -144,9 +144,9 @@ impl EncoderConfig {
             Self::Towers(towers) => ImageEncoder::Tower(HeadedImage {
                 tower: towers.image.init(device),
                 head: towers.init_image_head(device).head,
-                prototypes: towers.prototypes.map(|prototypes| {
-                    Prototypes::new(prototypes.image, towers.image.width(), device)
-                }),
+                exemplars: towers
+                    .exemplars
+                    .map(|exemplars| Exemplars::new(exemplars.image, towers.image.width(), device)),
             }),
         }
     }
@@ -204,7 +204,7 @@ impl TowersConfig {
             text_head: head(HeadInput::Plain),
             image,
             image_head: head(HeadInput::SquareRoot),
-            prototypes: None,
+            exemplars: None,
         }
     }
 }

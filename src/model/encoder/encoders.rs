@@ -3,8 +3,8 @@
 use burn::module::Module;
 use burn::tensor::{Int, Tensor};
 
+use super::exemplars::Exemplars;
 use super::head::Head;
-use super::prototypes::Prototypes;
 use super::towers::{ImageTower, TextTower as LockedTextTower};
 use crate::error::Result;
 use crate::model::clip::{TextTower, VisionTower};
@@ -14,10 +14,10 @@ use crate::model::parameters::{ParameterVisitor, Parameters};
 pub(super) const TEXT_HEAD: &str = "text_head";
 pub(super) const IMAGE_HEAD: &str = "visual_head";
 
-/// Names of the prototypes' tensors.
-pub const TEXT_PROTOTYPES: &str = "text_prototypes";
-/// See [`TEXT_PROTOTYPES`].
-pub const IMAGE_PROTOTYPES: &str = "visual_prototypes";
+/// Names of the exemplars' tensors.
+pub const TEXT_EXEMPLARS: &str = "text_exemplars";
+/// See [`TEXT_EXEMPLARS`].
+pub const IMAGE_EXEMPLARS: &str = "visual_exemplars";
 
 /// Token ids → features.
 #[derive(Module, Debug)]
@@ -48,8 +48,8 @@ pub struct HeadedText {
     pub tower: LockedTextTower,
     /// The head, which is.
     pub head: Head,
-    /// Of the training's captions, in the common space.
-    pub prototypes: Option<Prototypes>,
+    /// Some of the training's captions.
+    pub exemplars: Option<Exemplars>,
 }
 
 /// An image tower and its head.
@@ -59,8 +59,8 @@ pub struct HeadedImage {
     pub tower: ImageTower,
     /// The head, which is.
     pub head: Head,
-    /// Of the training's pictures, in the space of the tower.
-    pub prototypes: Option<Prototypes>,
+    /// Some of the training's pictures.
+    pub exemplars: Option<Exemplars>,
 }
 
 impl TextEncoder {
@@ -91,11 +91,16 @@ impl TextEncoder {
         }
     }
 
-    /// The greatest cosine of features with those of the training, `[n_texts, 1]`, where the model can tell.
-    pub fn familiarity(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+    /// How like the training's captions those are of which [`pool`](Self::pool) gave this, `[n_texts, 1]`, where the
+    /// model can tell.
+    pub fn familiarity(&self, pooled: Tensor<2>) -> Option<Tensor<2>> {
         match self {
             Self::Clip(_) => None,
-            Self::Tower(text) => Some(text.prototypes.as_ref()?.nearest(features)),
+            Self::Tower(text) => Some(
+                text.exemplars
+                    .as_ref()?
+                    .nearest(text.head.input.apply(pooled)),
+            ),
         }
     }
 
@@ -135,14 +140,14 @@ impl ImageEncoder {
         }
     }
 
-    /// The greatest cosine of what [`pool`](Self::pool) gave with that of the training's pictures, `[n_images, 1]`,
-    /// where the model can tell.
+    /// How like the training's pictures those are of which [`pool`](Self::pool) gave this, `[n_images, 1]`, where the
+    /// model can tell.
     pub fn familiarity(&self, pooled: Tensor<2>) -> Option<Tensor<2>> {
         match self {
             Self::Clip(_) => None,
             Self::Tower(image) => Some(
                 image
-                    .prototypes
+                    .exemplars
                     .as_ref()?
                     .nearest(image.head.input.apply(pooled)),
             ),
@@ -165,8 +170,8 @@ impl Parameters for TextEncoder {
             Self::Tower(text) => {
                 text.tower.visit_parameters(visitor)?;
                 text.head.visit_as(TEXT_HEAD, visitor)?;
-                match &mut text.prototypes {
-                    Some(prototypes) => prototypes.visit_as(TEXT_PROTOTYPES, visitor),
+                match &mut text.exemplars {
+                    Some(exemplars) => exemplars.visit_as(TEXT_EXEMPLARS, visitor),
                     None => Ok(()),
                 }
             }
@@ -181,8 +186,8 @@ impl Parameters for ImageEncoder {
             Self::Tower(image) => {
                 image.tower.visit_parameters(visitor)?;
                 image.head.visit_as(IMAGE_HEAD, visitor)?;
-                match &mut image.prototypes {
-                    Some(prototypes) => prototypes.visit_as(IMAGE_PROTOTYPES, visitor),
+                match &mut image.exemplars {
+                    Some(exemplars) => exemplars.visit_as(IMAGE_EXEMPLARS, visitor),
                     None => Ok(()),
                 }
             }

@@ -6,14 +6,14 @@
 
 mod config;
 mod encoders;
+mod exemplars;
 mod head;
-mod prototypes;
 mod towers;
 
 pub use config::{EncoderConfig, TowersConfig};
 pub use encoders::{
-    HeadedImage, HeadedText, IMAGE_PROTOTYPES, ImageEncoder, TEXT_PROTOTYPES, TextEncoder,
+    HeadedImage, HeadedText, IMAGE_EXEMPLARS, ImageEncoder, TEXT_EXEMPLARS, TextEncoder,
 };
+pub use exemplars::{Exemplars, ExemplarsConfig};
 pub use head::{Head, HeadConfig, HeadInput, NamedHead};
-pub use prototypes::{Prototypes, PrototypesConfig};
 pub use towers::{ImageTower, ImageTowerConfig, TextTower, TextTowerConfig};

@@ -14,8 +14,9 @@ use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
+use super::concentration_scale::concentration_scale;
 use super::data::CaptionedListing;
-use super::heads::{CaptionedPictures, Heads, Retrieval};
+use super::heads::{CaptionedPictures, Heads};
 use super::moving_average::MovingAverage;
 use super::statistics::statistics;
 use super::vaguer_captions::Step;
@@ -98,10 +99,6 @@ const N_CLASS_PAIRS: usize = 256;
 /// τ and κ at the start.
 const INITIAL_LOGIT_SCALE: f32 = 0.2;
 const INITIAL_CONCENTRATION: f32 = 60.0;
-
-/// Factors of κ to choose from, and the recall at 1 that may be lost to a greater one.
-const SCALES: [f32; 5] = [1.0, 1.2, 1.4, 1.6, 1.8];
-const RECALL_TOLERANCE: f64 = 0.002;
 
 /// Pictures that some heads have not seen, with these heads.
 #[derive(Debug)]
@@ -195,7 +192,7 @@ pub fn train_adapter(
     fold_in(&mut records, &mean, &deviation);
     let mut adapter = config.init(device);
     adapter.load(records.clone())?;
-    let scale = concentration_scale(family, &adapter, data, device)?;
+    let scale = concentration_scale(family, &adapter, (data.heads, data.unseen), device)?;
     eprintln!("{family:?}, seed {}: κ × {scale}", recipe.seed);
     let bias = last_layer(config) + ".bias";
     for record in records.iter_mut().filter(|record| record.name == bias) {
@@ -206,34 +203,6 @@ pub fn train_adapter(
     }
     adapter.load(records)?;
     Ok(adapter)
-}
-
-/// The greatest factor of κ with which pictures find their captions as well by likelihood as by cosine, on unseen
-/// pairs. In training a caption stands among vaguer ones, which asks for a smaller κ than captions alone do.
-fn concentration_scale(
-    family: Family,
-    adapter: &Adapter,
-    data: &AdapterData<'_>,
-    device: &Device,
-) -> Result<f32> {
-    let texts = data.heads.texts(data.unseen.captions.to_device(device));
-    let images = data.heads.images(data.unseen.images.to_device(device));
-    let concentration = adapter.log_concentration(texts.clone()).exp();
-    let cosines = Retrieval::of(
-        texts.clone().matmul(images.clone().transpose()),
-        data.unseen,
-    )?;
-    let mut best = (f64::NEG_INFINITY, 1.0);
-    for scale in SCALES {
-        let eta = texts.clone() * concentration.clone() * scale;
-        let nats = log_likelihood_ratio(family, eta, images.clone());
-        let recall = Retrieval::of(nats, data.unseen)?.image_to_text[0];
-        let enough = recall.min(cosines.image_to_text[0] - RECALL_TOLERANCE);
-        if enough >= best.0 {
-            best = (enough, scale);
-        }
-    }
-    Ok(best.1)
 }
 
 /// The name of an adapter's last layer.

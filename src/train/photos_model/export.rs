@@ -10,7 +10,7 @@ use super::training::TrainedModel;
 use super::unfamiliar::Unfamiliar;
 use crate::device;
 use crate::model::adapter::{Family, PerFamily};
-use crate::model::encoder::{IMAGE_PROTOTYPES, TEXT_PROTOTYPES};
+use crate::model::encoder::{IMAGE_EXEMPLARS, TEXT_EXEMPLARS};
 use crate::model::parameters::TensorRecord;
 use crate::scenes::render;
 use crate::train::export::bundle::{open_untested, records};
@@ -65,8 +65,8 @@ pub fn export(
         encoder::records(&imported, Part::Image, towers)?,
         records(&model.heads.image)?,
     );
-    text.push(prototypes(TEXT_PROTOTYPES, &unfamiliar.text));
-    image.push(prototypes(IMAGE_PROTOTYPES, &unfamiliar.image));
+    text.push(exemplars(TEXT_EXEMPLARS, &unfamiliar.text));
+    image.push(exemplars(IMAGE_EXEMPLARS, &unfamiliar.image));
     let mut shards = write_shards(Precision::Int8, out, text, image)?;
     for family in Family::ALL {
         let adapter = records(model.adapters.get(family))?;
@@ -74,7 +74,7 @@ pub fn export(
     }
     let config = &model.adapter_config;
     let mut encoder = model.towers.clone();
-    encoder.prototypes = Some(unfamiliar.config());
+    encoder.exemplars = Some(unfamiliar.config());
     let manifest = Manifest {
         name: "photos".to_owned(),
         title: TITLE.to_owned(),
@@ -107,7 +107,7 @@ fn with_head(mut tower: Vec<TensorRecord>, head: Vec<TensorRecord>) -> Vec<Tenso
     tower
 }
 
-fn prototypes(name: &str, rows: &Rows) -> TensorRecord {
+fn exemplars(name: &str, rows: &Rows) -> TensorRecord {
     TensorRecord {
         name: name.to_owned(),
         shape: vec![rows.n_rows(), rows.width],

@@ -4,6 +4,7 @@
 
 pub mod adapters;
 pub mod augment;
+mod concentration_scale;
 pub mod data;
 pub mod evaluation;
 pub mod export;

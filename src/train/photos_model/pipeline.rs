@@ -184,7 +184,7 @@ impl PhotosRun {
             let model = training.train(seed)?;
             let mut int8 = None;
             if let (0, Some(out)) = (seed, &self.export) {
-                let unfamiliar = training.unfamiliar(&model)?;
+                let unfamiliar = training.unfamiliar()?;
                 marked = unfamiliar::markdown(&unfamiliar.detectors);
                 export(&self.command, &towers, (&model, &unfamiliar), &data, out)?;
                 int8 = Some(training.of_exported(out, &model)?);

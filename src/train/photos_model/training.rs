@@ -275,10 +275,10 @@ impl<'a> Training<'a> {
     /// # Errors
     ///
     /// The device fails.
-    pub fn unfamiliar(&self, model: &TrainedModel) -> Result<Unfamiliar> {
+    pub fn unfamiliar(&self) -> Result<Unfamiliar> {
         let text = |rows: &Rows| {
             let features = rows.to_device(&self.device);
-            Rows::from_device(model.heads.text.head.forward(features))
+            Rows::from_device(self.towers.text_head.input.apply(features))
         };
         let image = |rows: &Rows| {
             let features = rows.to_device(&self.device);

@@ -1,33 +1,35 @@
-//! Captions and pictures that are unlike those of the training: prototypes, thresholds, and what they detect.
+//! Captions and pictures that are unlike those of the training: exemplars, thresholds, and what they detect.
 //!
 //! κ does not tell: nonsense in Latin letters can get a large one.
 
-mod k_means;
 mod outsider_texts;
 
 use anyhow::{Context as _, Result};
 use burn::tensor::Device;
+use rand::seq::index::sample;
+use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
 use crate::metrics::quantile;
-use crate::model::encoder::PrototypesConfig;
+use crate::model::encoder::{Exemplars, ExemplarsConfig};
 use crate::train::features::rows::Rows;
 use crate::weights::manifest::{UnfamiliarDetector, UnfamiliarDetectors};
-use k_means::{k_means, nearest, unit};
 pub use outsider_texts::outsider_texts;
 
-/// Prototypes of captions and of pictures, where the training has so many.
-const MOST_PROTOTYPES: PrototypesConfig = PrototypesConfig {
-    text: 256,
-    image: 64,
+/// Exemplars of captions and of pictures, where the training has so many.
+const MOST_EXEMPLARS: ExemplarsConfig = ExemplarsConfig {
+    text: 1400,
+    image: 256,
 };
-/// Seed of the prototypes.
+/// Rows that are compared with all exemplars at once.
+const ROWS_PER_PASS: usize = 4096;
+/// Seed of the exemplars.
 const SEED: u64 = 0;
 /// Share of the development set's captions or pictures that lies below the value from which a threshold is taken.
 const SHARE: f64 = 0.01;
 /// The thresholds as parts of these values. Visitors' photographs differ more from the training's than held-out ones do.
 const MARGINS: [f64; 2] = [1.0, 0.8];
 
-/// Features of captions in the common space, or of pictures as the image head takes them.
+/// Features of captions or of pictures, as their head takes them from the tower.
 #[derive(Debug)]
 pub struct Samples {
     /// What the model was trained on.
@@ -40,7 +42,7 @@ pub struct Samples {
     pub outsiders: Vec<(String, Rows)>,
 }
 
-/// Prototypes of both sides, unit vectors, and what their thresholds detect.
+/// Exemplars of both sides, unit vectors, and what their thresholds detect.
 #[derive(Debug)]
 pub struct Unfamiliar {
     /// Of captions.
@@ -52,15 +54,15 @@ pub struct Unfamiliar {
 }
 
 impl Unfamiliar {
-    /// Finds prototypes, chooses thresholds and measures them.
+    /// Finds exemplars, chooses thresholds and measures them.
     ///
     /// # Errors
     ///
     /// No samples, or a device that fails.
     pub fn of(text: Samples, image: Samples, device: &Device) -> Result<Self> {
         let [text_margin, image_margin] = MARGINS;
-        let (text, of_text) = detector(text, MOST_PROTOTYPES.text, text_margin, device)?;
-        let (image, of_image) = detector(image, MOST_PROTOTYPES.image, image_margin, device)?;
+        let (text, of_text) = detector(text, MOST_EXEMPLARS.text, text_margin, device)?;
+        let (image, of_image) = detector(image, MOST_EXEMPLARS.image, image_margin, device)?;
         Ok(Self {
             text,
             image,
@@ -71,10 +73,10 @@ impl Unfamiliar {
         })
     }
 
-    /// How many prototypes there are.
+    /// How many exemplars there are.
     #[must_use]
-    pub fn config(&self) -> PrototypesConfig {
-        PrototypesConfig {
+    pub fn config(&self) -> ExemplarsConfig {
+        ExemplarsConfig {
             text: self.text.n_rows(),
             image: self.image.n_rows(),
         }
@@ -87,14 +89,30 @@ fn detector(
     margin: f64,
     device: &Device,
 ) -> Result<(Rows, UnfamiliarDetector)> {
-    let train = unit(samples.train);
-    let centres = k_means(&train, most.min(train.n_rows()), SEED, device)?;
+    let n = most.min(samples.train.n_rows());
+    let chosen = sample(
+        &mut ChaCha8Rng::seed_from_u64(SEED),
+        samples.train.n_rows(),
+        n,
+    );
+    let exemplars = Rows {
+        values: chosen
+            .iter()
+            .flat_map(|row| unit(samples.train.row(row)))
+            .collect(),
+        width: samples.train.width,
+    };
+    let nearest = Exemplars::of(exemplars.to_device(device));
     let cosines = |rows: Rows| -> Result<Vec<f64>> {
-        let found = nearest(&unit(rows), &centres, device)?;
-        Ok(found
-            .into_iter()
-            .map(|(_, cosine)| f64::from(cosine))
-            .collect())
+        let mut found = Vec::with_capacity(rows.n_rows());
+        for values in rows.values.chunks(ROWS_PER_PASS * rows.width) {
+            let rows = Rows {
+                values: values.to_vec(),
+                width: rows.width,
+            };
+            found.extend(Rows::from_device(nearest.nearest(rows.to_device(device)))?.values);
+        }
+        Ok(found.into_iter().map(f64::from).collect())
     };
     let mut of_dev = cosines(samples.dev)?;
     of_dev.sort_by(f64::total_cmp);
@@ -112,7 +130,14 @@ fn detector(
         false_alarms: below(samples.familiar)?,
         detected: below(samples.outsiders)?,
     };
-    Ok((centres, detector))
+    Ok((exemplars, detector))
+}
+
+/// A row scaled to length one.
+fn unit(row: &[f32]) -> Vec<f32> {
+    let length = row.iter().map(|value| value * value).sum::<f32>().sqrt();
+    let length = length.max(f32::MIN_POSITIVE);
+    row.iter().map(|value| value / length).collect()
 }
 
 /// What the thresholds detect, as a table.

@@ -1,0 +1,98 @@
+//! How like the training's captions and pictures others are: cosines with the nearest of some exemplars.
+
+use burn::module::{Module, Param};
+use burn::nn::Initializer;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::model::parameters::{Layout, ParameterVisitor};
+
+/// Nearest exemplars whose mean cosine counts.
+const N_NEAREST: usize = 3;
+
+/// How many exemplars there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExemplarsConfig {
+    /// Captions.
+    pub text: usize,
+    /// Pictures.
+    pub image: usize,
+}
+
+/// Captions or pictures of the training, as their head takes them from the tower.
+#[derive(Module, Debug)]
+pub struct Exemplars {
+    /// `[n_exemplars, width]`, rows of length one.
+    features: Param<Tensor<2>>,
+}
+
+impl Exemplars {
+    /// Exemplars without values.
+    pub(super) fn new(n: usize, width: usize, device: &Device) -> Self {
+        Self {
+            features: Initializer::Zeros.init([n, width], device),
+        }
+    }
+
+    /// Exemplars with these features, `[n_exemplars, width]`, rows of length one.
+    #[must_use]
+    pub fn of(features: Tensor<2>) -> Self {
+        Self {
+            features: Param::from_tensor(features),
+        }
+    }
+
+    /// The mean cosine with the three nearest exemplars; those that are equally near count as one.
+    ///
+    /// # Shapes
+    ///
+    /// - `features`: `[n, width]`, of any length
+    /// - output: `[n, 1]`
+    pub fn nearest(&self, features: Tensor<2>) -> Tensor<2> {
+        let length = features.clone().square().sum_dim(1).sqrt();
+        let unit = features / length.clamp_min(f32::MIN_POSITIVE);
+        let mut cosines = unit.matmul(self.features.val().transpose());
+        let mut nearest = Vec::with_capacity(N_NEAREST);
+        for _ in 0..N_NEAREST {
+            let best = cosines.clone().max_dim(1);
+            cosines = cosines
+                .clone()
+                .mask_fill(cosines.greater_equal(best.clone()), -1.0);
+            nearest.push(best);
+        }
+        Tensor::cat(nearest, 1).mean_dim(1)
+    }
+
+    /// Shows the features under `name`.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the visitor cannot accept.
+    pub(super) fn visit_as<V: ParameterVisitor>(
+        &mut self,
+        name: &str,
+        visitor: &mut V,
+    ) -> Result<()> {
+        visitor.visit(name, Layout::Same, &mut self.features)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu;
+
+    #[test]
+    fn the_three_nearest_exemplars_count_whatever_the_length() {
+        let device = cpu();
+        let features =
+            Tensor::from_data([[1.0, 0.0], [0.6, 0.8], [0.8, 0.6], [-1.0, 0.0]], &device);
+        let asked = Tensor::from_data([[0.0, 3.0], [0.5, 0.0]], &device);
+        let found = Exemplars::of(features).nearest(asked).into_data();
+        let found = found.as_slice::<f32>().expect("floats");
+        for (found, expected) in found.iter().zip([1.4 / 3.0, 2.4 / 3.0]) {
+            assert!((found - expected).abs() < 1e-6, "{found} for {expected}");
+        }
+    }
+}
