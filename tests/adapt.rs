@@ -165,14 +165,17 @@ fn towers_get_adapters_beside_them_and_nothing_is_made_twice() {
     );
 
     let more = |more: &[&'static str]| [&words[..], &["--force"], more].concat();
-    refused(&more(&["--data", "captions"]), "a run with another data;");
+    refused(
+        &more(&["--data", "captions"]),
+        "another recipe, which differs in data;",
+    );
     refused(
         &more(&["--data", "flickr8k", "--limit", "5"]),
-        "a run with another limit;",
+        "another recipe, which differs in limit;",
     );
     refused(
         &more(&["--data", "flickr8k", "--seed", "1"]),
-        "a run with another seed;",
+        "another recipe, which differs in seed;",
     );
 }
 

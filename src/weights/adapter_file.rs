@@ -103,7 +103,7 @@ impl AdapterFile {
     pub fn read(bytes: &[u8]) -> Result<Self> {
         let about = metadata(bytes, DESCRIPTION)?.ok_or_else(|| {
             Error::Weights(format!(
-                "not an adapter file: its header holds no “{DESCRIPTION}”, expected {FILE} of train export"
+                "not an adapter file: its header holds no “{DESCRIPTION}”, expected {FILE} of train adapt or train export"
             ))
         })?;
         let about: About = serde_json::from_str(&about)

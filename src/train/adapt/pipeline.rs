@@ -178,7 +178,7 @@ impl AdaptRun {
             .collect();
         ensure!(
             other.is_empty(),
-            "{} holds a run with another {}; choose another folder with --out, or delete it",
+            "{} holds a run of another recipe, which differs in {}; choose another folder with --out, or delete it",
             self.out.display(),
             other.join(", ")
         );

@@ -17,14 +17,10 @@ use crate::ui::page::state::PageState;
 const MAX_ADAPTER_BYTES: f64 = 64e6;
 
 /// How adapters are made.
-const COMMANDS: &str = "\
-train import openai/clip-vit-base-patch32 --out runs/clip
-train embed --world coco --root data/coco --model runs/clip --out runs/coco
-train fit --method asymvlm-vmf --features runs/coco --out runs/vmf
-train fit --method asymvlm-ps --features runs/coco --out runs/ps
-train export --model runs/clip --vmf runs/vmf --ps runs/ps --out runs/clip-coco";
+const COMMAND: &str =
+    "train adapt openai/clip-vit-base-patch32 --data coco --root data/coco --export runs/clip-coco";
 
-/// That κ is not known, the commands that change this, and a place for the file they make.
+/// That κ is not known, the command that changes this, and a place for the file it makes.
 #[component]
 pub(crate) fn NeedsAdapter() -> impl IntoView {
     let page = expect_context::<PageState>();
@@ -39,8 +35,8 @@ pub(crate) fn NeedsAdapter() -> impl IntoView {
             <p>"CLIP gives a caption one direction and says nothing of how vague it is. "<i>"κ"</i>" comes from a small adapter that is trained on top of it, "
                 "and none is loaded. So this page shows cosines, which compare a caption with a picture and no more."</p>
             <p><label class="plain"><input type="file" class="over" accept=".safetensors" data-act="adapter" on:change=accept/>"Choose an adapter file"</label>
-                " or drop it here: the "<code>"adapters.safetensors"</code>" that these commands of the native program write."</p>
-            <pre class="command" tabindex="0"><code>{COMMANDS}</code></pre>
+                " or drop it here: the "<code>"adapters.safetensors"</code>" that this command of the native program writes."</p>
+            <pre class="command" tabindex="0"><code>{COMMAND}</code></pre>
         </section>
     }
 }
