@@ -1,6 +1,7 @@
 //! Small files that claim much: what they cost, in time and in memory that was asked for.
 //!
-//! The allocator of this file counts, so it holds nothing else, and its tests run one after the other.
+//! The allocator of this file counts, so it holds nothing else, and its tests run one after the other. The same files
+//! are refused in WebAssembly, where nothing is counted.
 #![cfg(feature = "engine")]
 #![allow(missing_docs, reason = "an integration test has no users")]
 
@@ -11,6 +12,11 @@ use std::time::Duration;
 
 use counting_allocator::cost_of;
 use kappascope::preprocess::{DecodeBudget, RgbPixels, decode, decode_within, resize};
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::{wasm_bindgen_test as test, wasm_bindgen_test_configure};
+
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 /// What a refusal may take: tables, messages and a row.
 const LITTLE_BYTES: usize = 16_000_000;
@@ -237,9 +243,12 @@ fn what_is_no_pixel_is_not_unpacked_without_end() {
 
 #[test]
 fn a_side_without_end_is_refused() {
-    let error = refusal(&png(1, 59_652_324, &[]));
-    let expected = "this picture is 1 × 59652324 pixels, expected sides of at most 1000000";
-    assert_eq!(error, expected, "before it is resized");
+    for (width, height) in [(1, 59_652_324), (59_652_324, 1)] {
+        let error = refusal(&png(width, height, &[]));
+        let expected =
+            format!("this picture is {width} × {height} pixels, expected sides of at most 1000000");
+        assert_eq!(error, expected, "before it is resized");
+    }
 }
 
 #[test]

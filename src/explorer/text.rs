@@ -12,20 +12,23 @@ use crate::protocol::{CaptionTokens, MAX_CAPTION_CHARACTERS};
 /// Unknown words that a note names at most; a caption of 2,000 characters may hold hundreds.
 const MAX_NAMED_WORDS: usize = 5;
 
+/// What is said of a caption that has [`MAX_CAPTION_CHARACTERS`].
+const CUT_OFF: &str =
+    "A caption holds 2,000 characters at most; anything after them was left out. ";
+
 /// Note about a caption as typed, given its last reading; empty if there is nothing to say.
 pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
     if text.trim().is_empty() {
         return "Without words there is nothing to measure.".into();
     }
-    if text.chars().count() >= MAX_CAPTION_CHARACTERS {
-        return "A caption holds 2,000 characters at most; what came after them was left out."
-            .into();
-    }
-    let Some(view) = view.filter(|view| view.caption == text) else {
-        return String::new();
-    };
-    let cut = cut_note(view.truncated, view.n_tokens);
-    [unread_note(view.legibility, &view.unknown_words), cut].concat()
+    let is_full = text.chars().count() >= MAX_CAPTION_CHARACTERS;
+    let full = if is_full { CUT_OFF } else { "" };
+    let view = view.filter(|view| view.caption == text);
+    let of_reading = view.map(|view| {
+        let cut = cut_note(view.truncated, view.n_tokens);
+        [unread_note(view.legibility, &view.unknown_words), cut].concat()
+    });
+    [full, &of_reading.unwrap_or_default()].concat()
 }
 
 /// Note about a caption that a model without adapters has compared; empty if there is nothing to say.

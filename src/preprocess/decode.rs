@@ -6,6 +6,7 @@
 //! * Colour profiles are ignored, as in Pillow.
 
 use std::io::Cursor;
+use std::ops::Range;
 
 use image::codecs::{bmp::BmpDecoder, gif::GifDecoder, png::PngDecoder, webp::WebPDecoder};
 use image::metadata::Orientation;
@@ -43,7 +44,7 @@ pub fn decode_within(budget: &DecodeBudget, bytes: &[u8]) -> Result<DecodedImage
     let explain = |error| explain(&error, format, budget);
     match format {
         ImageFormat::Png => {
-            let limits = png_limits(bytes, budget);
+            let limits = png_limits(bytes, budget)?;
             let decoder = PngDecoder::with_limits(cursor, limits).map_err(explain)?;
             let animated = decoder.is_apng().map_err(explain)?;
             read(decoder, format, budget, animated)
@@ -83,11 +84,19 @@ fn limits(max_alloc: u64) -> Limits {
 }
 
 /// Room for metadata and for a row of four channels of 16 bits; the pixels themselves are counted elsewhere.
-fn png_limits(bytes: &[u8], budget: &DecodeBudget) -> Limits {
-    const WIDTH_AT: usize = 16;
-    let width = bytes.get(WIDTH_AT..).and_then(<[u8]>::first_chunk);
-    let width = width.map_or(0, |width| u64::from(u32::from_be_bytes(*width)));
-    limits(budget.metadata_bytes + 8 * width.min(DecodeBudget::MAX_SIDE))
+fn png_limits(bytes: &[u8], budget: &DecodeBudget) -> Result<Limits> {
+    const HEADER: Range<usize> = 12..24;
+    let mut room = budget.metadata_bytes;
+    let header = bytes
+        .get(HEADER)
+        .and_then(|header| header.strip_prefix(b"IHDR"));
+    if let Some(&[w0, w1, w2, w3, h0, h1, h2, h3]) = header {
+        let side = |bytes| u64::from(u32::from_be_bytes(bytes));
+        let (width, height) = (side([w0, w1, w2, w3]), side([h0, h1, h2, h3]));
+        budget.check_size(width, height)?;
+        room += 8 * width;
+    }
+    Ok(limits(room))
 }
 
 /// The format by its first bytes.

@@ -55,7 +55,7 @@ const STEPS: [NamedStep; 11] = [
 /// For the browser, with the features of the page and its workers.
 const WEB: &str = "--release --target wasm32-unknown-unknown --no-default-features --features web";
 /// The tests that run in a browser.
-const WEB_TESTS: &str = "--test web --test portable --test preprocess_text";
+const WEB_TESTS: &str = "--test web --test portable --test preprocess_text --test hostile_files";
 
 /// Runs the steps named, or all of them; the last line it prints is `N passed, N failed, N skipped`.
 pub(crate) fn run(names: &[&str]) -> ExitCode {

@@ -1,13 +1,19 @@
 //! The most memory that a step holds at one time, counted where it is asked for.
 
+#[cfg(not(target_arch = "wasm32"))]
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+#[cfg(not(target_arch = "wasm32"))]
+use std::time::Instant;
 
+#[cfg(not(target_arch = "wasm32"))]
 use peak_alloc::PeakAlloc;
 
+#[cfg(not(target_arch = "wasm32"))]
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 /// One step is counted at a time.
+#[cfg(not(target_arch = "wasm32"))]
 static TURN: Mutex<()> = Mutex::new(());
 
 /// What a step cost.
@@ -21,6 +27,7 @@ pub(crate) struct Cost {
 /// The cost of a step, and its result.
 ///
 /// Tests beside it count, too, so all that take memory take their turn here.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn cost_of<T>(step: impl FnOnce() -> T) -> (Cost, T) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let before = ALLOCATOR.current_usage();
@@ -30,4 +37,11 @@ pub(crate) fn cost_of<T>(step: impl FnOnce() -> T) -> (Cost, T) {
     let time = start.elapsed();
     let peak_bytes = ALLOCATOR.peak_usage().saturating_sub(before);
     (Cost { peak_bytes, time }, result)
+}
+
+/// The result of a step; nothing is counted here, and there is no clock.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn cost_of<T>(step: impl FnOnce() -> T) -> (Cost, T) {
+    let (peak_bytes, time) = (0, Duration::ZERO);
+    (Cost { peak_bytes, time }, step())
 }

@@ -111,8 +111,11 @@ impl Frame {
         // Coefficients of 16 bits with the first plane that is made of them, then all planes with the pixels.
         let memory = (2 * n_samples + largest).max(n_samples + 3 * n_pixels);
         budget.check_memory(memory)?;
-        // A block takes one bit at least.
-        if n_samples / 64 > 8 * n_bytes as u64 {
+        // A block takes one bit at least, but for those that only fill up a unit.
+        let shown = |component: &Component| {
+            component.width.div_ceil(8) as u64 * component.height.div_ceil(8) as u64
+        };
+        if self.components.iter().map(shown).sum::<u64>() > 8 * n_bytes as u64 {
             return Err(Refusal::Damaged("it is too short for its size"));
         }
         for component in &mut self.components {
