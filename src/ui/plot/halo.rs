@@ -68,7 +68,7 @@ fn drawn(mark: Arc<dyn Fn() -> Option<HaloMark> + Send + Sync>, size: Size) -> A
             <circle r="1" fill="url(#mist)" class="halo-mist" style=mist/>
             <circle r="1" fill="url(#glow)" class="halo-glow" style=glow/>
             <circle r="1" class="halo-core" style=core/>
-            <ellipse class="halo-dashes" vector-effect="non-scaling-stroke" rx=0.9 * reach ry="0.7"/>
+            <ellipse class="halo-dashes" vector-effect="non-scaling-stroke" rx="0.5" ry="0.5"/>
         </svg>
     }
     .into_any()

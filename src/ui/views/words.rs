@@ -17,7 +17,7 @@ const ABOUT: &str = "
 # Two ways to ask
 On the left the caption grows word by word, as it is read. On the right it is whole but for one word, and the bar
 says how much *κ* loses without it. The two differ because words share what they say. A word that the model has never
-met is struck through: it adds nothing.
+met is struck through.
 
 # What it is not
 Half a sentence is a caption too, but one the model met seldom or never. A word’s worth is what it does in this
