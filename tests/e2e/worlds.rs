@@ -168,7 +168,7 @@ mod built_page {
             "return document.querySelector('[data-question=\"0\"] .ask')?.disabled === false";
         browser.wait_for("the model's order", LIMIT, is_known, &[]);
         browser.click("[data-question='0'] .ask");
-        wait_until_it_says(&browser, "By the words themselves");
+        wait_until_it_says(&browser, "of your 4 steps are right");
         browser.click("[data-act=other-lessons]");
         wait_until_shown(&browser, World::Scenes);
         wait_until_it_says(&browser, "Length is not certainty");

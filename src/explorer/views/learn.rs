@@ -2,6 +2,8 @@
 //!
 //! The texts hold no numbers; those come from the model at work.
 
+use std::cmp::Ordering;
+
 use serde::Deserialize;
 
 use crate::explorer::number::three_significant;
@@ -117,40 +119,40 @@ impl LessonQuestion {
         cache: &ReadingCache,
         family: Family,
     ) -> Option<String> {
+        let order = self.answer(cache, family)?.into_iter();
+        let is_unread = |caption: &String| {
+            let view = cache.caption(caption, family);
+            view.is_some_and(|view| view.is_unread())
+        };
+        let (unread, read): (Vec<String>, Vec<String>) =
+            order.map(|(caption, _)| caption).partition(is_unread);
         let guessed = match self.judge(guess) {
             _ if self.truth.len() == 1 => "Either answer is right: the words say the same.".into(),
             (1, 1) => "Right.".to_owned(),
             (0, 1) => "By their words it is the other way round.".into(),
-            (n_right, n) => format!("{n_right} of your {n} steps are right."),
+            (n_right, n) if !unread.is_empty() => {
+                format!("{n_right} of your {n} steps are right.")
+            }
+            (n_right, n) => contest(n_right, self.judge(&read).0, n),
         };
         Some(format!(
             "{guessed} {}",
-            self.errors_of_model(cache, family)?
+            self.errors_of_model(&read, &unread)
         ))
     }
 
-    /// Where the model's order is not that of the words.
-    fn errors_of_model(&self, cache: &ReadingCache, family: Family) -> Option<String> {
-        let order = self.answer(cache, family)?;
-        let is_unread = |caption: &str| {
-            let view = cache.caption(caption, family);
-            view.is_some_and(|view| view.is_unread())
-        };
-        let (unread, read): (Vec<String>, Vec<String>) = order
-            .into_iter()
-            .map(|(caption, _)| caption)
-            .partition(|caption| is_unread(caption));
+    /// Where the model's order of the captions that it can read is not that of the words.
+    fn errors_of_model(&self, read: &[String], unread: &[String]) -> String {
         let errors = read.windows(2).filter(|pair| !self.is_in_order(pair));
         let errors = errors.map(|pair| format!("it finds “{}” vaguer than “{}”", pair[0], pair[1]));
-        let errors: Vec<String> = errors.collect();
         let unread = unread
             .iter()
             .map(|caption| format!("it cannot read “{caption}”"));
         let faults: Vec<String> = unread.chain(errors).collect();
-        Some(match faults.len() {
-            0 => "The model has them in the same order.".into(),
+        match faults.len() {
+            0 => "The model has no step wrong.".into(),
             _ => format!("The model errs: {}.", faults.join(", and ")),
-        })
+        }
     }
 
     /// Whether the second of two captions says at least as much as the first.
@@ -158,6 +160,16 @@ impl LessonQuestion {
         let rank = |caption: &String| self.truth.iter().position(|group| group.contains(caption));
         rank(&pair[0]) <= rank(&pair[1])
     }
+}
+
+/// How the right steps of a visitor and of the model compare.
+fn contest(own: usize, model: usize, n: usize) -> String {
+    let end = match own.cmp(&model) {
+        Ordering::Greater => "you have beaten it",
+        Ordering::Equal => "a draw",
+        Ordering::Less => "it has beaten you",
+    };
+    format!("{own} of your {n} steps are right, and {model} of the model’s: {end}.")
 }
 
 impl Lesson {
@@ -227,7 +239,7 @@ mod tests {
         assert_eq!(question.judge(&guess(["a", "b", "c"])), (2, 2), "all right");
         assert_eq!(question.judge(&guess(["b", "a", "c"])), (1, 2), "exchanged");
         let verdict = question.verdict(&guess(["a", "b", "c"]), &cache, Family::VonMisesFisher);
-        let expected = "2 of your 2 steps are right. The model errs: it finds “b” vaguer than “a”.";
+        let expected = "2 of your 2 steps are right, and 1 of the model’s: you have beaten it. The model errs: it finds “b” vaguer than “a”.";
         assert_eq!(verdict.as_deref(), Some(expected), "the model errs once");
     }
 
@@ -238,7 +250,8 @@ mod tests {
         for guess in [["a", "b"], ["b", "a"]].map(|guess| guess.map(str::to_owned)) {
             assert_eq!(question.judge(&guess), (1, 1), "{guess:?}");
             let verdict = question.verdict(&guess, &cache, Family::VonMisesFisher);
-            let expected = "Either answer is right: the words say the same. The model has them in the same order.";
+            let expected =
+                "Either answer is right: the words say the same. The model has no step wrong.";
             assert_eq!(verdict.as_deref(), Some(expected), "{guess:?}");
         }
         assert_eq!(truth_text(&question), "“a” = “b”", "for the key");
