@@ -26,8 +26,8 @@ const ROWS_PER_PASS: usize = 4096;
 const SEED: u64 = 0;
 /// Share of the development set's captions or pictures that lies below the value from which a threshold is taken.
 const SHARE: f64 = 0.01;
-/// The thresholds as parts of these values. Visitors' photographs differ more from the training's than held-out ones do.
-const MARGINS: [f64; 2] = [1.0, 0.8];
+/// The threshold as a part of this value: what visitors bring differs more from the training than what was held out.
+const MARGIN: f64 = 0.9;
 
 /// Features of captions or of pictures, as their head takes them from the tower.
 #[derive(Debug)]
@@ -60,9 +60,8 @@ impl Unfamiliar {
     ///
     /// No samples, or a device that fails.
     pub fn of(text: Samples, image: Samples, device: &Device) -> Result<Self> {
-        let [text_margin, image_margin] = MARGINS;
-        let (text, of_text) = detector(text, MOST_EXEMPLARS.text, text_margin, device)?;
-        let (image, of_image) = detector(image, MOST_EXEMPLARS.image, image_margin, device)?;
+        let (text, of_text) = detector(text, MOST_EXEMPLARS.text, device)?;
+        let (image, of_image) = detector(image, MOST_EXEMPLARS.image, device)?;
         Ok(Self {
             text,
             image,
@@ -83,12 +82,7 @@ impl Unfamiliar {
     }
 }
 
-fn detector(
-    samples: Samples,
-    most: usize,
-    margin: f64,
-    device: &Device,
-) -> Result<(Rows, UnfamiliarDetector)> {
+fn detector(samples: Samples, most: usize, device: &Device) -> Result<(Rows, UnfamiliarDetector)> {
     let n = most.min(samples.train.n_rows());
     let chosen = sample(
         &mut ChaCha8Rng::seed_from_u64(SEED),
@@ -116,7 +110,7 @@ fn detector(
     };
     let mut of_dev = cosines(samples.dev)?;
     of_dev.sort_by(f64::total_cmp);
-    let threshold = margin * quantile(&of_dev, SHARE).context("no development set")?;
+    let threshold = MARGIN * quantile(&of_dev, SHARE).context("no development set")?;
     let below = |kinds: Vec<(String, Rows)>| -> Result<Vec<(String, f64)>> {
         let share = |(kind, rows)| {
             let cosines = cosines(rows)?;
