@@ -49,7 +49,7 @@ fn rows(found: &FamilyEvaluation) -> Vec<TableRow> {
     ]);
     rows.extend(rows_of_bits(found));
     rows.push(row(
-        "nats above uniform, vaguest to fullest level",
+        "evidence over a blind guess (nats), vaguest to fullest level",
         "rising",
         found.nats_by_level.clone(),
     ));

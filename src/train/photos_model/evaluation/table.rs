@@ -164,7 +164,7 @@ mod tests {
             .expect("plain data")
             .replace("null", "-0.5");
         evaluation = serde_json::from_str(&measured).expect("numbers where numbers may be");
-        let summary = summarize(&[evaluation]).expect("plain data");
+        let summary = summarize(&[evaluation.clone(), evaluation]).expect("plain data");
         for row in rows() {
             let parents = [
                 "vmf",
