@@ -16,6 +16,9 @@ const UNIFORM_NATS: f64 = 0.0;
 /// Percentile of 1/κ from which a caption is said to fit nearly any picture.
 const VAGUEST: f64 = 98.0;
 
+/// Nats within which such a caption is neither for a picture nor against it.
+const LITTLE_NATS: f64 = 1.0;
+
 /// The numbers of a snapshot under one family.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Readings {
@@ -103,12 +106,13 @@ impl Readings {
         self.caption(key).is_some_and(|view| !view.is_unread())
     }
 
-    /// Why a caption that is as vague as can be has nats below zero; empty where it has none.
+    /// Why a caption that says almost nothing of any picture has nats below zero; empty where that is not so.
     pub fn zero_note(&self, key: u64) -> &'static str {
         let is_vaguest = |view: &CaptionView| view.percentile.is_some_and(|p| p >= VAGUEST);
-        let mut pairs = self.pairs.get(&key).into_iter().flatten();
-        let is_below = pairs.any(|(_, pair)| pair.nats < 0.0 && !pair.is_near_zero);
-        match self.caption(key).is_some_and(is_vaguest) && is_below {
+        let pairs = || self.pairs.get(&key).into_iter().flatten();
+        let is_below = pairs().any(|(_, pair)| pair.nats < 0.0 && !pair.is_near_zero);
+        let says_little = pairs().all(|(_, pair)| pair.nats.abs() <= LITTLE_NATS);
+        match self.caption(key).is_some_and(is_vaguest) && is_below && says_little {
             true => {
                 "So vague that it fits nearly any picture: below zero it is not false, only others are likelier."
             }
@@ -358,15 +362,16 @@ mod tests {
     }
 
     #[test]
-    fn below_zero_the_vaguest_caption_has_a_reason() {
+    fn below_zero_a_caption_that_says_little_has_a_reason() {
         let mut snapshot = snapshot(&[1, 2]);
         snapshot.answer.captions[0].concentration.vmf = 2.0;
-        snapshot.answer.pairs[0].mean_direction_cosine.vmf = -0.9;
-        let readings = Readings::new(&snapshot, &page());
-        assert!(
-            readings.zero_note(1).starts_with("So vague"),
-            "1/κ above all"
-        );
-        assert_eq!(readings.zero_note(2), "", "it is not vague");
+        let mut note = |cosine: f64, key| {
+            snapshot.answer.pairs[0].mean_direction_cosine.vmf = cosine;
+            Readings::new(&snapshot, &page()).zero_note(key)
+        };
+        let little = note(-0.3, 1);
+        assert!(little.starts_with("So vague"), "1/κ above all: {little}");
+        assert_eq!(note(-0.9, 1), "", "it speaks against the picture");
+        assert_eq!(note(-0.3, 2), "", "it is not vague");
     }
 }
