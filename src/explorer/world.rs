@@ -158,7 +158,7 @@ impl World {
     pub fn unfamiliar_picture(self) -> &'static str {
         match self {
             Self::Photographs => {
-                "Not a photograph like those it learned from: these numbers mean little"
+                "Unfamiliar: unlike the photographs it learned from, so these numbers mean little"
             }
             Self::Scenes => "Not a drawing: these numbers mean little",
         }

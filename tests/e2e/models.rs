@@ -185,7 +185,7 @@ mod built_page {
             hub_files()[&format!("{}/{WEIGHTS}", crate::harness::tiny_clip::HUB)].len();
         assert!(text_end < file_bytes, "text first: {text_end} bytes");
         assert_eq!(words(&browser, "[data-field=kappa]"), "no adapter", "κ");
-        assert!(text(&browser).contains("train fit"), "how to have one");
+        assert!(text(&browser).contains("train adapt"), "how to have one");
         add_picture(&browser);
         assert_eq!(last_asked(&server), file_bytes, "and the rest");
         compare_cosines(&browser, &session, TOLERANCE);

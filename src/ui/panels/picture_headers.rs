@@ -83,6 +83,7 @@ fn PictureHeader(id: String) -> impl IntoView {
             browser::bring_into_view(&column);
         }
     });
+    let unfamiliar = move || page.world.get().unfamiliar_picture();
     view! {
         <th
             node_ref=column role="columnheader" class="picture" class:chosen=is_chosen class:pointed=is_pointed
@@ -92,7 +93,7 @@ fn PictureHeader(id: String) -> impl IntoView {
             <button
                 type="button" class="frame" aria-pressed=move || is_chosen().to_string() title=title on:click=choose
             >{picture}</button>
-            <Show when=is_strange><span class="out-of-distribution">{move || page.world.get().unfamiliar_picture()}</span></Show>
+            <Show when=is_strange><span class="out-of-distribution" title=unfamiliar>{move || unfamiliar().split(':').next()}</span></Show>
             <button
                 type="button" class="sort-by" title="sort the captions by this column"
                 aria-label=move || format!("Sort the captions by this picture: {}", alt())
