@@ -113,6 +113,27 @@ fn metrics(names: &[&str]) -> Vec<Metric> {
     names.map(|name| name.parse().expect("a metric")).collect()
 }
 
+/// Of each method, one value a seed and measure, of which the first is that of the run with one seed.
+fn check_that_seeds_are_measured_once(first: &Results, all: &Results) {
+    assert_eq!(all.methods(), MethodName::ALL.to_vec(), "all methods");
+    for name in MethodName::ALL {
+        let n_seeds = if name.optimizer(Variant::Code).is_some() {
+            2
+        } else {
+            1
+        };
+        for metric in metrics(&["t2i_recall_at_1", "accuracy_shape", "dummy_0_negative"]) {
+            let values = all.values(name, &metric);
+            assert_eq!(values.len(), n_seeds, "{name:?}, {metric}: {values:?}");
+            let before = first.values(name, &metric);
+            assert_eq!(
+                before[0], values[0],
+                "{name:?}, {metric} is not measured again"
+            );
+        }
+    }
+}
+
 #[test]
 fn every_method_is_fitted_and_measured_and_nothing_twice() {
     let folder = tempfile::tempdir().expect("a folder for the test");
@@ -169,23 +190,7 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
         let of = |results: &Results| results.values(MethodName::AsymvlmVmf, &metric);
         assert_eq!(of(&own), of(&other), "the same features: {metric}");
     }
-    assert_eq!(results.methods(), MethodName::ALL.to_vec(), "all methods");
-    for name in MethodName::ALL {
-        let n_seeds = if name.optimizer(Variant::Code).is_some() {
-            2
-        } else {
-            1
-        };
-        for metric in metrics(&["t2i_recall_at_1", "accuracy_shape", "dummy_0_negative"]) {
-            let values = own.values(name, &metric);
-            assert_eq!(values.len(), n_seeds, "{name:?}, {metric}: {values:?}");
-            let before = first.on("scenes").values(name, &metric);
-            assert_eq!(
-                before[0], values[0],
-                "{name:?}, {metric} is not measured again"
-            );
-        }
-    }
+    check_that_seeds_are_measured_once(&first.on("scenes"), &own);
     let error = another_plan.expect_err("the folder holds another plan");
     assert!(error.to_string().contains("epochs"), "{error}");
 }

@@ -79,7 +79,8 @@ impl TextPreprocess {
     /// tokens with start and end.
     ///
     /// # Errors
-    /// [`Error::Text`] if the bytes are no tokenizer, would run differently each time or not at all, lack the start or end token, or leave no room for a caption.
+    /// [`Error::Text`] if the bytes are no tokenizer, would run differently each time or not at all, lack the start or
+    /// end token, or leave no room for a caption.
     pub fn from_tokenizer_json(bytes: &[u8], context_length: usize) -> Result<Self> {
         let text = std::str::from_utf8(bytes).map_err(|_| {
             Error::Text("the tokenizer is not UTF-8 text, expected JSON".to_owned())

@@ -27,6 +27,8 @@ const MAX_PATCHES: usize = 4_096;
 const MAX_KERNEL: usize = 31;
 /// Factor by which a block of convolutions widens its input.
 const MAX_EXPANSION: usize = 64;
+/// Captions or pictures of the training that are kept to compare others with.
+const MAX_EXEMPLARS: usize = 100_000;
 /// Values of the largest feature map of a picture.
 const MAX_MAP_VALUES: f64 = 1e8;
 /// Values of all tensors of a tower or of an adapter.
@@ -84,6 +86,10 @@ pub(super) fn check_towers(towers: &TowersConfig) -> Result<()> {
     };
     tower.check(text.vocab_size + text.context_length)?;
     check_efficientnet(image)?;
+    if let Some(exemplars) = towers.exemplars {
+        check("exemplars.text", exemplars.text, MAX_EXEMPLARS)?;
+        check("exemplars.image", exemplars.image, MAX_EXEMPLARS)?;
+    }
     let head = |name: &str, head: &HeadConfig| check(name, head.hidden_width, MAX_WIDTH);
     head("text_head.hidden_width", &towers.text_head)?;
     head("image_head.hidden_width", &towers.image_head)
@@ -238,6 +244,8 @@ mod tests {
             ),
             (PHOTOS, "/towers/text/vocab_size", "text.vocab_size"),
             (PHOTOS, "/towers/text/layers", "text.layers"),
+            (PHOTOS, "/towers/exemplars/text", "exemplars.text"),
+            (PHOTOS, "/towers/exemplars/image", "exemplars.image"),
             (PHOTOS, "/towers/image/width", "image.width"),
             (PHOTOS, "/towers/image/image_size", "image.image_size"),
             (

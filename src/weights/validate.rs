@@ -178,10 +178,17 @@ fn validate_towers(towers: &TowersConfig) -> Result<()> {
         ("image.width", image.width),
         ("image_head.hidden_width", towers.image_head.hidden_width),
     ];
+    let exemplars = towers.exemplars.iter();
+    let exemplars = exemplars.flat_map(|kept| {
+        [
+            ("exemplars.text", kept.text),
+            ("exemplars.image", kept.image),
+        ]
+    });
     let stages = image.stages.iter();
     let stages = stages.flat_map(|s| [s.kernel_size, s.stride, s.expansion, s.width, s.layers]);
     let stages = stages.map(|size| ("image.stages", size));
-    for (name, size) in sizes.into_iter().chain(stages) {
+    for (name, size) in sizes.into_iter().chain(stages).chain(exemplars) {
         check!(size > 0, "towers.{name} is 0");
     }
     let (width, heads) = (text.width, text.heads);

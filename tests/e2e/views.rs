@@ -229,6 +229,29 @@ mod built_page {
         );
     }
 
+    /// Log odds of the shares against "none of these" are τ times the nats, with one τ for all captions.
+    fn check_that_shares_follow_nats(browser: &Browser, nats: &[f64]) {
+        let shares = rows(browser, ".shares tr", &["posterior", "none-share"]);
+        let none = shares
+            .iter()
+            .find_map(|row| row[1])
+            .expect("a share of none");
+        let scales: Vec<f64> = shares
+            .iter()
+            .filter_map(|row| row[0])
+            .zip(nats)
+            .map(|(share, nats)| (share / none).ln() / nats)
+            .collect();
+        assert_eq!(scales.len(), nats.len(), "a share for each caption");
+        for scale in &scales {
+            let error = (scale / scales[0] - 1.0).abs();
+            assert!(
+                error < 0.01,
+                "log odds against none are τ · nats with one τ: {scales:?}"
+            );
+        }
+    }
+
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
     fn the_matrix_shows_what_kappa_does_to_the_order_and_sorts() {
@@ -269,25 +292,7 @@ mod built_page {
             json!(expected),
             "places by cosine and by nats"
         );
-        let shares = rows(&browser, ".shares tr", &["posterior", "none-share"]);
-        let none = shares
-            .iter()
-            .find_map(|row| row[1])
-            .expect("a share of none");
-        let scales: Vec<f64> = shares
-            .iter()
-            .filter_map(|row| row[0])
-            .zip(&nats)
-            .map(|(share, nats)| (share / none).ln() / nats)
-            .collect();
-        assert_eq!(scales.len(), captions.len(), "a share for each caption");
-        for scale in &scales {
-            let error = (scale / scales[0] - 1.0).abs();
-            assert!(
-                error < 0.01,
-                "log odds against none are τ · nats with one τ: {scales:?}"
-            );
-        }
+        check_that_shares_follow_nats(&browser, &nats);
         let order = "return [...document.querySelectorAll('tr[data-caption]')].map(row => row.dataset.caption)";
         browser.click(".sort");
         assert_eq!(

@@ -239,7 +239,8 @@ mod tests {
         assert_eq!(question.judge(&guess(["a", "b", "c"])), (2, 2), "all right");
         assert_eq!(question.judge(&guess(["b", "a", "c"])), (1, 2), "exchanged");
         let verdict = question.verdict(&guess(["a", "b", "c"]), &cache, Family::VonMisesFisher);
-        let expected = "2 of your 2 steps are right, and 1 of the model’s: you have beaten it. The model errs: it finds “b” vaguer than “a”.";
+        let expected = "2 of your 2 steps are right, and 1 of the model’s: you have beaten it. \
+            The model errs: it finds “b” vaguer than “a”.";
         assert_eq!(verdict.as_deref(), Some(expected), "the model errs once");
     }
 

@@ -10,10 +10,19 @@ use crate::device;
 use crate::train::adapt::{AdaptRun, markdown};
 use crate::train::data::dataset::{Dataset, DatasetChoice, FlickrSplit};
 
+/// What stands below the help of the command.
+const EXAMPLES: &str = "Examples:
+  train adapt openai/clip-vit-base-patch32 --data coco --root data/coco --export public/models/clip-coco
+  train adapt runs/model --data flickr8k --root data/flickr8k
+  train adapt ViT-B-32/ --data captions --root photos --limit 2000 --out runs/adapt-photos
+
+The adapters lie beside the encoder, or beside a copy of it with --export: for the page, for `train score`, and as
+adapters.safetensors for the same encoder wherever the page has it from.
+
+What is in --out is not done again: an interrupted run is resumed by the same command.";
+
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  train adapt openai/clip-vit-base-patch32 --data coco --root data/coco --export public/models/clip-coco\n  train adapt runs/model --data flickr8k --root data/flickr8k\n  train adapt ViT-B-32/ --data captions --root photos --limit 2000 --out runs/adapt-photos\n\nThe adapters lie beside the encoder, or beside a copy of it with --export: for the page, for `train score`, and as\nadapters.safetensors for the same encoder wherever the page has it from.\n\nWhat is in --out is not done again: an interrupted run is resumed by the same command."
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct AdaptArgs {
     /// A model folder, or what `train import` takes: a checkpoint, a folder that holds one, or an id at the model hub.
     model: String,

@@ -17,10 +17,16 @@ use crate::train::progress::Interrupt;
 use crate::train::scenes_model::embed::TestScenes;
 use crate::weights::shard::Precision;
 
+/// What stands below the help of the command.
+const EXAMPLES: &str = "Example:
+  train embed --out runs/features && train disturb runs/features && train reproduce --features runs/features --out runs/papers
+
+The features of the corrupted test split lie beside the clean ones, one side at a time: 10 corruptions of scenes
+take minutes. What is there is not done again. `train reproduce` measures every method on them. Pictures and
+captions that are read from files are corrupted by `train embed --distort` and measured on by --measure-on.";
+
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  train embed --out runs/features && train disturb runs/features && train reproduce --features runs/features --out runs/papers\n\nThe features of the corrupted test split lie beside the clean ones, one side at a time: 10 corruptions of scenes\ntake minutes. What is there is not done again. `train reproduce` measures every method on them. Pictures and\ncaptions that are read from files are corrupted by `train embed --distort` and measured on by --measure-on."
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct DisturbArgs {
     /// Features of scenes that `train embed` wrote.
     #[arg(default_value = "runs/features")]

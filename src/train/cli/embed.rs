@@ -18,10 +18,20 @@ use crate::train::provenance::command_line;
 use crate::train::scenes_model::embed::{Amounts, embed};
 use crate::weights::shard::Precision;
 
+/// What stands below the help of the command.
+const EXAMPLES: &str = "Examples:
+  train embed --out runs/features
+  train embed --world coco --root data/coco --model runs/clip --device cuda --f16 --out runs/coco
+  train embed --world captions --root photos --model runs/clip --out runs/photos
+  train embed --world cc --root data/cc3m --limit 200000 --model runs/clip --shard auto --out runs/cc
+  train merge runs/cc
+  train embed --train-scenes 1 --distort shot:5 --misspell keyboard:5 --out runs/noisy
+
+What is embedded already is not embedded again: an interrupted run is resumed. With --shard several processes share
+the work, also as a job array of Slurm (--shard auto) or Kubernetes (--shard auto/8); `train merge` ends it.";
+
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  train embed --out runs/features\n  train embed --world coco --root data/coco --model runs/clip --device cuda --f16 --out runs/coco\n  train embed --world captions --root photos --model runs/clip --out runs/photos\n  train embed --world cc --root data/cc3m --limit 200000 --model runs/clip --shard auto --out runs/cc\n  train merge runs/cc\n  train embed --train-scenes 1 --distort shot:5 --misspell keyboard:5 --out runs/noisy\n\nWhat is embedded already is not embedded again: an interrupted run is resumed. With --shard several processes share\nthe work, also as a job array of Slurm (--shard auto) or Kubernetes (--shard auto/8); `train merge` ends it."
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct EmbedArgs {
     /// Where pictures and captions come from.
     #[arg(long, value_enum, default_value = "scenes")]

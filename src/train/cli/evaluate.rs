@@ -10,10 +10,13 @@ use crate::train::experiments::{evaluate, evaluation_table};
 use crate::train::export::bundle;
 use crate::train::files::{put_json, refuse_to_overwrite};
 
+/// What stands below the help of the command.
+const EXAMPLES: &str = "Examples:
+  train evaluate --out runs/evaluation.json
+  train evaluate --model runs/small/model --scenes 1000 --seed 7 --out runs/small/validation.json";
+
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  train evaluate --out runs/evaluation.json\n  train evaluate --model runs/small/model --scenes 1000 --seed 7 --out runs/small/validation.json"
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct EvaluateArgs {
     /// Model folder.
     #[arg(long, default_value = "public/models/scenes")]

@@ -12,10 +12,14 @@ use crate::train::export::fits::{ExportFits, export_fits};
 use crate::train::files::refuse_to_overwrite;
 use crate::train::provenance::command_line;
 
+/// What stands below the help of the command.
+const EXAMPLES: &str = "Example:
+  train fit --method asymvlm-vmf --features runs/coco --out runs/vmf
+  train fit --method asymvlm-ps --features runs/coco --out runs/ps
+  train export --model runs/clip --vmf runs/vmf --ps runs/ps --out public/models/clip-coco";
+
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  train fit --method asymvlm-vmf --features runs/coco --out runs/vmf\n  train fit --method asymvlm-ps --features runs/coco --out runs/ps\n  train export --model runs/clip --vmf runs/vmf --ps runs/ps --out public/models/clip-coco"
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ExportArgs {
     /// Model folder of the encoder whose features were fitted.
     #[arg(long, default_value = "public/models/scenes")]

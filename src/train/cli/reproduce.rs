@@ -11,10 +11,15 @@ use crate::train::data::dataset::Dataset;
 use crate::train::experiments::Campaign;
 use crate::train::methods::MethodName;
 
+/// What stands below the help of the command.
+const EXAMPLES: &str = "Examples:
+  train embed --out runs/features && train reproduce --seeds 5 --out public/evidence/scenes
+  train reproduce --world coco --features runs/coco --measure-on runs/flickr30k --device cuda --batch 2048 --epochs 200 --rate-factor 1 --out runs/coco-results
+
+What is in the folder is not done again; an interrupted run goes on.";
+
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  train embed --out runs/features && train reproduce --seeds 5 --out public/evidence/scenes\n  train reproduce --world coco --features runs/coco --measure-on runs/flickr30k --device cuda --batch 2048 --epochs 200 --rate-factor 1 --out runs/coco-results\n\nWhat is in the folder is not done again; an interrupted run goes on."
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ReproduceArgs {
     /// Where pictures and captions come from.
     #[arg(long, value_enum, default_value = "scenes")]

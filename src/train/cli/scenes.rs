@@ -12,10 +12,14 @@ use crate::train::provenance::command_line;
 use crate::train::scenes_model::recipe::{Preset, ScenesRecipe};
 use crate::train::scenes_model::training;
 
+/// What stands below the help of the command.
+const EXAMPLES: &str = "Example:
+  train scenes --preset small --out runs/small --export runs/small/model
+
+Ctrl-C leaves a checkpoint; the same command resumes from there.";
+
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  train scenes --preset small --out runs/small --export runs/small/model\n\nCtrl-C leaves a checkpoint; the same command resumes from there."
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ScenesArgs {
     /// Folder of the run; an interrupted run is resumed there.
     #[arg(long, default_value = "runs/scenes")]

@@ -72,17 +72,7 @@ fn PictureHeader(id: String) -> impl IntoView {
         }
         None => view! { <span class="unread">{waiting}</span> }.into_any(),
     };
-    let column = NodeRef::<Th>::new();
-    Effect::new(move |_| {
-        let is_unread = file.with_untracked(|file| {
-            let file = file.as_ref();
-            file.is_none_or(|file| file.state == PictureState::Unread)
-        });
-        let is_own = id.with_value(|id| id.starts_with(OWN));
-        if let Some(column) = column.get().filter(|_| is_own && is_unread) {
-            browser::bring_into_view(&column);
-        }
-    });
+    let column = brought_into_view(id, file);
     let unfamiliar = move || page.world.get().unfamiliar_picture();
     view! {
         <th
@@ -105,6 +95,22 @@ fn PictureHeader(id: String) -> impl IntoView {
             >"×"</button>
         </th>
     }
+}
+
+/// The node of a column; the column of a visitor's new picture is brought into view.
+fn brought_into_view(id: StoredValue<String>, file: Memo<Option<PictureFile>>) -> NodeRef<Th> {
+    let column = NodeRef::<Th>::new();
+    Effect::new(move |_| {
+        let is_unread = file.with_untracked(|file| {
+            let file = file.as_ref();
+            file.is_none_or(|file| file.state == PictureState::Unread)
+        });
+        let is_own = id.with_value(|id| id.starts_with(OWN));
+        if let Some(column) = column.get().filter(|_| is_own && is_unread) {
+            browser::bring_into_view(&column);
+        }
+    });
+    column
 }
 
 /// The file picker, which also says that pictures can be dropped and pasted.

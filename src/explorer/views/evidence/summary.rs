@@ -74,7 +74,11 @@ mod tests {
     use super::*;
 
     fn summary() -> Vec<SummaryRow> {
-        let number = |method, metric, mean| serde_json::json!({"method": method, "metric": metric, "mean": mean, "sd": 0.125, "n_seeds": 5});
+        let number = |method, metric, mean| {
+            serde_json::json!({
+                "method": method, "metric": metric, "mean": mean, "sd": 0.125, "n_seeds": 5
+            })
+        };
         let numbers = serde_json::json!([
             number("CLIP", "t2i_recall_at_1", 0.5),
             number("AsymVLM", "t2i_recall_at_1", 0.75),
