@@ -37,7 +37,7 @@ struct Args {
     /// Steps that are timed, after two that are not.
     #[arg(long, default_value_t = 20)]
     steps: usize,
-    /// Given by cargo.
+    /// Flag that `cargo bench` passes to every benchmark; without effect.
     #[arg(long, hide = true)]
     bench: bool,
 }

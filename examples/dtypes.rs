@@ -32,10 +32,10 @@ const SCENES_SEED: u64 = 4_000_000;
 /// The precisions that are compared; the first is what the others are held against.
 const PRECISIONS: [Precision; 3] = [Precision::F32, Precision::F16, Precision::Int8];
 
-/// The command line.
+/// How a model's answers change when its towers are stored in f32, f16 or int8.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Model folder.
+    /// Folder of the model to compare.
     #[arg(default_value = "public/models/scenes")]
     model: PathBuf,
     /// Folder of photographs whose `manifest.json` lists `file` and `captions`; drawn scenes if not given.
@@ -90,7 +90,7 @@ pub(crate) struct Row {
 /// The middle of some numbers and the worst of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
-    /// Median.
+    /// Median of the cosines or of the changes.
     pub(crate) median: f64,
     /// The least cosine or the greatest change.
     pub(crate) worst: f64,
@@ -144,7 +144,7 @@ impl Pairs {
         Ok(pairs)
     }
 
-    /// Number of pairs.
+    /// Number of pairs of a caption and a picture.
     #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.captions.len()

@@ -21,9 +21,9 @@ impl Family {
 /// A value for each [`Family`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerFamily<T> {
-    /// Under von Mises–Fisher.
+    /// Value under the von Mises–Fisher family.
     pub vmf: T,
-    /// Under power spherical.
+    /// Value under the power spherical family.
     pub power_spherical: T,
 }
 

@@ -20,7 +20,7 @@ pub enum Request {
     },
     /// Load a model out of files that the visitor picked; they come beside this message, as its property `files`.
     LoadFiles {
-        /// Their names.
+        /// Names of the picked files, in the order of `files`.
         names: Vec<String>,
     },
     /// Load a model out of a checkpoint at the model hub.
@@ -59,7 +59,7 @@ pub enum Request {
         /// What an image encoder made of it when the page was made; an engine that has none yet goes by that of its own.
         recorded: Option<Box<RecordedPicture>>,
     },
-    /// Forget a picture.
+    /// Forget a picture: later answers leave it out.
     RemoveImage {
         /// The page's name for the picture.
         image: String,
@@ -135,7 +135,7 @@ pub enum Response {
     LoadedBare(Box<BareCard>),
     /// What the image encoder makes of the picture by which engines are compared.
     PictureProbed {
-        /// The picture's embedding.
+        /// Embedding of that picture: a point on the sphere.
         embedding: Vec<f32>,
     },
     /// Adapters that the visitor gave this model before, in the browser's store.
@@ -191,7 +191,7 @@ pub struct Progress {
     pub loaded_bytes: u64,
     /// Bytes that will have arrived at the end of this stage.
     pub stage_end_bytes: u64,
-    /// Bytes in all.
+    /// Bytes of the whole model, over all its stages.
     pub total_bytes: u64,
 }
 
@@ -201,7 +201,7 @@ pub enum Stage {
     /// Captions → embeddings, with the tokenizer.
     #[default]
     TextEncoder,
-    /// Pictures → embeddings.
+    /// Pictures → embeddings, loaded after the text encoder or with the first picture.
     ImageEncoder,
     /// Text embeddings → distributions.
     Adapters,
@@ -222,7 +222,7 @@ pub struct ModelCard {
     pub reference_uncertainty: PerFamily<Vec<f64>>,
     /// The command, seed and commit that made the weights.
     pub provenance: String,
-    /// `cpu` or `gpu`.
+    /// Kind of the engine that has the model: `cpu` or `gpu`.
     pub engine: String,
     /// The device in words, such as `Flex, WebAssembly SIMD` or the GPU's name.
     pub device: String,
@@ -251,7 +251,7 @@ pub struct BareCard {
     pub provenance: String,
     /// Licence of the weights, as far as it is known.
     pub license: String,
-    /// `cpu` or `gpu`.
+    /// Kind of the engine that has the model: `cpu` or `gpu`.
     pub engine: String,
     /// The device in words.
     pub device: String,
@@ -276,7 +276,7 @@ pub struct BareCard {
 /// What a model at the hub would cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DownloadSize {
-    /// The model.
+    /// Address of the model at the hub, with the commit that was found.
     pub hub: Hub,
     /// Bytes of the text encoder.
     pub text_bytes: u64,
@@ -298,7 +298,7 @@ pub struct Stored {
 /// Captions against pictures, by a model without adapters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The request's `id`.
+    /// The `id` of the [`Request::Score`] that this answers.
     pub id: u64,
     /// One for each caption, in the order asked.
     pub captions: Vec<CaptionTokens>,
@@ -363,12 +363,12 @@ pub struct Familiarity {
     pub score: f64,
     /// What scores less is out of distribution.
     pub threshold: f64,
-    /// `score < threshold`.
+    /// Whether it is out of distribution: `score < threshold`.
     pub outside: bool,
 }
 
 impl Familiarity {
-    /// Judges a score.
+    /// Judges a score by the threshold below which it is out of distribution.
     #[must_use]
     pub fn new(score: f64, threshold: f64) -> Self {
         Self {
@@ -382,7 +382,7 @@ impl Familiarity {
 /// Everything the page needs to read captions against pictures.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The request's `id`.
+    /// The `id` of the [`Request::Score`] that this answers.
     pub id: u64,
     /// One for each caption, in the order asked.
     pub captions: Vec<CaptionReading>,
@@ -419,7 +419,7 @@ pub struct RecordedPicture {
     pub embedding: Vec<f32>,
 }
 
-/// One caption's distribution.
+/// What a model with adapters says of one caption: its distribution, and which words it could read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaptionReading {
     /// The caption as asked.

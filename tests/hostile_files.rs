@@ -35,7 +35,7 @@ fn refusal(bytes: &[u8]) -> String {
     error
 }
 
-/// A JPEG segment.
+/// JPEG segment: marker, two bytes of length, content.
 fn segment(marker: u8, content: &[u8]) -> Vec<u8> {
     let length = u16::try_from(content.len() + 2).expect("a short segment");
     [&[0xff, marker], &length.to_be_bytes()[..], content].concat()

@@ -16,7 +16,7 @@ use wasm_bindgen_test::{wasm_bindgen_test as test, wasm_bindgen_test_configure};
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
-/// CLIP's context length.
+/// Context length of CLIP in tokens, start and end included.
 const CONTEXT_LENGTH: usize = 77;
 
 #[derive(Deserialize)]

@@ -103,7 +103,7 @@ fn plan(epochs: usize) -> FitPlan {
 
 const RSUM: Metric = Metric::RecallSum;
 
-/// RSUM under corruptions.
+/// Metric of the recall sum (RSUM) under this shift of the test split.
 const fn rsum(shift: Shift) -> Metric {
     Metric::Shifted(Impacted::RecallSum, shift)
 }

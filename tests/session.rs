@@ -36,7 +36,7 @@ const WORDS: [&str; 5] = ["a", "red", "star", "above", "circle"];
 const EMBED_DIM: usize = 12;
 const IMAGE_SIZE: usize = 8;
 
-/// Files in memory.
+/// Files of a model in memory, by name.
 struct Memory(HashMap<String, Vec<u8>>);
 
 impl Source for Memory {

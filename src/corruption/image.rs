@@ -27,7 +27,7 @@ pub enum ImageCorruption {
     Defocus,
     /// Blur of a camera that moves towards the scene while the shutter is open.
     Zoom,
-    /// Falling snow.
+    /// Falling snow, streaked by the wind, before a paler picture.
     Snow,
     /// Compressed as a JPEG file of low quality.
     Jpeg,
@@ -39,7 +39,7 @@ pub enum ImageCorruption {
     Occlusion,
 }
 
-/// A corrupted picture.
+/// A corrupted picture: pixels, or what a JPEG codec has still to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Corrupted {
     /// Its pixels, three bytes each.

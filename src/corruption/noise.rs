@@ -5,9 +5,9 @@ use rand::{Rng, RngExt as _};
 use super::canvas::Canvas;
 use crate::numerics::standard_normal;
 
-/// Standard deviations.
+/// Standard deviations of the noise at severities 1 to 5, where white is 1.
 const GAUSSIAN: [f64; 5] = [0.08, 0.12, 0.18, 0.26, 0.38];
-/// Photons for white.
+/// Mean number of photons of a white value at severities 1 to 5.
 const SHOT: [f64; 5] = [60.0, 25.0, 12.0, 5.0, 3.0];
 /// Share of the values that are black or white.
 const IMPULSE: [f64; 5] = [0.03, 0.06, 0.09, 0.17, 0.27];

@@ -79,7 +79,7 @@ impl<const CAPACITY: usize> CaptionList<CAPACITY> {
         }
     }
 
-    /// Removes a caption.
+    /// Removes the caption with this key; without one, nothing changes.
     pub fn remove(&mut self, key: u64) {
         self.captions.retain(|caption| caption.key != key);
     }
@@ -109,7 +109,7 @@ impl<const CAPACITY: usize> CaptionList<CAPACITY> {
         self.iter().position(|caption| caption.key == key)
     }
 
-    /// A caption's text.
+    /// Text of the caption with this key; `None` where the list has none.
     pub fn text(&self, key: u64) -> Option<&str> {
         Some(&self[self.index(key)?].text)
     }

@@ -13,9 +13,9 @@ pub struct LatestQueue<R> {
 pub struct Out<R> {
     /// Its number, by which an answer is known.
     pub id: u64,
-    /// Who asked.
+    /// Which part of the page asked.
     pub priority: Priority,
-    /// What was asked.
+    /// The request as it was asked, kept to be sent once more.
     pub request: R,
     n_replays: u8,
 }
@@ -29,7 +29,7 @@ struct Waiting<R> {
 /// Who asks; the first goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
-    /// The matrix.
+    /// The matrix, about its captions and pictures.
     Matrix,
     /// A view, about captions of its own.
     Captions,

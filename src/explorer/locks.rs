@@ -15,7 +15,7 @@ macro_rules! controls {
                 match self { $(Self::$control => $slug),* }
             }
 
-            /// The control's label.
+            /// Label of the control in the list that a teacher chooses from.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$control => $name),* }
             }

@@ -13,7 +13,7 @@ pub enum Measure {
 /// The number under each bar of nats.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SecondNumber {
-    /// Posterior over captions.
+    /// Posterior over the captions shown, given the picture: a share from 0 to 1.
     #[default]
     Posterior,
     /// The encoder's own cosine.

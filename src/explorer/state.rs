@@ -48,9 +48,9 @@ pub struct ExplorerState {
     pub ladder: Ladder,
     /// Classes that pictures are named with.
     pub classes: Classes,
-    /// Corruption of pictures.
+    /// Kind of corruption at whose severities the chosen picture is shown.
     pub image_corruption: ImageCorruption,
-    /// Misspelling of captions.
+    /// Kind of misspelling that the chosen caption is given, step by step.
     pub misspelling: Misspelling,
     /// Scene in the studio.
     pub drawing: Drawing,

@@ -162,7 +162,7 @@ pub fn spoken(view: &CaptionView, best: Option<(&str, &PairView)>) -> String {
         .to_owned()
 }
 
-/// A family's name.
+/// Name of a family of distributions, as labels and tables show it.
 pub fn family_name(family: Family) -> &'static str {
     match family {
         Family::VonMisesFisher => "von Mises–Fisher",

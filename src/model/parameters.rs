@@ -35,7 +35,7 @@ pub struct NamedTensor {
 /// How a file's layout differs from ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// Not at all.
+    /// The file's shape is ours.
     Same,
     /// The file holds a scalar, we a vector of one.
     Scalar,

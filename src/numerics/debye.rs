@@ -102,7 +102,7 @@ impl Debye {
         self.delta() - self.shortfall()
     }
 
-    /// κ − K(κ).
+    /// κ − K(κ), the log density ratio at cosine 1, where large κ and K(κ) do not cancel.
     pub(super) fn peak(&self) -> f64 {
         let nu = self.order;
         nu - nu * (nu / (self.radius + self.argument)) + self.shortfall()

@@ -4,7 +4,7 @@
 //! asymptotic series (NIST DLMF 5.11.1, 5.11.2). What is left after the logarithms is a small remainder, so that a
 //! difference of two values is a `ln_1p` plus a difference of two small numbers.
 
-/// ½ ln 2π.
+/// ½ ln 2π, the constant term of Stirling's series for ln Γ.
 const HALF_LN_TAU: f64 = 0.918_938_533_204_672_8;
 
 /// Above this the truncated series below are exact to f64: the first dropped term is at most 4e-17.

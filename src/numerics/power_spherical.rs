@@ -91,13 +91,13 @@ impl PowerSpherical {
         self.embed_dim
     }
 
-    /// Concentration κ.
+    /// Concentration κ, from 0 to [`MAX_CONCENTRATION`](super::MAX_CONCENTRATION).
     #[must_use]
     pub fn concentration(&self) -> f64 {
         self.concentration
     }
 
-    /// Returns ln C(κ).
+    /// Returns ln C(κ), the logarithm of the density's normaliser with respect to area.
     #[must_use]
     pub fn log_normalizer(&self) -> f64 {
         uniform_log_density(self.embed_dim) + self.log_normalizer_ratio()

@@ -87,7 +87,7 @@ impl VonMisesFisher {
         self.embed_dim
     }
 
-    /// Concentration κ.
+    /// Concentration κ, from 0 to [`MAX_CONCENTRATION`](super::MAX_CONCENTRATION).
     #[must_use]
     pub fn concentration(&self) -> f64 {
         self.concentration

@@ -10,7 +10,7 @@ const KNOWN: &str = "https://huggingface.co";
 pub struct Hub {
     /// Where the hub is, such as `https://huggingface.co`.
     pub origin: String,
-    /// Owner and name.
+    /// Owner and name of the model, such as `openai/clip-vit-base-patch32`.
     pub id: String,
     /// The commit; empty in a question for the newest, whose answer names it.
     pub revision: String,

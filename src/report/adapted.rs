@@ -14,11 +14,11 @@ pub struct AdaptedReport {
     pub seed: u64,
     /// Pictures that the adapters were fitted on.
     pub n_training_pictures: usize,
-    /// Their captions.
+    /// Number of captions of these training pictures.
     pub n_training_captions: usize,
     /// Pictures that were measured on.
     pub n_pictures: usize,
-    /// Their captions.
+    /// Number of captions of these measured pictures.
     pub n_captions: usize,
     /// What was measured under each family.
     #[serde(flatten)]
@@ -30,7 +30,7 @@ pub struct AdaptedReport {
 /// What was measured under one family.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdaptedFamily {
-    /// Recall by likelihood.
+    /// Recall of the measured pictures and captions, both ways, ranked by likelihood.
     pub recall: BothWays<RecallAt>,
     /// Rank correlation S of recall at 1 with ten levels of 1/κ; −1 is ideal, `null` where recall does not vary.
     pub spearman_levels: BothWays<Option<f64>>,
@@ -39,6 +39,6 @@ pub struct AdaptedFamily {
 /// What was measured of the encoder alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdaptedCosine {
-    /// Recall by cosine.
+    /// Recall of the measured pictures and captions, both ways, ranked by cosine.
     pub recall: BothWays<RecallAt>,
 }

@@ -21,7 +21,7 @@ pub struct PhotosReport {
 /// Mean and spread of each measure over the seeds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhotosSummary {
-    /// Trained models.
+    /// Number of trained models, one a seed.
     pub n_seeds: usize,
     /// Each measure by the path of its keys in a [`PhotosEvaluation`], such as `vmf.recall.text_to_image.r1`.
     ///
@@ -32,9 +32,9 @@ pub struct PhotosSummary {
 /// Mean and spread of a measure over seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// Arithmetic mean.
+    /// Arithmetic mean over the seeds, in the unit of the measure.
     pub mean: f64,
-    /// Population standard deviation.
+    /// Population standard deviation over the seeds, in the unit of the measure.
     pub sd: f64,
 }
 
@@ -43,9 +43,9 @@ pub struct Spread {
 pub struct PhotosEvaluation {
     /// Seed of the training.
     pub seed: u64,
-    /// Flickr8k's test pictures.
+    /// Number of Flickr8k's test pictures.
     pub n_pictures: usize,
-    /// Their captions.
+    /// Number of captions that people wrote for these pictures.
     pub n_captions: usize,
     /// Captions of all levels, each text once.
     pub n_captions_of_all_levels: usize,
@@ -72,7 +72,7 @@ pub struct PhotosFamily {
     pub spearman_levels_all: BothWays<Option<f64>>,
     /// On `HierarCaps`, which was never trained on.
     pub hierarcaps: LadderMeasures,
-    /// Agreement with people.
+    /// Agreement with experts who judged captions against Flickr8k's test pictures.
     pub expert: Agreement,
     /// None of the above: pictures that are no photographs, told by their best likelihood.
     pub outsiders: OutsiderAuroc,
@@ -160,7 +160,7 @@ pub struct CosineMeasures {
 /// What orders captions without an adapter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OrderBaselines {
-    /// Number of words.
+    /// Number of words of the caption.
     pub word_count: OrderBaseline,
     /// Length of the caption's embedding before it is normalised. The opposite order has 1 − share, and −S.
     pub feature_norm: OrderBaseline,
@@ -169,10 +169,10 @@ pub struct OrderBaselines {
 /// A baseline in the place of κ; pictures are ranked by the cosine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OrderBaseline {
-    /// As [`PhotosFamily::spearman_levels`].
+    /// Rank correlation S of recall with ten levels of the baseline, as [`PhotosFamily::spearman_levels`].
     pub spearman_levels: BothWays<Option<f64>>,
-    /// As [`PhotosFamily::spearman_levels_all`].
+    /// The same with captions of all levels, as [`PhotosFamily::spearman_levels_all`].
     pub spearman_levels_all: BothWays<Option<f64>>,
-    /// As [`PhotosFamily::hierarcaps`].
+    /// How well the baseline orders `HierarCaps`' rungs, as [`PhotosFamily::hierarcaps`].
     pub hierarcaps: Hierarchy,
 }

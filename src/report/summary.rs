@@ -25,7 +25,7 @@ pub struct SummaryRow {
     pub mean: f64,
     /// Population standard deviation over the seeds.
     pub sd: f64,
-    /// Number of seeds.
+    /// Number of seeds that the mean is over.
     pub n_seeds: usize,
 }
 

@@ -20,15 +20,15 @@ pub const fn has(mask: Mask, index: usize) -> bool {
 /// Constraints on one object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ObjectDescription {
-    /// Allowed shapes.
+    /// Allowed shapes, one bit for each of [`Shape::ALL`].
     pub shapes: Mask,
-    /// Allowed colours.
+    /// Allowed colours, one bit for each of [`Colour::ALL`].
     pub colours: Mask,
-    /// Allowed sizes.
+    /// Allowed sizes, one bit for each of [`Size::ALL`].
     pub sizes: Mask,
-    /// Allowed textures.
+    /// Allowed textures, one bit for each of [`Texture::ALL`].
     pub textures: Mask,
-    /// Allowed grid cells.
+    /// Allowed cells of the 3 × 3 grid, one bit each, row by row from the top left.
     pub cells: Mask,
 }
 
@@ -80,7 +80,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Every relation.
+    /// All four relations, in the order declared.
     pub const ALL: [Self; 4] = [Self::LeftOf, Self::RightOf, Self::Above, Self::Below];
 
     /// Whether a cell stands in this relation to another.
@@ -108,9 +108,9 @@ pub enum Claim {
 /// Inclusive bounds on a number of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CountRange {
-    /// Least number.
+    /// Least number of objects, itself allowed.
     pub least: usize,
-    /// Greatest number.
+    /// Greatest number of objects, itself allowed.
     pub most: usize,
 }
 
@@ -124,11 +124,11 @@ impl CountRange {
 /// The meaning of a caption.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Description {
-    /// About the objects.
+    /// What is claimed about the objects.
     pub claim: Claim,
-    /// Allowed grounds.
+    /// Allowed grounds, one bit for each of [`Ground::ALL`].
     pub grounds: Mask,
-    /// Allowed lights.
+    /// Allowed lights, one bit for each of [`Light::ALL`].
     pub lights: Mask,
 }
 

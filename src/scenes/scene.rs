@@ -20,7 +20,7 @@ macro_rules! attribute {
             /// Prior weight of each value, in the same order.
             pub const WEIGHTS: &'static [f64] = &[$($weight),+];
 
-            /// Position in [`Self::ALL`].
+            /// Position in [`Self::ALL`], from 0, and the bit of the value in a mask.
             pub const fn index(self) -> usize {
                 self as usize
             }
@@ -36,15 +36,15 @@ macro_rules! attribute {
 attribute! {
     /// Outline of an object.
     Shape {
-        /// Filled disc.
+        /// Filled disc of the object's radius.
         Circle = 4.0,
-        /// Axis-aligned square.
+        /// Axis-aligned square, its sides 1.76 radii long.
         Square = 4.0,
         /// Triangle that points up.
         Triangle = 3.0,
-        /// Five-pointed star.
+        /// Five-pointed star, one tip up.
         Star = 2.0,
-        /// Upright plus sign.
+        /// Upright plus sign, two radii wide and high.
         Cross = 1.0,
         /// Disc with a hole.
         Ring = 2.0,
@@ -54,21 +54,21 @@ attribute! {
 attribute! {
     /// Paint of an object.
     Colour {
-        /// Red.
+        /// Red, one of the warm colours.
         Red = 4.0,
-        /// Orange.
+        /// Orange, one of the warm colours.
         Orange = 2.0,
-        /// Yellow.
+        /// Yellow, one of the warm colours.
         Yellow = 3.0,
-        /// Green.
+        /// Green, one of the cool colours.
         Green = 3.0,
-        /// Blue.
+        /// Blue, one of the cool colours.
         Blue = 4.0,
-        /// Purple.
+        /// Purple, one of the cool colours.
         Purple = 1.0,
-        /// Pink.
+        /// Pink, one of the warm colours.
         Pink = 1.0,
-        /// Black.
+        /// Black, the one paint that is not colourful.
         Black = 3.0,
     }
 }
@@ -78,9 +78,9 @@ attribute! {
     Size {
         /// Radius 0.095 of the picture's side.
         Small = 3.0,
-        /// Radius 0.13.
+        /// Radius 0.13 of the picture's side.
         Medium = 4.0,
-        /// Radius 0.165.
+        /// Radius 0.165 of the picture's side.
         Large = 2.0,
     }
 }
@@ -88,9 +88,9 @@ attribute! {
 attribute! {
     /// Fill of an object.
     Texture {
-        /// One flat colour.
+        /// One flat colour, without a pattern.
         Solid = 5.0,
-        /// Diagonal stripes.
+        /// Diagonal stripes of two colours, equally wide.
         Striped = 3.0,
         /// A lattice of dots.
         Dotted = 2.0,
@@ -100,13 +100,13 @@ attribute! {
 attribute! {
     /// What the objects lie on.
     Ground {
-        /// White.
+        /// White, one of the pale grounds.
         White = 4.0,
-        /// Grey.
+        /// Grey, the one ground that is not pale.
         Grey = 3.0,
-        /// Beige.
+        /// Beige, one of the pale grounds.
         Beige = 2.0,
-        /// Mint green.
+        /// Mint green, one of the pale grounds.
         Mint = 1.0,
     }
 }
@@ -114,9 +114,9 @@ attribute! {
 attribute! {
     /// How the scene is lit.
     Light {
-        /// Full light.
+        /// Full light: every channel as it is painted.
         Bright = 3.0,
-        /// Half light.
+        /// Half light: every channel at half its value.
         Dim = 1.0,
     }
 }
@@ -144,13 +144,13 @@ impl Size {
 /// One object of a scene.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Object {
-    /// Outline.
+    /// Outline that the object fills.
     pub shape: Shape,
-    /// Paint.
+    /// Paint; stripes and dots add a second colour made from it.
     pub colour: Colour,
-    /// Size.
+    /// Size, which sets the outline's radius.
     pub size: Size,
-    /// Fill.
+    /// Fill of the outline: flat, striped or dotted.
     pub texture: Texture,
     /// Centre from the left, as a share of the picture's side.
     pub x: f32,
@@ -181,9 +181,9 @@ fn third(coordinate: f32) -> usize {
 pub struct Scene {
     /// One to [`MAX_OBJECTS`] objects, painted in order.
     pub objects: Vec<Object>,
-    /// Ground.
+    /// Ground of one colour, behind all objects.
     pub ground: Ground,
-    /// Light.
+    /// Light on objects and ground alike.
     pub light: Light,
 }
 

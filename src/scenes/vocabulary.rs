@@ -7,17 +7,17 @@ use super::description::{CountRange, Mask, Relation};
 pub enum Attribute {
     /// Shape nouns and the adjectives that go with "thing".
     Shape,
-    /// Colour adjectives.
+    /// Colour adjectives, such as "red" or "warm".
     Colour,
-    /// Size adjectives.
+    /// Size adjectives, such as "small" or "sizeable".
     Size,
-    /// Texture adjectives.
+    /// Texture adjectives, such as "striped" or "patterned".
     Texture,
-    /// Places.
+    /// Places as whole phrases, such as "at the top left".
     Cell,
-    /// Grounds.
+    /// Adjectives of the ground, such as "white" or "pale".
     Ground,
-    /// Light.
+    /// Phrases of the light, such as "in the dark".
     Light,
 }
 

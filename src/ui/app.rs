@@ -38,7 +38,7 @@ pub fn start() {
     });
 }
 
-/// The whole page.
+/// The whole page: makes its state, starts its effects, and lays out its panels around the open view.
 #[component]
 fn App(opening: Opening) -> impl IntoView {
     let page = PageState::new();

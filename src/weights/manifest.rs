@@ -16,7 +16,7 @@ pub struct Manifest {
     pub format: u32,
     /// Short name, such as `scenes`.
     pub name: String,
-    /// Title for people.
+    /// Title of the model, which the page shows.
     pub title: String,
     /// Licence of the weights.
     pub license: String,
@@ -25,7 +25,7 @@ pub struct Manifest {
     pub encoder: EncoderConfig,
     /// How pictures become its input.
     pub preprocess: ImagePreprocess,
-    /// The tokenizer's file.
+    /// Name, size and hash of the tokenizer's file.
     pub tokenizer: FileEntry,
     /// Safetensors files, each with one part of the model; none for a model that is read out of another program's file.
     pub shards: Vec<Shard>,
@@ -71,13 +71,13 @@ impl Manifest {
 pub struct FileEntry {
     /// Path relative to the manifest.
     pub file: String,
-    /// Size in bytes.
+    /// Size of the file in bytes.
     pub bytes: u64,
     /// SHA-256 in lower-case hexadecimal.
     pub sha256: String,
 }
 
-/// One safetensors file.
+/// Safetensors file with one part of the model, or with a piece of that part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
     /// The part of the model in it.
@@ -93,13 +93,13 @@ pub struct Shard {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// The text tower.
+    /// Text tower, with its head and exemplars where it has them.
     Text,
-    /// The image tower.
+    /// Image tower, with its head and exemplars where it has them.
     Image,
-    /// The von Mises–Fisher adapter.
+    /// Adapter that gives a caption its von Mises–Fisher distribution.
     AdapterVmf,
-    /// The power-spherical adapter.
+    /// Adapter that gives a caption its power-spherical distribution.
     AdapterPowerSpherical,
 }
 
@@ -134,9 +134,9 @@ pub struct OutOfDistributionDetector {
 /// Captions and pictures are out of distribution where their mean cosine with the nearest exemplars is small.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnfamiliarDetectors {
-    /// Of captions.
+    /// Threshold for captions, and what was measured with it.
     pub text: UnfamiliarDetector,
-    /// Of pictures.
+    /// Threshold for pictures, and what was measured with it.
     pub image: UnfamiliarDetector,
 }
 
@@ -198,6 +198,6 @@ pub struct CheckpointOrigin {
     /// Commit at the model hub.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
-    /// The checkpoint file.
+    /// Name, size and hash of the checkpoint file.
     pub checkpoint: FileEntry,
 }

@@ -17,7 +17,7 @@ const MAX_LAYERS: usize = 256;
 const MAX_MLP_RATIO: f64 = 16.0;
 /// Tokens of a caption.
 const MAX_CONTEXT: usize = 8_192;
-/// Token ids.
+/// Token ids, each of which has a row in the token table.
 const MAX_VOCABULARY: usize = 2_000_000;
 /// Side of a picture in pixels.
 const MAX_IMAGE_SIZE: usize = 2_048;

@@ -11,7 +11,7 @@ use crate::protocol::Probes;
 /// What an engine is.
 #[derive(Debug, Clone)]
 pub struct Engine {
-    /// `cpu` or `gpu`.
+    /// Name by which messages call it, `cpu` or `gpu`.
     pub name: &'static str,
     /// Greatest relative error that the self-test allows it.
     pub tolerance: f64,

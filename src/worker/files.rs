@@ -34,7 +34,7 @@ impl Picked {
         message
     }
 
-    /// The files.
+    /// Handles of the files that came last, by name.
     #[must_use]
     pub fn files(&self) -> BTreeMap<String, Blob> {
         self.0.borrow().clone()

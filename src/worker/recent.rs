@@ -45,7 +45,7 @@ impl<T: Clone> Recent<T> {
         }
     }
 
-    /// Forgets everything.
+    /// Forgets all captions and their encodings.
     pub fn clear(&mut self) {
         self.values.clear();
         self.order.clear();

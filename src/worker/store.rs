@@ -22,7 +22,7 @@ const FOLDER: &str = "kappascope-weights";
 /// Bytes that are read at once, so that the browser holds no second copy of a large file.
 const READ_BYTES: u64 = 4 << 20;
 
-/// Files by name.
+/// Files by name, in a folder of the browser's own disk.
 #[derive(Debug)]
 pub struct Store {
     /// `None` where the browser has none, as on insecure origins and in some private windows.
@@ -32,7 +32,7 @@ pub struct Store {
 /// A file and its size in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredFile {
-    /// Its name.
+    /// Name of the file in the store.
     pub name: String,
     /// Bytes that are there.
     pub bytes: u64,
@@ -99,7 +99,7 @@ impl Store {
         writer.write(&Uint8Array::from(bytes))
     }
 
-    /// Deletes a file.
+    /// Deletes the file of this name, if it is there and nobody writes it.
     pub async fn remove(&self, name: &str) {
         if let Some(folder) = &self.folder {
             // It may not be there, or another engine may still write it.
@@ -107,7 +107,7 @@ impl Store {
         }
     }
 
-    /// All files.
+    /// All files of the store with their sizes; none where the browser has no store.
     pub async fn list(&self) -> Vec<StoredFile> {
         let Some(folder) = &self.folder else {
             return Vec::new();

@@ -30,7 +30,7 @@ const PROGRESS_STEP: u64 = 1 << 18;
 /// One file to be fetched, or parts of it.
 #[derive(Debug)]
 pub struct Transfer<'a> {
-    /// Where it lies.
+    /// Address (URL) from which the file is fetched.
     pub address: &'a str,
     /// Name in the store.
     pub name: &'a str,
@@ -44,7 +44,7 @@ pub struct Transfer<'a> {
     pub control: &'a Control,
 }
 
-/// What was fetched.
+/// Outcome of a transfer: what is kept, and how much of it was there before.
 #[derive(Debug)]
 pub struct Fetched {
     /// What is kept of the plan's bytes.
@@ -236,9 +236,9 @@ pub(super) async fn fetch_small(address: &str) -> Result<Vec<u8>> {
 
 /// Why a stream ended too early.
 enum Failure {
-    /// Another try may help.
+    /// Another try may help; the stream broke for this reason.
     Broken(String),
-    /// None will.
+    /// No other try will help, for this reason.
     Final(String),
 }
 

@@ -22,7 +22,7 @@ enum Outcome {
 /// A step: its name, what it does for people, and the check.
 type NamedStep = (&'static str, &'static str, fn() -> Result<Outcome, String>);
 
-/// Cheapest first.
+/// Steps of `cargo xtask test` in the order in which they run, the cheapest first.
 const STEPS: [NamedStep; 11] = [
     ("format", "formatting", format),
     ("xtask", "these commands' own lints and tests", xtask),

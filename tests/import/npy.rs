@@ -9,9 +9,9 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// An array of floats in row-major order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Array {
-    /// Shape.
+    /// Length of each dimension, the outermost first.
     pub(crate) shape: Vec<usize>,
-    /// Values.
+    /// Values in row-major order, as f32 whatever the file holds.
     pub(crate) values: Vec<f32>,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Source {
     pub(crate) n_lines: usize,
     /// Identifiers, punctuation and brackets in order; no comments and no literals.
     pub(crate) tokens: Vec<String>,
-    /// String literals.
+    /// Literals as the code writes them, strings with their quotes.
     pub(crate) strings: Vec<String>,
     /// Every function: its name, whether it is a component of the page, and the lines of its body.
     pub(crate) functions: Vec<Function>,
@@ -39,7 +39,7 @@ pub(crate) struct Function {
 /// One name of a `use` at the top of a file.
 struct Import {
     path: Vec<String>,
-    /// `None` for `*`.
+    /// Name under which it is imported; `None` for `*`.
     name: Option<String>,
     is_public: bool,
 }

@@ -31,7 +31,7 @@ pub enum AnswerSource {
 struct CachedCaption {
     source: AnswerSource,
     reading: CaptionReading,
-    /// By picture.
+    /// Readings against pictures, by the page's name for the picture.
     pairs: HashMap<String, PairReading>,
     /// By the other caption.
     relations: HashMap<String, PairReading>,
@@ -43,7 +43,7 @@ impl ReadingCache {
         self.card.as_ref()
     }
 
-    /// Adds an answer.
+    /// Adds the readings of an answer, caption by caption; a cache that would overflow is emptied first.
     pub fn learn(&mut self, card: &ModelCard, answer: &Answer, source: AnswerSource) {
         if self.captions.len() + answer.captions.len() > CAPACITY {
             self.captions.clear();

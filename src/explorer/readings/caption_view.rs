@@ -6,12 +6,12 @@ use crate::metrics::percentile_of;
 use crate::numerics::Family;
 use crate::protocol::{CaptionReading, Familiarity, ModelCard};
 
-/// One caption's numbers.
+/// Numbers of one caption under one family, with what the model could read of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptionView {
     /// The text these numbers belong to.
     pub caption: String,
-    /// Concentration κ.
+    /// Concentration κ of the caption's distribution under the family.
     pub concentration: f64,
     /// The paper's uncertainty, 1/κ.
     pub uncertainty: f64,

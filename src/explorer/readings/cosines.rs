@@ -13,7 +13,7 @@ use crate::protocol::{CaptionTokens, Comparison};
 pub struct Compared {
     /// Keys of the captions, in the answer's order.
     pub keys: Vec<u64>,
-    /// The engine's answer.
+    /// The engine's answer: a cosine for each caption × picture.
     pub comparison: Comparison,
 }
 
@@ -29,7 +29,7 @@ pub struct Cosines {
 /// One caption against one picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CosineView {
-    /// The encoder's cosine.
+    /// The encoder's cosine between text and image embedding, from −1 to 1.
     pub cosine: f64,
     /// How it stands among the pairs shown.
     pub standing: Standing,

@@ -18,7 +18,7 @@ pub fn drawing_file(drawing: &Drawing) -> Vec<u8> {
 /// Contents of generated pictures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GeneratedPictures {
-    /// A scene.
+    /// The scene that the visitor edits in the studio.
     Drawing(Drawing),
     /// A picture of the page, by name, at each severity of a corruption.
     Corrupted(String, ImageCorruption),
@@ -27,9 +27,9 @@ pub enum GeneratedPictures {
 /// Generated pictures and the captions that are compared with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedRequest {
-    /// The pictures.
+    /// Contents of the pictures that are generated for the engine.
     pub of: GeneratedPictures,
-    /// The captions.
+    /// Captions of the matrix that have words, in its order.
     pub captions: Vec<String>,
 }
 

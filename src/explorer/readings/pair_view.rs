@@ -10,7 +10,7 @@ use crate::protocol::{CaptionReading, ModelCard, PairReading};
 pub struct PairView {
     /// Log-likelihood minus that of the uniform distribution, in nats.
     pub nats: f64,
-    /// The log-density itself.
+    /// Log-density at the picture with respect to area on the sphere, in nats.
     pub log_density: f64,
     /// The encoder's own cosine.
     pub cosine: f64,

@@ -12,7 +12,7 @@ pub struct Snapshot {
     pub card: ModelCard,
     /// Keys of the captions, in the answer's order.
     pub keys: Vec<u64>,
-    /// The engine's answer.
+    /// The engine's answer: a reading of each caption and of each caption × picture.
     pub answer: Answer,
     /// Whether it was recorded when the model was made, and not computed on this device.
     pub recorded: bool,

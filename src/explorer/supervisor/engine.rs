@@ -17,7 +17,7 @@ const ENDLESS_FACTOR: f64 = 60.0;
 /// A load that was cancelled has so long to end by itself.
 const CANCEL_MILLIS: f64 = 5_000.0;
 
-/// An engine.
+/// An engine as the supervisor sees it: its model, its job, and the times at which it was asked and heard.
 #[derive(Debug, Clone)]
 pub(super) struct WatchedEngine {
     pub(super) serial: u64,

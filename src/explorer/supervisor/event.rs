@@ -80,7 +80,7 @@ pub enum Event {
 pub struct PagePicture {
     /// The page's name for it.
     pub image: String,
-    /// The file.
+    /// Bytes of the picture's file as picked or fetched, not decoded.
     pub bytes: Arc<Vec<u8>>,
     /// What was recorded of it when the page was made.
     pub recorded: Option<Arc<RecordedPicture>>,

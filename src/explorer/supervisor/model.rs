@@ -90,7 +90,7 @@ impl LoadedModel {
         }
     }
 
-    /// `cpu` or `gpu`.
+    /// Kind of the engine that has the model: `cpu` or `gpu`.
     #[must_use]
     pub fn engine(&self) -> &str {
         match self {

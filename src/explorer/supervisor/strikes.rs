@@ -96,7 +96,7 @@ impl Unended {
     }
 }
 
-/// The count.
+/// Deaths counted by load, loads that go on, and the notes to be kept for the next visit.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Strikes {
     counts: BTreeMap<LoadId, u32>,

@@ -77,11 +77,11 @@ pub struct CosineMoments {
 /// A caption on the sphere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptionGeometry {
-    /// Its text.
+    /// Text of the caption, as typed.
     pub caption: String,
     /// Dimension of the model's embeddings.
     pub embed_dim: usize,
-    /// Concentration κ.
+    /// Concentration κ of the caption's distribution under each family.
     pub concentration: PerFamily<f64>,
     /// τκ: κ times the logit scale τ, by which training multiplies likelihoods.
     pub tempered: PerFamily<f64>,

@@ -16,7 +16,7 @@ pub const MAX_RUNGS: usize = 16;
 /// A ladder that comes with the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuiltInLadder {
-    /// Its title.
+    /// Title of the ladder in the menu that offers it.
     pub name: &'static str,
     /// The pictures its captions are about.
     pub world: World,
@@ -164,7 +164,7 @@ pub enum RungStep {
 /// One rung with its numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RungView {
-    /// The caption.
+    /// Text of the caption on this rung.
     pub text: String,
     /// Its numbers, where they are known.
     pub view: Option<CaptionView>,

@@ -15,7 +15,7 @@ use crate::numerics::Family;
 pub struct Lessons {
     /// Steps of the tour.
     pub tour: Vec<TourStep>,
-    /// The lessons.
+    /// Lessons in the order offered; a place in it, from 0, names one.
     pub lessons: Vec<Lesson>,
     /// Kinds of captions whose κ misleads.
     pub failures: Vec<KappaFailure>,
@@ -24,7 +24,7 @@ pub struct Lessons {
 /// One step of the tour, shown beside the view that it is about.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct TourStep {
-    /// Its title.
+    /// Title of the step, shown above its text.
     pub title: String,
     /// What to look at and what to do.
     pub text: String,
@@ -35,7 +35,7 @@ pub struct TourStep {
 /// A lesson, for one visitor or for a class.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Lesson {
-    /// Its title.
+    /// Title of the lesson, by which it is chosen.
     pub title: String,
     /// Its subject in a sentence.
     pub about: String,
@@ -67,7 +67,7 @@ pub struct LessonQuestion {
 pub struct KappaFailure {
     /// Title of the kind.
     pub name: String,
-    /// The captions.
+    /// Captions of this kind, shown with the κ that the model gives.
     pub captions: Vec<String>,
     /// Explanation of what goes wrong.
     pub why: String,
@@ -83,7 +83,7 @@ impl Lessons {
 }
 
 impl LessonQuestion {
-    /// The question's text.
+    /// Wording of the question: which of two captions is vaguer, or how more are ordered.
     pub fn ask(&self) -> &'static str {
         match self.captions.len() {
             2 => "Which caption is vaguer?",

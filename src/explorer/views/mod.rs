@@ -26,7 +26,7 @@ pub(super) struct RequestInputs<'a> {
     pub(super) captions: Vec<String>,
     /// Text of the caption that views of a single caption show; empty without one.
     pub(super) caption: &'a str,
-    /// The chosen picture.
+    /// The page's name for the chosen picture; `None` without one.
     pub(super) picture: Option<&'a str>,
     /// Pictures that an engine has read.
     pub(super) images: Vec<String>,
@@ -43,7 +43,7 @@ pub(super) struct RequestInputs<'a> {
 struct Row {
     /// The view in a link.
     slug: &'static str,
-    /// The view's title.
+    /// Title of the view in the navigation.
     name: &'static str,
     /// What a visitor does there: `See`, `Understand` or `Check`.
     group: &'static str,
@@ -141,7 +141,7 @@ impl View {
         self.row().slug
     }
 
-    /// The view's title.
+    /// Title of the view, shown in the navigation and the document's title.
     pub fn name(self) -> &'static str {
         self.row().name
     }

@@ -42,7 +42,7 @@ impl Default for Classes {
 /// What a picture is called by likelihood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// This class.
+    /// The class at this index, from 0, in the order of the names.
     Class(usize),
     /// None of the classes: the dummy is clearly likelier than each.
     NoneOfThese,

@@ -28,7 +28,7 @@ pub fn pool(own: &[String], written: &[String]) -> Vec<String> {
 /// A caption that is met.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetCaption {
-    /// Its numbers.
+    /// Numbers of the caption under von Mises–Fisher.
     pub caption: CaptionView,
     /// Its numbers for the picture.
     pub pair: PairView,

@@ -12,7 +12,7 @@ pub const MAX_WORDS: usize = 24;
 /// A word with the two captions that show what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordVariant {
-    /// The word.
+    /// The word as it stands in the caption, with its punctuation.
     pub word: String,
     /// The caption up to this word, with it.
     pub prefix: String,

@@ -84,7 +84,7 @@ struct Shifted {
     reciprocals: [Tensor<2>; 3],
     /// 2x + 5, the sum of each pair.
     sum: Tensor<2>,
-    /// x + 6.
+    /// x + 6, at which the asymptotic series is evaluated.
     y: Tensor<2>,
 }
 

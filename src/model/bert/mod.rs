@@ -32,9 +32,9 @@ pub struct BertConfig {
     pub vocab_size: usize,
     /// Width of the transformer, and of the features.
     pub width: usize,
-    /// Attention heads.
+    /// Number of attention heads in each block.
     pub heads: usize,
-    /// Blocks.
+    /// Number of blocks of the transformer.
     pub layers: usize,
     /// Width of the MLP over `width`.
     pub mlp_ratio: f64,

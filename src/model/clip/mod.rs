@@ -48,9 +48,9 @@ pub struct ClipConfig {
     pub architecture: Architecture,
     /// Dimension of the common space.
     pub embed_dim: usize,
-    /// The image tower.
+    /// Sizes of the image tower.
     pub vision_cfg: VisionConfig,
-    /// The text tower.
+    /// Sizes of the text tower.
     pub text_cfg: TextConfig,
     /// Whether blocks use x·σ(1.702x), as `OpenAI`'s weights do, instead of the exact GELU; never in `SigLIP`, whose GELU
     /// is that of the hyperbolic tangent.
@@ -60,9 +60,9 @@ pub struct ClipConfig {
 /// Both towers and the factor that the contrastive loss multiplies cosines with.
 #[derive(Module, Debug)]
 pub struct Clip {
-    /// Captions → features.
+    /// Text tower: token ids → features, `[n_texts, embed_dim]`, not normalised.
     pub text: TextTower,
-    /// Pictures → features.
+    /// Image tower: pictures → features, `[n_images, embed_dim]`, not normalised.
     pub vision: VisionTower,
     /// Logarithm of the logit scale, `[1]`.
     pub log_logit_scale: Param<Tensor<1>>,
@@ -81,7 +81,7 @@ impl Architecture {
 }
 
 impl ClipConfig {
-    /// `OpenAI`'s ViT-B/32.
+    /// Sizes of `OpenAI`'s ViT-B/32, for pictures of 224 × 224 pixels.
     #[must_use]
     pub fn vit_b_32() -> Self {
         Self {

@@ -13,9 +13,9 @@ use super::transformer::{Mlp, TransformerConfig, attend, init_linear, init_proje
     reason = "a model has one, whose size is that of its tensors"
 )]
 pub(super) enum Pooling {
-    /// CLIP's.
+    /// CLIP's: the features of a class token, projected.
     ClassToken(ClassToken),
-    /// `SigLIP`'s.
+    /// `SigLIP`'s: one trained query that attends to all patches.
     Attention(AttentionPool),
 }
 
@@ -35,7 +35,7 @@ pub(super) struct AttentionPool {
     pub(super) probe: Param<Tensor<3>>,
     /// Projections to query, key and value side by side, `[width, 3·width]`.
     pub(super) in_weight: Param<Tensor<2>>,
-    /// Their biases, `[3·width]`.
+    /// Biases of query, key and value side by side, `[3·width]`.
     pub(super) in_bias: Param<Tensor<1>>,
     pub(super) output: Linear,
     pub(super) norm: LayerNorm,

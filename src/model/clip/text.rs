@@ -24,9 +24,9 @@ pub struct TextConfig {
     pub vocab_size: usize,
     /// Width of the transformer.
     pub width: usize,
-    /// Attention heads.
+    /// Number of attention heads in each block.
     pub heads: usize,
-    /// Blocks.
+    /// Number of blocks of the transformer.
     pub layers: usize,
     /// Width of the MLP over `width`.
     #[serde(default = "default_mlp_ratio")]

@@ -15,7 +15,7 @@ const QUICK_GELU_SLOPE: f32 = 1.702;
 pub enum Activation {
     /// `x·σ(1.702x)`, what the released weights were trained with.
     QuickGelu,
-    /// `x·Φ(x)`, exact.
+    /// `x·Φ(x)` with the exact normal distribution function Φ.
     Gelu,
     /// `x·Φ(x)` with the approximation of Φ by a hyperbolic tangent (`gelu_pytorch_tanh`).
     GeluTanh,
@@ -32,7 +32,7 @@ pub(crate) struct TransformerConfig {
     pub(crate) norm_epsilon: f64,
 }
 
-/// Blocks in sequence.
+/// Blocks in sequence, each from `[n, n_tokens, width]` to the same shape.
 #[derive(Module, Debug)]
 pub(crate) struct Transformer {
     pub(crate) blocks: Vec<Block>,
@@ -47,7 +47,7 @@ pub(crate) struct Block {
     pub(crate) mlp: Mlp,
 }
 
-/// Multi-head self-attention.
+/// Multi-head self-attention, each head of width `width / heads`.
 #[derive(Module, Debug)]
 pub(crate) struct SelfAttention {
     pub(crate) query: Dense,

@@ -10,7 +10,7 @@ use super::pooling::{AttentionPool, ClassToken, Pooling, normal};
 use super::text::default_mlp_ratio;
 use super::transformer::{Activation, Transformer, TransformerConfig};
 
-/// Red, green, blue.
+/// Channels of a picture: red, green, blue.
 const N_CHANNELS: usize = 3;
 
 /// Sizes of the image tower, in `open_clip`'s words.
@@ -18,7 +18,7 @@ const N_CHANNELS: usize = 3;
 pub struct VisionConfig {
     /// Side of the square picture in pixels.
     pub image_size: usize,
-    /// Blocks.
+    /// Number of blocks of the transformer.
     pub layers: usize,
     /// Width of the transformer.
     pub width: usize,
@@ -40,7 +40,7 @@ fn default_head_width() -> usize {
 /// vanish beside the patches, and a tower that is trained from scratch on little data does not learn where things are.
 const POSITION_STD: f64 = 0.5;
 
-/// Pictures → features.
+/// Vision transformer: pictures → features, `[n_images, embed_dim]`, not normalised.
 #[derive(Module, Debug)]
 pub struct VisionTower {
     pub(super) patch_embedding: Linear,

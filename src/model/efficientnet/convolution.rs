@@ -24,7 +24,7 @@ pub(super) struct ConvolutionConfig {
 pub(super) struct Convolution {
     /// `[width, channels / groups, kernel_size, kernel_size]`
     pub(super) weight: Param<Tensor<4>>,
-    /// `[width]`
+    /// One bias for each output channel, `[width]`.
     pub(super) bias: Param<Tensor<1>>,
     stride: usize,
     groups: usize,

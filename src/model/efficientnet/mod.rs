@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use convolution::{Convolution, ConvolutionConfig};
 
-/// Red, green, blue.
+/// Channels of a picture: red, green, blue.
 const N_CHANNELS: usize = 3;
 
 /// Sizes of the tower.
@@ -40,11 +40,11 @@ pub struct StageConfig {
     pub expansion: usize,
     /// Channels that each block gives.
     pub width: usize,
-    /// Blocks.
+    /// Number of blocks in the stage.
     pub layers: usize,
 }
 
-/// Pictures → features.
+/// Convolutional tower: pictures → features, the mean of the last feature map, `[n_images, width]`.
 #[derive(Module, Debug)]
 pub struct EfficientNet {
     stem: Convolution,
@@ -61,7 +61,7 @@ struct InvertedResidual {
 }
 
 impl EfficientNetConfig {
-    /// EfficientNet-Lite0.
+    /// Sizes of EfficientNet-Lite0, for pictures of 224 × 224 pixels.
     #[must_use]
     pub fn lite0() -> Self {
         let stage = |kernel_size, stride, expansion, width, layers| StageConfig {

@@ -30,13 +30,13 @@ pub enum EncoderConfig {
 pub struct TowersConfig {
     /// Dimension of the common space.
     pub embed_dim: usize,
-    /// The text tower.
+    /// Architecture and sizes of the text tower.
     pub text: TextTowerConfig,
-    /// Its head.
+    /// Sizes of the head that brings the text tower's features into the common space.
     pub text_head: HeadConfig,
-    /// The image tower.
+    /// Architecture and sizes of the image tower.
     pub image: ImageTowerConfig,
-    /// Its head.
+    /// Sizes of the head that brings the image tower's features into the common space.
     pub image_head: HeadConfig,
     /// What tells unfamiliar captions and pictures, if the model can.
     #[serde(default, skip_serializing_if = "Option::is_none")]

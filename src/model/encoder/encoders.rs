@@ -14,28 +14,28 @@ use crate::model::parameters::{ParameterVisitor, Parameters};
 pub(super) const TEXT_HEAD: &str = "text_head";
 pub(super) const IMAGE_HEAD: &str = "visual_head";
 
-/// Names of the exemplars' tensors.
+/// Name of the tensor of the captions' exemplars, `[n_exemplars, width]`.
 pub const TEXT_EXEMPLARS: &str = "text_exemplars";
-/// See [`TEXT_EXEMPLARS`].
+/// Name of the tensor of the pictures' exemplars, `[n_exemplars, width]`.
 pub const IMAGE_EXEMPLARS: &str = "visual_exemplars";
 
-/// Token ids → features.
+/// Token ids → features in the common space, `[n_texts, embed_dim]`, not normalised.
 #[derive(Module, Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "a model has one, whose size is that of its tensors"
 )]
 pub enum TextEncoder {
-    /// CLIP's or `SigLIP`'s.
+    /// CLIP's or `SigLIP`'s text tower, whose features lie in the common space.
     Clip(TextTower),
     /// Another tower and its head.
     Tower(HeadedText),
 }
 
-/// Pictures → features.
+/// Pictures → features in the common space, `[n_images, embed_dim]`, not normalised.
 #[derive(Module, Debug)]
 pub enum ImageEncoder {
-    /// CLIP's or `SigLIP`'s.
+    /// CLIP's or `SigLIP`'s image tower, whose features lie in the common space.
     Clip(VisionTower),
     /// Another tower and its head.
     Tower(HeadedImage),

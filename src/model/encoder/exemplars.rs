@@ -14,9 +14,9 @@ const N_NEAREST: usize = 3;
 /// How many exemplars there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExemplarsConfig {
-    /// Captions.
+    /// Number of captions among the exemplars.
     pub text: usize,
-    /// Pictures.
+    /// Number of pictures among the exemplars.
     pub image: usize,
 }
 
@@ -28,7 +28,7 @@ pub struct Exemplars {
 }
 
 impl Exemplars {
-    /// Exemplars without values.
+    /// Exemplars of zeros, `[n, width]`, which the model's file replaces.
     pub(super) fn new(n: usize, width: usize, device: &Device) -> Self {
         Self {
             features: Initializer::Zeros.init([n, width], device),

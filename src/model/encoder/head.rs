@@ -24,7 +24,7 @@ pub struct HeadConfig {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeadInput {
-    /// Nothing.
+    /// The tower's features as they are.
     #[default]
     Plain,
     /// The square root of what is above zero, which brings few large values nearer to the many small ones.
@@ -49,9 +49,9 @@ pub struct Head {
 /// A head under the name that its tensors have in a model's files.
 #[derive(Debug, Clone)]
 pub struct NamedHead {
-    /// The head.
+    /// Head of one of the two towers.
     pub head: Head,
-    /// `text_head` or `visual_head`.
+    /// What the names of its tensors begin with: `text_head` or `visual_head`.
     pub name: &'static str,
 }
 

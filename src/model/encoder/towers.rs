@@ -21,21 +21,21 @@ pub enum TextTowerConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "architecture", rename_all = "snake_case")]
 pub enum ImageTowerConfig {
-    /// EfficientNet-Lite.
+    /// EfficientNet-Lite, averaged over its last feature map.
     EfficientNet(EfficientNetConfig),
 }
 
-/// Token ids → features.
+/// Locked text tower: token ids → features, `[n_texts, width]`.
 #[derive(Module, Debug)]
 pub enum TextTower {
     /// BERT with mean pooling.
     Bert(Bert),
 }
 
-/// Pictures → features.
+/// Locked image tower: pictures → features, `[n_images, width]`.
 #[derive(Module, Debug)]
 pub enum ImageTower {
-    /// EfficientNet-Lite.
+    /// EfficientNet-Lite, averaged over its last feature map.
     EfficientNet(EfficientNet),
 }
 

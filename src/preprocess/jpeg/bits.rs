@@ -103,7 +103,7 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// A Huffman table.
+/// Huffman table: symbols of one byte by their codes of 1 to 16 bits.
 #[derive(Debug, Clone)]
 pub(super) struct Huffman {
     /// Length and symbol by the next [`FAST_BITS`] bits; length 0 where the code is longer.

@@ -18,7 +18,7 @@ pub(super) struct Frame {
     pub(super) components: Vec<Component>,
 }
 
-/// One colour plane.
+/// Colour plane: its sampling, its size and its coefficients.
 #[derive(Debug)]
 pub(super) struct Component {
     pub(super) id: u8,

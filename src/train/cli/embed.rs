@@ -42,7 +42,7 @@ pub(super) struct EmbedArgs {
     /// Its file of captions, if it is not where it usually is.
     #[arg(long)]
     captions: Option<PathBuf>,
-    /// Model folder.
+    /// Folder of the model that computes the features.
     #[arg(long, default_value = "public/models/scenes")]
     model: PathBuf,
     /// Folder of the features.

@@ -18,13 +18,13 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct EvaluateArgs {
-    /// Model folder.
+    /// Folder of the model to evaluate.
     #[arg(long, default_value = "public/models/scenes")]
     model: PathBuf,
     /// Where the report goes; beside the manifest if not given.
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Test scenes.
+    /// Number of scenes to measure on.
     #[arg(long, default_value_t = 5000)]
     scenes: usize,
     /// Seed of the scenes. The default draws the test set; nothing may be chosen by what is measured on that.

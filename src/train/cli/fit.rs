@@ -16,7 +16,7 @@ use crate::train::methods::MethodName;
     after_help = "Example:\n  train fit --method asymvlm-vmf --features runs/features --out runs/asymvlm-vmf"
 )]
 pub(super) struct FitArgs {
-    /// The method.
+    /// Method to fit, by its name.
     #[arg(long, value_enum)]
     method: MethodName,
     /// Folder of the weights and the numbers; an interrupted fit goes on there.

@@ -29,7 +29,7 @@ pub(super) struct GalleryArgs {
     /// Folder of the pictures.
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Model folder.
+    /// Folder of the model that answers for the pictures.
     #[arg(long)]
     model: Option<PathBuf>,
     /// File of the tour and the lessons, whose captions are answered, too.

@@ -19,7 +19,7 @@ use crate::train::export::bundle;
     after_help = "Example:\n  train score --caption 'a red star' --caption 'a picture' --image public/gallery/lone-red-star.png"
 )]
 pub(super) struct ScoreArgs {
-    /// Model folder.
+    /// Folder of the model that scores.
     #[arg(long, default_value = "public/models/scenes")]
     model: PathBuf,
     /// Distribution on the sphere.
@@ -82,7 +82,7 @@ struct ScoreTable {
     pairs: Vec<ScoredPair>,
 }
 
-/// A caption's distribution.
+/// Distribution of one caption: κ, 1/κ, and the percentile of 1/κ among the reference captions.
 #[derive(Debug, Serialize)]
 struct ScoredCaption {
     caption: String,

@@ -16,9 +16,9 @@ use super::{ItemCaption, Listing, Picture, Skipped, Splits, hold_out, karpathy};
 /// One of the two data sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// 8,000 pictures.
+    /// Flickr8k: 8,000 pictures, with lists of the splits.
     Flickr8k,
-    /// 31,783 pictures.
+    /// Flickr30k: 31,783 pictures, without lists of its own.
     Flickr30k,
 }
 

@@ -36,7 +36,7 @@ pub enum CorruptedSide {
 pub struct CorruptionName {
     /// Name of its kind.
     pub kind: String,
-    /// Severity, from 1.
+    /// Severity, from 1 to 5 for pictures and to 7 for captions.
     pub severity: u8,
 }
 

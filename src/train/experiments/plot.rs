@@ -39,7 +39,7 @@ pub(super) struct Line {
     pub(super) band: Vec<(f64, f64, f64)>,
 }
 
-/// Axes with lines.
+/// Axes with a title, two labels and lines.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Panel {
     pub(super) title: String,

@@ -58,7 +58,7 @@ impl Table {
         }
     }
 
-    /// Ascending.
+    /// Places of the captions that are true of this picture, ascending.
     fn captions(&self, image: usize) -> impl Iterator<Item = usize> {
         let start = image * self.words_per_picture;
         let words = &self.words[start..start + self.words_per_picture];

@@ -34,7 +34,7 @@ pub struct Summary {
     pub mean: f64,
     /// With divisor N, as the papers' printed pairs fit.
     pub sd: f64,
-    /// Number of seeds.
+    /// Number of seeds that the mean is taken over.
     pub n: usize,
 }
 

@@ -96,7 +96,7 @@ impl Rows {
 pub struct Embedded {
     /// `[n, embed_dim]`, not normalised.
     pub features: Rows,
-    /// `[n, tower_width]`.
+    /// Activations that the last projection was fed, `[n, tower_width]`.
     pub activations: Rows,
 }
 

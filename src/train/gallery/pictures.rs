@@ -47,9 +47,9 @@ pub fn write(folder: &Path) -> Result<()> {
 /// A picture of a gallery.
 #[derive(Debug, Clone)]
 pub struct GalleryPicture {
-    /// Its name.
+    /// Name of the picture in the gallery, such as `lone-red-star`.
     pub id: String,
-    /// What it shows.
+    /// Picture as 8-bit RGB, drawn or decoded from its file.
     pub pixels: RgbPixels,
     /// Captions that are true of it.
     pub captions: Vec<String>,

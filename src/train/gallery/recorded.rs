@@ -25,9 +25,9 @@ const N_PICTURES: usize = 6;
 /// A world with the model that answers for it.
 #[derive(Debug)]
 pub struct WorldModel<'a> {
-    /// The world.
+    /// World whose gallery and first captions are answered for.
     pub world: World,
-    /// Its model.
+    /// Session of the world's model, which answers.
     pub session: &'a Session,
     /// How well the model reproduces its golden values.
     pub self_test: SelfTest,

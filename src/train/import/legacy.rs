@@ -29,7 +29,7 @@ const MAX_PICKLE_BYTES: u64 = 16 << 20;
 /// Bytes of a storage's number of values.
 const COUNT_BYTES: u64 = 8;
 
-/// An open file.
+/// Open file, with what its pickles say of the tensors.
 #[derive(Debug)]
 pub(super) struct LegacyFile {
     path: PathBuf,

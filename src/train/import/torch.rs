@@ -23,7 +23,7 @@ const MAX_PICKLE_BYTES: u64 = 16 << 20;
 /// The member that tells the tensors.
 const PICKLE_MEMBER: &str = "data.pkl";
 
-/// An open archive.
+/// Open zip archive, with what its pickle says of the tensors.
 #[derive(Debug)]
 pub(super) struct TorchArchive {
     path: PathBuf,

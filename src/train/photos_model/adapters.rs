@@ -42,7 +42,7 @@ const BARE: f64 = 0.4;
 /// How adapters are trained. The defaults were chosen on Flickr8k's development pictures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdapterRecipe {
-    /// Steps.
+    /// Number of steps of the optimiser.
     pub steps: usize,
     /// Pairs in a step, all of one fold.
     pub batch: usize,
@@ -105,7 +105,7 @@ const INITIAL_CONCENTRATION: f32 = 60.0;
 pub struct Fold {
     /// Heads that were trained on the other pictures.
     pub heads: Heads,
-    /// The pictures.
+    /// Rows of the training pictures that these heads have not seen, ascending.
     pub pictures: Vec<usize>,
 }
 
@@ -118,7 +118,7 @@ pub struct AdapterData<'a> {
     pub texts: Rows,
     /// Tower features of the pictures.
     pub images: &'a Rows,
-    /// The folds.
+    /// Folds of the training pictures; each step takes its pairs from the next one.
     pub folds: Vec<Fold>,
     /// The heads that are shipped, whose features of captions the adapter reads.
     pub heads: &'a Heads,

@@ -14,7 +14,7 @@ use crate::train::data::{Item, Listing, first_of, flickr, hierarcaps};
 pub struct PhotosFolders {
     /// Flickr8k: its captions, lists and pictures.
     pub flickr8k: PathBuf,
-    /// `WordNet`'s folder `dict`.
+    /// Folder `dict` of a `WordNet` distribution, with the database files.
     pub wordnet: PathBuf,
     /// `HierarCaps`, to measure on at the end.
     pub hierarcaps: Option<PathBuf>,
@@ -23,11 +23,11 @@ pub struct PhotosFolders {
 /// Everything that is embedded.
 #[derive(Debug)]
 pub struct PhotosData {
-    /// To train on.
+    /// Flickr8k's training split, on which heads and adapters are trained.
     pub train: CaptionedListing,
-    /// To choose by.
+    /// Flickr8k's development split, by which heads, the scale of κ and thresholds are chosen.
     pub dev: CaptionedListing,
-    /// To measure on.
+    /// Flickr8k's test split, to measure on at the end.
     pub test: CaptionedListing,
     /// Four levels of captions a picture, to measure on.
     pub hierarcaps: Option<Listing>,
@@ -38,7 +38,7 @@ pub struct PhotosData {
 /// Pictures, their captions, and the vaguer truths of these.
 #[derive(Debug)]
 pub struct CaptionedListing {
-    /// The pictures.
+    /// Pictures with the captions that people wrote, in the order of their rows of features.
     pub items: Vec<Item>,
     /// All captions, picture by picture.
     pub captions: Vec<String>,

@@ -44,7 +44,7 @@ pub struct CaptionedPictures {
 /// How heads are trained. The defaults were chosen by retrieval on Flickr8k's development pictures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HeadRecipe {
-    /// Steps.
+    /// Number of steps of the optimiser.
     pub steps: usize,
     /// Pictures in a step, each with a mixture of its captions; all of them where they are fewer.
     pub batch: usize,
@@ -125,10 +125,10 @@ impl Retrieval {
     }
 }
 
-/// Trained heads.
+/// Heads after training, and how they retrieve.
 #[derive(Debug)]
 pub struct TrainedHeads {
-    /// The two heads.
+    /// Heads of both towers, a moving average over the steps.
     pub heads: Heads,
     /// The step after which they were kept.
     pub step: usize,
@@ -139,14 +139,14 @@ pub struct TrainedHeads {
 /// The heads of both towers.
 #[derive(Debug, Clone)]
 pub struct Heads {
-    /// The text tower's.
+    /// Head of the text tower, under the name `text_head`.
     pub text: NamedHead,
-    /// The image tower's.
+    /// Head of the image tower, under the name `visual_head`.
     pub image: NamedHead,
 }
 
 impl Heads {
-    /// Untrained heads.
+    /// Heads with random weights for towers of these sizes.
     #[must_use]
     pub fn new(towers: &TowersConfig, device: &Device) -> Self {
         Self {
@@ -186,7 +186,7 @@ impl Parameters for Heads {
     }
 }
 
-/// What is trained.
+/// Both heads and the logit scale, which are trained together, with dropouts of inputs and hidden layers.
 #[derive(Module, Debug)]
 struct HeadLearner {
     text: Head,

@@ -36,7 +36,7 @@ impl MovingAverage {
         Ok(())
     }
 
-    /// The average's tensors.
+    /// Records of the average's tensors; none before the first update.
     pub(super) fn records(&self) -> Vec<TensorRecord> {
         self.average.clone()
     }

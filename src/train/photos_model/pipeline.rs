@@ -55,11 +55,11 @@ impl PhotosPreset {
 /// What to make, and of what.
 #[derive(Debug, Clone)]
 pub struct PhotosRun {
-    /// The data.
+    /// Folders of Flickr8k, `WordNet` and, where given, `HierarCaps`.
     pub folders: PhotosFolders,
-    /// The text tower.
+    /// Checkpoint from which the text tower is imported.
     pub text_tower: CheckpointSource,
-    /// The image tower.
+    /// Checkpoint from which the image tower is imported.
     pub image_tower: CheckpointSource,
     /// How much work to put in.
     pub preset: PhotosPreset,

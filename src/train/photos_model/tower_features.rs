@@ -24,7 +24,7 @@ const PICTURES_PER_PASS: usize = 32;
 /// A folder of features.
 #[derive(Debug)]
 pub struct TowerFeatures<'a> {
-    /// The towers.
+    /// Encoder whose towers compute the features.
     pub encoder: &'a Encoder,
     /// Where the pieces lie.
     pub folder: PathBuf,
@@ -54,7 +54,7 @@ pub struct ListingFeatures {
 /// What the towers say of all data.
 #[derive(Debug)]
 pub struct PhotosFeatures {
-    /// To train on.
+    /// Features of the split to train on.
     pub train: ListingFeatures,
     /// Augmented pictures to train on.
     pub crops: Vec<Rows>,
@@ -64,9 +64,9 @@ pub struct PhotosFeatures {
     pub outsiders: Vec<(String, Rows)>,
     /// Texts that are no captions, by kind.
     pub outsider_texts: Vec<(String, Rows)>,
-    /// To choose by.
+    /// Features of the split by which heads, the scale of κ and thresholds are chosen.
     pub dev: ListingFeatures,
-    /// To measure on.
+    /// Features of the split to measure on.
     pub test: ListingFeatures,
     /// Pictures and captions of all levels, if they are to be measured on.
     pub hierarcaps: Option<[Rows; 2]>,

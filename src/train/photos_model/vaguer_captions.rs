@@ -65,7 +65,7 @@ pub enum Step {
     Clause,
     /// A noun phrase of the sentence.
     NounPhrase,
-    /// Its noun alone.
+    /// The phrase's noun alone, in the plural or with an article.
     Noun,
     /// A class of its noun.
     Class,

@@ -69,9 +69,9 @@ enum PartOfSpeech {
 /// A noun of a caption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noun<'a> {
-    /// Its singular.
+    /// Singular of the noun, as `WordNet` spells it.
     pub lemma: &'a str,
-    /// Its first sense.
+    /// First sense of the noun, by its place in `data.noun`.
     pub synset: Synset,
     /// Whether the caption has its plural.
     pub is_plural: bool,

@@ -41,7 +41,7 @@ pub struct ClipRecipe {
     pub learning_rate: f64,
     /// Steps of linear warm-up.
     pub warmup: usize,
-    /// `AdamW`'s weight decay.
+    /// Coefficient of `AdamW`'s decoupled weight decay.
     pub weight_decay: f32,
     /// Weight of the logistic loss beside the contrastive one.
     pub probe_weight: f64,

@@ -19,12 +19,12 @@ const SURROUNDINGS: f64 = 96.0;
 /// Marks the entries of the history that the page shows or has shown.
 const OWN_ENTRY: &str = "kappascope";
 
-/// The page's window.
+/// The page's window; `None` where there is none, as in a worker.
 pub(crate) fn window() -> Option<Window> {
     web_sys::window()
 }
 
-/// The page's document.
+/// The page's document; `None` without a window.
 pub(crate) fn document() -> Option<Document> {
     window()?.document()
 }
@@ -142,7 +142,7 @@ pub(crate) fn is_own_entry() -> bool {
     state.is_some_and(|state| state.as_string().as_deref() == Some(OWN_ENTRY))
 }
 
-/// The document's title.
+/// The document's title; empty without a document.
 pub(crate) fn title() -> String {
     document().map_or_else(String::new, |document| document.title())
 }

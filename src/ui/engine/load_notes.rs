@@ -9,7 +9,7 @@ use web_sys::Storage;
 use crate::explorer::{LoadId, LoadKind, LoadNote, LoadNotes, Unended};
 use crate::ui::dom::browser;
 
-/// `kappascope.strikes|KIND|SOURCE`: deaths.
+/// Prefix of the keys `kappascope.strikes|KIND|SOURCE`, whose values are numbers of deaths.
 const STRIKES: &str = "kappascope.strikes";
 /// `kappascope.loading|TAB|KIND|SOURCE`: when the page that loads was last seen.
 const LOADING: &str = "kappascope.loading";

@@ -39,7 +39,7 @@ pub(crate) fn ModelButton() -> impl IntoView {
     }
 }
 
-/// The panel.
+/// Panel of the models: those to choose from, how far a load is, and what the browser keeps.
 #[component]
 pub(crate) fn ModelPanel() -> impl IntoView {
     let page = expect_context::<PageState>();

@@ -175,7 +175,7 @@ impl PageState {
         self.state.with(|state| state.family)
     }
 
-    /// The chosen picture.
+    /// The page's name for the chosen picture; `None` without one.
     pub(crate) fn picture(self) -> Option<String> {
         self.state.with(|state| state.picture.clone())
     }

@@ -33,14 +33,14 @@ pub(in crate::ui) struct Line {
     pub(in crate::ui) label: &'static str,
     /// How it is drawn, named as in the style sheet.
     pub(in crate::ui) class: &'static str,
-    /// Where it runs.
+    /// Points of its density, from cosine −1 to 1.
     pub(in crate::ui) curve: Curve,
 }
 
 /// A value on the axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ui) struct Tick {
-    /// The cosine.
+    /// Cosine at which the tick stands, from −1 to 1.
     pub(in crate::ui) cosine: f64,
     /// Its name, shown on hover.
     pub(in crate::ui) label: String,

@@ -29,7 +29,7 @@ pub(super) fn place(ours: &str) -> Option<ForeignPlace> {
     Some(ForeignPlace { name, cut })
 }
 
-/// `text_model.encoder.layers.3.mlp.fc1.bias` → `transformer.resblocks.3.mlp.c_fc.bias`.
+/// A block's tensor: `text_model.encoder.layers.3.mlp.fc1.bias` → `transformer.resblocks.3.mlp.c_fc.bias`.
 fn in_block(ours: &str) -> Option<ForeignPlace> {
     let (blocks, rest) = if let Some(rest) = ours.strip_prefix("text_model.encoder.layers.") {
         ("transformer.resblocks", rest)

@@ -10,7 +10,7 @@ pub(super) struct ForeignPlace {
 /// What has to be done to the foreign tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
-    /// Nothing.
+    /// The foreign tensor is taken as it is.
     Whole,
     /// Rows and columns change places.
     Transposed,

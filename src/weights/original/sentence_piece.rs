@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 
-/// `ModelProto.pieces`.
+/// Field number of `ModelProto.pieces`, one message a piece.
 const PIECES: u64 = 1;
-/// `ModelProto.normalizer_spec`.
+/// Field number of `ModelProto.normalizer_spec`, a message.
 const NORMALIZER: u64 = 3;
-/// `NormalizerSpec.precompiled_charsmap`.
+/// Field number of `NormalizerSpec.precompiled_charsmap`, the table of the normaliser.
 const CHARACTER_MAP: u64 = 2;
 /// `SentencePiece.piece`, `.score` and `.type`.
 const PIECE: (u64, u64, u64) = (1, 2, 3);

@@ -26,7 +26,7 @@ pub enum TensorDtype {
     Bf16,
     /// Something that no parameter of a CLIP is, of this many bytes.
     Other {
-        /// Bytes a value.
+        /// Bytes that each value takes.
         bytes: usize,
     },
 }

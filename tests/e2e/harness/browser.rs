@@ -53,7 +53,7 @@ impl Browser {
         self.post("/url", &json!({ "url": address }));
     }
 
-    /// Reloads the page.
+    /// Reloads the page and waits for its `load` event.
     pub fn reload(&self) {
         self.post("/refresh", &json!({}));
     }

@@ -16,7 +16,7 @@ use crate::protocol::{
 /// CLIP, whose image encoder comes with the first picture.
 pub(super) const CLIP: ModelSource = ModelSource::Beside("clip");
 
-/// What goes wrong.
+/// Faults of the simulated engines, by what brings each about.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Faults {
     /// Captions, pictures and adapters (by their first byte) that kill whichever engine gets them.

@@ -8,7 +8,7 @@ use crate::report::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation, Out
 /// The files, beside that of the shipped model, of trainings that differ from it in their seed.
 pub const OTHER_SEEDS: &[&str] = &["evaluation-seed-0.json", "evaluation-seed-2.json"];
 
-/// A measured number.
+/// A measured number with the words that a table shows for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The number, or its mean over several seeds.
@@ -33,7 +33,7 @@ impl Measured {
 /// One question with its measured answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EvidenceTable {
-    /// The question.
+    /// The question that the table answers, shown above it.
     pub title: &'static str,
     /// What the numbers are.
     pub about: String,

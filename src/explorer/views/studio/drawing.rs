@@ -17,7 +17,7 @@ const FREE_PLACES: [[u16; 2]; 5] = [[500, 500], [167, 167], [833, 167], [167, 83
 pub struct Drawing {
     /// One to four objects, painted in order.
     pub objects: Vec<DrawnObject>,
-    /// Ground behind them.
+    /// Ground behind all of the objects.
     pub ground: Ground,
     /// Light on the whole scene.
     pub light: Light,
@@ -26,13 +26,13 @@ pub struct Drawing {
 /// An object of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DrawnObject {
-    /// Its outline.
+    /// Outline of the object, such as a star.
     pub shape: Shape,
-    /// Its paint.
+    /// Paint of the object; stripes and dots add a second colour.
     pub colour: Colour,
-    /// Its size.
+    /// Size of the object: one of three radii.
     pub size: Size,
-    /// Its fill.
+    /// Fill of the object: flat, striped or dotted.
     pub texture: Texture,
     /// Centre from the left, in thousandths of the side.
     pub x: u16,

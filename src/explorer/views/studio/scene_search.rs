@@ -22,7 +22,7 @@ pub struct SceneSearch {
     description: Description,
     rng: ChaCha8Rng,
     n_tried: u32,
-    /// The scenes found.
+    /// Scenes found so far that fit the caption, at most [`N_WANTED`].
     pub found: Vec<Drawing>,
 }
 

@@ -10,7 +10,7 @@ use crate::model::parameters::TensorRecord;
 /// A tokenizer whose ids are a selection of another's.
 #[derive(Debug)]
 pub(super) struct Pruned {
-    /// Its `tokenizer.json`.
+    /// Bytes of the new `tokenizer.json`.
     pub(super) tokenizer: Vec<u8>,
     /// The old id of each new one, ascending.
     pub(super) kept: Vec<usize>,

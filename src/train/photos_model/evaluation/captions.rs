@@ -5,7 +5,7 @@ use crate::train::data::Listing;
 /// Captions and the pictures that each of them fits, a row each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CaptionList {
-    /// The words.
+    /// Text of each caption, in the order of the rows.
     pub texts: Vec<String>,
     /// Rows of the pictures that each caption fits, ascending.
     pub pictures_of: Vec<Vec<usize>>,

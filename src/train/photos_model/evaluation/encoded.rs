@@ -19,10 +19,10 @@ pub struct Distributions {
 /// Pictures and captions in the shared space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodedPairs {
-    /// Unit vectors.
+    /// Embeddings of the pictures, `[n_images, embed_dim]`, unit vectors.
     pub(super) images: Rows,
     pub(super) captions: CaptionList,
-    /// Unit vectors.
+    /// Embeddings of the captions, `[n_captions, embed_dim]`, unit vectors.
     pub(super) embeddings: Rows,
     /// Lengths of the captions' embeddings before they were normalised.
     pub(super) feature_norms: Vec<f64>,
@@ -42,7 +42,7 @@ pub struct EncodedLadders {
 pub struct EncodedOutsiders {
     /// Unit vectors of the pictures of each kind.
     pub(super) kinds: Vec<(String, Rows)>,
-    /// Unit vectors.
+    /// Embeddings of the photographs, `[n_photographs, embed_dim]`, unit vectors.
     pub(super) references: Rows,
 }
 
@@ -101,7 +101,7 @@ impl EncodedPairs {
         &self.distributions.get(family).concentrations
     }
 
-    /// Unit vectors.
+    /// Mean directions of the captions, `[n_captions, embed_dim]`, unit vectors.
     pub(super) fn mean_directions(&self, family: Family) -> &Rows {
         let directions = self.distributions.get(family).mean_directions.as_ref();
         directions.unwrap_or(&self.embeddings)

@@ -11,7 +11,7 @@ use crate::train::gallery::png::picture;
 
 /// Pictures of each kind.
 const N_OF_KIND: usize = 200;
-/// Their seed.
+/// Seed of the pictures, which are the same in every run.
 const SEED: u64 = 4_000_000;
 /// Kinds of out-of-distribution pictures of the scenes' model that are no photographs either.
 const KINDS: [&str; 2] = ["white noise", "colour gradients"];

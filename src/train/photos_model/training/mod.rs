@@ -58,13 +58,13 @@ pub struct Training<'a> {
 pub struct TrainedModel {
     /// The towers' sizes and those of the heads.
     pub towers: TowersConfig,
-    /// The heads.
+    /// Heads of both towers, trained on all training pictures.
     pub heads: Heads,
-    /// The adapters' sizes.
+    /// Sizes of the adapter, the same for each family.
     pub adapter_config: AdapterConfig,
-    /// The adapters.
+    /// Trained adapter of each family.
     pub adapters: PerFamily<Adapter>,
-    /// Seed of everything.
+    /// Seed of heads and adapters, also the N in the name of their folder `seed-N`.
     pub seed: u64,
 }
 

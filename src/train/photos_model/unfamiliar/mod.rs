@@ -45,9 +45,9 @@ pub struct Samples {
 /// Exemplars of both sides, unit vectors, and what their thresholds detect.
 #[derive(Debug)]
 pub struct Unfamiliar {
-    /// Of captions.
+    /// Exemplars of captions, `[n_exemplars, width]`, unit vectors.
     pub text: Rows,
-    /// Of pictures.
+    /// Exemplars of pictures, `[n_exemplars, width]`, unit vectors.
     pub image: Rows,
     /// The thresholds and what was measured.
     pub detectors: UnfamiliarDetectors,

@@ -5,7 +5,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
 /// Texts of each kind that is generated.
 const N_OF_KIND: usize = 200;
-/// Their seed.
+/// Seed of the random texts, which are the same in every run.
 const SEED: u64 = 4_100_000;
 
 /// Texts that are no English captions, by kind; always the same for the same captions.
