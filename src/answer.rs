@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::inference::{ImageEncoding, PairCosines, Session, TextEncoding};
 use crate::preprocess::RgbPixels;
 use crate::protocol::{
-    Answer, BareCard, CaptionReading, CaptionTokens, Familiarity, ModelCard, PairReading, SelfTest,
+    Answer, BareCard, CaptionReading, CaptionTokens, CompactDirection, Familiarity, ModelCard,
+    PairReading, SelfTest,
 };
 
 /// Captions against pictures and, if that was asked, against each other; its number and its time are the caller's.
@@ -57,6 +58,7 @@ pub fn caption_reading(caption: String, text: &TextEncoding) -> Result<CaptionRe
         truncated: text.tokens.truncated,
         unknown_words: text.tokens.unknown_words.clone(),
         familiarity: text.familiarity,
+        direction: CompactDirection::of(&text.embedding),
     })
 }
 
@@ -168,6 +170,7 @@ pub fn model_card(
         embed_dim: manifest.encoder.embed_dim(),
         logit_scale,
         reference_uncertainty: reference,
+        picture_sets: manifest.picture_sets.clone(),
         provenance: format!(
             "{} (seed {}, commit {}, {})",
             made.command, made.seed, made.commit, made.date

@@ -6,9 +6,13 @@
 use serde::{Deserialize, Serialize};
 
 mod hub;
+mod picture_sets;
 
 pub use crate::family::PerFamily;
 pub use hub::Hub;
+pub use picture_sets::{
+    CompactDirection, CosineThresholds, FoundCoverage, MeasuredSets, PictureSets,
+};
 
 /// From the page to an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -220,6 +224,9 @@ pub struct ModelCard {
     pub logit_scale: PerFamily<f64>,
     /// 1/κ of the reference captions, ascending, for percentiles.
     pub reference_uncertainty: PerFamily<Vec<f64>>,
+    /// Which pictures a caption could mean, where that was measured.
+    #[serde(default)]
+    pub picture_sets: Option<PictureSets>,
     /// The command, seed and commit that made the weights.
     pub provenance: String,
     /// Kind of the engine that has the model: `cpu` or `gpu`.
@@ -435,6 +442,9 @@ pub struct CaptionReading {
     /// How like the captions of its training it is; `None` where the model cannot tell.
     #[serde(default)]
     pub familiarity: Option<Familiarity>,
+    /// Direction of its embedding; none in answers that were recorded without.
+    #[serde(default, skip_serializing_if = "CompactDirection::is_empty")]
+    pub direction: CompactDirection,
 }
 
 /// One caption against one picture.

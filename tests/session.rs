@@ -215,6 +215,7 @@ fn model_in(precision: Precision) -> (Manifest, Memory) {
             detected: vec![],
         }),
         unfamiliar: None,
+        picture_sets: None,
         golden: None,
         provenance: Provenance::default(),
     };

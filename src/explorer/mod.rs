@@ -20,6 +20,7 @@ mod supervisor;
 mod text;
 mod transfer_rate;
 mod views;
+mod wall;
 mod world;
 
 pub use captions::{CaptionList, Direction, KeyedCaption};
@@ -80,4 +81,8 @@ pub use views::studio::drawing::{Drawing, DrawnObject, bmp, value_name};
 pub use views::studio::scene_search::{N_WANTED, SceneSearch};
 pub use views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
 pub use views::word_variants::{MAX_WORDS, WordView, is_cut, whole, word_views, worth_text};
+pub use wall::{
+    LitPictures, N_WALL_SCENES, coverage_text, fitting_scenes, likely_photographs,
+    share_of_pictures, wall_scenes,
+};
 pub use world::World;

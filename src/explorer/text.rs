@@ -196,6 +196,7 @@ pub fn formula_with_numbers(family: Family, concentration: f64, pair: &PairView)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::CompactDirection;
 
     fn view(unknown_words: &[&str]) -> CaptionView {
         CaptionView {
@@ -208,6 +209,7 @@ mod tests {
             unknown_words: unknown_words.iter().map(|&word| word.to_owned()).collect(),
             familiarity: None,
             legibility: Legibility::of("a red star", &[], None),
+            direction: CompactDirection::default(),
         }
     }
 

@@ -173,6 +173,8 @@ impl Session {
             // They were of the adapters that these replace.
             (golden.concentration, golden.nats) = (None, None);
         }
+        // So were these.
+        adapted.manifest.picture_sets = None;
         adapted.manifest.title = about.title;
         adapted.manifest.adapters = Some(about.adapters);
         adapted.manifest.reference_uncertainty = Some(about.reference_uncertainty);

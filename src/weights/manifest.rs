@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::adapter::{AdapterConfig, PerFamily};
 pub use crate::model::encoder::EncoderConfig;
 use crate::preprocess::ImagePreprocess;
+use crate::protocol::PictureSets;
 
 /// The version of the format that this code reads and writes.
 pub const FORMAT: u32 = 1;
@@ -39,6 +40,9 @@ pub struct Manifest {
     /// Which captions and pictures are too far from the encoder's exemplars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfamiliar: Option<UnfamiliarDetectors>,
+    /// Which pictures a caption could mean, with a stated coverage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture_sets: Option<PictureSets>,
     /// What every engine must reproduce before it answers anything; unknown of another program's file.
     pub golden: Option<Golden>,
     /// Where the weights come from.

@@ -6,6 +6,7 @@ use crate::error::{Error, Result, refuse_if};
 use crate::model::adapter::{Family, PerFamily};
 use crate::model::clip::{Architecture, ClipConfig};
 use crate::model::encoder::{EncoderConfig, ImageTowerConfig, TextTowerConfig, TowersConfig};
+use crate::protocol::PictureSets;
 
 /// Returns an error about the manifest unless a condition holds.
 macro_rules! check {
@@ -52,6 +53,10 @@ impl Manifest {
         self.validate_files()?;
         self.validate_parts()?;
         self.validate_adapters()?;
+        let problem = self.picture_sets.as_ref().and_then(PictureSets::problem);
+        if let Some(problem) = problem {
+            check!(false, "picture_sets: {problem}");
+        }
         self.golden.iter().try_for_each(validate_golden)
     }
 

@@ -162,6 +162,7 @@ impl Original {
             reference_uncertainty: None,
             out_of_distribution: None,
             unfamiliar: None,
+            picture_sets: None,
             golden: None,
             provenance: Provenance {
                 command: source.to_owned(),

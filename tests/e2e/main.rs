@@ -23,5 +23,6 @@ mod models;
 mod pictures;
 mod targets;
 mod views;
+mod wall;
 mod weights;
 mod worlds;

@@ -146,6 +146,7 @@ pub(crate) mod tests {
                 vmf: vec![0.05, 0.1, 0.2, 0.4],
                 power_spherical: vec![0.01, 0.02],
             },
+            picture_sets: None,
             provenance: String::new(),
             engine: "cpu".into(),
             device: String::new(),

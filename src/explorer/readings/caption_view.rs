@@ -4,7 +4,7 @@ use crate::explorer::halo::HaloMark;
 use crate::explorer::legibility::Legibility;
 use crate::metrics::percentile_of;
 use crate::numerics::Family;
-use crate::protocol::{CaptionReading, Familiarity, ModelCard};
+use crate::protocol::{CaptionReading, CompactDirection, Familiarity, ModelCard};
 
 /// Numbers of one caption under one family, with what the model could read of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,8 @@ pub struct CaptionView {
     pub familiarity: Option<Familiarity>,
     /// How much of it the model can read.
     pub legibility: Legibility,
+    /// Direction of its embedding; none before an engine has told it.
+    pub direction: CompactDirection,
 }
 
 impl CaptionView {
@@ -55,6 +57,7 @@ impl CaptionView {
             unknown_words: reading.unknown_words.clone(),
             familiarity: reading.familiarity,
             legibility,
+            direction: reading.direction.clone(),
         }
     }
 

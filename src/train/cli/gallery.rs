@@ -14,6 +14,7 @@ use crate::train::files::refuse_to_overwrite;
 use crate::train::gallery::photographs;
 use crate::train::gallery::pictures;
 use crate::train::gallery::recorded::WorldModel;
+use crate::train::gallery::wall;
 
 #[derive(Debug, Args)]
 #[command(
@@ -38,6 +39,9 @@ pub(super) struct GalleryArgs {
     /// Folder of the recorded answers.
     #[arg(long)]
     examples: Option<PathBuf>,
+    /// Folder of photographs with a list `manifest.json`, to make the page's wall of; without it the wall stays.
+    #[arg(long)]
+    wall: Option<PathBuf>,
     /// Write over pictures and answers that are there.
     #[arg(long)]
     force: bool,
@@ -70,7 +74,11 @@ pub(super) fn run(args: &GalleryArgs) -> Result<()> {
         self_test,
         gallery: &gallery,
     };
-    recorder.record(&examples, &place(&args.lessons, world.lessons()))
+    recorder.record(&examples, &place(&args.lessons, world.lessons()))?;
+    if let Some(photographs) = &args.wall {
+        wall::write(&session, &wall::read(photographs)?, [&folder, &examples])?;
+    }
+    Ok(())
 }
 
 fn world_parser() -> impl clap::builder::TypedValueParser<Value = World> {

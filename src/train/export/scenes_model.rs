@@ -69,6 +69,7 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
         reference_uncertainty: None,
         out_of_distribution: Some(calibrate()),
         unfamiliar: None,
+        picture_sets: None,
         golden: None,
         provenance: Provenance {
             command: command.to_owned(),

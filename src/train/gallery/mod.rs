@@ -4,3 +4,4 @@ pub mod photographs;
 pub mod pictures;
 pub mod png;
 pub mod recorded;
+pub mod wall;

@@ -15,7 +15,7 @@ use crate::explorer::{
 };
 use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;
-use crate::protocol::{Answer, ImageReading, Recorded, RecordedPicture};
+use crate::protocol::{Answer, CompactDirection, ImageReading, Recorded, RecordedPicture};
 use crate::scenes::render;
 use crate::train::files::read_json;
 
@@ -51,6 +51,10 @@ impl WorldModel<'_> {
             .map(|request| ask(self.session, request, &embeddings))
             .collect::<Result<_>>()?;
         views.extend(self.generated_answers()?);
+        for caption in views.iter_mut().flat_map(|answer| &mut answer.captions) {
+            // Only the matrix stands beside the wall.
+            caption.direction = CompactDirection::default();
+        }
         std::fs::create_dir_all(folder)?;
         std::fs::write(folder.join("start.json"), serde_json::to_string(&start)?)?;
         std::fs::write(folder.join("views.json"), serde_json::to_string(&views)?)?;

@@ -239,6 +239,7 @@ pub(super) fn bare_manifest(
         reference_uncertainty: None,
         out_of_distribution: None,
         unfamiliar: None,
+        picture_sets: None,
         golden: None,
         provenance: Provenance::default(),
     }

@@ -12,6 +12,7 @@ use crate::device;
 use crate::model::adapter::{Family, PerFamily};
 use crate::model::encoder::{IMAGE_EXEMPLARS, TEXT_EXEMPLARS};
 use crate::model::parameters::TensorRecord;
+use crate::protocol::PictureSets;
 use crate::scenes::render;
 use crate::train::export::bundle::{open_untested, records};
 use crate::train::export::scenes_model::{
@@ -47,7 +48,7 @@ const GOLDEN_CAPTIONS: [&str; 6] = [
 pub fn export(
     command: &str,
     towers: &Path,
-    (model, unfamiliar): (&TrainedModel, &Unfamiliar),
+    (model, unfamiliar, picture_sets): (&TrainedModel, &Unfamiliar, PictureSets),
     data: &PhotosData,
     out: &Path,
 ) -> Result<()> {
@@ -87,6 +88,7 @@ pub fn export(
             power_spherical: config.clone(),
         }),
         unfamiliar: Some(unfamiliar.detectors.clone()),
+        picture_sets: Some(picture_sets),
         golden: None,
         provenance: Provenance {
             command: command.to_owned(),

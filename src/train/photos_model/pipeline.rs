@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use super::adapters::AdapterRecipe;
 use super::augment::Augmentation;
 use super::data::{CaptionedListing, PhotosData, PhotosFolders};
-use super::evaluation::{markdown, outsider_pictures, report};
+use super::evaluation::{markdown, outsider_pictures, picture_sets_markdown, report};
 use super::export::export;
 use super::heads::HeadRecipe;
 use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
@@ -179,14 +179,22 @@ impl PhotosRun {
         adapters.masks_fitting = self.masks_fitting;
         let training = Training::new(&data, embedded, &self.out, (heads, adapters))?;
         let mut evaluations = Vec::new();
-        let mut marked = String::new();
+        let mut card = ModelCard::default();
         for seed in 0..self.seeds {
             let model = training.train(seed)?;
             let mut int8 = None;
             if let (0, Some(out)) = (seed, &self.export) {
                 let unfamiliar = training.unfamiliar()?;
-                marked = unfamiliar::markdown(&unfamiliar.detectors);
-                export(&self.command, &towers, (&model, &unfamiliar), &data, out)?;
+                card.marked = unfamiliar::markdown(&unfamiliar.detectors);
+                let sets = training.picture_sets(&model)?;
+                card.sets = picture_sets_markdown(&sets);
+                export(
+                    &self.command,
+                    &towers,
+                    (&model, &unfamiliar, sets),
+                    &data,
+                    out,
+                )?;
                 int8 = Some(training.of_exported(out, &model)?);
             }
             evaluations.extend(training.evaluate(&model, &self.folders, int8.as_ref())?);
@@ -200,13 +208,25 @@ impl PhotosRun {
         files::put_json(&folder.join("evaluation.json"), &report)?;
         let table = markdown(&report.summary);
         if self.export.is_some() {
-            let card = include_str!("model_card.md").replace("{measured}", &table);
-            files::put(
-                &folder.join("MODEL_CARD.md"),
-                card.replace("{marked}", &marked),
-            )?;
+            files::put(&folder.join("MODEL_CARD.md"), card.with(&table))?;
         }
         println!("{table}");
         Ok(())
+    }
+}
+
+/// Tables of the model card.
+#[derive(Debug, Default)]
+struct ModelCard {
+    sets: String,
+    marked: String,
+}
+
+impl ModelCard {
+    /// The card with these tables and that of the evaluation.
+    fn with(&self, measured: &str) -> String {
+        let card = include_str!("model_card.md").replace("{measured}", measured);
+        card.replace("{sets}", &self.sets)
+            .replace("{marked}", &self.marked)
     }
 }

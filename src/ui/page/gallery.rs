@@ -12,6 +12,7 @@ use crate::protocol::{Answer, CaptionReading, Recorded, RecordedPicture};
 use crate::ui::dom::browser;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, PictureState, too_many};
 use crate::ui::page::state::PageState;
+use crate::ui::page::wall;
 
 /// Pictures of the gallery that a visitor starts from.
 const N_START_PICTURES: usize = 6;
@@ -81,6 +82,7 @@ pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
     if let Some(recorded) = opening.recorded {
         show_recorded(page, world, recorded);
     }
+    wall::fetch(page);
     spawn_local(async move {
         // A courtesy, too: without it the views wait for the engine.
         let views = format!("{}/views.json", world.examples());
@@ -242,6 +244,12 @@ pub(crate) async fn fetch_json<T: for<'a> Deserialize<'a>>(url: &str) -> Result<
     let response = fetch(&browser::beside_page(url)).await?;
     let text = response.text().await.map_err(|error| error.to_string())?;
     serde_json::from_str(&text).map_err(|error| error.to_string())
+}
+
+/// A file beside the page, as it is.
+pub(crate) async fn fetch_bytes(url: &str) -> Result<Vec<u8>, String> {
+    let response = fetch(&browser::beside_page(url)).await?;
+    response.binary().await.map_err(|error| error.to_string())
 }
 
 async fn fetch(url: &str) -> Result<Response, String> {

@@ -32,7 +32,7 @@ fn parts(control: PageControl) -> &'static str {
         PageControl::Classes => ".class-controls",
         PageControl::Corruption => ".corruption fieldset",
         PageControl::Numbers => {
-            ".numbers, .number, .finding, .halo, .bar, .track, .pair > *, .marginal, .dispute, .step, .place"
+            ".numbers, .wall-panel, .number, .finding, .halo, .bar, .track, .pair > *, .marginal, .dispute, .step, .place"
         }
         PageControl::Prose => ".prose",
         PageControl::Export => ".export, .save",

@@ -13,4 +13,5 @@ mod notices;
 pub(super) mod pictures;
 pub(super) mod state;
 pub(super) mod tour;
+pub(super) mod wall;
 pub(super) mod worlds;

@@ -20,6 +20,7 @@ use crate::ui::page::notices::Notices;
 use crate::ui::page::pictures::{
     CorruptedPictures, GalleryPicture, PictureFile, read_pictures, written_captions,
 };
+use crate::ui::page::wall::{FIRST_COVERAGE, WallPictures};
 
 /// Everything the page's parts share; copied freely, since it holds only handles.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +33,10 @@ pub(crate) struct PageState {
     /// The newest answer of a model without adapters.
     pub(crate) compared: RwSignal<Option<Compared>>,
     pub(crate) cosines: Memo<Cosines>,
+    /// The pictures of the wall.
+    pub(crate) wall: RwSignal<WallPictures>,
+    /// Place of the stated coverage of the sets that the wall shows among those that the model has.
+    pub(crate) i_coverage: RwSignal<usize>,
     pub(crate) files: RwSignal<BTreeMap<String, PictureFile>>,
     pub(crate) gallery: RwSignal<Vec<GalleryPicture>>,
     /// The world that the gallery is of.
@@ -127,6 +132,8 @@ impl PageState {
             readings,
             compared,
             cosines: read_with(state, compared, Cosines::new),
+            wall: RwSignal::new(WallPictures::new()),
+            i_coverage: RwSignal::new(FIRST_COVERAGE),
             files,
             gallery,
             gallery_world: StoredValue::new(World::Scenes),

@@ -4,12 +4,13 @@ use leptos::prelude::*;
 
 use crate::explorer::{
     CaptionView, Direction, ExplorerState, HaloMark, caption_note, halo_text, percent,
-    three_significant, tokens_note,
+    share_of_pictures, three_significant, tokens_note,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::panels::line_field::LineField;
 use crate::ui::panels::measures::strokes;
 use crate::ui::panels::pair_cell::PairCell;
+use crate::ui::panels::wall::pictures_name;
 use crate::ui::plot;
 
 /// A row of the matrix.
@@ -48,7 +49,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
                 <p class="note">{note}</p>
                 <CaptionTools key=key text=text/>
             </th>
-            <Numbers view=view is_stale=is_stale/>
+            <Numbers key=key text=text view=view is_stale=is_stale/>
             <For each=move || ids.get() key=Clone::clone let:id><PairCell caption=key text=text image=id/></For>
         </tr>
     }
@@ -103,8 +104,18 @@ fn CaptionTools(key: u64, text: Memo<String>) -> impl IntoView {
 
 /// κ, 1/κ, and where 1/κ stands among the reference captions.
 #[component]
-fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl IntoView {
+fn Numbers(
+    key: u64,
+    text: Memo<String>,
+    view: Memo<Option<CaptionView>>,
+    is_stale: Signal<bool>,
+) -> impl IntoView {
     let page = expect_context::<PageState>();
+    let fits = Memo::new(move |_| {
+        let lit = page.lit_pictures(key, &text.get())?;
+        let share = share_of_pictures(lit.share, lit.lit.len());
+        Some(format!("{share} {}", pictures_name(page.wall_world())))
+    });
     let read =
         move |part: fn(&CaptionView) -> Option<f64>| view.with(|view| view.as_ref().and_then(part));
     let mark = move || view.with(|view| view.as_ref().map(CaptionView::mark));
@@ -126,6 +137,7 @@ fn Numbers(view: Memo<Option<CaptionView>>, is_stale: Signal<bool>) -> impl Into
     };
     view! {
         <td role="gridcell" class="numbers" class:bare=move || page.is_bare.get()>
+            <span class="fits">{fits}</span>
             <span class="kappa"><i>"κ "</i><b>{number("kappa", |view| Some(view.concentration), three_significant)}</b></span>
             <span class="inverse">
                 "1/"<i>"κ "</i>{number("uncertainty", |view| Some(view.uncertainty), three_significant)}

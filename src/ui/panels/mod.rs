@@ -18,4 +18,5 @@ pub(super) mod save;
 pub(super) mod select;
 pub(super) mod touched_pair;
 pub(super) mod tour;
+pub(super) mod wall;
 pub(super) mod worlds;

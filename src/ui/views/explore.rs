@@ -12,6 +12,7 @@ use crate::ui::panels::gallery_strip::GalleryStrip;
 use crate::ui::panels::picture_headers::{Axis, PictureHeaders};
 use crate::ui::panels::prose::Prose;
 use crate::ui::panels::touched_pair::TouchedPair;
+use crate::ui::panels::wall::Wall;
 
 /// More pictures than this scroll beneath the captions.
 const MANY: usize = 7;
@@ -27,6 +28,7 @@ pub(crate) fn Explore() -> impl IntoView {
     let has_clip = move || page.state.with(|state| state.model == ModelChoice::Clip);
     // What is hidden costs less than what is built anew.
     view! {
+        <div hidden=is_bare><Wall/></div>
         <Matrix/>
         <div hidden=is_bare><Dispute/></div>
         <div hidden=has_clip><GalleryStrip/></div>

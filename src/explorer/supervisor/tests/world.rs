@@ -396,6 +396,7 @@ fn card(warm_millis: f64) -> ModelCard {
         embed_dim: 4,
         logit_scale: Default::default(),
         reference_uncertainty: Default::default(),
+        picture_sets: None,
         provenance: String::new(),
         engine: String::new(),
         device: String::new(),

@@ -9,6 +9,7 @@ mod expert;
 mod ladders;
 mod outsider_pictures;
 mod outsiders;
+mod picture_sets;
 mod recall;
 mod scores;
 mod summary;
@@ -20,5 +21,6 @@ pub use encoded::{Distributions, EncodedLadders, EncodedOutsiders, EncodedPairs}
 pub use evaluate::{EvaluationInput, evaluate};
 pub use expert::{JudgedPair, Judgement, judged_pairs, read_judgements};
 pub use outsider_pictures::outsider_pictures;
+pub use picture_sets::{markdown as picture_sets_markdown, picture_sets};
 pub use summary::{report, summarize};
 pub use table::markdown;

@@ -1,5 +1,6 @@
 //! Heads, folds and adapters of one seed: trained once, kept in the run's folder, and measured.
 
+mod picture_sets;
 mod unfamiliar;
 
 use std::path::{Path, PathBuf};
@@ -319,27 +320,13 @@ impl<'a> Training<'a> {
     /// The first caption of each test picture and its vaguer truths, each with the picture that it was written for.
     fn all_levels(&self) -> (CaptionList, Rows) {
         let test = &self.data.test;
-        let mut list = CaptionList::default();
-        let mut rows = Rows::empty(self.test.captions.width);
         let mut last = None;
-        for (caption, &picture) in test.picture_of.iter().enumerate() {
-            if last.replace(picture) == Some(picture) {
-                continue;
-            }
-            let truths = test.vaguer_of[caption]
-                .iter()
-                .map(|truth| (test.vaguer[*truth].clone(), self.test.vaguer.row(*truth)));
-            let own = (
-                test.captions[caption].clone(),
-                self.test.captions.row(caption),
-            );
-            for (text, row) in std::iter::once(own).chain(truths) {
-                list.texts.push(text);
-                list.pictures_of.push(vec![picture]);
-                rows.values.extend_from_slice(row);
-            }
-        }
-        (list, rows)
+        let is_first = |caption: &usize| {
+            let picture = test.picture_of[*caption];
+            last.replace(picture) != Some(picture)
+        };
+        let first: Vec<usize> = (0..test.captions.len()).filter(is_first).collect();
+        with_vaguer(test, &first, [&self.test.captions, &self.test.vaguer])
     }
 
     fn images(&self, model: &TrainedModel, features: &Rows) -> Result<Rows> {
@@ -375,6 +362,28 @@ impl<'a> Training<'a> {
         let images = self.images(model, images)?;
         EncodedPairs::new(images, captions, Rows::from_device(texts)?, distributions)
     }
+}
+
+/// Captions and their vaguer truths, each with the picture that it was written for; `features` are those of all captions
+/// and of all vaguer truths.
+fn with_vaguer(
+    listing: &CaptionedListing,
+    captions: &[usize],
+    features: [&Rows; 2],
+) -> (CaptionList, Rows) {
+    let mut list = CaptionList::default();
+    let mut rows = Rows::empty(features[0].width);
+    for &caption in captions {
+        let truths = listing.vaguer_of[caption].iter();
+        let truths = truths.map(|truth| (&listing.vaguer[*truth], features[1].row(*truth)));
+        let own = (&listing.captions[caption], features[0].row(caption));
+        for (text, row) in std::iter::once(own).chain(truths) {
+            list.texts.push(text.clone());
+            list.pictures_of.push(vec![listing.picture_of[caption]]);
+            rows.values.extend_from_slice(row);
+        }
+    }
+    (list, rows)
 }
 
 impl CaptionedPictures {

@@ -1,0 +1,208 @@
+//! The wall: many pictures at once, of which those are lit that a caption could mean.
+//!
+//! Of drawn scenes the words themselves say which fit. Of photographs nobody knows; there the wall shows the set that
+//! holds the right one with a stated probability.
+
+use rand::SeedableRng as _;
+use rand::rngs::ChaCha8Rng;
+
+use super::readings::caption_view::CaptionView;
+use super::views::ladder::bits_of;
+use crate::numerics::Family;
+use crate::protocol::{CompactDirection, FoundCoverage, PictureSets};
+use crate::scenes::{Compositions, Scene, parse};
+
+/// Scenes on the wall.
+pub const N_WALL_SCENES: usize = 48;
+/// Seed of these scenes, which are the same at each visit.
+const SEED: u64 = 7;
+/// Share of pictures from which a caption is said to fit nearly all of them.
+const NEARLY_ALL: f64 = 0.95;
+/// Share of pictures from which tenths are counted.
+const MANY: f64 = 0.35;
+
+/// Which pictures of the wall a caption could mean.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LitPictures {
+    /// For each picture, whether the caption could mean it.
+    pub lit: Vec<bool>,
+    /// Share of all pictures of the world that it could mean, from 0 to 1.
+    pub share: f64,
+}
+
+/// Random scenes of the world of drawings.
+#[must_use]
+pub fn wall_scenes() -> Vec<Scene> {
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let scene = |_| Scene::sample(Compositions::All, &mut rng);
+    (0..N_WALL_SCENES).map(scene).collect()
+}
+
+/// The scenes that a caption is true of, and the probability of it; `None` where the world does not understand it.
+#[must_use]
+pub fn fitting_scenes(caption: &str, scenes: &[Scene]) -> Option<LitPictures> {
+    let description = parse(caption)?;
+    let bits = bits_of(caption)?;
+    Some(LitPictures {
+        lit: scenes.iter().map(|scene| description.fits(scene)).collect(),
+        share: (-bits).exp2(),
+    })
+}
+
+/// The photographs in a caption's set at the stated coverage with this index.
+///
+/// `None` for a caption that the model cannot read, and before an engine has told its direction.
+#[must_use]
+pub fn likely_photographs(
+    caption: &CaptionView,
+    (sets, family, i_coverage): (&PictureSets, Family, usize),
+    photographs: &[CompactDirection],
+) -> Option<LitPictures> {
+    if caption.is_unread() || caption.direction.is_empty() || photographs.is_empty() {
+        return None;
+    }
+    let least = sets.threshold(family, caption.concentration, i_coverage)?;
+    let is_lit = |picture: &CompactDirection| caption.direction.cosine(picture) >= least;
+    let lit: Vec<bool> = photographs.iter().map(is_lit).collect();
+    let n_lit = lit.iter().filter(|is_lit| **is_lit).count();
+    Some(LitPictures {
+        share: n_lit as f64 / lit.len() as f64,
+        lit,
+    })
+}
+
+/// A share of so many pictures in words that anyone can count by: `nearly all`, `about 6 in 10`, `about 1 in 19`.
+#[must_use]
+pub fn share_of_pictures(share: f64, n_pictures: usize) -> String {
+    if share >= NEARLY_ALL {
+        return "nearly all".to_owned();
+    }
+    if share >= MANY {
+        return format!("about {:.0} in 10", 10.0 * share);
+    }
+    if share <= 0.0 {
+        return format!("fewer than 1 in {n_pictures}");
+    }
+    let one_in = 1.0 / share;
+    // Two figures are as many as one can take in.
+    let unit = 10_f64.powf((one_in.log10() - 1.0).floor()).max(1.0);
+    format!("about 1 in {}", grouped((one_in / unit).round() * unit))
+}
+
+/// A whole number with a comma before each three figures.
+fn grouped(number: f64) -> String {
+    let figures = format!("{number:.0}");
+    let mut text = String::new();
+    for (i, figure) in figures.chars().enumerate() {
+        if i > 0 && (figures.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(figure);
+    }
+    text
+}
+
+/// What was found with the sets, one sentence for each data set.
+#[must_use]
+pub fn coverage_text(sets: &PictureSets, family: Family, i_coverage: usize) -> Vec<String> {
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let of_set = sets.measured.iter().filter_map(|measured| {
+        let ours: &FoundCoverage = measured.by_concentration.get(family).get(i_coverage)?;
+        let cosine = measured.by_cosine.get(i_coverage)?;
+        Some(format!(
+            "{}: the right one of {} was in the set for {} of captions (of the fifth of captions where it fails most: {}); a set holds {} of the pictures on average. With one threshold on the cosine, without κ: {} (worst fifth {}), {} of the pictures.",
+            measured.on,
+            measured.n_pictures,
+            percent(ours.found),
+            percent(ours.found_in_worst_fifth),
+            percent(ours.mean_size),
+            percent(cosine.found),
+            percent(cosine.found_in_worst_fifth),
+            percent(cosine.mean_size),
+        ))
+    });
+    of_set.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explorer::legibility::Legibility;
+    use crate::protocol::CosineThresholds;
+    use crate::protocol::PerFamily;
+
+    #[test]
+    fn shares_are_said_in_numbers_that_people_count_by() {
+        let cases = [
+            (1.0, "nearly all"),
+            (0.62, "about 6 in 10"),
+            (0.25, "about 1 in 4"),
+            (1.0 / 19.2, "about 1 in 19"),
+            (1.0 / 1234.0, "about 1 in 1,200"),
+            (1e-6, "about 1 in 1,000,000"),
+            (0.0, "fewer than 1 in 240"),
+        ];
+        for (share, expected) in cases {
+            assert_eq!(share_of_pictures(share, 240), expected, "{share}");
+        }
+    }
+
+    #[test]
+    fn the_scenes_on_the_wall_agree_with_the_captions_bits() {
+        let scenes = wall_scenes();
+        for caption in ["a picture", "something red", "a star", "a red star"] {
+            let lit = fitting_scenes(caption, &scenes).expect("the world understands it");
+            let n_lit = lit.lit.iter().filter(|is_lit| **is_lit).count() as f64;
+            let n = scenes.len() as f64;
+            let deviation = (n * lit.share * (1.0 - lit.share)).sqrt();
+            let difference = (n_lit - n * lit.share).abs();
+            assert!(
+                difference <= 3.0 * deviation + 1e-9,
+                "{caption}: {n_lit} lit, {}",
+                lit.share
+            );
+        }
+        assert_eq!(
+            fitting_scenes("a zebra", &scenes),
+            None,
+            "not of this world"
+        );
+    }
+
+    fn caption(concentration: f64) -> CaptionView {
+        CaptionView {
+            caption: "a dog".to_owned(),
+            concentration,
+            uncertainty: 1.0 / concentration,
+            percentile: Some(50.0),
+            n_tokens: 2,
+            truncated: false,
+            unknown_words: Vec::new(),
+            familiarity: None,
+            legibility: Legibility::of("a dog", &[], None),
+            direction: CompactDirection::of(&[1.0, 0.0]),
+        }
+    }
+
+    #[test]
+    fn a_more_specific_caption_lights_fewer_photographs() {
+        let thresholds = CosineThresholds {
+            log_concentrations: vec![0.0, 5.0],
+            cosines: vec![vec![-0.5, 0.9]],
+        };
+        let sets = PictureSets {
+            coverages: vec![0.8],
+            thresholds: PerFamily::of(|_| thresholds.clone()),
+            measured: Vec::new(),
+        };
+        let wall = [[1.0, 0.0], [0.7, 0.7], [0.0, 1.0], [-1.0, 0.0]];
+        let wall = wall.map(|picture| CompactDirection::of(&picture));
+        let lit = |kappa| {
+            let how = (&sets, Family::VonMisesFisher, 0);
+            let lit = likely_photographs(&caption(kappa), how, &wall);
+            lit.expect("it can be read").lit
+        };
+        assert_eq!(lit(1.0), [true, true, true, false], "vague");
+        assert_eq!(lit(148.0), [true, false, false, false], "specific");
+    }
+}

@@ -1,0 +1,296 @@
+//! Thresholds by which a caption gets the set of pictures that it could mean, and what they find on other pairs.
+//!
+//! Split conformal prediction: where captions and pictures are drawn alike, a threshold below which a share 1 − c of the
+//! cosines of right pairs lies finds the right picture with probability c. One threshold for all captions finds too few
+//! of the vague ones' pictures and too many of the specific ones', so there is one for each of some parts of the
+//! captions by κ (Mondrian conformal prediction), and between these it is interpolated.
+
+use rayon::prelude::*;
+
+use super::encoded::EncodedPairs;
+use super::scores::ScoredPairs;
+use crate::family::{Family, PerFamily};
+use crate::protocol::{CosineThresholds, FoundCoverage, MeasuredSets, PictureSets};
+
+/// Stated shares of right pictures.
+const COVERAGES: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
+/// Parts of the captions by κ, each of which has thresholds of its own.
+const N_PARTS: usize = 16;
+/// Groups of captions by κ of which the worst is told.
+const N_GROUPS: usize = 5;
+
+/// Chooses thresholds on the pairs of `calibration`, and measures them on each of the other data sets.
+///
+/// `calibration` and the others need captions of all levels, of pictures that the model was not trained on.
+#[must_use]
+pub fn picture_sets(calibration: &EncodedPairs, others: &[(&str, &EncodedPairs)]) -> PictureSets {
+    let scored = ScoredPairs::of(calibration);
+    let pairs = right_pairs(&scored);
+    let thresholds = PerFamily::of(|family| {
+        let concentrations = calibration.concentrations(family);
+        let by_caption = pairs
+            .iter()
+            .map(|pair| (concentrations[pair.caption], pair.cosine));
+        thresholds(by_caption.collect())
+    });
+    let mut cosines: Vec<f64> = pairs.iter().map(|pair| pair.cosine).collect();
+    cosines.sort_by(f64::total_cmp);
+    let by_cosine = COVERAGES.map(|coverage| least_cosine(&cosines, coverage));
+    let mut sets = PictureSets {
+        coverages: COVERAGES.to_vec(),
+        thresholds,
+        measured: Vec::new(),
+    };
+    let measured = others
+        .iter()
+        .map(|(on, pairs)| measure(on, pairs, &sets, by_cosine));
+    sets.measured = measured.collect();
+    sets
+}
+
+/// A caption with a picture that it is right for, and their cosine.
+struct RightPair {
+    caption: usize,
+    cosine: f64,
+}
+
+fn right_pairs(scored: &ScoredPairs<'_>) -> Vec<RightPair> {
+    let pictures_of = scored.pairs.captions.pictures_of.iter().enumerate();
+    let pairs = pictures_of.flat_map(|(caption, pictures)| {
+        pictures.iter().map(move |picture| RightPair {
+            caption,
+            cosine: scored.cosines.at(caption, *picture),
+        })
+    });
+    pairs.collect()
+}
+
+/// The thresholds of each part of pairs of κ and cosine; a more specific caption has no lower threshold.
+fn thresholds(mut pairs: Vec<(f64, f64)>) -> CosineThresholds {
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut of_parts = CosineThresholds {
+        log_concentrations: Vec::new(),
+        cosines: vec![Vec::new(); COVERAGES.len()],
+    };
+    let part_size = pairs.len().div_ceil(N_PARTS).max(1);
+    let mut rest = pairs.as_slice();
+    while let Some(last) = rest.get(part_size.min(rest.len()).wrapping_sub(1)) {
+        // Captions of one κ, such as one word that was said of many pictures, stay together.
+        let (part, others) = rest.split_at(rest.partition_point(|pair| pair.0 <= last.0));
+        rest = others;
+        of_parts
+            .log_concentrations
+            .push(part[part.len() / 2].0.ln());
+        let mut cosines: Vec<f64> = part.iter().map(|pair| pair.1).collect();
+        cosines.sort_by(f64::total_cmp);
+        for (row, coverage) in of_parts.cosines.iter_mut().zip(COVERAGES) {
+            let before = row.last().copied().unwrap_or(-1.0);
+            row.push(least_cosine(&cosines, coverage).max(before));
+        }
+    }
+    of_parts
+}
+
+/// The conformal threshold: of n cosines, ascending, the one with ⌊(n + 1)(1 − coverage)⌋ − 1 below it.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a part of a number of pairs"
+)]
+fn least_cosine(ascending: &[f64], coverage: f64) -> f64 {
+    let rank = ((ascending.len() + 1) as f64 * (1.0 - coverage)) as usize;
+    let below = rank.checked_sub(1);
+    below.map_or(-1.0, |place| ascending[place].clamp(-1.0, 1.0))
+}
+
+fn measure(
+    on: &str,
+    pairs: &EncodedPairs,
+    sets: &PictureSets,
+    by_cosine: [f64; COVERAGES.len()],
+) -> MeasuredSets {
+    let scored = ScoredPairs::of(pairs);
+    let right = right_pairs(&scored);
+    let found = |threshold: &(dyn Fn(usize, usize) -> f64 + Sync)| -> Vec<FoundCoverage> {
+        let of_coverage = |i| found(&scored, &right, |caption| threshold(i, caption));
+        (0..COVERAGES.len()).map(of_coverage).collect()
+    };
+    let by_concentration = PerFamily::of(|family| {
+        let concentrations = pairs.concentrations(family);
+        let threshold = |i, caption: usize| sets.threshold(family, concentrations[caption], i);
+        found(&|i, caption| threshold(i, caption).unwrap_or(-1.0))
+    });
+    MeasuredSets {
+        on: on.to_owned(),
+        n_pictures: pairs.n_images(),
+        n_pairs: right.len(),
+        by_concentration,
+        by_cosine: found(&|i, _| by_cosine[i]),
+    }
+}
+
+/// What is found with a threshold for each caption.
+fn found(
+    scored: &ScoredPairs<'_>,
+    right: &[RightPair],
+    threshold: impl Fn(usize) -> f64 + Sync,
+) -> FoundCoverage {
+    let concentrations = scored.pairs.concentrations(Family::VonMisesFisher);
+    let mut pairs: Vec<(f64, bool)> = right
+        .iter()
+        .map(|pair| {
+            (
+                concentrations[pair.caption],
+                pair.cosine >= threshold(pair.caption),
+            )
+        })
+        .collect();
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let share = |pairs: &[(f64, bool)]| {
+        pairs.iter().filter(|(_, is_found)| *is_found).count() as f64 / pairs.len().max(1) as f64
+    };
+    let groups = pairs.chunks(pairs.len().div_ceil(N_GROUPS).max(1));
+    let n_images = scored.pairs.n_images();
+    let sizes: Vec<f64> = (0..scored.pairs.captions.len())
+        .into_par_iter()
+        .map(|caption| {
+            let least = threshold(caption);
+            let is_in = |image: &usize| scored.cosines.at(caption, *image) >= least;
+            (0..n_images).filter(is_in).count() as f64 / n_images as f64
+        })
+        .collect();
+    let of_pairs: f64 = right.iter().map(|pair| sizes[pair.caption]).sum();
+    FoundCoverage {
+        found: share(&pairs),
+        found_in_worst_fifth: groups.map(share).fold(1.0, f64::min),
+        mean_size: of_pairs / right.len().max(1) as f64,
+    }
+}
+
+/// What was found with the sets, as a table: for each data set and stated coverage what was found, in all and in the
+/// worst fifth of the captions by κ, and the mean share of the pictures that a set holds.
+#[must_use]
+pub fn markdown(sets: &PictureSets) -> String {
+    let mut table = "| pictures | stated | von Mises–Fisher: found, worst fifth, size | power spherical | one threshold on the cosine |\n|---|---|---|---|---|".to_owned();
+    for measured in &sets.measured {
+        for (i, stated) in sets.coverages.iter().enumerate() {
+            let cell = |found: &[FoundCoverage]| {
+                let FoundCoverage {
+                    found,
+                    found_in_worst_fifth,
+                    mean_size,
+                } = found[i];
+                format!("{found:.3}, {found_in_worst_fifth:.3}, {mean_size:.3}")
+            };
+            let [vmf, power_spherical] =
+                Family::ALL.map(|family| cell(measured.by_concentration.get(family)));
+            let (on, cosine) = (&measured.on, cell(&measured.by_cosine));
+            table += &format!("\n| {on} | {stated:.2} | {vmf} | {power_spherical} | {cosine} |");
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+
+    use super::super::captions::CaptionList;
+    use super::super::encoded::Distributions;
+    use super::*;
+    use crate::train::features::rows::Rows;
+
+    const WIDTH: usize = 16;
+
+    /// Captions that lie the farther from their picture the smaller their κ is.
+    fn world(seed: u64) -> EncodedPairs {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut vector = |length: f32| -> Vec<f32> {
+            let sum_of_uniform = |_| (0..6).map(|_| rng.random_range(-1.0..1.0_f32)).sum::<f32>();
+            (0..WIDTH).map(sum_of_uniform).map(|x| x * length).collect()
+        };
+        let (n_images, n_captions) = (400, 3000);
+        let images: Vec<f32> = (0..n_images).flat_map(|_| vector(1.0)).collect();
+        let spread = |caption: usize| 0.3 + (caption % 10) as f32;
+        let captions = (0..n_captions).flat_map(|caption| {
+            let image = &images[caption % n_images * WIDTH..][..WIDTH];
+            let noise = vector(spread(caption));
+            image
+                .iter()
+                .zip(noise)
+                .map(|(x, noise)| x + noise)
+                .collect::<Vec<f32>>()
+        });
+        let rows = |values: Vec<f32>| Rows {
+            values,
+            width: WIDTH,
+        };
+        let captions = rows(captions.collect());
+        let list = CaptionList {
+            texts: vec![String::new(); n_captions],
+            pictures_of: (0..n_captions)
+                .map(|caption| vec![caption % n_images])
+                .collect(),
+        };
+        let distributions = PerFamily::of(|_| Distributions {
+            concentrations: (0..n_captions)
+                .map(|caption| 30.0 / f64::from(spread(caption)))
+                .collect(),
+            mean_directions: None,
+        });
+        EncodedPairs::new(rows(images), list, captions, distributions).expect("fits")
+    }
+
+    #[test]
+    fn what_is_stated_is_found_among_vague_and_specific_captions_alike() {
+        let (calibration, test) = (world(1), world(2));
+        let sets = picture_sets(&calibration, &[("others", &test)]);
+        assert_eq!(sets.problem(), None, "{sets:?}");
+        let measured = &sets.measured[0];
+        assert_eq!(
+            (measured.n_pictures, measured.n_pairs),
+            (400, 3000),
+            "sizes"
+        );
+        let table = markdown(&sets);
+        assert_eq!(
+            table.lines().count(),
+            2 + COVERAGES.len(),
+            "a row each: {table}"
+        );
+        for (i, coverage) in COVERAGES.into_iter().enumerate() {
+            for family in Family::ALL {
+                let found = measured.by_concentration.get(family)[i];
+                assert!(
+                    (found.found - coverage).abs() < 0.03,
+                    "{coverage}: {found:?}"
+                );
+                assert!(
+                    found.found_in_worst_fifth > coverage - 0.08,
+                    "{coverage}: {found:?}"
+                );
+            }
+            let by_cosine = measured.by_cosine[i];
+            assert!(
+                (by_cosine.found - coverage).abs() < 0.03,
+                "{coverage}: {by_cosine:?}"
+            );
+            assert!(
+                by_cosine.found_in_worst_fifth < coverage - 0.08,
+                "the control: {by_cosine:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_threshold_leaves_out_as_many_as_the_coverage_allows() {
+        let cosines: Vec<f64> = (0..9).map(|i| f64::from(i) / 10.0).collect();
+        assert_eq!(least_cosine(&cosines, 0.5), 0.4, "the fifth of nine");
+        assert_eq!(
+            least_cosine(&cosines, 0.95),
+            -1.0,
+            "too few to leave one out"
+        );
+        assert_eq!(least_cosine(&[], 0.5), -1.0, "none");
+    }
+}

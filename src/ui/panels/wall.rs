@@ -1,0 +1,160 @@
+//! The answer to the page's question: a wall of pictures, of which those are lit that a caption could mean.
+
+use leptos::ev::Event;
+use leptos::html::Canvas;
+use leptos::prelude::*;
+
+use crate::explorer::{LitPictures, World, coverage_text, share_of_pictures};
+use crate::scenes::{Scene, render};
+use crate::ui::dom::canvas;
+use crate::ui::page::state::PageState;
+
+/// Side of a scene on the wall in pixels.
+const SIDE: u32 = 56;
+/// Photographs in a row of the file that holds them all, and rows of it.
+const COLUMNS: usize = 20;
+const ROWS: usize = 12;
+
+const TRUTH: &str = "Counted from the words, over all drawings that this world can make; the model has no part in it.";
+
+#[component]
+pub(crate) fn Wall() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let world = Memo::new(move |_| page.wall_world());
+    let key = Memo::new(move |_| shown_caption(page));
+    let text = Memo::new(move |_| {
+        let key = key.get()?;
+        page.state
+            .with(|state| state.captions.text(key).map(str::to_owned))
+    });
+    let lit = Memo::new(move |_| page.lit_pictures(key.get()?, &text.get()?));
+    let what = move || pictures_name(world.get());
+    let answer = move || match lit.get() {
+        Some(lit) => share_of_pictures(lit.share, lit.lit.len()),
+        None => "–".to_owned(),
+    };
+    let spoken = move || {
+        let n_lit = |lit: &LitPictures| lit.lit.iter().filter(|is_lit| **is_lit).count();
+        lit.with(|lit| {
+            lit.as_ref()
+                .map(|lit| format!("{} of {} {} are lit", n_lit(lit), lit.lit.len(), what()))
+        })
+    };
+    view! {
+        <section class="wall-panel" aria-label="Pictures that these words could mean" hidden=move || world.get().is_none()>
+            <div class="wall-answer">
+                <p class="wall-caption">"“"{move || text.get()}"” could mean"</p>
+                <p class="fits"><b data-field="fits">{answer}</b>" "{what}</p>
+                <Show when=move || world.get() == Some(World::Photographs)><Coverage/></Show>
+                <p class="aside" hidden=move || world.get() != Some(World::Scenes)>{TRUTH}</p>
+            </div>
+            <div class="wall" class:unknown=move || lit.with(Option::is_none) role="img" aria-label=spoken>
+                {move || world.get().map(|world| tiles(page, world, lit))}
+            </div>
+        </section>
+    }
+}
+
+/// What the pictures of a world are called.
+pub(crate) fn pictures_name(world: Option<World>) -> &'static str {
+    match world {
+        Some(World::Scenes) => "drawings",
+        _ => "photographs",
+    }
+}
+
+/// The caption under the pointer, else the one edited last, else the chosen one.
+fn shown_caption(page: PageState) -> Option<u64> {
+    let is_there = |key: &u64| {
+        page.state
+            .with(|state| state.captions.index(*key).is_some())
+    };
+    let pointed = page.pointed.with(|pointed| pointed.caption);
+    let touched = || page.touched.get().map(|(key, _)| key);
+    let first = || {
+        page.state
+            .with(|state| state.captions.first().map(|caption| caption.key))
+    };
+    let known = pointed.or_else(|| page.edited.get()).filter(is_there);
+    known.or_else(touched).or_else(first)
+}
+
+/// The tiles of a world's wall, each lit while the caption could mean it.
+fn tiles(page: PageState, world: World, lit: Memo<Option<LitPictures>>) -> AnyView {
+    let is_lit = move |i: usize| {
+        move || {
+            lit.with(|lit| {
+                lit.as_ref()
+                    .is_some_and(|lit| lit.lit.get(i) == Some(&true))
+            })
+        }
+    };
+    page.wall.with_untracked(|wall| match world {
+        World::Scenes => {
+            let scenes = wall.scenes.iter().enumerate();
+            let tile = |(i, scene)| view! { <SceneTile scene=Scene::clone(scene) attr:class="tile" class:lit=is_lit(i)/> };
+            scenes.map(tile).collect_view().into_any()
+        }
+        World::Photographs => {
+            let captions = wall.captions.iter().enumerate();
+            let tile = |(i, caption): (usize, &String)| {
+                let at = |place: usize, n: usize| 100.0 * place as f64 / (n - 1) as f64;
+                let (x, y) = (at(i % COLUMNS, COLUMNS), at(i / COLUMNS, ROWS));
+                view! {
+                    <i
+                        class="tile photograph" class:lit=is_lit(i) title=caption.clone()
+                        style:background-position=format!("{x:.3}% {y:.3}%")
+                    ></i>
+                }
+            };
+            captions.map(tile).collect_view().into_any()
+        }
+    })
+}
+
+#[component]
+fn SceneTile(scene: Scene) -> impl IntoView {
+    let surface = NodeRef::<Canvas>::new();
+    let pixels = render(&scene, SIDE as usize);
+    Effect::new(move |_| {
+        if let Some(surface) = surface.get() {
+            canvas::paint(&surface, &pixels, SIDE);
+        }
+    });
+    view! { <canvas node_ref=surface width=SIDE height=SIDE></canvas> }
+}
+
+/// How sure the set is to hold the right photograph, and what was found.
+#[component]
+fn Coverage() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let stated = move || {
+        let i = page.i_coverage.get();
+        page.picture_sets(|sets| sets.coverages.get(i).copied())
+            .flatten()
+            .unwrap_or_default()
+    };
+    let most = move || page.picture_sets(|sets| sets.coverages.len().saturating_sub(1));
+    let percent = move || format!("{:.0} %", 100.0 * stated());
+    let choose = move |event: Event| {
+        if let Ok(i) = event_target_value(&event).parse() {
+            page.i_coverage.set(i);
+        }
+    };
+    let found = move || {
+        let (family, i) = (page.family(), page.i_coverage.get());
+        let text = page.picture_sets(|sets| coverage_text(sets, family, i));
+        let line = |line: String| view! { <p class="aside">{line}</p> };
+        text.map(|text| text.into_iter().map(line).collect_view())
+    };
+    view! {
+        <label class="coverage">
+            "The right one is lit for "<b data-field="coverage">{percent}</b>" of captions"
+            <input
+                type="range" min="0" max=most step="1" aria-valuetext=percent
+                prop:value=move || page.i_coverage.get().to_string() on:input=choose
+            />
+        </label>
+        <details><summary>"Is that so?"</summary>{found}</details>
+    }
+}

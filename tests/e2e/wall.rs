@@ -1,0 +1,80 @@
+//! The answer to the page's question: which pictures of the wall a caption lights.
+
+mod built_page {
+    use kappascope::explorer::{fitting_scenes, share_of_pictures, wall_scenes};
+
+    use crate::harness::{Browser, Server, escaped, open_ready, wait_until_it_says};
+
+    /// Lights the wall with the caption in this row, from 0, and counts.
+    fn n_lit(browser: &Browser, row: usize) -> usize {
+        let script = "const field = document.querySelectorAll('.row textarea')[arguments[0]]; field.blur(); field.focus();
+            return new Promise(done => setTimeout(() => done(document.querySelectorAll('.tile.lit').length), 300))";
+        let n_lit = browser.run(script, &[row.into()]).as_u64();
+        usize::try_from(n_lit.expect("a number")).expect("few tiles")
+    }
+
+    fn answer(browser: &Browser) -> String {
+        let script = "return document.querySelector('.wall-answer .fits').innerText";
+        browser.run(script, &[]).as_str().expect("text").to_owned()
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_more_specific_caption_lights_fewer_photographs_and_more_coverage_lights_more() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let captions = ["something", "a dog", "a brown dog running on grass"];
+        let rows: String = captions
+            .iter()
+            .map(|text| format!("&c={}", escaped(text)))
+            .collect();
+        open_ready(
+            &browser,
+            &server.address(&format!("?backend=cpu#v=1&m=photos{rows}&g=dog-on-couch")),
+        );
+        wait_until_it_says(&browser, "of captions");
+        let lit = [0, 1, 2].map(|row| n_lit(&browser, row));
+        assert!(
+            lit[0] > lit[1] && lit[1] > lit[2] && lit[2] > 0,
+            "{captions:?} light {lit:?}"
+        );
+        let expected = share_of_pictures(lit[2] as f64 / 240.0, 240);
+        assert_eq!(
+            answer(&browser),
+            format!("{expected} photographs"),
+            "what is lit is what is said"
+        );
+        let most =
+            "const slider = document.querySelector('.coverage input'); slider.value = slider.max;
+            slider.dispatchEvent(new Event('input', {bubbles: true})); return null";
+        browser.run(most, &[]);
+        assert!(n_lit(&browser, 2) > lit[2], "95 % need more than 80 %");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_drawings_that_light_up_are_those_that_the_words_are_true_of() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let captions = ["something red", "a star", "a zebra"];
+        let rows: String = captions
+            .iter()
+            .map(|text| format!("&c={}", escaped(text)))
+            .collect();
+        open_ready(
+            &browser,
+            &server.address(&format!("?backend=cpu#v=1{rows}&g=lone-red-star")),
+        );
+        let scenes = wall_scenes();
+        for (row, caption) in captions.iter().enumerate() {
+            let found = n_lit(&browser, row);
+            let (n_lit, says) = match fitting_scenes(caption, &scenes) {
+                Some(lit) => (
+                    lit.lit.iter().filter(|is_lit| **is_lit).count(),
+                    share_of_pictures(lit.share, scenes.len()),
+                ),
+                None => (0, "–".to_owned()),
+            };
+            assert_eq!(found, n_lit, "{caption}");
+            assert_eq!(answer(&browser), format!("{says} drawings"), "{caption}");
+        }
+    }
+}
