@@ -10,8 +10,10 @@ const MEASURES: [(Measure, &str); 2] = [
     (Measure::Likelihood, "likelihood"),
     (Measure::Cosine, "encoder’s cosine"),
 ];
-const BESIDE: [(SecondNumber, &str); 3] = [
+const BESIDE: [(SecondNumber, &str); 5] = [
+    (SecondNumber::None, "nothing"),
     (SecondNumber::Posterior, "share"),
+    (SecondNumber::Nats, "nats"),
     (SecondNumber::Cosine, "cosine"),
     (SecondNumber::LogDensity, "log-density"),
 ];
@@ -23,13 +25,27 @@ pub(crate) fn Controls() -> impl IntoView {
     view! {
         <div class="controls">
             <p class="invitation">"Change one word."</p>
-            <div class="readings" hidden=move || page.is_bare.get()>
-                <FamilyChoice/>
-                {choices("measure", "Bars show", MEASURES, |state| &mut state.measure)}
-                {choices("beside", "Also show", BESIDE, |state| &mut state.beside)}
-            </div>
+            <details class="readings" open=page.state.with_untracked(is_unusual) hidden=move || page.is_bare.get()>
+                <summary>"More numbers"</summary>
+                <div>
+                    {choices("measure", "Bars show", MEASURES, |state| &mut state.measure)}
+                    {choices("beside", "Also show", BESIDE, |state| &mut state.beside)}
+                    <FamilyChoice/>
+                </div>
+            </details>
         </div>
     }
+}
+
+/// Whether the answers are read otherwise than at first, which should be seen.
+fn is_unusual(state: &ExplorerState) -> bool {
+    let read = |state: &ExplorerState| (state.family, state.measure, state.beside);
+    read(state)
+        != (
+            Family::VonMisesFisher,
+            Measure::default(),
+            SecondNumber::default(),
+        )
 }
 
 /// The distribution whose numbers are shown, in every view.

@@ -3,7 +3,7 @@
 use leptos::html::Th;
 use leptos::prelude::*;
 
-use crate::explorer::{OWN, measure_text};
+use crate::explorer::{Extent, OWN, measure_text, round_number};
 use crate::ui::dom::browser;
 use crate::ui::page::file_input;
 use crate::ui::page::pictures::{PictureFile, PictureState};
@@ -136,10 +136,14 @@ pub(crate) fn Axis() -> impl IntoView {
     let ids = page.pictures();
     let extent = move || page.extent();
     let ends = move || format!("from {} to {}", extent().lowest, extent().highest);
+    let cut = move || {
+        let Extent { lowest, is_cut, .. } = extent();
+        is_cut.then(|| format!("; dashed bars go on below {}", round_number(lowest)))
+    };
     view! {
         <tr role="row" class="feet">
             <th role="rowheader" class="caption"><span class="hidden">"Scale"</span></th>
-            <td role="gridcell" class="numbers">{move || measure_text(page.measure())}</td>
+            <td role="gridcell" class="numbers">{move || measure_text(page.measure())}{cut}</td>
             <For each=move || ids.get() key=Clone::clone let:id>
                 <td role="gridcell" class="pair" class:chosen=move || page.is_chosen(&id)>
                     {plot::axis(extent)}
