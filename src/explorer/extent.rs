@@ -94,7 +94,7 @@ mod tests {
         assert!(extent.is_cut, "and that is said: {extent:?}");
         let extent = Extent::above_zero([-0.1, 0.3].into_iter(), 22.4);
         let ends = [extent.lowest, extent.highest];
-        assert_eq!(ends, [-5.0, 25.0], "little evidence is a short bar");
+        assert_eq!(ends, [-6.0, 30.0], "little evidence is a short bar");
         assert!(!extent.is_cut, "nothing is cut off: {extent:?}");
         let extent = Extent::above_zero([0.5, 8.0].into_iter(), 1.0);
         assert_eq!(extent.lowest, 0.0, "nothing is below zero: {extent:?}");

@@ -212,6 +212,7 @@ const FIELDS: &[Field] = &[
         |state| above_zero(state.lesson),
         |draft, value| draft.state.lesson = value.parse().unwrap_or_default(),
     ),
+    choice!("big", is_big, &[("0", false), ("1", true)]),
 ];
 
 /// The fragment that restores this state, without `#`.

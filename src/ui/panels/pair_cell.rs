@@ -93,6 +93,13 @@ impl Pair {
         number.map(|number| number.to_string())
     }
 
+    /// The number as it is read aloud.
+    fn described(self) -> Option<String> {
+        let nats = |nats| format!("{} nats", three_significant(nats));
+        let cosine = || self.bare_cosine().map(three_significant);
+        self.nats().map(nats).or_else(cosine)
+    }
+
     fn beside(self) -> Option<String> {
         let beside =
             |view: &PairView| beside_text(view, self.page.state.with(|state| state.beside));
@@ -169,7 +176,7 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             class:best=move || pair.is_best() class:pointed=move || is_pointed.get()
             tabindex=move || if pair.is_touched.get() { "0" } else { "-1" }
             data-field=field data-image=image data-caption=move || text.get()
-            data-value=move || pair.exact() title=move || pair.exact()
+            data-value=move || pair.exact() title=move || pair.exact() aria-description=move || pair.exact().and(pair.described())
             on:click=move |_| pair.touch() on:focus=move |_| pair.touch() on:keydown=walk
             on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >

@@ -72,7 +72,18 @@ fn PictureHeader(id: String) -> impl IntoView {
         }
         None => view! { <span class="unread">{waiting}</span> }.into_any(),
     };
-    let column = brought_into_view(id, file);
+    let column = brought_into_view(page, id, file);
+    let remove = move |column: &NodeRef<Th>| {
+        // The next column's picture, or the place for another one, takes the focus.
+        if let Some(next) = column
+            .get_untracked()
+            .and_then(|column| column.next_element_sibling())
+        {
+            browser::focus_first(&next);
+        }
+        page.keep_step(None);
+        page.take_off(&id.get_value());
+    };
     let unfamiliar = move || page.world.get().unfamiliar_picture();
     view! {
         <th
@@ -91,14 +102,18 @@ fn PictureHeader(id: String) -> impl IntoView {
             >"⇅"</button>
             <button
                 type="button" class="remove" aria-label=move || format!("Remove the picture: {}", alt())
-                on:click=move |_| page.remove_picture(&id.get_value())
+                on:click=move |_| remove(&column)
             >"×"</button>
         </th>
     }
 }
 
-/// The node of a column; the column of a visitor's new picture is brought into view.
-fn brought_into_view(id: StoredValue<String>, file: Memo<Option<PictureFile>>) -> NodeRef<Th> {
+/// The node of a column; that of a picture that the visitor adds is brought into view.
+fn brought_into_view(
+    page: PageState,
+    id: StoredValue<String>,
+    file: Memo<Option<PictureFile>>,
+) -> NodeRef<Th> {
     let column = NodeRef::<Th>::new();
     Effect::new(move |_| {
         let is_unread = file.with_untracked(|file| {
@@ -106,8 +121,15 @@ fn brought_into_view(id: StoredValue<String>, file: Memo<Option<PictureFile>>) -
             file.is_none_or(|file| file.state == PictureState::Unread)
         });
         let is_own = id.with_value(|id| id.starts_with(OWN));
-        if let Some(column) = column.get().filter(|_| is_own && is_unread) {
+        let is_added = page.history.with_untracked(|history| !history.is_empty());
+        let Some(column) = column.get() else { return };
+        if is_own && is_unread {
             browser::bring_into_view(&column);
+        } else if is_added {
+            // Beneath the gallery the page stays as it is scrolled; new columns stand at the end.
+            for row in [".matrix", ".heads"] {
+                browser::scroll_to_end(&column, row);
+            }
         }
     });
     column

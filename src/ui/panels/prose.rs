@@ -34,7 +34,7 @@ how many pictures fit a caption there, so its numbers can be compared with one a
 const PRIVATE: &str = "
 Your captions and pictures stay on this machine. Captions are kept in the address after the “#”, which is never
 sent, so a link or a reload brings this page back. Alt with ↑ or ↓ moves a caption; arrow keys walk through the
-cells.";
+cells; Ctrl+Z takes back the last twenty steps.";
 
 /// Three short texts below the matrix.
 #[component]
