@@ -57,6 +57,11 @@ impl<const CAPACITY: usize> CaptionList<CAPACITY> {
         }
     }
 
+    /// Takes the captions of an earlier state of the list; keys that were used since are used no more.
+    pub(super) fn take_back(&mut self, earlier: Self) {
+        self.captions = earlier.captions;
+    }
+
     /// Adds a caption below the others and returns its key; `None` where the list is full.
     pub fn add(&mut self, text: &str) -> Option<u64> {
         if self.captions.len() >= CAPACITY {

@@ -7,6 +7,8 @@ pub struct Extent {
     pub lowest: f64,
     /// The right end, above 0.
     pub highest: f64,
+    /// Whether there are values below the left end, whose bars are cut off there.
+    pub is_cut: bool,
 }
 
 impl Default for Extent {
@@ -14,9 +16,13 @@ impl Default for Extent {
         Self {
             lowest: 0.0,
             highest: 1.0,
+            is_cut: false,
         }
     }
 }
+
+/// How many times as long as the side below zero the side above it is, where bars are cut off.
+const FAVOUR: f64 = 5.0;
 
 impl Extent {
     /// The smallest interval with round ends that holds zero and all finite values.
@@ -32,6 +38,25 @@ impl Extent {
         Self {
             lowest: (lowest / step).floor() * step,
             highest: ((highest / step).ceil() * step).max(step),
+            is_cut: false,
+        }
+    }
+
+    /// An interval whose width goes to the values above zero, with room for `least` at the least: nearly all that does
+    /// not fit is far below zero, and bars as long as that would leave no room for those that matter.
+    pub fn above_zero(values: impl Iterator<Item = f64> + Clone, least: f64) -> Self {
+        let above = values.clone().filter(|value| *value > 0.0);
+        let Self { highest, .. } = Self::of(above.chain([least]));
+        let lowest = -highest / FAVOUR;
+        let below = values.filter(|value| value.is_finite());
+        let lowest_value = below.fold(0.0, f64::min);
+        if lowest_value >= 0.0 {
+            return Self::of([highest]);
+        }
+        Self {
+            lowest,
+            highest,
+            is_cut: lowest_value < lowest,
         }
     }
 
@@ -55,8 +80,24 @@ mod tests {
 
     #[test]
     fn the_ends_are_round_and_hold_every_value() {
-        let Extent { lowest, highest } = Extent::of([-3.2, 17.9, 4.0]);
+        let Extent {
+            lowest, highest, ..
+        } = Extent::of([-3.2, 17.9, 4.0]);
         assert_eq!([lowest, highest], [-10.0, 20.0], "for −3.2 to 17.9");
+    }
+
+    #[test]
+    fn what_is_above_zero_has_most_of_the_width() {
+        let extent = Extent::above_zero([-224.2, 117.1, 20.2].into_iter(), 22.4);
+        let ends = [extent.lowest, extent.highest];
+        assert_eq!(ends, [-30.0, 150.0], "the far negative is cut off");
+        assert!(extent.is_cut, "and that is said: {extent:?}");
+        let extent = Extent::above_zero([-0.1, 0.3].into_iter(), 22.4);
+        let ends = [extent.lowest, extent.highest];
+        assert_eq!(ends, [-6.0, 30.0], "little evidence is a short bar");
+        assert!(!extent.is_cut, "nothing is cut off: {extent:?}");
+        let extent = Extent::above_zero([0.5, 8.0].into_iter(), 1.0);
+        assert_eq!(extent.lowest, 0.0, "nothing is below zero: {extent:?}");
     }
 
     #[test]
@@ -74,6 +115,7 @@ mod tests {
         let extent = Extent {
             lowest: -10.0,
             highest: 10.0,
+            is_cut: false,
         };
         for (value, fraction) in [(-10.0, 0.0), (0.0, 0.5), (10.0, 1.0), (99.0, 1.0)] {
             assert_eq!(extent.fraction(value), fraction, "for {value}");

@@ -48,7 +48,9 @@ const MEASURES: &[(&str, Measure)] = &[
     ("cosine", Measure::Cosine),
 ];
 const SECOND_NUMBERS: &[(&str, SecondNumber)] = &[
+    ("none", SecondNumber::None),
     ("posterior", SecondNumber::Posterior),
+    ("nats", SecondNumber::Nats),
     ("cosine", SecondNumber::Cosine),
     ("log-density", SecondNumber::LogDensity),
 ];
@@ -210,6 +212,7 @@ const FIELDS: &[Field] = &[
         |state| above_zero(state.lesson),
         |draft, value| draft.state.lesson = value.parse().unwrap_or_default(),
     ),
+    choice!("big", is_big, &[("0", false), ("1", true)]),
 ];
 
 /// The fragment that restores this state, without `#`.
@@ -338,7 +341,7 @@ mod tests {
             pictures in prop::collection::btree_set("[a-z]{1,8}-?[0-9]{0,3}", 0..8),
             power_spherical: bool,
             model in prop::sample::select(MODELS.to_vec()),
-            beside in prop::sample::select(vec![SecondNumber::Posterior, SecondNumber::Cosine, SecondNumber::LogDensity]),
+            beside in prop::sample::select(SECOND_NUMBERS.iter().map(|(_, number)| *number).collect::<Vec<_>>()),
             measure in prop::sample::select(vec![Measure::Likelihood, Measure::Cosine]),
             counts_none: bool,
             row in 0..8_usize,

@@ -10,12 +10,16 @@ pub enum Measure {
     Cosine,
 }
 
-/// The number under each bar of nats.
+/// The number under each bar of nats, beside how many times likelier the picture is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SecondNumber {
-    /// Posterior over the captions shown, given the picture: a share from 0 to 1.
+    /// None.
     #[default]
+    None,
+    /// Posterior over the captions shown, given the picture: a share from 0 to 1.
     Posterior,
+    /// Evidence over a blind guess in nats.
+    Nats,
     /// The encoder's own cosine.
     Cosine,
     /// Logarithm of the density itself.

@@ -6,6 +6,7 @@ mod captions;
 mod export;
 mod extent;
 mod halo;
+mod history;
 mod latest_queue;
 mod legibility;
 mod link;
@@ -27,12 +28,13 @@ pub use captions::{CaptionList, Direction, KeyedCaption};
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
 pub use halo::{HaloMark, HaloShape, halo_text};
+pub use history::History;
 pub use latest_queue::{LatestQueue, Out, Priority};
 pub use legibility::{Legibility, pieces};
 pub use link::{decode, encode, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use measure::{Measure, SecondNumber};
-pub use number::{file_size, nats_text, percent, round_number, signed, three_significant};
+pub use number::{file_size, percent, round_number, signed, three_significant, two_decimals};
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use readings::best::{Standing, free_offset};
 pub use readings::cache::{AnswerSource, ReadingCache};
@@ -52,7 +54,7 @@ pub use supervisor::{
 };
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, formula, formula_with_numbers,
-    measure_text, ordinal, rank_text, share_text, spoken, tokens_note,
+    likelier_text, measure_text, ordinal, rank_text, share_text, spoken, tokens_note,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;

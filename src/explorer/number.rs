@@ -1,5 +1,8 @@
 //! Numbers as text: three significant figures, a true minus sign, no rounding to a false certainty.
 
+/// Times beyond which nobody counts, and a model's own count means little.
+pub(super) const MOST_TIMES: f64 = 1000.0;
+
 /// Three significant figures, such as `12.3`, `0.0813`, `−1,240` or `3.1 × 10⁻⁵`.
 pub fn three_significant(value: f64) -> String {
     let text = match value.abs() {
@@ -40,11 +43,22 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// Nats with three significant figures; those within what training leaves free of zero are as good as zero.
-pub fn nats_text(nats: f64, is_near_zero: bool) -> String {
-    match is_near_zero {
-        true => "≈ 0".into(),
-        false => three_significant(nats),
+/// Two decimals, such as `−224.17`; what rounds to zero has no sign.
+pub fn two_decimals(value: f64) -> String {
+    if value.is_nan() {
+        return "–".into();
+    }
+    let size = format!("{:.2}", value.abs());
+    let sign = if value <= -0.005 { "−" } else { "" };
+    format!("{sign}{size}")
+}
+
+/// How often one thing is likelier than another, where that can be counted: one decimal below 3, whole times above.
+pub(super) fn times(ratio: f64) -> String {
+    match ratio {
+        _ if ratio > MOST_TIMES => "> 1,000 ×".into(),
+        _ if ratio < 2.95 => format!("{ratio:.1} ×"),
+        _ => format!("{ratio:.0} ×"),
     }
 }
 
@@ -138,6 +152,34 @@ mod tests {
         ];
         for (value, shown) in cases {
             assert_eq!(three_significant(value), shown, "for {value}");
+        }
+    }
+
+    #[test]
+    fn two_decimals_have_a_sign_where_they_are_not_zero() {
+        let cases = [
+            (-224.168, "−224.17"),
+            (0.081_31, "0.08"),
+            (-0.004, "0.00"),
+            (f64::NAN, "–"),
+        ];
+        for (value, shown) in cases {
+            assert_eq!(two_decimals(value), shown, "for {value}");
+        }
+    }
+
+    #[test]
+    fn times_are_counted_as_far_as_anybody_counts() {
+        let cases = [
+            (1.749, "1.7 ×"),
+            (3.9, "4 ×"),
+            (32.2, "32 ×"),
+            (999.6, "1000 ×"),
+            (1.7e5, "> 1,000 ×"),
+            (f64::INFINITY, "> 1,000 ×"),
+        ];
+        for (ratio, shown) in cases {
+            assert_eq!(times(ratio), shown, "for {ratio}");
         }
     }
 

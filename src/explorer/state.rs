@@ -60,6 +60,8 @@ pub struct ExplorerState {
     pub tour_step: Option<usize>,
     /// The lesson that is open, from 0.
     pub lesson: usize,
+    /// Whether type is as large as a projector needs.
+    pub is_big: bool,
 }
 
 /// The model that the visitor wants to answer.
@@ -125,6 +127,7 @@ impl ExplorerState {
             locks: Locks::default(),
             tour_step: None,
             lesson: 0,
+            is_big: false,
         };
         for picture in pictures {
             state.add_picture(picture);
@@ -144,6 +147,16 @@ impl ExplorerState {
         self.beside = other.beside;
         self.counts_none = other.counts_none;
         self.locks = other.locks;
+        self.is_big = other.is_big;
+    }
+
+    /// Takes over what an earlier state of the page held.
+    pub(super) fn take_content(&mut self, earlier: Self) {
+        self.captions.take_back(earlier.captions);
+        self.ladder.take_back(earlier.ladder);
+        self.pictures = earlier.pictures;
+        (self.picture, self.caption) = (earlier.picture, earlier.caption);
+        self.drawing = earlier.drawing;
     }
 
     /// Adds the visitor's own pictures of another page.

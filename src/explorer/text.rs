@@ -2,7 +2,7 @@
 
 use super::legibility::Legibility;
 use super::measure::{Measure, SecondNumber};
-use super::number::{nats_text, percent, spoken_numbers, three_significant};
+use super::number::{MOST_TIMES, percent, spoken_numbers, three_significant, times, two_decimals};
 use super::readings::best::{Standing, free_offset};
 use super::readings::caption_view::CaptionView;
 use super::readings::pair_view::PairView;
@@ -126,23 +126,34 @@ pub fn measure_text(measure: Measure) -> &'static str {
 /// The second number of a pair, with its name.
 pub fn beside_text(pair: &PairView, beside: SecondNumber) -> String {
     match beside {
-        SecondNumber::Posterior => percent(pair.posterior),
-        SecondNumber::Cosine => format!("cos {}", three_significant(pair.cosine)),
-        SecondNumber::LogDensity => format!("ln p {}", three_significant(pair.log_density)),
+        SecondNumber::None => String::new(),
+        SecondNumber::Posterior => format!("{} of all", percent(pair.posterior)),
+        SecondNumber::Nats => format!("{} nats", two_decimals(pair.nats)),
+        SecondNumber::Cosine => format!("cos {}", two_decimals(pair.cosine)),
+        SecondNumber::LogDensity => format!("ln p {}", two_decimals(pair.log_density)),
     }
 }
 
-/// How many times another caption's share is that of a caption with one nat less, in a sentence; the page's own account
-/// of nats counts 2.7.
+/// How much likelier than a blind guess a caption makes a picture: a number that anyone can count, and its words.
+///
+/// A caption that the model cannot read has neither: it has no share, and says nothing for or against a picture.
+pub fn likelier_text(pair: &PairView) -> (String, &'static str) {
+    match pair.times_likelier {
+        _ if pair.posterior.is_nan() => ("–".into(), ""),
+        _ if pair.is_near_zero => ("no".into(), "likelier"),
+        ratio if ratio > 1.0 => (times(ratio), "likelier"),
+        ratio if ratio.recip() > MOST_TIMES => ("much".into(), "less likely"),
+        ratio => (times(ratio.recip()), "less likely"),
+    }
+}
+
+/// What a nat more does to what the page counts, in a sentence.
 pub fn share_text(logit_scale: f64) -> String {
-    let (scale, times) = (
-        three_significant(logit_scale),
-        three_significant(logit_scale.exp()),
-    );
+    let [scale, times, offset] =
+        [logit_scale, logit_scale.exp(), free_offset(logit_scale)].map(three_significant);
     format!(
-        "One nat more makes a picture 2.7 times as likely, and a share {times} times as large: shares weigh nats by \
-         τ = {scale}, which the model learned with κ. Captions within {} nats of each other are a tie.",
-        three_significant(free_offset(logit_scale))
+        "One nat more makes a picture {times} times as likely, and a share {times} times as large: both weigh nats by \
+         τ = {scale}, which the model learned with κ. Captions within {offset} nats of each other are a tie."
     )
 }
 
@@ -151,11 +162,12 @@ pub fn spoken(view: &CaptionView, best: Option<(&str, &PairView)>) -> String {
     let numbers = spoken_numbers(view.concentration, view.percentile);
     let note = unread_note(view.legibility, &view.unknown_words);
     let best = best.map_or_else(String::new, |(alt, pair)| {
-        let nats = nats_text(pair.nats, pair.is_near_zero);
-        match pair.standing.is_best_picture {
-            true => format!(" Best picture: {alt}, {nats} nats."),
-            false => format!(" No picture is clearly best; {alt} has {nats} nats."),
-        }
+        let (times, likelier) = likelier_text(pair);
+        let best = match pair.standing.is_best_picture {
+            true => "Best picture",
+            false => "No picture is clearly best; the first",
+        };
+        format!(" {best}: {alt}, {times} {likelier} than a blind guess.")
     });
     format!("{}: {numbers}{best} {note}", view.caption)
         .trim_end()
@@ -274,7 +286,11 @@ mod tests {
     #[test]
     fn the_sentence_about_shares_counts_with_the_models_scale() {
         let sentence = share_text(2.0);
-        let counts = ["a share 7.39 times", "τ = 2.00", "within 0.500 nats"];
+        let counts = [
+            "likely, and a share 7.39 times",
+            "τ = 2.00",
+            "within 0.500 nats",
+        ];
         assert!(
             counts.iter().all(|part| sentence.contains(part)),
             "{sentence}"
@@ -285,6 +301,7 @@ mod tests {
     fn the_spoken_sentence_names_all_its_numbers() {
         let pair = |is_best_picture| PairView {
             nats: 4.5,
+            times_likelier: 90.0,
             log_density: 0.0,
             cosine: 0.0,
             mean_direction_cosine: 0.0,
@@ -300,8 +317,14 @@ mod tests {
         };
         let start = "a red star: kappa 12.3, vaguer than 23 % of sample captions.";
         for (is_best, end) in [
-            (true, "Best picture: a star, 4.50 nats."),
-            (false, "No picture is clearly best; a star has 4.50 nats."),
+            (
+                true,
+                "Best picture: a star, 90 × likelier than a blind guess.",
+            ),
+            (
+                false,
+                "No picture is clearly best; the first: a star, 90 × likelier than a blind guess.",
+            ),
         ] {
             let sentence = spoken(&view(&[]), Some(("a star", &pair(is_best))));
             assert_eq!(sentence, format!("{start} {end}"), "for κ = 12.345");

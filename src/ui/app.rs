@@ -49,12 +49,18 @@ fn App(opening: Opening) -> impl IntoView {
     file_input::accept_dropped(page);
     let place = NodeRef::<Main>::new();
     keep_view(page, place);
+    let skip = move |_| {
+        if let Some(place) = place.get_untracked() {
+            browser::focus(&place);
+        }
+    };
     view! {
         {plot::gradients()}
+        <button type="button" class="skip" on:click=skip>"Skip to the view"</button>
         <Masthead/>
         <Navigation/>
         <Prepared/>
-        <main node_ref=place></main>
+        <main node_ref=place tabindex="-1"></main>
         <Save of=place/>
         <Tour/>
         <Notices/>

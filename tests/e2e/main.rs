@@ -22,6 +22,7 @@ mod links;
 mod models;
 mod pictures;
 mod targets;
+mod undo;
 mod views;
 mod wall;
 mod weights;

@@ -366,7 +366,7 @@ mod built_page {
         for (act, in_int8, tolerance) in [("beside-int8", true, 3e-2), ("beside", false, 3e-3)] {
             browser.click(&format!("[data-act={act}]"));
             // The model before it is CLIP too, and answers until this one can: only its engine's words tell them apart.
-            let is_held = "return document.querySelector('.engine span').textContent.includes('weights in eight bits') === arguments[0]";
+            let is_held = "return document.querySelector('[data-field=engine]').textContent.includes('weights in eight bits') === arguments[0]";
             browser.wait_for("the other weights", LIMIT, is_held, &[json!(in_int8)]);
             wait_until_at_work(&browser, "clip");
             if in_int8 {

@@ -49,7 +49,15 @@ impl Readings {
         };
         let mut grid: Vec<Vec<PairView>> = rows.iter().map_while(row).collect();
         let measured = |pair: &PairView| pair.measured(state.measure);
-        let extent = Extent::of(grid.iter().flatten().map(measured));
+        let logit_scale = *snapshot.card.logit_scale.get(family);
+        let values = grid.iter().flatten().map(measured);
+        let extent = match state.measure {
+            // As long as ten times likelier at the least, so that noise stays short.
+            Measure::Likelihood => {
+                Extent::above_zero(values, std::f64::consts::LN_10 / logit_scale)
+            }
+            Measure::Cosine => Extent::of(values),
+        };
         let caption = |&(i, key): &(usize, u64)| Some((key, snapshot.caption(i, family)?));
         let captions: HashMap<u64, CaptionView> = rows.iter().filter_map(caption).collect();
         let is_read = |key: &u64| captions.get(key).is_some_and(|view| !view.is_unread());
@@ -59,7 +67,6 @@ impl Readings {
             .zip(&rows)
             .filter_map(|(pairs, (_, key))| is_read(key).then_some(pairs))
             .collect();
-        let logit_scale = *snapshot.card.logit_scale.get(family);
         let offset = free_offset(logit_scale);
         let margin = match state.measure {
             Measure::Likelihood => offset,

@@ -16,6 +16,9 @@ pub struct PairView {
     pub cosine: f64,
     /// Cosine of the mean direction and the picture.
     pub mean_direction_cosine: f64,
+    /// How many times likelier the caption makes the picture than a blind guess does, by the model's own scale:
+    /// exp(τ · nats), its share's odds against "none of these".
+    pub times_likelier: f64,
     /// Logarithm of the normaliser minus that of the uniform distribution.
     pub log_normalizer_ratio: f64,
     /// The caption's share among the captions shown, for this picture: softmax of τ · nats; NaN where it has none.
@@ -41,14 +44,16 @@ impl PairView {
         let (embed_dim, concentration) = (card.embed_dim, *caption.concentration.get(family));
         let cosine = *reading.mean_direction_cosine.get(family);
         let nats = family.log_likelihood_ratio(embed_dim, concentration, cosine);
+        let logit_scale = *card.logit_scale.get(family);
         Self {
             nats,
+            times_likelier: (logit_scale * nats).exp(),
             log_density: family.log_likelihood(embed_dim, concentration, cosine),
             cosine: reading.cosine,
             mean_direction_cosine: cosine,
             log_normalizer_ratio: family.log_normalizer_ratio(embed_dim, concentration),
             posterior: f64::NAN,
-            is_near_zero: nats.abs() <= free_offset(*card.logit_scale.get(family)),
+            is_near_zero: nats.abs() <= free_offset(logit_scale),
             standing: Standing::default(),
             likelihood_rank: 0,
             cosine_rank: 0,

@@ -30,6 +30,8 @@ pub struct TourStep {
     pub text: String,
     /// Link of the page that it opens, without `#`.
     pub link: String,
+    /// Selector of the part of the page that it speaks of.
+    pub about: String,
 }
 
 /// A lesson, for one visitor or for a class.

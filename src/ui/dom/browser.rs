@@ -81,6 +81,14 @@ pub(crate) fn focus(element: &HtmlElement) {
     element.focus_with_options(&options).ok();
 }
 
+/// Gives the first control in an element the focus.
+pub(crate) fn focus_first(within: &Element) {
+    let control = within.query_selector("button, input, a").ok().flatten();
+    if let Some(control) = control.and_then(|control| control.dyn_into().ok()) {
+        focus(&control);
+    }
+}
+
 /// Scrolls the page as far as it takes to see an element and its surroundings.
 pub(crate) fn bring_into_sight(element: &HtmlElement) {
     let height = window().and_then(|window| window.inner_height().ok()?.as_f64());
@@ -98,6 +106,37 @@ pub(crate) fn bring_into_view(element: &Element) {
     options.set_block(ScrollLogicalPosition::Nearest);
     options.set_inline(ScrollLogicalPosition::Nearest);
     element.scroll_into_view_with_scroll_into_view_options(&options);
+}
+
+/// Scrolls what holds an element and scrolls sideways to its end.
+pub(crate) fn scroll_to_end(of: &Element, row: &str) {
+    if let Some(row) = of.closest(row).ok().flatten() {
+        row.set_scroll_left(row.scroll_width());
+    }
+}
+
+/// Marks the part of the page that a card speaks of, brings it into sight, and gives the card the focus.
+pub(crate) fn speak_of(selector: Option<&str>, card: &str) {
+    let find = |selector: &str| document()?.query_selector(selector).ok().flatten();
+    if let Some(before) = find(".spoken-of") {
+        before.class_list().remove_1("spoken-of").ok();
+    }
+    if let Some(part) = selector.and_then(find) {
+        part.class_list().add_1("spoken-of").ok();
+        bring_into_view(&part);
+    }
+    if let Some(card) = element(card) {
+        focus(&card);
+    }
+}
+
+/// Scrolls what scrolls sideways so that an element in it stands in the middle.
+pub(crate) fn bring_to_middle(row: &HtmlElement, selector: &str) {
+    let element = row.query_selector(selector).ok().flatten();
+    if let Some(element) = element.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+        let room = row.client_width() - element.offset_width();
+        row.set_scroll_left(element.offset_left() - room / 2);
+    }
 }
 
 /// The fragment of the address, without `#`.

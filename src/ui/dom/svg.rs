@@ -48,6 +48,11 @@ const FIELD: [&str; 9] = [
     "text-align",
     "letter-spacing",
 ];
+/// What serves to change the page and is no part of its picture.
+const CHROME: &str = "button:not(.frame, .small-frame, .words), details:not([open]), summary, .controls, .choices, \
+    .view-controls, .captions, .prose, .gallery, .export, .twin, .add, .tools, .new-caption, .check, .rung-tools";
+/// Width of a letter of the title and the notes, as a share of its size.
+const WIDTH_OF_A_LETTER: f64 = 0.55;
 /// Pixels around the view.
 const MARGIN: f64 = 16.0;
 /// Share of a line's height above its base line, of the fonts that the style sheets name.
@@ -55,41 +60,71 @@ const ASCENT: f64 = 0.79;
 /// Pixels by which the tops of words on one line differ at most.
 const SAME_LINE: f64 = 3.0;
 
-/// An element of the page as SVG text, with its width and height in pixels.
-pub(crate) fn draw(of: &Element) -> Option<(String, [f64; 2])> {
+/// An element of the page as SVG text below its title and above notes, with its width and height in pixels.
+pub(crate) fn draw(of: &Element, title: &str, notes: &str) -> Option<(String, [f64; 2])> {
     let window = browser::window()?;
     let document = window.document()?;
     let frame = of.get_bounding_client_rect();
-    let size = [frame.width() + 2.0 * MARGIN, frame.height() + 2.0 * MARGIN];
-    let ground = property(&window, document.body()?.as_ref(), "background-color")?;
+    let width = frame.width() + 2.0 * MARGIN;
+    let body = document.body()?;
+    let [ground, ink] =
+        ["background-color", "color"].map(|name| property(&window, body.as_ref(), name));
     let mut sheet = Sheet {
         origin: [frame.left() - MARGIN, frame.top() - MARGIN],
+        ink: ink?,
+        bottom: 0.0,
         window,
         document,
         svg: String::new(),
     };
-    let [width, height] = size;
-    // Writing to a string cannot fail.
-    write!(
-        sheet.svg,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}"
-        viewBox="0 0 {width:.0} {height:.0}"><rect width="100%" height="100%" fill="{ground}"/>"#
-    )
-    .ok();
     sheet.shared_gradients();
+    let head = sheet.written(title, 20.0, width, 0.0);
+    sheet.origin[1] -= head;
     sheet.element(of);
-    sheet.svg.push_str("</svg>");
-    Some((sheet.svg, size))
+    let height = sheet.written(notes, 11.0, width, sheet.bottom) + MARGIN;
+    let (svg, ground) = (sheet.svg, ground?);
+    let svg = format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}"
+        viewBox="0 0 {width:.0} {height:.0}"><rect width="100%" height="100%" fill="{ground}"/>{svg}</svg>"#
+    );
+    Some((svg, [width, height]))
 }
 
 struct Sheet {
     window: Window,
     document: Document,
     origin: [f64; 2],
+    /// Colour of the title and the notes.
+    ink: String,
+    /// The lowest edge of what is drawn.
+    bottom: f64,
     svg: String,
 }
 
 impl Sheet {
+    /// Lines of text of a size below an edge, broken where they are too long; returns their own lower edge.
+    fn written(&mut self, text: &str, size: f64, width: f64, mut edge: f64) -> f64 {
+        let mut line = String::new();
+        let most = (width - 2.0 * MARGIN) / size;
+        for c in text.chars().chain(['\n']) {
+            let is_full = WIDTH_OF_A_LETTER * line.chars().count() as f64 > most;
+            if c == '\n' || is_full {
+                edge += 1.5 * size;
+                let (line, ink) = (escaped(&std::mem::take(&mut line)), &self.ink);
+                // Writing to a string cannot fail.
+                write!(
+                    self.svg,
+                    r#"<text x="{MARGIN}" y="{edge:.1}" font-size="{size}" font-family="sans-serif" fill="{ink}">{line}</text>"#
+                )
+                .ok();
+            }
+            if c != '\n' {
+                line.push(c);
+            }
+        }
+        edge
+    }
+
     /// The gradients that drawings all over the page refer to.
     fn shared_gradients(&mut self) {
         self.svg.push_str("<defs>");
@@ -105,8 +140,12 @@ impl Sheet {
         let frame = element.get_bounding_client_rect();
         let is_seen = frame.width() > 1.0 && frame.height() > 1.0;
         let display = property(&self.window, element, "display").unwrap_or_default();
-        let is_clear = property(&self.window, element, "opacity").as_deref() == Some("0");
-        if display == "none" || is_clear || (!is_seen && display != "contents") {
+        let is = |name: &str, value: &str| {
+            property(&self.window, element, name).as_deref() == Some(value)
+        };
+        let is_clear = is("opacity", "0") || is("visibility", "hidden");
+        let is_chrome = element.matches(CHROME).unwrap_or(false);
+        if display == "none" || is_chrome || is_clear || (!is_seen && display != "contents") {
             return;
         }
         match element.tag_name().to_lowercase().as_str() {
@@ -129,20 +168,22 @@ impl Sheet {
         }
     }
 
-    fn place(&self, frame: &DomRect) -> [f64; 2] {
+    fn place(&mut self, frame: &DomRect) -> [f64; 2] {
+        self.bottom = self.bottom.max(frame.bottom() - self.origin[1]);
         [frame.left() - self.origin[0], frame.top() - self.origin[1]]
     }
 
     /// The lines above and below an element.
     fn lines(&mut self, element: &Element, frame: &DomRect) {
-        let [x, y] = self.place(frame);
-        for (side, y) in [("top", y), ("bottom", y + frame.height())] {
+        for (side, below) in [("top", 0.0), ("bottom", frame.height())] {
             let read =
                 |what: &str| property(&self.window, element, &format!("border-{side}-{what}"));
             let width = read("width").unwrap_or_default();
             let is_drawn = read("style").is_some_and(|style| style != "none") && width != "0px";
             if is_drawn {
-                let (colour, end) = (read("color").unwrap_or_default(), x + frame.width());
+                let colour = read("color").unwrap_or_default();
+                let [x, y] = self.place(frame);
+                let (y, end) = (y + below, x + frame.width());
                 write!(
                     self.svg,
                     r#"<line x1="{x:.1}" x2="{end:.1}" y1="{y:.1}" y2="{y:.1}"
@@ -256,9 +297,7 @@ impl Sheet {
                 _ => lines.push((frame.clone(), frame.right(), word.to_owned())),
             }
         }
-        if lines.is_empty()
-            || property(&self.window, parent, "visibility").as_deref() == Some("hidden")
-        {
+        if lines.is_empty() {
             return;
         }
         let style = styles(&self.window, parent, &WRITTEN);

@@ -193,7 +193,7 @@ pub(crate) fn given_up(page: PageState, reason: Option<String>) {
     match reason {
         Some(reason) => {
             models.trouble.set(Some(format!(
-                "That model could not be loaded: {reason}. What arrived is kept, and another try goes on there."
+                "That model could not be loaded: {reason}. Nothing changed; what has arrived is kept for another try."
             )));
             models.left.set(remembered_source());
             look_around(page);

@@ -55,6 +55,7 @@ pub(crate) fn ModelPanel() -> impl IntoView {
                 <Sources/>
             </div>
             <div class="doings">
+                <p class="aside" data-field="engine">{move || engine_details(page)}</p>
                 <p class="trouble" role="alert" data-field="trouble">{move || models.trouble.get()}</p>
                 <LoadBar/>
                 <Kept/>
@@ -89,6 +90,37 @@ fn BuiltInModel(world: World) -> impl IntoView {
 fn current(models: ModelsState, model: ModelChoice) -> Option<&'static str> {
     let is_at_work = models.at_work.with(|at_work| *at_work == Some(model));
     is_at_work.then_some("true")
+}
+
+/// Which engine answers and why, at length.
+fn engine_details(page: PageState) -> Option<String> {
+    page.engine.with(|engine| match engine {
+        EngineState::Ready(card) => Some(card_text(card, &page.choice.get())),
+        _ => None,
+    })
+}
+
+fn card_text(card: &LoadedModel, choice: &str) -> String {
+    let engine = engine_name(card);
+    let why = if choice.is_empty() {
+        String::new()
+    } else {
+        format!(" ({choice})")
+    };
+    let checked = if card.is_checked() {
+        " · checked on this device"
+    } else {
+        ""
+    };
+    format!("On the {engine}, {}{why}{checked}.", card.device())
+}
+
+/// The kind of engine, for people.
+pub(crate) fn engine_name(card: &LoadedModel) -> &'static str {
+    match card.engine() {
+        "gpu" => "GPU",
+        _ => "CPU",
+    }
 }
 
 /// What is to be known of the model that answers.

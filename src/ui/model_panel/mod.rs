@@ -13,7 +13,7 @@ mod sources;
 
 pub(super) use actions::{follow_link, given_up, open, suit_clip};
 pub(super) use adapter::{NeedsAdapter, accept_weights};
-pub(super) use menu::{ModelButton, ModelPanel};
+pub(super) use menu::{ModelButton, ModelPanel, engine_name};
 pub(super) use models_state::ModelsState;
 pub(super) use photographs::PhotographSets;
 pub(super) use progress::stage_name;

@@ -12,6 +12,7 @@ pub(crate) fn PhotographSets() -> impl IntoView {
     let button = move |set: PhotographSet| {
         let is_shown = move || page.state.with(|state| state.has_captions(&set.captions));
         let show = move |_| {
+            page.keep_step(None);
             page.state
                 .update(|state| state.replace_captions(set.captions));
         };

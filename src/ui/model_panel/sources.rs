@@ -171,7 +171,9 @@ fn AtHub() -> impl IntoView {
                 "An id has an owner and a name, as in openai/clip-vit-base-patch32.".to_owned(),
             ),
             Some(Ok(size)) => Some(size_text(size)),
-            Some(Err(reason)) => Some(format!("huggingface.co could not be reached: {reason}.")),
+            Some(Err(reason)) => Some(format!(
+                "huggingface.co could not be reached: {reason}. Nothing changed."
+            )),
             None => is_asked.get().then(|| "Asking …".to_owned()),
         })
     };

@@ -2,10 +2,18 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{CaptionView, Direction, Event, MAX_CAPTIONS, ModelSource, OWN};
+use crate::explorer::{
+    CaptionView, Direction, Event, History, KeyedCaption, MAX_CAPTIONS, ModelSource, OWN,
+    PagePicture,
+};
 use crate::ui::dom::browser;
 use crate::ui::engine::asked_kind;
+use crate::ui::page::gallery;
+use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::{EngineState, PageState, Pointed};
+
+/// The visitor's own pictures that can be had back at most; each is a file in memory.
+const MAX_TAKEN_OFF: usize = 6;
 
 impl PageState {
     /// Starts the engine asked for, or the CPU engine, which answers soonest.
@@ -35,6 +43,7 @@ impl PageState {
 
     /// Adds a caption and puts the cursor into it.
     pub(crate) fn add_caption(self, text: &str) {
+        self.keep_step(None);
         let key = self
             .state
             .try_update(|state| state.captions.add(text))
@@ -50,11 +59,29 @@ impl PageState {
     /// Changes a caption's words.
     pub(crate) fn edit_caption(self, key: u64, text: String) {
         self.edited.set(Some(key));
+        self.keep_step(Some(key));
         self.state.update(|state| state.captions.edit(key, text));
+    }
+
+    /// Removes a caption; the cursor goes to the one that takes its place.
+    pub(crate) fn remove_caption(self, key: u64) {
+        self.keep_step(None);
+        let neighbour = self.state.try_update(|state| {
+            let row = state.captions.index(key)?;
+            self.tell_removed(&state.captions[row].text);
+            state.remove_caption(key);
+            let next = state.captions.get(row).or(state.captions.last());
+            next.map(|caption| caption.key)
+        });
+        // On a screen that is touched a cursor would open the keyboard.
+        if let Some(neighbour) = neighbour.flatten().filter(|_| browser::has_mouse()) {
+            self.cursor.leave(neighbour);
+        }
     }
 
     /// Moves a caption by one row.
     pub(crate) fn move_caption(self, key: u64, direction: Direction) {
+        self.keep_step(None);
         let moved = self
             .state
             .try_update(|state| state.captions.move_by_one(key, direction));
@@ -72,6 +99,7 @@ impl PageState {
     pub(crate) fn sort_captions(self, image: Option<&str>) {
         let readings = self.readings.get_untracked();
         let measured = self.measured();
+        self.keep_step(None);
         self.state.update(|state| {
             state.captions.sort(|caption| {
                 let view = readings.caption(caption.key);
@@ -92,6 +120,7 @@ impl PageState {
     /// Sorts the pictures by the bars of a caption's row.
     pub(crate) fn sort_pictures(self, key: u64) {
         let measured = self.measured();
+        self.keep_step(None);
         self.state
             .update(|state| state.sort_pictures(|image| measured(key, image)));
         self.spoken.set("pictures sorted".into());
@@ -129,13 +158,98 @@ impl PageState {
         format!("{OWN}{}", self.n_own.get_value())
     }
 
-    /// Takes a picture off the page.
+    /// Takes a picture off the page at the visitor's word, and keeps the file of one of their own.
+    pub(crate) fn take_off(self, id: &str) {
+        let file = self.files.with_untracked(|files| files.get(id).cloned());
+        self.tell_removed(file.as_ref().map_or(id, |file| &file.alt));
+        let own = file.filter(|file| file.bytes.is_some());
+        self.remove_from_page(id);
+        self.taken_off.update_value(|kept| {
+            kept.extend(own.map(|file| (id.to_owned(), file)));
+            let n_old = kept.len().saturating_sub(MAX_TAKEN_OFF);
+            kept.drain(..n_old).for_each(|(_, file)| file.release());
+        });
+    }
+
+    fn tell_removed(self, what: &str) {
+        self.spoken
+            .set(format!("removed: {what}; Control and Z bring it back"));
+    }
+
+    /// Puts back one of the visitor's own pictures that was taken off.
+    pub(crate) fn put_back(self, id: &str) -> bool {
+        let kept = self.taken_off.try_update_value(|kept| {
+            let at = kept.iter().position(|(known, _)| known == id)?;
+            Some(kept.remove(at).1)
+        });
+        let Some(mut file) = kept.flatten() else {
+            return false;
+        };
+        let bytes = file.bytes.clone().unwrap_or_default();
+        file.state = PictureState::Unread;
+        self.files
+            .update(|files| _ = files.insert(id.to_owned(), file));
+        self.supervise(Event::AddPicture(PagePicture {
+            image: id.to_owned(),
+            bytes,
+            recorded: None,
+        }));
+        true
+    }
+
+    /// Takes a picture off the page for good.
     pub(crate) fn remove_picture(self, id: &str) {
-        self.state.update(|state| state.remove_picture(id));
-        let file = self.files.try_update(|files| files.remove(id)).flatten();
-        if let Some(file) = file {
+        if let Some(file) = self.remove_from_page(id) {
             file.release();
         }
+    }
+
+    fn remove_from_page(self, id: &str) -> Option<PictureFile> {
+        self.state.update(|state| state.remove_picture(id));
         self.supervise(Event::RemovePicture(id.to_owned()));
+        self.files.try_update(|files| files.remove(id)).flatten()
+    }
+
+    /// Keeps the page as it is before the visitor changes it; see [`History::keep`](crate::explorer::History::keep).
+    pub(crate) fn keep_step(self, place: Option<u64>) {
+        let keep =
+            |history: &mut History| self.state.with_untracked(|now| history.keep(now, place));
+        self.history.update(keep);
+    }
+
+    /// Undoes the visitor's last step.
+    pub(crate) fn undo(self) {
+        let now = self.state.get_untracked();
+        let undone = self.history.try_update(|history| history.undo(&now));
+        let Some(mut undone) = undone.flatten() else {
+            return;
+        };
+        let is_lost = |id: &&String| {
+            let is_here = self.files.with_untracked(|files| files.contains_key(*id));
+            let is_kept = || {
+                self.taken_off
+                    .with_value(|kept| kept.iter().any(|(known, _)| known == *id))
+            };
+            id.starts_with(OWN) && !is_here && !is_kept()
+        };
+        let lost: Vec<String> = undone.pictures.iter().filter(is_lost).cloned().collect();
+        lost.iter().for_each(|id| undone.remove_picture(id));
+        let gone = now
+            .pictures
+            .iter()
+            .filter(|id| !undone.pictures.contains(id));
+        gone.for_each(|id| self.take_off(id));
+        let is_new = |caption: &&KeyedCaption| now.captions.index(caption.key).is_none();
+        let back = undone
+            .captions
+            .iter()
+            .rfind(is_new)
+            .map(|caption| caption.key);
+        self.state.set(undone);
+        gallery::show_missing(self);
+        if let Some(key) = back.filter(|_| browser::has_mouse()) {
+            self.cursor.send(key);
+        }
+        self.spoken.set("undone".into());
     }
 }

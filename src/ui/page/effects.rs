@@ -4,10 +4,12 @@ use std::iter;
 use std::time::Duration;
 
 use leptos::prelude::*;
+use leptos::web_sys::{Element, KeyboardEvent};
+use wasm_bindgen::JsCast as _;
 
 use crate::explorer::{
-    Compared, Event, ExplorerState, Priority, Readings, ScoreRequest, Snapshot, View, World,
-    decode, encode, spoken,
+    Access, Compared, Event, ExplorerState, PageControl, Priority, Readings, ScoreRequest,
+    Snapshot, View, World, decode, encode, spoken,
 };
 use crate::ui::dom::browser;
 use crate::ui::model_panel;
@@ -51,6 +53,7 @@ pub(crate) fn open(page: PageState, opening: Opening) {
     keep_title(page);
     keep_marks(page);
     keep_speaking(page);
+    keep_undoing(page);
 }
 
 /// The world that the address asks for: by its link, or else by `?world=`.
@@ -229,6 +232,10 @@ fn keep_title(page: PageState) {
 
 fn keep_marks(page: PageState) {
     Effect::new(move |_| {
+        let is_big = page.state.with(|state| state.is_big);
+        browser::mark_root("data-big", if is_big { "1" } else { "0" });
+    });
+    Effect::new(move |_| {
         let name = page.engine.with(|engine| match engine {
             EngineState::Ready(card) => card.engine().to_owned(),
             _ if page.snapshot.with(Option::is_some) => "recorded".into(),
@@ -293,6 +300,29 @@ fn asks<'a>(
     question.keys == keys && question.images == images && captions.eq(&question.captions)
 }
 
+/// Undoes a step at Control and Z, but for a text field in which something was just typed: that has steps of its own.
+fn keep_undoing(page: PageState) {
+    let is_typing = StoredValue::new(false);
+    browser::intercept("focusin", move |_| is_typing.set_value(false));
+    browser::intercept("input", move |event| {
+        let field = event
+            .target()
+            .and_then(|field| field.dyn_into::<Element>().ok());
+        let is_text = |field: Element| field.matches("textarea, input[type=text]").unwrap_or(false);
+        is_typing.set_value(field.is_some_and(is_text));
+    });
+    browser::intercept("keydown", move |event| {
+        let Some(key) = event.dyn_ref::<KeyboardEvent>() else {
+            return;
+        };
+        let has_control = key.ctrl_key() || key.meta_key();
+        if has_control && !key.shift_key() && key.key() == "z" && !is_typing.get_value() {
+            event.prevent_default();
+            page.undo();
+        }
+    });
+}
+
 fn keep_speaking(page: PageState) {
     let mut speak = debounce(SPEECH_PAUSE, move |()| {
         let sentence = page.edited.get_untracked().and_then(|key| {
@@ -303,8 +333,15 @@ fn keep_speaking(page: PageState) {
             page.spoken.set(sentence);
         }
     });
+    let is_hidden = move || {
+        let access = |state: &ExplorerState| state.locks.access(PageControl::Numbers);
+        page.state.with(access) == Access::Hidden
+    };
     Effect::new(move |_| {
         page.readings.track();
+        if is_hidden() {
+            return;
+        }
         speak(());
     });
 }

@@ -96,6 +96,7 @@ async fn read(page: PageState, file: File) {
         ));
     };
     let id = page.own_id();
+    page.keep_step(None);
     if !page
         .state
         .try_update(|state| state.add_picture(&id))
@@ -103,6 +104,7 @@ async fn read(page: PageState, file: File) {
     {
         return page.tell(too_many(1));
     }
+    let bytes = Arc::new(Uint8Array::new(&buffer).to_vec());
     let url = Url::create_object_url_with_blob(&file).unwrap_or_default();
     page.files.update(|files| {
         files.insert(
@@ -111,11 +113,11 @@ async fn read(page: PageState, file: File) {
                 url,
                 alt: name,
                 credit: None,
+                bytes: Some(Arc::clone(&bytes)),
                 state: PictureState::Unread,
             },
         );
     });
-    let bytes = Arc::new(Uint8Array::new(&buffer).to_vec());
     page.supervise(explorer::Event::AddPicture(PagePicture {
         image: id,
         bytes,

@@ -161,6 +161,9 @@ fn show_named(page: PageState) {
         })
     });
     for id in missing {
+        if page.put_back(&id) {
+            continue;
+        }
         match known(page, &id) {
             Some(picture) => show(page, &picture),
             None => {
@@ -178,8 +181,9 @@ pub(crate) fn toggle(page: PageState, picture: &GalleryPicture) {
     let is_shown = page
         .state
         .with_untracked(|state| state.pictures.contains(&picture.id));
+    page.keep_step(None);
     if is_shown {
-        page.remove_picture(&picture.id);
+        page.take_off(&picture.id);
     } else if page
         .state
         .try_update(|state| state.add_picture(&picture.id))
@@ -198,6 +202,7 @@ fn show(page: PageState, picture: &GalleryPicture) {
             url: picture.url(),
             alt: picture.alt.clone(),
             credit: picture.credit.clone(),
+            bytes: None,
             state: PictureState::Shown,
         },
     );

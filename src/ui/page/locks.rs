@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
-use web_sys::{Element, Event, KeyboardEvent};
+use web_sys::{Element, Event, HtmlElement, KeyboardEvent};
 
 use crate::explorer::{Access, Locks, PageControl};
 use crate::ui::dom::browser;
@@ -11,6 +11,12 @@ use crate::ui::page::state::PageState;
 
 /// Events by which a control is used; they are stopped before they reach a locked one.
 const USES: [&str; 5] = ["keydown", "beforeinput", "input", "change", "click"];
+/// The styles of what is locked: text that says what is chosen, in place of fields and buttons.
+const LOCKED: &str = "PARTS { pointer-events: none !important }
+PARTS:is(textarea, input, select), PARTS :is(textarea, input, select) { appearance: none; border-color: transparent !important; box-shadow: none !important; background: none !important }
+PARTS:is(button, label, .tools, .new-caption, .gallery, .rung-tools), PARTS :is(a, button, .choice:not(:has(:checked))):not([aria-current], [aria-pressed=true]) { display: none !important }
+PARTS .choice span { border-color: transparent !important }
+";
 /// Events that bring pictures, wherever on the page they happen.
 const DROP_EVENTS: [&str; 2] = ["drop", "paste"];
 
@@ -32,7 +38,10 @@ fn parts(control: PageControl) -> &'static str {
         PageControl::Classes => ".class-controls",
         PageControl::Corruption => ".corruption fieldset",
         PageControl::Numbers => {
-            ".numbers, .wall-panel, .number, .finding, .halo, .bar, .track, .pair > *, .marginal, .dispute, .step, .place"
+            // Sorting, the files and the command tell the order or the numbers, too.
+            ".numbers, .wall-panel, .number, [data-value], .finding, .halo, .bar, .track, .axis, .pair, .marginal, .ball, \
+                .spreads, .dispute, .step, .place, .details, .shares, .measured, .formula, .twin, .answer, .feet, \
+                .ball-beside figcaption, .sort, .sort-by, .sort-row, .export"
         }
         PageControl::Prose => ".prose",
         PageControl::Export => ".export, .save",
@@ -65,7 +74,8 @@ pub(crate) fn Prepared() -> impl IntoView {
             };
             rule(hidden_parts(control), style)
         });
-        let locked = unusable(locks).map(|control| rule(parts(control), "pointer-events: none"));
+        let locked = unusable(locks)
+            .map(|control| LOCKED.replace("PARTS", &format!(":is({})", parts(control))));
         hidden.chain(locked).collect::<String>()
     };
     let words = move || {
@@ -83,7 +93,7 @@ pub(crate) fn Prepared() -> impl IntoView {
     view! { <style>{styles}</style>{words} }
 }
 
-/// Keeps locked and hidden controls from being used by keys, by assistive programs, or by what is dropped on the page.
+/// Keeps locked and hidden controls from being focused, from being used by keys, by assistive programs, or by what is dropped on the page.
 pub(crate) fn keep(page: PageState) {
     for name in USES {
         browser::intercept(name, move |event| {
@@ -92,6 +102,15 @@ pub(crate) fn keep(page: PageState) {
             }
         });
     }
+    browser::intercept("focusin", move |event| {
+        let field = event
+            .target()
+            .and_then(|field| field.dyn_into::<HtmlElement>().ok());
+        if let Some(field) = field.filter(|_| uses_a_locked_control(page, event)) {
+            // What cannot be typed in takes no cursor; the next Tab goes on from here.
+            field.blur().ok();
+        }
+    });
     for name in DROP_EVENTS {
         browser::intercept(name, move |event| {
             let access = page

@@ -50,6 +50,8 @@ pub(crate) struct PictureFile {
     pub(crate) url: String,
     pub(crate) alt: String,
     pub(crate) credit: Option<Credit>,
+    /// The file itself, of a visitor's own picture.
+    pub(crate) bytes: Option<Arc<Vec<u8>>>,
     pub(crate) state: PictureState,
 }
 

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::explorer::{
     CaptionView, Compared, Cosines, Drawing, ExplorerState, Extent, GeneratedAnswers,
-    GeneratedRequest, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache,
+    GeneratedRequest, History, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache,
     ReadingRequest, Readings, ScoreRequest, Snapshot, View, World,
 };
 use crate::numerics::Family;
@@ -90,6 +90,10 @@ pub(crate) struct PageState {
     /// The view and the locks of the link that a teacher prepares.
     pub(crate) prepared: RwSignal<(View, Locks)>,
     pub(crate) client: StoredValue<Client, LocalStorage>,
+    /// What can be undone.
+    pub(crate) history: RwSignal<History>,
+    /// The visitor's own pictures that were taken off last, for those who want them back.
+    pub(crate) taken_off: StoredValue<Vec<(String, PictureFile)>>,
     /// How many pictures of the visitor's own were added.
     pub(crate) n_own: StoredValue<u64>,
 }
@@ -166,6 +170,8 @@ impl PageState {
             before_tour: RwSignal::new(None),
             prepared: RwSignal::default(),
             client: StoredValue::new_local(client_of(slot)),
+            history: RwSignal::default(),
+            taken_off: StoredValue::default(),
             n_own: StoredValue::new(0),
         };
         slot.set_value(Some(page));

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, HaloMark, caption_note, halo_text, percent,
+    CaptionView, Direction, ExplorerState, HaloMark, History, caption_note, halo_text, percent,
     share_of_pictures, three_significant, tokens_note,
 };
 use crate::ui::page::state::PageState;
@@ -91,7 +91,7 @@ fn CaptionTools(key: u64, text: Memo<String>) -> impl IntoView {
     };
     let sort = Callback::new(move |()| page.sort_pictures(key));
     let shift = move |direction| Callback::new(move |()| page.move_caption(key, direction));
-    let remove = Callback::new(move |()| page.state.update(|state| state.remove_caption(key)));
+    let remove = Callback::new(move |()| page.remove_caption(key));
     view! {
         <span class="tools">
             {button("sort-row", "⇆", "Sort the pictures by this row", sort)}
@@ -171,6 +171,10 @@ pub(crate) fn NewCaption() -> impl IntoView {
             <Show when=lacks_examples>
                 <button type="button" class="quiet" on:click=add_examples>"+ the examples"</button>
             </Show>
+            <button
+                type="button" class="quiet" title="Ctrl+Z" hidden=move || page.history.with(History::is_empty)
+                on:click=move |_| page.undo()
+            >"undo"</button>
         </p>
     }
 }

@@ -10,8 +10,10 @@ const MEASURES: [(Measure, &str); 2] = [
     (Measure::Likelihood, "likelihood"),
     (Measure::Cosine, "encoder’s cosine"),
 ];
-const BESIDE: [(SecondNumber, &str); 3] = [
+const BESIDE: [(SecondNumber, &str); 5] = [
+    (SecondNumber::None, "nothing"),
     (SecondNumber::Posterior, "share"),
+    (SecondNumber::Nats, "nats"),
     (SecondNumber::Cosine, "cosine"),
     (SecondNumber::LogDensity, "log-density"),
 ];
@@ -22,14 +24,32 @@ pub(crate) fn Controls() -> impl IntoView {
     let page = expect_context::<PageState>();
     view! {
         <div class="controls">
-            <p class="invitation">"Change one word."</p>
-            <div class="readings" hidden=move || page.is_bare.get()>
-                <FamilyChoice/>
-                {choices("measure", "Bars show", MEASURES, |state| &mut state.measure)}
-                {choices("beside", "Also show", BESIDE, |state| &mut state.beside)}
-            </div>
+            <p class="invitation">
+                "Change one word."<span class="meaning" hidden=move || page.is_bare.get()>
+                    " "<i>"κ"</i>" says how specific a caption is: the higher, the fewer pictures it fits."
+                </span>
+            </p>
+            <details class="readings" open=page.state.with_untracked(is_unusual) hidden=move || page.is_bare.get()>
+                <summary>"More numbers"</summary>
+                <div>
+                    {choices("measure", "Bars show", MEASURES, |state| &mut state.measure)}
+                    {choices("beside", "Also show", BESIDE, |state| &mut state.beside)}
+                    <FamilyChoice/>
+                </div>
+            </details>
         </div>
     }
+}
+
+/// Whether the answers are read otherwise than at first, which should be seen.
+fn is_unusual(state: &ExplorerState) -> bool {
+    let read = |state: &ExplorerState| (state.family, state.measure, state.beside);
+    read(state)
+        != (
+            Family::VonMisesFisher,
+            Measure::default(),
+            SecondNumber::default(),
+        )
 }
 
 /// The distribution whose numbers are shown, in every view.
@@ -49,16 +69,39 @@ pub(crate) fn choices<T: Copy + PartialEq + Send + Sync + 'static>(
     field: fn(&mut ExplorerState) -> &mut T,
 ) -> AnyView {
     let page = expect_context::<PageState>();
-    let chosen = Memo::new(move |_| *field(&mut page.state.get()));
-    let choice = |(value, name)| {
-        let choose = move |_| page.state.update(|state| *field(state) = value);
+    let (values, names): (Vec<T>, Vec<&'static str>) = options.into_iter().unzip();
+    let values = StoredValue::new(values);
+    let chosen = Memo::new(move |_| {
+        let now = *field(&mut page.state.get());
+        values.with_value(|values| values.iter().position(|value| *value == now).unwrap_or(0))
+    });
+    let choose = Callback::new(move |i: usize| {
+        if let Some(value) = values.with_value(|values| values.get(i).copied()) {
+            page.state.update(|state| *field(state) = value);
+        }
+    });
+    radio_buttons(group, legend, names, chosen.into(), choose)
+}
+
+/// Compiled once, and not for each kind of value.
+fn radio_buttons(
+    group: &'static str,
+    legend: &'static str,
+    names: Vec<&'static str>,
+    chosen: Signal<usize>,
+    choose: Callback<usize>,
+) -> AnyView {
+    let choice = |(i, name): (usize, &'static str)| {
         view! {
             <label class="choice">
-                <input type="radio" name=group value=name prop:checked=move || chosen.get() == value on:change=choose/>
+                <input
+                    type="radio" name=group value=name prop:checked=move || chosen.get() == i
+                    on:change=move |_| choose.run(i)
+                />
                 <span>{name}</span>
             </label>
         }
     };
-    let choices = options.into_iter().map(choice).collect_view();
+    let choices = names.into_iter().enumerate().map(choice).collect_view();
     view! { <fieldset class=format!("choices {group}")><legend>{legend}</legend>{choices}</fieldset> }.into_any()
 }

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Event, LoadedModel, Snapshot, file_size};
+use crate::explorer::{Event, Snapshot, file_size};
 use crate::protocol::Progress;
-use crate::ui::model_panel::{ModelButton, ModelPanel, stage_name};
+use crate::ui::model_panel::{ModelButton, ModelPanel, engine_name, stage_name};
 use crate::ui::page::state::{EngineState, PageState};
 use crate::ui::panels::worlds::WorldChoice;
 
@@ -57,7 +57,10 @@ fn engine_text(page: PageState) -> String {
     page.engine.with(|engine| match engine {
         EngineState::Starting => format!("{shown}the model is being loaded"),
         EngineState::Loading(progress) => format!("{shown}{}", progress_text(progress)),
-        EngineState::Ready(card) => card_text(card, &page.choice.get()),
+        EngineState::Ready(card) => {
+            let engine = engine_name(card);
+            format!("{} · on the {engine} · nothing is uploaded", card.title())
+        }
         EngineState::Stopped(reason) => format!("{shown}no engine runs: {reason}"),
         EngineState::Waits => {
             format!("{shown}loading the model stopped this page before, so it waits")
@@ -79,23 +82,4 @@ fn progress_text(progress: &Progress) -> String {
     let [loaded, total] = [progress.loaded_bytes, progress.stage_end_bytes].map(file_size);
     let stage = stage_name(progress.stage);
     format!("loading the {stage}, {loaded} of {total}")
-}
-
-fn card_text(card: &LoadedModel, choice: &str) -> String {
-    let engine = if card.engine() == "gpu" { "GPU" } else { "CPU" };
-    let why = if choice.is_empty() {
-        String::new()
-    } else {
-        format!(" ({choice})")
-    };
-    let checked = if card.is_checked() {
-        " · checked on this device"
-    } else {
-        ""
-    };
-    format!(
-        "{} · on the {engine}, {}{why}{checked} · nothing is uploaded",
-        card.title(),
-        card.device()
-    )
 }

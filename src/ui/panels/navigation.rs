@@ -1,6 +1,7 @@
 //! The way from view to view, each with an address of its own.
 
 use leptos::ev::MouseEvent;
+use leptos::html::Nav;
 use leptos::prelude::*;
 
 use crate::explorer::{View, encode, encode_view};
@@ -26,7 +27,16 @@ pub(crate) fn Navigation() -> impl IntoView {
             </div>
         }
     };
-    view! { <nav class="views" aria-label="Views">{groups.into_iter().map(group).collect_view()}</nav> }
+    let page = expect_context::<PageState>();
+    let views = NodeRef::<Nav>::new();
+    // On a phone the row scrolls sideways.
+    Effect::new(move |_| {
+        let view = page.state.with(|state| state.view);
+        if let Some(views) = views.get() {
+            browser::bring_to_middle(&views, &format!("[data-to={}]", view.slug()));
+        }
+    });
+    view! { <nav node_ref=views class="views" aria-label="Views">{groups.into_iter().map(group).collect_view()}</nav> }
 }
 
 /// A link that carries the whole page; a plain click stays on it and keeps the visitor's own pictures.

@@ -7,8 +7,8 @@ use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
 use crate::explorer::{
-    CosineView, Cosines, Measure, PairView, Readings, Standing, beside_text, best_text, nats_text,
-    rank_text, three_significant,
+    CosineView, Cosines, Measure, PairView, Readings, Standing, beside_text, best_text,
+    likelier_text, rank_text, three_significant,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
@@ -77,13 +77,13 @@ impl Pair {
         of_view.or_else(|| self.bare_cosine())
     }
 
-    fn shown(self) -> String {
+    /// What the cell says first, and the words after it.
+    fn shown(self) -> (String, &'static str) {
         let is_likelihood = self.measure.get() == Measure::Likelihood;
-        let nats = |view: &PairView| nats_text(view.nats, view.is_near_zero);
-        let of_view = || self.view.with(|view| view.as_ref().map(nats));
-        let nats = is_likelihood.then(of_view).flatten();
-        let other = || self.measured().map(three_significant);
-        nats.or_else(other).unwrap_or_else(|| "–".to_owned())
+        let of_view = || self.view.with(|view| view.as_ref().map(likelier_text));
+        let likelier = is_likelihood.then(of_view).flatten();
+        let other = || three_significant(self.measured().unwrap_or(f64::NAN));
+        likelier.unwrap_or_else(|| (other(), ""))
     }
 
     /// The number in full, once it belongs to the text.
@@ -91,6 +91,13 @@ impl Pair {
         let number = self.nats().or_else(|| self.bare_cosine());
         let number = number.filter(|_| self.is_current.get());
         number.map(|number| number.to_string())
+    }
+
+    /// The number as it is read aloud.
+    fn described(self) -> Option<String> {
+        let nats = |nats| format!("{} nats", three_significant(nats));
+        let cosine = || self.bare_cosine().map(three_significant);
+        self.nats().map(nats).or_else(cosine)
     }
 
     fn beside(self) -> Option<String> {
@@ -159,10 +166,7 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
     let field = move || {
         if page.is_bare.get() { "cosine" } else { "nats" }
     };
-    let unit = move || match pair.measure.get() {
-        Measure::Likelihood => " nats",
-        Measure::Cosine => "",
-    };
+    let shown = Memo::new(move |_| pair.shown());
     // One line has room for one of the two.
     let best_of = move || Some(best_text(pair.standing())).filter(|_| pair.moved().is_empty());
     view! {
@@ -172,11 +176,11 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             class:best=move || pair.is_best() class:pointed=move || is_pointed.get()
             tabindex=move || if pair.is_touched.get() { "0" } else { "-1" }
             data-field=field data-image=image data-caption=move || text.get()
-            data-value=move || pair.exact() title=move || pair.exact()
+            data-value=move || pair.exact() title=move || pair.exact() aria-description=move || pair.exact().and(pair.described())
             on:click=move |_| pair.touch() on:focus=move |_| pair.touch() on:keydown=walk
             on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >
-            <span class="nats">{move || pair.shown()}<span class="hidden">{unit}</span></span>
+            <span class="nats">{move || shown.get().0}</span>" "<span class="likelier">{move || shown.get().1}</span>
             {plot::bar(move || pair.measured(), move || page.extent())}
             <span class="beside">{move || pair.beside()}</span>
             <span class="best-of">{best_of}<span class="moved" data-field="moved">{move || pair.moved()}</span></span>

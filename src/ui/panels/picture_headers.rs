@@ -3,7 +3,7 @@
 use leptos::html::Th;
 use leptos::prelude::*;
 
-use crate::explorer::{OWN, measure_text};
+use crate::explorer::{Extent, OWN, measure_text, round_number};
 use crate::ui::dom::browser;
 use crate::ui::page::file_input;
 use crate::ui::page::pictures::{PictureFile, PictureState};
@@ -72,7 +72,18 @@ fn PictureHeader(id: String) -> impl IntoView {
         }
         None => view! { <span class="unread">{waiting}</span> }.into_any(),
     };
-    let column = brought_into_view(id, file);
+    let column = brought_into_view(page, id, file);
+    let remove = move |column: &NodeRef<Th>| {
+        // The next column's picture, or the place for another one, takes the focus.
+        if let Some(next) = column
+            .get_untracked()
+            .and_then(|column| column.next_element_sibling())
+        {
+            browser::focus_first(&next);
+        }
+        page.keep_step(None);
+        page.take_off(&id.get_value());
+    };
     let unfamiliar = move || page.world.get().unfamiliar_picture();
     view! {
         <th
@@ -91,14 +102,18 @@ fn PictureHeader(id: String) -> impl IntoView {
             >"⇅"</button>
             <button
                 type="button" class="remove" aria-label=move || format!("Remove the picture: {}", alt())
-                on:click=move |_| page.remove_picture(&id.get_value())
+                on:click=move |_| remove(&column)
             >"×"</button>
         </th>
     }
 }
 
-/// The node of a column; the column of a visitor's new picture is brought into view.
-fn brought_into_view(id: StoredValue<String>, file: Memo<Option<PictureFile>>) -> NodeRef<Th> {
+/// The node of a column; that of a picture that the visitor adds is brought into view.
+fn brought_into_view(
+    page: PageState,
+    id: StoredValue<String>,
+    file: Memo<Option<PictureFile>>,
+) -> NodeRef<Th> {
     let column = NodeRef::<Th>::new();
     Effect::new(move |_| {
         let is_unread = file.with_untracked(|file| {
@@ -106,8 +121,15 @@ fn brought_into_view(id: StoredValue<String>, file: Memo<Option<PictureFile>>) -
             file.is_none_or(|file| file.state == PictureState::Unread)
         });
         let is_own = id.with_value(|id| id.starts_with(OWN));
-        if let Some(column) = column.get().filter(|_| is_own && is_unread) {
+        let is_added = page.history.with_untracked(|history| !history.is_empty());
+        let Some(column) = column.get() else { return };
+        if is_own && is_unread {
             browser::bring_into_view(&column);
+        } else if is_added {
+            // Beneath the gallery the page stays as it is scrolled; new columns stand at the end.
+            for row in [".matrix", ".heads"] {
+                browser::scroll_to_end(&column, row);
+            }
         }
     });
     column
@@ -136,10 +158,14 @@ pub(crate) fn Axis() -> impl IntoView {
     let ids = page.pictures();
     let extent = move || page.extent();
     let ends = move || format!("from {} to {}", extent().lowest, extent().highest);
+    let cut = move || {
+        let Extent { lowest, is_cut, .. } = extent();
+        is_cut.then(|| format!("; dashed bars go on below {}", round_number(lowest)))
+    };
     view! {
         <tr role="row" class="feet">
             <th role="rowheader" class="caption"><span class="hidden">"Scale"</span></th>
-            <td role="gridcell" class="numbers">{move || measure_text(page.measure())}</td>
+            <td role="gridcell" class="numbers">{move || measure_text(page.measure())}{cut}</td>
             <For each=move || ids.get() key=Clone::clone let:id>
                 <td role="gridcell" class="pair" class:chosen=move || page.is_chosen(&id)>
                     {plot::axis(extent)}

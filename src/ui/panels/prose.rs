@@ -13,16 +13,15 @@ Words that fit many pictures leave much open. The model gives each caption not o
 on a sphere. *κ*, the *concentration*, says how tight it is: a specific caption stands as a sharp point of light, a
 vague one lies out of focus.
 
-A bar says how much better the caption predicts the picture than a blind guess would, in *nats*. Zero is no
-better. One nat more makes the picture 2.7 times as likely. Shares weigh nats by the model’s own *τ*, as it says beside
-them.
+A cell says how many times likelier the caption makes the picture than a blind guess does, and its bar says the same in
+*nats*, which add where times multiply. What one nat counts is the model’s own *τ*, as it says beside the shares.
 
 # What it is not
 *κ* is not the model’s confidence, and not whether the caption is true. It measures what the words leave open, as
 far as this model’s eyes can tell pictures apart.
 
-The zero of the nats is set by training only within about one nat, so smaller numbers are “≈ 0”, and captions as near
-as that to each other are a tie. A caption that the model cannot read has a dashed outline and is compared with nothing.";
+The zero of the nats is set by training only within about one nat, so within that a picture is “no likelier”, and
+captions as near as that to each other are a tie. A caption that the model cannot read has a dashed outline and is compared with nothing.";
 const SCENES: &str = "
 It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and
 the page says that its numbers mean little.";
@@ -35,7 +34,7 @@ how many pictures fit a caption there, so its numbers can be compared with one a
 const PRIVATE: &str = "
 Your captions and pictures stay on this machine. Captions are kept in the address after the “#”, which is never
 sent, so a link or a reload brings this page back. Alt with ↑ or ↓ moves a caption; arrow keys walk through the
-cells.";
+cells; Ctrl+Z takes back the last twenty steps.";
 
 /// Three short texts below the matrix.
 #[component]

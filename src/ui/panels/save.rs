@@ -4,9 +4,9 @@ use leptos::html::Main;
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::data_address;
+use crate::explorer::{data_address, encode, family_name};
 use crate::ui::dom::{browser, canvas, svg};
-use crate::ui::page::state::PageState;
+use crate::ui::page::state::{EngineState, PageState};
 
 /// Pixels along a PNG's side for each pixel on the page, so that print stays sharp.
 const SHARPNESS: f64 = 2.0;
@@ -15,7 +15,20 @@ const SHARPNESS: f64 = 2.0;
 #[component]
 pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let drawn = move || of.get_untracked().and_then(|place| svg::draw(&place));
+    let drawn = move || {
+        let place = of.get_untracked()?;
+        // Of the view that the page opens with only the matrix.
+        let matrix = place.query_selector(".work").ok().flatten();
+        let model = page.engine.with_untracked(|engine| match engine {
+            EngineState::Ready(model) => model.title().to_owned(),
+            _ => String::new(),
+        });
+        let (law, link) = page
+            .state
+            .with_untracked(|state| (family_name(state.family), encode(state)));
+        let notes = format!("{model} · {law}\n{}", browser::address_with(&link));
+        svg::draw(matrix.as_ref().unwrap_or(&place), &browser::title(), &notes)
+    };
     let name = move |ending: &str| {
         format!(
             "kappascope-{}.{ending}",

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    Extent, KeyedCaption, formula, formula_with_numbers, percent, share_text, three_significant,
+    Extent, KeyedCaption, formula, formula_with_numbers, percent, share_text, two_decimals,
 };
 use crate::ui::page::pictures::{Credit, PictureState};
 use crate::ui::page::state::PageState;
@@ -12,12 +12,13 @@ use crate::ui::plot;
 
 const WITHOUT_NONE: &str =
     "The shares always sum to 100 %, even when no caption fits. The nats say whether any does.";
-const WITH_NONE: &str = "“None of these” has 0 nats for every picture: it is what knowing nothing predicts. That zero \
-    is set by training only within about one nat.";
+const WITH_NONE: &str =
+    "“None of these” has 0 nats for every picture: it is the blind guess itself.";
 /// The scale of shares.
 const WHOLE: Extent = Extent {
     lowest: 0.0,
     highest: 1.0,
+    is_cut: false,
 };
 
 /// The chosen picture, large, with each caption's share; and the numbers of the pair that was touched.
@@ -158,7 +159,7 @@ fn Details(id: Memo<Option<String>>) -> impl IntoView {
         view! {
             <div>
                 <dt>{name}</dt>
-                <dd data-field=field data-value=exact.clone() title=exact>{three_significant(value)}</dd>
+                <dd data-field=field data-value=exact.clone() title=exact>{two_decimals(value)}</dd>
             </div>
         }
     };

@@ -21,14 +21,20 @@ const SUITE: &str = "./evidence/scenes";
 const FIGURES: [(&str, &str); 4] = [
     (
         "recall-by-level",
-        "Recall against ten levels of uncertainty, each method a line",
+        "Share of queries whose answer came first, over ten levels of uncertainty: a method whose line falls knows where it fails",
     ),
-    ("ablation", "The same for variants of AsymVLM"),
+    (
+        "ablation",
+        "The same where κ is the caption’s (AsymVLM), the picture’s (image), both sides’ (SymVLM), or the spread is a Gaussian",
+    ),
     (
         "hierarchy",
-        "Uncertainty and recall along the levels of a hierarchy",
+        "From the vaguest level of captions to the fullest: 1/κ, and nats of the caption’s own picture; at the right 1/κ by number of tokens",
     ),
-    ("tokens", "Number of tokens against uncertainty"),
+    (
+        "tokens",
+        "1/κ by number of tokens, and by the bits that the words say",
+    ),
 ];
 
 /// The view: one table a question, and the command that repeats them.
@@ -150,7 +156,9 @@ fn EveryMethod() -> impl IntoView {
             <h2 id="suite-title">"How do other methods do?"</h2>
             {found}
             <p class="aside">
-                "Every method was fitted to the features of the scenes’ model. "
+                "Every method was fitted to the features of the scenes’ model; those with an asterisk as the paper of AsymVLM "
+                "adapts them, with means that stay as they are. AsymVLM gives captions a spread, AsymVLM(image) pictures, "
+                "SymVLM both, and Determ. FT neither; vMF and PS are the two distributions. "
                 <a href=format!("{SUITE}/report.md")>"The whole report"</a>" says which of the paper’s findings hold here; "
                 <a href=format!("{SUITE}/results.json")>"all numbers"</a>". To repeat it: "
                 <code>"cargo run --release -- embed --out runs/features && cargo run --release -- reproduce --features runs/features --out runs/evidence"</code>

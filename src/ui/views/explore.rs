@@ -56,7 +56,7 @@ fn Matrix() -> impl IntoView {
         >
             <Controls/>
             <div class="matrix" class:many=is_many>
-                <table role="grid" aria-label="Evidence over a blind guess (nats), for each caption and each picture">
+                <table role="grid" aria-label="How much likelier than a blind guess each caption makes each picture">
                     <thead role="rowgroup"><PictureHeaders/></thead>
                     <tbody role="rowgroup">
                         <For each=move || keys.get() key=|key| *key let:key><CaptionRow key=key/></For>

@@ -80,11 +80,13 @@ fn LadderChoice() -> impl IntoView {
     let choose = move |value: String| {
         let at: Option<usize> = value.parse().ok();
         if let Some(built_in) = at.and_then(|i| BUILT_IN_LADDERS.get(i)) {
+            page.keep_step(None);
             page.state
                 .update(|state| state.ladder = Rungs::new(built_in.rungs.iter().copied()));
         }
     };
     let take_captions = move |_| {
+        page.keep_step(None);
         page.state.update(|state| {
             let (_, captions) = state.askable();
             state.ladder = Rungs::new(captions.iter().map(String::as_str));
@@ -205,6 +207,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
     });
     let number = move || place.get().map_or(0, |place| place + 1);
     let shift = move |direction| {
+        page.keep_step(None);
         let moved = page
             .state
             .try_update(|state| state.ladder.move_by_one(key, direction));
@@ -214,7 +217,15 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
             browser::keep_focus();
         }
     };
-    let remove = move || page.state.update(|state| state.ladder.remove(key));
+    let remove = move || {
+        page.keep_step(None);
+        page.state.update(|state| state.ladder.remove(key));
+    };
+    let edit = move |text| {
+        // Rungs and captions have keys of their own.
+        page.keep_step(Some(u64::MAX - key));
+        page.state.update(|state| state.ladder.edit(key, text));
+    };
     let speak = move |_| {
         let words = rung.with_untracked(|rung| rung.as_ref().map(rung_text));
         page.spoken.set(words.unwrap_or_default());
@@ -228,7 +239,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
         <span class="typed">
             <LineField
                 key=key cursor=cursor text=text
-                edit=move |text| page.state.update(|state| state.ladder.edit(key, text))
+                edit=edit
                 add=move || add(page, cursor)
                 shift=shift
                 attr:class="words" attr:placeholder="say more than above"
@@ -258,6 +269,7 @@ fn NewRung() -> impl IntoView {
 
 /// Adds a rung below the last and puts the cursor into it.
 fn add(page: PageState, cursor: Cursor) {
+    page.keep_step(None);
     let key = page.state.try_update(|state| state.ladder.add(""));
     match key.flatten() {
         Some(key) => cursor.send(key),

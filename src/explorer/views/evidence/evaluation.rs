@@ -236,6 +236,7 @@ fn attributes(found: &FamilyEvaluation) -> EvidenceTable {
 pub(crate) const UNIT: Extent = Extent {
     lowest: 0.0,
     highest: 1.0,
+    is_cut: false,
 };
 
 /// A table of numbers without a spread.
@@ -280,6 +281,7 @@ impl EvidenceTable {
                 Some(scale) => Extent {
                     lowest: scale.lowest.min(own.lowest),
                     highest: scale.highest.max(own.highest),
+                    is_cut: false,
                 },
                 None => own,
             }

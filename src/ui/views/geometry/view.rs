@@ -35,8 +35,8 @@ slider and watch the curve walk to the middle.
 
 # κ and τκ
 Training compares likelihoods after multiplying them by *τ*, so pictures only fix the two together. *τκ* is the
-spread that fits how far pictures really stand; it is a picture of scale and no evidence, and all nats on this page
-use *κ* alone.";
+spread that fits how far pictures really stand; it is a picture of scale and no evidence. All nats on this page use *κ*
+alone; “times likelier” and shares weigh them by *τ*.";
 
 /// The view: a caption, its spreads, the dimension, and what they say.
 #[component]

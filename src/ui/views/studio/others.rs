@@ -100,6 +100,7 @@ fn Other(i: usize, drawing: Drawing) -> impl IntoView {
     });
     let label = format!("Take scene {} into the studio", i + 1);
     let take = move |_| {
+        page.keep_step(None);
         page.state.update(|state| state.drawing = drawing.clone());
     };
     view! {

@@ -16,6 +16,8 @@ use crate::ui::page::state::PageState;
 const SIDE: u32 = 256;
 /// Thousandths of the side that an arrow key moves an object; ten times as many with Shift.
 const STEP: i16 = 10;
+/// Where the keys that move the first shape are in the history of the page: no caption's key is as great.
+const MOVED: u64 = 1 << 32;
 
 /// The canvas and its handles.
 #[component]
@@ -71,6 +73,7 @@ fn Handle(
     };
     let grab = move |event: PointerEvent| {
         chosen.set(i);
+        page.keep_step(None);
         is_dragged.set(true);
         let handle = event
             .target()
@@ -92,6 +95,7 @@ fn Handle(
     let on_key = move |event: KeyboardEvent| {
         if let Some((dx, dy)) = step(&event) {
             event.prevent_default();
+            page.keep_step(Some(MOVED + i as u64));
             page.state.update(|state| state.drawing.shift(i, dx, dy));
         }
     };

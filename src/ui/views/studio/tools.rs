@@ -16,12 +16,14 @@ pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
     let is_full = move || n_objects() >= MAX_OBJECTS;
     let is_single = move || n_objects() < 2;
     let add = move |_| {
+        page.keep_step(None);
         let added = page.state.try_update(|state| state.drawing.add());
         if let Some(Some(i)) = added {
             chosen.set(i);
         }
     };
     let remove = move |_| {
+        page.keep_step(None);
         page.state
             .update(|state| _ = state.drawing.remove(chosen.get_untracked()));
         chosen.set(chosen.get_untracked().min(n_objects() - 1));
@@ -73,6 +75,7 @@ fn property<T: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static>(
             .unwrap_or(0)
     });
     let choose = Callback::new(move |i: usize| {
+        page.keep_step(None);
         page.state.update(|state| {
             let field = field(&mut state.drawing, chosen.get_untracked());
             if let (Some(field), Some(value)) = (field, all.get(i)) {

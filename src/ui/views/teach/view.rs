@@ -85,6 +85,8 @@ fn Own() -> impl IntoView {
         page.prepared
             .update(|(view, _)| *view = View::ALL.get(i).copied().unwrap_or_default());
     };
+    let size = move || page.state.with(|state| usize::from(state.is_big));
+    let resize = move |i: usize| page.state.update(|state| state.is_big = i > 0);
     view! {
         <section>
             <h3>"A page of your own"</h3>
@@ -96,6 +98,10 @@ fn Own() -> impl IntoView {
                 <Select
                     id="prepared-view" label="It opens at" names=views value=Signal::derive(at)
                     on_choose=Callback::new(open)
+                />
+                <Select
+                    id="big" label="Size of type" names=vec!["usual".into(), "for a projector".into()]
+                    value=Signal::derive(size) on_choose=Callback::new(resize)
                 />
                 {PageControl::ALL.map(|control| view! { <Lock control=control/> }).collect_view()}
             </div>

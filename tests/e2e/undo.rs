@@ -1,0 +1,40 @@
+//! Steps that the visitor takes back.
+
+mod built_page {
+    use serde_json::json;
+
+    use crate::harness::{ANSWERING, Browser, Server, open_ready};
+
+    const CONTROL_Z: &str = "\u{E009}z\u{E000}";
+    const CAPTIONS: &str = "return [...document.querySelectorAll('tr[data-caption]')].map(row => row.dataset.caption).join() === arguments[0]";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_removed_caption_leaves_the_cursor_beside_it_and_comes_back() {
+        let (server, browser) = (Server::start(), Browser::with_mouse());
+        let address = "?backend=cpu#v=1&c=a%20star&c=a%20moon&c=a%20ring&g=lone-red-star";
+        open_ready(&browser, &server.address(address));
+        let remove = "document.querySelector('[data-caption=\"a moon\"] .remove-row').click()";
+        browser.run(remove, &[]);
+        let beside = "return document.activeElement.matches('textarea') && document.activeElement.value === 'a ring'
+            && document.querySelector('#spoken').innerText.includes('a moon')";
+        browser.wait_for("the cursor in the next caption", ANSWERING, beside, &[]);
+        browser.press(":focus", CONTROL_Z);
+        let all = json!("a star,a moon,a ring");
+        browser.wait_for("the caption back", ANSWERING, CAPTIONS, &[all]);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_picture_that_was_taken_off_comes_back() {
+        let (server, browser) = (Server::start(), Browser::with_mouse());
+        let address = "?backend=cpu#v=1&c=a%20star&g=lone-red-star&g=red-circles";
+        open_ready(&browser, &server.address(address));
+        browser.run("document.querySelector('.picture .remove').click()", &[]);
+        let pictures = "return document.querySelectorAll('td.pair[data-image][data-value]').length === arguments[0]
+            && document.activeElement !== document.body";
+        browser.wait_for("one picture and a focus", ANSWERING, pictures, &[json!(1)]);
+        browser.press(":focus", CONTROL_Z);
+        browser.wait_for("both pictures", ANSWERING, pictures, &[json!(2)]);
+    }
+}
