@@ -220,15 +220,15 @@ mod built_page {
             json!(["none", "none", "none", "none"]),
             "what is hidden"
         );
-        browser.press(".row textarea", "x");
         let use_them = "const field = document.querySelector('.row textarea');
+            field.focus();
             document.querySelector('fieldset.distribution input[value^=power]').click();
-            return [field.value, document.querySelector('fieldset.distribution input:checked').value]";
+            return [document.activeElement === field, field.value, document.querySelector('fieldset.distribution input:checked').value]";
         let now = browser.run(use_them, &[]);
         assert_eq!(
             now,
-            json!(["a red star", "von Mises–Fisher"]),
-            "what is locked"
+            json!([false, "a red star", "von Mises–Fisher"]),
+            "what is locked takes no cursor"
         );
     }
 
