@@ -42,21 +42,19 @@ impl Extent {
         }
     }
 
-    /// An interval whose width goes to the values above zero, with room for `least` at the least: nearly all that does
-    /// not fit is far below zero, and bars as long as that would leave no room for those that matter.
-    pub fn above_zero(values: impl Iterator<Item = f64> + Clone, least: f64) -> Self {
-        let above = values.clone().filter(|value| *value > 0.0);
-        let Self { highest, .. } = Self::of(above.chain([least]));
-        let lowest = -highest / FAVOUR;
-        let below = values.filter(|value| value.is_finite());
-        let lowest_value = below.fold(0.0, f64::min);
-        if lowest_value >= 0.0 {
-            return Self::of([highest]);
-        }
+    /// An interval whose width goes to the values above zero, with room for `least` and for no more than `most`: nearly
+    /// all that does not fit is far below zero, and bars as long as that would leave no room for those that matter.
+    pub fn above_zero(values: impl Iterator<Item = f64>, [least, most]: [f64; 2]) -> Self {
+        let finite = values.filter(|value| value.is_finite());
+        let (low, high) = finite.fold((0.0_f64, least), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        let Self { highest, .. } = Self::of([high.min(most)]);
+        let lowest = if low < 0.0 { -highest / FAVOUR } else { 0.0 };
         Self {
             lowest,
             highest,
-            is_cut: lowest_value < lowest,
+            is_cut: low < lowest,
         }
     }
 
@@ -88,15 +86,15 @@ mod tests {
 
     #[test]
     fn what_is_above_zero_has_most_of_the_width() {
-        let extent = Extent::above_zero([-224.2, 117.1, 20.2].into_iter(), 22.4);
+        let extent = Extent::above_zero([-224.2, 117.1, 20.2].into_iter(), [22.4, 67.2]);
         let ends = [extent.lowest, extent.highest];
-        assert_eq!(ends, [-30.0, 150.0], "the far negative is cut off");
+        assert_eq!(ends, [-16.0, 80.0], "the far ends are cut off");
         assert!(extent.is_cut, "and that is said: {extent:?}");
-        let extent = Extent::above_zero([-0.1, 0.3].into_iter(), 22.4);
+        let extent = Extent::above_zero([-0.1, 0.3].into_iter(), [22.4, 67.2]);
         let ends = [extent.lowest, extent.highest];
         assert_eq!(ends, [-6.0, 30.0], "little evidence is a short bar");
         assert!(!extent.is_cut, "nothing is cut off: {extent:?}");
-        let extent = Extent::above_zero([0.5, 8.0].into_iter(), 1.0);
+        let extent = Extent::above_zero([0.5, 8.0].into_iter(), [1.0, 9.0]);
         assert_eq!(extent.lowest, 0.0, "nothing is below zero: {extent:?}");
     }
 

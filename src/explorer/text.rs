@@ -127,7 +127,7 @@ pub fn measure_text(measure: Measure) -> &'static str {
 pub fn beside_text(pair: &PairView, beside: SecondNumber) -> String {
     match beside {
         SecondNumber::None => String::new(),
-        SecondNumber::Posterior => format!("{} of all", percent(pair.posterior)),
+        SecondNumber::Posterior => format!("share {}", percent(pair.posterior)),
         SecondNumber::Nats => format!("{} nats", two_decimals(pair.nats)),
         SecondNumber::Cosine => format!("cos {}", two_decimals(pair.cosine)),
         SecondNumber::LogDensity => format!("ln p {}", two_decimals(pair.log_density)),

@@ -220,15 +220,15 @@ mod built_page {
             json!(["none", "none", "none", "none"]),
             "what is hidden"
         );
-        browser.press(".row textarea", "x");
         let use_them = "const field = document.querySelector('.row textarea');
+            field.focus();
             document.querySelector('fieldset.distribution input[value^=power]').click();
-            return [field.value, document.querySelector('fieldset.distribution input:checked').value]";
+            return [document.activeElement === field, field.value, document.querySelector('fieldset.distribution input:checked').value]";
         let now = browser.run(use_them, &[]);
         assert_eq!(
             now,
-            json!(["a red star", "von Mises–Fisher"]),
-            "what is locked"
+            json!([false, "a red star", "von Mises–Fisher"]),
+            "what is locked takes no cursor"
         );
     }
 
@@ -238,8 +238,8 @@ mod built_page {
         let (server, browser) = (Server::start(), Browser::start());
         let address = "?backend=cpu#v=1&c=a%20red%20star&c=a%20star&g=lone-red-star&hide=numbers";
         open_ready(&browser, &server.address(address));
-        let seen = "return [...document.querySelectorAll('[data-value], [title], .formula, .export, .sort, .dispute')]
-            .filter(part => /\\d/.test(part.title + part.textContent) && getComputedStyle(part).visibility !== 'hidden')
+        let seen = "return [...document.querySelectorAll('[data-value], .formula, .export, .sort, .dispute')]
+            .filter(part => getComputedStyle(part).visibility !== 'hidden')
             .map(part => part.outerHTML.slice(0, 99))";
         for view in View::ALL {
             click(&browser, &format!("[data-to={}]", view.slug()));

@@ -8,10 +8,14 @@ use super::pair_view::{PairView, posterior};
 use super::snapshot::Snapshot;
 use crate::explorer::extent::Extent;
 use crate::explorer::measure::Measure;
+use crate::explorer::number::MOST_TIMES;
 use crate::explorer::state::ExplorerState;
 
 /// Nats of the uniform distribution itself, which stands for "none of these".
 const UNIFORM_NATS: f64 = 0.0;
+
+/// Times likelier for which the bars have room at the least.
+const LEAST_TIMES: f64 = 10.0;
 
 /// Percentile of 1/κ from which a caption is said to fit nearly any picture.
 const VAGUEST: f64 = 98.0;
@@ -52,9 +56,10 @@ impl Readings {
         let logit_scale = *snapshot.card.logit_scale.get(family);
         let values = grid.iter().flatten().map(measured);
         let extent = match state.measure {
-            // As long as ten times likelier at the least, so that noise stays short.
+            // From ten times likelier at the least, so that noise stays short, to as many times as are counted.
             Measure::Likelihood => {
-                Extent::above_zero(values, std::f64::consts::LN_10 / logit_scale)
+                let ends = [LEAST_TIMES, MOST_TIMES].map(|times| times.ln() / logit_scale);
+                Extent::above_zero(values, ends)
             }
             Measure::Cosine => Extent::of(values),
         };
@@ -121,7 +126,7 @@ impl Readings {
         let says_little = pairs().all(|(_, pair)| pair.nats.abs() <= LITTLE_NATS);
         match self.caption(key).is_some_and(is_vaguest) && is_below && says_little {
             true => {
-                "So vague that it fits nearly any picture: below zero it is not false, only others are likelier."
+                "So vague that it fits nearly any picture: “less likely” says that others are likelier, not that it is false."
             }
             false => "",
         }

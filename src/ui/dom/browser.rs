@@ -278,16 +278,17 @@ pub(crate) fn announce(name: &str) {
 
 /// Calls back at each event of the window with this name, as long as the page lives.
 pub(crate) fn listen(name: &str, on_event: impl Fn() + 'static) {
-    listen_in_phase(name, false, move |_| on_event());
+    listen_in_phase(name, false, Box::new(move |_| on_event()));
 }
 
 /// Shows the page's elements this event before they act on it, as long as the page lives.
 pub(crate) fn intercept(name: &str, on_event: impl Fn(&Event) + 'static) {
-    listen_in_phase(name, true, on_event);
+    listen_in_phase(name, true, Box::new(move |event| on_event(&event)));
 }
 
-fn listen_in_phase(name: &str, captures: bool, on_event: impl Fn(&Event) + 'static) {
-    let on_event = Closure::<dyn Fn(Event)>::new(move |event: Event| on_event(&event));
+/// Compiled once, and not for each listener.
+fn listen_in_phase(name: &str, captures: bool, on_event: Box<dyn Fn(Event)>) {
+    let on_event = Closure::wrap(on_event);
     let callback = on_event.as_ref().unchecked_ref();
     if let Some(window) = window() {
         // A window refuses no listener.

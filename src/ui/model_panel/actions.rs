@@ -148,7 +148,7 @@ pub(crate) fn load_clip(page: PageState, source: ModelSource) {
         browser::remember_text(HUB, &hub.address());
     }
     browser::remember(PAUSED, 0);
-    page.state.update(|state| state.model = ModelChoice::Clip);
+    page.change(&mut |state| state.model = ModelChoice::Clip);
     page.models.begin();
     page.supervise(Event::ChangeModel(source));
 }
@@ -205,7 +205,7 @@ pub(crate) fn given_up(page: PageState, reason: Option<String>) {
             let at_work = page.client.with_value(Client::model);
             let wanted = page.state.with_untracked(|state| state.model);
             if wanted == ModelChoice::Clip {
-                page.state.update(|state| state.model = at_work);
+                page.change(&mut |state| state.model = at_work);
             }
         }
     }
@@ -226,7 +226,7 @@ pub(crate) fn suit_clip(page: PageState) {
         .with_untracked(|state| state.has_captions(&captions))
     {
         let captions = PHOTOGRAPH_SETS[0].captions;
-        page.state.update(|state| state.replace_captions(captions));
+        page.change(&mut |state| state.replace_captions(captions));
     }
     let pictures = page.state.with_untracked(|state| state.pictures.clone());
     let of_gallery = pictures.iter().filter(|id| !id.starts_with(OWN));

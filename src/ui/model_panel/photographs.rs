@@ -13,8 +13,7 @@ pub(crate) fn PhotographSets() -> impl IntoView {
         let is_shown = move || page.state.with(|state| state.has_captions(&set.captions));
         let show = move |_| {
             page.keep_step(None);
-            page.state
-                .update(|state| state.replace_captions(set.captions));
+            page.change(&mut |state| state.replace_captions(set.captions));
         };
         view! { <button type="button" aria-pressed=move || is_shown().to_string() on:click=show>{set.name}</button> }
     };

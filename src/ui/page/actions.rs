@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, Event, History, KeyedCaption, MAX_CAPTIONS, ModelSource, OWN,
-    PagePicture,
+    CaptionView, Direction, Event, ExplorerState, History, KeyedCaption, MAX_CAPTIONS, ModelSource,
+    OWN, PagePicture,
 };
 use crate::ui::dom::browser;
 use crate::ui::engine::asked_kind;
@@ -100,7 +100,7 @@ impl PageState {
         let readings = self.readings.get_untracked();
         let measured = self.measured();
         self.keep_step(None);
-        self.state.update(|state| {
+        self.change(&mut |state| {
             state.captions.sort(|caption| {
                 let view = readings.caption(caption.key);
                 match image {
@@ -121,8 +121,7 @@ impl PageState {
     pub(crate) fn sort_pictures(self, key: u64) {
         let measured = self.measured();
         self.keep_step(None);
-        self.state
-            .update(|state| state.sort_pictures(|image| measured(key, image)));
+        self.change(&mut |state| state.sort_pictures(|image| measured(key, image)));
         self.spoken.set("pictures sorted".into());
     }
 
@@ -146,7 +145,7 @@ impl PageState {
 
     /// Chooses the pair whose numbers are spelled out.
     pub(crate) fn touch(self, key: u64, image: &str) {
-        self.state.update(|state| {
+        self.change(&mut |state| {
             state.caption = Some(key);
             state.picture = Some(image.to_owned());
         });
@@ -205,9 +204,14 @@ impl PageState {
     }
 
     fn remove_from_page(self, id: &str) -> Option<PictureFile> {
-        self.state.update(|state| state.remove_picture(id));
+        self.change(&mut |state| state.remove_picture(id));
         self.supervise(Event::RemovePicture(id.to_owned()));
         self.files.try_update(|files| files.remove(id)).flatten()
+    }
+
+    /// Changes the page's state; compiled once, and not for each change.
+    pub(crate) fn change(self, change: &mut dyn FnMut(&mut ExplorerState)) {
+        self.state.update(|state| change(state));
     }
 
     /// Keeps the page as it is before the visitor changes it; see [`History::keep`](crate::explorer::History::keep).

@@ -131,7 +131,7 @@ fn go_to(page: PageState, there: &ExplorerState) {
     let here = page.state.with_untracked(|state| state.model);
     match (there.model.built_in(), here.built_in()) {
         (Some(world), Some(_)) => worlds::enter(page, world, there.view),
-        _ => page.state.update(|state| state.view = there.view),
+        _ => page.change(&mut |state| state.view = there.view),
     }
 }
 

@@ -99,7 +99,7 @@ pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
 /// Shows the pictures that a visitor starts from.
 pub(crate) fn show_start(page: PageState) {
     let ids = all_ids(page);
-    page.state.update(|state| {
+    page.change(&mut |state| {
         for id in ids.iter().take(N_START_PICTURES) {
             state.add_picture(id);
         }
@@ -167,7 +167,7 @@ fn show_named(page: PageState) {
         match known(page, &id) {
             Some(picture) => show(page, &picture),
             None => {
-                page.state.update(|state| state.remove_picture(&id));
+                page.change(&mut |state| state.remove_picture(&id));
                 page.tell(format!(
                     "The gallery has no picture “{id}” any more. The rest of the link is here."
                 ));

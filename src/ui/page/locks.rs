@@ -15,6 +15,7 @@ const USES: [&str; 5] = ["keydown", "beforeinput", "input", "change", "click"];
 const LOCKED: &str = "PARTS { pointer-events: none !important }
 PARTS:is(textarea, input, select), PARTS :is(textarea, input, select) { appearance: none; border-color: transparent !important; box-shadow: none !important; background: none !important }
 PARTS:is(button, label, .tools, .new-caption, .gallery, .rung-tools), PARTS :is(a, button, .choice:not(:has(:checked))):not([aria-current], [aria-pressed=true]) { display: none !important }
+PARTS .view-group:not(:has([aria-current])) { display: none !important }
 PARTS .choice span { border-color: transparent !important }
 ";
 /// Events that bring pictures, wherever on the page they happen.

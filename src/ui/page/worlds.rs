@@ -32,7 +32,7 @@ pub(crate) fn enter(page: PageState, world: World, view: View) {
     let view = if lacks_truth { View::default() } else { view };
     let before = page.state.get_untracked();
     if before.model == ModelChoice::BuiltIn(world) {
-        return page.state.update(|state| state.view = view);
+        return page.change(&mut |state| state.view = view);
     }
     let left = page.left.get_untracked();
     let left = left.filter(|left| left.model == ModelChoice::BuiltIn(world));
@@ -156,7 +156,7 @@ fn show_gallery(page: PageState, world: World, pictures: Pictures, before: Optio
             for gone in gone_pictures(page, &before) {
                 before.remove_picture(&gone);
             }
-            page.state.update(|state| state.take_own_pictures(&before));
+            page.change(&mut |state| state.take_own_pictures(&before));
         }
     });
 }

@@ -37,7 +37,7 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
     let edit = move |words: String| {
         if let Some(key) = key.get_untracked() {
             // What is edited is also what is shown, however short it becomes.
-            page.state.update(|state| state.caption = Some(key));
+            page.change(&mut |state| state.caption = Some(key));
             page.edit_caption(key, words.replace('\n', " "));
         }
     };
@@ -75,7 +75,7 @@ fn CaptionChoice(caption: KeyedCaption, chosen: Memo<Option<u64>>) -> impl IntoV
     let page = expect_context::<PageState>();
     let key = caption.key;
     let mark = move || page.caption_view(key).map(|view| view.mark());
-    let choose = move |_| page.state.update(|state| state.caption = Some(key));
+    let choose = move |_| page.change(&mut |state| state.caption = Some(key));
     view! {
         <label class="choice">
             <input type="radio" name="chosen-caption" prop:checked=move || chosen.get() == Some(key) on:change=choose/>

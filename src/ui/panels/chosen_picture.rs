@@ -28,8 +28,7 @@ pub(crate) fn PictureButton(id: String) -> impl IntoView {
     };
     let is_chosen = move || id.with_value(|id| page.is_chosen(id));
     let choose = move |_| {
-        page.state
-            .update(|state| state.picture = Some(id.get_value()));
+        page.change(&mut |state| state.picture = Some(id.get_value()));
     };
     view! {
         <button

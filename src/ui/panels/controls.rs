@@ -77,7 +77,7 @@ pub(crate) fn choices<T: Copy + PartialEq + Send + Sync + 'static>(
     });
     let choose = Callback::new(move |i: usize| {
         if let Some(value) = values.with_value(|values| values.get(i).copied()) {
-            page.state.update(|state| *field(state) = value);
+            page.change(&mut |state| *field(state) = value);
         }
     });
     radio_buttons(group, legend, names, chosen.into(), choose)

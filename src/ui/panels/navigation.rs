@@ -68,6 +68,6 @@ fn open(page: PageState, view: View) {
     if now != then {
         browser::set_fragment(&now);
         browser::push_fragment(&then);
-        page.state.update(|state| state.view = view);
+        page.change(&mut |state| state.view = view);
     }
 }

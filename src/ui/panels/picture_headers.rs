@@ -45,8 +45,7 @@ fn PictureHeader(id: String) -> impl IntoView {
     let alt = move || id.with_value(|id| alt(page, id));
     let is_chosen = move || id.with_value(|id| page.is_chosen(id));
     let choose = move |_| {
-        page.state
-            .update(|state| state.picture = Some(id.get_value()));
+        page.change(&mut |state| state.picture = Some(id.get_value()));
     };
     let is_pointed = move || id.with_value(|id| page.points_at_picture(id));
     let is_strange = move || {

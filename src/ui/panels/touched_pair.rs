@@ -10,8 +10,7 @@ use crate::ui::page::state::PageState;
 use crate::ui::panels::measures::{Number, caption_head};
 use crate::ui::plot;
 
-const WITHOUT_NONE: &str =
-    "The shares always sum to 100 %, even when no caption fits. The nats say whether any does.";
+const WITHOUT_NONE: &str = "The shares always sum to 100 %, even when no caption fits. The cells above say whether any does.";
 const WITH_NONE: &str =
     "“None of these” has 0 nats for every picture: it is the blind guess itself.";
 /// The scale of shares.
@@ -64,8 +63,7 @@ fn Shares(id: Memo<Option<String>>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let counts_none = move || page.state.with(|state| state.counts_none);
     let toggle = move |_| {
-        page.state
-            .update(|state| state.counts_none = !state.counts_none);
+        page.change(&mut |state| state.counts_none = !state.counts_none);
     };
     let captions = move || page.captions_with_words();
     let account = move || {

@@ -81,13 +81,12 @@ fn LadderChoice() -> impl IntoView {
         let at: Option<usize> = value.parse().ok();
         if let Some(built_in) = at.and_then(|i| BUILT_IN_LADDERS.get(i)) {
             page.keep_step(None);
-            page.state
-                .update(|state| state.ladder = Rungs::new(built_in.rungs.iter().copied()));
+            page.change(&mut |state| state.ladder = Rungs::new(built_in.rungs.iter().copied()));
         }
     };
     let take_captions = move |_| {
         page.keep_step(None);
-        page.state.update(|state| {
+        page.change(&mut |state| {
             let (_, captions) = state.askable();
             state.ladder = Rungs::new(captions.iter().map(String::as_str));
         });
@@ -219,7 +218,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
     };
     let remove = move || {
         page.keep_step(None);
-        page.state.update(|state| state.ladder.remove(key));
+        page.change(&mut |state| state.ladder.remove(key));
     };
     let edit = move |text| {
         // Rungs and captions have keys of their own.

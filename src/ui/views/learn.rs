@@ -106,7 +106,7 @@ pub(crate) fn LessonChoice() -> impl IntoView {
     let titles = lessons::titles(page);
     let choice = move |(i, title): (usize, String)| {
         let is_open = move || page.state.with(|state| state.lesson == i);
-        let open = move |_| page.state.update(|state| state.lesson = i);
+        let open = move |_| page.change(&mut |state| state.lesson = i);
         view! {
             <label class="choice">
                 <input type="radio" name="lesson" prop:checked=is_open on:change=open/>

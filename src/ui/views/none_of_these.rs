@@ -120,8 +120,7 @@ fn Limit(
     let value = Memo::new(move |_| *field(&mut page.state.with(|state| state.classes.clone())));
     let edit = move |text: String| {
         if let Ok(limit) = text.parse() {
-            page.state
-                .update(|state| *field(&mut state.classes) = limit);
+            page.change(&mut |state| *field(&mut state.classes) = limit);
         }
     };
     let shown = move || format!("{:.2}", thousandths(value.get()));

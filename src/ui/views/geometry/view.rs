@@ -90,14 +90,14 @@ fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> imp
             .ok()
             .and_then(|at: usize| offered.with_untracked(|offered| offered.get(at).copied()));
         let dimension = chosen.filter(|chosen| *chosen != own.get_untracked());
-        page.state.update(|state| state.dimension = dimension);
+        page.change(&mut |state| state.dimension = dimension);
     };
     let words = move || match shown.get() {
         dimension if dimension == own.get() => format!("{dimension} dimensions, the model’s own"),
         3 => "3 dimensions, a ball".into(),
         dimension => format!("{dimension} dimensions"),
     };
-    let home = move |_| page.state.update(|state| state.dimension = None);
+    let home = move |_| page.change(&mut |state| state.dimension = None);
     view! {
         <div class="slider">
             <label for="dimension">"Dimension"</label>

@@ -26,7 +26,7 @@ pub(crate) fn Others() -> impl IntoView {
     let n_asked = StoredValue::new(0_u64);
     let choose = move |value: String| {
         if let Ok(key) = value.parse() {
-            page.state.update(|state| state.caption = Some(key));
+            page.change(&mut |state| state.caption = Some(key));
         }
     };
     let ask = move |_| {
@@ -101,7 +101,7 @@ fn Other(i: usize, drawing: Drawing) -> impl IntoView {
     let label = format!("Take scene {} into the studio", i + 1);
     let take = move |_| {
         page.keep_step(None);
-        page.state.update(|state| state.drawing = drawing.clone());
+        page.change(&mut |state| state.drawing = drawing.clone());
     };
     view! {
         <button type="button" class="small-frame other" aria-label=label on:click=take>

@@ -90,13 +90,13 @@ fn Handle(
         let frame = stage.get_bounding_client_rect();
         let x = (f64::from(event.client_x()) - frame.left()) / frame.width();
         let y = (f64::from(event.client_y()) - frame.top()) / frame.height();
-        page.state.update(|state| state.drawing.place(i, x, y));
+        page.change(&mut |state| state.drawing.place(i, x, y));
     };
     let on_key = move |event: KeyboardEvent| {
         if let Some((dx, dy)) = step(&event) {
             event.prevent_default();
             page.keep_step(Some(MOVED + i as u64));
-            page.state.update(|state| state.drawing.shift(i, dx, dy));
+            page.change(&mut |state| state.drawing.shift(i, dx, dy));
         }
     };
     let placed = move |part: fn(DrawnObject) -> f64| {

@@ -24,8 +24,7 @@ pub(crate) fn Tools(chosen: RwSignal<usize>) -> impl IntoView {
     };
     let remove = move |_| {
         page.keep_step(None);
-        page.state
-            .update(|state| _ = state.drawing.remove(chosen.get_untracked()));
+        page.change(&mut |state| _ = state.drawing.remove(chosen.get_untracked()));
         chosen.set(chosen.get_untracked().min(n_objects() - 1));
     };
     let shape = property(chosen, Shape::ALL, |drawing, i| {
@@ -76,7 +75,7 @@ fn property<T: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static>(
     });
     let choose = Callback::new(move |i: usize| {
         page.keep_step(None);
-        page.state.update(|state| {
+        page.change(&mut |state| {
             let field = field(&mut state.drawing, chosen.get_untracked());
             if let (Some(field), Some(value)) = (field, all.get(i)) {
                 *field = *value;

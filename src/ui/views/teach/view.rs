@@ -86,7 +86,7 @@ fn Own() -> impl IntoView {
             .update(|(view, _)| *view = View::ALL.get(i).copied().unwrap_or_default());
     };
     let size = move || page.state.with(|state| usize::from(state.is_big));
-    let resize = move |i: usize| page.state.update(|state| state.is_big = i > 0);
+    let resize = move |i: usize| page.change(&mut |state| state.is_big = i > 0);
     view! {
         <section>
             <h3>"A page of your own"</h3>
