@@ -300,6 +300,8 @@ pub struct Stored {
     pub bytes: u64,
     /// Bytes that may still be kept, where the browser tells.
     pub room_bytes: Option<u64>,
+    /// SHA-256 of what came from the model hub, and why each is trusted: a line for each file.
+    pub hashes: String,
 }
 
 /// Captions against pictures, by a model without adapters.

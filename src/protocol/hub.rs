@@ -17,13 +17,13 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// `OpenAI`'s ViT-B/32, at the commit that has it as safetensors.
+    /// `OpenAI`'s ViT-B/32, at a commit that has it as safetensors and whose files' hashes are compiled in.
     #[must_use]
     pub fn vit_b_32() -> Self {
         Self {
             origin: KNOWN.to_owned(),
             id: "openai/clip-vit-base-patch32".to_owned(),
-            revision: "d15b5f29721ca72dac15f8526b284be910de18be".to_owned(),
+            revision: "b33cedfd0df4e43b8238760678fcc89e1a0d38b3".to_owned(),
         }
     }
 

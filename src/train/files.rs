@@ -1,5 +1,6 @@
 //! Files that are there whole or not at all, and errors that say which file it is.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -55,15 +56,58 @@ pub(super) fn read_manifest(folder: &Path) -> Result<Manifest> {
     Ok(Manifest::from_json(&json)?)
 }
 
-/// Writes a file so that it is there whole or not at all, also where several processes write it.
+/// Writes a file so that it is there whole or not at all, also where several processes write it or the power fails.
 ///
 /// # Errors
 ///
-/// The file cannot be written.
+/// The file cannot be written; what was there before stays.
 pub fn put(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
+    put_by(path, |new| Ok(std::fs::write(new, bytes)?))
+}
+
+/// As [`put`], for what another library writes into a file.
+///
+/// # Errors
+///
+/// As [`put`].
+pub fn put_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let new = path.with_extension(format!("new{}", std::process::id()));
-    std::fs::write(&new, bytes).with_context(|| format!("writing {}", new.display()))?;
-    std::fs::rename(&new, path).with_context(|| format!("writing {}", path.display()))
+    let put = || {
+        write(&new)?;
+        sync(&new)?;
+        std::fs::rename(&new, path)?;
+        sync_folder(path.parent().unwrap_or(Path::new("")))
+    };
+    let outcome = put();
+    if outcome.is_err() {
+        // Half a file is of no use, and its room may be what is lacking.
+        std::fs::remove_file(&new).ok();
+    }
+    outcome.with_context(|| format!("writing {}", path.display()))
+}
+
+/// Has a file's bytes on the disk before anything refers to it.
+///
+/// # Errors
+///
+/// What the system says.
+pub(super) fn sync(path: &Path) -> Result<()> {
+    Ok(File::options().write(true).open(path)?.sync_all()?)
+}
+
+/// Has the names in a folder on the disk, where the system can do that.
+///
+/// # Errors
+///
+/// What the system says.
+pub(super) fn sync_folder(path: &Path) -> Result<()> {
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
+    // Some systems open no folders; their names are on the disk without that.
+    File::open(path).map_or(Ok(()), |folder| Ok(folder.sync_all()?))
 }
 
 /// Writes a value as a file of JSON that people can read, whole or not at all.
@@ -111,6 +155,8 @@ mod tests {
         assert_eq!(read_json::<Vec<u8>>(&path).expect("whole"), [1, 2], "read");
         let left = std::fs::read_dir(folder.path()).expect("a folder").count();
         assert_eq!(left, 1, "nothing half-written stays");
+        put_by(&path, |_| anyhow::bail!("no room")).expect_err("nothing was written");
+        assert_eq!(read_json::<Vec<u8>>(&path).expect("whole"), [1, 2], "stays");
         put(&path, "[1,").expect("a folder to write to");
         for unreadable in [path.as_path(), folder.path()] {
             let error = find_json::<Vec<u8>>(unreadable).expect_err("not a file of numbers");

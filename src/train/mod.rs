@@ -21,4 +21,5 @@ pub mod optimize;
 pub mod photos_model;
 pub mod progress;
 pub mod provenance;
+pub mod run_lock;
 pub mod scenes_model;

@@ -204,4 +204,7 @@ pub struct CheckpointOrigin {
     pub revision: Option<String>,
     /// Name, size and hash of the checkpoint file.
     pub checkpoint: FileEntry,
+    /// Names, sizes and hashes of the small files beside it: configuration and tokenizer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<FileEntry>,
 }

@@ -4,6 +4,8 @@
 
 pub mod adapter_file;
 pub mod f16_stream;
+pub mod http_answer;
+pub mod hub_hashes;
 pub mod manifest;
 pub mod original;
 pub mod plan;

@@ -275,7 +275,9 @@ pub fn verify_hash(found: &str, entry: &FileEntry) -> Result<()> {
     Ok(())
 }
 
-fn sha256(bytes: &[u8]) -> String {
+/// SHA-256 of these bytes, as 64 hexadecimal digits.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
     let hash = Sha256::digest(bytes);
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -78,7 +78,7 @@ impl Download {
     /// A file, verified. What the store held and is not what it should be is fetched anew.
     async fn verified(&self, entry: &FileEntry) -> Result<Blob> {
         let Fetched { blob, stored_bytes } = self.fetch(entry).await?;
-        let outcome = verify_hash(&self.hash(&blob, entry).await?, entry);
+        let outcome = verify_hash(&sha256_of(&blob, &entry.file).await?, entry);
         if outcome.is_ok() {
             return Ok(blob);
         }
@@ -87,7 +87,7 @@ impl Download {
             outcome?;
         }
         let blob = self.fetch(entry).await?.blob;
-        verify_hash(&self.hash(&blob, entry).await?, entry)?;
+        verify_hash(&sha256_of(&blob, &entry.file).await?, entry)?;
         Ok(blob)
     }
 
@@ -106,17 +106,6 @@ impl Download {
             self.was_cached.set(false);
         }
         Ok(fetched)
-    }
-
-    async fn hash(&self, blob: &Blob, entry: &FileEntry) -> Result<String> {
-        let (mut hash, mut from) = (Sha256::new(), 0);
-        while from < entry.bytes {
-            let to = entry.bytes.min(from + HASH_BYTES);
-            let bytes = read(blob, from..to).await;
-            hash.update(&bytes.map_err(|reason| failed(&entry.file, reason))?);
-            from = to;
-        }
-        Ok(hex(&hash.finalize()))
     }
 
     fn report(&self, n_bytes: u64) {
@@ -166,6 +155,18 @@ impl Source for Download {
     }
 }
 
+/// SHA-256 of a blob, which is never in memory as a whole.
+pub(super) async fn sha256_of(blob: &Blob, file: &str) -> Result<String> {
+    let (mut hash, mut from, end) = (Sha256::new(), 0, whole(blob.size()));
+    while from < end {
+        let to = end.min(from + HASH_BYTES);
+        let bytes = read(blob, from..to).await;
+        hash.update(&bytes.map_err(|reason| failed(file, reason))?);
+        from = to;
+    }
+    Ok(hex(&hash.finalize()))
+}
+
 fn beside(manifest_url: &str, file: &str) -> Result<String> {
     let url = Url::new_with_base(file, manifest_url).map_err(|e| failed(file, reason(&e)))?;
     Ok(url.href())
@@ -202,7 +203,7 @@ pub(super) async fn index_of(blob: &Blob) -> Result<Index, String> {
     Index::read(&json, Some(file_bytes)).map_err(|error| error.to_string())
 }
 
-fn sha256(bytes: &[u8]) -> String {
+pub(super) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 

@@ -9,6 +9,7 @@ pub mod control;
 mod download;
 mod engine;
 pub mod files;
+mod hub_file;
 mod model;
 mod original;
 mod probes;
@@ -209,6 +210,7 @@ async fn stored() -> Response {
         is_allowed: store.is_allowed(),
         bytes: files.iter().map(|file| file.bytes).sum(),
         room_bytes: store.room().await,
+        hashes: hub_file::lines_of_hashes(&store).await,
     })
 }
 

@@ -1,17 +1,19 @@
 //! A checkpoint of another program, out of a file that the visitor picked or at the model hub: only the tensors that are
 //! needed are read, one after the other, the text encoder's first.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use serde::Deserialize;
 use web_sys::Blob;
 
 use super::control::Control;
-use super::download::{failed, index_of, keep, kept};
-use super::store::{Store, read, whole};
-use super::transfer::{Fetched, Transfer, fetch_small};
+use super::download::{failed, index_of};
+use super::hub_file::HubFile;
+use super::store::{read, whole};
+use super::transfer::{Fetched, fetch_small};
 use super::worker_scope::post;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -20,18 +22,14 @@ use crate::protocol::{DownloadSize, Hub, Progress, Response, Stage};
 use crate::weights::f16_stream::{StoragePrecision, check_held};
 use crate::weights::manifest::{FORMAT, FileEntry, Manifest, Provenance};
 use crate::weights::original::{
-    CheckpointDescription, CompanionFiles, Index, LENGTH_BYTES, Mapping, Shapes, TensorDtype,
-    Towers, describe, header_range, is_text, license,
+    CheckpointDescription, CompanionFiles, Index, Mapping, Shapes, TensorDtype, Towers, describe,
+    is_text, license,
 };
 use crate::weights::plan::Plan;
 use crate::weights::shard::file_entry;
 
-/// Names that checkpoints have at the hub, the one that is preferred first.
-const HUB_WEIGHTS: [&str; 3] = [
-    "model.safetensors",
-    "open_clip_model.safetensors",
-    "open_clip_pytorch_model.safetensors",
-];
+/// A tensor of every text encoder.
+const TEXT_TENSOR: &str = "text_model.embeddings.token_embedding.weight";
 
 /// A checkpoint whose tensors can be read.
 #[derive(Debug)]
@@ -58,20 +56,7 @@ struct Tower {
 #[derive(Debug)]
 enum Place {
     Local(Blob, Control),
-    Hub(HubFile),
-}
-
-/// One file at the hub; each encoder's part of it becomes a file in the store.
-#[derive(Debug)]
-struct HubFile {
-    folder: String,
-    file: &'static str,
-    /// What names in the store begin with.
-    key: String,
-    store: Store,
-    control: Control,
-    text: RefCell<Option<Blob>>,
-    image: RefCell<Option<Blob>>,
+    Hub(Rc<HubFile>),
 }
 
 impl Original {
@@ -113,6 +98,17 @@ impl Original {
     /// A checkpoint at the hub, of which the header and the small files are fetched.
     pub(super) async fn at_hub(hub: &Hub, control: &Control, device: &Device) -> Result<Self> {
         let (file, index) = HubFile::open(hub, control).await?;
+        let file = Rc::new(file);
+        let made = Self::of_hub_file(Rc::clone(&file), index, device).await;
+        match &made {
+            Ok(_) => file.remember().await,
+            // A wrong small file or header must not keep every later try from succeeding.
+            Err(_) => file.purge_small().await,
+        }
+        made
+    }
+
+    async fn of_hub_file(file: Rc<HubFile>, index: Index, device: &Device) -> Result<Self> {
         let mapping = Mapping::of(&index.entries)?;
         let mut beside = CompanionFiles::default();
         for small in CompanionFiles::needed(mapping.layout()) {
@@ -211,36 +207,52 @@ impl Original {
 
     /// The part of the file that holds the encoder of this tensor.
     async fn fetched(&self, file: &HubFile, name: &str) -> Result<Blob> {
-        let (fetched, part, before) = if is_text(name) {
-            (&file.text, "text", 0)
+        let (fetched, before) = if is_text(name) {
+            (&file.text, 0)
         } else {
-            (&file.image, "image", self.text.plan.bytes())
+            (&file.image, self.text.plan.bytes())
         };
         if let Some(blob) = &*fetched.borrow() {
             return Ok(blob.clone());
         }
         let Tower { plan, kept } = self.tower(name);
-        let store_name = match kept {
-            StoragePrecision::AsSent => file.stored(part),
-            StoragePrecision::F16 => file.stored(&format!("{part}-f16")),
-        };
-        let address = file.address(file.file);
-        let transfer = Transfer {
-            address: &address,
-            name: &store_name,
-            plan,
-            kept: *kept,
-            store: &file.store,
-            control: &file.control,
-        };
-        let Fetched { blob, stored_bytes } = transfer
-            .run(|n_bytes| self.report(name, before + n_bytes))
-            .await?;
+        let part = self.part(name);
+        let fetch = file.part(&part, plan, *kept, |n_bytes| {
+            self.report(name, before + n_bytes);
+        });
+        let Fetched { blob, stored_bytes } = fetch.await?;
         if stored_bytes < plan.bytes() {
             self.was_cached.set(false);
         }
         *fetched.borrow_mut() = Some(blob.clone());
         Ok(blob)
+    }
+
+    /// What the hub's file is kept as that holds the encoder of this tensor.
+    fn part(&self, name: &str) -> String {
+        let part = if is_text(name) { "text" } else { "image" };
+        match self.tower(name).kept {
+            StoragePrecision::AsSent => part.to_owned(),
+            StoragePrecision::F16 => format!("{part}-f16"),
+        }
+    }
+
+    /// Forgets what came from the hub of the encoder of this tensor, because it cannot be right.
+    async fn forget(&self, name: &str) {
+        if let Place::Hub(file) = &self.place {
+            let fetched = if is_text(name) {
+                &file.text
+            } else {
+                &file.image
+            };
+            fetched.borrow_mut().take();
+            file.forget(&self.part(name)).await;
+        }
+    }
+
+    /// Forgets what came from the hub of the text encoder, because it does not answer as it should.
+    pub(super) async fn forget_text(&self) {
+        self.forget(TEXT_TENSOR).await;
     }
 
     fn tower(&self, name: &str) -> &Tower {
@@ -307,114 +319,15 @@ impl Source for Original {
         let piece = self.mapping.find(name, shape)?;
         let range = self.index.range(piece.foreign())?;
         let dtype = self.index.entries[piece.foreign()].dtype;
-        piece.record(self.values(name, range, dtype).await?)
-    }
-}
-
-/// The first eight bytes.
-fn length(bytes: &[u8]) -> [u8; 8] {
-    let (lengths, _) = bytes.as_chunks();
-    lengths.first().copied().unwrap_or_default()
-}
-
-impl HubFile {
-    /// Finds the checkpoint of a model and fetches its header.
-    async fn open(hub: &Hub, control: &Control) -> Result<(Self, Index)> {
-        let Hub {
-            origin,
-            id,
-            revision,
-        } = hub;
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
-        if !id.chars().chain(revision.chars()).all(plain) {
-            return Err(Error::Weights(format!(
-                "{id} at {revision}: no id and commit of the model hub"
-            )));
+        if let Place::Hub(file) = &self.place {
+            // Bytes with another hash are refused here, and the hash that is known stays.
+            self.fetched(file, name).await?;
         }
-        let mut hub_file = Self {
-            folder: format!("{origin}/{id}/resolve/{revision}"),
-            file: HUB_WEIGHTS[0],
-            key: hub.key(),
-            store: Store::open().await,
-            control: control.clone(),
-            text: RefCell::default(),
-            image: RefCell::default(),
-        };
-        let mut first_error = None;
-        for file in HUB_WEIGHTS {
-            hub_file.file = file;
-            match hub_file.index().await {
-                Ok(index) => return Ok((hub_file, index)),
-                Err(error) if is_not_found(&error) => {
-                    first_error.get_or_insert(error);
-                }
-                Err(error) => return Err(error),
-            }
+        let record = self.values(name, range, dtype).await;
+        let record = record.and_then(|values| piece.record(values));
+        if matches!(record, Err(Error::Weights(_))) {
+            self.forget(name).await;
         }
-        Err(first_error.unwrap_or(Error::Cancelled))
+        record
     }
-
-    /// The header, first its length and then the rest of it.
-    async fn index(&self) -> Result<Index> {
-        let start = self.start(LENGTH_BYTES).await?;
-        let header = header_range(length(&start), u64::MAX)?;
-        let start = self.start(header.end).await?;
-        let json = start.split_first_chunk::<8>().map(|(_, json)| json);
-        Index::read(json.unwrap_or_default(), None)
-    }
-
-    /// The first bytes of the file.
-    async fn start(&self, n_bytes: u64) -> Result<Vec<u8>> {
-        let (address, name) = (self.address(self.file), self.stored("header"));
-        // A longer start that an earlier visit kept would be cleared as of another plan.
-        if let Some(blob) = self.store.find(&name).await
-            && whole(blob.size()) > n_bytes
-        {
-            let bytes = read(&blob, 0..n_bytes).await;
-            return bytes.map_err(|reason| failed(&name, reason));
-        }
-        let transfer = Transfer {
-            address: &address,
-            name: &name,
-            plan: &Plan::whole(n_bytes),
-            kept: StoragePrecision::AsSent,
-            store: &self.store,
-            control: &self.control,
-        };
-        let blob = transfer.run(|_| {}).await?.blob;
-        let bytes = read(&blob, 0..whole(blob.size())).await;
-        bytes.map_err(|reason| failed(&address, reason))
-    }
-
-    /// A small file, if the model has it.
-    async fn small(&self, file: &str) -> Result<Option<Vec<u8>>> {
-        let name = self.stored(file);
-        if let Some(bytes) = kept(&self.store, &name).await {
-            return Ok((!bytes.is_empty()).then_some(bytes));
-        }
-        match fetch_small(&self.address(file)).await {
-            Ok(bytes) => {
-                keep(&self.store, &name, &bytes).await;
-                Ok(Some(bytes))
-            }
-            Err(error) if is_not_found(&error) => {
-                // An empty file says that there is none, also where the hub cannot be asked.
-                keep(&self.store, &name, &[]).await;
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn address(&self, file: &str) -> String {
-        format!("{}/{file}", self.folder)
-    }
-
-    fn stored(&self, what: &str) -> String {
-        format!("hub-{}-{}-{what}", self.key, self.file)
-    }
-}
-
-fn is_not_found(error: &Error) -> bool {
-    matches!(error, Error::Io { reason, .. } if reason.ends_with("answered 404"))
 }

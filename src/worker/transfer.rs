@@ -13,6 +13,7 @@ use super::control::Control;
 use super::store::{Store, Writer, blob_of, whole};
 use crate::error::{Error, Result};
 use crate::weights::f16_stream::{F16Stream, StoragePrecision};
+use crate::weights::http_answer::{AnswerFault, AnswerHead};
 use crate::weights::plan::Plan;
 use crate::wire::{property, reason};
 
@@ -179,22 +180,19 @@ impl Transfer<'_> {
         range: Range<u64>,
         abort: &AbortController,
     ) -> Result<(Response, u64), Failure> {
-        let Range { start, end } = range;
         let request = Request::get(self.address)
             .abort_signal(Some(&abort.signal()))
-            .header("Range", &format!("bytes={start}-{}", end - 1));
+            .header("Range", &format!("bytes={}-{}", range.start, range.end - 1));
         let response = request.send().await;
         let response = response.map_err(|error| Failure::Broken(error.to_string()))?;
-        match response.status() {
-            206 => Ok((response, 0)),
-            200 if start <= MAX_SKIPPED_BYTES => Ok((response, start)),
-            200 => Err(Failure::Final(
+        let n_skipped = with_head(&response, |head| head.check_part(&range));
+        match n_skipped {
+            Ok(n_skipped) if n_skipped > MAX_SKIPPED_BYTES => Err(Failure::Final(
                 "the server does not serve parts of files".to_owned(),
             )),
-            status @ (429 | 500..=599) => {
-                Err(Failure::Broken(format!("the server answered {status}")))
-            }
-            status => Err(Failure::Final(format!("the server answered {status}"))),
+            Ok(n_skipped) => Ok((response, n_skipped)),
+            Err(AnswerFault::Passing(reason)) => Err(Failure::Broken(reason)),
+            Err(AnswerFault::Lasting(reason)) => Err(Failure::Final(reason)),
         }
     }
 
@@ -214,9 +212,9 @@ pub(super) async fn fetch_small(address: &str) -> Result<Vec<u8>> {
     };
     let response = Request::get(address).send().await;
     let response = response.map_err(|error| failed(error.to_string()))?;
-    if !response.ok() {
-        return Err(failed(format!("the server answered {}", response.status())));
-    }
+    with_head(&response, |head| head.check_whole()).map_err(|fault| match fault {
+        AnswerFault::Passing(reason) | AnswerFault::Lasting(reason) => failed(reason),
+    })?;
     let body = response.body();
     let body = body.ok_or_else(|| failed("the answer is empty".to_owned()))?;
     let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
@@ -232,6 +230,22 @@ pub(super) async fn fetch_small(address: &str) -> Result<Vec<u8>> {
             return Err(failed(format!("more than {MAX_SMALL_BYTES} bytes")));
         }
     }
+}
+
+/// Judges the beginning of an answer.
+fn with_head<T>(response: &Response, judge: impl FnOnce(&AnswerHead<'_>) -> T) -> T {
+    let headers = response.headers();
+    let header = |name: &str| headers.get(name);
+    let (content_range, content_type) = (header("content-range"), header("content-type"));
+    // Bytes of a packed answer are not those of the file.
+    let is_packed = header("content-encoding").is_some_and(|coding| coding != "identity");
+    let bytes = header("content-length").filter(|_| !is_packed);
+    judge(&AnswerHead {
+        status: response.status(),
+        content_range: content_range.as_deref(),
+        content_bytes: bytes.and_then(|bytes| bytes.parse().ok()),
+        content_type: content_type.as_deref(),
+    })
 }
 
 /// Why a stream ended too early.

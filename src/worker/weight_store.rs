@@ -9,10 +9,6 @@ use crate::weights::manifest::{FileEntry, Manifest, Shard};
 
 /// Where a model's weights are read from.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "an engine has one, whose size is that of its weights"
-)]
 pub(super) enum WeightStore {
     Beside(Download),
     Original(Original),

@@ -23,9 +23,14 @@ enum Outcome {
 type NamedStep = (&'static str, &'static str, fn() -> Result<Outcome, String>);
 
 /// Steps of `cargo xtask test` in the order in which they run, the cheapest first.
-const STEPS: [NamedStep; 11] = [
+const STEPS: [NamedStep; 12] = [
     ("format", "formatting", format),
     ("xtask", "these commands' own lints and tests", xtask),
+    (
+        "deny",
+        "advisories, licences and sources of the dependencies",
+        deny,
+    ),
     ("lint-native", "lints of the native program", lint_native),
     ("doc", "documentation", document),
     ("lint-web", "lints of the page", lint_web),
@@ -113,6 +118,14 @@ fn xtask() -> Result<Outcome, String> {
     const ONLY: &str = "--no-default-features --features xtask --lib";
     cargo(&format!("clippy {ONLY} --bin xtask -- -D warnings"))?;
     test(&format!("test {ONLY} -- xtask::"), &[])
+}
+
+fn deny() -> Result<Outcome, String> {
+    if shell::find_program(&["cargo-deny"]).is_none() {
+        let reason = "cargo-deny is not installed: cargo install --locked cargo-deny".to_owned();
+        return Ok(Outcome::Skipped(reason));
+    }
+    cargo("deny --locked check")
 }
 
 fn lint_native() -> Result<Outcome, String> {

@@ -192,6 +192,67 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn a_block_screen_is_not_kept_as_weights() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        engine(&browser, &server);
+        server.screen(Some("/hub/"));
+        send(&browser, &load_hub(&server, "test/tiny"));
+        let refused = hear(&browser, "Refused");
+        let message = refused["message"].as_str().expect("a reason");
+        assert!(
+            message.contains("a web page in place of the file"),
+            "{message}"
+        );
+        server.screen(None);
+        send(&browser, &load_hub(&server, "test/tiny"));
+        hear(&browser, "LoadedBare");
+        add_picture(&browser);
+        compare_with_native(&browser, Dtype::F16);
+    }
+
+    /// Writes over a byte of the text encoder that the browser keeps.
+    const DAMAGE: &str = "(async () => {
+        const root = await navigator.storage.getDirectory();
+        for await (const [, folder] of root.entries())
+            for await (const [name, file] of folder.entries())
+                if (name.endsWith('-text-f16')) {
+                    const writable = await file.createWritable({ keepExistingData: true });
+                    await writable.write({ type: 'write', position: 100, data: new Uint8Array([1]) });
+                    await writable.close();
+                    window.damaged = true;
+                }
+        })()";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn an_encoder_that_is_not_what_first_came_is_refused_and_fetched_again() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        engine(&browser, &server);
+        send(&browser, &load_hub(&server, "test/tiny"));
+        hear(&browser, "LoadedBare");
+        send(&browser, &json!("ListStored"));
+        let stored = hear(&browser, "Stored");
+        let lines = stored["hashes"].as_str().expect("a line for each file");
+        assert!(
+            lines.contains("config.json: trusted since it first came"),
+            "{lines}"
+        );
+        browser.reload();
+        browser.run(DAMAGE, &[]);
+        browser.wait_for("the damage", LIMIT, "return window.damaged ?? null", &[]);
+        start(&browser);
+        send(&browser, &load_hub(&server, "test/tiny"));
+        let refused = hear(&browser, "Refused");
+        let message = refused["message"].as_str().expect("a reason");
+        assert!(message.contains("when it first came"), "{message}");
+        send(&browser, &load_hub(&server, "test/tiny"));
+        hear(&browser, "LoadedBare");
+        add_picture(&browser);
+        compare_with_native(&browser, Dtype::F16);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn a_load_waits_goes_on_and_can_be_given_up() {
         let (server, browser) = (Server::replacing(hub_files()), Browser::start());
         engine(&browser, &server);

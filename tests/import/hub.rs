@@ -8,6 +8,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 
+use kappascope::device::cpu;
+use kappascope::preprocess::decode;
+use kappascope::train::export::bundle;
 use kappascope::train::gallery::png::png;
 use kappascope::train::import::tokenizer::byte_level_json;
 use kappascope::weights::manifest::Manifest;
@@ -78,9 +81,11 @@ impl Hub {
 
 /// Files lie at `/OWNER/NAME/resolve/REVISION/FILE`.
 fn answer(files: &HashMap<String, Vec<u8>>, etag: Option<&str>, request: Request) -> Answer {
-    let Some((model, file)) = request.path.split_once("/resolve/main/") else {
+    let Some((model, rest)) = request.path.split_once("/resolve/") else {
         return Answer::missing();
     };
+    let (revision, file) = rest.split_once('/').unwrap_or_default();
+    let commit = if revision == "main" { COMMIT } else { revision };
     let Some(content) = files.get(&format!("{}/{file}", model.trim_start_matches('/'))) else {
         return Answer::missing();
     };
@@ -91,7 +96,7 @@ fn answer(files: &HashMap<String, Vec<u8>>, etag: Option<&str>, request: Request
     };
     let mut answer = Answer::file(content.clone(), request.range)
         .with_header("ETag", format!("\"{etag}\""))
-        .with_header("x-repo-commit", COMMIT);
+        .with_header("x-repo-commit", commit);
     if file == WEIGHTS && answer.n_bytes() == content.len() {
         answer.breaks_after = Some(content.len() / 2);
     }
@@ -147,8 +152,59 @@ fn a_download_that_breaks_goes_on_where_it_ended_and_the_manifest_tells_the_comm
         "the commit, not the branch"
     );
     assert_eq!(origin.checkpoint, entry, "the file");
+    let small: Vec<_> = origin.beside.iter().map(|entry| &*entry.file).collect();
+    assert_eq!(small, ["config.json", "tokenizer.json"], "hashed, too");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains(&format!("taken at commit {COMMIT}")),
+        "{said}"
+    );
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(printed.contains("no golden known"), "{printed}");
+}
+
+#[test]
+fn a_model_without_adapters_is_scored_by_its_cosines() {
+    let scratch = Scratch::new();
+    succeeded(&Hub::new(files(), None).import(&scratch));
+    let out = scratch.path("out");
+    let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/gallery/lone-red-star.png");
+    let score = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_train"));
+        command.args(["score", "--caption", "a star", "--model"]);
+        command
+            .arg(&out)
+            .args(more)
+            .output()
+            .expect("the program starts")
+    };
+    let shown = picture.display().to_string();
+    let output = score(&["--image", &shown, "--json"]);
+    succeeded(&output);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let session = bundle::open(&out, &cpu()).expect("the model");
+    let text = pollster::block_on(session.encode_text(&["a star".to_owned()]));
+    let rgb = decode(&std::fs::read(&picture).expect("a picture"))
+        .expect("a picture")
+        .rgb;
+    let image = pollster::block_on(session.encode_image(&rgb)).expect("an embedding");
+    let cosine = text.expect("an embedding")[0].compare(&image).cosine;
+    let expected = serde_json::json!({
+        "captions": [{ "caption": "a star" }],
+        "pairs": [{ "caption": "a star", "image": shown, "cosine": cosine }],
+    });
+    assert_eq!(json, expected, "no number that only adapters have");
+    let output = score(&["--image", &shown]);
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(table.contains("by cosine alone"), "{table}");
+    assert!(
+        table.contains(&format!("{cosine:>10.4}  {shown} | a star")),
+        "{table}"
+    );
+    let output = score(&[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--image"), "nothing to compare with: {said}");
 }
 
 #[test]
@@ -164,6 +220,32 @@ fn a_file_that_is_not_the_hubs_is_refused_and_forgotten() {
     assert!(
         !scratch.names(blobs).contains(&"0".repeat(64)),
         "it will be downloaded again"
+    );
+}
+
+#[test]
+fn a_file_of_a_pinned_model_that_is_another_is_refused_and_forgotten() {
+    let scratch = Scratch::new();
+    let pinned = "openai/clip-vit-base-patch32";
+    let mut files = files_of(pinned, &fixture("."), &[WEIGHTS, "config.json"]);
+    let tokenizer = byte_level_json(512).into_bytes();
+    files.insert(format!("{pinned}/tokenizer.json"), tokenizer);
+    let hub = Hub::new(files, None);
+    let output = hub.train(&scratch, &["import", pinned]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("config.json: sha256 is"), "{message}");
+    assert!(
+        message.contains("this program expects b575ef3c"),
+        "{message}"
+    );
+    assert_eq!(scratch.names("."), ["cache"], "no model was written");
+    let commit = "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268";
+    let snapshot = format!("cache/hub/models--openai--clip-vit-base-patch32/snapshots/{commit}");
+    let left = scratch.names(&snapshot);
+    assert!(
+        !left.contains(&"config.json".to_owned()),
+        "it will be downloaded again: {left:?}"
     );
 }
 

@@ -266,6 +266,24 @@ async fn a_file_that_is_not_there_is_said_to_be() {
 }
 
 #[wasm_bindgen_test]
+async fn a_web_page_in_place_of_a_file_is_refused_and_not_kept() {
+    let store = store_without("screened").await;
+    let (content, kind) = (blob(&content()), "text/html; charset=utf-8");
+    let page = content.slice_with_f64_and_f64_and_content_type(0.0, f64::from(N_BYTES), kind);
+    let page = page.expect("a blob");
+    let address = Url::create_object_url_with_blob(&page).expect("an address");
+    let error = fetch(&address, "screened", &Plan::whole(9), &store).await;
+    let error = error.expect_err("a page").to_string();
+    assert!(
+        error.ends_with("a web page in place of the file"),
+        "{error}"
+    );
+    let kept = store.find("screened").await;
+    assert!(kept.is_none_or(|blob| blob.size() < 1.0), "no byte of it");
+    store.remove("screened").await;
+}
+
+#[wasm_bindgen_test]
 async fn picked_files_come_beside_their_message() {
     let request = Request::LoadFiles {
         names: vec!["a.safetensors".to_owned()],

@@ -9,6 +9,7 @@ use super::plan::RecipeArgs;
 use crate::device;
 use crate::train::adapt::{AdaptRun, markdown};
 use crate::train::data::dataset::{Dataset, DatasetChoice, FlickrSplit};
+use crate::train::run_lock::RunLock;
 
 /// What stands below the help of the command.
 const EXAMPLES: &str = "Examples:
@@ -61,6 +62,7 @@ pub(super) struct AdaptArgs {
 }
 
 pub(super) fn run(args: &AdaptArgs) -> Result<()> {
+    let _lock = RunLock::take(&args.out)?;
     let run = AdaptRun {
         model: args.model.clone(),
         revision: args.revision.clone(),

@@ -10,6 +10,7 @@ use crate::device;
 use crate::train::experiments::{Evaluator, FitRecord, FitRequest};
 use crate::train::files::refuse_to_overwrite;
 use crate::train::methods::MethodName;
+use crate::train::run_lock::RunLock;
 
 #[derive(Debug, Args)]
 #[command(
@@ -33,6 +34,7 @@ pub(super) struct FitArgs {
 }
 
 pub(super) fn run(args: &FitArgs) -> Result<()> {
+    let _lock = RunLock::take(&args.out)?;
     let numbers_path = FitRecord::path(&args.out);
     refuse_to_overwrite(&numbers_path, args.force)?;
     let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);

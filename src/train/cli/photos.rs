@@ -10,6 +10,7 @@ use crate::train::import::CheckpointSource;
 use crate::train::photos_model::data::PhotosFolders;
 use crate::train::photos_model::pipeline::{PhotosPreset, PhotosRun};
 use crate::train::provenance::command_line;
+use crate::train::run_lock::RunLock;
 
 /// What stands below the help of the command.
 const EXAMPLES: &str = "Example:
@@ -63,6 +64,7 @@ pub(super) fn run(args: &PhotosArgs) -> Result<()> {
     if let Some(out) = &args.export {
         refuse_to_overwrite(&out.join("manifest.json"), args.force)?;
     }
+    let _lock = RunLock::take(&args.out)?;
     let run = PhotosRun {
         folders: PhotosFolders {
             flickr8k: args.root.clone(),

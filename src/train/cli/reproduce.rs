@@ -10,6 +10,7 @@ use crate::device;
 use crate::train::data::dataset::Dataset;
 use crate::train::experiments::Campaign;
 use crate::train::methods::MethodName;
+use crate::train::run_lock::RunLock;
 
 /// What stands below the help of the command.
 const EXAMPLES: &str = "Examples:
@@ -41,6 +42,7 @@ pub(super) struct ReproduceArgs {
 }
 
 pub(super) fn run(args: &ReproduceArgs) -> Result<()> {
+    let _lock = RunLock::take(&args.out)?;
     let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);
     let data = args.plan.data()?;
     let found = &data.own.config.dataset;

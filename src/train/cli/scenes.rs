@@ -1,6 +1,7 @@
 //! `train scenes`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
@@ -9,8 +10,9 @@ use crate::device;
 use crate::train::export::scenes_model::export;
 use crate::train::files::refuse_to_overwrite;
 use crate::train::provenance::command_line;
+use crate::train::run_lock::RunLock;
 use crate::train::scenes_model::recipe::{Preset, ScenesRecipe};
-use crate::train::scenes_model::training;
+use crate::train::scenes_model::training::{self, RunFolder};
 
 /// What stands below the help of the command.
 const EXAMPLES: &str = "Example:
@@ -45,6 +47,9 @@ pub(super) struct ScenesArgs {
     /// Scenes whose captions the adapters are fitted to, if not the preset's.
     #[arg(long)]
     adapter_scenes: Option<usize>,
+    /// Seconds between two checkpoints of the encoder; 0 for one after each step.
+    #[arg(long, default_value_t = 120)]
+    checkpoint_seconds: u64,
     /// Write the finished model here, for the page and for `train score`.
     #[arg(long)]
     export: Option<PathBuf>,
@@ -74,7 +79,12 @@ pub(super) fn run(args: &ScenesArgs) -> Result<()> {
         refuse_to_overwrite(&out.join("manifest.json"), args.force)?;
     }
     let (recipe, device) = (args.recipe(), device::by_name(&args.device)?);
-    let trained = training::run(&recipe, &args.out, &device)?;
+    let _lock = RunLock::take(&args.out)?;
+    let run = RunFolder {
+        folder: &args.out,
+        interval: Duration::from_secs(args.checkpoint_seconds),
+    };
+    let trained = training::run(&recipe, &run, &device)?;
     let Some(out) = &args.export else {
         return Ok(());
     };

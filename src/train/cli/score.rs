@@ -1,13 +1,14 @@
 //! `train score`: captions × pictures → the numbers that the page shows.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
 use crate::device;
-use crate::family::{Family, PerFamily};
+use crate::family::Family;
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::percentile_of;
 use crate::preprocess::decode;
@@ -82,10 +83,18 @@ struct ScoreTable {
     pairs: Vec<ScoredPair>,
 }
 
-/// Distribution of one caption: κ, 1/κ, and the percentile of 1/κ among the reference captions.
+/// One caption.
 #[derive(Debug, Serialize)]
 struct ScoredCaption {
     caption: String,
+    /// `None` where the model has no adapters.
+    #[serde(flatten)]
+    distribution: Option<Vagueness>,
+}
+
+/// How much a caption leaves open: κ, 1/κ, and the percentile of 1/κ among the reference captions.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Vagueness {
     kappa: f64,
     uncertainty: f64,
     percentile: f64,
@@ -96,17 +105,20 @@ struct ScoredCaption {
 struct ScoredPair {
     caption: String,
     image: String,
-    nats: f64,
-    log_likelihood: f64,
+    /// `None` where the model has no adapters.
+    #[serde(flatten)]
+    likelihood: Option<Likelihood>,
     cosine: f64,
 }
 
-/// What is of no family where a model has no adapters.
-fn of_family<T>(both: Option<&PerFamily<T>>, family: Family) -> Result<&T> {
-    Ok(both.context("the model has no adapters")?.get(family))
+/// Likelihood of a picture under a caption.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Likelihood {
+    nats: f64,
+    log_likelihood: f64,
 }
 
-/// Scores captions against picture files.
+/// Scores captions against picture files; without adapters by cosine alone.
 fn score(
     session: &Session,
     family: Family,
@@ -116,20 +128,28 @@ fn score(
     let texts = pollster::block_on(session.encode_text(captions))?;
     let pictures = images.iter().map(|path| encode(session, path));
     let pictures: Vec<ImageEncoding> = pictures.collect::<Result<_>>()?;
-    let reference = of_family(session.manifest().reference_uncertainty.as_ref(), family)?;
+    let reference = session.manifest().reference_uncertainty.as_ref();
+    let reference = reference.map(|both| both.get(family));
     let (mut scored, mut pairs) = (Vec::new(), Vec::new());
     for (caption, text) in captions.iter().zip(&texts) {
-        let kappa = of_family(text.distributions.as_ref(), family)?.concentration;
-        let uncertainty = 1.0 / kappa;
+        let kappa = text.distributions.as_ref();
+        let kappa = kappa.map(|both| both.get(family).concentration);
+        ensure!(
+            kappa.is_some() || !images.is_empty(),
+            "the model has no adapters: it only compares captions with pictures, of which --image gives some"
+        );
+        let vagueness = |(kappa, reference): (f64, &Vec<f64>)| Vagueness {
+            kappa,
+            uncertainty: 1.0 / kappa,
+            percentile: percentile_of(reference, 1.0 / kappa),
+        };
         scored.push(ScoredCaption {
             caption: caption.clone(),
-            kappa,
-            uncertainty,
-            percentile: percentile_of(reference, uncertainty),
+            distribution: kappa.zip(reference).map(vagueness),
         });
         for (path, picture) in images.iter().zip(&pictures) {
             let image = path.display().to_string();
-            pairs.push(pair(family, kappa, (caption, text), (image, picture))?);
+            pairs.push(pair(family, kappa, (caption, text), (image, picture)));
         }
     }
     let captions = scored;
@@ -144,32 +164,45 @@ fn encode(session: &Session, path: &Path) -> Result<ImageEncoding> {
 
 fn pair(
     family: Family,
-    kappa: f64,
+    kappa: Option<f64>,
     (caption, text): (&str, &TextEncoding),
     (image, picture): (String, &ImageEncoding),
-) -> Result<ScoredPair> {
+) -> ScoredPair {
     let pair = text.compare(picture);
-    let t = *of_family(pair.mean_direction_cosine.as_ref(), family)?;
+    let cosine = pair.mean_direction_cosine.as_ref();
+    let cosine = cosine.map(|both| *both.get(family));
     let d = picture.embedding.len();
-    Ok(ScoredPair {
-        caption: caption.to_owned(),
-        image,
+    let likelihood = |(kappa, t)| Likelihood {
         nats: family.log_likelihood_ratio(d, kappa, t),
         log_likelihood: family.log_likelihood(d, kappa, t),
+    };
+    ScoredPair {
+        caption: caption.to_owned(),
+        image,
+        likelihood: kappa.zip(cosine).map(likelihood),
         cosine: pair.cosine,
-    })
+    }
 }
 
-impl std::fmt::Display for ScoreTable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for ScoreTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.captions.iter().all(|row| row.distribution.is_none()) {
+            return self.cosines(f);
+        }
         writeln!(f, "{:>10} {:>10} {:>10}  caption", "κ", "1/κ", "percentile")?;
         for row in &self.captions {
-            let (kappa, uncertainty, percentile) = (row.kappa, row.uncertainty, row.percentile);
-            writeln!(
-                f,
-                "{kappa:>10.4} {uncertainty:>10.5} {percentile:>10.1}  {}",
-                row.caption
-            )?;
+            if let Some(Vagueness {
+                kappa,
+                uncertainty,
+                percentile,
+            }) = row.distribution
+            {
+                let caption = &row.caption;
+                writeln!(
+                    f,
+                    "{kappa:>10.4} {uncertainty:>10.5} {percentile:>10.1}  {caption}"
+                )?;
+            }
         }
         if !self.pairs.is_empty() {
             let (nats, density, cosine) = ("nats", "log-density", "cosine");
@@ -179,12 +212,33 @@ impl std::fmt::Display for ScoreTable {
             )?;
         }
         for row in &self.pairs {
-            let (nats, density, cosine) = (row.nats, row.log_likelihood, row.cosine);
-            let (image, caption) = (&row.image, &row.caption);
-            writeln!(
-                f,
-                "{nats:>10.4} {density:>14.4} {cosine:>10.4}  {image} | {caption}"
-            )?;
+            if let Some(Likelihood {
+                nats,
+                log_likelihood,
+            }) = row.likelihood
+            {
+                let (cosine, image, caption) = (row.cosine, &row.image, &row.caption);
+                writeln!(
+                    f,
+                    "{nats:>10.4} {log_likelihood:>14.4} {cosine:>10.4}  {image} | {caption}"
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ScoreTable {
+    /// What a model without adapters has to say.
+    fn cosines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "The model has no adapters, so it compares by cosine alone.\n"
+        )?;
+        writeln!(f, "{:>10}  picture | caption", "cosine")?;
+        for row in &self.pairs {
+            let (cosine, image, caption) = (row.cosine, &row.image, &row.caption);
+            writeln!(f, "{cosine:>10.4}  {image} | {caption}")?;
         }
         Ok(())
     }

@@ -62,12 +62,15 @@ impl Evaluator<'_> {
         plan: &FitPlan,
         features_folder: &Path,
     ) -> Result<FitRecord> {
+        if FitRecord::path(folder).exists() {
+            // What is written over was finished: its checkpoint is no beginning of another fit.
+            Checkpoint::delete(folder)?;
+        }
         let mut numbers: BTreeMap<String, Numbers> =
             self.fit(request, plan, Some(folder))?.into_iter().collect();
         // JSON has no infinity, and a number that does not exist is left out rather than called null.
         let of_sets = numbers.values_mut();
         of_sets.for_each(|of_set| of_set.retain(|_, value| value.is_finite()));
-        Checkpoint::delete(folder);
         let features = self.data.own.config.clone();
         let record = FitRecord {
             command: plan.command.clone(),
@@ -79,6 +82,7 @@ impl Evaluator<'_> {
             seed: request.seed,
         };
         files::put_json(&FitRecord::path(folder), &record)?;
+        Checkpoint::delete(folder)?;
         Ok(record)
     }
 }

@@ -18,7 +18,7 @@ use crate::report::{Impacted, Metric, Shift};
 use crate::train::export::bundle::records;
 use crate::train::features::cache::{Cache, Task};
 use crate::train::features::rows::Rows;
-use crate::train::files::make_folder;
+use crate::train::files::{make_folder, put};
 use crate::train::methods::{Features, Training, train};
 use crate::train::methods::{
     Laplace, Method, MethodName, MethodOptions, MethodVisitor, UncertaintyOf, Variant,
@@ -290,7 +290,7 @@ impl MethodVisitor for FitAndMeasure<'_> {
         let fit_seconds = started.elapsed().as_secs_f64();
         if let (Some(folder), true) = (self.folder, self.training.is_some()) {
             let weights = write(&records(&method)?, Precision::F32)?;
-            std::fs::write(folder.join("method.safetensors"), weights)?;
+            put(&folder.join("method.safetensors"), weights)?;
         }
         let started = Instant::now();
         let mut measured = self.inputs.measure(&method, name)?;

@@ -7,6 +7,8 @@ use hf_hub::api::sync::{ApiBuilder, ApiRepo};
 use hf_hub::{Cache, Repo, RepoType};
 
 use super::weights_file::{WEIGHTS, file_entry_of};
+use crate::weights::hub_hashes::check_compiled_in;
+use crate::weights::manifest::FileEntry;
 use crate::weights::original::CompanionFiles;
 
 /// The commit that is taken of a model where none is asked for.
@@ -31,9 +33,9 @@ pub(super) struct Downloaded {
 /// # Errors
 ///
 /// No such model or revision, no checkpoint that can be read, or a connection that fails.
-pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Downloaded> {
+pub(super) fn fetch(id: &str, asked: Option<&str>) -> Result<Downloaded> {
     let pinned = PINNED.iter().find(|(known, _)| *known == id);
-    let revision = revision
+    let revision = asked
         .or(pinned.map(|(_, revision)| *revision))
         .unwrap_or("main");
     let repo = Repo::with_revision(id.to_owned(), RepoType::Model, revision.to_owned());
@@ -53,6 +55,9 @@ pub(super) fn fetch(id: &str, revision: Option<&str>) -> Result<Downloaded> {
     let weights = weights.with_context(|| format!("{id}: weights of {revision}"))?;
     verify(&weights)?;
     let revision = commit(&weights).unwrap_or(revision).to_owned();
+    if asked.is_none() && pinned.is_none() {
+        eprintln!("{id}: taken at commit {revision}; --revision {revision} takes the same again");
+    }
     Ok(Downloaded { weights, revision })
 }
 
@@ -91,6 +96,19 @@ fn verify(weights: &Path) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Holds a file of a pinned model against the hash that is compiled in; another one is deleted from the cache.
+pub(super) fn check(id: &str, revision: &str, entry: &FileEntry, path: &Path) -> Result<()> {
+    let checked = check_compiled_in(id, revision, &entry.file, &entry.sha256);
+    if checked.is_err() {
+        std::fs::remove_file(path.canonicalize()?)?;
+        std::fs::remove_file(path)?;
+    }
+    checked.with_context(|| {
+        let path = path.display();
+        format!("{path} was deleted, so that another run downloads it again")
+    })
 }
 
 /// The commit in `…/snapshots/COMMIT/FILE`.

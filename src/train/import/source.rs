@@ -8,6 +8,7 @@ use super::hub;
 use super::weights_file::{WEIGHTS, file_entry_of};
 use crate::weights::manifest::CheckpointOrigin;
 use crate::weights::original::CompanionFiles;
+use crate::weights::shard::file_entry;
 
 /// Where a checkpoint comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +84,11 @@ impl CheckpointFiles {
     pub(super) fn at_hub(id: &str, revision: Option<&str>) -> Result<Self> {
         let fetched = hub::fetch(id, revision)?;
         let mut found = Self::beside(fetched.weights)?;
+        let folder = found.weights.parent().unwrap_or(Path::new(""));
+        let files = found.origin.beside.iter().chain([&found.origin.checkpoint]);
+        files.into_iter().try_for_each(|entry| {
+            hub::check(id, &fetched.revision, entry, &folder.join(&entry.file))
+        })?;
         found.origin.source = id.to_owned();
         found.origin.revision = Some(fetched.revision);
         Ok(found)
@@ -103,12 +109,13 @@ impl CheckpointFiles {
 
     fn beside(weights: PathBuf) -> Result<Self> {
         let folder = weights.parent().unwrap_or(Path::new(""));
-        let mut beside = CompanionFiles::default();
+        let (mut beside, mut entries) = (CompanionFiles::default(), Vec::new());
         let names = CompanionFiles::FILES.into_iter();
         for name in names.chain(CompanionFiles::OLD_TOKENIZER) {
             let path = folder.join(name);
             if path.is_file() {
                 let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+                entries.push(file_entry(name, &bytes));
                 let put = beside.put(name, bytes);
                 put.with_context(|| folder.display().to_string())?;
             }
@@ -120,6 +127,7 @@ impl CheckpointFiles {
                 source: checkpoint.file.clone(),
                 revision: None,
                 checkpoint,
+                beside: entries,
             },
             weights,
         })

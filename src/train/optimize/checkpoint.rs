@@ -1,36 +1,54 @@
-//! The state of an unfinished training as a folder: `checkpoint.json`, `module.bpk`, `optimizer.bpk`.
+//! The state of an unfinished training: a folder for a step, `step-N`, with `module.bpk` and `optimizer.bpk`, and
+//! `checkpoint.json`, which says which of them holds and what its files hash to.
+//!
+//! A folder is written beside the others, synced and renamed before the pointer names it, so that a process that is
+//! killed at any moment leaves a whole state behind.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;
 use burn::store::ModuleRecord;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::train::files;
+use crate::train::files::{self, sync, sync_folder};
+use crate::weights::shard::sha256;
 
 /// Number of this format, which is written into each checkpoint.
-const FORMAT: u32 = 2;
-const POSITION: &str = "checkpoint.json";
+const FORMAT: u32 = 3;
+const POINTER: &str = "checkpoint.json";
 const MODULE: &str = "module.bpk";
 const OPTIMIZER: &str = "optimizer.bpk";
+/// What the names of the steps' folders begin with.
+const STEP: &str = "step-";
+/// The folder of a step that is being written.
+const UNFINISHED: &str = "unfinished";
+/// Time between two checkpoints, if nothing else is said.
+const INTERVAL: Duration = Duration::from_mins(2);
 
 /// The folder in which a training keeps its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
     folder: PathBuf,
     training: Value,
+    /// Time between two checkpoints; none after each step.
+    pub interval: Duration,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Position {
+struct Pointer {
     /// Absent from what earlier versions wrote.
     #[serde(default)]
     format: u32,
     step: usize,
     training: Value,
+    /// SHA-256 of each file in the folder of the step.
+    #[serde(default)]
+    sha256: BTreeMap<String, String>,
 }
 
 impl Checkpoint {
@@ -43,6 +61,7 @@ impl Checkpoint {
         Ok(Self {
             folder: folder.to_owned(),
             training: serde_json::to_value(training)?,
+            interval: INTERVAL,
         })
     }
 
@@ -52,13 +71,17 @@ impl Checkpoint {
     ///
     /// The checkpoint cannot be read, is of another training or of an earlier version of this program.
     pub fn n_steps(&self) -> Result<usize> {
-        let Some(position) = files::find_json::<Position>(&self.folder.join(POSITION))? else {
-            return Ok(0);
+        Ok(self.pointer()?.map_or(0, |pointer| pointer.step))
+    }
+
+    fn pointer(&self) -> Result<Option<Pointer>> {
+        let Some(pointer) = files::find_json::<Pointer>(&self.folder.join(POINTER))? else {
+            return Ok(None);
         };
-        let of = match &position {
+        let of = match &pointer {
             old if old.format != FORMAT => "an earlier version of this program",
             other if other.training != self.training => "another training",
-            Position { step, .. } => return Ok(*step),
+            _ => return Ok(Some(pointer)),
         };
         let folder = self.folder.display();
         bail!("{folder} holds a checkpoint of {of}; choose another folder or delete it");
@@ -75,43 +98,120 @@ impl Checkpoint {
         module: impl Module,
         optimizer: &ModuleOptimizer,
     ) -> Result<()> {
-        files::make_folder(&self.folder)?;
-        let at = |name: &str| self.folder.join(name);
-        module.into_record().save(at("module.new"))?;
-        optimizer.save(at("optimizer.new"))?;
-        std::fs::rename(at("module.new"), at(MODULE))?;
-        std::fs::rename(at("optimizer.new"), at(OPTIMIZER))?;
-        let position = Position {
-            format: FORMAT,
-            step: n_steps,
-            training: self.training.clone(),
+        let new = self.folder.join(UNFINISHED);
+        let save = || {
+            remove_folder(&new)?;
+            files::make_folder(&new)?;
+            module.into_record().save(new.join(MODULE))?;
+            optimizer.save(new.join(OPTIMIZER))?;
+            let mut hashes = BTreeMap::new();
+            for name in [MODULE, OPTIMIZER] {
+                sync(&new.join(name))?;
+                hashes.insert(name.to_owned(), sha256(&std::fs::read(new.join(name))?));
+            }
+            sync_folder(&new)?;
+            self.point_at(n_steps, &new, hashes)
         };
-        files::put(&at(POSITION), serde_json::to_vec(&position)?)
+        let outcome = save();
+        if outcome.is_err() {
+            // Half a checkpoint is of no use, and its room may be what is lacking.
+            std::fs::remove_dir_all(&new).ok();
+        }
+        outcome.with_context(|| format!("saving a checkpoint in {}", self.folder.display()))
+    }
+
+    /// Gives a finished folder its name, and then has the pointer name it.
+    fn point_at(&self, step: usize, new: &Path, sha256: BTreeMap<String, String>) -> Result<()> {
+        let name = step_folder(step);
+        let folder = self.folder.join(&name);
+        // A run that was killed between the two renames left it, and nothing points at it.
+        remove_folder(&folder)?;
+        std::fs::rename(new, &folder)?;
+        sync_folder(&self.folder)?;
+        let pointer = Pointer {
+            format: FORMAT,
+            step,
+            training: self.training.clone(),
+            sha256,
+        };
+        files::put(&self.folder.join(POINTER), serde_json::to_vec(&pointer)?)?;
+        remove_steps(&self.folder, Some(&name))
     }
 
     /// The module as it was saved.
     ///
     /// # Errors
     ///
-    /// The file is missing or broken.
+    /// The file is missing or damaged.
     pub fn module<M: Module>(&self, fresh: M) -> Result<M> {
-        Ok(fresh.load_record(ModuleRecord::load(self.folder.join(MODULE))?))
+        Ok(fresh.load_record(ModuleRecord::load(self.verified(MODULE)?)?))
     }
 
     /// The optimiser's moments as they were saved.
     ///
     /// # Errors
     ///
-    /// The file is missing or broken.
+    /// The file is missing or damaged.
     pub fn optimizer(&self, fresh: ModuleOptimizer) -> Result<ModuleOptimizer> {
-        Ok(fresh.load(self.folder.join(OPTIMIZER))?)
+        Ok(fresh.load(self.verified(OPTIMIZER)?)?)
+    }
+
+    /// Where a file of the checkpoint lies, if it is as it was written.
+    fn verified(&self, name: &str) -> Result<PathBuf> {
+        let pointer = self.pointer()?;
+        let pointer =
+            pointer.with_context(|| format!("{}: no checkpoint", self.folder.display()))?;
+        let path = self.folder.join(step_folder(pointer.step)).join(name);
+        let shown = path.display();
+        let found = sha256(&std::fs::read(&path).with_context(|| shown.to_string())?);
+        let expected = pointer.sha256.get(name).map_or("", String::as_str);
+        ensure!(
+            found == expected,
+            "{shown}: sha256 is {found}, {POINTER} says {expected}; the checkpoint is damaged, and this training begins \
+             anew once {} is deleted",
+            self.folder.display()
+        );
+        Ok(path)
     }
 
     /// Deletes the checkpoint of a folder, if there is one, and leaves everything else.
-    pub fn delete(folder: &Path) {
-        for name in [POSITION, MODULE, OPTIMIZER] {
-            // What is not there need not be deleted.
-            std::fs::remove_file(folder.join(name)).ok();
+    ///
+    /// # Errors
+    ///
+    /// It is there and cannot be deleted.
+    pub fn delete(folder: &Path) -> Result<()> {
+        if folder.join(POINTER).exists() {
+            std::fs::remove_file(folder.join(POINTER))?;
+            sync_folder(folder)?;
+        }
+        remove_steps(folder, None)
+    }
+}
+
+fn step_folder(step: usize) -> String {
+    format!("{STEP}{step}")
+}
+
+/// Deletes the folders of all steps but one.
+fn remove_steps(folder: &Path, but: Option<&str>) -> Result<()> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(STEP) && Some(&*name) != but {
+            remove_folder(&folder.join(&*name))?;
         }
     }
+    Ok(())
+}
+
+/// Deletes a folder, if it is there.
+fn remove_folder(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        let removed = std::fs::remove_dir_all(folder);
+        removed.with_context(|| format!("deleting {}", folder.display()))?;
+    }
+    Ok(())
 }

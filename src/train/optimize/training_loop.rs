@@ -12,8 +12,6 @@ use crate::train::progress::{Interrupt, Meter};
 
 /// Steps between two readings of the loss.
 const STEPS_PER_READING: usize = 25;
-/// Seconds between two checkpoints.
-const SECONDS_PER_CHECKPOINT: u64 = 120;
 
 /// What a module is trained on. Everything depends on the step alone, so that a resumed training sees what it would have
 /// seen.
@@ -126,8 +124,10 @@ impl<M: Module, O: Objective<M>> Trainer<M, O> {
                 show(&mut meter, step, loss)?;
             }
             let stops = interrupt.is_set() && !is_last;
-            let is_due = saved.elapsed().as_secs() > SECONDS_PER_CHECKPOINT;
-            if let (Some(checkpoint), true) = (checkpoint, is_last || stops || is_due) {
+            let is_due = |checkpoint: &&Checkpoint| {
+                is_last || stops || saved.elapsed() >= checkpoint.interval
+            };
+            if let Some(checkpoint) = checkpoint.filter(is_due) {
                 self.save(step + 1, checkpoint)?;
                 saved = Instant::now();
             }

@@ -112,13 +112,15 @@ pub struct Batch {
     pub truth: Vec<bool>,
 }
 
-/// How captions are drawn.
+/// How captions and pictures are drawn.
 #[derive(Debug, Clone, Copy)]
-pub struct CaptionMix {
+pub struct BatchMix {
     /// Share of words replaced by the unknown word, which says nothing.
     pub unknown: f64,
     /// Captions are drawn from the whole truth with this probability, else from a part of it.
     pub full: f64,
+    /// Standard deviation of the noise on the normalised pixels.
+    pub pixel_noise: f64,
 }
 
 impl Batch {
@@ -127,7 +129,7 @@ impl Batch {
         pool: &Pool,
         n_scenes: usize,
         n_probes: usize,
-        mix: CaptionMix,
+        mix: BatchMix,
         tokenizer: &TextPreprocess,
         rng: &mut ChaCha8Rng,
     ) -> Result<Self> {
@@ -144,12 +146,36 @@ impl Batch {
         let mut tokens = encode_all(&captions, mix.unknown, seed, tokenizer)?;
         tokens.extend(encode_all(&probes, 0.0, seed, tokenizer)?);
         Ok(Self {
-            pixels: pool.pixels(&scenes),
+            pixels: with_noise(pool.pixels(&scenes), mix.pixel_noise, seed),
             scenes,
             texts: SortedTokens::new(&tokens),
             truth,
         })
     }
+}
+
+/// Adds normal noise, on all cores. It depends on the seed alone, which a generator of the device would not.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "pixels are in single precision"
+)]
+fn with_noise(mut pixels: Vec<f32>, deviation: f64, seed: u64) -> Vec<f32> {
+    /// Pixels that one generator serves.
+    const CHUNK: usize = 1 << 12;
+    let chunks = pixels.par_chunks_mut(CHUNK).enumerate();
+    chunks.for_each(|(i, chunk)| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(1 + i as u64);
+        for pair in chunk.chunks_mut(2) {
+            // Box and Muller's two normal deviates of two uniform ones, the first of which is above zero.
+            let radius = deviation * (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+            let (sine, cosine) = (std::f64::consts::TAU * rng.random::<f64>()).sin_cos();
+            for (pixel, deviate) in pair.iter_mut().zip([cosine, sine]) {
+                *pixel += (radius * deviate) as f32;
+            }
+        }
+    });
+    pixels
 }
 
 fn encode_all(
@@ -259,10 +285,38 @@ mod tests {
         let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer_json().as_bytes(), 64);
         let tokenizer = tokenizer.expect("the world's own tokenizer");
         let (unknown, full) = (0.3, 0.5);
-        let mix = CaptionMix { unknown, full };
+        let mix = BatchMix {
+            unknown,
+            full,
+            pixel_noise: 0.0,
+        };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let batch = Batch::draw(&pool, 24, 12, mix, &tokenizer, &mut rng).expect("a batch");
         (pool, batch)
+    }
+
+    #[test]
+    fn noise_depends_on_the_seed_alone_and_spreads_as_it_is_told() {
+        const DEVIATION: f64 = 0.05;
+        let of = |seed| with_noise(vec![1.0; 20_001], DEVIATION, seed);
+        let noise = of(3);
+        assert_eq!(noise, of(3), "the same seed");
+        assert_ne!(noise, of(4), "another seed");
+        let n = noise.len() as f64;
+        let apart = |power| {
+            noise
+                .iter()
+                .map(move |pixel| f64::from(pixel - 1.0).powi(power))
+        };
+        let (mean, variance) = (apart(1).sum::<f64>() / n, apart(2).sum::<f64>() / n);
+        // Four standard errors of the mean, and of the deviation.
+        let error = 4.0 * DEVIATION / n.sqrt();
+        assert!(mean.abs() < error, "mean {mean}, expected 0");
+        let found = variance.sqrt();
+        assert!(
+            (found - DEVIATION).abs() < error,
+            "deviation {found}, expected {DEVIATION}"
+        );
     }
 
     #[test]

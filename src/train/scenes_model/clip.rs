@@ -11,11 +11,11 @@ use anyhow::{Context as _, Result};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::{Module, Param};
 use burn::optim::{AdamWConfig, ModuleOptimizer};
-use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
-use super::batch::{Batch, CaptionMix, Pool};
+use super::batch::{Batch, BatchMix, Pool};
 use crate::model::adapter::info_nce;
 use crate::model::clip::{Clip, ClipConfig, normalize};
 use crate::preprocess::text::TextPreprocess;
@@ -139,15 +139,13 @@ struct DeviceBatch {
 }
 
 impl DeviceBatch {
-    fn new(batch: &Batch, side: usize, noise: f64, device: &Device) -> Self {
+    fn new(batch: &Batch, side: usize, device: &Device) -> Self {
         let n = batch.scenes.len();
         let n_texts = batch.truth.len() / n;
         let table = |values: Vec<f32>, rows: usize| {
             Tensor::from_data(TensorData::new(values, [rows, n]), device)
         };
         let pixels = TensorData::new(batch.pixels.clone(), [n, 3, side, side]);
-        let pixels = Tensor::from_data(pixels, device);
-        let noise = Tensor::random(pixels.dims(), Distribution::Normal(0.0, noise), device);
         let groups = batch.texts.groups.iter();
         let position = TensorData::new(batch.texts.position.clone(), [n_texts]);
         let sign = batch
@@ -155,7 +153,7 @@ impl DeviceBatch {
             .iter()
             .map(|&fits| if fits { 1.0 } else { -1.0 });
         Self {
-            pixels: pixels + noise,
+            pixels: Tensor::from_data(pixels, device),
             texts: groups.map(|group| group.to_device(device)).collect(),
             position: Tensor::from_data(position, device),
             not_negative: table(not_negative(&batch.truth, n), n),
@@ -255,9 +253,10 @@ impl TrainingData<'_> {
     fn batch(&self, recipe: &ClipRecipe, step: usize) -> crate::error::Result<Batch> {
         let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
         rng.set_stream(1 + step as u64);
-        let mix = CaptionMix {
+        let mix = BatchMix {
             unknown: recipe.unknown_words,
             full: recipe.full_captions,
+            pixel_noise: recipe.pixel_noise,
         };
         let (pool, n, n_probes) = (&self.pool, recipe.batch, recipe.probes);
         Batch::draw(pool, n, n_probes, mix, self.tokenizer, &mut rng)
@@ -277,7 +276,7 @@ impl Objective<ClipLearner> for DrawnBatches<'_> {
     fn loss(&mut self, learner: &ClipLearner, _step: usize) -> Result<Loss> {
         let batch = self.batches.recv();
         let batch = batch.context("the batch generator stopped")??;
-        let batch = DeviceBatch::new(&batch, self.side, self.recipe.pixel_noise, self.device);
+        let batch = DeviceBatch::new(&batch, self.side, self.device);
         let (contrastive, logistic) = learner.losses(&batch);
         Ok(Loss {
             total: contrastive.clone() + logistic.clone() * self.recipe.probe_weight,

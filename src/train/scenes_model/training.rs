@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use burn::module::Module as _;
@@ -29,6 +30,15 @@ use crate::train::optimize::Checkpoint;
 const N_VALIDATION: usize = 1000;
 const VALIDATION_SEED: u64 = 1_000_000;
 
+/// Where a run keeps its state, and how often.
+#[derive(Debug, Clone, Copy)]
+pub struct RunFolder<'a> {
+    /// Folder of the run.
+    pub folder: &'a Path,
+    /// Time between two checkpoints of the encoder; none after each step.
+    pub interval: Duration,
+}
+
 /// A trained encoder with its adapters.
 #[derive(Debug)]
 pub struct Trained {
@@ -45,16 +55,18 @@ pub struct Trained {
 /// # Errors
 ///
 /// The folder holds a run with another recipe or of an earlier version, cannot be written, or the user interrupted.
-pub fn run(recipe: &ScenesRecipe, folder: &Path, device: &Device) -> Result<Trained> {
+pub fn run(recipe: &ScenesRecipe, run: &RunFolder<'_>, device: &Device) -> Result<Trained> {
+    let folder = run.folder;
     files::make_folder(folder)?;
     claim(recipe, folder)?;
     let json = tokenizer_json();
-    std::fs::write(folder.join("tokenizer.json"), &json)?;
+    files::put(&folder.join("tokenizer.json"), &json)?;
     let tokenizer =
         TextPreprocess::from_tokenizer_json(json.as_bytes(), recipe.model.text_cfg.context_length)?;
     let preprocess = ImagePreprocess::clip(recipe.model.vision_cfg.image_size);
 
-    let checkpoint = Checkpoint::new(&folder.join("encoder"), recipe)?;
+    let mut checkpoint = Checkpoint::new(&folder.join("encoder"), recipe)?;
+    checkpoint.interval = run.interval;
     let clip = match clip::finished(&recipe.model, &recipe.clip, &checkpoint, device)? {
         Some(clip) => clip,
         None => train_encoder(recipe, &tokenizer, &preprocess, &checkpoint, device)?,
@@ -133,7 +145,11 @@ fn fit_adapter(
     let path = folder.join(format!("{file}.bpk"));
     if path.exists() {
         let fresh = recipe.adapter.init(encoder.device());
-        return Ok(fresh.load_record(ModuleRecord::load(path)?));
+        let record = ModuleRecord::load(&path);
+        let shown = path.display();
+        let record = record
+            .with_context(|| format!("{shown} is damaged; delete it, and it is fitted anew"))?;
+        return Ok(fresh.load_record(record));
     }
     if features.is_none() {
         *features = Some(adapter_features(recipe, encoder)?);
@@ -144,7 +160,7 @@ fn fit_adapter(
     let method = AsymVlm::new(&recipe.adapter, family, ContrastiveLoss::InfoNce, &autodiff);
     let checkpoint = folder.join(file);
     let adapter = train(method, name, &recipe.fit, features, Some(&checkpoint))?.adapter;
-    adapter.clone().into_record().save(path)?;
+    files::put_by(&path, |new| Ok(adapter.clone().into_record().save(new)?))?;
     std::fs::remove_dir_all(&checkpoint).with_context(|| checkpoint.display().to_string())?;
     Ok(adapter)
 }

@@ -16,11 +16,14 @@ pub(crate) fn Kept() -> impl IntoView {
         move || stored.with(|stored| stored.as_ref().map(|stored| stored.bytes.to_string()));
     let has_any =
         move || stored.with(|stored| stored.as_ref().is_some_and(|stored| stored.bytes > 0));
+    let hashes = move || stored.with(|stored| stored.as_ref().map(|stored| stored.hashes.clone()));
+    let has_none = move || hashes().is_none_or(|hashes| hashes.is_empty());
     view! {
         <p class="kept" data-field="kept" data-value=bytes>
             {move || stored.with(|stored| stored.as_ref().map(words))}
             " "<button type="button" data-act="delete" hidden=move || !has_any() on:click=move |_| actions::delete_stored(page)>"Delete what is kept"</button>
         </p>
+        <details data-field="hashes" hidden=has_none><summary>"SHA-256 of what came from the hub"</summary><pre>{hashes}</pre></details>
     }
 }
 

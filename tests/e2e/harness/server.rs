@@ -25,6 +25,8 @@ struct Shared {
     slow: Mutex<Option<(String, usize)>>,
     /// Paths that begin so are refused.
     refused: Mutex<Option<String>>,
+    /// Paths that begin so are answered with a web page, as by a block screen.
+    screened: Mutex<Option<String>>,
     /// What was asked for.
     asked: Mutex<Vec<Request>>,
 }
@@ -66,6 +68,11 @@ impl Server {
         *self.shared.refused.lock().expect("no panic") = Some(beginning.to_owned());
     }
 
+    /// Answers every path that begins so with a web page, as a block screen does; `None` shows the files again.
+    pub fn screen(&self, beginning: Option<&str>) {
+        *self.shared.screened.lock().expect("no panic") = beginning.map(str::to_owned);
+    }
+
     /// The ranges of a file that were asked for so far; `None` for all of it.
     pub fn asked(&self, ending: &str) -> Vec<Option<Range<usize>>> {
         let asked = self.shared.asked.lock().expect("no panic");
@@ -95,6 +102,11 @@ impl Shared {
         let refused = self.refused.lock().expect("no panic").clone();
         if refused.is_some_and(|beginning| path.starts_with(&beginning)) {
             return None;
+        }
+        let screened = self.screened.lock().expect("no panic").clone();
+        if screened.is_some_and(|beginning| path.starts_with(&beginning)) {
+            let page = Answer::file(b"<!doctype html><title>Blocked</title>".to_vec(), None);
+            return Some(page.with_header("Content-Type", content_type("screen.html")));
         }
         let replaced = self.replaced.get(path).cloned();
         let on_disk = || fs::read(dist().join(path.trim_start_matches('/'))).ok();

@@ -1,0 +1,208 @@
+//! Known files, changed at random: every reader ends soon, in bounded memory, without a panic.
+//!
+//! The changes depend on the reader, the file and a number alone, so a failure names what repeats it.
+//! `KAPPASCOPE_MUTATIONS` says how many changes each file goes through. The allocator of this file counts.
+#![cfg(feature = "train")]
+#![allow(missing_docs, reason = "an integration test has no users")]
+
+#[path = "support/counting_allocator.rs"]
+mod counting_allocator;
+#[path = "support/outside_input.rs"]
+mod outside_input;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use counting_allocator::cost_of;
+use outside_input::TARGETS;
+use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+
+/// How many changes a file goes through, if nothing else is said.
+const N_MUTATIONS: u64 = 300;
+/// Long for any of these files, also on a busy machine.
+const SOON: Duration = Duration::from_secs(20);
+/// More than any file of this size needs; a reader of pickles keeps objects that it does not need, too.
+const PEAK_BYTES: usize = 400_000_000;
+/// Files longer than this are cut: what is changed lies at their beginning.
+const MAX_BYTES: usize = 64_000;
+/// Numbers that sizes and offsets go wrong at.
+const EDGES: [u64; 8] = [
+    0,
+    1,
+    0x7f,
+    0xff,
+    0x7fff_ffff,
+    0xffff_ffff,
+    1 << 62,
+    u64::MAX,
+];
+
+/// Files that a reader begins with: those of `tests/corpus/NAME/`, and fixtures of other tests.
+fn seeds(target: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let fixtures: &[&str] = match target {
+        "picture" => &[
+            "preprocess/rgba.png",
+            "preprocess/palette_4_bit.png",
+            "preprocess/animated.png",
+            "preprocess/rgb_16.png",
+            "preprocess/progressive.jpg",
+            "preprocess/restarts.jpg",
+            "preprocess/orientation_6.jpg",
+            "preprocess/cmyk.jpg",
+            "preprocess/quarter_colour.jpg",
+            "preprocess/lossy.webp",
+            "preprocess/alpha.webp",
+            "preprocess/animated.webp",
+            "preprocess/lossless.webp",
+            "preprocess/animated.gif",
+            "preprocess/transparent.gif",
+            "preprocess/rgb.bmp",
+        ],
+        "safetensors" => &["import/expected.safetensors", "import/model.safetensors"],
+        "manifest" => &["../../public/models/scenes/manifest.json"],
+        "checkpoint" => &[
+            "import/pytorch_model.bin",
+            "import/tiny.pt",
+            "import/expected.safetensors",
+        ],
+        "tokenizer" => &["photos/text/tokenizer.json", "preprocess/small_bpe.json"],
+        _ => &[],
+    };
+    let fixtures = fixtures
+        .iter()
+        .map(|name| root.join("tests/fixtures").join(name));
+    let corpus = std::fs::read_dir(root.join("tests/corpus").join(target));
+    let corpus = corpus.into_iter().flatten();
+    let corpus = corpus.map(|entry| entry.expect("an entry").path());
+    let mut seeds: Vec<PathBuf> = fixtures.chain(corpus).collect();
+    seeds.sort();
+    seeds
+}
+
+/// The bytes of a file, changed in a few places.
+fn mutated(seed: &[u8], rng: &mut ChaCha8Rng) -> Vec<u8> {
+    let mut bytes = seed.to_vec();
+    for _ in 0..rng.random_range(1..=6) {
+        let at = rng.random_range(0..=bytes.len());
+        let end = bytes.len().min(at + rng.random_range(0..=40_usize));
+        match rng.random_range(0..8) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << rng.random_range(0..8),
+            1 if at < bytes.len() => bytes[at] = rng.next_u32().to_le_bytes()[0],
+            2 => bytes.truncate(at),
+            3 => drop(bytes.drain(at..end)),
+            4 => {
+                let again = bytes[at..end].repeat(rng.random_range(1..=4));
+                bytes.splice(at..at, again);
+            }
+            5 => put(&mut bytes, at, EDGES[rng.random_range(0..EDGES.len())], rng),
+            6 => put_digits(&mut bytes, at, rng),
+            _ => {
+                let from = rng.random_range(0..=bytes.len());
+                let piece = bytes[from..bytes.len().min(from + 64)].to_vec();
+                let end = bytes.len().min(at + piece.len());
+                bytes.splice(at..end, piece);
+            }
+        }
+    }
+    bytes
+}
+
+/// Writes a number of one to eight bytes, the low or the high one first, over those that are there.
+fn put(bytes: &mut [u8], at: usize, number: u64, rng: &mut ChaCha8Rng) {
+    let width = 1 << rng.random_range(0..4);
+    let mut number = number.to_le_bytes()[..width].to_vec();
+    if rng.random::<bool>() {
+        number.reverse();
+    }
+    for (byte, new) in bytes.iter_mut().skip(at).zip(number) {
+        *byte = new;
+    }
+}
+
+/// Writes another number over the first that is written in digits from there on.
+fn put_digits(bytes: &mut Vec<u8>, at: usize, rng: &mut ChaCha8Rng) {
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let Some(start) = bytes.iter().skip(at).position(is_digit).map(|n| n + at) else {
+        return;
+    };
+    let n_digits = bytes[start..]
+        .iter()
+        .take_while(|byte| is_digit(byte))
+        .count();
+    let number = match rng.random_range(0..3) {
+        0 => EDGES[rng.random_range(0..EDGES.len())].to_string(),
+        1 => "-1".to_owned(),
+        _ => "1e308".to_owned(),
+    };
+    bytes.splice(start..start + n_digits, number.into_bytes());
+}
+
+/// Runs a reader on a file and on what becomes of it, and holds each run to its limits.
+fn replay(name: &str) {
+    let (_, read) = TARGETS
+        .iter()
+        .find(|target| target.0 == name)
+        .expect("a target");
+    let n = std::env::var("KAPPASCOPE_MUTATIONS");
+    let n = n.map_or(N_MUTATIONS, |n| n.parse().expect("a number of changes"));
+    let seeds = seeds(name);
+    assert!(!seeds.is_empty(), "{name}: no file to begin with");
+    for path in seeds {
+        let mut seed = std::fs::read(&path).expect("a file of the corpus");
+        seed.truncate(MAX_BYTES);
+        for i in 0..=n {
+            let mut rng = ChaCha8Rng::seed_from_u64(i);
+            let bytes = match i {
+                0 => seed.clone(),
+                _ => mutated(&seed, &mut rng),
+            };
+            let (cost, outcome) = cost_of(|| catch_unwind(AssertUnwindSafe(|| read(&bytes))));
+            let what = format!("{name}, change {i} of {}", path.display());
+            let Ok(is_read) = outcome else {
+                panic!("{what}: a panic in the reader");
+            };
+            assert!(
+                is_read || i > 0,
+                "{what}: no file of its kind to begin with"
+            );
+            let (time, peak) = (cost.time, cost.peak_bytes);
+            assert!(
+                time < SOON,
+                "{what}: took {time:?}, expected {SOON:?} at most"
+            );
+            assert!(
+                peak < PEAK_BYTES,
+                "{what}: took {peak} bytes, expected {PEAK_BYTES} at most"
+            );
+        }
+    }
+}
+
+macro_rules! replays {
+    ($($test:ident: $target:literal),* $(,)?) => {
+        $(#[test]
+        fn $test() {
+            replay($target);
+        })*
+
+        #[test]
+        fn no_target_is_left_out() {
+            let replayed = [$($target),*];
+            assert_eq!(replayed.to_vec(), TARGETS.map(|target| target.0), "in the same order");
+        }
+    };
+}
+
+replays! {
+    pictures_that_were_changed_are_read_or_refused: "picture",
+    safetensors_that_were_changed_are_read_or_refused: "safetensors",
+    manifests_that_were_changed_are_read_or_refused: "manifest",
+    adapters_that_were_changed_are_read_or_refused: "adapter",
+    checkpoints_that_were_changed_are_read_or_refused: "checkpoint",
+    tokenizers_that_were_changed_are_read_or_refused: "tokenizer",
+    links_that_were_changed_are_read_or_passed_over: "link",
+    captions_that_were_changed_are_read_or_refused: "caption",
+    data_sets_that_were_changed_are_read_or_refused: "data",
+}
