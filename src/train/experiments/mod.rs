@@ -20,6 +20,7 @@ mod report;
 pub mod results;
 mod run;
 mod tables;
+mod verdict;
 
 pub use campaign::Campaign;
 pub use evaluation_data::EvaluationData;

@@ -49,8 +49,8 @@ pub(super) fn markdown(results: &Results, environment: &Value, figures: &[String
         if !found.is_empty() {
             writeln!(
                 text,
-                "## What holds of the paper's findings\n\nBy rule: a difference counts when it is greater than the \
-                 spread over seeds of both sides; a finding holds when all of its comparisons do.\n\n{found}"
+                "## What holds of the papers' findings\n\n{}\n\n{found}",
+                findings::rule()
             )
             .ok();
         }

@@ -38,6 +38,18 @@ pub struct Summary {
     pub n: usize,
 }
 
+impl Summary {
+    /// Of the values of seeds; `None` without any.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        (!values.is_empty()).then(|| Self {
+            mean: mean(values),
+            sd: population_sd(values),
+            n: values.len(),
+        })
+    }
+}
+
 impl ResultRow {
     fn is_of(&self, method: MethodName, dataset: &str, seed: u64) -> bool {
         self.method == method && self.dataset == dataset && self.seed == seed
@@ -137,20 +149,29 @@ impl Results {
     /// The seeds of one number, in order of the seed.
     #[must_use]
     pub fn values(&self, method: MethodName, metric: &Metric) -> Vec<f64> {
+        self.by_seed(method, metric).into_values().collect()
+    }
+
+    fn by_seed(&self, method: MethodName, metric: &Metric) -> BTreeMap<u64, f64> {
         let is_it = |row: &&ResultRow| row.method == method && row.metric == *metric;
         let rows = self.0.iter().filter(is_it).map(|row| (row.seed, row.value));
-        rows.collect::<BTreeMap<u64, f64>>().into_values().collect()
+        rows.collect()
+    }
+
+    /// Two numbers of each seed that has both.
+    #[must_use]
+    pub fn paired(&self, method: MethodName, metrics: [&Metric; 2]) -> Vec<[f64; 2]> {
+        let [first, second] = metrics.map(|metric| self.by_seed(method, metric));
+        let pairs = first.into_iter();
+        pairs
+            .filter_map(|(seed, value)| Some([value, *second.get(&seed)?]))
+            .collect()
     }
 
     /// What the seeds say of one number; `None` where it was not measured.
     #[must_use]
     pub fn summary(&self, method: MethodName, metric: &Metric) -> Option<Summary> {
-        let values = self.values(method, metric);
-        (!values.is_empty()).then(|| Summary {
-            mean: mean(&values),
-            sd: population_sd(&values),
-            n: values.len(),
-        })
+        Summary::of(&self.values(method, metric))
     }
 
     /// What the seeds say of some numbers, method by method; what was not measured is left out.
