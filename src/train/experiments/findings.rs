@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::paper;
 use super::results::{Results, Summary};
+use super::tables::is_truth_known;
 use super::verdict::{Estimate, Finding, FindingRow, MIN_SEEDS, Support};
 use crate::report::{
     Better, Grouped, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval,
@@ -150,10 +151,7 @@ impl Judge<'_> {
 
     /// The ways of retrieval that a verdict may rest on.
     fn directions(&self) -> Vec<Retrieval> {
-        let own = Metric::Recall(Retrieval::ImageToOwnText, 1);
-        let mut methods = self.results.methods().into_iter();
-        let is_truth_known = methods.any(|method| self.results.summary(method, &own).is_some());
-        let of_pictures = match is_truth_known {
+        let of_pictures = match is_truth_known(self.results) {
             true => Retrieval::ImageToOwnText,
             false => Retrieval::ImageToText,
         };
@@ -341,8 +339,13 @@ impl Judge<'_> {
                 (-1.0, 0.0),
             ),
             (
+                Metric::UncertaintyVsBitsDistinct,
+                "Spearman of uncertainty and bits of distinct captions",
+                (-1.0, 0.0),
+            ),
+            (
                 Metric::UncertaintyVsBits,
-                "Spearman of uncertainty and bits of information",
+                "Spearman of uncertainty and bits, repeats counted",
                 (-1.0, 0.0),
             ),
         ];
