@@ -93,6 +93,7 @@ fn plan(epochs: usize) -> FitPlan {
         batch: 10,
         epochs,
         rate_factor: 1.0,
+        learning_rates: Default::default(),
         follow: Variant::Code,
         probvlm_uncertainty: UncertaintyOf::Inverse,
         deterministic_scale: None,

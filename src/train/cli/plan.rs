@@ -1,5 +1,6 @@
 //! The arguments that `train fit` and `train reproduce` share.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
@@ -8,6 +9,7 @@ use clap::Args;
 use crate::train::experiments::corrupted::CorruptedSplit;
 use crate::train::experiments::{EvaluationData, FitPlan};
 use crate::train::features::cache::Cache;
+use crate::train::files;
 use crate::train::methods::{UncertaintyOf, Variant};
 use crate::train::provenance::command_line;
 
@@ -67,6 +69,7 @@ impl RecipeArgs {
             batch,
             epochs,
             rate_factor,
+            learning_rates: BTreeMap::new(),
             follow: Variant::Code,
             probvlm_uncertainty: UncertaintyOf::default(),
             deterministic_scale: None,
@@ -91,6 +94,7 @@ impl PlanArgs {
         let own = Cache::read(&self.features)?;
         let corrupted = CorruptedSplit::read_all(&own, &self.features)?;
         let data = EvaluationData::new(own, others.collect::<Result<_>>()?)?;
-        Ok(data.with_corrupted(corrupted))
+        let data = data.with_corrupted(corrupted);
+        Ok(data.with_hashes(files::hashes(&self.features)?))
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::plan::PlanArgs;
 use crate::device;
 use crate::train::data::dataset::Dataset;
-use crate::train::experiments::Campaign;
+use crate::train::experiments::{Campaign, report};
 use crate::train::methods::MethodName;
 
 /// What stands below the help of the command.
@@ -36,11 +36,17 @@ pub(super) struct ReproduceArgs {
     /// Fits at a time; on the CPU one for each core, up to four, if not given, elsewhere one.
     #[arg(long)]
     jobs: Option<usize>,
+    /// Fit nothing: write report, figures and summary anew from the results that are there.
+    #[arg(long)]
+    report_only: bool,
     #[command(flatten)]
     plan: PlanArgs,
 }
 
 pub(super) fn run(args: &ReproduceArgs) -> Result<()> {
+    if args.report_only {
+        return report::write(&args.out);
+    }
     let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);
     let data = args.plan.data()?;
     let found = &data.own.config.dataset;

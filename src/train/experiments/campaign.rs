@@ -6,19 +6,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
 use burn::tensor::Device;
-use serde_json::Value;
 
+use super::environment::Environment;
 use super::evaluation_data::EvaluationData;
 use super::measure::Numbers;
+use super::report;
 use super::results::Results;
 use super::run::{Evaluator, FitPlan, FitRequest, MeasuredSets};
-use super::{figures, report};
-use crate::report::{Impacted, Metric, SHOWN_ON_THE_PAGE, Shift};
+use crate::report::{Impacted, Metric, Shift};
 use crate::train::files;
 use crate::train::methods::MethodName;
 use crate::train::optimize::Diverged;
 use crate::train::progress::Interrupt;
-use crate::train::provenance::commit_and_date;
 
 /// What to fit and measure, and where the results go.
 #[derive(Debug)]
@@ -43,6 +42,8 @@ pub struct Campaign<'a> {
 struct Remaining {
     fits: VecDeque<FitRequest>,
     results: Results,
+    /// Number of this run of the command.
+    session: usize,
 }
 
 impl Campaign<'_> {
@@ -54,14 +55,29 @@ impl Campaign<'_> {
     pub fn run(&self) -> Result<()> {
         ensure!(self.n_seeds > 0, "no seeds: at least one is needed");
         files::make_folder(self.folder)?;
-        self.claim()?;
+        let session = self.environment().claim()?;
         let results = Results::read(&self.results_path())?;
         let fits = self.left(&results);
-        let remaining = Mutex::new(Remaining { fits, results });
+        let remaining = Mutex::new(Remaining {
+            fits,
+            results,
+            session,
+        });
         self.work_side_by_side(&remaining)?;
         // Empty by now; it may also never have been made.
         std::fs::remove_dir(self.folder.join("unfinished")).ok();
-        self.write_report(&locked(&remaining).results)
+        report::write(self.folder)
+    }
+
+    const fn environment(&self) -> Environment<'_> {
+        Environment {
+            plan: self.plan,
+            data: self.data,
+            methods: self.methods,
+            device: self.device.0,
+            jobs: self.n_jobs,
+            folder: self.folder,
+        }
     }
 
     fn results_path(&self) -> PathBuf {
@@ -93,7 +109,7 @@ impl Campaign<'_> {
         if self.data.corrupted.is_empty() {
             return results.has(name, self.dataset(), seed);
         }
-        let corrupted = Metric::Shifted(Impacted::RecallSum, Shift::Corrupted);
+        let corrupted = Metric::Shifted(Impacted::TextToImage, Shift::Corrupted);
         has(corrupted) || has(Metric::DivergedAtStep)
     }
 
@@ -120,8 +136,13 @@ impl Campaign<'_> {
             let is_set = interrupt.is_set();
             ensure!(!is_set, "interrupted; the same command goes on from there");
             let done = self.fit(evaluator, request).and_then(|measured| {
-                let results = &mut locked(remaining).results;
-                for (dataset, numbers) in measured {
+                let Remaining {
+                    results, session, ..
+                } = &mut *locked(remaining);
+                for (dataset, mut numbers) in measured {
+                    if numbers.contains_key(&Metric::FitSeconds) {
+                        numbers.insert(Metric::Session, *session as f64);
+                    }
                     results.put(request.name, &dataset, request.seed, numbers);
                 }
                 results.write(&self.results_path())
@@ -151,103 +172,8 @@ impl Campaign<'_> {
         std::fs::remove_dir_all(&unfinished)?;
         Ok(measured)
     }
-
-    fn write_report(&self, results: &Results) -> Result<()> {
-        let mut drawn = Vec::new();
-        for dataset in results.datasets() {
-            let found = results.on(&dataset);
-            drawn.extend(figures::write(&found, &dataset, self.folder)?);
-        }
-        let environment = read_environment(self.folder)?.unwrap_or_default();
-        let text = report::markdown(results, &environment, &drawn) + &report::notes(self.folder)?;
-        files::put(&self.folder.join("report.md"), text)?;
-        let summary = results.on(self.dataset()).summaries(&SHOWN_ON_THE_PAGE);
-        files::put_json(&self.folder.join("summary.json"), &summary)
-    }
-
-    /// Writes `environment.json`, or checks that the run there was planned the same way.
-    fn claim(&self) -> Result<()> {
-        let now = self.environment();
-        let Some(there) = read_environment(self.folder)? else {
-            return files::put_json(&self.folder.join(ENVIRONMENT), &now);
-        };
-        for key in PLANNED {
-            ensure!(
-                there[key] == now[key],
-                "{} holds results with {key} {}, not {}; choose another folder",
-                self.folder.display(),
-                there[key],
-                now[key]
-            );
-        }
-        self.claim_corruptions(there, now)
-    }
-
-    /// Adds the corruptions to the environment of results from before there were any, or checks that they are those that
-    /// the results were measured under.
-    fn claim_corruptions(&self, mut there: Value, now: Value) -> Result<()> {
-        let is_none = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
-        if is_none(&now[CORRUPTIONS]) || there[CORRUPTIONS] == now[CORRUPTIONS] {
-            return Ok(());
-        }
-        ensure!(
-            is_none(&there[CORRUPTIONS]),
-            "{} holds results with the corruptions {}, not {}; choose another folder",
-            self.folder.display(),
-            there[CORRUPTIONS],
-            now[CORRUPTIONS]
-        );
-        there[CORRUPTIONS] = now[CORRUPTIONS].clone();
-        files::put_json(&self.folder.join(ENVIRONMENT), &there)
-    }
-
-    /// What else a reader has to know to repeat the numbers.
-    fn environment(&self) -> Value {
-        let (plan, config) = (self.plan, &self.data.own.config);
-        let others = self.data.others.iter().map(|cache| &cache.config);
-        let corruptions = self.data.corrupted.iter().map(|split| &split.corruption);
-        serde_json::json!({
-            "command": plan.command,
-            "version": env!("CARGO_PKG_VERSION"),
-            "commit": commit_and_date().commit,
-            "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            "n_cores": std::thread::available_parallelism().map_or(1, usize::from),
-            "device": self.device.0,
-            "jobs": self.n_jobs,
-            "batch": plan.batch,
-            "epochs": plan.epochs,
-            "rate_factor": plan.rate_factor,
-            "follow": plan.follow,
-            "probvlm_uncertainty": plan.probvlm_uncertainty,
-            "deterministic_scale": plan.deterministic_scale,
-            "hidden_width": plan.sizes(config.embed_dim).hidden_width,
-            "features": config,
-            "also_measured_on": others.collect::<Vec<_>>(),
-            CORRUPTIONS: corruptions.collect::<Vec<_>>(),
-        })
-    }
 }
 
 fn locked(remaining: &Mutex<Remaining>) -> MutexGuard<'_, Remaining> {
     remaining.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Key of the corruptions in `environment.json`.
-const CORRUPTIONS: &str = "disturbances";
-/// What must be the same for all results of a folder.
-const PLANNED: [&str; 9] = [
-    "batch",
-    "epochs",
-    "rate_factor",
-    "follow",
-    "probvlm_uncertainty",
-    "deterministic_scale",
-    "hidden_width",
-    "features",
-    "also_measured_on",
-];
-const ENVIRONMENT: &str = "environment.json";
-
-fn read_environment(folder: &Path) -> Result<Option<Value>> {
-    files::find_json(&folder.join(ENVIRONMENT))
 }

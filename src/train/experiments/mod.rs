@@ -6,6 +6,7 @@
 mod campaign;
 mod classify;
 pub mod corrupted;
+mod environment;
 pub mod evaluate;
 mod evaluation_data;
 pub mod evaluation_table;
@@ -16,10 +17,11 @@ mod measure;
 mod paper;
 mod plot;
 mod relevance;
-mod report;
+pub mod report;
 pub mod results;
 mod run;
 mod tables;
+mod times;
 mod verdict;
 
 pub use campaign::Campaign;

@@ -152,7 +152,9 @@ impl Results {
         self.by_seed(method, metric).into_values().collect()
     }
 
-    fn by_seed(&self, method: MethodName, metric: &Metric) -> BTreeMap<u64, f64> {
+    /// A number of each seed that has it.
+    #[must_use]
+    pub fn by_seed(&self, method: MethodName, metric: &Metric) -> BTreeMap<u64, f64> {
         let is_it = |row: &&ResultRow| row.method == method && row.metric == *metric;
         let rows = self.0.iter().filter(is_it).map(|row| (row.seed, row.value));
         rows.collect()

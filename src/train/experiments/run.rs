@@ -1,5 +1,6 @@
 //! Fits one method and measures it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -23,6 +24,7 @@ use crate::train::methods::{Features, Training, train};
 use crate::train::methods::{
     Laplace, Method, MethodName, MethodOptions, MethodVisitor, UncertaintyOf, Variant,
 };
+use crate::train::optimize::Optimizer;
 use crate::weights::shard::{Precision, write};
 
 /// The paper's hidden width, and how much wider than the features it is at their 512 dimensions.
@@ -40,6 +42,8 @@ pub struct FitPlan {
     pub epochs: usize,
     /// Factor on each method's published learning rate.
     pub rate_factor: f64,
+    /// Learning rates that were chosen on validation data, in place of published ones.
+    pub learning_rates: BTreeMap<MethodName, f64>,
     /// Paper or code, where they differ.
     pub follow: Variant,
     /// What `ProbVLM` calls uncertainty.
@@ -75,10 +79,20 @@ impl FitPlan {
         }
     }
 
+    /// The optimiser of a method with its learning rate; `None` for a method that trains nothing.
+    #[must_use]
+    pub fn optimizer(&self, name: MethodName) -> Option<Optimizer> {
+        let published = name.optimizer(self.follow)?;
+        Some(match self.learning_rates.get(&name) {
+            Some(rate) => published.at(*rate),
+            None => published.faster(self.rate_factor),
+        })
+    }
+
     /// `None` for a method that trains nothing.
     fn training(&self, name: MethodName, seed: u64) -> Option<Training> {
         Some(Training {
-            optimizer: name.optimizer(self.follow)?.faster(self.rate_factor),
+            optimizer: self.optimizer(name)?,
             batch: self.batch,
             epochs: self.epochs,
             seed,
@@ -221,8 +235,16 @@ impl<'a> MethodInputs<'a> {
         let of_pictures = recall(&noisy_images, &texts)?;
         let of_captions = recall(&images, &noisy_texts)?;
         let mut numbers = Numbers::new();
-        for of in [Impacted::TextToImage, Impacted::ImageToText] {
+        let impacted = [
+            Impacted::TextToImage,
+            Impacted::ImageToText,
+            Impacted::ImageToOwnText,
+        ];
+        for of in impacted {
             let metric = of.clean();
+            if !clean.contains_key(&metric) {
+                continue;
+            }
             let shifted = [&of_pictures, &of_captions, both].map(|found| found[&metric]);
             let impact = mean_impact(clean[&metric], &shifted);
             let mut put = |shift, value| numbers.insert(Metric::Shifted(of, shift), value);
