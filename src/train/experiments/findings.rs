@@ -11,7 +11,7 @@ use crate::report::{
 };
 use crate::train::methods::MethodName::{
     self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Deterministic, Gaussian, GaussianDiagonal,
-    ImagePs, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmPs, SymvlmPsRaw, SymvlmVmf,
+    GaussianPrecision, ImagePs, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmPs, SymvlmPsRaw, SymvlmVmf,
     SymvlmVmfRaw,
 };
 use crate::train::methods::Variant;
@@ -84,7 +84,8 @@ fn findings(judge: &Judge<'_>) -> [Finding; 9] {
     [
         finding(
             "AsymVLM's uncertainty orders recall better than the baselines' does (S)",
-            "",
+            "ProbVLM stands twice: with the uncertainty of its released code, one over the variance, and with the other \
+             sign, the variance itself (or the reverse, if the settings above say `variance`).",
             judge.by_direction(SPEARMAN, &with_baselines, Claimed::Better),
         ),
         finding(
@@ -110,7 +111,9 @@ fn findings(judge: &Judge<'_>) -> [Finding; 9] {
         ),
         finding(
             "With a Gaussian recall falls nearly linearly, but is lower than AsymVLM's",
-            "",
+            "The paper gives one line to its Gaussian. AsymVLM(Gaussian) reads it literally, κ being the precision; “per \
+             dimension” is our parametrisation of the same family (precision d·κ, density over d), “diagonal” has a \
+             variance for each axis.",
             judge.gaussians(),
         ),
         finding(
@@ -168,10 +171,34 @@ impl Judge<'_> {
         let mut rows = Vec::new();
         for direction in self.directions() {
             let (what, metric) = (format!("{name}, {}", direction.title()), metric(direction));
-            let compare = |pair: &_| self.compare(&metric, &what, *pair, claimed);
-            rows.extend(pairs.iter().filter_map(compare));
+            for pair in pairs {
+                rows.extend(self.compare(&metric, &what, *pair, claimed));
+                rows.extend(self.with_other_sign(&metric, &what, *pair));
+            }
         }
         rows
+    }
+
+    /// S against that of `ProbVLM` with its uncertainty read the other way round, whose order is the opposite: the
+    /// released code takes one over the variance, which is a precision.
+    fn with_other_sign(
+        &self,
+        metric: &Metric,
+        what: &str,
+        pair: [MethodName; 2],
+    ) -> Option<FindingRow> {
+        let is_spearman = matches!(metric, Metric::Levels(_, LevelStatistic::Spearman));
+        if pair[1] != Probvlm || !is_spearman {
+            return None;
+        }
+        let [ours, theirs] = pair.map(|method| self.estimate(method, metric));
+        let (ours, theirs) = (ours?, theirs?.turned());
+        Some(FindingRow {
+            what: format!("{} with the other sign", versus(what, pair)),
+            found: format!("{} against {}", ours.shown(), theirs.shown()),
+            paper: String::new(),
+            support: ours.against(&theirs, -1.0),
+        })
     }
 
     /// Whether one method's number is better, or worse, than another's.
@@ -257,7 +284,7 @@ impl Judge<'_> {
     fn gaussians(&self) -> Vec<FindingRow> {
         let mut rows = Vec::new();
         for direction in self.directions() {
-            for method in [Gaussian, GaussianDiagonal] {
+            for method in [GaussianPrecision, Gaussian, GaussianDiagonal] {
                 let title = direction.title();
                 let straight = self
                     .falling_r_squared(method, direction)
@@ -456,6 +483,21 @@ mod tests {
             text.contains("| COCO: -1.000 against -0.988 | yes |"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn probvlm_is_compared_with_both_signs() {
+        let spearman = Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman);
+        let text = markdown(&results(&[
+            (AsymvlmVmf, spearman.clone(), &[-0.5; 3]),
+            (Probvlm, spearman, &[0.9; 3]),
+        ]));
+        for part in [
+            "against ProbVLM | -0.500 ± 0.000 against 0.900 ± 0.000 | COCO: -1.000 against -1.000 | yes |",
+            "with the other sign | -0.500 ± 0.000 against -0.900 ± 0.000 | none printed | no |",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
     }
 
     /// Rates of positives and negatives with the first dummy, the same for three seeds.

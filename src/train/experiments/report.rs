@@ -15,13 +15,14 @@ use crate::train::files;
 const NOTES: &str = "notes.md";
 
 /// Entries of `environment.json` that the report repeats: as they are called there, and their keys.
-const SETTINGS: [(&str, &str); 6] = [
+const SETTINGS: [(&str, &str); 7] = [
     ("steps of each fit", "steps"),
     ("pairs in a batch", "batch"),
     ("passes over the captions", "epochs"),
     ("factor on published learning rates", "rate_factor"),
     ("width of hidden layers", "hidden_width"),
     ("where paper and released code differ, as in the", "follow"),
+    ("ProbVLM's uncertainty is of its variance the", "probvlm_uncertainty"),
 ];
 
 /// Writes report, figures and summary of the results in a folder.

@@ -71,7 +71,8 @@ static TABLES: [(&str, &str, &[Column]); 13] = [
         "Retrieval and its uncertainty",
         "T2I: a caption looks for its picture. I2T: a picture looks for a caption that was said of itself. S and R² are of \
          recall over ten levels of uncertainty; S should be −1. R² is blind to the sign of the slope, which stands beside \
-         it. RSUM is the sum of the six recalls in percent.",
+         it. RSUM is the sum of the six recalls in percent. ProbVLM's released code calls one over the variance \
+         uncertainty; with the other sign its order is read backwards, which is the variance itself.",
         &[
             ("T2I R@1", recall(TextToImage, 1)), ("T2I R²", levels(TextToImage, RSquared)),
             ("T2I slope", levels(TextToImage, Slope)), ("T2I S", levels(TextToImage, Spearman)),
@@ -227,6 +228,12 @@ pub(super) fn markdown(results: &Results, dataset: &str) -> String {
             };
             let found = cells(&|metric| results.summary(method, metric));
             write_row(&mut text, method.title(), &seeds(&found), &found);
+            if method == MethodName::Probvlm {
+                let turned = cells(&|metric| other_sign(metric, results.summary(method, metric)?));
+                if turned.iter().any(Option::is_some) {
+                    write_row(&mut text, "– with the other sign", &seeds(&turned), &turned);
+                }
+            }
             let papers = cells(&|metric| paper::printed(dataset, method, metric));
             if papers.iter().any(Option::is_some) {
                 write_row(&mut text, "– in the paper", &seeds(&papers), &papers);
@@ -235,6 +242,21 @@ pub(super) fn markdown(results: &Results, dataset: &str) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A number with uncertainty read the other way round, where it follows: `ProbVLM`'s released code takes one over the
+/// variance, its paper speaks of the variance.
+fn other_sign(metric: &Metric, found: Summary) -> Option<Summary> {
+    let mean = match metric {
+        Metric::Levels(_, Spearman | Slope)
+        | Metric::UncertaintyVsBits
+        | Metric::UncertaintyVsBitsDistinct
+        | Metric::UncertaintyVsTokens => -found.mean,
+        Metric::Levels(_, RSquared) => found.mean,
+        Metric::AdjacentLevelsOrdered => 1.0 - found.mean,
+        _ => return None,
+    };
+    Some(Summary { mean, ..found })
 }
 
 /// Tables that say something where it is known which captions are true of a picture, and repeat others elsewhere.
@@ -340,6 +362,16 @@ mod tests {
             !text.contains("## Any true"),
             "which is not said twice: {text}"
         );
+    }
+
+    #[test]
+    fn probvlm_stands_with_both_signs() {
+        let mut results = Results::default();
+        let numbers = [(levels(TextToImage, Spearman), 0.5), (levels(TextToImage, RSquared), 0.25)];
+        results.add(MethodName::Probvlm, "scenes", 0, numbers.into());
+        let text = markdown(&results, "scenes");
+        let row = "| – with the other sign | 1 | – | 0.250 | – | -0.500 |";
+        assert!(text.contains(row), "{row} in {text}");
     }
 
     #[test]

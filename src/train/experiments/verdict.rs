@@ -66,6 +66,15 @@ impl Estimate {
         }
     }
 
+    /// With the other sign.
+    pub(super) fn turned(self) -> Self {
+        let mean = -self.over_seeds.mean;
+        Self {
+            over_seeds: Summary { mean, ..self.over_seeds },
+            ..self
+        }
+    }
+
     /// Whether the mean is above a bound, if `gain` is 1, or below, if it is −1.
     pub(super) fn beyond(&self, gain: f64, bound: f64) -> Support {
         decide(gain * (self.over_seeds.mean - bound), self.standard_error())
