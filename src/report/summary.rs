@@ -40,9 +40,52 @@ pub struct SummaryRow {
     pub n_seeds: usize,
 }
 
+/// Of `environment.json`, the commands that made the results.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct SuiteEnvironment {
+    /// The command that fitted and measured.
+    pub command: String,
+    /// What it was given.
+    #[serde(default)]
+    pub features: SuiteFeatures,
+}
+
+/// Of `environment.json`, what made the features.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct SuiteFeatures {
+    /// The command that embedded pictures and captions; empty where the other one does.
+    #[serde(default)]
+    pub command: String,
+}
+
+impl SuiteEnvironment {
+    /// The commands as they are typed in the repository, in order: what was run, word for word.
+    #[must_use]
+    pub fn commands(&self) -> String {
+        let all = [&self.features.command, &self.command].into_iter();
+        let all = all.filter_map(|command| command.strip_prefix("train "));
+        let typed = all.map(|arguments| format!("cargo run --release -- {arguments}"));
+        typed.collect::<Vec<_>>().join(" && ")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_commands_are_those_that_were_run() {
+        let committed = include_str!("../../public/evidence/scenes/environment.json");
+        let environment: SuiteEnvironment = serde_json::from_str(committed).expect("commands");
+        let commands = environment.commands();
+        for part in [
+            "cargo run --release -- embed ",
+            "--train-scenes 3000",
+            " && cargo run --release -- reproduce --world scenes",
+        ] {
+            assert!(commands.contains(part), "{part} in {commands}");
+        }
+    }
 
     #[test]
     fn the_committed_summary_is_written_as_it_was_read() {
