@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
+use super::fit_plan::FitRequest;
 use super::measure::Numbers;
 use crate::metrics::{mean, population_sd};
 use crate::report::{Metric, SummaryRow};
@@ -192,6 +193,14 @@ impl Results {
             })
         };
         self.methods().into_iter().flat_map(of_method).collect()
+    }
+
+    /// The fits, in the order of methods and seeds.
+    #[must_use]
+    pub fn fits(&self) -> Vec<FitRequest> {
+        let fits = self.0.iter().map(|row| (row.method, row.seed));
+        let fits = fits.collect::<BTreeSet<_>>().into_iter();
+        fits.map(|(name, seed)| FitRequest { name, seed }).collect()
     }
 
     /// The metrics of a method that were measured, each once.
