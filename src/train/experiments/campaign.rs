@@ -1,23 +1,23 @@
 //! Fits and measures methods with several seeds, some of them side by side; what is done is not done again.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use anyhow::{Context as _, Result, ensure};
 use burn::tensor::Device;
 
 use super::environment::Environment;
 use super::evaluation_data::EvaluationData;
+use super::fit_plan::{FitPlan, FitRequest};
 use super::measure::Numbers;
 use super::report;
 use super::results::Results;
-use super::run::{Evaluator, FitPlan, FitRequest, MeasuredSets};
+use super::run::{Evaluator, MeasuredSets};
+use super::side_by_side::{locked, side_by_side};
 use crate::report::{Impacted, Metric, Shift};
 use crate::train::files;
 use crate::train::methods::MethodName;
 use crate::train::optimize::Diverged;
-use crate::train::progress::Interrupt;
 
 /// What to fit and measure, and where the results go.
 #[derive(Debug)]
@@ -38,14 +38,6 @@ pub struct Campaign<'a> {
     pub device: (&'a str, &'a Device),
 }
 
-/// What the workers share: the fits that are left, and the results so far.
-struct Remaining {
-    fits: VecDeque<FitRequest>,
-    results: Results,
-    /// Number of this run of the command.
-    session: usize,
-}
-
 impl Campaign<'_> {
     /// Writes `results.json` after each fit, and tables, figures and findings at the end.
     ///
@@ -58,12 +50,7 @@ impl Campaign<'_> {
         let session = self.environment().claim()?;
         let results = Results::read(&self.results_path())?;
         let fits = self.left(&results);
-        let remaining = Mutex::new(Remaining {
-            fits,
-            results,
-            session,
-        });
-        self.work_side_by_side(&remaining)?;
+        self.fit_all(fits, &Mutex::new(results), session)?;
         // Empty by now; it may also never have been made.
         std::fs::remove_dir(self.folder.join("unfinished")).ok();
         report::write(self.folder)
@@ -89,7 +76,7 @@ impl Campaign<'_> {
     }
 
     /// What is not in the results, seed by seed.
-    fn left(&self, results: &Results) -> VecDeque<FitRequest> {
+    fn left(&self, results: &Results) -> Vec<FitRequest> {
         let all = (0..self.n_seeds).flat_map(|seed| {
             let request = move |&name: &MethodName| FitRequest { name, seed };
             self.methods.iter().map(request)
@@ -98,7 +85,8 @@ impl Campaign<'_> {
             let &FitRequest { name, seed } = request;
             // What trains nothing is the same for every seed.
             let is_fixed = name.optimizer(self.plan.follow).is_none() && seed > 0;
-            !is_fixed && !self.is_done(results, *request)
+            let is_possible = self.data.why_not(name).is_none();
+            is_possible && !is_fixed && !self.is_done(results, *request)
         };
         all.filter(is_left).collect()
     }
@@ -113,46 +101,24 @@ impl Campaign<'_> {
         has(corrupted) || has(Metric::DivergedAtStep)
     }
 
-    fn work_side_by_side(&self, remaining: &Mutex<Remaining>) -> Result<()> {
+    fn fit_all(
+        &self,
+        fits: Vec<FitRequest>,
+        results: &Mutex<Results>,
+        session: usize,
+    ) -> Result<()> {
         let evaluator = Evaluator::new(self.data, self.device.1);
-        std::thread::scope(|scope| {
-            let worker = |_| scope.spawn(|| self.work(&evaluator, remaining));
-            let workers: Vec<_> = (0..self.n_jobs.max(1)).map(worker).collect();
-            let outcomes = workers.into_iter().map(|worker| worker.join());
-            // All of them, so that each has saved what it had, then the first that failed.
-            let outcomes: Vec<_> = outcomes.collect();
-            let failed = |panic| std::panic::resume_unwind(panic);
-            let mut outcomes = outcomes.into_iter();
-            outcomes.try_for_each(|outcome| outcome.unwrap_or_else(failed))
-        })
-    }
-
-    /// Takes one fit after the other from the list, until none is left or one fails.
-    fn work(&self, evaluator: &Evaluator<'_>, remaining: &Mutex<Remaining>) -> Result<()> {
-        let interrupt = Interrupt::install();
-        // A function, so that the lock is released before the fit begins.
-        let next = || locked(remaining).fits.pop_front();
-        while let Some(request) = next() {
-            let is_set = interrupt.is_set();
-            ensure!(!is_set, "interrupted; the same command goes on from there");
-            let done = self.fit(evaluator, request).and_then(|measured| {
-                let Remaining {
-                    results, session, ..
-                } = &mut *locked(remaining);
-                for (dataset, mut numbers) in measured {
-                    if numbers.contains_key(&Metric::FitSeconds) {
-                        numbers.insert(Metric::Session, *session as f64);
-                    }
-                    results.put(request.name, &dataset, request.seed, numbers);
+        side_by_side(self.n_jobs, fits, |request| {
+            let measured = self.fit(&evaluator, request)?;
+            let mut results = locked(results);
+            for (dataset, mut numbers) in measured {
+                if numbers.contains_key(&Metric::FitSeconds) {
+                    numbers.insert(Metric::Session, session as f64);
                 }
-                results.write(&self.results_path())
-            });
-            if done.is_err() {
-                locked(remaining).fits.clear();
-                return done;
+                results.put(request.name, &dataset, request.seed, numbers);
             }
-        }
-        Ok(())
+            results.write(&self.results_path())
+        })
     }
 
     /// One fit; its checkpoint lies in a folder of its own until it is done.
@@ -172,8 +138,4 @@ impl Campaign<'_> {
         std::fs::remove_dir_all(&unfinished)?;
         Ok(measured)
     }
-}
-
-fn locked(remaining: &Mutex<Remaining>) -> MutexGuard<'_, Remaining> {
-    remaining.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::evaluation_data::EvaluationData;
-use super::run::FitPlan;
+use super::fit_plan::FitPlan;
 use crate::train::files;
 use crate::train::methods::{MethodName, Variant};
 use crate::train::provenance::{Tree, commit_and_date, tree};
@@ -151,6 +151,8 @@ impl Environment<'_> {
             let (pictures, captions) = (split.ids.images.len(), split.ids.captions.len());
             serde_json::json!({ "pictures": pictures, "captions": captions })
         });
+        let why_not = |name: &MethodName| Some((name.slug(), self.data.why_not(*name)?));
+        let not_measured: BTreeMap<_, _> = self.methods.iter().filter_map(why_not).collect();
         let n_captions = self.data.own.train.ids.captions.len();
         let rates = self.methods.iter().filter_map(|name| {
             let rate = plan.optimizer(*name)?.learning_rate();
@@ -164,8 +166,10 @@ impl Environment<'_> {
             "steps": n_captions.div_ceil(plan.batch) * plan.epochs,
             "trained_on": train,
             "measured_on": test,
+            "not_measured": not_measured,
             "rate_factor": plan.rate_factor,
             "learning_rates": rates.collect::<BTreeMap<_, _>>(),
+            "grid_epochs": plan.grid_epochs,
             "follow": plan.follow,
             "probvlm_uncertainty": plan.probvlm_uncertainty,
             "deterministic_scale": plan.deterministic_scale,

@@ -6,6 +6,7 @@ use anyhow::{Result, ensure};
 
 use super::corrupted::CorruptedSplit;
 use crate::train::features::cache::Cache;
+use crate::train::methods::MethodName;
 
 /// Features to train on, and features to measure on.
 #[derive(Debug)]
@@ -70,6 +71,16 @@ impl EvaluationData {
     #[must_use]
     pub fn with_corrupted(self, corrupted: Vec<CorruptedSplit>) -> Self {
         Self { corrupted, ..self }
+    }
+
+    /// Why a method cannot be measured on these features; `None` if it can.
+    #[must_use]
+    pub fn why_not(&self, name: MethodName) -> Option<&'static str> {
+        let config = &self.own.config;
+        let has_projections = config.squared_text_norm > 0.0 && config.squared_image_norm > 0.0;
+        let needs_them = name == MethodName::Bayesvlm;
+        (needs_them && !has_projections)
+            .then_some("it is about a linear last layer in both towers, which this encoder has not")
     }
 
     /// The same with the hashes of its files.

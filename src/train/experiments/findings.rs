@@ -11,8 +11,8 @@ use crate::report::{
 };
 use crate::train::methods::MethodName::{
     self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Deterministic, Gaussian, GaussianDiagonal,
-    GaussianPrecision, ImagePs, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmPs, SymvlmPsRaw, SymvlmVmf,
-    SymvlmVmfRaw,
+    GaussianPrecision, ImagePs, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmPs, SymvlmPsRaw,
+    SymvlmVmf, SymvlmVmfRaw,
 };
 use crate::train::methods::Variant;
 

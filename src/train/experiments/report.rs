@@ -22,7 +22,10 @@ const SETTINGS: [(&str, &str); 7] = [
     ("factor on published learning rates", "rate_factor"),
     ("width of hidden layers", "hidden_width"),
     ("where paper and released code differ, as in the", "follow"),
-    ("ProbVLM's uncertainty is of its variance the", "probvlm_uncertainty"),
+    (
+        "ProbVLM's uncertainty is of its variance the",
+        "probvlm_uncertainty",
+    ),
 ];
 
 /// Writes report, figures and summary of the results in a folder.
@@ -93,7 +96,8 @@ fn markdown(results: &Results, environment: &Value, figures: &[String]) -> Strin
 fn write_origin(text: &mut String, results: &Results, environment: &Value) {
     let features = &environment["features"];
     text.push_str("The commands, in order:\n\n```sh\n");
-    let commands = [&features["command"], &environment["command"]];
+    let mut commands = vec![&features["command"], &environment["command"]];
+    commands.dedup();
     for command in commands.into_iter().filter_map(Value::as_str) {
         if !command.is_empty() {
             writeln!(text, "{command}").ok();
@@ -115,6 +119,20 @@ fn write_origin(text: &mut String, results: &Results, environment: &Value) {
     line(
         "disturbed test splits, kind and severity",
         severities(&environment["disturbances"]),
+    );
+    for (method, why) in environment["not_measured"]
+        .as_object()
+        .into_iter()
+        .flatten()
+    {
+        line(
+            &format!("{method} is not measured"),
+            why.as_str().unwrap_or_default().to_owned(),
+        );
+    }
+    line(
+        "rates that were tried, with their losses on validation data",
+        grid(environment),
     );
     for key in ["commit", "tree", "system", "n_cores", "device", "jobs"] {
         line(key, plain(&environment[key]));
@@ -138,6 +156,16 @@ fn write_origin(text: &mut String, results: &Results, environment: &Value) {
                 "SHA-256 of {hashes} files of features in [environment.json](environment.json)"
             ),
         );
+    }
+}
+
+/// The file of the grid, where rates were chosen by one.
+fn grid(environment: &Value) -> String {
+    match environment["grid_epochs"].as_u64() {
+        Some(epochs) => {
+            format!("[learning-rates.json](learning-rates.json), fits of {epochs} passes")
+        }
+        None => String::new(),
     }
 }
 

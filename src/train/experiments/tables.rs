@@ -367,7 +367,10 @@ mod tests {
     #[test]
     fn probvlm_stands_with_both_signs() {
         let mut results = Results::default();
-        let numbers = [(levels(TextToImage, Spearman), 0.5), (levels(TextToImage, RSquared), 0.25)];
+        let numbers = [
+            (levels(TextToImage, Spearman), 0.5),
+            (levels(TextToImage, RSquared), 0.25),
+        ];
         results.add(MethodName::Probvlm, "scenes", 0, numbers.into());
         let text = markdown(&results, "scenes");
         let row = "| – with the other sign | 1 | – | 0.250 | – | -0.500 |";

@@ -70,7 +70,10 @@ impl Estimate {
     pub(super) fn turned(self) -> Self {
         let mean = -self.over_seeds.mean;
         Self {
-            over_seeds: Summary { mean, ..self.over_seeds },
+            over_seeds: Summary {
+                mean,
+                ..self.over_seeds
+            },
             ..self
         }
     }

@@ -97,7 +97,9 @@ impl Method for Elip {
     }
 
     fn uncertainty(&self, rows: Tensor<2>, gallery: Tensor<2>) -> Option<Tensor<2>> {
-        Some(uncertainty_mass(self.log_evidence(self.scores(rows, gallery))))
+        Some(uncertainty_mass(
+            self.log_evidence(self.scores(rows, gallery)),
+        ))
     }
 }
 
