@@ -116,7 +116,7 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<()> {
         return report::write(out);
     }
     let device = device::by_name(&args.plan.device)?;
-    let recipe = args.preset.map(ReproducePreset::recipe);
+    let recipe = args.recipe();
     let data = args.data(recipe.as_ref(), &device)?;
     let mut plan = match &recipe {
         Some(recipe) => args.plan.preset_plan(recipe)?,
@@ -175,6 +175,14 @@ fn campaign(
 }
 
 impl ReproduceArgs {
+    fn recipe(&self) -> Option<PresetRecipe> {
+        let recipe = self.preset?.recipe();
+        Some(match self.world {
+            World::Photos => recipe.of_photos(),
+            World::Of(_) => recipe,
+        })
+    }
+
     fn methods(&self, recipe: Option<&PresetRecipe>) -> Vec<MethodName> {
         match (recipe, self.methods.is_empty()) {
             (_, false) => self.methods.clone(),
@@ -247,8 +255,7 @@ impl ReproduceArgs {
 /// Refits some of what a folder holds.
 fn check(args: &ReproduceArgs, folder: &Path) -> Result<()> {
     let device = device::by_name(&args.plan.device)?;
-    let recipe = args.preset.map(ReproducePreset::recipe);
-    let data = args.data(recipe.as_ref(), &device)?;
+    let data = args.data(args.recipe().as_ref(), &device)?;
     let seed = args.check_seed.unwrap_or_else(now);
     let check = Check {
         folder,

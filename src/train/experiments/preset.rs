@@ -27,6 +27,8 @@ pub struct PresetRecipe {
     pub epochs: usize,
     /// Passes of the fits by which learning rates are chosen.
     pub grid_epochs: usize,
+    /// The same two of photos, whose features are twice as wide.
+    pub photos_epochs: [usize; 2],
     /// Scenes to train on, to measure on, and of each task.
     pub scenes: [usize; 3],
     /// Severities of disturbed pictures.
@@ -51,18 +53,32 @@ const HEART: [MethodName; 12] = [
     Deterministic,
 ];
 
+impl PresetRecipe {
+    /// The recipe of the world of photos.
+    #[must_use]
+    pub fn of_photos(self) -> Self {
+        let [epochs, grid_epochs] = self.photos_epochs;
+        Self {
+            epochs,
+            grid_epochs,
+            ..self
+        }
+    }
+}
+
 impl ReproducePreset {
     /// Its numbers.
     #[must_use]
     pub fn recipe(self) -> PresetRecipe {
         match self {
-            // 28 batches of 512 of 14,000 captions: 560 steps.
+            // 28 batches of 512 of 14,000 captions: 840 steps.
             Self::Small => PresetRecipe {
                 methods: HEART.to_vec(),
                 seeds: 3,
                 batch: 512,
-                epochs: 20,
+                epochs: 30,
                 grid_epochs: 4,
+                photos_epochs: [5, 1],
                 scenes: [2000, 1000, 300],
                 severities: vec![5],
                 levels: vec![5],
@@ -74,6 +90,7 @@ impl ReproducePreset {
                 batch: 1024,
                 epochs: 60,
                 grid_epochs: 10,
+                photos_epochs: [60, 10],
                 scenes: [10_000, 5000, 1000],
                 severities: vec![1, 2, 3, 4, 5],
                 levels: vec![1, 3, 5, 7],

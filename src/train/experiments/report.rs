@@ -95,15 +95,7 @@ fn markdown(results: &Results, environment: &Value, figures: &[String]) -> Strin
 /// How the results came about: commands, sizes, severities, learning rates, and where.
 fn write_origin(text: &mut String, results: &Results, environment: &Value) {
     let features = &environment["features"];
-    text.push_str("The commands, in order:\n\n```sh\n");
-    let mut commands = vec![&features["command"], &environment["command"]];
-    commands.dedup();
-    for command in commands.into_iter().filter_map(Value::as_str) {
-        if !command.is_empty() {
-            writeln!(text, "{command}").ok();
-        }
-    }
-    text.push_str("```\n\n");
+    write_commands(text, environment);
     let mut line = |name: &str, value: String| {
         if !value.is_empty() {
             writeln!(text, "- {name}: {value}").ok();
@@ -157,6 +149,19 @@ fn write_origin(text: &mut String, results: &Results, environment: &Value) {
             ),
         );
     }
+}
+
+/// The commands as they were given, word for word.
+fn write_commands(text: &mut String, environment: &Value) {
+    text.push_str("The commands, in order:\n\n```sh\n");
+    let mut commands = vec![&environment["features"]["command"], &environment["command"]];
+    commands.dedup();
+    for command in commands.into_iter().filter_map(Value::as_str) {
+        if !command.is_empty() {
+            writeln!(text, "{command}").ok();
+        }
+    }
+    text.push_str("```\n\n");
 }
 
 /// The file of the grid, where rates were chosen by one.

@@ -5,7 +5,7 @@ use burn::tensor::{Tensor, TensorData};
 
 use super::eigen::Eigen;
 
-/// Least eigenvalue of MᵀM over the greatest, below which a direction is of rounding alone.
+/// Least eigenvalue of `MᵀM` over the greatest, below which a direction is of rounding alone.
 const LEAST: f64 = 1e-12;
 
 /// The orthogonal R with the least ‖A·R − B‖.
