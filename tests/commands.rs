@@ -210,8 +210,8 @@ fn reproduces(world: &str, put_files: fn(&Path), more: &[&str]) {
     train(&[&["reproduce"], &words[..], &short, &methods].concat()).expect("reproduced");
     let report = std::fs::read_to_string(Path::new(&out).join("report.md")).expect("a report");
     for part in [
-        "- command: `train",
-        "## What holds of the paper's findings",
+        "```sh\ntrain",
+        "## What holds of the papers' findings",
         "| AsymVLM vMF | 2 |",
         "| – in the paper | 5 |",
         "(recall-by-level.svg)",

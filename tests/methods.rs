@@ -300,15 +300,17 @@ methods! {
     the_symmetric_ps_is_pytorchs: SymvlmPs,
     the_symmetric_vmf_at_raw_embeddings_is_pytorchs: SymvlmVmfRaw,
     the_symmetric_ps_at_raw_embeddings_is_pytorchs: SymvlmPsRaw,
-    the_isotropic_gaussian_is_pytorchs: Gaussian,
+    the_gaussian_of_the_paper_is_pytorchs: GaussianPrecision,
+    the_gaussian_per_dimension_is_pytorchs: Gaussian,
     the_diagonal_gaussian_is_pytorchs: GaussianDiagonal,
     deterministic_fine_tuning_is_pytorchs: Deterministic,
     pfe_is_pytorchs: Pfe,
     pcmepp_is_pytorchs: Pcmepp,
     probvlm_is_pytorchs: Probvlm,
     prolip_is_pytorchs: Prolip,
-    elip_is_pytorchs: Elip,
-    elip_as_released_is_pytorchs: ElipReleased,
+    elips_bottlenecks_are_pytorchs: ElipBottleneck,
+    elips_loss_with_evidence_of_our_own_is_pytorchs: Elip,
+    elips_loss_on_a_new_perceptron_is_pytorchs: ElipReleased,
 }
 
 #[test]

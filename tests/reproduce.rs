@@ -93,6 +93,8 @@ fn plan(epochs: usize) -> FitPlan {
         batch: 10,
         epochs,
         rate_factor: 1.0,
+        learning_rates: Default::default(),
+        grid_epochs: None,
         follow: Variant::Code,
         probvlm_uncertainty: UncertaintyOf::Inverse,
         deterministic_scale: None,
@@ -360,7 +362,7 @@ fn one_command_disturbs_the_test_scenes_and_another_tells_what_it_costs() {
     let metrics: Vec<String> = results
         .metrics(MethodName::Clip)
         .into_iter()
-        .filter(|metric| matches!(metric, Metric::Shifted(Impacted::RecallSum, _)))
+        .filter(|metric| matches!(metric, Metric::Shifted(Impacted::OwnRecallSum, _)))
         .map(Metric::to_string)
         .collect();
     for kind in [
@@ -375,6 +377,72 @@ fn one_command_disturbs_the_test_scenes_and_another_tells_what_it_costs() {
         };
         assert_eq!(of_kind.count(), n_severities + 1, "{kind} in {metrics:?}");
     }
-    let lost = results.values(MethodName::Clip, &rsum(Shift::CorruptionImpact));
+    let lost = Metric::Shifted(Impacted::OwnRecallSum, Shift::CorruptionImpact);
+    let lost = results.values(MethodName::Clip, &lost);
     assert!(lost[0] > 0.0, "noise costs recall, not {lost:?}");
+}
+
+#[test]
+fn rates_are_chosen_on_validation_data_and_a_folder_is_repeated_by_its_own_settings() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let model = root.join("public/models/scenes").display().to_string();
+    let train = |words: &str| {
+        let words = words.replace("MODEL", &model).replace("F/", &path("f"));
+        let words = words.replace("OUT", &path("out"));
+        run(&Cli::try_parse_from(words.split(' ')).expect("a command"))
+    };
+    train("train embed --model MODEL --train-scenes 20 --test-scenes 12 --task-scenes 4 --out F/")
+        .expect("embedded");
+    let fit = "train reproduce --features F/ --methods clip,pfe,asymvlm-vmf --seeds 2 --batch 16 --epochs 2 \
+        --grid-epochs 1 --out OUT";
+    let fit = fit.split_whitespace().collect::<Vec<_>>().join(" ");
+    train(&fit).expect("fitted");
+    let json = |name: &str| -> serde_json::Value {
+        let text = std::fs::read_to_string(Path::new(&path("out")).join(name)).expect("a file");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let (rates, environment) = (json("learning-rates.json"), json("environment.json"));
+    for method in ["pfe", "asymvlm-vmf"] {
+        let tried = rates["tried"][method].as_array().expect("rates").len();
+        assert_eq!(tried, 6, "{method}: {rates}");
+        let (chosen, fitted) = (
+            &rates["chosen"][method],
+            &environment["learning_rates"][method],
+        );
+        assert!(
+            chosen.is_f64() && chosen == fitted,
+            "{method}: {chosen}, fitted with {fitted}"
+        );
+    }
+    assert_eq!(
+        environment["steps"],
+        2 * (20 * 7_usize).div_ceil(16),
+        "{environment}"
+    );
+    assert!(
+        environment["features_sha256"]["train.safetensors"].is_string(),
+        "{environment}"
+    );
+    assert!(
+        environment["sessions"][0]["machine"].is_string(),
+        "{environment}"
+    );
+    train("train reproduce --features F/ --check OUT --check-share 1").expect("repeated");
+    let results = Path::new(&path("out")).join("results.json");
+    let wrong = std::fs::read_to_string(&results).expect("results");
+    let wrong: Vec<String> = wrong.lines().map(changed).collect();
+    std::fs::write(&results, wrong.join("\n")).expect("the test's own folder");
+    let error = train("train reproduce --features F/ --check OUT --check-share 1");
+    let error = error.expect_err("these are not its numbers").to_string();
+    assert!(error.contains("is not repeated"), "{error}");
+}
+
+/// A row of results with another value.
+fn changed(row: &str) -> String {
+    match row.split_once("\"value\":") {
+        Some((start, end)) => format!("{start}\"value\":7{}", &end[end.find('}').unwrap_or(0)..]),
+        None => row.to_owned(),
+    }
 }

@@ -26,16 +26,23 @@ pub enum Metric {
     Recall(Retrieval, usize),
     /// Recall@1 from captions of the fullest level to pictures.
     FullCaptionRecall,
-    /// ELIP's RSUM: sum of six recalls in percent.
+    /// Recall@1 of pictures among the captions of one level of the hierarchy, 0 the vaguest.
+    LevelTextRecall(usize),
+    /// ELIP's RSUM: sum of six recalls in percent. Where truth is known, of pictures any caption that is true counts.
     RecallSum,
+    /// RSUM where a picture must find a caption that was said of itself, though others are true of it, too.
+    OwnRecallSum,
     /// A statistic of Recall@1 over levels of uncertainty.
     Levels(Retrieval, LevelStatistic),
     /// Recall@1 of the queries of one level of uncertainty, 0 the most certain.
     LevelRecall(Retrieval, usize),
     /// Recall under noise or corruptions, or its loss.
     Shifted(Impacted, Shift),
-    /// Spearman correlation of captions' uncertainty and bits of information.
+    /// Spearman correlation of captions' uncertainty and bits of information, a caption counted as often as it was said;
+    /// of earlier results alone.
     UncertaintyVsBits,
+    /// The same over distinct captions, each counted once.
+    UncertaintyVsBitsDistinct,
     /// Spearman correlation of captions' uncertainty and number of tokens.
     UncertaintyVsTokens,
     /// Share of adjacent levels of one hierarchy whose uncertainty falls.
@@ -56,6 +63,8 @@ pub enum Metric {
     FitSeconds,
     /// Time of the measurement in seconds.
     MeasureSeconds,
+    /// Place of the session in `environment.json` in which it was fitted: on which machine, of which commit.
+    Session,
     /// Step at which the loss of a diverged training stopped being a number; there are no other numbers of it.
     DivergedAtStep,
 }
@@ -100,6 +109,9 @@ named! {
         ImageToText = "i2t",
         /// A picture looks for a caption that was said of itself, where more are true of it.
         ImageToOwnText = "i2t_own",
+        /// A picture looks among the captions of one level of the hierarchy, which say equally much, for one that is
+        /// true of it; in the mean of the levels.
+        ImageToLevelText = "i2t_graded",
     }
 }
 
@@ -126,6 +138,10 @@ named! {
         TextToImage = "t2i_recall_at_1",
         /// Recall@1 from pictures to captions.
         ImageToText = "i2t_recall_at_1",
+        /// RSUM with own captions.
+        OwnRecallSum = "rsum_own",
+        /// Recall@1 from pictures to own captions.
+        ImageToOwnText = "i2t_own_recall_at_1",
     }
 }
 
@@ -191,6 +207,7 @@ impl Retrieval {
             Self::TextToImage => "text → image",
             Self::ImageToText => "image → text",
             Self::ImageToOwnText => "image → own text",
+            Self::ImageToLevelText => "image → true text of its level",
         }
     }
 }
@@ -214,6 +231,8 @@ impl Impacted {
             Self::RecallSum => Metric::RecallSum,
             Self::TextToImage => Metric::Recall(Retrieval::TextToImage, 1),
             Self::ImageToText => Metric::Recall(Retrieval::ImageToText, 1),
+            Self::OwnRecallSum => Metric::OwnRecallSum,
+            Self::ImageToOwnText => Metric::Recall(Retrieval::ImageToOwnText, 1),
         }
     }
 }
@@ -226,9 +245,11 @@ impl Metric {
             Self::Levels(_, LevelStatistic::Spearman | LevelStatistic::Slope)
             | Self::Shifted(_, Shift::NoiseImpact | Shift::CorruptionImpact)
             | Self::UncertaintyVsBits
+            | Self::UncertaintyVsBitsDistinct
             | Self::UncertaintyVsTokens
             | Self::FitSeconds
-            | Self::MeasureSeconds => Better::Lower,
+            | Self::MeasureSeconds
+            | Self::Session => Better::Lower,
             _ => Better::Higher,
         }
     }
@@ -238,7 +259,7 @@ impl Metric {
     pub const fn is_point_of_figure(&self) -> bool {
         matches!(
             self,
-            Self::Quantile(..) | Self::LevelRecall(..) | Self::RejectionCurve(..)
+            Self::Quantile(..) | Self::LevelRecall(..) | Self::RejectionCurve(..) | Self::Session
         )
     }
 
@@ -246,14 +267,17 @@ impl Metric {
     fn of_words(words: &[&str]) -> Option<Self> {
         let metric = match words {
             ["rsum"] => Self::RecallSum,
+            ["rsum", "own"] => Self::OwnRecallSum,
             ["t2i", "recall", "at", "1", "full"] => Self::FullCaptionRecall,
             ["uncertainty", "vs", "bits"] => Self::UncertaintyVsBits,
+            ["uncertainty", "vs", "bits", "distinct"] => Self::UncertaintyVsBitsDistinct,
             ["uncertainty", "vs", "tokens"] => Self::UncertaintyVsTokens,
             ["adjacent", "levels", "ordered"] => Self::AdjacentLevelsOrdered,
             ["n", "captions"] => Self::CaptionCount,
             ["n", "images"] => Self::PictureCount,
             ["fit", "seconds"] => Self::FitSeconds,
             ["measure", "seconds"] => Self::MeasureSeconds,
+            ["session"] => Self::Session,
             ["diverged", "at", "step"] => Self::DivergedAtStep,
             ["accuracy", task @ ..] => Self::Accuracy(task.join("_").into()),
             ["disturbed", rest @ ..] => Self::corrupted(rest)?,
@@ -277,6 +301,8 @@ impl Metric {
                 Self::Rejection(RejectionRule::named(rule)?, RejectionResult::named(result)?)
             }
             ["i2t", "own", rest @ ..] => Self::of_retrieval(Retrieval::ImageToOwnText, rest)?,
+            ["i2t", "graded", "of", "level", level] => Self::LevelTextRecall(level.parse().ok()?),
+            ["i2t", "graded", rest @ ..] => Self::of_retrieval(Retrieval::ImageToLevelText, rest)?,
             [of @ ("i2t" | "t2i"), rest @ ..] => Self::of_retrieval(Retrieval::named(of)?, rest)?,
             [of @ .., group, percent] => Self::Quantile(
                 Grouped::named(&of.join("_"))?,
@@ -297,8 +323,12 @@ impl Metric {
     }
 
     fn corrupted(words: &[&str]) -> Option<Self> {
-        let n_words = if words.first() == Some(&"rsum") { 1 } else { 4 };
-        let (of, rest) = words.split_at_checked(n_words)?;
+        // The longest name that fits: "rsum" begins "rsum_own", too.
+        let mut lengths = (1..=words.len()).rev();
+        let (of, rest) = lengths.find_map(|n| {
+            let (of, rest) = words.split_at(n);
+            Some((Impacted::named(&of.join("_"))?, rest))
+        })?;
         let shift = match rest {
             [] => Shift::Corrupted,
             ["mmi"] => Shift::CorruptionImpact,
@@ -308,7 +338,7 @@ impl Metric {
             }
             _ => return None,
         };
-        Some(Self::Shifted(Impacted::named(&of.join("_"))?, shift))
+        Some(Self::Shifted(of, shift))
     }
 }
 
@@ -325,11 +355,14 @@ impl fmt::Display for Metric {
         match self {
             Self::Recall(of, k) => write!(f, "{}_recall_at_{k}", of.name()),
             Self::FullCaptionRecall => f.write_str("t2i_recall_at_1_full"),
+            Self::LevelTextRecall(level) => write!(f, "i2t_graded_of_level_{level}"),
             Self::RecallSum => f.write_str("rsum"),
+            Self::OwnRecallSum => f.write_str("rsum_own"),
             Self::Levels(of, statistic) => write!(f, "{}_{}", of.name(), statistic.name()),
             Self::LevelRecall(of, level) => write!(f, "{}_level_{level}", of.name()),
             Self::Shifted(of, shift) => shift.write(f, of.name()),
             Self::UncertaintyVsBits => f.write_str("uncertainty_vs_bits"),
+            Self::UncertaintyVsBitsDistinct => f.write_str("uncertainty_vs_bits_distinct"),
             Self::UncertaintyVsTokens => f.write_str("uncertainty_vs_tokens"),
             Self::AdjacentLevelsOrdered => f.write_str("adjacent_levels_ordered"),
             Self::Quantile(of, group, percent) => write!(f, "{}_{group}_q{percent}", of.name()),
@@ -342,6 +375,7 @@ impl fmt::Display for Metric {
             Self::PictureCount => f.write_str("n_images"),
             Self::FitSeconds => f.write_str("fit_seconds"),
             Self::MeasureSeconds => f.write_str("measure_seconds"),
+            Self::Session => f.write_str("session"),
             Self::DivergedAtStep => f.write_str("diverged_at_step"),
         }
     }
@@ -413,6 +447,15 @@ mod tests {
             "t2i_recall_at_1_noisy_captions",
             "t2i_recall_at_1_mmi",
             "accuracy_none_of_the_above",
+            "i2t_graded_recall_at_5",
+            "i2t_graded_of_level_3",
+            "rsum_own",
+            "disturbed_rsum_own",
+            "disturbed_rsum_own_mmi",
+            "disturbed_rsum_own_shot_5",
+            "disturbed_i2t_own_recall_at_1_shot",
+            "uncertainty_vs_bits_distinct",
+            "session",
         ];
         for name in names.into_iter().chain(others) {
             let metric = name.parse::<Metric>().expect("a known name");

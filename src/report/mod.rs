@@ -19,4 +19,4 @@ pub use photos::{
     OutsiderAuroc, PhotosEvaluation, PhotosFamily, PhotosReport, PhotosSummary, Quantized,
     RecallAt, Spread,
 };
-pub use summary::{SHOWN_ON_THE_PAGE, SummaryRow};
+pub use summary::{SuiteEnvironment, SuiteFeatures, SummaryRow, shown_on_the_page};

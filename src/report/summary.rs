@@ -4,15 +4,26 @@ use serde::{Deserialize, Serialize};
 
 use super::metric::{LevelStatistic, Metric, Retrieval};
 
-/// The metrics of `summary.json`.
-pub const SHOWN_ON_THE_PAGE: [Metric; 6] = [
-    Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman),
-    Metric::Levels(Retrieval::ImageToOwnText, LevelStatistic::Spearman),
-    Metric::UncertaintyVsBits,
-    Metric::Recall(Retrieval::TextToImage, 1),
-    Metric::Recall(Retrieval::ImageToOwnText, 1),
-    Metric::FullCaptionRecall,
-];
+/// The metrics of `summary.json`, of those that were measured. Where truth is known, pictures look for captions that were
+/// said of themselves; elsewhere that is the same.
+#[must_use]
+pub const fn shown_on_the_page(is_truth_known: bool) -> [Metric; 8] {
+    let of_pictures = if is_truth_known {
+        Retrieval::ImageToOwnText
+    } else {
+        Retrieval::ImageToText
+    };
+    [
+        Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman),
+        Metric::Levels(of_pictures, LevelStatistic::Spearman),
+        Metric::UncertaintyVsBits,
+        Metric::UncertaintyVsBitsDistinct,
+        Metric::Recall(Retrieval::TextToImage, 1),
+        Metric::Recall(of_pictures, 1),
+        Metric::Recall(Retrieval::ImageToLevelText, 1),
+        Metric::FullCaptionRecall,
+    ]
+}
 
 /// A line of `summary.json`: a metric of a method over its seeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,9 +40,52 @@ pub struct SummaryRow {
     pub n_seeds: usize,
 }
 
+/// Of `environment.json`, the commands that made the results.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct SuiteEnvironment {
+    /// The command that fitted and measured.
+    pub command: String,
+    /// What it was given.
+    #[serde(default)]
+    pub features: SuiteFeatures,
+}
+
+/// Of `environment.json`, what made the features.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct SuiteFeatures {
+    /// The command that embedded pictures and captions; empty where the other one does.
+    #[serde(default)]
+    pub command: String,
+}
+
+impl SuiteEnvironment {
+    /// The commands as they are typed in the repository, in order: what was run, word for word.
+    #[must_use]
+    pub fn commands(&self) -> String {
+        let all = [&self.features.command, &self.command].into_iter();
+        let all = all.filter_map(|command| command.strip_prefix("train "));
+        let typed = all.map(|arguments| format!("cargo run --release -- {arguments}"));
+        typed.collect::<Vec<_>>().join(" && ")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_commands_are_those_that_were_run() {
+        let committed = include_str!("../../public/evidence/scenes/environment.json");
+        let environment: SuiteEnvironment = serde_json::from_str(committed).expect("commands");
+        let commands = environment.commands();
+        for part in [
+            "cargo run --release -- embed ",
+            "--train-scenes 3000",
+            " && cargo run --release -- reproduce --world scenes",
+        ] {
+            assert!(commands.contains(part), "{part} in {commands}");
+        }
+    }
 
     #[test]
     fn the_committed_summary_is_written_as_it_was_read() {

@@ -1,11 +1,13 @@
 //! Files that are there whole or not at all, and errors that say which file it is.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use serde::{Serialize, de::DeserializeOwned};
+use sha2::{Digest as _, Sha256};
 
 use crate::weights::manifest::Manifest;
 
@@ -42,6 +44,39 @@ pub fn find_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 /// There is no such file, it cannot be read, or is not of this form.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     find_json(path)?.with_context(|| format!("{}: no such file", path.display()))
+}
+
+/// SHA-256 of bytes, in hexadecimal digits.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    let digits = Sha256::digest(bytes);
+    digits.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// SHA-256 of each file in a folder and in those below it, by its path in the folder.
+///
+/// # Errors
+///
+/// A file cannot be read.
+pub fn hashes(folder: &Path) -> Result<BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    for entry in entries {
+        let path = entry?.path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if path.is_dir() {
+            let below = hashes(&path)?.into_iter();
+            found.extend(below.map(|(file, hash)| (format!("{name}/{file}"), hash)));
+        } else {
+            let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+            found.insert(name, sha256(&bytes));
+        }
+    }
+    Ok(found)
 }
 
 /// Reads the manifest of a model folder.

@@ -5,15 +5,34 @@ use burn::tensor::Tensor;
 
 use super::concentration;
 
-/// Log-density per dimension of each picture under each caption's isotropic Gaussian, up to a constant of the dimension
+/// Log-density of each picture under each caption's isotropic Gaussian of precision κ, up to a constant of the dimension
+/// alone: the ablation as the paper describes it.
+///
+/// ```text
+/// −(κ/2)·‖z − μ‖² + (d/2)·ln κ = κ·(μᵀz − 1) + (d/2)·ln κ        κ = ‖η‖, μ = η/κ
+/// ```
+///
+/// Its normaliser's slope d/(2κ) is hundreds where κ starts, so κ grows by orders of magnitude before captions differ.
+///
+/// # Shapes
+///
+/// As of [`isotropic_log_density`].
+pub fn precision_log_density(natural_parameter: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
+    let [_, embed_dim] = natural_parameter.dims();
+    let concentration = concentration(natural_parameter.clone()); // [n_texts, 1]
+    let of_text = concentration.clone().log() * (embed_dim as f64 / 2.0) - concentration;
+    images.matmul(natural_parameter.transpose()) + of_text.transpose()
+}
+
+/// Our own parametrisation of the ablation, not the paper's: log-density per dimension of each picture under each caption's isotropic Gaussian, up to a constant of the dimension
 /// alone. Its precision is d·κ, for a unit vector has a variance of 1/d along each axis.
 ///
 /// ```text
 /// (1/d)·[−(dκ/2)·‖z − μ‖² + (d/2)·ln(dκ)] = κ·(μᵀz − 1) + ½·ln κ + const        κ = ‖η‖, μ = η/κ
 /// ```
 ///
-/// With κ itself as the precision, the normaliser's slope d/(2κ) is hundreds where κ starts: the factor on the logits
-/// then falls to zero within a few steps, from where nothing is learnt, at any rate of the published search.
+/// The family is that of [`precision_log_density`] with τ over d; only where training starts, and in which steps it
+/// goes, is another: with κ itself as the precision the factor on the logits can fall to zero within a few steps.
 ///
 /// # Shapes
 ///
@@ -137,6 +156,17 @@ mod tests {
         // The constant that is left out is ½·ln d.
         let error = isotropic - diagonal / 3.0 + 3.0_f64.ln() / 2.0;
         let error: f32 = error.abs().max().into_scalar();
+        assert!(error < TOLERANCE, "they differ by {error}");
+    }
+
+    #[test]
+    fn both_parametrisations_are_one_family() {
+        let eta = rows([[1.0, 2.0, -0.5], [-0.7, 0.1, 0.9]]);
+        let images = normalize(rows([[0.2, 0.3, -0.4], [0.5, -1.0, 0.1]]));
+        let own = isotropic_log_density(eta.clone(), images.clone());
+        // The precision of ours is d·κ, its density per dimension and without ½·ln d.
+        let papers = precision_log_density(eta * 3.0, images) / 3.0 - 3.0_f64.ln() / 2.0;
+        let error: f32 = (own - papers).abs().max().into_scalar();
         assert!(error < TOLERANCE, "they differ by {error}");
     }
 

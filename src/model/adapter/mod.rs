@@ -23,7 +23,7 @@ pub use config::{AdapterConfig, MeanDirection};
 pub use evidential::{concentration_parameters, evidential_loss};
 pub use gaussian::{
     diagonal_log_density, expected_squared_distance, halved_information_bottleneck,
-    isotropic_log_density, mutual_likelihood_loss,
+    isotropic_log_density, mutual_likelihood_loss, precision_log_density,
 };
 pub use generalized_gaussian::GeneralizedGaussian;
 pub use likelihood::{concentration, log_likelihood_ratio};

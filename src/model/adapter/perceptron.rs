@@ -1,7 +1,7 @@
 //! `Linear → ReLU`, repeated, then `Linear`: the one network that every method on frozen features is built of.
 
 use burn::module::Module;
-use burn::nn::{Linear, LinearConfig};
+use burn::nn::{Initializer, Linear, LinearConfig};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
@@ -33,6 +33,25 @@ impl Perceptron {
                 .windows(2)
                 .map(|pair| LinearConfig::new(pair[0], pair[1]).init(device))
                 .collect(),
+        }
+    }
+
+    /// The same with normal weights of this standard deviation, and biases of zero.
+    #[must_use]
+    pub fn near_zero(widths: &[usize], deviation: f64, device: &Device) -> Self {
+        let normal = Initializer::Normal {
+            mean: 0.0,
+            std: deviation,
+        };
+        let layer = |pair: &[usize]| {
+            let config = LinearConfig::new(pair[0], pair[1]).with_initializer(normal.clone());
+            Linear {
+                bias: Some(Initializer::Zeros.init([pair[1]], device)),
+                ..config.init(device)
+            }
+        };
+        Self {
+            layers: widths.windows(2).map(layer).collect(),
         }
     }
 

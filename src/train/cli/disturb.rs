@@ -30,22 +30,22 @@ captions that are read from files are corrupted by `train embed --distort` and m
 pub(super) struct DisturbArgs {
     /// Features of scenes that `train embed` wrote.
     #[arg(default_value = "runs/features")]
-    features: PathBuf,
+    pub(super) features: PathBuf,
     /// Model folder of the same encoder.
     #[arg(long, default_value = "public/models/scenes")]
-    model: PathBuf,
+    pub(super) model: PathBuf,
     /// Severities of each of the nine corruptions of pictures.
     #[arg(long, value_delimiter = ',', default_value = "1,3,5", value_parser = clap::value_parser!(u8).range(1..=i64::from(ImageCorruption::MAX_SEVERITY)))]
-    severities: Vec<u8>,
+    pub(super) severities: Vec<u8>,
     /// Severities of each misspelling of captions, in twentieths of the words; ELIP's is 5.
     #[arg(long, value_delimiter = ',', default_value = "5", value_parser = clap::value_parser!(u8).range(1..=i64::from(Misspelling::MAX_SEVERITY)))]
-    levels: Vec<u8>,
+    pub(super) levels: Vec<u8>,
     /// Halve the files: 16 bits a number.
     #[arg(long)]
-    f16: bool,
+    pub(super) f16: bool,
     /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
     #[arg(long, default_value = "cpu")]
-    device: String,
+    pub(super) device: String,
 }
 
 pub(super) fn run(args: &DisturbArgs) -> Result<()> {

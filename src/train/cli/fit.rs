@@ -42,7 +42,7 @@ pub(super) fn run(args: &FitArgs) -> Result<()> {
     let (name, seed) = (args.method, args.seed);
     let request = FitRequest { name, seed };
     let evaluator = Evaluator::new(&data, &device);
-    let fit = evaluator.fit_into(&args.out, request, &plan, &args.plan.features)?;
+    let fit = evaluator.fit_into(&args.out, request, &plan, args.plan.features())?;
     for (dataset, numbers) in &fit.numbers {
         println!("{dataset}");
         for (metric, value) in numbers.iter().filter(|(m, _)| !m.is_point_of_figure()) {

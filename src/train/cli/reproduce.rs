@@ -1,73 +1,281 @@
 //! `train reproduce`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
-use clap::Args;
+use anyhow::{Context as _, Result, ensure};
+use burn::tensor::Device;
+use clap::{Args, ValueEnum as _};
 
+use super::disturb::{self, DisturbArgs};
 use super::plan::PlanArgs;
 use crate::device;
+use crate::train::data::corruption::Corruptions;
 use crate::train::data::dataset::Dataset;
-use crate::train::experiments::Campaign;
+use crate::train::experiments::check::{self, Check};
+use crate::train::experiments::grid::Grid;
+use crate::train::experiments::preset::{PresetRecipe, ReproducePreset};
+use crate::train::experiments::{Campaign, EvaluationData, FitPlan, report};
 use crate::train::methods::MethodName;
+use crate::train::photos_model::frozen::{FrozenPhotos, PHOTOS};
 use crate::train::run_lock::RunLock;
+use crate::train::scenes_model::embed::{Amounts, embed};
+use crate::weights::shard::Precision;
 
 /// What stands below the help of the command.
 const EXAMPLES: &str = "Examples:
-  train embed --out runs/features && train reproduce --seeds 5 --out public/evidence/scenes
+  train reproduce --preset small --out runs/evidence-small
+  train reproduce --preset full --features runs/evidence-features --out runs/evidence
+  train reproduce --world photos --preset full --features runs/photos --root data/flickr8k --hierarcaps data/hierarcaps --out runs/evidence-photos
+  train reproduce --check public/evidence/scenes --features runs/features
+  train embed --out runs/features && train reproduce --seeds 5 --out runs/papers
   train reproduce --world coco --features runs/coco --measure-on runs/flickr30k --device cuda --batch 2048 --epochs 200 --rate-factor 1 --out runs/coco-results
 
-What is in the folder is not done again; an interrupted run goes on.";
+What is in the folder is not done again; an interrupted run goes on, fit by fit.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReproduceArgs {
-    /// Where pictures and captions come from.
-    #[arg(long, value_enum, default_value = "scenes")]
-    world: Dataset,
-    /// How many seeds, from 0.
-    #[arg(long, default_value_t = 5)]
-    seeds: u64,
-    /// Folder of the results.
+    /// Where pictures and captions come from: scenes, photos (--features being the folder of a `train photos`), or a data
+    /// set as `train embed` calls it.
+    #[arg(long, default_value = "scenes", value_parser = parse_world)]
+    world: World,
+    /// How much work to put in: learning rates by a grid, and for scenes the features, which are embedded if they are not
+    /// there. Without a preset learning rates are the published ones times --rate-factor.
+    #[arg(long, value_enum)]
+    preset: Option<ReproducePreset>,
+    /// How many seeds, from 0; 5 if not given or a preset's.
     #[arg(long)]
-    out: PathBuf,
-    /// The methods; all of them if not given.
+    seeds: Option<u64>,
+    /// Folder of the results.
+    #[arg(long, required_unless_present = "check")]
+    out: Option<PathBuf>,
+    /// Fit a random tenth of the results in this folder again, on the same features, and say whether the numbers are the
+    /// same; fails where they are not.
+    #[arg(long, value_name = "FOLDER")]
+    check: Option<PathBuf>,
+    /// Share of the fits that is checked.
+    #[arg(long, default_value_t = 0.1)]
+    check_share: f64,
+    /// Seed by which they are drawn; the time if not given.
+    #[arg(long)]
+    check_seed: Option<u64>,
+    /// The methods; all of them, or a preset's, if not given.
     #[arg(long, value_enum, value_delimiter = ',')]
     methods: Vec<MethodName>,
     /// Fits at a time; on the CPU one for each core, up to four, if not given, elsewhere one.
     #[arg(long)]
     jobs: Option<usize>,
+    /// Choose learning rates by a grid on validation data, with fits of so many passes; a preset's own number if not
+    /// given.
+    #[arg(long, value_name = "PASSES")]
+    grid_epochs: Option<usize>,
+    /// Folder of the model that embeds a preset's scenes.
+    #[arg(long, default_value = "public/models/scenes")]
+    model: PathBuf,
+    /// Folder of Flickr8k, of the world of photos.
+    #[arg(long)]
+    root: Option<PathBuf>,
+    /// Folder of `HierarCaps`, to measure on too, of the world of photos.
+    #[arg(long)]
+    hierarcaps: Option<PathBuf>,
+    /// Fit nothing: write report, figures and summary anew from the results that are there.
+    #[arg(long)]
+    report_only: bool,
     #[command(flatten)]
     plan: PlanArgs,
 }
 
+/// What is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum World {
+    Photos,
+    Of(Dataset),
+}
+
+fn parse_world(name: &str) -> Result<World, String> {
+    match name {
+        PHOTOS => Ok(World::Photos),
+        _ => Ok(World::Of(Dataset::from_str(name, false)?)),
+    }
+}
+
+impl World {
+    fn slug(self) -> String {
+        match self {
+            Self::Photos => PHOTOS.to_owned(),
+            Self::Of(dataset) => dataset.slug(),
+        }
+    }
+}
+
 pub(super) fn run(args: &ReproduceArgs) -> Result<()> {
-    let _lock = RunLock::take(&args.out)?;
-    let (plan, device) = (args.plan.plan()?, device::by_name(&args.plan.device)?);
-    let data = args.plan.data()?;
-    let found = &data.own.config.dataset;
-    let expected = args.world.slug();
-    ensure!(
-        *found == expected,
-        "{} holds features of {found}, features of {expected} were expected",
-        args.plan.features.display()
-    );
+    if let Some(folder) = &args.check {
+        return check(args, folder);
+    }
+    let out = args.out.as_deref().context("--out is missing")?;
+    let _lock = RunLock::take(out)?;
+    if args.report_only {
+        return report::write(out);
+    }
+    let device = device::by_name(&args.plan.device)?;
+    let recipe = args.recipe();
+    let data = args.data(recipe.as_ref(), &device)?;
+    let mut plan = match &recipe {
+        Some(recipe) => args.plan.preset_plan(recipe)?,
+        None => args.plan.plan()?,
+    };
+    let methods = args.methods(recipe.as_ref());
+    let n_jobs = args.jobs.unwrap_or_else(|| usual_jobs(&args.plan.device));
+    let of_preset = recipe.as_ref().map(|recipe| recipe.grid_epochs);
+    plan.grid_epochs = args.grid_epochs.or(of_preset);
+    if let Some(epochs) = plan.grid_epochs {
+        let (plan, data, device, methods) = (&plan, &data, &device, &methods);
+        let (folder, n_jobs) = (out, n_jobs);
+        let grid = Grid {
+            methods,
+            plan,
+            epochs,
+            data,
+            folder,
+            device,
+            n_jobs,
+        };
+        let chosen = grid.run()?;
+        return campaign(
+            args,
+            FitPlan {
+                learning_rates: chosen,
+                ..plan.clone()
+            },
+            (data, methods),
+        );
+    }
+    campaign(args, plan, (&data, &methods))
+}
+
+fn campaign(
+    args: &ReproduceArgs,
+    plan: FitPlan,
+    (data, methods): (&EvaluationData, &[MethodName]),
+) -> Result<()> {
+    const SEEDS: u64 = 5;
+    let device = device::by_name(&args.plan.device)?;
+    let out = args.out.as_deref().context("--out is missing")?;
+    let of_preset = args.preset.map(|preset| preset.recipe().seeds);
     let campaign = Campaign {
-        methods: if args.methods.is_empty() {
-            &MethodName::ALL
-        } else {
-            &args.methods
-        },
-        n_seeds: args.seeds,
+        methods,
+        n_seeds: args.seeds.or(of_preset).unwrap_or(SEEDS),
         n_jobs: args.jobs.unwrap_or_else(|| usual_jobs(&args.plan.device)),
         plan: &plan,
-        data: &data,
-        folder: &args.out,
+        data,
+        folder: out,
         device: (&args.plan.device, &device),
     };
     campaign.run()?;
-    print!("{}", std::fs::read_to_string(args.out.join("report.md"))?);
+    print!("{}", std::fs::read_to_string(out.join("report.md"))?);
     Ok(())
+}
+
+impl ReproduceArgs {
+    fn recipe(&self) -> Option<PresetRecipe> {
+        let recipe = self.preset?.recipe();
+        Some(match self.world {
+            World::Photos => recipe.of_photos(),
+            World::Of(_) => recipe,
+        })
+    }
+
+    fn methods(&self, recipe: Option<&PresetRecipe>) -> Vec<MethodName> {
+        match (recipe, self.methods.is_empty()) {
+            (_, false) => self.methods.clone(),
+            (Some(recipe), true) => recipe.methods.clone(),
+            (None, true) => MethodName::ALL.to_vec(),
+        }
+    }
+
+    /// The features, embedded if a preset needs them.
+    fn data(&self, recipe: Option<&PresetRecipe>, device: &Device) -> Result<EvaluationData> {
+        if self.world == World::Photos {
+            return self.photos();
+        }
+        let usual = match self.preset {
+            None => PathBuf::from("runs/features"),
+            Some(preset) => PathBuf::from(format!("runs/features-{preset:?}").to_lowercase()),
+        };
+        let features = self.plan.features_or(usual);
+        if let (Some(recipe), World::Of(Dataset::Scenes)) = (recipe, self.world) {
+            self.embed(recipe, &features, device)?;
+        }
+        let data = self.plan.data_in(&features)?;
+        let (found, expected) = (&data.own.config.dataset, self.world.slug());
+        ensure!(
+            *found == expected,
+            "{} holds features of {found}, features of {expected} were expected",
+            features.display()
+        );
+        Ok(data)
+    }
+
+    fn photos(&self) -> Result<EvaluationData> {
+        let photos = FrozenPhotos {
+            run: self.plan.features().to_owned(),
+            flickr8k: self
+                .root
+                .clone()
+                .context("--root is missing: the folder of Flickr8k")?,
+            hierarcaps: self.hierarcaps.clone(),
+        };
+        photos.data()
+    }
+
+    /// Scenes, clean and disturbed, through the encoder; what is there is not done again.
+    fn embed(&self, recipe: &PresetRecipe, features: &Path, device: &Device) -> Result<()> {
+        let [train_scenes, test_scenes, task_scenes] = recipe.scenes;
+        if !features.join("features.json").exists() {
+            let amounts = Amounts {
+                train_scenes,
+                test_scenes,
+                task_scenes,
+                seed: 0,
+                noise: Corruptions::default(),
+            };
+            // The command that embeds is the one that fits.
+            let cache = embed(&self.model, &amounts, String::new(), device)?;
+            cache.write(features, Precision::F32)?;
+        }
+        disturb::run(&DisturbArgs {
+            features: features.to_owned(),
+            model: self.model.clone(),
+            severities: recipe.severities.clone(),
+            levels: recipe.levels.clone(),
+            f16: false,
+            device: self.plan.device.clone(),
+        })
+    }
+}
+
+/// Refits some of what a folder holds.
+fn check(args: &ReproduceArgs, folder: &Path) -> Result<()> {
+    let device = device::by_name(&args.plan.device)?;
+    let data = args.data(args.recipe().as_ref(), &device)?;
+    let seed = args.check_seed.unwrap_or_else(now);
+    let check = Check {
+        folder,
+        share: args.check_share,
+        seed,
+        data: &data,
+        device: &device,
+    };
+    let (table, is_repeated) = check::table(&check.run()?);
+    println!("{table}\ndrawn with --check-seed {seed}");
+    ensure!(is_repeated, "{} is not repeated", folder.display());
+    Ok(())
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |since| since.as_secs())
 }
 
 /// Fits at a time: one for each core, while they leave the memory in peace; a GPU is busy with one.

@@ -44,6 +44,10 @@ pub(super) struct ScenesArgs {
     /// Greatest learning rate of the encoder, if not the preset's.
     #[arg(long)]
     learning_rate: Option<f64>,
+    /// Train the encoder by contrast alone, as a control: without the second loss, which is told which short captions fit
+    /// a picture.
+    #[arg(long)]
+    plain_contrast: bool,
     /// Scenes whose captions the adapters are fitted to, if not the preset's.
     #[arg(long)]
     adapter_scenes: Option<usize>,
@@ -69,6 +73,9 @@ impl ScenesArgs {
         clip.batch = self.batch.unwrap_or(clip.batch);
         clip.pool = self.pool.unwrap_or(clip.pool);
         clip.learning_rate = self.learning_rate.unwrap_or(clip.learning_rate);
+        if self.plain_contrast {
+            clip.probe_weight = 0.0;
+        }
         recipe.adapter_scenes = self.adapter_scenes.unwrap_or(recipe.adapter_scenes);
         recipe
     }
@@ -89,4 +96,28 @@ pub(super) fn run(args: &ScenesArgs) -> Result<()> {
         return Ok(());
     };
     export(&recipe, &trained, &command_line(), out)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: ScenesArgs,
+    }
+
+    #[test]
+    fn plain_contrast_leaves_out_the_loss_that_knows_what_fits() {
+        let recipe = |words: &[&str]| Command::parse_from(words).args.recipe();
+        let (usual, plain) = (recipe(&["train"]), recipe(&["train", "--plain-contrast"]));
+        let weights = [usual.clip.probe_weight, plain.clip.probe_weight];
+        assert!(weights[0] > 0.0 && weights[1] == 0.0, "weights {weights:?}");
+        let mut same = plain;
+        same.clip.probe_weight = usual.clip.probe_weight;
+        assert_eq!(same, usual, "nothing else changes");
+    }
 }

@@ -1,24 +1,23 @@
 //! Fits and measures methods with several seeds, some of them side by side; what is done is not done again.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use anyhow::{Context as _, Result, ensure};
 use burn::tensor::Device;
-use serde_json::Value;
 
+use super::environment::Environment;
 use super::evaluation_data::EvaluationData;
+use super::fit_plan::{FitPlan, FitRequest};
 use super::measure::Numbers;
+use super::report;
 use super::results::Results;
-use super::run::{Evaluator, FitPlan, FitRequest, MeasuredSets};
-use super::{figures, report};
-use crate::report::{Impacted, Metric, SHOWN_ON_THE_PAGE, Shift};
+use super::run::{Evaluator, MeasuredSets};
+use super::side_by_side::{locked, side_by_side};
+use crate::report::{Impacted, Metric, Shift};
 use crate::train::files;
 use crate::train::methods::MethodName;
 use crate::train::optimize::Diverged;
-use crate::train::progress::Interrupt;
-use crate::train::provenance::commit_and_date;
 
 /// What to fit and measure, and where the results go.
 #[derive(Debug)]
@@ -39,12 +38,6 @@ pub struct Campaign<'a> {
     pub device: (&'a str, &'a Device),
 }
 
-/// What the workers share: the fits that are left, and the results so far.
-struct Remaining {
-    fits: VecDeque<FitRequest>,
-    results: Results,
-}
-
 impl Campaign<'_> {
     /// Writes `results.json` after each fit, and tables, figures and findings at the end.
     ///
@@ -54,14 +47,24 @@ impl Campaign<'_> {
     pub fn run(&self) -> Result<()> {
         ensure!(self.n_seeds > 0, "no seeds: at least one is needed");
         files::make_folder(self.folder)?;
-        self.claim()?;
+        let session = self.environment().claim()?;
         let results = Results::read(&self.results_path())?;
         let fits = self.left(&results);
-        let remaining = Mutex::new(Remaining { fits, results });
-        self.work_side_by_side(&remaining)?;
+        self.fit_all(fits, &Mutex::new(results), session)?;
         // Empty by now; it may also never have been made.
         std::fs::remove_dir(self.folder.join("unfinished")).ok();
-        self.write_report(&locked(&remaining).results)
+        report::write(self.folder)
+    }
+
+    const fn environment(&self) -> Environment<'_> {
+        Environment {
+            plan: self.plan,
+            data: self.data,
+            methods: self.methods,
+            device: self.device.0,
+            jobs: self.n_jobs,
+            folder: self.folder,
+        }
     }
 
     fn results_path(&self) -> PathBuf {
@@ -73,7 +76,7 @@ impl Campaign<'_> {
     }
 
     /// What is not in the results, seed by seed.
-    fn left(&self, results: &Results) -> VecDeque<FitRequest> {
+    fn left(&self, results: &Results) -> Vec<FitRequest> {
         let all = (0..self.n_seeds).flat_map(|seed| {
             let request = move |&name: &MethodName| FitRequest { name, seed };
             self.methods.iter().map(request)
@@ -82,7 +85,8 @@ impl Campaign<'_> {
             let &FitRequest { name, seed } = request;
             // What trains nothing is the same for every seed.
             let is_fixed = name.optimizer(self.plan.follow).is_none() && seed > 0;
-            !is_fixed && !self.is_done(results, *request)
+            let is_possible = self.data.why_not(name).is_none();
+            is_possible && !is_fixed && !self.is_done(results, *request)
         };
         all.filter(is_left).collect()
     }
@@ -93,45 +97,28 @@ impl Campaign<'_> {
         if self.data.corrupted.is_empty() {
             return results.has(name, self.dataset(), seed);
         }
-        let corrupted = Metric::Shifted(Impacted::RecallSum, Shift::Corrupted);
+        let corrupted = Metric::Shifted(Impacted::TextToImage, Shift::Corrupted);
         has(corrupted) || has(Metric::DivergedAtStep)
     }
 
-    fn work_side_by_side(&self, remaining: &Mutex<Remaining>) -> Result<()> {
+    fn fit_all(
+        &self,
+        fits: Vec<FitRequest>,
+        results: &Mutex<Results>,
+        session: usize,
+    ) -> Result<()> {
         let evaluator = Evaluator::new(self.data, self.device.1);
-        std::thread::scope(|scope| {
-            let worker = |_| scope.spawn(|| self.work(&evaluator, remaining));
-            let workers: Vec<_> = (0..self.n_jobs.max(1)).map(worker).collect();
-            let outcomes = workers.into_iter().map(|worker| worker.join());
-            // All of them, so that each has saved what it had, then the first that failed.
-            let outcomes: Vec<_> = outcomes.collect();
-            let failed = |panic| std::panic::resume_unwind(panic);
-            let mut outcomes = outcomes.into_iter();
-            outcomes.try_for_each(|outcome| outcome.unwrap_or_else(failed))
-        })
-    }
-
-    /// Takes one fit after the other from the list, until none is left or one fails.
-    fn work(&self, evaluator: &Evaluator<'_>, remaining: &Mutex<Remaining>) -> Result<()> {
-        let interrupt = Interrupt::install();
-        // A function, so that the lock is released before the fit begins.
-        let next = || locked(remaining).fits.pop_front();
-        while let Some(request) = next() {
-            let is_set = interrupt.is_set();
-            ensure!(!is_set, "interrupted; the same command goes on from there");
-            let done = self.fit(evaluator, request).and_then(|measured| {
-                let results = &mut locked(remaining).results;
-                for (dataset, numbers) in measured {
-                    results.put(request.name, &dataset, request.seed, numbers);
+        side_by_side(self.n_jobs, fits, |request| {
+            let measured = self.fit(&evaluator, request)?;
+            let mut results = locked(results);
+            for (dataset, mut numbers) in measured {
+                if numbers.contains_key(&Metric::FitSeconds) {
+                    numbers.insert(Metric::Session, session as f64);
                 }
-                results.write(&self.results_path())
-            });
-            if done.is_err() {
-                locked(remaining).fits.clear();
-                return done;
+                results.put(request.name, &dataset, request.seed, numbers);
             }
-        }
-        Ok(())
+            results.write(&self.results_path())
+        })
     }
 
     /// One fit; its checkpoint lies in a folder of its own until it is done.
@@ -151,103 +138,4 @@ impl Campaign<'_> {
         std::fs::remove_dir_all(&unfinished)?;
         Ok(measured)
     }
-
-    fn write_report(&self, results: &Results) -> Result<()> {
-        let mut drawn = Vec::new();
-        for dataset in results.datasets() {
-            let found = results.on(&dataset);
-            drawn.extend(figures::write(&found, &dataset, self.folder)?);
-        }
-        let environment = read_environment(self.folder)?.unwrap_or_default();
-        let text = report::markdown(results, &environment, &drawn) + &report::notes(self.folder)?;
-        files::put(&self.folder.join("report.md"), text)?;
-        let summary = results.on(self.dataset()).summaries(&SHOWN_ON_THE_PAGE);
-        files::put_json(&self.folder.join("summary.json"), &summary)
-    }
-
-    /// Writes `environment.json`, or checks that the run there was planned the same way.
-    fn claim(&self) -> Result<()> {
-        let now = self.environment();
-        let Some(there) = read_environment(self.folder)? else {
-            return files::put_json(&self.folder.join(ENVIRONMENT), &now);
-        };
-        for key in PLANNED {
-            ensure!(
-                there[key] == now[key],
-                "{} holds results with {key} {}, not {}; choose another folder",
-                self.folder.display(),
-                there[key],
-                now[key]
-            );
-        }
-        self.claim_corruptions(there, now)
-    }
-
-    /// Adds the corruptions to the environment of results from before there were any, or checks that they are those that
-    /// the results were measured under.
-    fn claim_corruptions(&self, mut there: Value, now: Value) -> Result<()> {
-        let is_none = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
-        if is_none(&now[CORRUPTIONS]) || there[CORRUPTIONS] == now[CORRUPTIONS] {
-            return Ok(());
-        }
-        ensure!(
-            is_none(&there[CORRUPTIONS]),
-            "{} holds results with the corruptions {}, not {}; choose another folder",
-            self.folder.display(),
-            there[CORRUPTIONS],
-            now[CORRUPTIONS]
-        );
-        there[CORRUPTIONS] = now[CORRUPTIONS].clone();
-        files::put_json(&self.folder.join(ENVIRONMENT), &there)
-    }
-
-    /// What else a reader has to know to repeat the numbers.
-    fn environment(&self) -> Value {
-        let (plan, config) = (self.plan, &self.data.own.config);
-        let others = self.data.others.iter().map(|cache| &cache.config);
-        let corruptions = self.data.corrupted.iter().map(|split| &split.corruption);
-        serde_json::json!({
-            "command": plan.command,
-            "version": env!("CARGO_PKG_VERSION"),
-            "commit": commit_and_date().commit,
-            "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            "n_cores": std::thread::available_parallelism().map_or(1, usize::from),
-            "device": self.device.0,
-            "jobs": self.n_jobs,
-            "batch": plan.batch,
-            "epochs": plan.epochs,
-            "rate_factor": plan.rate_factor,
-            "follow": plan.follow,
-            "probvlm_uncertainty": plan.probvlm_uncertainty,
-            "deterministic_scale": plan.deterministic_scale,
-            "hidden_width": plan.sizes(config.embed_dim).hidden_width,
-            "features": config,
-            "also_measured_on": others.collect::<Vec<_>>(),
-            CORRUPTIONS: corruptions.collect::<Vec<_>>(),
-        })
-    }
-}
-
-fn locked(remaining: &Mutex<Remaining>) -> MutexGuard<'_, Remaining> {
-    remaining.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Key of the corruptions in `environment.json`.
-const CORRUPTIONS: &str = "disturbances";
-/// What must be the same for all results of a folder.
-const PLANNED: [&str; 9] = [
-    "batch",
-    "epochs",
-    "rate_factor",
-    "follow",
-    "probvlm_uncertainty",
-    "deterministic_scale",
-    "hidden_width",
-    "features",
-    "also_measured_on",
-];
-const ENVIRONMENT: &str = "environment.json";
-
-fn read_environment(folder: &Path) -> Result<Option<Value>> {
-    files::find_json(&folder.join(ENVIRONMENT))
 }

@@ -171,7 +171,14 @@ pub fn impact(clean: &Numbers, corrupted: &[(&CorruptionName, Numbers)]) -> Numb
     if corrupted.is_empty() {
         return numbers;
     }
-    for &of in Impacted::ALL {
+    // Where truth is known pictures look for their own captions: any that is true rewards saying nothing.
+    let has_own = clean.contains_key(&Metric::OwnRecallSum);
+    let impacted = |of: &&Impacted| match of {
+        Impacted::RecallSum | Impacted::ImageToText => !has_own,
+        Impacted::OwnRecallSum | Impacted::ImageToOwnText => has_own,
+        Impacted::TextToImage => true,
+    };
+    for &of in Impacted::ALL.iter().filter(impacted) {
         let mut put = |shift, value| numbers.insert(Metric::Shifted(of, shift), value);
         let mut by_kind: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
         for (CorruptionName { kind, severity }, found) in corrupted {
@@ -250,8 +257,12 @@ mod tests {
     #[test]
     fn severities_of_a_kind_count_once() {
         let numbers = |value: f64| -> Numbers {
-            let all = Impacted::ALL.iter();
-            all.map(|of| (of.clean(), value)).collect()
+            let all = [
+                Impacted::RecallSum,
+                Impacted::TextToImage,
+                Impacted::ImageToText,
+            ];
+            all.map(|of| (of.clean(), value)).into()
         };
         let (weak, strong, other) = (name("shot", 1), name("shot", 5), name("snow", 3));
         let cases = [

@@ -1,9 +1,12 @@
 //! Features to train on, and features to measure on, of one encoder.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, ensure};
 
 use super::corrupted::CorruptedSplit;
 use crate::train::features::cache::Cache;
+use crate::train::methods::MethodName;
 
 /// Features to train on, and features to measure on.
 #[derive(Debug)]
@@ -14,16 +17,19 @@ pub struct EvaluationData {
     pub others: Vec<Cache>,
     /// Features of the own test split corrupted, one side at a time.
     pub corrupted: Vec<CorruptedSplit>,
+    /// SHA-256 of each file of features, by its path; empty for features that lie in no files.
+    pub hashes: BTreeMap<String, String>,
 }
 
 impl EvaluationData {
     /// Features of one data set.
     #[must_use]
-    pub const fn alone(own: Cache) -> Self {
+    pub fn alone(own: Cache) -> Self {
         Self {
             own,
             others: Vec::new(),
             corrupted: Vec::new(),
+            hashes: BTreeMap::new(),
         }
     }
 
@@ -57,6 +63,7 @@ impl EvaluationData {
             own,
             others,
             corrupted: Vec::new(),
+            hashes: BTreeMap::new(),
         })
     }
 
@@ -64,6 +71,22 @@ impl EvaluationData {
     #[must_use]
     pub fn with_corrupted(self, corrupted: Vec<CorruptedSplit>) -> Self {
         Self { corrupted, ..self }
+    }
+
+    /// Why a method cannot be measured on these features; `None` if it can.
+    #[must_use]
+    pub fn why_not(&self, name: MethodName) -> Option<&'static str> {
+        let config = &self.own.config;
+        let has_projections = config.squared_text_norm > 0.0 && config.squared_image_norm > 0.0;
+        let needs_them = name == MethodName::Bayesvlm;
+        (needs_them && !has_projections)
+            .then_some("it is about a linear last layer in both towers, which this encoder has not")
+    }
+
+    /// The same with the hashes of its files.
+    #[must_use]
+    pub fn with_hashes(self, hashes: BTreeMap<String, String>) -> Self {
+        Self { hashes, ..self }
     }
 
     /// The data sets that are measured on, with their names in results; the own one first.

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
+use super::fit_plan::{FitPlan, FitRequest};
 use super::measure::Numbers;
-use super::run::{Evaluator, FitPlan, FitRequest};
+use super::run::Evaluator;
 use crate::model::adapter::AdapterConfig;
 use crate::train::features::cache::CacheConfig;
 use crate::train::files;

@@ -1,13 +1,13 @@
 //! Metrics of a fitted method on the test split: recall, its trend over uncertainty, and uncertainty against the truth.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use anyhow::Result;
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 
-use super::relevance::Relevance;
+use super::relevance::{ImageHits, Relevance};
 use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls};
 use crate::metrics::{mean, quantile, spearman};
 use crate::report::{Grouped, LevelStatistic, Metric, Retrieval};
@@ -159,10 +159,7 @@ fn in_passes(rows: Tensor<2>, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
 }
 
 struct Retrieved {
-    /// Captions that are true of each picture.
-    of_images: Vec<Hit>,
-    /// Captions that were said of each picture itself.
-    own_of_images: Vec<Hit>,
+    of_images: Vec<ImageHits>,
     of_texts: Vec<Hit>,
     /// Score of each caption with its own picture.
     own: Vec<f64>,
@@ -170,8 +167,9 @@ struct Retrieved {
 
 /// Retrieval both ways, over levels of uncertainty, and what the truth about captions says of the uncertainty.
 ///
-/// A caption is to find its own picture, as with the papers' data sets. A picture is to find a caption that is true of
-/// it: in COCO any of its five, here any at all that fits.
+/// A caption is to find its own picture, as with the papers' data sets. A picture is to find one of its own captions, in
+/// COCO any of its five. Where truth is known there are two measures more: any caption that is true of the picture, by
+/// which those win that say nothing, and any that is true among captions that say equally much.
 ///
 /// # Errors
 ///
@@ -217,14 +215,17 @@ impl Retrieved {
         };
         let of_texts =
             encoded.by_text(|start, rows| in_parallel(rows, n_images, start, hit_of_text))?;
-        let (of_images, own_of_images) = of_images.into_iter().unzip();
         let (of_texts, own) = of_texts.into_iter().unzip();
         Ok(Self {
             of_images,
-            own_of_images,
             of_texts,
             own,
         })
+    }
+
+    /// What pictures found of one kind of right captions.
+    fn hits(&self, right: impl Fn(&ImageHits) -> Hit) -> Vec<Hit> {
+        self.of_images.iter().map(right).collect()
     }
 }
 
@@ -240,17 +241,38 @@ fn in_parallel<T: Send>(
 }
 
 fn recall_numbers(found: &Retrieved, ids: &IdMap) -> Numbers {
-    let (t2i, i2t) = (recalls(&found.of_texts), recalls(&found.of_images));
+    let (t2i, i2t) = (
+        recalls(&found.of_texts),
+        recalls(&found.hits(|hits| hits.fitting)),
+    );
     let mut numbers = Numbers::new();
-    for (of, recalls) in [(Retrieval::TextToImage, t2i), (Retrieval::ImageToText, i2t)] {
+    let mut put = |of, recalls: [f64; 3]| {
         for (k, recall) in [1, 5, 10].into_iter().zip(recalls) {
             numbers.insert(Metric::Recall(of, k), recall);
         }
-    }
-    numbers.insert(Metric::RecallSum, recall_sum(&[t2i, i2t].concat()));
+    };
+    put(Retrieval::TextToImage, t2i);
+    put(Retrieval::ImageToText, i2t);
+    let mut sums = vec![(Metric::RecallSum, i2t)];
     if ids.truths.is_some() {
-        let [at_1, ..] = recalls(&found.own_of_images);
-        numbers.insert(Metric::Recall(Retrieval::ImageToOwnText, 1), at_1);
+        let own = recalls(&found.hits(|hits| hits.own));
+        put(Retrieval::ImageToOwnText, own);
+        sums.push((Metric::OwnRecallSum, own));
+    }
+    let n_levels = found
+        .of_images
+        .first()
+        .map_or(0, |hits| hits.of_level.len());
+    let levels = (0..n_levels).map(|level| recalls(&found.hits(|hits| hits.of_level[level])));
+    let levels: Vec<[f64; 3]> = levels.collect();
+    if n_levels > 0 {
+        let mean_at = |k: usize| mean(&levels.iter().map(|recalls| recalls[k]).collect::<Vec<_>>());
+        put(Retrieval::ImageToLevelText, [0, 1, 2].map(mean_at));
+    }
+    let of_levels = levels.iter().enumerate();
+    numbers.extend(of_levels.map(|(level, [at_1, ..])| (Metric::LevelTextRecall(level), *at_1)));
+    for (sum, i2t) in sums {
+        numbers.insert(sum, recall_sum(&[t2i, i2t].concat()));
     }
     if let Some(fullest) = ids.captions.iter().filter_map(|c| c.level).max() {
         let hits = found.of_texts.iter().zip(&ids.captions);
@@ -267,8 +289,9 @@ fn level_numbers(found: &Retrieved, side: Side, uncertainty: &[f64], ids: &IdMap
     let of_retrieved =
         |hits: &[Hit]| -> Vec<f64> { hits.iter().map(|hit| uncertainty[hit.best]).collect() };
     // The caption that a picture retrieves is the same whichever counts as right.
+    let fitting = found.hits(|hits| hits.fitting);
     let (of_texts, of_images) = match side {
-        Side::Text => (uncertainty.to_vec(), of_retrieved(&found.of_images)),
+        Side::Text => (uncertainty.to_vec(), of_retrieved(&fitting)),
         Side::Image => (of_retrieved(&found.of_texts), uncertainty.to_vec()),
     };
     let is_hit = |hits: &[Hit]| -> Vec<bool> { hits.iter().map(|hit| hit.rank == 0).collect() };
@@ -279,10 +302,10 @@ fn level_numbers(found: &Retrieved, side: Side, uncertainty: &[f64], ids: &IdMap
     ]);
     let mut directions = vec![
         (Retrieval::TextToImage, &of_texts, is_hit(&found.of_texts)),
-        (Retrieval::ImageToText, &of_images, is_hit(&found.of_images)),
+        (Retrieval::ImageToText, &of_images, is_hit(&fitting)),
     ];
     if ids.truths.is_some() {
-        let is_own = is_hit(&found.own_of_images);
+        let is_own = is_hit(&found.hits(|hits| hits.own));
         directions.push((Retrieval::ImageToOwnText, &of_images, is_own));
     }
     for (direction, uncertainty, is_correct) in directions {
@@ -304,12 +327,15 @@ fn level_numbers(found: &Retrieved, side: Side, uncertainty: &[f64], ids: &IdMap
 /// What the truth about captions says of their uncertainty: information, levels of a hierarchy, tokens.
 fn caption_numbers(uncertainty: &[f64], own: &[f64], captions: &[CaptionRow]) -> Numbers {
     let mut numbers = Numbers::new();
-    let with_bits = captions.iter().zip(uncertainty);
-    let with_bits = with_bits.filter_map(|(caption, u)| Some((caption.bits?, *u)));
+    // Each caption once, as `train evaluate` counts: "a picture" is said of every scene.
+    let mut seen = HashSet::new();
+    let distinct = captions.iter().zip(uncertainty);
+    let distinct = distinct.filter(|(caption, _)| seen.insert(caption.text.as_str()));
+    let with_bits = distinct.filter_map(|(caption, u)| Some((caption.bits?, *u)));
     let (bits, of_bits): (Vec<f64>, Vec<f64>) = with_bits.unzip();
     let tokens: Vec<f64> = captions.iter().map(|c| c.n_tokens as f64).collect();
     let mut put = |metric, value: Option<f64>| numbers.extend(value.map(|value| (metric, value)));
-    put(Metric::UncertaintyVsBits, spearman(&of_bits, &bits));
+    put(Metric::UncertaintyVsBitsDistinct, spearman(&of_bits, &bits));
     put(Metric::UncertaintyVsTokens, spearman(uncertainty, &tokens));
     let ordered = adjacent_levels_ordered(uncertainty, captions);
     put(Metric::AdjacentLevelsOrdered, ordered);
@@ -389,8 +415,8 @@ mod tests {
 
     /// Two captions of each of two pictures, of two levels.
     fn captions() -> Vec<CaptionRow> {
-        let caption = |image, level, n_tokens, bits| CaptionRow {
-            text: String::new(),
+        let caption = |image: usize, level: usize, n_tokens, bits| CaptionRow {
+            text: format!("caption {level} of {image}"),
             image,
             n_tokens,
             level: Some(level),
@@ -461,6 +487,24 @@ mod tests {
         assert_eq!(fitting[&I2T], 0.5, "picture 1 found a truth");
         let own = fitting[&Metric::Recall(Retrieval::ImageToOwnText, 1)];
         assert_eq!(own, 0.0, "but not its own");
+        // Vague: picture 0 finds what is false of it, picture 1 what is true. Full: both find their own.
+        let graded = fitting[&Metric::Recall(Retrieval::ImageToLevelText, 1)];
+        let levels = [0, 1].map(|level| fitting[&Metric::LevelTextRecall(level)]);
+        assert_eq!(
+            (levels, graded),
+            ([0.5, 1.0], 0.75),
+            "among captions of one level"
+        );
+        let sums = [Metric::RecallSum, Metric::OwnRecallSum].map(|metric| fitting[&metric]);
+        assert_eq!(
+            sums[0] - sums[1],
+            50.0,
+            "RSUM counts own captions, or true ones: {sums:?}"
+        );
+        assert!(
+            !strict.contains_key(&Metric::OwnRecallSum),
+            "where truth is not known they are the same"
+        );
     }
 
     #[test]
@@ -489,10 +533,22 @@ mod tests {
     #[test]
     fn uncertainty_that_falls_with_information_is_seen() {
         let found = caption_numbers(&[0.9, 0.2, 0.8, 0.1], &[0.0; 4], &captions());
-        for name in [Metric::UncertaintyVsBits, Metric::UncertaintyVsTokens] {
+        for name in [
+            Metric::UncertaintyVsBitsDistinct,
+            Metric::UncertaintyVsTokens,
+        ] {
             let error = (found[&name] + 1.0).abs();
             assert!(error < 1e-12, "{name} is {}, expected −1", found[&name]);
         }
+        // Said thrice, the vaguest caption counts once.
+        let mut said = captions();
+        said.extend([said[0].clone(), said[0].clone()]);
+        let uncertainty = [0.3, 0.2, 0.8, 0.1, 0.3, 0.3];
+        let again =
+            caption_numbers(&uncertainty, &[0.0; 6], &said)[&Metric::UncertaintyVsBitsDistinct];
+        let once = caption_numbers(&uncertainty[..4], &[0.0; 4], &captions())
+            [&Metric::UncertaintyVsBitsDistinct];
+        assert_eq!(again, once, "Spearman over distinct captions");
         assert_eq!(found[&Metric::AdjacentLevelsOrdered], 1.0, "both pictures");
         let found = caption_numbers(&[0.9, 0.2, 0.1, 0.8], &[0.0; 4], &captions());
         assert_eq!(found[&Metric::AdjacentLevelsOrdered], 0.5, "one of two");
@@ -515,9 +571,13 @@ mod tests {
             rank: usize::from(best >= 10),
         };
         let hits: Vec<Hit> = (0..20).map(hit).collect();
+        let of_image = |hit: &Hit| ImageHits {
+            fitting: *hit,
+            own: *hit,
+            of_level: Vec::new(),
+        };
         let found = Retrieved {
-            of_images: hits.clone(),
-            own_of_images: hits.clone(),
+            of_images: hits.iter().map(of_image).collect(),
             of_texts: hits,
             own: vec![0.0; 20],
         };

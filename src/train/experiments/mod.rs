@@ -4,25 +4,34 @@
 //! Knows frozen features and methods; nothing of how features are embedded.
 
 mod campaign;
+pub mod check;
 mod classify;
 pub mod corrupted;
+mod environment;
 pub mod evaluate;
 mod evaluation_data;
 pub mod evaluation_table;
 mod figures;
 mod findings;
+mod fit_plan;
 mod fit_record;
+pub mod grid;
 mod measure;
 mod paper;
 mod plot;
+pub mod preset;
 mod relevance;
-mod report;
+pub mod report;
 pub mod results;
 mod run;
+mod side_by_side;
 mod tables;
+mod times;
+mod verdict;
 
 pub use campaign::Campaign;
 pub use evaluation_data::EvaluationData;
+pub use fit_plan::{FitPlan, FitRequest};
 pub use fit_record::FitRecord;
 pub use measure::{Encoded, Numbers, retrieval};
-pub use run::{Evaluator, FitPlan, FitRequest, MeasuredSets};
+pub use run::{Evaluator, MeasuredSets};

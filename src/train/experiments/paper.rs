@@ -33,6 +33,53 @@ const ZERO_SHOT_METRICS: [Metric; 4] = [
     Metric::Accuracy(Cow::Borrowed("imagenet")),
 ];
 
+/// The paper's own data set that stands beside data which it did not measure: its largest.
+const BESIDE: (&str, &str) = ("coco", "COCO");
+
+/// What the paper prints of a number of two methods on its own data, for the reader; empty where it prints none. A
+/// picture's own captions are what the paper calls image → text.
+#[must_use]
+pub(super) fn of_pair(metric: &Metric, pair: [MethodName; 2]) -> String {
+    let metric = match metric {
+        Metric::Recall(Retrieval::ImageToOwnText, k) => Metric::Recall(Retrieval::ImageToText, *k),
+        Metric::Levels(Retrieval::ImageToOwnText, of) => {
+            Metric::Levels(Retrieval::ImageToText, *of)
+        }
+        other => other.clone(),
+    };
+    let [ours, theirs] = pair.map(|method| printed(BESIDE.0, method, &metric));
+    let both = ours.zip(theirs);
+    let both = both.map(|(a, b)| format!("{}: {:.3} against {:.3}", BESIDE.1, a.mean, b.mean));
+    both.unwrap_or_default()
+}
+
+/// Balanced accuracy of two methods with a dummy, and accuracy on positives and negatives, as the paper's table 2 has
+/// them; empty where it has not.
+#[must_use]
+pub(super) fn balanced(dummy: usize, pair: [MethodName; 2]) -> String {
+    let of = |method| {
+        let row = REJECTION
+            .iter()
+            .find(|row| (row.0, row.1) == (dummy, method))?;
+        let (positive, negative) = row.2;
+        let balanced = (positive + negative) / 2.0;
+        Some(format!("{balanced:.3} ({positive:.3} / {negative:.3})"))
+    };
+    let [ours, theirs] = pair.map(of);
+    let both = ours.zip(theirs);
+    let both = both.map(|(a, b)| format!("CIFAR: {a} against {b}"));
+    both.unwrap_or_default()
+}
+
+/// What `ProLIP` prints of its own captions' uncertainty along `HierarCaps` (appendix C.6); empty for other numbers.
+#[must_use]
+pub(super) fn of_hierarchies(metric: &Metric) -> String {
+    match metric {
+        Metric::AdjacentLevelsOrdered => "ProLIP, HierarCaps: 0.900".to_owned(),
+        _ => String::new(),
+    }
+}
+
 /// What the paper prints of a number; `None` where it does not.
 #[must_use]
 pub(super) fn printed(dataset: &str, method: MethodName, metric: &Metric) -> Option<Summary> {
@@ -86,6 +133,15 @@ const ZERO_SHOT: [(&str, MethodName, [Printed; 4]); 12] = [
     ("coco", Clip, [(0.888, 0.000), (0.642, 0.000), (0.974, 0.000), (0.632, 0.000)]),
     ("flickr30k", Clip, [(0.888, 0.000), (0.642, 0.000), (0.974, 0.000), (0.632, 0.000)]),
     ("cc", Clip, [(0.888, 0.000), (0.642, 0.000), (0.974, 0.000), (0.632, 0.000)]),
+];
+
+/// Accuracy on positives and negatives with each of three dummies: table 2, in the order "a photo", "a photo of an
+/// object", "a photo of something".
+#[rustfmt::skip]
+const REJECTION: [(usize, MethodName, (f64, f64)); 12] = [
+    (0, Clip, (0.888, 0.009)), (0, Deterministic, (0.769, 0.115)), (0, AsymvlmPs, (0.845, 0.547)), (0, AsymvlmVmf, (0.857, 0.587)),
+    (1, Clip, (0.888, 0.009)), (1, Deterministic, (0.778, 0.037)), (1, AsymvlmPs, (0.849, 0.609)), (1, AsymvlmVmf, (0.858, 0.557)),
+    (2, Clip, (0.888, 0.009)), (2, Deterministic, (0.769, 0.125)), (2, AsymvlmPs, (0.843, 0.595)), (2, AsymvlmVmf, (0.857, 0.585)),
 ];
 
 #[cfg(test)]

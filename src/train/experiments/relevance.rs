@@ -10,6 +10,24 @@ pub(super) struct Relevance {
     own: Vec<Vec<usize>>,
     /// Those that are true of it, where that is known.
     fitting: Option<Table>,
+    /// The captions of each level of the hierarchy, the vaguest first; none where truth is not known.
+    levels: Vec<Vec<usize>>,
+    /// Of each caption its level, and its place among those of the level.
+    places: Vec<Place>,
+}
+
+/// Level of a caption, and its place among those of the level; none of a caption of no level.
+type Place = Option<(usize, usize)>;
+
+/// What one picture found.
+#[derive(Debug, Clone)]
+pub(super) struct ImageHits {
+    /// Of the captions that are true of it; where truth is not known, of its own.
+    pub(super) fitting: Hit,
+    /// Of the captions that were said of it.
+    pub(super) own: Hit,
+    /// Among the captions of each level, of those that are true of it.
+    pub(super) of_level: Vec<Hit>,
 }
 
 /// A set of captions for each picture, one bit a caption: of 30,000 captions 1,400 pictures each may be true.
@@ -27,20 +45,58 @@ impl Relevance {
             own[caption.image].push(text);
         }
         let fitting = ids.truths.as_ref();
+        let (levels, places) = match fitting {
+            Some(_) => by_level(ids),
+            None => (Vec::new(), Vec::new()),
+        };
         Self {
             fitting: fitting.map(|truths| Table::of(truths, ids.images.len())),
             own,
+            levels,
+            places,
         }
     }
 
-    /// What a picture with these scores of all captions found: any that is true of it, and any that was said of it. Where
-    /// truth is not known the two are the same.
-    pub(super) fn hits_of_image(&self, image: usize, scores: &[f32]) -> (Hit, Hit) {
+    /// What a picture with these scores of all captions found.
+    pub(super) fn hits_of_image(&self, image: usize, scores: &[f32]) -> ImageHits {
         let own = Hit::of(scores, self.own[image].iter().copied());
-        let fitting = self.fitting.as_ref();
-        let fitting = fitting.map(|table| Hit::of(scores, table.captions(image)));
-        (fitting.unwrap_or(own), own)
+        let Some(table) = &self.fitting else {
+            return ImageHits {
+                fitting: own,
+                own,
+                of_level: Vec::new(),
+            };
+        };
+        let mut fitting = vec![Vec::new(); self.levels.len()];
+        for (level, place) in table.captions(image).filter_map(|text| self.places[text]) {
+            fitting[level].push(place);
+        }
+        let of_level = self.levels.iter().zip(fitting).map(|(texts, fitting)| {
+            let scores: Vec<f32> = texts.iter().map(|text| scores[*text]).collect();
+            Hit::of(&scores, fitting)
+        });
+        ImageHits {
+            fitting: Hit::of(scores, table.captions(image)),
+            own,
+            of_level: of_level.collect(),
+        }
     }
+}
+
+/// The captions of each level, and of each caption its level and place.
+fn by_level(ids: &IdMap) -> (Vec<Vec<usize>>, Vec<Place>) {
+    let mut levels: Vec<Vec<usize>> = Vec::new();
+    let place = |(text, level): (usize, Option<usize>)| {
+        let level = level?;
+        if levels.len() <= level {
+            levels.resize(level + 1, Vec::new());
+        }
+        levels[level].push(text);
+        Some((level, levels[level].len() - 1))
+    };
+    let of_texts = ids.captions.iter().map(|caption| caption.level);
+    let places = of_texts.enumerate().map(place).collect();
+    (levels, places)
 }
 
 impl Table {
@@ -82,6 +138,43 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::train::features::cache::CaptionRow;
+
+    #[test]
+    fn a_caption_competes_with_those_that_say_as_much() {
+        let caption = |image, level| CaptionRow {
+            text: String::new(),
+            image,
+            n_tokens: 1,
+            level,
+            bits: None,
+        };
+        // A vague and a full caption of each of two pictures, and one of no level. Both vague ones are true of both.
+        let ids = IdMap {
+            images: vec!["0".to_owned(), "1".to_owned()],
+            captions: vec![
+                caption(0, Some(0)),
+                caption(0, Some(1)),
+                caption(1, Some(0)),
+                caption(1, Some(1)),
+                caption(1, None),
+            ],
+            truths: Some(Truths {
+                meanings: vec![0, 1, 0, 2, 2],
+                pictures: vec![vec![0, 1], vec![0], vec![1]],
+            }),
+        };
+        // The vague caption of the other picture scores best.
+        let found = Relevance::of(&ids).hits_of_image(0, &[0.5, 0.2, 0.9, 0.7, 0.8]);
+        assert_eq!(found.fitting.rank, 0, "it is true");
+        assert_eq!(found.own.rank, 3, "but it was not said of this picture");
+        let ranks: Vec<usize> = found.of_level.iter().map(|hit| hit.rank).collect();
+        assert_eq!(
+            ranks,
+            [0, 1],
+            "among full captions another picture's stands before its own"
+        );
+    }
 
     proptest! {
         #[test]

@@ -7,54 +7,80 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::results::Results;
-use super::{findings, tables};
+use super::{environment, figures, findings, tables, times};
+use crate::report::{Metric, SummaryRow, shown_on_the_page};
 use crate::train::files;
 
 /// Beside the report: what a person has to say of the results, which stands at the end of every report of them.
 const NOTES: &str = "notes.md";
 
 /// Entries of `environment.json` that the report repeats: as they are called there, and their keys.
-const SETTINGS: [(&str, &str); 10] = [
-    ("command", "command"),
-    ("program", "version"),
-    ("commit", "commit"),
-    ("system", "system"),
-    ("cores", "n_cores"),
-    ("device", "device"),
-    ("fits at a time", "jobs"),
-    ("batch", "batch"),
-    ("epochs", "epochs"),
-    ("factor on the published learning rates", "rate_factor"),
+const SETTINGS: [(&str, &str); 7] = [
+    ("steps of each fit", "steps"),
+    ("pairs in a batch", "batch"),
+    ("passes over the captions", "epochs"),
+    ("factor on published learning rates", "rate_factor"),
+    ("width of hidden layers", "hidden_width"),
+    ("where paper and released code differ, as in the", "follow"),
+    (
+        "ProbVLM's uncertainty is of its variance the",
+        "probvlm_uncertainty",
+    ),
 ];
+
+/// Writes report, figures and summary of the results in a folder.
+///
+/// # Errors
+///
+/// There are no results, or a file cannot be read or written.
+pub fn write(folder: &Path) -> Result<()> {
+    let results = Results::read(&folder.join("results.json"))?;
+    let environment = environment::read(folder)?.unwrap_or_default();
+    let mut drawn = Vec::new();
+    for dataset in results.datasets() {
+        let found = results.on(&dataset);
+        drawn.extend(figures::write(&found, &dataset, folder)?);
+    }
+    let text = markdown(&results, &environment, &drawn) + &notes(folder)?;
+    files::put(&folder.join("report.md"), text)?;
+    files::put_json(
+        &folder.join("summary.json"),
+        &summary(&results, &environment),
+    )
+}
+
+/// What the page shows of the data set that was trained on.
+fn summary(results: &Results, environment: &Value) -> Vec<SummaryRow> {
+    let own = environment["features"]["dataset"].as_str();
+    let first = results.datasets().into_iter().next();
+    let own = own.map(str::to_owned).or(first).unwrap_or_default();
+    let found = results.on(&own);
+    found.summaries(&shown_on_the_page(tables::is_truth_known(&found)))
+}
 
 /// The report, a chapter for each data set; `figures` are the names of files beside it.
 #[must_use]
-pub(super) fn markdown(results: &Results, environment: &Value, figures: &[String]) -> String {
+fn markdown(results: &Results, environment: &Value, figures: &[String]) -> String {
     let mut text = "# Every method on frozen features\n\n".to_owned();
-    let encoder = &environment["features"]["model"];
-    let settings = SETTINGS.map(|(name, key)| (name, &environment[key]));
-    for (name, value) in settings.into_iter().chain([("encoder", encoder)]) {
-        let value = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        if !value.is_empty() && value != "null" {
-            writeln!(text, "- {name}: `{value}`").ok();
-        }
-    }
-    text.push_str("\nNumbers are mean ± population standard deviation over seeds.\n\n");
+    write_origin(&mut text, results, environment);
+    text.push_str(
+        "\nNumbers are mean ± population standard deviation over seeds; a number without ± is of one seed, or of a method \
+         that trains nothing.\n\n",
+    );
     for dataset in results.datasets() {
         let of = results.on(&dataset);
         writeln!(text, "# {dataset}\n").ok();
         let found = findings::markdown(&of);
         if !found.is_empty() {
+            let rule = findings::rule();
             writeln!(
                 text,
-                "## What holds of the paper's findings\n\nBy rule: a difference counts when it is greater than the \
-                 spread over seeds of both sides; a finding holds when all of its comparisons do.\n\n{found}"
+                "## What holds of the papers' findings\n\n{rule}\n\n{found}"
             )
             .ok();
         }
         text.push_str(&tables::markdown(&of, &dataset));
+        text.push_str(&times::markdown(&of, &environment::sessions(environment)));
     }
     if !figures.is_empty() {
         text.push_str("# Figures\n\n");
@@ -66,12 +92,140 @@ pub(super) fn markdown(results: &Results, environment: &Value, figures: &[String
     text
 }
 
+/// How the results came about: commands, sizes, severities, learning rates, and where.
+fn write_origin(text: &mut String, results: &Results, environment: &Value) {
+    let features = &environment["features"];
+    write_commands(text, environment);
+    let mut line = |name: &str, value: String| {
+        if !value.is_empty() {
+            writeln!(text, "- {name}: {value}").ok();
+        }
+    };
+    line("encoder", plain(&features["model"]));
+    line("trained on", size(&environment["trained_on"]));
+    line("measured on", measured_on(results, environment));
+    for (name, key) in SETTINGS {
+        line(name, plain(&environment[key]));
+    }
+    line("learning rates", rates(results, environment));
+    line(
+        "disturbed test splits, kind and severity",
+        severities(&environment["disturbances"]),
+    );
+    for (method, why) in environment["not_measured"]
+        .as_object()
+        .into_iter()
+        .flatten()
+    {
+        line(
+            &format!("{method} is not measured"),
+            why.as_str().unwrap_or_default().to_owned(),
+        );
+    }
+    line(
+        "rates that were tried, with their losses on validation data",
+        grid(environment),
+    );
+    for key in ["commit", "tree", "system", "n_cores", "device", "jobs"] {
+        line(key, plain(&environment[key]));
+    }
+    for session in environment::sessions(environment) {
+        let (clock, commit) = (
+            session.clock(),
+            format!("{} ({})", session.commit, session.tree),
+        );
+        line(
+            "run",
+            format!("`{}`, on {clock}, of commit {commit}", session.command),
+        );
+    }
+    let hashes = environment["features_sha256"].as_object();
+    let hashes = hashes.map_or(0, serde_json::Map::len);
+    if hashes > 0 {
+        line(
+            "hashes",
+            format!(
+                "SHA-256 of {hashes} files of features in [environment.json](environment.json)"
+            ),
+        );
+    }
+}
+
+/// The commands as they were given, word for word.
+fn write_commands(text: &mut String, environment: &Value) {
+    text.push_str("The commands, in order:\n\n```sh\n");
+    let mut commands = vec![&environment["features"]["command"], &environment["command"]];
+    commands.dedup();
+    for command in commands.into_iter().filter_map(Value::as_str) {
+        if !command.is_empty() {
+            writeln!(text, "{command}").ok();
+        }
+    }
+    text.push_str("```\n\n");
+}
+
+/// The file of the grid, where rates were chosen by one.
+fn grid(environment: &Value) -> String {
+    match environment["grid_epochs"].as_u64() {
+        Some(epochs) => {
+            format!("[learning-rates.json](learning-rates.json), fits of {epochs} passes")
+        }
+        None => String::new(),
+    }
+}
+
+/// A value as people read it; nothing of `null`.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) if text.is_empty() => String::new(),
+        Value::String(text) => format!("`{text}`"),
+        other => format!("`{other}`"),
+    }
+}
+
+fn size(value: &Value) -> String {
+    let of = |key: &str| value[key].as_u64();
+    let both = of("captions").zip(of("pictures"));
+    both.map(|(captions, pictures)| format!("{captions} captions of {pictures} pictures"))
+        .unwrap_or_default()
+}
+
+/// The size of the test split: as planned, or as it was counted.
+fn measured_on(results: &Results, environment: &Value) -> String {
+    let planned = size(&environment["measured_on"]);
+    if !planned.is_empty() {
+        return planned;
+    }
+    let counted = |metric| {
+        let mut methods = results.methods().into_iter();
+        methods.find_map(|method| results.values(method, &metric).first().copied())
+    };
+    let both = counted(Metric::CaptionCount).zip(counted(Metric::PictureCount));
+    both.map(|(captions, pictures)| format!("{captions} captions of {pictures} pictures"))
+        .unwrap_or_default()
+}
+
+fn rates(results: &Results, environment: &Value) -> String {
+    let rates = environment::learning_rates(environment, &results.methods());
+    let rates = rates
+        .iter()
+        .map(|(name, rate)| format!("{} {rate}", name.slug()));
+    rates.collect::<Vec<_>>().join(", ")
+}
+
+fn severities(disturbances: &Value) -> String {
+    let all = disturbances.as_array().into_iter().flatten();
+    let all = all.filter_map(|one| Some(format!("{} {}", one["kind"].as_str()?, one["severity"])));
+    all.collect::<Vec<_>>().join(", ")
+}
+
 /// The notes beside the report of a folder; nothing where there are none.
 ///
 /// # Errors
 ///
 /// The file cannot be read.
-pub(super) fn notes(folder: &Path) -> Result<String> {
+fn notes(folder: &Path) -> Result<String> {
     Ok(files::find_text(&folder.join(NOTES))?.unwrap_or_default())
 }
 
@@ -79,59 +233,83 @@ pub(super) fn notes(folder: &Path) -> Result<String> {
 mod tests {
     use super::super::measure::Numbers;
     use super::*;
-    use crate::report::{Metric, Retrieval, SHOWN_ON_THE_PAGE, SummaryRow};
+    use crate::report::Retrieval;
     use crate::train::methods::MethodName;
 
     #[test]
     fn a_report_tells_how_the_results_came_about_and_shows_the_figures() {
         let mut results = Results::default();
         let numbers = |recall| Numbers::from([(Metric::Recall(Retrieval::TextToImage, 1), recall)]);
-        results.add(MethodName::AsymvlmVmf, "scenes", 0, numbers(0.5));
+        for seed in 0..3 {
+            results.add(MethodName::AsymvlmVmf, "scenes", seed, numbers(0.5));
+        }
         results.add(MethodName::Clip, "scenes", 0, numbers(0.25));
         let environment = serde_json::json!({
-            "command": "train reproduce", "batch": 8, "commit": "", "features": {"model": "scenes"},
+            "command": "train reproduce --seeds 3", "batch": 8, "commit": "", "steps": 40, "rate_factor": 2.0,
+            "follow": "code",
+            "features": {"model": "scenes", "dataset": "scenes", "command": "train embed --train-scenes 7"},
+            "trained_on": {"pictures": 7, "captions": 49}, "measured_on": {"pictures": 5, "captions": 30},
+            "disturbances": [{"kind": "shot", "severity": 3}],
         });
         let text = markdown(&results, &environment, &["recall-by-level.svg".to_owned()]);
         for part in [
-            "- command: `train reproduce`",
-            "- batch: `8`",
+            "```sh\ntrain embed --train-scenes 7\ntrain reproduce --seeds 3\n```",
+            "- trained on: 49 captions of 7 pictures",
+            "- measured on: 30 captions of 5 pictures",
+            "- steps of each fit: `40`",
+            "- pairs in a batch: `8`",
+            "- learning rates: asymvlm-vmf 0.02",
+            "- disturbed test splits, kind and severity: shot 3",
             "- encoder: `scenes`",
-            "(Recall@1)** — holds.",
-            "| AsymVLM vMF | 1 |",
+            "(Recall@1)** — holds in all 1",
+            "| AsymVLM vMF | 3 |",
             "![recall by level](recall-by-level.svg)",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
         assert!(
-            !text.contains("commit"),
+            !text.contains("- commit"),
             "nothing is said of nothing: {text}"
         );
     }
 
     #[test]
     fn the_committed_report_is_what_the_committed_results_say() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/evidence/scenes");
-        let results = Results::read(&folder.join("results.json")).expect("committed results");
-        let environment = files::read_json(&folder.join("environment.json")).expect("settings");
-        let figures = [
-            "recall-by-level",
-            "ablation",
-            "hierarchy",
-            "tokens",
-            "rejection",
-        ];
-        let figures = figures.map(|name| format!("{name}.svg"));
-        let committed = std::fs::read_to_string(folder.join("report.md")).expect("a report");
-        let notes = notes(&folder).expect("notes");
-        assert!(!notes.is_empty(), "what was written by hand is kept");
-        let text = markdown(&results, &environment, &figures) + &notes;
-        for (found, expected) in text.lines().zip(committed.lines()) {
-            assert_eq!(found, expected, "as `train reproduce` writes it");
+        let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/evidence/scenes");
+        let again = tempfile::tempdir().expect("a folder for the test");
+        for file in ["results.json", "environment.json", "notes.md"] {
+            std::fs::copy(committed.join(file), again.path().join(file)).expect("committed");
         }
-        assert_eq!(text.len(), committed.len(), "the whole report");
-        let summary = results.on("scenes").summaries(&SHOWN_ON_THE_PAGE);
-        let committed: Vec<SummaryRow> =
-            files::read_json(&folder.join("summary.json")).expect("a summary");
-        assert_eq!(summary, committed, "what the page shows");
+        write(again.path()).expect("a report");
+        for file in ["report.md", "summary.json"] {
+            let [found, expected] = [again.path(), &committed]
+                .map(|folder| std::fs::read_to_string(folder.join(file)).expect("a file of text"));
+            for (found, expected) in found.lines().zip(expected.lines()) {
+                assert_eq!(
+                    found, expected,
+                    "{file} as `train reproduce --report-only` writes it"
+                );
+            }
+            assert_eq!(found.len(), expected.len(), "the whole of {file}");
+        }
+    }
+
+    #[test]
+    fn a_committed_environment_names_a_commit_that_exists_or_says_that_it_is_lost() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let environment = environment::read(&root.join("public/evidence/scenes"));
+        let environment = environment.expect("JSON").expect("a file");
+        let is_lost = environment["tree"] == "unknown: the commit is not in the repository";
+        let sessions = environment::sessions(&environment);
+        assert!(is_lost || !sessions.is_empty(), "{environment}");
+        let has_history = root.join(".git").exists();
+        for session in sessions.iter().filter(|_| has_history) {
+            let object = format!("{}^{{commit}}", session.commit);
+            let git = std::process::Command::new("git")
+                .args(["cat-file", "-e", &object])
+                .current_dir(root)
+                .status();
+            assert!(git.is_ok_and(|status| status.success()), "{object} exists");
+        }
     }
 }

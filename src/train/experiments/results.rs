@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
+use super::fit_plan::FitRequest;
 use super::measure::Numbers;
 use crate::metrics::{mean, population_sd};
 use crate::report::{Metric, SummaryRow};
@@ -36,6 +37,18 @@ pub struct Summary {
     pub sd: f64,
     /// Number of seeds that the mean is taken over.
     pub n: usize,
+}
+
+impl Summary {
+    /// Of the values of seeds; `None` without any.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        (!values.is_empty()).then(|| Self {
+            mean: mean(values),
+            sd: population_sd(values),
+            n: values.len(),
+        })
+    }
 }
 
 impl ResultRow {
@@ -137,20 +150,31 @@ impl Results {
     /// The seeds of one number, in order of the seed.
     #[must_use]
     pub fn values(&self, method: MethodName, metric: &Metric) -> Vec<f64> {
+        self.by_seed(method, metric).into_values().collect()
+    }
+
+    /// A number of each seed that has it.
+    #[must_use]
+    pub fn by_seed(&self, method: MethodName, metric: &Metric) -> BTreeMap<u64, f64> {
         let is_it = |row: &&ResultRow| row.method == method && row.metric == *metric;
         let rows = self.0.iter().filter(is_it).map(|row| (row.seed, row.value));
-        rows.collect::<BTreeMap<u64, f64>>().into_values().collect()
+        rows.collect()
+    }
+
+    /// Two numbers of each seed that has both.
+    #[must_use]
+    pub fn paired(&self, method: MethodName, metrics: [&Metric; 2]) -> Vec<[f64; 2]> {
+        let [first, second] = metrics.map(|metric| self.by_seed(method, metric));
+        let pairs = first.into_iter();
+        pairs
+            .filter_map(|(seed, value)| Some([value, *second.get(&seed)?]))
+            .collect()
     }
 
     /// What the seeds say of one number; `None` where it was not measured.
     #[must_use]
     pub fn summary(&self, method: MethodName, metric: &Metric) -> Option<Summary> {
-        let values = self.values(method, metric);
-        (!values.is_empty()).then(|| Summary {
-            mean: mean(&values),
-            sd: population_sd(&values),
-            n: values.len(),
-        })
+        Summary::of(&self.values(method, metric))
     }
 
     /// What the seeds say of some numbers, method by method; what was not measured is left out.
@@ -169,6 +193,14 @@ impl Results {
             })
         };
         self.methods().into_iter().flat_map(of_method).collect()
+    }
+
+    /// The fits, in the order of methods and seeds.
+    #[must_use]
+    pub fn fits(&self) -> Vec<FitRequest> {
+        let fits = self.0.iter().map(|row| (row.method, row.seed));
+        let fits = fits.collect::<BTreeSet<_>>().into_iter();
+        fits.map(|(name, seed)| FitRequest { name, seed }).collect()
     }
 
     /// The metrics of a method that were measured, each once.

@@ -5,95 +5,24 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 
 use super::classify::Classified;
 use super::corrupted::{CorruptedSide, CorruptedSplit, impact};
 use super::evaluation_data::EvaluationData;
+use super::fit_plan::{FitPlan, FitRequest};
 use super::measure::{Encoded, Numbers, recall, retrieval};
 use super::relevance::Relevance;
 use crate::metrics::retrieval::mean_impact;
-use crate::model::adapter::{AdapterConfig, MeanDirection};
 use crate::report::{Impacted, Metric, Shift};
 use crate::train::export::bundle::records;
 use crate::train::features::cache::{Cache, Task};
 use crate::train::features::rows::Rows;
 use crate::train::files::{make_folder, put};
-use crate::train::methods::{Features, Training, train};
-use crate::train::methods::{
-    Laplace, Method, MethodName, MethodOptions, MethodVisitor, UncertaintyOf, Variant,
-};
+use crate::train::methods::{Features, Training, mean_loss, train};
+use crate::train::methods::{Laplace, Method, MethodName, MethodVisitor};
+use crate::train::optimize::Diverged;
 use crate::weights::shard::{Precision, write};
-
-/// The paper's hidden width, and how much wider than the features it is at their 512 dimensions.
-const HIDDEN_WIDTH: usize = 1024;
-const WIDENING: usize = 2;
-/// Hidden layers of the paper's code.
-const HIDDEN_LAYERS: usize = 3;
-
-/// How to fit; what is not given is as published.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FitPlan {
-    /// Pairs in a batch.
-    pub batch: usize,
-    /// Passes over the captions.
-    pub epochs: usize,
-    /// Factor on each method's published learning rate.
-    pub rate_factor: f64,
-    /// Paper or code, where they differ.
-    pub follow: Variant,
-    /// What `ProbVLM` calls uncertainty.
-    pub probvlm_uncertainty: UncertaintyOf,
-    /// Where τ starts in deterministic fine-tuning; 1 if not given.
-    pub deterministic_scale: Option<f32>,
-    /// Width of hidden layers; the paper's 1024, or twice the features' where that is less.
-    pub hidden_width: Option<usize>,
-    /// The command, for the record.
-    pub command: String,
-}
-
-impl FitPlan {
-    /// Sizes of the perceptrons for features of this width.
-    #[must_use]
-    pub fn sizes(&self, embed_dim: usize) -> AdapterConfig {
-        let usual = HIDDEN_WIDTH.min(WIDENING * embed_dim);
-        AdapterConfig {
-            embed_dim,
-            hidden_width: self.hidden_width.unwrap_or(usual),
-            hidden_layers: HIDDEN_LAYERS,
-            mean_direction: MeanDirection::Learned,
-        }
-    }
-
-    fn options(&self, embed_dim: usize) -> MethodOptions {
-        MethodOptions {
-            variant: self.follow,
-            sizes: self.sizes(embed_dim),
-            batch: self.batch,
-            deterministic_scale: self.deterministic_scale,
-            probvlm_uncertainty: self.probvlm_uncertainty,
-        }
-    }
-
-    /// `None` for a method that trains nothing.
-    fn training(&self, name: MethodName, seed: u64) -> Option<Training> {
-        Some(Training {
-            optimizer: name.optimizer(self.follow)?.faster(self.rate_factor),
-            batch: self.batch,
-            epochs: self.epochs,
-            seed,
-        })
-    }
-}
-
-/// A method and a seed to fit it with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FitRequest {
-    /// The method to fit.
-    pub name: MethodName,
-    /// Seed of the weights and of the order of captions.
-    pub seed: u64,
-}
 
 /// Numbers of each data set that was measured on, the own one first.
 pub type MeasuredSets = Vec<(String, Numbers)>;
@@ -221,8 +150,16 @@ impl<'a> MethodInputs<'a> {
         let of_pictures = recall(&noisy_images, &texts)?;
         let of_captions = recall(&images, &noisy_texts)?;
         let mut numbers = Numbers::new();
-        for of in [Impacted::TextToImage, Impacted::ImageToText] {
+        let impacted = [
+            Impacted::TextToImage,
+            Impacted::ImageToText,
+            Impacted::ImageToOwnText,
+        ];
+        for of in impacted {
             let metric = of.clean();
+            if !clean.contains_key(&metric) {
+                continue;
+            }
             let shifted = [&of_pictures, &of_captions, both].map(|found| found[&metric]);
             let impact = mean_impact(clean[&metric], &shifted);
             let mut put = |shift, value| numbers.insert(Metric::Shifted(of, shift), value);
@@ -303,6 +240,31 @@ impl MethodVisitor for FitAndMeasure<'_> {
     }
 }
 
+/// Trains a method on some of the pictures; its loss on the others, `None` where the training diverged.
+struct ValidationLoss<'a> {
+    request: FitRequest,
+    training: Training,
+    /// To train on, and to validate on.
+    split: &'a [Features; 2],
+}
+
+impl MethodVisitor for ValidationLoss<'_> {
+    type Output = Result<Option<f64>>;
+
+    fn visit<M: Method>(self, method: M) -> Result<Option<f64>> {
+        let FitRequest { name, seed } = self.request;
+        let [train_on, validate_on] = self.split;
+        let method = drawn(method, seed);
+        match train(method, name.title(), &self.training, train_on, None) {
+            Ok(method) => {
+                let loss = mean_loss(&method, &self.training, validate_on)?;
+                Ok(Some(loss).filter(|loss| loss.is_finite()))
+            }
+            Err(error) => error.downcast::<Diverged>().map(|_| None),
+        }
+    }
+}
+
 /// The method with its initial weights, which depend on the seed alone.
 fn drawn<M: Method>(method: M, seed: u64) -> M {
     /// Burn draws from one generator of the process: who seeds it must be alone until all is drawn.
@@ -333,6 +295,49 @@ impl<'a> Evaluator<'a> {
             data,
             device,
         }
+    }
+
+    /// The training split in two: every tenth picture with its captions to validate on, the others to train on.
+    #[must_use]
+    pub(super) fn split(&self) -> [Features; 2] {
+        const HELD_OUT: i64 = 10;
+        let of = |is_validation: bool| {
+            let captions = self.train.image_of_text.iter().enumerate();
+            let chosen =
+                captions.filter(|(_, image)| (**image % HELD_OUT == HELD_OUT - 1) == is_validation);
+            let (rows, image_of_text): (Vec<i64>, Vec<i64>) =
+                chosen.map(|(row, image)| (row as i64, *image)).unzip();
+            let n = rows.len();
+            let rows = Tensor::from_data(TensorData::new(rows, [n]), self.device);
+            Features {
+                texts: self.train.texts.clone().select(0, rows),
+                images: self.train.images.clone(),
+                image_of_text,
+            }
+        };
+        [of(false), of(true)]
+    }
+
+    /// The loss on validation pictures after a fit to the others; `None` where that diverged.
+    ///
+    /// # Errors
+    ///
+    /// The user interrupted, or the device fails.
+    pub(super) fn validation_loss(
+        &self,
+        request: FitRequest,
+        training: Training,
+        plan: &FitPlan,
+        split: &[Features; 2],
+    ) -> Result<Option<f64>> {
+        let options = plan.options(self.data.own.config.embed_dim);
+        let job = ValidationLoss {
+            request,
+            training,
+            split,
+        };
+        let autodiff = self.device.clone().autodiff();
+        request.name.visit(&options, &autodiff, job)
     }
 
     /// Fits one method and measures it; with a folder, weights and a checkpoint lie there.

@@ -8,7 +8,7 @@ use super::results::{Results, Summary};
 use crate::report::LevelStatistic::{RSquared, Slope, Spearman};
 use crate::report::RejectionResult::{Auroc, Negative, Positive};
 use crate::report::RejectionRule::{Dummy, Margin, Threshold};
-use crate::report::Retrieval::{ImageToOwnText, ImageToText, TextToImage};
+use crate::report::Retrieval::{ImageToLevelText, ImageToOwnText, ImageToText, TextToImage};
 use crate::report::{
     Impacted, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval, Shift,
 };
@@ -29,11 +29,30 @@ const fn shifted(of: Impacted, shift: Shift) -> Metric {
     Metric::Shifted(of, shift)
 }
 
-const fn corrupted(kind: &'static str) -> Column {
-    (
-        kind,
-        shifted(Impacted::RecallSum, Shift::Kind(Cow::Borrowed(kind))),
-    )
+const fn corrupted(of: Impacted, kind: &'static str) -> Column {
+    (kind, shifted(of, Shift::Kind(Cow::Borrowed(kind))))
+}
+
+/// The columns of a number under each corruption.
+macro_rules! disturbed {
+    ($of:expr, $clean:expr) => {
+        [
+            ("clean", $clean),
+            corrupted($of, "gaussian"),
+            corrupted($of, "shot"),
+            corrupted($of, "impulse"),
+            corrupted($of, "speckle"),
+            corrupted($of, "defocus"),
+            corrupted($of, "zoom"),
+            corrupted($of, "snow"),
+            corrupted($of, "jpeg"),
+            corrupted($of, "pixelate"),
+            corrupted($of, "keyboard"),
+            corrupted($of, "spelling"),
+            ("mean of the disturbed", shifted($of, Shift::Corrupted)),
+            ("MMI", shifted($of, Shift::CorruptionImpact)),
+        ]
+    };
 }
 
 const fn accuracy(head: &'static str, task: &'static str) -> Column {
@@ -44,35 +63,51 @@ const fn rejection(head: &'static str, rule: RejectionRule, result: RejectionRes
     (head, Metric::Rejection(rule, result))
 }
 
-/// The tables in order: title, what the numbers are, and columns.
+/// The tables in order: title, what the numbers are, and columns. Pictures look for their own captions; where truth is
+/// not known there are no others, and the columns hold the plain numbers.
 #[rustfmt::skip]
-static TABLES: [(&str, &str, &[Column]); 11] = [
+static TABLES: [(&str, &str, &[Column]); 13] = [
     (
         "Retrieval and its uncertainty",
-        "S and R² are of recall over ten levels of uncertainty; S should be −1. R² is blind to the sign of the \
-         slope, which stands beside it. Where the truth is known, a picture may find any caption that is true \
-         of it.",
+        "T2I: a caption looks for its picture. I2T: a picture looks for a caption that was said of itself. S and R² are of \
+         recall over ten levels of uncertainty; S should be −1. R² is blind to the sign of the slope, which stands beside \
+         it. RSUM is the sum of the six recalls in percent. ProbVLM's released code calls one over the variance \
+         uncertainty; with the other sign its order is read backwards, which is the variance itself.",
         &[
-            ("I2T R@1", recall(ImageToText, 1)), ("I2T R²", levels(ImageToText, RSquared)),
-            ("I2T slope", levels(ImageToText, Slope)), ("I2T S", levels(ImageToText, Spearman)),
             ("T2I R@1", recall(TextToImage, 1)), ("T2I R²", levels(TextToImage, RSquared)),
             ("T2I slope", levels(TextToImage, Slope)), ("T2I S", levels(TextToImage, Spearman)),
-            ("RSUM", Metric::RecallSum),
+            ("I2T R@1", recall(ImageToOwnText, 1)), ("I2T R²", levels(ImageToOwnText, RSquared)),
+            ("I2T slope", levels(ImageToOwnText, Slope)), ("I2T S", levels(ImageToOwnText, Spearman)),
+            ("RSUM", Metric::OwnRecallSum),
         ],
     ),
     (
-        "Own captions",
-        "The same where a picture must find a caption that was said of itself.",
+        "What a picture may find",
+        "Recall@1 of pictures by how much the caption must say: one that was said of itself; any that is true of it among \
+         the captions of one level of the hierarchy, which say equally much, in the mean of the levels and for each, the \
+         vaguest first; any that is true of it. The last rewards saying nothing: who answers “a picture” to every picture \
+         has 1.",
         &[
-            ("I2T R@1", recall(ImageToOwnText, 1)), ("I2T R²", levels(ImageToOwnText, RSquared)),
-            ("I2T slope", levels(ImageToOwnText, Slope)), ("I2T S", levels(ImageToOwnText, Spearman)),
+            ("own caption", recall(ImageToOwnText, 1)), ("true of its level", recall(ImageToLevelText, 1)),
+            ("level 0", Metric::LevelTextRecall(0)), ("level 1", Metric::LevelTextRecall(1)),
+            ("level 2", Metric::LevelTextRecall(2)), ("level 3", Metric::LevelTextRecall(3)),
+            ("level 4", Metric::LevelTextRecall(4)), ("any true caption", recall(ImageToText, 1)),
+        ],
+    ),
+    (
+        "Any true caption",
+        "The same as the first table where a picture may find any caption that is true of it; no verdict rests on it.",
+        &[
+            ("I2T R@1", recall(ImageToText, 1)), ("I2T R²", levels(ImageToText, RSquared)),
+            ("I2T slope", levels(ImageToText, Slope)), ("I2T S", levels(ImageToText, Spearman)),
+            ("RSUM", Metric::RecallSum),
         ],
     ),
     (
         "Recall",
         "Among all pictures, or all captions, that are measured on.",
         &[
-            ("I2T R@1", recall(ImageToText, 1)), ("I2T R@5", recall(ImageToText, 5)), ("I2T R@10", recall(ImageToText, 10)),
+            ("I2T R@1", recall(ImageToOwnText, 1)), ("I2T R@5", recall(ImageToOwnText, 5)), ("I2T R@10", recall(ImageToOwnText, 10)),
             ("T2I R@1", recall(TextToImage, 1)), ("T2I R@5", recall(TextToImage, 5)), ("T2I R@10", recall(TextToImage, 10)),
         ],
     ),
@@ -80,9 +115,9 @@ static TABLES: [(&str, &str, &[Column]); 11] = [
         "Noise",
         "With both, recall is as above; MMI is the share of Recall@1 that is lost in the mean of the three.",
         &[
-            ("I2T R@1, noisy pictures", shifted(Impacted::ImageToText, Shift::NoisyPictures)),
-            ("I2T R@1, noisy captions", shifted(Impacted::ImageToText, Shift::NoisyCaptions)),
-            ("I2T MMI", shifted(Impacted::ImageToText, Shift::NoiseImpact)),
+            ("I2T R@1, noisy pictures", shifted(Impacted::ImageToOwnText, Shift::NoisyPictures)),
+            ("I2T R@1, noisy captions", shifted(Impacted::ImageToOwnText, Shift::NoisyCaptions)),
+            ("I2T MMI", shifted(Impacted::ImageToOwnText, Shift::NoiseImpact)),
             ("T2I R@1, noisy pictures", shifted(Impacted::TextToImage, Shift::NoisyPictures)),
             ("T2I R@1, noisy captions", shifted(Impacted::TextToImage, Shift::NoisyCaptions)),
             ("T2I MMI", shifted(Impacted::TextToImage, Shift::NoiseImpact)),
@@ -90,25 +125,22 @@ static TABLES: [(&str, &str, &[Column]); 11] = [
     ),
     (
         "Disturbed pictures or captions",
-        "RSUM, the sum of six recalls in percent: with clean pictures and captions, and with one side of the test \
-         split disturbed, in the mean of the severities that `train disturb` was given. MMI is the share that is \
-         lost in the mean of the kinds. A number without ± is of one seed.",
-        &[
-            ("clean", Metric::RecallSum),
-            corrupted("gaussian"), corrupted("shot"), corrupted("impulse"), corrupted("speckle"),
-            corrupted("defocus"), corrupted("zoom"), corrupted("snow"), corrupted("jpeg"), corrupted("pixelate"),
-            corrupted("keyboard"), corrupted("spelling"),
-            ("mean of the disturbed", shifted(Impacted::RecallSum, Shift::Corrupted)),
-            ("MMI", shifted(Impacted::RecallSum, Shift::CorruptionImpact)),
-        ],
+        "RSUM with clean pictures and captions, and with one side of the test split disturbed, in the mean of the \
+         severities above. MMI is the share that is lost in the mean of the kinds. A number without ± is of one seed.",
+        &disturbed!(Impacted::OwnRecallSum, Metric::OwnRecallSum),
+    ),
+    (
+        "Disturbed pictures or captions, any true caption",
+        "The same where a picture may find any caption that is true of it, which rewards saying nothing.",
+        &disturbed!(Impacted::RecallSum, Metric::RecallSum),
     ),
     (
         "Recall@1 with disturbed pictures or captions",
         "In the mean of the same kinds.",
         &[
-            ("I2T R@1", recall(ImageToText, 1)),
-            ("disturbed", shifted(Impacted::ImageToText, Shift::Corrupted)),
-            ("MMI", shifted(Impacted::ImageToText, Shift::CorruptionImpact)),
+            ("I2T R@1", recall(ImageToOwnText, 1)),
+            ("disturbed", shifted(Impacted::ImageToOwnText, Shift::Corrupted)),
+            ("MMI", shifted(Impacted::ImageToOwnText, Shift::CorruptionImpact)),
             ("T2I R@1", recall(TextToImage, 1)),
             ("disturbed", shifted(Impacted::TextToImage, Shift::Corrupted)),
             ("MMI", shifted(Impacted::TextToImage, Shift::CorruptionImpact)),
@@ -116,11 +148,14 @@ static TABLES: [(&str, &str, &[Column]); 11] = [
     ),
     (
         "Captions whose truth is known",
-        "Uncertainty against the information of captions; both correlations should be −1.",
+        "Uncertainty against the information of captions; all correlations should be −1. With bits over distinct captions, \
+         as `train evaluate` counts for κ, whose sign is the opposite; earlier results counted a caption as often as it \
+         was said.",
         &[
             ("full captions, T2I R@1", Metric::FullCaptionRecall),
             ("adjacent levels in order", Metric::AdjacentLevelsOrdered),
-            ("Spearman with bits", Metric::UncertaintyVsBits),
+            ("Spearman with bits", Metric::UncertaintyVsBitsDistinct),
+            ("with bits, repeats counted", Metric::UncertaintyVsBits),
             ("Spearman with tokens", Metric::UncertaintyVsTokens),
         ],
     ),
@@ -142,21 +177,22 @@ static TABLES: [(&str, &str, &[Column]); 11] = [
     ),
     (
         "None of the above",
-        "Accuracy on pictures of a class and on pictures of none, with each of three dummies. Threshold and margin \
-         are on CLIP's probabilities, at the point nearest to the paper's.",
+        "Accuracy on positives, pictures of a class, and on negatives, pictures of none, with each of three dummies. Who \
+         refuses everything has 0 and 1.",
         &[
             rejection("dummy 1 pos.", Dummy(0), Positive), rejection("dummy 1 neg.", Dummy(0), Negative),
             rejection("dummy 2 pos.", Dummy(1), Positive), rejection("dummy 2 neg.", Dummy(1), Negative),
             rejection("dummy 3 pos.", Dummy(2), Positive), rejection("dummy 3 neg.", Dummy(2), Negative),
+        ],
+    ),
+    (
+        "None of the above, by CLIP's probabilities",
+        "Without a dummy: threshold and margin at the point nearest to the paper's.",
+        &[
             rejection("threshold pos.", Threshold, Positive), rejection("threshold neg.", Threshold, Negative),
             rejection("threshold AUROC", Threshold, Auroc), rejection("margin pos.", Margin, Positive),
             rejection("margin neg.", Margin, Negative), rejection("margin AUROC", Margin, Auroc),
         ],
-    ),
-    (
-        "Time",
-        "On the machine of `environment.json`.",
-        &[("fit, seconds", Metric::FitSeconds), ("measure, seconds", Metric::MeasureSeconds)],
     ),
 ];
 
@@ -165,9 +201,17 @@ static TABLES: [(&str, &str, &[Column]); 11] = [
 #[must_use]
 pub(super) fn markdown(results: &Results, dataset: &str) -> String {
     let mut text = String::new();
+    let is_truth_known = is_truth_known(results);
     for (title, note, columns) in &TABLES {
+        let columns: Vec<Column> = match is_truth_known {
+            true => columns.to_vec(),
+            false => columns.iter().map(without_truth).collect(),
+        };
+        if !is_truth_known && NEEDS_TRUTH.contains(title) {
+            continue;
+        }
         let mut methods = results.methods();
-        methods.retain(|method| is_measured(results, *method, columns));
+        methods.retain(|method| is_measured(results, *method, &columns));
         if methods.is_empty() {
             continue;
         }
@@ -184,6 +228,12 @@ pub(super) fn markdown(results: &Results, dataset: &str) -> String {
             };
             let found = cells(&|metric| results.summary(method, metric));
             write_row(&mut text, method.title(), &seeds(&found), &found);
+            if method == MethodName::Probvlm {
+                let turned = cells(&|metric| other_sign(metric, results.summary(method, metric)?));
+                if turned.iter().any(Option::is_some) {
+                    write_row(&mut text, "– with the other sign", &seeds(&turned), &turned);
+                }
+            }
             let papers = cells(&|metric| paper::printed(dataset, method, metric));
             if papers.iter().any(Option::is_some) {
                 write_row(&mut text, "– in the paper", &seeds(&papers), &papers);
@@ -192,6 +242,55 @@ pub(super) fn markdown(results: &Results, dataset: &str) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A number with uncertainty read the other way round, where it follows: `ProbVLM`'s released code takes one over the
+/// variance, its paper speaks of the variance.
+fn other_sign(metric: &Metric, found: Summary) -> Option<Summary> {
+    let mean = match metric {
+        Metric::Levels(_, Spearman | Slope)
+        | Metric::UncertaintyVsBits
+        | Metric::UncertaintyVsBitsDistinct
+        | Metric::UncertaintyVsTokens => -found.mean,
+        Metric::Levels(_, RSquared) => found.mean,
+        Metric::AdjacentLevelsOrdered => 1.0 - found.mean,
+        _ => return None,
+    };
+    Some(Summary { mean, ..found })
+}
+
+/// Tables that say something where it is known which captions are true of a picture, and repeat others elsewhere.
+const NEEDS_TRUTH: [&str; 3] = [
+    "What a picture may find",
+    "Any true caption",
+    "Disturbed pictures or captions, any true caption",
+];
+
+/// Whether pictures found more captions that are true of them than those that were said of them.
+#[must_use]
+pub(super) fn is_truth_known(results: &Results) -> bool {
+    let own = recall(ImageToOwnText, 1);
+    let mut methods = results.methods().into_iter();
+    methods.any(|method| results.summary(method, &own).is_some())
+}
+
+/// The column of a data set whose captions are true of their own pictures alone.
+fn without_truth((head, metric): &Column) -> Column {
+    let plain = match metric {
+        Metric::Recall(ImageToOwnText, k) => recall(ImageToText, *k),
+        Metric::Levels(ImageToOwnText, of) => levels(ImageToText, *of),
+        Metric::OwnRecallSum => Metric::RecallSum,
+        Metric::Shifted(Impacted::OwnRecallSum, shift) => shifted_by(Impacted::RecallSum, shift),
+        Metric::Shifted(Impacted::ImageToOwnText, shift) => {
+            shifted_by(Impacted::ImageToText, shift)
+        }
+        other => other.clone(),
+    };
+    (head, plain)
+}
+
+fn shifted_by(of: Impacted, shift: &Shift) -> Metric {
+    Metric::Shifted(of, shift.clone())
 }
 
 /// Whether a method has numbers of a table. One of corruptions repeats clean numbers, which every method has.
@@ -235,6 +334,50 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_rewards_saying_nothing_has_a_name_and_stands_apart() {
+        let mut results = Results::default();
+        let numbers = [
+            (recall(ImageToText, 1), 1.0),
+            (recall(ImageToOwnText, 1), 0.0),
+            (recall(ImageToLevelText, 1), 0.25),
+            (Metric::RecallSum, 400.0),
+            (Metric::OwnRecallSum, 100.0),
+        ];
+        results.add(MethodName::Clip, "scenes", 0, numbers.into());
+        let text = markdown(&results, "scenes");
+        for part in [
+            "| CLIP zero-shot | 1 | – | – | – | – | 0.000 | – | – | – | 100.000 |",
+            "| CLIP zero-shot | 1 | 0.000 | 0.250 | – | – | – | – | – | 1.000 |",
+            "## Any true caption",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        let mut plain = Results::default();
+        let numbers = [(recall(ImageToText, 1), 0.5), (Metric::RecallSum, 300.0)];
+        plain.add(MethodName::Clip, "photos", 0, numbers.into());
+        let text = markdown(&plain, "photos");
+        let row = "| CLIP zero-shot | 1 | – | – | – | – | 0.500 | – | – | – | 300.000 |";
+        assert!(text.contains(row), "own captions are all there are: {text}");
+        assert!(
+            !text.contains("## Any true"),
+            "which is not said twice: {text}"
+        );
+    }
+
+    #[test]
+    fn probvlm_stands_with_both_signs() {
+        let mut results = Results::default();
+        let numbers = [
+            (levels(TextToImage, Spearman), 0.5),
+            (levels(TextToImage, RSquared), 0.25),
+        ];
+        results.add(MethodName::Probvlm, "scenes", 0, numbers.into());
+        let text = markdown(&results, "scenes");
+        let row = "| – with the other sign | 1 | – | 0.250 | – | -0.500 |";
+        assert!(text.contains(row), "{row} in {text}");
+    }
+
+    #[test]
     fn a_table_shows_mean_and_spread_and_what_was_not_measured() {
         let mut results = Results::default();
         for (seed, value) in [(0, 0.25), (1, 0.75)] {
@@ -242,8 +385,7 @@ mod tests {
             results.add(MethodName::Pfe, "scenes", seed, numbers);
         }
         let text = markdown(&results, "scenes");
-        assert!(text.contains("| PFE* | 2 | – |"), "{text}");
-        assert!(text.contains("| 0.500 ± 0.250 |"), "{text}");
+        assert!(text.contains("| PFE* | 2 | 0.500 ± 0.250 | – |"), "{text}");
         assert!(
             !text.contains("None of the above"),
             "no empty table: {text}"

@@ -1,9 +1,11 @@
-//! ELIP's evidential loss on the adapter of `AsymVLM`: the similarity to each picture is evidence for it.
+//! ELIP's evidential loss: the similarity to each picture is evidence for it, e = e^(100·cos) as the paper and the
+//! released code have it, clamped to e^±10 in the loss.
 //!
-//! The published model trains bottlenecks inside the towers; on frozen features the same loss trains the perceptron. The
-//! released code takes e^(100·cos) as evidence and clamps it, which has no slope beyond cosines of ±0.1: where an
-//! untrained perceptron's captions lie beyond that from all pictures, nothing is learnt. The other [`ElipEvidence`] has a
-//! slope wherever the perceptron starts.
+//! The published model trains bottlenecks inside both towers; [`ElipBottleneck`] is as near to that as frozen features
+//! permit: one bottleneck behind each tower, which starts from the tower's own similarities. [`Elip`] trains the
+//! perceptron of `AsymVLM` by the same loss instead. A perceptron of random weights starts from no similarity: where its
+//! cosines lie beyond the clamp at ±0.1, the paper's evidence has no slope and nothing is learnt, which says nothing of
+//! ELIP. With evidence of our own ([`ElipEvidence::AboveMean`]) there is a slope wherever it starts.
 
 use burn::module::Module;
 use burn::tensor::activation::sigmoid;
@@ -17,10 +19,13 @@ use crate::model::clip::normalize;
 /// The released factor on the cosine, which is not trained.
 const LOGIT_SCALE: f64 = 100.0;
 
+/// Standard deviation of the bottlenecks' weights at the start, as released.
+const INITIAL_DEVIATION: f64 = 0.001;
+
 /// What a query takes for evidence of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ElipEvidence {
-    /// What is above the mean of the query's M candidates, a candidate like the mean being 1/M of one observation:
+    /// Our own: what is above the mean of the query's M candidates, a candidate like the mean being 1/M of one observation:
     /// ln e = η·z − mean(η·z) − ln M, with the natural parameter η of `AsymVLM`'s perceptron.
     ///
     /// An offset that all candidates share says nothing about any of them, and a query that sees no difference has one
@@ -28,7 +33,7 @@ pub enum ElipEvidence {
     /// perceptron starts where the loss has a slope, and what is learnt is ‖η‖ with its direction. Order is that of η·z:
     /// the mean and M are the same for all candidates.
     AboveMean,
-    /// As released: e = e^(100·cos).
+    /// The paper's: e = e^(100·cos).
     Cosine,
 }
 
@@ -78,10 +83,9 @@ impl Elip {
 impl Method for Elip {
     fn loss(&self, pairs: Pairs, epoch: usize) -> Tensor<1> {
         let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
-        let weight = (epoch as f64 / self.annealing_epochs as f64).min(1.0);
-        let image_to_text = evidential_loss(self.log_evidence(scores.clone()), weight);
-        let text_to_image = evidential_loss(self.log_evidence(scores.transpose()), weight);
-        (image_to_text + text_to_image) * 0.5
+        let of = |scores| self.log_evidence(scores);
+        let both = [of(scores.clone()), of(scores.transpose())];
+        loss_both_ways(both, epoch as f64 / self.annealing_epochs as f64)
     }
 
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
@@ -92,14 +96,77 @@ impl Method for Elip {
         }
     }
 
-    /// The mass u = M/Σα that is on no picture, with α = e + 1 not clamped, as released: one over one plus the mean
-    /// evidence.
     fn uncertainty(&self, rows: Tensor<2>, gallery: Tensor<2>) -> Option<Tensor<2>> {
-        let log_evidence = self.log_evidence(self.scores(rows, gallery)); // [n, n_gallery]
-        let greatest = log_evidence.clone().max_dim(1);
-        let mean = (log_evidence - greatest.clone()).exp().mean_dim(1);
-        Some(sigmoid((mean.log() + greatest).neg()))
+        Some(uncertainty_mass(
+            self.log_evidence(self.scores(rows, gallery)),
+        ))
     }
 }
 
 parameters_of!(Elip: text);
+
+/// A bottleneck behind each tower: x + W·relu(V·x), of half the width, whose weights start near zero as released.
+#[derive(Module, Debug)]
+pub struct ElipBottleneck {
+    text: Perceptron,
+    image: Perceptron,
+    annealing_epochs: usize,
+}
+
+impl ElipBottleneck {
+    /// Untrained, which is the frozen encoder but for a thousandth.
+    #[must_use]
+    pub fn new(embed_dim: usize, annealing_epochs: usize, device: &Device) -> Self {
+        let widths = [embed_dim, embed_dim / 2, embed_dim];
+        let bottleneck = || Perceptron::near_zero(&widths, INITIAL_DEVIATION, device);
+        Self {
+            text: bottleneck(),
+            image: bottleneck(),
+            annealing_epochs,
+        }
+    }
+}
+
+impl Method for ElipBottleneck {
+    fn loss(&self, pairs: Pairs, epoch: usize) -> Tensor<1> {
+        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
+        let log_evidence = scores * LOGIT_SCALE;
+        let both = [log_evidence.clone(), log_evidence.transpose()];
+        loss_both_ways(both, epoch as f64 / self.annealing_epochs as f64)
+    }
+
+    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(self.image.forward(features.clone()) + features)
+    }
+
+    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
+        normalize(self.text.forward(features.clone()) + features)
+    }
+
+    fn uncertainty(&self, rows: Tensor<2>, gallery: Tensor<2>) -> Option<Tensor<2>> {
+        Some(uncertainty_mass(self.scores(rows, gallery) * LOGIT_SCALE))
+    }
+}
+
+parameters_of!(ElipBottleneck: text, image);
+
+/// Mean of the evidential losses from pictures to captions and back, the divergence weighted by the share of its
+/// annealing that has passed.
+fn loss_both_ways(log_evidence: [Tensor<2>; 2], annealed: f64) -> Tensor<1> {
+    let weight = annealed.min(1.0);
+    let [image_to_text, text_to_image] = log_evidence.map(|rho| evidential_loss(rho, weight));
+    (image_to_text + text_to_image) * 0.5
+}
+
+/// The mass u = M/Σα that is on no candidate, with α = e + 1 not clamped, as released: one over one plus the mean
+/// evidence.
+///
+/// # Shapes
+///
+/// - `log_evidence`: `[n, n_candidates]`
+/// - output: `[n, 1]`
+fn uncertainty_mass(log_evidence: Tensor<2>) -> Tensor<2> {
+    let greatest = log_evidence.clone().max_dim(1);
+    let mean = (log_evidence - greatest.clone()).exp().mean_dim(1);
+    sigmoid((mean.log() + greatest).neg())
+}

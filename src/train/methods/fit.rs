@@ -75,6 +75,25 @@ pub fn train<M: Method>(
     Ok(trainer.run(name, n_steps, checkpoint.as_ref())?.valid())
 }
 
+/// Mean loss of a fitted method on pairs that it was not fitted to, in batches as large as those of the training, whole
+/// ones where there are any; that of ELIP as at the end of the training.
+///
+/// # Errors
+///
+/// The device fails.
+pub fn mean_loss<M: Method>(method: &M, training: &Training, features: &Features) -> Result<f64> {
+    let n_texts = features.image_of_text.len();
+    // One order for all rates, in which captions of a picture do not follow each other.
+    let order = shuffled(n_texts, &mut ChaCha8Rng::seed_from_u64(0));
+    let batch = training.batch.min(n_texts);
+    let mut losses = Vec::new();
+    for indices in order.chunks_exact(batch.max(1)) {
+        let loss = method.loss(gather(features, indices), training.epochs);
+        losses.push(f64::from(loss.try_into_scalar::<f32>()?));
+    }
+    Ok(crate::metrics::mean(&losses))
+}
+
 /// Seconds that a number of steps takes, after two that are not counted.
 ///
 /// # Errors
@@ -136,7 +155,10 @@ impl FeatureBatches<'_> {
         self.order.advance_to(epoch);
         let captions = &self.order.captions;
         let indices = &captions[i_batch * batch..((i_batch + 1) * batch).min(captions.len())];
-        (gather(self.features, indices, &self.device), epoch)
+        (
+            attached(gather(self.features, indices), &self.device),
+            epoch,
+        )
     }
 }
 
@@ -157,17 +179,24 @@ impl<M: Method> Objective<M> for FeatureBatches<'_> {
     }
 }
 
-fn gather(features: &Features, indices: &[usize], device: &Device) -> Pairs {
+fn gather(features: &Features, indices: &[usize]) -> Pairs {
     let n = indices.len();
     let to_tensor = |values: Vec<i64>| {
         Tensor::<1, Int>::from_data(TensorData::new(values, [n]), &features.texts.device())
     };
     let texts = to_tensor(indices.iter().map(|&i| i as i64).collect());
     let images = to_tensor(indices.iter().map(|&i| features.image_of_text[i]).collect());
+    Pairs {
+        texts: features.texts.clone().select(0, texts),
+        images: features.images.clone().select(0, images),
+    }
+}
+
+fn attached(pairs: Pairs, device: &Device) -> Pairs {
     let attach = |rows: Tensor<2>| rows.to_device(&device.clone().inner()).autodiff();
     Pairs {
-        texts: attach(features.texts.clone().select(0, texts)),
-        images: attach(features.images.clone().select(0, images)),
+        texts: attach(pairs.texts),
+        images: attach(pairs.images),
     }
 }
 
@@ -209,6 +238,8 @@ fn shuffled(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use burn::module::Module as _;
+
     use super::*;
     use crate::model::adapter::{AdapterConfig, Family, MeanDirection};
     use crate::model::parameters::{NamedTensor, Parameters as _};
@@ -282,6 +313,31 @@ mod tests {
         let device = crate::device::cpu().autodiff();
         let (family, loss) = (Family::VonMisesFisher, ContrastiveLoss::InfoNce);
         AsymVlm::new(&config, family, loss, &device)
+    }
+
+    #[test]
+    fn the_loss_on_other_pairs_is_the_mean_over_whole_batches() {
+        let features = some_features();
+        let training = Training {
+            optimizer: Optimizer::Sgd {
+                learning_rate: 0.1,
+                momentum: 0.9,
+                weight_decay: 0.0,
+            },
+            batch: 4,
+            epochs: 1,
+            seed: 0,
+        };
+        let method = untrained().valid();
+        let order = shuffled(9, &mut ChaCha8Rng::seed_from_u64(0));
+        let of =
+            |indices: &[usize]| -> f32 { method.loss(gather(&features, indices), 1).into_scalar() };
+        let expected = f64::from(of(&order[..4]) + of(&order[4..8])) / 2.0;
+        let found = mean_loss(&method, &training, &features).expect("a device");
+        assert!(
+            (found - expected).abs() < 1e-6,
+            "{found}, expected {expected}"
+        );
     }
 
     type Fit<'a> = Trainer<AsymVlm, FeatureBatches<'a>>;

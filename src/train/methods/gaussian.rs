@@ -6,23 +6,37 @@ use burn::tensor::{Device, Tensor};
 use super::method::{Method, halves, parameters_of, scalar};
 use crate::model::adapter::{
     AdapterConfig, Perceptron, concentration, diagonal_log_density, isotropic_log_density,
+    precision_log_density,
 };
 use crate::model::clip::normalize;
+
+/// How κ parametrises the Gaussian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parametrisation {
+    /// The paper's: κ is the precision, and logits are log-densities.
+    Precision,
+    /// Our own: d·κ is the precision, and logits are log-densities over d. It is the same family, which starts where its
+    /// normaliser does not outweigh what captions say.
+    PerDimension,
+}
 
 /// One concentration κ = ‖η‖ for all directions.
 #[derive(Module, Debug)]
 pub struct IsotropicGaussian {
     text: Perceptron,
     logit_scale: Param<Tensor<1>>,
+    #[module(skip)]
+    parametrisation: Parametrisation,
 }
 
 impl IsotropicGaussian {
     /// Untrained, τ = 1.
     #[must_use]
-    pub fn new(config: &AdapterConfig, device: &Device) -> Self {
+    pub fn new(config: &AdapterConfig, parametrisation: Parametrisation, device: &Device) -> Self {
         Self {
             text: Perceptron::new(config, device),
             logit_scale: scalar(1.0, device),
+            parametrisation,
         }
     }
 }
@@ -33,7 +47,10 @@ impl Method for IsotropicGaussian {
     }
 
     fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        isotropic_log_density(texts, images)
+        match self.parametrisation {
+            Parametrisation::Precision => precision_log_density(texts, images),
+            Parametrisation::PerDimension => isotropic_log_density(texts, images),
+        }
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {

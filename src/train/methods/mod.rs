@@ -18,6 +18,7 @@ mod pcmepp;
 mod pfe;
 mod probvlm;
 mod prolip;
+mod rotation;
 mod symmetric;
 mod table;
 mod zero_shot;
@@ -30,9 +31,9 @@ use crate::train::optimize::Optimizer;
 pub use asymvlm::{AsymVlm, ContrastiveLoss};
 pub use bayesvlm::{Activations, BayesVlm, Laplace};
 pub use deterministic::Deterministic;
-pub use elip::{Elip, ElipEvidence};
-pub use fit::{Features, Training, seconds_of_steps, train};
-pub use gaussian::{DiagonalGaussian, IsotropicGaussian};
+pub use elip::{Elip, ElipBottleneck, ElipEvidence};
+pub use fit::{Features, Training, mean_loss, seconds_of_steps, train};
+pub use gaussian::{DiagonalGaussian, IsotropicGaussian, Parametrisation};
 pub use image_side::ImageSide;
 pub use method::{Method, Pairs, Side};
 pub use options::{MethodOptions, MethodVisitor, Variant};
@@ -40,6 +41,7 @@ pub use pcmepp::Pcmepp;
 pub use pfe::Pfe;
 pub use probvlm::{ProbVlm, UncertaintyOf};
 pub use prolip::ProLip;
+pub use rotation::rotation;
 pub use symmetric::{EvaluatedAt, Symmetric};
 pub use zero_shot::ZeroShot;
 
@@ -72,9 +74,11 @@ table::methods! {
     Probvlm "probvlm" "ProbVLM", |_| adam_w(1e-4, 5e-4),
         |o, device| ProbVlm::new(&o.sizes, o.probvlm_uncertainty, device);
     Prolip "prolip" "ProLIP adapter", |_| adam_w(5e-4, 5e-4), |o, device| ProLip::new(&o.sizes, device);
-    Elip "elip" "ELIP, evidential", |_| adam_w(5e-4, 0.02),
+    ElipBottleneck "elip-bottleneck" "ELIP, bottlenecks on features", |_| adam_w(5e-4, 0.02),
+        |o, device| ElipBottleneck::new(o.sizes.embed_dim, o.variant.annealing_epochs(), device);
+    Elip "elip" "ELIP's loss, evidence of our own", |_| adam_w(5e-4, 0.02),
         |o, device| Elip::new(&o.sizes, ElipEvidence::AboveMean, o.variant.annealing_epochs(), device);
-    ElipReleased "elip-released" "ELIP, as released", |_| adam_w(5e-4, 0.02),
+    ElipReleased "elip-released" "ELIP's loss, new MLP", |_| adam_w(5e-4, 0.02),
         |o, device| Elip::new(&o.sizes, ElipEvidence::Cosine, o.variant.annealing_epochs(), device);
     AsymvlmVmf "asymvlm-vmf" "AsymVLM vMF", |_| sgd(1e-2),
         |o, device| AsymVlm::new(&o.sizes, VonMisesFisher, ContrastiveLoss::InfoNce, device);
@@ -94,7 +98,10 @@ table::methods! {
         |o, device| Symmetric::new(&o.sizes, VonMisesFisher, EvaluatedAt::Embedding, device);
     SymvlmPsRaw "symvlm-ps-raw" "SymVLM PS, raw", |_| sgd(1e-2),
         |o, device| Symmetric::new(&o.sizes, PowerSpherical, EvaluatedAt::Embedding, device);
-    Gaussian "gaussian" "AsymVLM(Gaussian)", |_| sgd(1e-2), |o, device| IsotropicGaussian::new(&o.sizes, device);
+    GaussianPrecision "gaussian-precision" "AsymVLM(Gaussian)", |_| sgd(1e-2),
+        |o, device| IsotropicGaussian::new(&o.sizes, Parametrisation::Precision, device);
+    Gaussian "gaussian" "AsymVLM(Gaussian), per dimension", |_| sgd(1e-2),
+        |o, device| IsotropicGaussian::new(&o.sizes, Parametrisation::PerDimension, device);
     GaussianDiagonal "gaussian-diagonal" "AsymVLM(Gaussian), diagonal", |_| sgd(1e-2),
         |o, device| DiagonalGaussian::new(&o.sizes, device);
     Deterministic "deterministic" "Determ. FT", |_| sgd(1e-2),

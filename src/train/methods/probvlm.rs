@@ -5,7 +5,7 @@
 use burn::module::Module;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::method::{Method, NamedPart, Pairs, last_column, parameters_of};
 use crate::error::Result;
@@ -17,7 +17,7 @@ use crate::model::parameters::ParameterVisitor;
 const CROSS_WEIGHT: f64 = 1e-4;
 
 /// What the scalar called uncertainty is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum UncertaintyOf {
     /// One over the mean variance, as the released code has it: a precision.

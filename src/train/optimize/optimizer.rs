@@ -47,6 +47,17 @@ impl Optimizer {
         self
     }
 
+    /// The same with this learning rate.
+    #[must_use]
+    pub const fn at(mut self, rate: f64) -> Self {
+        match &mut self {
+            Self::Sgd { learning_rate, .. } | Self::AdamW { learning_rate, .. } => {
+                *learning_rate = rate;
+            }
+        }
+        self
+    }
+
     /// The optimiser before its first step.
     #[must_use]
     pub fn init(self) -> ModuleOptimizer {

@@ -84,7 +84,7 @@ impl PhotosData {
     }
 }
 
-fn read_hierarcaps(root: &Path) -> Result<Listing> {
+pub(super) fn read_hierarcaps(root: &Path) -> Result<Listing> {
     let names = ["hierarcaps_test.csv", "data/hierarcaps_test.csv"];
     let csv = first_of(root, &names, "file of hierarchies")?;
     let assets = root.join("assets");

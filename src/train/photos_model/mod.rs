@@ -8,6 +8,7 @@ mod concentration_scale;
 pub mod data;
 pub mod evaluation;
 pub mod export;
+pub mod frozen;
 pub mod heads;
 mod moving_average;
 pub mod pipeline;

@@ -7,7 +7,7 @@ use crate::explorer::{
     EvidenceTable, Extent, Measured, OTHER_SEEDS, PhotographsEvaluation, World, evaluation_command,
     evaluation_tables, out_of_distribution_text, photographs_tables, scatter, summary_tables,
 };
-use crate::report::{Evaluation, SummaryRow};
+use crate::report::{Evaluation, SuiteEnvironment, SummaryRow};
 use crate::ui::page::gallery::fetch_json;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
@@ -137,9 +137,13 @@ fn Photographs() -> impl IntoView {
 #[component]
 fn EveryMethod() -> impl IntoView {
     let summary = RwSignal::new(None::<Result<Vec<SummaryRow>, String>>);
+    let environment = RwSignal::new(None::<SuiteEnvironment>);
     spawn_local(async move {
         summary.try_set(Some(fetch_json(&format!("{SUITE}/summary.json")).await));
+        let found = fetch_json(&format!("{SUITE}/environment.json")).await;
+        environment.try_set(found.ok());
     });
+    let commands = move || environment.with(|found| found.as_ref().map(SuiteEnvironment::commands));
     let found = move || match summary.get() {
         None => view! { <p class="aside">"Not yet: the results are being fetched."</p> }.into_any(),
         Some(Err(reason)) => {
@@ -160,8 +164,8 @@ fn EveryMethod() -> impl IntoView {
                 "adapts them, with means that stay as they are. AsymVLM gives captions a spread, AsymVLM(image) pictures, "
                 "SymVLM both, and Determ. FT neither; vMF and PS are the two distributions. "
                 <a href=format!("{SUITE}/report.md")>"The whole report"</a>" says which of the paper’s findings hold here; "
-                <a href=format!("{SUITE}/results.json")>"all numbers"</a>". To repeat it: "
-                <code>"cargo run --release -- embed --out runs/features && cargo run --release -- reproduce --features runs/features --out runs/evidence"</code>
+                <a href=format!("{SUITE}/results.json")>"all numbers"</a>". What was run: "
+                <code>{commands}</code>
             </p>
         </section>
     }

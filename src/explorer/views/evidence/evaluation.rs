@@ -38,7 +38,7 @@ pub struct EvidenceTable {
     /// What the numbers are.
     pub about: String,
     /// What each column holds.
-    pub columns: &'static [&'static str],
+    pub columns: Vec<&'static str>,
     /// The rows with their names; a number that was not measured is `None`.
     pub rows: Vec<(String, Vec<Option<Measured>>)>,
     /// The scale of each column's bars.
@@ -265,7 +265,7 @@ impl EvidenceTable {
     pub(crate) fn new(
         title: &'static str,
         about: String,
-        columns: &'static [&'static str],
+        columns: &[&'static str],
         rows: Vec<(String, Vec<Option<Measured>>)>,
         scales: &[Option<Extent>],
     ) -> Self {
@@ -290,7 +290,7 @@ impl EvidenceTable {
         Self {
             title,
             about,
-            columns,
+            columns: columns.to_vec(),
             rows,
             scales,
         }

@@ -3,60 +3,82 @@
 use crate::explorer::views::evidence::evaluation::{EvidenceTable, Measured, UNIT};
 use crate::report::{LevelStatistic, Metric, Retrieval, SummaryRow};
 
-/// One table a question, with a row for each method that was measured.
+/// A column: its head and the number in it.
+type Column = (&'static str, Metric);
+
+/// One table a question, with a row for each method that was measured and a column for each number that was.
 pub fn summary_tables(summary: &[SummaryRow]) -> Vec<EvidenceTable> {
     let n_seeds = summary.iter().map(|row| row.n_seeds).max().unwrap_or(0);
-    let seeds = format!("Means over {n_seeds} seeds, ± standard deviation.");
+    let seeds = format!(
+        "Means over {n_seeds} seeds, ± standard deviation; a number without ± is of one seed, or of a method that trains \
+         nothing."
+    );
     let spearman = |of| Metric::Levels(of, LevelStatistic::Spearman);
     let recall = |of| Metric::Recall(of, 1);
-    vec![
-        EvidenceTable::new(
-            "Does a method’s uncertainty say where retrieval fails?",
-            format!(
-                "Rank correlation of recall with ten levels of uncertainty, and of uncertainty with a caption’s bits; −1 is \
-                 perfect. {seeds}"
-            ),
-            &["caption → picture", "picture → its caption", "with bits"],
-            rows(
-                summary,
-                [
-                    spearman(Retrieval::TextToImage),
-                    spearman(Retrieval::ImageToOwnText),
-                    Metric::UncertaintyVsBits,
-                ],
-            ),
-            &[None; 3],
+    let (uncertainty, heads) = measured_columns(
+        summary,
+        vec![
+            ("caption → picture", spearman(Retrieval::TextToImage)),
+            ("picture → its caption", spearman(Retrieval::ImageToOwnText)),
+            ("picture → its caption", spearman(Retrieval::ImageToText)),
+            ("with bits", Metric::UncertaintyVsBitsDistinct),
+            ("with bits, repeats counted", Metric::UncertaintyVsBits),
+        ],
+    );
+    let none = vec![None; heads.len()];
+    let order = EvidenceTable::new(
+        "Does a method’s uncertainty say where retrieval fails?",
+        format!(
+            "Rank correlation of recall with ten levels of uncertainty, and of uncertainty with a caption’s bits; −1 is \
+             perfect. {seeds}"
         ),
-        EvidenceTable::new(
-            "Does it still find the picture?",
-            format!(
-                "Share of queries whose answer came first: captions of all levels, full captions, and pictures. {seeds}"
+        &heads,
+        rows(summary, &uncertainty),
+        &none,
+    );
+    let (found, heads) = measured_columns(
+        summary,
+        vec![
+            ("any caption → picture", recall(Retrieval::TextToImage)),
+            ("full caption → picture", Metric::FullCaptionRecall),
+            ("picture → its caption", recall(Retrieval::ImageToOwnText)),
+            ("picture → its caption", recall(Retrieval::ImageToText)),
+            (
+                "picture → true caption of a level",
+                recall(Retrieval::ImageToLevelText),
             ),
-            &[
-                "any caption → picture",
-                "full caption → picture",
-                "picture → its caption",
-            ],
-            rows(
-                summary,
-                [
-                    recall(Retrieval::TextToImage),
-                    Metric::FullCaptionRecall,
-                    recall(Retrieval::ImageToOwnText),
-                ],
-            ),
-            &[Some(UNIT); 3],
+        ],
+    );
+    let shares = vec![Some(UNIT); heads.len()];
+    let recall = EvidenceTable::new(
+        "Does it still find the picture?",
+        format!(
+            "Share of queries whose answer came first: captions of all levels, full captions, and pictures. {seeds}"
         ),
-    ]
+        &heads,
+        rows(summary, &found),
+        &shares,
+    );
+    vec![order, recall]
 }
 
-fn rows(summary: &[SummaryRow], metrics: [Metric; 3]) -> Vec<(String, Vec<Option<Measured>>)> {
+/// The columns of which a number was measured: metrics and heads.
+fn measured_columns(
+    summary: &[SummaryRow],
+    columns: Vec<Column>,
+) -> (Vec<Metric>, Vec<&'static str>) {
+    let is_measured = |(_, metric): &Column| summary.iter().any(|row| row.metric == *metric);
+    let measured = columns.into_iter().filter(is_measured);
+    measured.map(|(head, metric)| (metric, head)).unzip()
+}
+
+fn rows(summary: &[SummaryRow], metrics: &[Metric]) -> Vec<(String, Vec<Option<Measured>>)> {
     let mut methods: Vec<&str> = summary.iter().map(|row| &*row.method).collect();
     methods.dedup();
     let row = |method: &str| {
-        let cells = metrics.each_ref();
+        let cells = metrics.iter();
         let cells = cells.map(|metric| measured(summary, method, metric));
-        (method.to_owned(), cells.to_vec())
+        (method.to_owned(), cells.collect::<Vec<_>>())
     };
     let rows = methods.into_iter().map(row);
     rows.filter(|(_, cells)| cells.iter().any(Option::is_some))
@@ -100,25 +122,22 @@ mod tests {
         };
         assert_eq!(
             uncertainty.rows,
-            [(
-                "AsymVLM".to_owned(),
-                vec![cell(-1.0, "−1.000 ± 0.125"), None, None]
-            )],
+            [("AsymVLM".to_owned(), vec![cell(-1.0, "−1.000 ± 0.125")])],
             "CLIP has no uncertainty"
         );
         assert_eq!(
             recall.rows,
             [
-                (
-                    "CLIP".to_owned(),
-                    vec![cell(0.5, "0.500 ± 0.125"), None, None]
-                ),
-                (
-                    "AsymVLM".to_owned(),
-                    vec![cell(0.75, "0.750 ± 0.125"), None, None]
-                ),
+                ("CLIP".to_owned(), vec![cell(0.5, "0.500 ± 0.125")]),
+                ("AsymVLM".to_owned(), vec![cell(0.75, "0.750 ± 0.125")]),
             ],
             "both retrieve"
+        );
+        let columns = [&uncertainty.columns, &recall.columns].map(|heads| heads.clone());
+        assert_eq!(
+            columns,
+            [["caption → picture"], ["any caption → picture"]],
+            "a column of nothing is none"
         );
         assert!(
             recall.about.contains("5 seeds"),

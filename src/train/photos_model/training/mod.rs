@@ -30,7 +30,7 @@ use crate::weights::manifest::{EncoderConfig, Manifest, Part};
 use crate::weights::shard::{Precision, read, write};
 
 /// Parts into which the training pictures are cut; the pictures of each are read by heads that have not seen them.
-const N_FOLDS: usize = 4;
+pub(super) const N_FOLDS: usize = 4;
 /// Levels of a ladder of `HierarCaps`.
 const N_LEVELS: usize = 4;
 
@@ -413,7 +413,7 @@ impl CaptionedPictures {
     }
 }
 
-fn manifest_of(folder: &Path) -> Result<Manifest> {
+pub(super) fn manifest_of(folder: &Path) -> Result<Manifest> {
     let path = folder.join("manifest.json");
     let json = std::fs::read(&path).with_context(|| path.display().to_string())?;
     Ok(Manifest::from_json(&json)?)
@@ -423,7 +423,7 @@ fn save(module: &impl Parameters, path: &Path) -> Result<()> {
     files::put(path, write(&records(module)?, Precision::F32)?)
 }
 
-fn restore<M: Parameters>(mut module: M, path: &Path) -> Result<M> {
+pub(super) fn restore<M: Parameters>(mut module: M, path: &Path) -> Result<M> {
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
     let records = read(&bytes).with_context(|| path.display().to_string())?;
     module

@@ -1,0 +1,279 @@
+//! `environment.json`: how results came about, so that they can be repeated, and on which machines.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::evaluation_data::EvaluationData;
+use super::fit_plan::FitPlan;
+use crate::train::files;
+use crate::train::methods::{MethodName, Variant};
+use crate::train::provenance::{Tree, commit_and_date, tree};
+
+/// The file in the folder of the results.
+const FILE: &str = "environment.json";
+/// Changes that no commit holds, beside it.
+const CHANGES: &str = "uncommitted.diff";
+/// Key of the corruptions.
+const CORRUPTIONS: &str = "disturbances";
+/// Key of the sessions.
+const SESSIONS: &str = "sessions";
+/// What must be the same for all results of a folder.
+const PLANNED: [&str; 11] = [
+    "batch",
+    "epochs",
+    "rate_factor",
+    "learning_rates",
+    "follow",
+    "probvlm_uncertainty",
+    "deterministic_scale",
+    "hidden_width",
+    "features",
+    "features_sha256",
+    "also_measured_on",
+];
+
+/// One run of the command: fits of several can lie in a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Session {
+    /// Processor, number of cores, and system.
+    pub(super) machine: String,
+    /// What computed, as `--device` calls it.
+    pub(super) device: String,
+    /// Fits at a time.
+    pub(super) jobs: usize,
+    /// Commit of the program's source.
+    pub(super) commit: String,
+    /// Whether the source was as committed.
+    pub(super) tree: String,
+    /// The command as it was given.
+    pub(super) command: String,
+}
+
+impl Session {
+    /// Sessions whose times can be compared.
+    pub(super) fn clock(&self) -> String {
+        let Self {
+            machine,
+            device,
+            jobs,
+            ..
+        } = self;
+        format!("{machine}; device {device}, fits at a time: {jobs}")
+    }
+
+    /// This one. Changes that no commit holds are kept in the folder, under the hash that is named.
+    fn now(plan: &FitPlan, device: &str, jobs: usize, folder: &Path) -> Result<Self> {
+        let Tree { state, changes } = tree(folder);
+        if !changes.is_empty() {
+            files::put(&folder.join(CHANGES), changes)?;
+        }
+        Ok(Self {
+            machine: machine(),
+            device: device.to_owned(),
+            jobs,
+            commit: commit_and_date().commit,
+            tree: state,
+            command: plan.command.clone(),
+        })
+    }
+}
+
+/// What is planned, written before the first fit.
+#[derive(Debug)]
+pub(super) struct Environment<'a> {
+    pub(super) plan: &'a FitPlan,
+    pub(super) data: &'a EvaluationData,
+    pub(super) methods: &'a [MethodName],
+    pub(super) device: &'a str,
+    pub(super) jobs: usize,
+    pub(super) folder: &'a Path,
+}
+
+impl Environment<'_> {
+    /// Writes the file, or checks that what is there was planned the same way; returns the number of this session.
+    ///
+    /// # Errors
+    ///
+    /// The folder holds results of another plan, or a file cannot be read or written.
+    pub(super) fn claim(&self) -> Result<usize> {
+        let (now, there) = (self.json(), read(self.folder)?);
+        let mut environment = match there {
+            None => now,
+            Some(there) => self.same_plan(there, &now)?,
+        };
+        let session = Session::now(self.plan, self.device, self.jobs, self.folder)?;
+        let mut known = sessions(&environment);
+        let place = known.iter().position(|other| *other == session);
+        let place = place.unwrap_or_else(|| {
+            known.push(session);
+            known.len() - 1
+        });
+        environment[SESSIONS] = serde_json::to_value(known)?;
+        files::put_json(&self.folder.join(FILE), &environment)?;
+        Ok(place)
+    }
+
+    fn same_plan(&self, mut there: Value, now: &Value) -> Result<Value> {
+        for key in PLANNED {
+            ensure!(
+                there[key] == now[key],
+                "{} holds results with {key} {}, not {}; choose another folder",
+                self.folder.display(),
+                there[key],
+                now[key]
+            );
+        }
+        // Corruptions may come to results from before there were any.
+        let is_none = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
+        if !is_none(&now[CORRUPTIONS]) && there[CORRUPTIONS] != now[CORRUPTIONS] {
+            ensure!(
+                is_none(&there[CORRUPTIONS]),
+                "{} holds results with the corruptions {}, not {}; choose another folder",
+                self.folder.display(),
+                there[CORRUPTIONS],
+                now[CORRUPTIONS]
+            );
+            there[CORRUPTIONS] = now[CORRUPTIONS].clone();
+        }
+        Ok(there)
+    }
+
+    /// What a reader has to know to repeat the numbers.
+    fn json(&self) -> Value {
+        let (plan, config) = (self.plan, &self.data.own.config);
+        let others = self.data.others.iter().map(|cache| &cache.config);
+        let corruptions = self.data.corrupted.iter().map(|split| &split.corruption);
+        let [train, test] = [&self.data.own.train, &self.data.own.test].map(|split| {
+            let (pictures, captions) = (split.ids.images.len(), split.ids.captions.len());
+            serde_json::json!({ "pictures": pictures, "captions": captions })
+        });
+        let why_not = |name: &MethodName| Some((name.slug(), self.data.why_not(*name)?));
+        let not_measured: BTreeMap<_, _> = self.methods.iter().filter_map(why_not).collect();
+        let n_captions = self.data.own.train.ids.captions.len();
+        let rates = self.methods.iter().filter_map(|name| {
+            let rate = plan.optimizer(*name)?.learning_rate();
+            Some((name.slug(), rate))
+        });
+        serde_json::json!({
+            "command": plan.command,
+            "versions": versions(),
+            "batch": plan.batch,
+            "epochs": plan.epochs,
+            "steps": n_captions.div_ceil(plan.batch) * plan.epochs,
+            "trained_on": train,
+            "measured_on": test,
+            "not_measured": not_measured,
+            "rate_factor": plan.rate_factor,
+            "learning_rates": rates.collect::<BTreeMap<_, _>>(),
+            "grid_epochs": plan.grid_epochs,
+            "follow": plan.follow,
+            "probvlm_uncertainty": plan.probvlm_uncertainty,
+            "deterministic_scale": plan.deterministic_scale,
+            "hidden_width": plan.sizes(config.embed_dim).hidden_width,
+            "features": config,
+            "features_sha256": self.data.hashes,
+            "also_measured_on": others.collect::<Vec<_>>(),
+            CORRUPTIONS: corruptions.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The file of a folder; `None` where there is none.
+///
+/// # Errors
+///
+/// The file is broken.
+pub(super) fn read(folder: &Path) -> Result<Option<Value>> {
+    files::find_json(&folder.join(FILE))
+}
+
+/// The sessions of a folder in order; results from before they were recorded have none.
+pub(super) fn sessions(environment: &Value) -> Vec<Session> {
+    serde_json::from_value(environment[SESSIONS].clone()).unwrap_or_default()
+}
+
+/// The learning rate of each method: as recorded, or the published one times the factor where it was not.
+pub(super) fn learning_rates(
+    environment: &Value,
+    methods: &[MethodName],
+) -> Vec<(MethodName, f64)> {
+    let follow = serde_json::from_value(environment["follow"].clone()).unwrap_or(Variant::Code);
+    let factor = environment["rate_factor"].as_f64();
+    let of = |name: &MethodName| {
+        let recorded = environment["learning_rates"][name.slug()].as_f64();
+        let published = name.optimizer(follow)?.learning_rate();
+        Some((*name, recorded.or_else(|| Some(published * factor?))?))
+    };
+    methods.iter().filter_map(of).collect()
+}
+
+fn versions() -> Value {
+    let rustc = std::process::Command::new("rustc")
+        .arg("--version")
+        .output();
+    let rustc = rustc.map(|found| String::from_utf8_lossy(&found.stdout).trim().to_owned());
+    serde_json::json!({
+        "kappascope": env!("CARGO_PKG_VERSION"),
+        "rustc": rustc.unwrap_or_default(),
+        "cargo_lock_sha256": files::sha256(include_bytes!("../../../Cargo.lock")),
+    })
+}
+
+/// Processor, number of cores, and system.
+fn machine() -> String {
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let mut lines = cpus.lines().filter_map(|line| line.split_once(':'));
+    let model = lines.find(|(key, _)| key.trim() == "model name");
+    let model = model.map_or("unknown processor", |(_, name)| name.trim());
+    let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    format!("{model}, {n_cores} cores, {os} {arch}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_those_that_were_recorded_or_follow_from_the_factor() {
+        let methods = [MethodName::Clip, MethodName::Pfe, MethodName::AsymvlmVmf];
+        let early = serde_json::json!({ "rate_factor": 5.0, "follow": "code" });
+        let expected = [(MethodName::Pfe, 5e-3), (MethodName::AsymvlmVmf, 5e-2)];
+        assert_eq!(
+            learning_rates(&early, &methods),
+            expected,
+            "published, times five"
+        );
+        let recorded = serde_json::json!({
+            "rate_factor": 1.0, "follow": "code", "learning_rates": { "pfe": 1e-2 }
+        });
+        let expected = [(MethodName::Pfe, 1e-2), (MethodName::AsymvlmVmf, 1e-2)];
+        assert_eq!(learning_rates(&recorded, &methods), expected, "by the grid");
+    }
+
+    #[test]
+    fn times_of_other_machines_devices_or_loads_are_not_compared() {
+        let session = Session {
+            machine: "a".to_owned(),
+            device: "cpu".to_owned(),
+            jobs: 2,
+            commit: "1".to_owned(),
+            tree: "clean".to_owned(),
+            command: "train reproduce".to_owned(),
+        };
+        let other_commit = Session {
+            commit: "2".to_owned(),
+            ..session.clone()
+        };
+        let busier = Session {
+            jobs: 1,
+            ..session.clone()
+        };
+        assert_eq!(session.clock(), other_commit.clock(), "the same machine");
+        assert_ne!(session.clock(), busier.clock(), "fewer fits at a time");
+    }
+}

@@ -1,0 +1,100 @@
+//! How much of the papers' experiments to repeat.
+
+use crate::train::methods::MethodName::{
+    self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Deterministic, ElipBottleneck, ImageVmf, Pcmepp,
+    Pfe, Probvlm, Prolip, SymvlmVmf,
+};
+
+/// How much work to put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ReproducePreset {
+    /// The heart of it, in a quarter of an hour on two cores: each paper's method once, three seeds.
+    Small,
+    /// Every method with five seeds, as many steps as the shipped adapters had, all severities.
+    Full,
+}
+
+/// What a preset stands for; each number can be given by hand, too.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PresetRecipe {
+    /// The methods, in the order of the tables.
+    pub methods: Vec<MethodName>,
+    /// Seeds 0, 1, ….
+    pub seeds: u64,
+    /// Pairs in a batch.
+    pub batch: usize,
+    /// Passes over the captions.
+    pub epochs: usize,
+    /// Passes of the fits by which learning rates are chosen.
+    pub grid_epochs: usize,
+    /// The same two of photos, whose features are twice as wide.
+    pub photos_epochs: [usize; 2],
+    /// Scenes to train on, to measure on, and of each task.
+    pub scenes: [usize; 3],
+    /// Severities of disturbed pictures.
+    pub severities: Vec<u8>,
+    /// Severities of misspelt captions.
+    pub levels: Vec<u8>,
+}
+
+/// The methods of the small preset.
+const HEART: [MethodName; 12] = [
+    Clip,
+    Pfe,
+    Pcmepp,
+    Bayesvlm,
+    Probvlm,
+    Prolip,
+    ElipBottleneck,
+    AsymvlmVmf,
+    AsymvlmPs,
+    ImageVmf,
+    SymvlmVmf,
+    Deterministic,
+];
+
+impl PresetRecipe {
+    /// The recipe of the world of photos.
+    #[must_use]
+    pub fn of_photos(self) -> Self {
+        let [epochs, grid_epochs] = self.photos_epochs;
+        Self {
+            epochs,
+            grid_epochs,
+            ..self
+        }
+    }
+}
+
+impl ReproducePreset {
+    /// Its numbers.
+    #[must_use]
+    pub fn recipe(self) -> PresetRecipe {
+        match self {
+            // 28 batches of 512 of 14,000 captions: 840 steps.
+            Self::Small => PresetRecipe {
+                methods: HEART.to_vec(),
+                seeds: 3,
+                batch: 512,
+                epochs: 30,
+                grid_epochs: 4,
+                photos_epochs: [5, 1],
+                scenes: [2000, 1000, 300],
+                severities: vec![5],
+                levels: vec![5],
+            },
+            // 69 batches of 1,024 of 70,000 captions: 4,140 steps.
+            Self::Full => PresetRecipe {
+                methods: MethodName::ALL.to_vec(),
+                seeds: 5,
+                batch: 1024,
+                epochs: 60,
+                grid_epochs: 10,
+                photos_epochs: [60, 10],
+                scenes: [10_000, 5000, 1000],
+                severities: vec![1, 2, 3, 4, 5],
+                levels: vec![1, 3, 5, 7],
+            },
+        }
+    }
+}
