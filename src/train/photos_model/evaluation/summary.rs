@@ -8,6 +8,9 @@ use serde_json::Value;
 use crate::metrics::{mean, population_sd};
 use crate::report::{PhotosEvaluation, PhotosReport, PhotosSummary, Spread};
 
+/// In the path of what is measured of the exported seed alone.
+pub(super) const OF_EXPORTED: &str = ".int8.";
+
 /// Puts the evaluations of all seeds together as `evaluation.json`.
 ///
 /// # Errors
@@ -31,7 +34,7 @@ pub fn summarize(seeds: &[PhotosEvaluation]) -> Result<PhotosSummary> {
         collect("", &serde_json::to_value(evaluation)?, &mut values);
     }
     values.remove("seed");
-    values.retain(|_, values| values.len() == seeds.len());
+    values.retain(|path, values| values.len() == seeds.len() || path.contains(OF_EXPORTED));
     let spread = |values: Vec<f64>| Spread {
         mean: mean(&values),
         sd: population_sd(&values),
@@ -100,7 +103,8 @@ mod tests {
 
     #[test]
     fn seeds_are_averaged_and_what_one_of_them_lacks_is_left_out() {
-        let [mut first, second] = [1, 2].map(sample);
+        let [mut first, mut second] = [1, 2].map(sample);
+        second.families.vmf.int8 = None;
         first.cosine.hierarcaps_r10 = 0.5;
         first.families.vmf.expert.tau_c_nats = None;
         let report = report(vec![first, second]).expect("plain data");
@@ -116,6 +120,10 @@ mod tests {
         assert!(
             !summary.measures.contains_key("vmf.expert.tau_c_nats"),
             "only one seed has it"
+        );
+        assert!(
+            summary.measures.contains_key("vmf.int8.r1_loss"),
+            "only one seed is exported"
         );
         assert_eq!(summary.n_seeds, 2, "seeds");
         let written = serde_json::to_string(&report).expect("plain data");
