@@ -154,9 +154,11 @@ const fn quantized(label: &'static str, target: &'static str, measure: &'static 
 #[cfg(test)]
 mod tests {
     use super::super::evaluate::tests::sample;
+    use super::super::picture_sets_markdown;
     use super::super::summary::summarize;
     use super::*;
     use crate::report::PhotosReport;
+    use crate::weights::manifest::Manifest;
 
     #[test]
     fn every_row_quotes_measures_that_exist() {
@@ -207,6 +209,36 @@ mod tests {
                 read(file).contains(&table),
                 "{file} lacks this table:\n{table}"
             );
+        }
+    }
+
+    #[test]
+    fn readme_and_model_card_quote_the_committed_sets_exactly() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let read = |file: &str| std::fs::read_to_string(root.join(file)).expect("it is committed");
+        let manifest = read("public/models/photos/manifest.json");
+        let manifest: Manifest = serde_json::from_str(&manifest).expect("a manifest");
+        let sets = manifest.picture_sets.expect("it has sets");
+        let table = picture_sets_markdown(&sets);
+        let card = read("public/models/photos/MODEL_CARD.md");
+        assert!(card.contains(&table), "the model card lacks {table}");
+        let readme = read("README.md");
+        let quoted = readme.lines().filter(|line| {
+            let mut measured = sets.measured.iter();
+            measured.any(|measured| line.starts_with(&format!("| {} | 0.", measured.on)))
+        });
+        let mut n_quoted = 0;
+        for line in quoted {
+            assert!(table.contains(line), "README quotes {line}");
+            n_quoted += 1;
+        }
+        assert!(n_quoted >= 4, "README quotes {n_quoted} rows");
+        for measured in &sets.measured {
+            let found = &measured.by_concentration.vmf;
+            for (stated, found) in sets.coverages.iter().zip(found) {
+                let off = (found.found - stated).abs();
+                assert!(off <= 0.02, "{}: {off} off {stated}", measured.on);
+            }
         }
     }
 
