@@ -41,11 +41,9 @@ impl PageState {
         let ModelChoice::BuiltIn(world) = model else {
             return None;
         };
-        let has_photographs = || {
-            self.wall.with(|wall| !wall.photographs.is_empty())
-                && self.picture_sets(|_| ()).is_some()
-        };
-        (world.has_known_truth() || has_photographs()).then_some(world)
+        // Its place is kept before the photographs have come, so that nothing moves when they do.
+        let has_sets = || self.picture_sets(|_| ()).is_some();
+        (world.has_known_truth() || has_sets()).then_some(world)
     }
 
     /// Reads the sets that the model has, if it has any.

@@ -89,27 +89,28 @@ fn tiles(page: PageState, world: World, lit: Memo<Option<LitPictures>>) -> AnyVi
             })
         }
     };
-    page.wall.with_untracked(|wall| match world {
+    match world {
         World::Scenes => {
-            let scenes = wall.scenes.iter().enumerate();
-            let tile = |(i, scene)| view! { <SceneTile scene=Scene::clone(scene) attr:class="tile" class:lit=is_lit(i)/> };
+            let scenes = page.wall.with_untracked(|wall| wall.scenes.clone());
+            let scenes = scenes.into_iter().enumerate();
+            let tile = |(i, scene)| view! { <SceneTile scene=scene attr:class="tile" class:lit=is_lit(i)/> };
             scenes.map(tile).collect_view().into_any()
         }
         World::Photographs => {
-            let captions = wall.captions.iter().enumerate();
-            let tile = |(i, caption): (usize, &String)| {
+            let tile = |i: usize| {
                 let at = |place: usize, n: usize| 100.0 * place as f64 / (n - 1) as f64;
                 let (x, y) = (at(i % COLUMNS, COLUMNS), at(i / COLUMNS, ROWS));
+                let caption = move || page.wall.with(|wall| wall.captions.get(i).cloned());
                 view! {
                     <i
-                        class="tile photograph" class:lit=is_lit(i) title=caption.clone()
+                        class="tile photograph" class:lit=is_lit(i) title=caption
                         style:background-position=format!("{x:.3}% {y:.3}%")
                     ></i>
                 }
             };
-            captions.map(tile).collect_view().into_any()
+            (0..COLUMNS * ROWS).map(tile).collect_view().into_any()
         }
-    })
+    }
 }
 
 #[component]
