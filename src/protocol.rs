@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 
 mod hub;
 mod picture_sets;
+mod recorded;
 
 pub use crate::family::PerFamily;
 pub use hub::Hub;
 pub use picture_sets::{
     CompactDirection, CosineThresholds, FoundCoverage, MeasuredSets, PictureSets,
 };
+pub use recorded::{Recorded, RecordedPicture};
 
 /// From the page to an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -404,28 +406,6 @@ pub struct Answer {
     pub relations: Vec<PairReading>,
     /// Milliseconds the engine took.
     pub millis: f64,
-}
-
-/// An answer recorded when the model was made, which the page shows before any engine runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Recorded {
-    /// The model that answered.
-    pub card: ModelCard,
-    /// What was found in the pictures of the answer.
-    pub images: Vec<ImageReading>,
-    /// The answer; its pictures are named as in the gallery.
-    pub answer: Answer,
-}
-
-/// A picture of a gallery as an image encoder sees it, recorded so that the encoder is not loaded for it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RecordedPicture {
-    /// SHA-256 of each shard of the image encoder.
-    pub encoder: Vec<String>,
-    /// What was found in it.
-    pub reading: ImageReading,
-    /// Its embedding: a point on the sphere.
-    pub embedding: Vec<f32>,
 }
 
 /// What a model with adapters says of one caption: its distribution, and which words it could read.

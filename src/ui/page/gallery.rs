@@ -8,11 +8,10 @@ use serde::Deserialize;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::{AnswerSource, Event, ModelChoice, PagePicture, Snapshot, World};
-use crate::protocol::{Answer, CaptionReading, Recorded, RecordedPicture};
+use crate::protocol::{Answer, CaptionReading, CompactDirection, Recorded, RecordedPicture};
 use crate::ui::dom::browser;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, PictureState, too_many};
 use crate::ui::page::state::PageState;
-use crate::ui::page::wall;
 
 /// Pictures of the gallery that a visitor starts from.
 const N_START_PICTURES: usize = 6;
@@ -82,7 +81,7 @@ pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
     if let Some(recorded) = opening.recorded {
         show_recorded(page, world, recorded);
     }
-    wall::fetch(page);
+    fetch_wall(page);
     spawn_local(async move {
         // A courtesy, too: without it the views wait for the engine.
         let views = format!("{}/views.json", world.examples());
@@ -244,6 +243,23 @@ async fn gallery_bytes(page: PageState, id: &str) -> Result<Arc<Vec<u8>>, String
     Ok(bytes)
 }
 
+/// Fetches what is known of the wall's photographs; without it there is none.
+fn fetch_wall(page: PageState) {
+    let world = World::Photographs;
+    spawn_local(async move {
+        let directions = fetch_bytes(&format!("{}/wall.bin", world.examples())).await;
+        let captions = fetch_json::<Vec<String>>(&format!("{}/wall.json", world.gallery())).await;
+        let (Ok(directions), Ok(captions)) = (directions, captions) else {
+            return;
+        };
+        let n_bytes = directions.len() / captions.len().max(1);
+        page.wall.update(|wall| {
+            wall.photographs = CompactDirection::read_all(&directions, n_bytes);
+            wall.captions = captions;
+        });
+    });
+}
+
 /// A file beside the page, read as JSON.
 pub(crate) async fn fetch_json<T: for<'a> Deserialize<'a>>(url: &str) -> Result<T, String> {
     let response = fetch(&browser::beside_page(url)).await?;
@@ -252,7 +268,7 @@ pub(crate) async fn fetch_json<T: for<'a> Deserialize<'a>>(url: &str) -> Result<
 }
 
 /// A file beside the page, as it is.
-pub(crate) async fn fetch_bytes(url: &str) -> Result<Vec<u8>, String> {
+async fn fetch_bytes(url: &str) -> Result<Vec<u8>, String> {
     let response = fetch(&browser::beside_page(url)).await?;
     response.binary().await.map_err(|error| error.to_string())
 }

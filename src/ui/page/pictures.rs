@@ -8,8 +8,9 @@ use serde::Deserialize;
 use web_sys::Url;
 
 use crate::corruption::ImageCorruption;
-use crate::explorer::{ExplorerState, MAX_PICTURES};
-use crate::protocol::{ImageReading, RecordedPicture};
+use crate::explorer::{ExplorerState, MAX_PICTURES, wall_scenes};
+use crate::protocol::{CompactDirection, ImageReading, RecordedPicture};
+use crate::scenes::Scene;
 use crate::ui::dom::browser;
 
 /// A picture of a gallery, as its `gallery.json` lists it.
@@ -99,6 +100,29 @@ pub(crate) struct CorruptedPictures {
     /// Pixels along the side of each.
     pub(crate) side: u32,
     pub(crate) pictures: Vec<Arc<Vec<u8>>>,
+}
+
+/// Place of the coverage that a visitor starts with, 80 %, among those of the model.
+pub(crate) const FIRST_COVERAGE: usize = 3;
+
+/// The pictures of both worlds' walls.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WallPictures {
+    pub(crate) scenes: Vec<Scene>,
+    /// What the model of photographs makes of its wall; none before it has been fetched.
+    pub(crate) photographs: Vec<CompactDirection>,
+    /// What somebody wrote of each photograph.
+    pub(crate) captions: Vec<String>,
+}
+
+impl WallPictures {
+    pub(crate) fn new() -> Self {
+        Self {
+            scenes: wall_scenes(),
+            photographs: Vec::new(),
+            captions: Vec::new(),
+        }
+    }
 }
 
 /// The page's pictures that an engine has read, in order.

@@ -18,9 +18,9 @@ use crate::ui::page::lesson_texts;
 use crate::ui::page::lesson_texts::LessonTexts;
 use crate::ui::page::notices::Notices;
 use crate::ui::page::pictures::{
-    CorruptedPictures, GalleryPicture, PictureFile, read_pictures, written_captions,
+    CorruptedPictures, FIRST_COVERAGE, GalleryPicture, PictureFile, WallPictures, read_pictures,
+    written_captions,
 };
-use crate::ui::page::wall::{FIRST_COVERAGE, WallPictures};
 
 /// Everything the page's parts share; copied freely, since it holds only handles.
 #[derive(Debug, Clone, Copy)]

@@ -1,38 +1,10 @@
-//! The pictures of the wall, and which of them a caption lights.
+//! Which pictures of the wall a caption lights.
 
 use leptos::prelude::*;
-use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{
-    LitPictures, ModelChoice, World, fitting_scenes, likely_photographs, wall_scenes,
-};
-use crate::protocol::{CompactDirection, PictureSets};
-use crate::scenes::Scene;
-use crate::ui::page::gallery::{fetch_bytes, fetch_json};
+use crate::explorer::{LitPictures, ModelChoice, World, fitting_scenes, likely_photographs};
+use crate::protocol::PictureSets;
 use crate::ui::page::state::PageState;
-
-/// Place of the coverage that a visitor starts with, 80 %, among those of the model.
-pub(crate) const FIRST_COVERAGE: usize = 3;
-
-/// The pictures of both worlds' walls.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct WallPictures {
-    pub(crate) scenes: Vec<Scene>,
-    /// What the model of photographs makes of its wall; none before it has been fetched.
-    pub(crate) photographs: Vec<CompactDirection>,
-    /// What somebody wrote of each photograph.
-    pub(crate) captions: Vec<String>,
-}
-
-impl WallPictures {
-    pub(crate) fn new() -> Self {
-        Self {
-            scenes: wall_scenes(),
-            photographs: Vec::new(),
-            captions: Vec::new(),
-        }
-    }
-}
 
 impl PageState {
     /// The world whose wall stands on the page; none where the model at work was not made for one.
@@ -70,21 +42,4 @@ impl PageState {
         });
         lit.flatten()
     }
-}
-
-/// Fetches what is known of the wall's photographs; without it there is none.
-pub(crate) fn fetch(page: PageState) {
-    let world = World::Photographs;
-    spawn_local(async move {
-        let directions = fetch_bytes(&format!("{}/wall.bin", world.examples())).await;
-        let captions = fetch_json::<Vec<String>>(&format!("{}/wall.json", world.gallery())).await;
-        let (Ok(directions), Ok(captions)) = (directions, captions) else {
-            return;
-        };
-        let n_bytes = directions.len() / captions.len().max(1);
-        page.wall.update(|wall| {
-            wall.photographs = CompactDirection::read_all(&directions, n_bytes);
-            wall.captions = captions;
-        });
-    });
 }
