@@ -71,11 +71,15 @@ pub fn likely_photographs(
     })
 }
 
-/// A share of so many pictures in words that anyone can count by: `nearly all`, `about 6 in 10`, `about 1 in 19`.
+/// A share of so many pictures in words that anyone can count by: `nearly all`, `about half`, `about 6 in 10`,
+/// `about 1 in 19`.
 #[must_use]
 pub fn share_of_pictures(share: f64, n_pictures: usize) -> String {
     if share >= NEARLY_ALL {
         return "nearly all".to_owned();
+    }
+    if (share - 0.5).abs() < 0.05 {
+        return "about half".to_owned();
     }
     if share >= MANY {
         return format!("about {:.0} in 10", 10.0 * share);
@@ -136,6 +140,7 @@ mod tests {
         let cases = [
             (1.0, "nearly all"),
             (0.62, "about 6 in 10"),
+            (0.487, "about half"),
             (0.25, "about 1 in 4"),
             (1.0 / 19.2, "about 1 in 19"),
             (1.0 / 1234.0, "about 1 in 1,200"),

@@ -141,6 +141,8 @@ mod built_page {
         );
         open_ready(&browser, &server.address("?backend=gpu"));
         assert_eq!(engine(&browser), "cpu", "another engine");
+        // The short line does not say why; the menu of models does.
+        browser.click("[data-act=models]");
         wait_until_it_says(
             &browser,
             "the GPU engine stopped while it loaded this model",

@@ -10,7 +10,6 @@ use crate::ui::page::state::PageState;
 use crate::ui::panels::line_field::LineField;
 use crate::ui::panels::measures::strokes;
 use crate::ui::panels::pair_cell::PairCell;
-use crate::ui::panels::wall::pictures_name;
 use crate::ui::plot;
 
 /// A row of the matrix.
@@ -114,7 +113,7 @@ fn Numbers(
     let fits = Memo::new(move |_| {
         let lit = page.lit_pictures(key, &text.get())?;
         let share = share_of_pictures(lit.share, lit.lit.len());
-        Some(format!("{share} {}", pictures_name(page.wall_world())))
+        Some(format!("fits {share}"))
     });
     let read =
         move |part: fn(&CaptionView) -> Option<f64>| view.with(|view| view.as_ref().and_then(part));

@@ -26,7 +26,7 @@ pub(crate) fn Masthead() -> impl IntoView {
     let stop = move |_| page.supervise(Event::Stop);
     view! {
         <header class="masthead">
-            <p class="name">"Kappascope"</p>
+            <p class="name"><a href="./">"Kappascope"</a></p>
             <h1>"How many pictures could these words mean?"</h1>
             <WorldChoice/>
             <p class="engine" role="status">

@@ -56,7 +56,7 @@ pub(crate) fn Wall() -> impl IntoView {
 }
 
 /// What the pictures of a world are called.
-pub(crate) fn pictures_name(world: Option<World>) -> &'static str {
+fn pictures_name(world: Option<World>) -> &'static str {
     match world {
         Some(World::Scenes) => "drawings",
         _ => "photographs",
