@@ -142,6 +142,8 @@ mod built_page {
     #[ignore = "needs the built page: cargo xtask test"]
     fn the_tour_drives_the_views_and_gives_the_page_back() {
         let (server, browser) = (Server::start(), Browser::start());
+        // As high as a part and the card that speaks of it need.
+        browser.resize(1280, 900);
         open_ready(
             &browser,
             &server.address("?backend=cpu#v=1&c=my%20own%20words&view=learn"),
