@@ -50,7 +50,7 @@ controls! {
     Corruption = "harm", "Kinds of corruption";
     /// All numbers, bars and halos.
     Numbers = "numbers", "All numbers, bars and marks";
-    /// The explanations.
+    /// The explanations below each view.
     Prose = "prose", "The explanations";
     /// Links, files and pictures of the page's numbers.
     Export = "export", "Export";

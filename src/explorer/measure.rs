@@ -13,7 +13,7 @@ pub enum Measure {
 /// The number under each bar of nats, beside how many times likelier the picture is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SecondNumber {
-    /// None.
+    /// No second number beside the first.
     #[default]
     None,
     /// Posterior over the captions shown, given the picture: a share from 0 to 1.

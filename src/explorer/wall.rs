@@ -114,7 +114,9 @@ pub fn coverage_text(sets: &PictureSets, family: Family, i_coverage: usize) -> V
         let ours: &FoundCoverage = measured.by_concentration.get(family).get(i_coverage)?;
         let cosine = measured.by_cosine.get(i_coverage)?;
         Some(format!(
-            "{}: the right one of {} was in the set for {} of captions (of the fifth of captions where it fails most: {}); a set holds {} of the pictures on average. With one threshold on the cosine, without κ: {} (worst fifth {}), {} of the pictures.",
+            "{}: the right one of {} was in the set for {} of captions (of the fifth of captions where it fails most: \
+             {}); a set holds {} of the pictures on average. With one threshold on the cosine, without κ: {} (worst \
+             fifth {}), {} of the pictures.",
             measured.on,
             measured.n_pictures,
             percent(ours.found),

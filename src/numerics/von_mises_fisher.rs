@@ -247,8 +247,8 @@ impl VonMisesFisher {
 
     /// Returns how far this distribution lies in another one at cosine t, in nats above uniform.
     ///
-    /// `ProLIP`'s inclusion ln ∫ p₁² p₂ (Chun et al. 2025, 3.3) on the sphere, where a product of distributions is a distribution again,
-    /// less ln ∫ p₁²: the logarithm of the other density's mean over p₁², relative to the uniform density.
+    /// `ProLIP`'s inclusion ln ∫ p₁² p₂ (Chun et al. 2025, 3.3) on the sphere, where a product of distributions is a
+    /// distribution again, less ln ∫ p₁²: the logarithm of the other density's mean over p₁², relative to the uniform density.
     ///
     /// ```text
     /// ln C(2κ₁) + ln C(κ₂) − ln C(‖2κ₁μ₁ + κ₂μ₂‖) − ln C(0)

@@ -34,7 +34,7 @@ pub struct CosineThresholds {
 /// What was found on one data set, for each stated coverage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredSets {
-    /// The data set.
+    /// Name of the data set, such as `Flickr8k's test pictures`.
     pub on: String,
     /// Pictures in it, from which the sets are taken.
     pub n_pictures: usize,

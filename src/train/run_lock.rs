@@ -21,7 +21,7 @@ pub struct RunLock {
     folder: PathBuf,
     /// Whether the folder was not there before.
     is_new_folder: bool,
-    /// Holds the lock.
+    /// Open file whose lock ends with it.
     _file: File,
 }
 

@@ -11,7 +11,7 @@ pub struct AnswerHead<'a> {
     pub content_range: Option<&'a str>,
     /// Bytes that the answer announces; `None` where it is packed, since then they are not those of the file.
     pub content_bytes: Option<u64>,
-    /// `Content-Type`.
+    /// Value of the header `Content-Type`, where there is one.
     pub content_type: Option<&'a str>,
 }
 

@@ -10,9 +10,9 @@ use crate::error::{Result, refuse};
 /// A model at the commit that is taken where none is asked for, with the files that are known of it.
 #[derive(Debug)]
 pub struct PinnedModel {
-    /// Owner and name.
+    /// Owner and name of the model at the hub.
     pub id: &'static str,
-    /// The commit.
+    /// Commit whose files have these hashes.
     pub revision: &'static str,
     /// Files and their SHA-256.
     files: &'static [(&'static str, &'static str)],
@@ -107,9 +107,9 @@ pub fn check_compiled_in(id: &str, revision: &str, file: &str, sha256: &str) -> 
 /// What is known of the files of one model, which is kept beside them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HubHashes {
-    /// Owner and name.
+    /// Owner and name of the model at the hub.
     pub id: String,
-    /// The commit.
+    /// Commit that the files were taken from.
     pub revision: String,
     /// SHA-256 of each file or part of one as it first came; empty where the hub said that there is no such file.
     first: BTreeMap<String, String>,

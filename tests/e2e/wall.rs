@@ -5,6 +5,15 @@ mod built_page {
 
     use crate::harness::{Browser, Server, escaped, open_ready, wait_until_it_says};
 
+    /// Opens the page with these captions, `rest` being the rest of the link.
+    fn open_with(captions: &[&str], rest: &str) -> (Server, Browser) {
+        let (server, browser) = (Server::start(), Browser::start());
+        let rows = captions.iter().map(|text| format!("&c={}", escaped(text)));
+        let link = format!("?backend=cpu#v=1{}{rest}", rows.collect::<String>());
+        open_ready(&browser, &server.address(&link));
+        (server, browser)
+    }
+
     /// Lights the wall with the caption in this row, from 0, and counts.
     fn n_lit(browser: &Browser, row: usize) -> usize {
         let script = "const field = document.querySelectorAll('.row textarea')[arguments[0]]; field.blur(); field.focus();
@@ -21,16 +30,8 @@ mod built_page {
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
     fn a_more_specific_caption_lights_fewer_photographs_and_more_coverage_lights_more() {
-        let (server, browser) = (Server::start(), Browser::start());
         let captions = ["something", "a dog", "a brown dog running on grass"];
-        let rows: String = captions
-            .iter()
-            .map(|text| format!("&c={}", escaped(text)))
-            .collect();
-        open_ready(
-            &browser,
-            &server.address(&format!("?backend=cpu#v=1&m=photos{rows}&g=dog-on-couch")),
-        );
+        let (_server, browser) = open_with(&captions, "&m=photos&g=dog-on-couch");
         wait_until_it_says(&browser, "of captions");
         let lit = [0, 1, 2].map(|row| n_lit(&browser, row));
         assert!(
@@ -40,7 +41,7 @@ mod built_page {
         let expected = share_of_pictures(lit[2] as f64 / 240.0, 240);
         assert_eq!(
             answer(&browser),
-            format!("{expected} photographs"),
+            format!("{expected} of these photographs"),
             "what is lit is what is said"
         );
         let most =
@@ -53,16 +54,8 @@ mod built_page {
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
     fn the_drawings_that_light_up_are_those_that_the_words_are_true_of() {
-        let (server, browser) = (Server::start(), Browser::start());
         let captions = ["something red", "a star", "a zebra"];
-        let rows: String = captions
-            .iter()
-            .map(|text| format!("&c={}", escaped(text)))
-            .collect();
-        open_ready(
-            &browser,
-            &server.address(&format!("?backend=cpu#v=1{rows}&g=lone-red-star")),
-        );
+        let (_server, browser) = open_with(&captions, "&g=lone-red-star");
         let scenes = wall_scenes();
         for (row, caption) in captions.iter().enumerate() {
             let found = n_lit(&browser, row);
@@ -74,7 +67,11 @@ mod built_page {
                 None => (0, "–".to_owned()),
             };
             assert_eq!(found, n_lit, "{caption}");
-            assert_eq!(answer(&browser), format!("{says} drawings"), "{caption}");
+            assert_eq!(
+                answer(&browser),
+                format!("{says} of all drawings"),
+                "{caption}"
+            );
         }
     }
 }

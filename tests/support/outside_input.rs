@@ -31,7 +31,7 @@ const CONTEXT_LENGTH: usize = 77;
 /// A reader by its name, which is that of its fuzz target; it tells whether the bytes were a file of its kind.
 pub(crate) type Target = (&'static str, fn(&[u8]) -> bool);
 
-/// All readers.
+/// Readers of what comes from outside, by name.
 pub(crate) const TARGETS: [Target; 9] = [
     ("picture", picture),
     ("safetensors", safetensors),
@@ -61,12 +61,12 @@ pub(crate) fn safetensors(bytes: &[u8]) -> bool {
     shard::read(bytes).is_ok()
 }
 
-/// `manifest.json`.
+/// Reads bytes as a `manifest.json`.
 pub(crate) fn manifest(bytes: &[u8]) -> bool {
     Manifest::from_json(bytes).is_ok()
 }
 
-/// `adapters.safetensors`.
+/// Reads bytes as an `adapters.safetensors`.
 pub(crate) fn adapter(bytes: &[u8]) -> bool {
     AdapterFile::read(bytes).is_ok()
 }

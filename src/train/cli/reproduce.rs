@@ -85,7 +85,7 @@ pub(super) struct ReproduceArgs {
     plan: PlanArgs,
 }
 
-/// What is repeated.
+/// World on whose features the experiments are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum World {
     Photos,
@@ -272,7 +272,7 @@ fn check(args: &ReproduceArgs, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Seconds since 1970.
+/// Seconds since the beginning of 1970, UTC.
 fn now() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(0, |since| since.as_secs())

@@ -83,7 +83,7 @@ struct ScoreTable {
     pairs: Vec<ScoredPair>,
 }
 
-/// One caption.
+/// Numbers of one caption, as JSON.
 #[derive(Debug, Serialize)]
 struct ScoredCaption {
     caption: String,

@@ -34,16 +34,16 @@ pub struct Check<'a> {
     pub share: f64,
     /// Seed by which they are drawn.
     pub seed: u64,
-    /// The same features.
+    /// Features that the committed fits were made on.
     pub data: &'a EvaluationData,
-    /// Where to compute.
+    /// Device on which the fits are repeated.
     pub device: &'a Device,
 }
 
 /// How near one fit's numbers are to those of the folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// The fit.
+    /// Method and seed of the fit that is repeated.
     pub request: FitRequest,
     /// Numbers that were compared.
     pub n: usize,

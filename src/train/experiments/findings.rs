@@ -56,7 +56,12 @@ pub(super) fn markdown(results: &Results) -> String {
                 1 => "(one seed)".to_owned(),
                 n => format!("(mean of {n} seeds)"),
             };
-            writeln!(text, "{title} diverged: its loss was not finite after step {step:.0} {seeds}; it has no other numbers of them.\n").ok();
+            let lost = "it has no other numbers of them";
+            writeln!(
+                text,
+                "{title} diverged: its loss was not finite after step {step:.0} {seeds}; {lost}.\n"
+            )
+            .ok();
         }
     }
     text

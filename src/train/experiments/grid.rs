@@ -23,7 +23,7 @@ pub const RATES: [f64; 6] = [1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 5e-2];
 const SEED: u64 = 0;
 const FILE: &str = "learning-rates.json";
 
-/// What to try.
+/// Learning rates to try for each method, and the data to choose by.
 #[derive(Debug)]
 pub struct Grid<'a> {
     /// The methods; those that train nothing are left out.

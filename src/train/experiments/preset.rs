@@ -67,7 +67,7 @@ impl PresetRecipe {
 }
 
 impl ReproducePreset {
-    /// Its numbers.
+    /// Steps, sizes, seeds and severities of this preset.
     #[must_use]
     pub fn recipe(self) -> PresetRecipe {
         match self {

@@ -28,7 +28,8 @@ use crate::weights::manifest::{EncoderConfig, Manifest, Part, Provenance};
 use crate::weights::shard::{Precision, file_entry};
 
 const TITLE: &str = "Photographs (built in)";
-const LICENSE: &str = "Apache-2.0 (both towers); MIT OR Apache-2.0 (heads and adapters, trained on Flickr8k, whose pictures are for research and education)";
+const LICENSE: &str = "Apache-2.0 (both towers); MIT OR Apache-2.0 (heads and adapters, trained on Flickr8k, whose \
+    pictures are for research and education)";
 
 /// Captions of the golden values.
 const GOLDEN_CAPTIONS: [&str; 6] = [

@@ -33,6 +33,14 @@ pub(crate) fn PictureHeaders() -> impl IntoView {
     }
 }
 
+/// What the visitor should know of how a picture was read.
+fn notes(file: Memo<Option<PictureFile>>) -> String {
+    file.with(|file| match file.as_ref().map(|file| &file.state) {
+        Some(PictureState::Read(reading)) => reading.notes.join("; "),
+        _ => String::new(),
+    })
+}
+
 /// One picture, chosen by a click; its name is the column's name.
 #[component]
 fn PictureHeader(id: String) -> impl IntoView {
@@ -54,13 +62,7 @@ fn PictureHeader(id: String) -> impl IntoView {
                 .is_some_and(PictureFile::is_out_of_distribution)
         })
     };
-    let title = move || {
-        let notes = file.with(|file| match file.as_ref().map(|file| &file.state) {
-            Some(PictureState::Read(reading)) => reading.notes.join("; "),
-            _ => String::new(),
-        });
-        format!("{} {notes}", alt()).trim().to_owned()
-    };
+    let title = move || format!("{} {}", alt(), notes(file)).trim().to_owned();
     let waiting = move || match page.models.loads_image_encoder() {
         true => "loading the image encoder",
         false => "reading",

@@ -9,7 +9,7 @@ use crate::ui::dom::browser;
 use crate::ui::page::state::PageState;
 use crate::ui::page::{lessons, tour};
 
-/// The card's `id`.
+/// `id` of the card in the document.
 const CARD: &str = "tour";
 /// Long enough for the view of a step to stand there.
 const OPENING: Duration = Duration::from_millis(300);

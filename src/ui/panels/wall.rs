@@ -4,7 +4,7 @@ use leptos::ev::Event;
 use leptos::html::Canvas;
 use leptos::prelude::*;
 
-use crate::explorer::{LitPictures, World, coverage_text, share_of_pictures};
+use crate::explorer::{KeyedCaption, LitPictures, World, coverage_text, share_of_pictures};
 use crate::scenes::{Scene, render};
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
@@ -37,7 +37,7 @@ pub(crate) fn Wall() -> impl IntoView {
         let n_lit = |lit: &LitPictures| lit.lit.iter().filter(|is_lit| **is_lit).count();
         lit.with(|lit| {
             lit.as_ref()
-                .map(|lit| format!("{} of {} {} are lit", n_lit(lit), lit.lit.len(), what()))
+                .map(|lit| format!("{} of {} pictures are lit", n_lit(lit), lit.lit.len()))
         })
     };
     view! {
@@ -55,28 +55,33 @@ pub(crate) fn Wall() -> impl IntoView {
     }
 }
 
-/// What the pictures of a world are called.
+/// The pictures of a world of which a share is told.
 fn pictures_name(world: Option<World>) -> &'static str {
     match world {
-        Some(World::Scenes) => "drawings",
-        _ => "photographs",
+        Some(World::Scenes) => "of all drawings",
+        _ => "of these photographs",
     }
 }
 
-/// The caption under the pointer, else the one edited last, else the chosen one.
+/// The caption under the pointer, else the one edited last, else the chosen one or the last that lights a picture.
 fn shown_caption(page: PageState) -> Option<u64> {
     let is_there = |key: &u64| {
         page.state
             .with(|state| state.captions.index(*key).is_some())
     };
     let pointed = page.pointed.with(|pointed| pointed.caption);
-    let touched = || page.touched.get().map(|(key, _)| key);
-    let first = || {
-        page.state
-            .with(|state| state.captions.first().map(|caption| caption.key))
-    };
     let known = pointed.or_else(|| page.edited.get()).filter(is_there);
-    known.or_else(touched).or_else(first)
+    known.or_else(|| {
+        let captions = page.captions_with_words();
+        let touched = page.touched.get().map(|(key, _)| key);
+        let chosen = captions.iter().find(|caption| Some(caption.key) == touched);
+        let lights = |caption: &&KeyedCaption| {
+            let lit = page.lit_pictures(caption.key, &caption.text);
+            lit.is_some_and(|lit| lit.lit.contains(&true))
+        };
+        let shown = chosen.into_iter().chain(captions.iter().rev()).find(lights);
+        shown.or(chosen).map(|caption| caption.key)
+    })
 }
 
 /// The tiles of a world's wall, each lit while the caption could mean it.

@@ -171,7 +171,10 @@ fn found(
 /// worst fifth of the captions by κ, and the mean share of the pictures that a set holds.
 #[must_use]
 pub fn markdown(sets: &PictureSets) -> String {
-    let mut table = "| pictures | stated | von Mises–Fisher: found, worst fifth, size | power spherical | one threshold on the cosine |\n|---|---|---|---|---|".to_owned();
+    let mut table =
+        "| pictures | stated | von Mises–Fisher: found, worst fifth, size | power spherical \
+        | one threshold on the cosine |\n|---|---|---|---|---|"
+            .to_owned();
     for measured in &sets.measured {
         for (i, stated) in sets.coverages.iter().enumerate() {
             let cell = |found: &[FoundCoverage]| {
