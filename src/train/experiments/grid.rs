@@ -1,6 +1,7 @@
 //! Learning rates chosen on validation data, one grid for all methods: {1, 5} × {10⁻⁴, 10⁻³, 10⁻²}, as the paper's appendix
-//! B.4. A tenth of the training pictures is held out; the rate with the least loss there is taken. The test split has no
-//! part in it.
+//! B.4. A tenth of the training pictures is held out. Of the rates whose recall there is within a hundredth of the best,
+//! the one with the least loss is taken: loss alone would take a rate at which a method finds nothing and says so, recall
+//! alone knows nothing of uncertainties. The test split has no part in it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,6 +15,7 @@ use super::evaluation_data::EvaluationData;
 use super::fit_plan::{FitPlan, FitRequest};
 use super::run::Evaluator;
 use super::side_by_side::{locked, side_by_side};
+use super::validation::Validation;
 use crate::train::files;
 use crate::train::methods::{MethodName, Training};
 
@@ -21,6 +23,8 @@ use crate::train::methods::{MethodName, Training};
 pub const RATES: [f64; 6] = [1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 5e-2];
 /// Seed of the fits of the grid.
 const SEED: u64 = 0;
+/// Share of the best recall that a rate must reach.
+const NEAR_BEST: f64 = 0.99;
 const FILE: &str = "learning-rates.json";
 
 /// Learning rates to try for each method, and the data to choose by.
@@ -46,8 +50,8 @@ pub struct Grid<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Tried {
     learning_rate: f64,
-    /// Mean loss on validation pairs; none where the training diverged.
-    validation_loss: Option<f64>,
+    /// On held-out pictures; none where the training diverged.
+    validation: Option<Validation>,
 }
 
 /// The whole of `learning-rates.json`.
@@ -62,10 +66,7 @@ impl Record {
         let of_method = self.tried.entry(name).or_default();
         of_method.push(tried);
         of_method.sort_by(|a, b| a.learning_rate.total_cmp(&b.learning_rate));
-        let finite = of_method
-            .iter()
-            .filter_map(|one| Some((one.learning_rate, one.validation_loss?)));
-        if let Some((rate, _)) = finite.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        if let Some(rate) = best(of_method) {
             self.chosen.insert(name, rate);
         }
     }
@@ -74,6 +75,20 @@ impl Record {
         let tried = self.tried.get(&name).into_iter().flatten();
         tried.into_iter().any(|one| one.learning_rate == rate)
     }
+}
+
+/// The rate of the least loss among those that find about as much as the best; `None` where all diverged.
+fn best(tried: &[Tried]) -> Option<f64> {
+    let converged = tried.iter();
+    let converged = converged.filter_map(|one| Some((one.learning_rate, one.validation?)));
+    let converged: Vec<(f64, Validation)> = converged.collect();
+    let recalls = converged.iter().map(|(_, found)| found.recall_sum);
+    let enough = NEAR_BEST * recalls.fold(0.0, f64::max);
+    let near = converged
+        .into_iter()
+        .filter(|(_, found)| found.recall_sum >= enough);
+    let least = near.min_by(|a, b| a.1.loss.total_cmp(&b.1.loss));
+    least.map(|(rate, _)| rate)
 }
 
 impl Grid<'_> {
@@ -97,7 +112,7 @@ impl Grid<'_> {
             return Ok(record.chosen);
         }
         let evaluator = Evaluator::new(self.data, self.device);
-        let (split, record) = (evaluator.split(), Mutex::new(record));
+        let (split, record) = (evaluator.validation_split(), Mutex::new(record));
         side_by_side(self.n_jobs, left, |(name, rate)| {
             let Some(optimizer) = name.optimizer(self.plan.follow) else {
                 return Ok(());
@@ -109,13 +124,13 @@ impl Grid<'_> {
                 seed: SEED,
             };
             let request = FitRequest { name, seed: SEED };
-            let loss = evaluator.validation_loss(request, training, self.plan, &split)?;
+            let validation = evaluator.validate(request, training, self.plan, &split)?;
             let mut record = locked(&record);
             record.put(
                 name,
                 Tried {
                     learning_rate: rate,
-                    validation_loss: loss,
+                    validation,
                 },
             );
             files::put_json(&path, &*record)
@@ -129,24 +144,34 @@ impl Grid<'_> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_rate_with_the_least_loss_is_chosen_and_what_diverged_is_not() {
-        let mut record = Record::default();
-        for (learning_rate, validation_loss) in [(1e-2, None), (1e-3, Some(2.0)), (1e-4, Some(3.0))]
-        {
-            record.put(
-                MethodName::Pfe,
-                Tried {
-                    learning_rate,
-                    validation_loss,
-                },
-            );
+    fn tried((learning_rate, found): (f64, Option<[f64; 2]>)) -> Tried {
+        let validation = found.map(|[loss, recall_sum]| Validation { loss, recall_sum });
+        Tried {
+            learning_rate,
+            validation,
         }
-        assert_eq!(record.chosen[&MethodName::Pfe], 1e-3, "{record:?}");
+    }
+
+    #[test]
+    fn the_least_loss_is_chosen_among_rates_that_find_about_as_much_as_the_best() {
+        let collapsed = (5e-3, Some([1.0, 3.0]));
+        let all = [
+            (1e-2, None),
+            collapsed,
+            (1e-3, Some([2.5, 300.0])),
+            (5e-4, Some([2.0, 298.0])),
+            (1e-4, Some([3.0, 250.0])),
+        ];
+        let mut record = Record::default();
+        for one in all.map(tried) {
+            record.put(MethodName::Pfe, one);
+        }
+        assert_eq!(record.chosen[&MethodName::Pfe], 5e-4, "{record:?}");
         let known = [1e-2, 5e-2].map(|rate| record.has(MethodName::Pfe, rate));
         assert_eq!(known, [true, false], "what diverged was tried, too");
         let json = serde_json::to_string(&record).expect("plain data");
         let read: Record = serde_json::from_str(&json).expect("as it was written");
         assert_eq!(read, record, "{json}");
+        assert_eq!(best(&[tried((1e-2, None))]), None, "nothing converged");
     }
 }

@@ -27,6 +27,7 @@ mod run;
 mod side_by_side;
 mod tables;
 mod times;
+mod validation;
 mod verdict;
 
 pub use campaign::Campaign;

@@ -123,7 +123,7 @@ fn write_origin(text: &mut String, results: &Results, environment: &Value) {
         );
     }
     line(
-        "rates that were tried, with their losses on validation data",
+        "rates that were tried, with loss and recall on held-out training pictures",
         grid(environment),
     );
     for key in ["commit", "tree", "system", "n_cores", "device", "jobs"] {

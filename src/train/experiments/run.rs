@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 
 use super::classify::Classified;
 use super::corrupted::{CorruptedSide, CorruptedSplit, impact};
@@ -13,13 +13,14 @@ use super::evaluation_data::EvaluationData;
 use super::fit_plan::{FitPlan, FitRequest};
 use super::measure::{Encoded, Numbers, recall, retrieval};
 use super::relevance::Relevance;
+use super::validation::{Validation, ValidationSplit};
 use crate::metrics::retrieval::mean_impact;
 use crate::report::{Impacted, Metric, Shift};
 use crate::train::export::bundle::records;
 use crate::train::features::cache::{Cache, Task};
 use crate::train::features::rows::Rows;
 use crate::train::files::{make_folder, put};
-use crate::train::methods::{Features, Training, mean_loss, train};
+use crate::train::methods::{Features, Training, train};
 use crate::train::methods::{Laplace, Method, MethodName, MethodVisitor};
 use crate::train::optimize::Diverged;
 use crate::weights::shard::{Precision, write};
@@ -240,26 +241,27 @@ impl MethodVisitor for FitAndMeasure<'_> {
     }
 }
 
-/// Trains a method on some of the pictures; its loss on the others, `None` where the training diverged.
-struct ValidationLoss<'a> {
+/// Trains a method on some of the pictures and measures it on the others; `None` where the training diverged.
+struct FitAndValidate<'a> {
     request: FitRequest,
     training: Training,
-    /// To train on, and to validate on.
-    split: &'a [Features; 2],
+    split: &'a ValidationSplit,
 }
 
-impl MethodVisitor for ValidationLoss<'_> {
-    type Output = Result<Option<f64>>;
+impl MethodVisitor for FitAndValidate<'_> {
+    type Output = Result<Option<Validation>>;
 
-    fn visit<M: Method>(self, method: M) -> Result<Option<f64>> {
+    fn visit<M: Method>(self, method: M) -> Result<Option<Validation>> {
         let FitRequest { name, seed } = self.request;
-        let [train_on, validate_on] = self.split;
         let method = drawn(method, seed);
-        match train(method, name.title(), &self.training, train_on, None) {
-            Ok(method) => {
-                let loss = mean_loss(&method, &self.training, validate_on)?;
-                Ok(Some(loss).filter(|loss| loss.is_finite()))
-            }
+        match train(
+            method,
+            name.title(),
+            &self.training,
+            &self.split.train,
+            None,
+        ) {
+            Ok(method) => self.split.measure(&method, &self.training),
             Err(error) => error.downcast::<Diverged>().map(|_| None),
         }
     }
@@ -297,41 +299,26 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The training split in two: every tenth picture with its captions to validate on, the others to train on.
+    /// The training split in two, for the choice of learning rates.
     #[must_use]
-    pub(super) fn split(&self) -> [Features; 2] {
-        const HELD_OUT: i64 = 10;
-        let of = |is_validation: bool| {
-            let captions = self.train.image_of_text.iter().enumerate();
-            let chosen =
-                captions.filter(|(_, image)| (**image % HELD_OUT == HELD_OUT - 1) == is_validation);
-            let (rows, image_of_text): (Vec<i64>, Vec<i64>) =
-                chosen.map(|(row, image)| (row as i64, *image)).unzip();
-            let n = rows.len();
-            let rows = Tensor::from_data(TensorData::new(rows, [n]), self.device);
-            Features {
-                texts: self.train.texts.clone().select(0, rows),
-                images: self.train.images.clone(),
-                image_of_text,
-            }
-        };
-        [of(false), of(true)]
+    pub(super) fn validation_split(&self) -> ValidationSplit {
+        ValidationSplit::of(&self.train, self.device)
     }
 
-    /// The loss on validation pictures after a fit to the others; `None` where that diverged.
+    /// Measures a fit on pictures that it was not fitted to; `None` where it diverged.
     ///
     /// # Errors
     ///
     /// The user interrupted, or the device fails.
-    pub(super) fn validation_loss(
+    pub(super) fn validate(
         &self,
         request: FitRequest,
         training: Training,
         plan: &FitPlan,
-        split: &[Features; 2],
-    ) -> Result<Option<f64>> {
+        split: &ValidationSplit,
+    ) -> Result<Option<Validation>> {
         let options = plan.options(self.data.own.config.embed_dim);
-        let job = ValidationLoss {
+        let job = FitAndValidate {
             request,
             training,
             split,
