@@ -169,14 +169,13 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
     let another_plan = run(2, 3);
     let files = [
         "report.md",
-        "recall-by-level.svg",
-        "ablation.svg",
+        "summary.json",
+        "figures.json",
         "environment.json",
-        "elsewhere-ablation.svg",
     ];
     let there = files.map(|name| folder.join(name).exists());
 
-    assert_eq!(there, [true; 5], "{files:?}");
+    assert_eq!(there, [true; 4], "{files:?}");
     let report = std::fs::read_to_string(folder.join("report.md")).expect("a report");
     assert!(
         report.ends_with("\n# By hand\n"),

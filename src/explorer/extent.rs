@@ -65,7 +65,7 @@ impl Extent {
 }
 
 /// The smallest of 1, 2, 5 times a power of ten that is at least `size`.
-fn round_step(size: f64) -> f64 {
+pub(in crate::explorer) fn round_step(size: f64) -> f64 {
     let decade = 10_f64.powf(size.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade);
     let step = steps.into_iter().find(|&step| step >= size);

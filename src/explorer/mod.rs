@@ -59,6 +59,7 @@ pub use text::{
 pub use transfer_rate::TransferRate;
 pub use views::View;
 pub use views::corruption::{corrupted_name, severity_text};
+pub use views::evidence::chart::{CHART_BOX, CHART_SIZE, Chart};
 pub use views::evidence::evaluation::{
     EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
     out_of_distribution_text, scatter,

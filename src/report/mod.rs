@@ -4,12 +4,14 @@
 
 mod adapted;
 mod evaluation;
+mod figure;
 mod metric;
 mod photos;
 mod summary;
 
 pub use adapted::{AdaptedCosine, AdaptedFamily, AdaptedReport};
 pub use evaluation::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation, OutOfDistribution};
+pub use figure::{Figure, FigureLine, FigurePanel};
 pub use metric::{
     Better, Grouped, Impacted, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval,
     Shift,

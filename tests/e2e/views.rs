@@ -417,6 +417,55 @@ mod built_page {
             let is_it = |mean: &f64| (mean - value).abs() <= EXACT;
             assert!(means.iter().any(is_it), "{value} was measured");
         }
+        figures_are_what_was_committed(browser);
+    }
+
+    /// Each figure draws the lines of `figures.json`, its letters lie inside, and its names point at their lines.
+    fn figures_are_what_was_committed(browser: &Browser) {
+        let text = fs::read_to_string(dist().join("evidence/scenes/figures.json"))
+            .expect("the page brings the figures");
+        let committed: Vec<Value> = serde_json::from_str(&text).expect("it is JSON");
+        let shown = "return [...document.querySelectorAll('.chart')].map(chart => [chart.dataset.figure,
+            [...chart.querySelectorAll('.chart-panel')].map(panel =>
+                [...panel.querySelectorAll('.chart-series')].map(line => line.querySelectorAll('.chart-dot').length)),
+            [...chart.querySelectorAll('.chart-table tbody')].map(body => body.querySelectorAll('td').length > 0)])";
+        let shown = browser.run(shown, &[]);
+        let expected: Vec<Value> = committed.iter().map(shape).collect();
+        assert_eq!(
+            shown,
+            json!(expected),
+            "as many lines and points as were committed"
+        );
+        let choose = "const chart = document.querySelector('.chart'), button = chart.querySelectorAll('.chart-legend button')[1];
+            button.click(); return button.textContent";
+        let name = browser.run(choose, &[]);
+        let touched = "return [...document.querySelectorAll('.chart .chart-series.touched .chart-target title')].map(title => title.textContent)";
+        let there = "return document.querySelector('.chart .chart-series.touched') !== null";
+        browser.wait_for("the line that is pointed at", ANSWERING, there, &[]);
+        let points = browser.run(touched, &[]);
+        let name = name
+            .as_str()
+            .and_then(|text| text.trim().split_once(' '))
+            .expect("a letter and a name")
+            .1;
+        let points = points.as_array().expect("points");
+        let is_named = |point: &Value| point.as_str().is_some_and(|text| text.starts_with(name));
+        assert!(
+            !points.is_empty() && points.iter().all(is_named),
+            "{name}: {points:?}"
+        );
+    }
+
+    /// Name, points of each line of each panel, and that each panel has a table.
+    fn shape(figure: &Value) -> Value {
+        let list = |value: &Value| value.as_array().cloned().expect("a list");
+        let n_points = |line: &Value| list(&line["points"]).len();
+        let panels = list(&figure["panels"]);
+        let lines: Vec<Vec<usize>> = panels
+            .iter()
+            .map(|panel| list(&panel["lines"]).iter().map(n_points).collect())
+            .collect();
+        json!([figure["name"], lines, vec![true; panels.len()]])
     }
 
     #[test]

@@ -1,13 +1,10 @@
-//! The figures of the paper, from `results.json` alone.
-
-use std::path::Path;
-
-use anyhow::Result;
+//! The figures of the paper, from `results.json` alone, for the page to draw.
 
 use super::classify::CURVE_STEPS;
-use super::plot::{Line, Panel, draw};
 use super::results::Results;
-use crate::report::{Grouped, Metric, RejectionResult, RejectionRule, Retrieval};
+use crate::report::{
+    Figure, FigureLine, FigurePanel, Grouped, Metric, RejectionResult, RejectionRule, Retrieval,
+};
 use crate::train::methods::MethodName;
 
 const ABLATION: [MethodName; 6] = [
@@ -37,35 +34,56 @@ const REJECTING: [MethodName; 4] = [
     MethodName::AsymvlmVmf,
     MethodName::AsymvlmPs,
 ];
-/// Writes every figure of one data set for which there are numbers; returns the names of the files. Those of a data set
-/// that was not trained on begin with its name.
-pub(super) fn write(results: &Results, dataset: &str, folder: &Path) -> Result<Vec<String>> {
-    let other = dataset
-        .split_once(" → ")
-        .map(|(_, other)| format!("{other}-"));
-    let prefix = other.unwrap_or_default();
-    let figures = [
-        ("recall-by-level.svg", recall_panels(results, &COMPARED)),
-        ("ablation.svg", recall_panels(results, &ABLATION)),
-        ("hierarchy.svg", hierarchy_panels(results)),
-        (
-            "tokens.svg",
-            vec![tokens_panel(results), bits_panel(results)],
-        ),
-        ("rejection.svg", vec![rejection_panel(results)]),
+/// A figure's name, and what it shows.
+const RECALL: (&str, &str) = (
+    "recall-by-level",
+    "Share of queries whose answer came first, over ten levels of uncertainty, the most certain queries at the left: a \
+     method whose line falls knows where it fails",
+);
+const ABLATIONS: (&str, &str) = (
+    "ablation",
+    "The same where κ is the caption’s (AsymVLM), the picture’s (image) or both sides’ (SymVLM), and where the spread is a \
+     Gaussian",
+);
+const LEVELS: (&str, &str) = (
+    "hierarchy",
+    "Captions from the vaguest level to the fullest: the median, with a band that holds eight captions of ten",
+);
+const LENGTHS: (&str, &str) = (
+    "tokens",
+    "1/κ by the number of tokens, and by the bits that the words say: the median, with a band that holds eight captions \
+     of ten",
+);
+const REJECTIONS: (&str, &str) = (
+    "rejection",
+    "Pictures of a class and pictures of none, as a threshold moves (CLIP) or as dummy captions are added",
+);
+
+/// Every figure of one data set for which there are numbers.
+pub(super) fn figures(results: &Results, dataset: &str) -> Vec<Figure> {
+    let all = [
+        (RECALL, recall_panels(results, &COMPARED)),
+        (ABLATIONS, recall_panels(results, &ABLATION)),
+        (LEVELS, hierarchy_panels(results)),
+        (LENGTHS, vec![tokens_panel(results), bits_panel(results)]),
+        (REJECTIONS, vec![rejection_panel(results)]),
     ];
-    let mut written = Vec::new();
-    for (name, panels) in figures {
-        if panels.iter().any(|panel| !panel.lines.is_empty()) {
-            let name = format!("{prefix}{name}");
-            draw(&panels, &folder.join(&name))?;
-            written.push(name);
-        }
-    }
-    Ok(written)
+    let figure = |((name, caption), panels): ((&str, &str), Vec<FigurePanel>)| {
+        let panels: Vec<_> = panels
+            .into_iter()
+            .filter(|panel| !panel.lines.is_empty())
+            .collect();
+        (!panels.is_empty()).then(|| Figure {
+            name: name.to_owned(),
+            dataset: dataset.to_owned(),
+            caption: caption.to_owned(),
+            panels,
+        })
+    };
+    all.into_iter().filter_map(figure).collect()
 }
 
-fn recall_panels(results: &Results, methods: &[MethodName]) -> Vec<Panel> {
+fn recall_panels(results: &Results, methods: &[MethodName]) -> Vec<FigurePanel> {
     let panel = |&direction: &Retrieval| {
         let line = |&method: &MethodName| recall_line(results, method, direction);
         let title = format!("Recall@1, {}", direction.title());
@@ -75,8 +93,8 @@ fn recall_panels(results: &Results, methods: &[MethodName]) -> Vec<Panel> {
     Retrieval::ALL.iter().map(panel).collect()
 }
 
-fn panel(title: &str, [x_label, y_label]: [&str; 2], lines: Vec<Line>) -> Panel {
-    Panel {
+fn panel(title: &str, [x_label, y_label]: [&str; 2], lines: Vec<FigureLine>) -> FigurePanel {
+    FigurePanel {
         title: title.to_owned(),
         x_label: x_label.to_owned(),
         y_label: y_label.to_owned(),
@@ -85,7 +103,7 @@ fn panel(title: &str, [x_label, y_label]: [&str; 2], lines: Vec<Line>) -> Panel 
 }
 
 /// Mean over seeds, with one standard deviation to each side.
-fn recall_line(results: &Results, method: MethodName, direction: Retrieval) -> Option<Line> {
+fn recall_line(results: &Results, method: MethodName, direction: Retrieval) -> Option<FigureLine> {
     let levels = (0..).map_while(|level| {
         let metric = Metric::LevelRecall(direction, level);
         Some((level as f64, results.summary(method, &metric)?))
@@ -100,21 +118,21 @@ fn recall_line(results: &Results, method: MethodName, direction: Retrieval) -> O
 }
 
 /// A line through the middle of low, middle and high values by x; `None` without values.
-fn banded_line(method: MethodName, values: Vec<(f64, [f64; 3])>) -> Option<Line> {
-    (!values.is_empty()).then(|| Line {
+fn banded_line(method: MethodName, values: Vec<(f64, [f64; 3])>) -> Option<FigureLine> {
+    (!values.is_empty()).then(|| FigureLine {
         name: method.title().to_owned(),
         points: values
             .iter()
-            .map(|(x, [_, middle, _])| (*x, *middle))
+            .map(|(x, [_, middle, _])| [*x, *middle])
             .collect(),
         band: values
             .iter()
-            .map(|(x, [low, _, high])| (*x, *low, *high))
+            .map(|(_, [low, _, high])| [*low, *high])
             .collect(),
     })
 }
 
-fn hierarchy_panels(results: &Results) -> Vec<Panel> {
+fn hierarchy_panels(results: &Results) -> Vec<FigurePanel> {
     const LEVEL: &str = "level, the vaguest first";
     let by_level = quantile_lines(results, Grouped::UncertaintyByLevel);
     let scores = quantile_lines(results, Grouped::ScoreByLevel);
@@ -122,31 +140,30 @@ fn hierarchy_panels(results: &Results) -> Vec<Panel> {
         panel("Uncertainty by level", [LEVEL, "1/κ"], by_level),
         panel(
             "Likelihood of the own picture",
-            [LEVEL, "nats above uniform"],
+            [LEVEL, "evidence over a blind guess (nats)"],
             scores,
         ),
-        tokens_panel(results),
     ]
 }
 
-fn tokens_panel(results: &Results) -> Panel {
+fn tokens_panel(results: &Results) -> FigurePanel {
     let lines = quantile_lines(results, Grouped::UncertaintyByTokens);
     panel("Uncertainty by length", ["tokens", "1/κ"], lines)
 }
 
-fn bits_panel(results: &Results) -> Panel {
+fn bits_panel(results: &Results) -> FigurePanel {
     let lines = quantile_lines(results, Grouped::UncertaintyByBits);
     panel("Uncertainty by information", ["bits", "1/κ"], lines)
 }
 
 /// CLIP's curves over all thresholds, and what each method does with each dummy.
-fn rejection_panel(results: &Results) -> Panel {
+fn rejection_panel(results: &Results) -> FigurePanel {
     let point = |method, metric: &dyn Fn(RejectionResult) -> Metric| {
         let at = |side| Some(results.summary(method, &metric(side))?.mean);
-        Some((
+        Some([
             at(RejectionResult::Negative)?,
             at(RejectionResult::Positive)?,
-        ))
+        ])
     };
     let curve = |rule: RejectionRule| {
         let points = (0..=CURVE_STEPS).filter_map(|step| {
@@ -170,13 +187,13 @@ fn rejection_panel(results: &Results) -> Panel {
     panel("None of the above", axes, lines.flatten().collect())
 }
 
-fn line(name: String, points: Vec<(f64, f64)>) -> Option<Line> {
+fn line(name: String, points: Vec<[f64; 2]>) -> Option<FigureLine> {
     let band = Vec::new();
-    (!points.is_empty()).then_some(Line { name, points, band })
+    (!points.is_empty()).then_some(FigureLine { name, points, band })
 }
 
 /// Medians with the band from the first to the last tenth, each the mean over seeds.
-fn quantile_lines(results: &Results, grouped: Grouped) -> Vec<Line> {
+fn quantile_lines(results: &Results, grouped: Grouped) -> Vec<FigureLine> {
     let line = |&method: &MethodName| {
         let at = |group, percent| {
             let found = results.summary(method, &Metric::Quantile(grouped, group, percent))?;

@@ -18,7 +18,6 @@ mod fit_record;
 pub mod grid;
 mod measure;
 mod paper;
-mod plot;
 pub mod preset;
 mod relevance;
 pub mod report;

@@ -8,11 +8,14 @@ use serde_json::Value;
 
 use super::results::Results;
 use super::{environment, figures, findings, tables, times};
-use crate::report::{Metric, SummaryRow, shown_on_the_page};
+use crate::report::{Figure, Metric, SummaryRow, shown_on_the_page};
 use crate::train::files;
 
 /// Beside the report: what a person has to say of the results, which stands at the end of every report of them.
 const NOTES: &str = "notes.md";
+
+/// What the page draws.
+const FIGURES: &str = "figures.json";
 
 /// Entries of `environment.json` that the report repeats: as they are called there, and their keys.
 const SETTINGS: [(&str, &str); 7] = [
@@ -39,9 +42,10 @@ pub fn write(folder: &Path) -> Result<()> {
     let mut drawn = Vec::new();
     for dataset in results.datasets() {
         let found = results.on(&dataset);
-        drawn.extend(figures::write(&found, &dataset, folder)?);
+        drawn.extend(figures::figures(&found, &dataset));
     }
     let text = markdown(&results, &environment, &drawn) + &notes(folder)?;
+    files::put(&folder.join(FIGURES), serde_json::to_string(&drawn)?)?;
     files::put(&folder.join("report.md"), text)?;
     files::put_json(
         &folder.join("summary.json"),
@@ -58,9 +62,9 @@ fn summary(results: &Results, environment: &Value) -> Vec<SummaryRow> {
     found.summaries(&shown_on_the_page(tables::is_truth_known(&found)))
 }
 
-/// The report, a chapter for each data set; `figures` are the names of files beside it.
+/// The report, a chapter for each data set; the page draws the figures.
 #[must_use]
-fn markdown(results: &Results, environment: &Value, figures: &[String]) -> String {
+fn markdown(results: &Results, environment: &Value, figures: &[Figure]) -> String {
     let mut text = "# Every method on frozen features\n\n".to_owned();
     write_origin(&mut text, results, environment);
     text.push_str(
@@ -83,11 +87,19 @@ fn markdown(results: &Results, environment: &Value, figures: &[String]) -> Strin
         text.push_str(&times::markdown(&of, &environment::sessions(environment)));
     }
     if !figures.is_empty() {
-        text.push_str("# Figures\n\n");
+        writeln!(
+            text,
+            "# Figures\n\nThe page draws them (view Evidence), of [{FIGURES}]({FIGURES}).\n"
+        )
+        .ok();
     }
-    for name in figures {
-        let title = name.trim_end_matches(".svg").replace('-', " ");
-        writeln!(text, "![{title}]({name})\n").ok();
+    for figure in figures {
+        writeln!(
+            text,
+            "- {}, {}: {}.",
+            figure.dataset, figure.name, figure.caption
+        )
+        .ok();
     }
     text
 }
@@ -251,7 +263,13 @@ mod tests {
             "trained_on": {"pictures": 7, "captions": 49}, "measured_on": {"pictures": 5, "captions": 30},
             "disturbances": [{"kind": "shot", "severity": 3}],
         });
-        let text = markdown(&results, &environment, &["recall-by-level.svg".to_owned()]);
+        let figure = Figure {
+            name: "recall-by-level".to_owned(),
+            dataset: "scenes".to_owned(),
+            caption: "Recall falls".to_owned(),
+            panels: Vec::new(),
+        };
+        let text = markdown(&results, &environment, &[figure]);
         for part in [
             "```sh\ntrain embed --train-scenes 7\ntrain reproduce --seeds 3\n```",
             "- trained on: 49 captions of 7 pictures",
@@ -263,7 +281,7 @@ mod tests {
             "- encoder: `scenes`",
             "(Recall@1)** — holds in all 1",
             "| AsymVLM vMF | 3 |",
-            "![recall by level](recall-by-level.svg)",
+            "- scenes, recall-by-level: Recall falls.",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
@@ -281,7 +299,7 @@ mod tests {
             std::fs::copy(committed.join(file), again.path().join(file)).expect("committed");
         }
         write(again.path()).expect("a report");
-        for file in ["report.md", "summary.json"] {
+        for file in ["report.md", "summary.json", FIGURES] {
             let [found, expected] = [again.path(), &committed]
                 .map(|folder| std::fs::read_to_string(folder.join(file)).expect("a file of text"));
             for (found, expected) in found.lines().zip(expected.lines()) {

@@ -1,0 +1,202 @@
+//! Where the parts of a panel of lines stand: a plain drawing in user units, x to the right and y down.
+
+use std::fmt::Write as _;
+
+use crate::explorer::extent::round_step;
+use crate::report::{FigureLine, FigurePanel};
+
+/// Width and height of a panel.
+pub const CHART_SIZE: [f64; 2] = [400.0, 270.0];
+/// Left, top, right and lower edge of the axes' box.
+pub const CHART_BOX: [f64; 4] = [52.0, 10.0, 378.0, 222.0];
+/// Least distance between two letters at the ends of lines.
+const LETTER_HEIGHT: f64 = 12.0;
+
+/// A panel's axes: a linear scale each way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chart {
+    x: [f64; 2],
+    y: [f64; 2],
+    /// Whether x counts: a number between two counts would mean nothing.
+    is_counted: bool,
+}
+
+impl Chart {
+    /// The axes that hold a panel's points and bands; `None` without points.
+    pub fn of(panel: &FigurePanel) -> Option<Self> {
+        let [x, [low, high]] = panel.ranges()?;
+        let room = ((high - low) * 0.04).max(1e-6);
+        let mut points = panel.lines.iter().flat_map(|line| &line.points);
+        Some(Self {
+            is_counted: points.all(|[x, _]| x.fract() == 0.0),
+            x: if x[0] < x[1] {
+                x
+            } else {
+                [x[0] - 0.5, x[0] + 0.5]
+            },
+            y: [low - room, high + room],
+        })
+    }
+
+    /// Where a point stands.
+    pub fn place(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        let [left, top, right, floor] = CHART_BOX;
+        let share = |value: f64, [low, high]: [f64; 2]| (value - low) / (high - low);
+        [
+            left + (right - left) * share(x, self.x),
+            floor - (floor - top) * share(y, self.y),
+        ]
+    }
+
+    /// Round numbers on the horizontal axis.
+    pub fn x_ticks(&self) -> Vec<f64> {
+        let mut ticks = ticks(self.x);
+        ticks.retain(|tick| !self.is_counted || tick.fract() == 0.0);
+        ticks
+    }
+
+    /// Round numbers on the vertical axis.
+    pub fn y_ticks(&self) -> Vec<f64> {
+        ticks(self.y)
+    }
+
+    /// A line through all points, as the `d` of a path.
+    pub fn line(&self, line: &FigureLine) -> String {
+        self.path(line.points.iter().copied())
+    }
+
+    /// The band around a line as a closed path; empty where no spread is known.
+    pub fn band(&self, line: &FigureLine) -> String {
+        let of = |side: usize| {
+            let points = line.points.iter().zip(&line.band);
+            points.map(move |([x, _], band)| [*x, band[side]])
+        };
+        self.path(of(0).chain(of(1).rev()))
+    }
+
+    fn path(&self, points: impl Iterator<Item = [f64; 2]>) -> String {
+        let mut path = String::new();
+        for point in points {
+            let command = if path.is_empty() { 'M' } else { 'L' };
+            let [x, y] = self.place(point);
+            // Writing to a string cannot fail.
+            write!(path, "{command}{x:.1} {y:.1}").ok();
+        }
+        path
+    }
+
+    /// Heights at which the letters of lines stand, beside the lines' ends and apart from each other.
+    pub fn letter_heights(&self, lines: &[FigureLine]) -> Vec<f64> {
+        let end = |line: &FigureLine| line.points.last().map_or(0.0, |end| self.place(*end)[1]);
+        let ends: Vec<f64> = lines.iter().map(end).collect();
+        apart(&ends, LETTER_HEIGHT, [CHART_BOX[1], CHART_BOX[3]])
+    }
+}
+
+/// Multiples of a round step inside a range, four to nine of them.
+fn ticks([low, high]: [f64; 2]) -> Vec<f64> {
+    const LEAST: f64 = 4.0;
+    let step = round_step((high - low) / LEAST / 2.0);
+    let first = (low / step).ceil();
+    let count = (0..16).map(|i| (first + f64::from(i)) * step);
+    count
+        .take_while(|tick| *tick <= high + step * 1e-6)
+        .collect()
+}
+
+/// Heights at least `gap` apart in the order of the wished ones, as near to them as a pass down and a pass up bring them.
+fn apart(wished: &[f64], gap: f64, [top, floor]: [f64; 2]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wished.len()).collect();
+    order.sort_by(|a, b| wished[*a].total_cmp(&wished[*b]));
+    let mut heights = wished.to_vec();
+    let mut above = top - gap;
+    for &i in &order {
+        heights[i] = wished[i].max(above + gap);
+        above = heights[i];
+    }
+    let mut below = floor + gap;
+    for &i in order.iter().rev() {
+        heights[i] = heights[i].min(below - gap);
+        below = heights[i];
+    }
+    heights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panel() -> FigurePanel {
+        let line = |points: Vec<[f64; 2]>, band| FigureLine {
+            name: "a method".to_owned(),
+            points,
+            band,
+        };
+        FigurePanel {
+            title: "Recall@1".to_owned(),
+            x_label: "level".to_owned(),
+            y_label: "recall".to_owned(),
+            lines: vec![
+                line(vec![[0.0, 1.0], [9.0, 0.5]], vec![[0.9, 1.0], [0.0, 0.6]]),
+                line(vec![[0.0, 0.75], [9.0, 0.49]], Vec::new()),
+            ],
+        }
+    }
+
+    #[test]
+    fn points_stand_inside_the_box_and_bands_are_closed() {
+        let panel = panel();
+        let chart = Chart::of(&panel).expect("points");
+        let [left, top, right, floor] = CHART_BOX;
+        let [x, y] = chart.place([0.0, 1.0]);
+        assert!((x - left).abs() < 1e-9 && y > top, "{x}, {y}");
+        let [x, y] = chart.place([9.0, 0.0]);
+        assert!((x - right).abs() < 1e-9 && y < floor, "{x}, {y}");
+        assert_eq!(
+            chart.line(&panel.lines[0]).matches('L').count(),
+            1,
+            "two points"
+        );
+        assert_eq!(
+            chart.band(&panel.lines[0]).matches('L').count(),
+            3,
+            "there and back"
+        );
+        assert_eq!(chart.band(&panel.lines[1]), "", "no spread is known");
+        let empty = FigurePanel {
+            lines: Vec::new(),
+            ..panel
+        };
+        assert_eq!(Chart::of(&empty), None, "nothing to draw");
+    }
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        for (range, expected) in [
+            ([0.0, 9.0], vec![0.0, 2.0, 4.0, 6.0, 8.0]),
+            ([-0.04, 1.04], vec![0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        ] {
+            let found = ticks(range);
+            let near = found
+                .iter()
+                .zip(&expected)
+                .all(|(a, b)| (a - b).abs() < 1e-9);
+            assert!(
+                near && found.len() == expected.len(),
+                "{range:?}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn letters_of_lines_that_end_together_stand_apart_and_in_order() {
+        let heights = apart(&[50.0, 51.0, 200.0, 49.0], 12.0, [0.0, 210.0]);
+        let order = [3, 0, 1, 2].map(|i| heights[i]);
+        assert!(
+            order.windows(2).all(|pair| pair[1] - pair[0] >= 12.0),
+            "{heights:?}"
+        );
+        let low = apart(&[209.0, 210.0], 12.0, [0.0, 210.0]);
+        assert_eq!(low, [198.0, 210.0], "none below the floor");
+    }
+}

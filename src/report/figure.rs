@@ -1,0 +1,110 @@
+//! `figures.json`: what the figures of a suite show, for the page to draw.
+
+use serde::{Deserialize, Serialize};
+
+/// Panels side by side, with the words below them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Name of the figure in addresses and in the report, such as `recall-by-level`.
+    pub name: String,
+    /// Data set that was measured on.
+    pub dataset: String,
+    /// What it shows, in one sentence without its full stop.
+    pub caption: String,
+    /// The panels, from left to right.
+    pub panels: Vec<FigurePanel>,
+}
+
+/// Axes with a title, two labels and lines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FigurePanel {
+    /// What the panel shows.
+    pub title: String,
+    /// Name and unit of the horizontal axis.
+    pub x_label: String,
+    /// Name and unit of the vertical axis.
+    pub y_label: String,
+    /// The lines, each with a name of its own.
+    pub lines: Vec<FigureLine>,
+}
+
+/// A line, with a band around it where the spread is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FigureLine {
+    /// The method, or what else it is a line of.
+    pub name: String,
+    /// x and y, by x.
+    pub points: Vec<[f64; 2]>,
+    /// Low and high of each point; empty where no spread is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub band: Vec<[f64; 2]>,
+}
+
+impl FigurePanel {
+    /// Least and greatest x, then y, of all points and bands; `None` without points.
+    #[must_use]
+    pub fn ranges(&self) -> Option<[[f64; 2]; 2]> {
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let bands = self
+            .lines
+            .iter()
+            .flat_map(|line| line.band.iter().flatten());
+        let x = range(points().map(|point| point[0]))?;
+        let y = range(points().map(|point| point[1]).chain(bands.copied()))?;
+        Some([x, y])
+    }
+}
+
+/// Least and greatest of some values.
+fn range(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
+    values.fold(None, |range, value| {
+        let [low, high] = range.unwrap_or([value; 2]);
+        Some([low.min(value), high.max(value)])
+    })
+}
+
+impl Figure {
+    /// Every line's name once, in order of the panels.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for line in self.panels.iter().flat_map(|panel| &panel.lines) {
+            if !names.contains(&&*line.name) {
+                names.push(&line.name);
+            }
+        }
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_hold_points_and_bands_and_names_stand_once() {
+        let line = |name: &str| FigureLine {
+            name: name.to_owned(),
+            points: vec![[0.0, 0.5], [9.0, 0.25]],
+            band: vec![[0.4, 0.6], [0.125, 0.3]],
+        };
+        let panel = |lines: Vec<FigureLine>| FigurePanel {
+            title: "Recall@1".to_owned(),
+            x_label: "level".to_owned(),
+            y_label: "recall".to_owned(),
+            lines,
+        };
+        let figure = Figure {
+            name: "recall-by-level".to_owned(),
+            dataset: "scenes".to_owned(),
+            caption: "It falls".to_owned(),
+            panels: vec![
+                panel(vec![line("one"), line("two")]),
+                panel(vec![line("two")]),
+            ],
+        };
+        assert_eq!(figure.panels[0].ranges(), Some([[0.0, 9.0], [0.125, 0.6]]));
+        assert_eq!(panel(Vec::new()).ranges(), None, "nothing to draw");
+        assert_eq!(figure.names(), ["one", "two"], "each once");
+    }
+}

@@ -1,0 +1,8 @@
+//! What was measured of the models, and of every method of the papers.
+
+mod figure;
+mod suite;
+mod table;
+mod view;
+
+pub(in crate::ui) use view::Evidence;

@@ -1,0 +1,96 @@
+//! Every method of the papers on the features of a world's model: tables, figures, and what was run.
+
+use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+use super::figure::figure;
+use super::table::table;
+use crate::explorer::{World, summary_tables};
+use crate::report::{Figure, SuiteEnvironment, SummaryRow};
+use crate::ui::page::gallery::fetch_json;
+
+/// What `train reproduce` wrote of a world: its folder, and the words that differ.
+struct Told {
+    folder: &'static str,
+    title: &'static str,
+    features: &'static str,
+}
+
+const fn told(world: World) -> Told {
+    match world {
+        World::Photographs => Told {
+            folder: "./evidence/photos",
+            title: "How do other methods do on photographs?",
+            features: "Every method was fitted to the captioned photographs of Flickr8k, as the photographs’ towers and heads \
+                       see them; ",
+        },
+        World::Scenes => Told {
+            folder: "./evidence/scenes",
+            title: "How do other methods do on drawings?",
+            features: "Every method was fitted to the features of the scenes’ model; ",
+        },
+    }
+}
+
+/// The files of a suite.
+#[derive(Debug, Clone)]
+struct Files {
+    summary: Vec<SummaryRow>,
+    figures: Vec<Figure>,
+    environment: SuiteEnvironment,
+}
+
+async fn fetch(folder: &str) -> Result<Files, String> {
+    Ok(Files {
+        summary: fetch_json(&format!("{folder}/summary.json")).await?,
+        figures: fetch_json(&format!("{folder}/figures.json")).await?,
+        environment: fetch_json(&format!("{folder}/environment.json")).await?,
+    })
+}
+
+/// Tables and figures of every method, and the commands that repeat them.
+#[component]
+pub(super) fn Suite(world: World) -> impl IntoView {
+    let Told {
+        folder,
+        title,
+        features,
+    } = told(world);
+    let files = RwSignal::new(None::<Result<Files, String>>);
+    spawn_local(async move {
+        let found = fetch(folder).await;
+        // The visitor may have left meanwhile.
+        files.try_set(Some(found));
+    });
+    let commands =
+        move || files.with(|files| Some(files.as_ref()?.as_ref().ok()?.environment.commands()));
+    let found = move || match files.get() {
+        None => view! { <p class="aside">"Not yet: the results are being fetched."</p> }.into_any(),
+        Some(Err(reason)) => {
+            let words = format!("The results could not be fetched: {reason}.");
+            view! { <p class="aside">{words}</p> }.into_any()
+        }
+        Some(Ok(Files {
+            summary, figures, ..
+        })) => {
+            let tables: Vec<AnyView> = summary_tables(&summary).into_iter().map(table).collect();
+            let figures: Vec<AnyView> = figures.iter().map(figure).collect();
+            view! { <div class="evidence">{tables}</div>{figures} }.into_any()
+        }
+    };
+    view! {
+        <section class="suite" aria-label=title>
+            <h2>{title}</h2>
+            {found}
+            <p class="aside">
+                {features}
+                "those with an asterisk as the paper of AsymVLM adapts them, with means that stay as they are. AsymVLM gives \
+                captions a spread, AsymVLM(image) pictures, SymVLM both, and Determ. FT neither; vMF and PS are the two \
+                distributions. "
+                <a href=format!("{folder}/report.md")>"The whole report"</a>" says which of the papers’ findings hold here; "
+                <a href=format!("{folder}/results.json")>"all numbers"</a>". What was run: "
+                <code>{commands}</code>
+            </p>
+        </section>
+    }
+}

@@ -1,0 +1,44 @@
+//! A table of measured numbers, each with a bar.
+
+use leptos::prelude::*;
+
+use crate::explorer::{EvidenceTable, Extent, Measured};
+use crate::ui::plot;
+
+pub(super) fn table(table: EvidenceTable) -> AnyView {
+    let scales = table.scales;
+    let row = move |(name, cells): (String, Vec<Option<Measured>>)| {
+        let cells = cells.into_iter().zip(scales.clone());
+        let cells = cells.map(|(measured, scale)| cell(measured, scale));
+        view! { <tr><th scope="row">{name}</th>{cells.collect_view()}</tr> }
+    };
+    let heads = table
+        .columns
+        .iter()
+        .map(|name| view! { <th scope="col">{*name}</th> });
+    view! {
+        <section>
+            <h3>{table.title}</h3>
+            <p class="aside">{table.about}</p>
+            <div class="scroll" tabindex="0" role="region" aria-label=table.title>
+                <table class="measures evidence-table">
+                    <thead><tr><th scope="col"><span class="hidden">"Measured of"</span></th>{heads.collect_view()}</tr></thead>
+                    <tbody>{table.rows.into_iter().map(row).collect_view()}</tbody>
+                </table>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn cell(measured: Option<Measured>, scale: Extent) -> AnyView {
+    let Some(Measured { value, words }) = measured else {
+        return view! { <td class="measured">"–"</td> }.into_any();
+    };
+    view! {
+        <td class="measured" data-field="measured" data-value=value.to_string() title=value.to_string()>
+            {plot::bar(move || Some(value), move || scale)}<span>{words}</span>
+        </td>
+    }
+    .into_any()
+}
