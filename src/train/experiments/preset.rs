@@ -1,8 +1,8 @@
 //! How much of the papers' experiments to repeat.
 
 use crate::train::methods::MethodName::{
-    self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Deterministic, ElipBottleneck, ImageVmf, Pcmepp,
-    Pfe, Probvlm, Prolip, SymvlmVmf,
+    self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Density, Deterministic, ElipBottleneck, Entropy,
+    ImageDensity, ImageEntropy, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmVmf,
 };
 
 /// How much work to put in.
@@ -38,11 +38,15 @@ pub struct PresetRecipe {
 }
 
 /// The methods of the small preset.
-const HEART: [MethodName; 12] = [
+const HEART: [MethodName; 16] = [
     Clip,
     Pfe,
     Pcmepp,
     Bayesvlm,
+    Entropy,
+    ImageEntropy,
+    Density,
+    ImageDensity,
     Probvlm,
     Prolip,
     ElipBottleneck,
@@ -78,7 +82,8 @@ impl ReproducePreset {
                 batch: 512,
                 epochs: 30,
                 grid_epochs: 4,
-                photos_epochs: [5, 1],
+                // 59 batches of 512 of 30,000 captions: 885 steps.
+                photos_epochs: [15, 3],
                 scenes: [2000, 1000, 300],
                 severities: vec![5],
                 levels: vec![5],

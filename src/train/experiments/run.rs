@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor};
 
 use super::classify::Classified;
-use super::corrupted::{CorruptedSide, CorruptedSplit, impact};
+use super::corrupted::{CorruptedSide, impact};
 use super::evaluation_data::EvaluationData;
 use super::fit_plan::{FitPlan, FitRequest};
 use super::measure::{Encoded, Numbers, recall, retrieval};
@@ -17,76 +17,64 @@ use super::validation::{Validation, ValidationSplit};
 use crate::metrics::retrieval::mean_impact;
 use crate::report::{Impacted, Metric, Shift};
 use crate::train::export::bundle::records;
-use crate::train::features::cache::{Cache, Task};
-use crate::train::features::rows::Rows;
+use crate::train::features::cache::{Cache, EmbeddedSet};
+use crate::train::features::rows::{Embedded, Rows};
 use crate::train::files::{make_folder, put};
 use crate::train::methods::{Features, Training, train};
-use crate::train::methods::{Laplace, Method, MethodName, MethodVisitor};
+use crate::train::methods::{KnownFeatures, Laplace, Method, MethodName, MethodVisitor, Side};
 use crate::train::optimize::Diverged;
 use crate::weights::shard::{Precision, write};
 
 /// Numbers of each data set that was measured on, the own one first.
 pub type MeasuredSets = Vec<(String, Numbers)>;
 
+/// What a method that trains nothing knows of the training split.
+enum Known {
+    Nothing,
+    /// The posteriors of the projections of captions and pictures.
+    Posteriors(Box<[Laplace; 2]>),
+    /// Features of the side whose density is asked for.
+    Features(Side, KnownFeatures),
+}
+
 /// Inputs of one method: features, and more for the method that needs it.
 struct MethodInputs<'a> {
     evaluator: &'a Evaluator<'a>,
-    /// The posteriors of the projections of captions and pictures, for the method that reads them.
-    posteriors: Option<(Laplace, Laplace)>,
+    known: Known,
 }
 
 impl<'a> MethodInputs<'a> {
     fn new(evaluator: &'a Evaluator<'a>, name: MethodName) -> Result<Self> {
-        /// CLIP's own factor, at which the curvature is taken.
-        const CLIP_SCALE: f64 = 100.0;
-        let cache = &evaluator.data.own;
-        if name != MethodName::Bayesvlm {
-            let posteriors = None;
-            return Ok(Self {
-                evaluator,
-                posteriors,
-            });
-        }
-        ensure!(
-            cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
-            "{} has no linear last layer in both towers, which BayesVLM is about",
-            cache.config.model
-        );
         let train = &evaluator.train;
-        let (text, image) = cache.train.activations(&cache.config, evaluator.device);
-        let text = Laplace::estimate(&train.texts, &text, &train.images, CLIP_SCALE)?;
-        let image = Laplace::estimate(&train.images, &image, &train.texts, CLIP_SCALE)?;
-        let posteriors = Some((text, image));
-        Ok(Self {
-            evaluator,
-            posteriors,
-        })
+        let known = match name {
+            MethodName::Bayesvlm => Known::Posteriors(Box::new(evaluator.posteriors()?)),
+            MethodName::Density => Known::Features(Side::Text, KnownFeatures::of(&train.texts)),
+            MethodName::ImageDensity => {
+                Known::Features(Side::Image, KnownFeatures::of(&train.images))
+            }
+            _ => Known::Nothing,
+        };
+        Ok(Self { evaluator, known })
     }
 
-    /// Captions and pictures of a test split.
-    fn test(&self, cache: &Cache) -> (Tensor<2>, Tensor<2>) {
-        let test = &cache.test;
-        let features = test.features(self.evaluator.device);
-        let Some((text, image)) = &self.posteriors else {
-            return (features.texts, features.images);
-        };
-        let (texts, images) = test.activations(&cache.config, self.evaluator.device);
-        let texts = text.with_variance(features.texts, texts.rows);
-        (texts, image.with_variance(features.images, images.rows))
+    /// Rows of one side on the device, with what the method writes beside them.
+    fn rows(&self, side: Side, features: &Rows, activations: &Rows) -> Result<Tensor<2>> {
+        let on_device = |rows: &Rows| rows.to_device(self.evaluator.device);
+        let features = on_device(features);
+        match &self.known {
+            Known::Posteriors(of_sides) => {
+                let of_side = &of_sides[usize::from(side == Side::Image)];
+                Ok(of_side.with_variance(features, on_device(activations)))
+            }
+            Known::Features(asked, known) if *asked == side => known.with_unfamiliarity(features),
+            Known::Features(..) | Known::Nothing => Ok(features),
+        }
     }
 
-    /// Captions and pictures of a task.
-    fn task(&self, task: &Task) -> (Tensor<2>, Tensor<2>) {
-        let of = |rows: &Rows| rows.to_device(self.evaluator.device);
-        let (texts, images) = (of(&task.texts.features), of(&task.images.features));
-        let Some((text, image)) = &self.posteriors else {
-            return (texts, images);
-        };
-        let texts = text.with_variance(texts, of(&task.texts.activations));
-        (
-            texts,
-            image.with_variance(images, of(&task.images.activations)),
-        )
+    /// Captions and pictures of a split or a task.
+    fn both<Ids>(&self, set: &EmbeddedSet<Ids>) -> Result<(Tensor<2>, Tensor<2>)> {
+        let of = |side, rows: &Embedded| self.rows(side, &rows.features, &rows.activations);
+        Ok((of(Side::Text, &set.texts)?, of(Side::Image, &set.images)?))
     }
 
     fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<MeasuredSets> {
@@ -104,33 +92,20 @@ impl<'a> MethodInputs<'a> {
     /// Recall on the own test split with one side corrupted, the other side being clean.
     fn impact_of_corruptions<M: Method>(&self, method: &M, clean: &Numbers) -> Result<Numbers> {
         let data = self.evaluator.data;
-        let (texts, images) = self.test(&data.own);
+        let (texts, images) = self.both(&data.own.test)?;
         let encoded = Encoded::new(method, images, texts);
         let ids = &data.own.test.ids;
         let relevance = Relevance::of(ids);
         let corrupted = data.corrupted.iter().map(|split| {
-            let rows = self.corrupted(split);
+            let rows = |side| self.rows(side, &split.features, &split.activations);
             let encoded = match split.side {
-                CorruptedSide::Pictures => encoded.with_images(rows),
-                CorruptedSide::Captions => encoded.with_texts(rows),
+                CorruptedSide::Pictures => encoded.with_images(rows(Side::Image)?),
+                CorruptedSide::Captions => encoded.with_texts(rows(Side::Text)?),
             };
             let found = recall(&encoded, ids, &relevance)?;
             Ok((&split.corruption, found))
         });
         Ok(impact(clean, &corrupted.collect::<Result<Vec<_>>>()?))
-    }
-
-    /// The corrupted side of the own test split.
-    fn corrupted(&self, split: &CorruptedSplit) -> Tensor<2> {
-        let features = split.features.to_device(self.evaluator.device);
-        let Some((text, image)) = &self.posteriors else {
-            return features;
-        };
-        let activations = split.activations.to_device(self.evaluator.device);
-        match split.side {
-            CorruptedSide::Pictures => image.with_variance(features, activations),
-            CorruptedSide::Captions => text.with_variance(features, activations),
-        }
     }
 
     /// What noise does to recall: on pictures alone, on captions alone, on both as in `both`.
@@ -142,7 +117,8 @@ impl<'a> MethodInputs<'a> {
         if !is_same {
             return Ok(Numbers::new());
         }
-        let ((texts, images), (noisy_texts, noisy_images)) = (self.test(own), self.test(noisy));
+        let (texts, images) = self.both(&own.test)?;
+        let (noisy_texts, noisy_images) = self.both(&noisy.test)?;
         let recall = |images: &Tensor<2>, texts: &Tensor<2>| {
             let encoded = Encoded::new(method, images.clone(), texts.clone());
             retrieval(&encoded, &own.test.ids)
@@ -179,14 +155,14 @@ impl<'a> MethodInputs<'a> {
         method: &M,
         name: MethodName,
     ) -> Result<Numbers> {
-        let (texts, images) = self.test(cache);
+        let (texts, images) = self.both(&cache.test)?;
         let encoded = Encoded::new(method, images, texts);
         let mut numbers = retrieval(&encoded, &cache.test.ids)?;
         if !cache.config.noise.is_empty() {
             numbers.extend(self.impact(cache, method, &numbers)?);
         }
         for task in &cache.tasks {
-            let (texts, images) = self.task(task);
+            let (texts, images) = self.both(task)?;
             let encoded = Encoded::new(method, images, texts);
             let classified = Classified::new(&encoded, &task.ids)?;
             if task.ids.dummies.is_empty() {
@@ -297,6 +273,23 @@ impl<'a> Evaluator<'a> {
             data,
             device,
         }
+    }
+
+    /// The posteriors of the last projections of captions and pictures.
+    fn posteriors(&self) -> Result<[Laplace; 2]> {
+        /// CLIP's own factor, at which the curvature is taken.
+        const CLIP_SCALE: f64 = 100.0;
+        let (cache, train) = (&self.data.own, &self.train);
+        ensure!(
+            cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
+            "{} has no linear last layer in both towers, which BayesVLM is about",
+            cache.config.model
+        );
+        let (text, image) = cache.train.activations(&cache.config, self.device);
+        Ok([
+            Laplace::estimate(&train.texts, &text, &train.images, CLIP_SCALE)?,
+            Laplace::estimate(&train.images, &image, &train.texts, CLIP_SCALE)?,
+        ])
     }
 
     /// The training split in two, for the choice of learning rates.

@@ -6,9 +6,11 @@
 
 mod asymvlm;
 mod bayesvlm;
+mod density;
 mod deterministic;
 mod eigen;
 mod elip;
+mod entropy;
 mod fit;
 mod gaussian;
 mod image_side;
@@ -30,6 +32,7 @@ use crate::train::optimize::Optimizer;
 
 pub use asymvlm::{AsymVlm, ContrastiveLoss};
 pub use bayesvlm::{Activations, BayesVlm, Laplace};
+pub use density::KnownFeatures;
 pub use deterministic::Deterministic;
 pub use elip::{Elip, ElipBottleneck, ElipEvidence};
 pub use fit::{Features, Training, mean_loss, seconds_of_steps, train};
@@ -71,6 +74,12 @@ table::methods! {
         },
         |o, device| Pcmepp::new(&o.sizes, device);
     Bayesvlm "bayesvlm" "BayesVLM", |_| None, |o, _| BayesVlm::new(o.sizes.embed_dim);
+    Entropy "entropy" "Entropy of captions’ cosines", |_| None, |_, _| entropy::Entropy::new(Side::Text);
+    ImageEntropy "image-entropy" "Entropy of pictures’ cosines", |_| None, |_, _| entropy::Entropy::new(Side::Image);
+    Density "density" "Density of captions’ features", |_| None,
+        |o, _| density::Density::new(o.sizes.embed_dim, Side::Text);
+    ImageDensity "image-density" "Density of pictures’ features", |_| None,
+        |o, _| density::Density::new(o.sizes.embed_dim, Side::Image);
     Probvlm "probvlm" "ProbVLM", |_| adam_w(1e-4, 5e-4),
         |o, device| ProbVlm::new(&o.sizes, o.probvlm_uncertainty, device);
     Prolip "prolip" "ProLIP adapter", |_| adam_w(5e-4, 5e-4), |o, device| ProLip::new(&o.sizes, device);
