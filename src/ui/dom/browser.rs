@@ -6,8 +6,8 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{
-    Document, Element, Event, FocusOptions, History, HtmlElement, ScrollIntoViewOptions,
-    ScrollLogicalPosition, Storage, Window,
+    CssStyleSheet, Document, Element, Event, FocusOptions, History, HtmlElement,
+    ScrollIntoViewOptions, ScrollLogicalPosition, Storage, Window,
 };
 
 use crate::protocol::SHORT_MEMORY_GIGABYTES;
@@ -199,6 +199,15 @@ pub(crate) fn query(name: &str) -> Option<String> {
     web_sys::UrlSearchParams::new_with_str(&search)
         .ok()?
         .get(name)
+}
+
+/// A new style sheet of the document, empty; an element `style` is forbidden by the policy of the released page.
+pub(crate) fn style_sheet() -> Option<CssStyleSheet> {
+    let (document, sheet) = (document()?, CssStyleSheet::new().ok()?);
+    let sheets = js_sys::Array::of1(&sheet);
+    // web-sys has no name for it.
+    js_sys::Reflect::set(&document, &"adoptedStyleSheets".into(), &sheets).ok()?;
+    Some(sheet)
 }
 
 /// Scheme, host and port of the page.
