@@ -222,6 +222,27 @@ pub(crate) fn beside_page(path: &str) -> String {
     url.map_or_else(|| path.to_owned(), |url| url.href())
 }
 
+/// A file of the page: where it lies, and what its content must be.
+pub(crate) struct PageFile {
+    /// Address, absolute.
+    pub(crate) address: String,
+    /// Hash of the content, as the attribute `integrity` has it; empty where the page was built and not released.
+    pub(crate) integrity: String,
+}
+
+/// A file of the page by its name in the build; the released page says in `<meta name="file:…">` what it is called there.
+pub(crate) fn page_file(name: &str) -> PageFile {
+    let selector = format!("meta[name=\"file:{name}\"]");
+    let meta = document().and_then(|document| document.query_selector(&selector).ok().flatten());
+    let content = meta.and_then(|meta| meta.get_attribute("content"));
+    let content = content.unwrap_or_default();
+    let (path, integrity) = content.split_once(' ').unwrap_or((name, ""));
+    PageFile {
+        address: beside_page(path),
+        integrity: integrity.to_owned(),
+    }
+}
+
 /// A number kept from visit to visit; 0 where there is none or storage is denied.
 pub(crate) fn remembered(name: &str) -> u32 {
     let value = storage().and_then(|storage| storage.get_item(name).ok().flatten());
@@ -252,6 +273,14 @@ pub(crate) fn remember_text(name: &str, text: &str) {
 /// Whether numbers that should be kept are.
 pub(crate) fn remembers() -> bool {
     storage().is_some()
+}
+
+/// Asks the browser not to delete what it keeps for this page when its disk is full; some ask the visitor.
+pub(crate) fn ask_for_lasting_storage() {
+    if let Some(window) = window() {
+        // A browser that has none or refuses keeps things as long as it likes.
+        window.navigator().storage().persist().ok();
+    }
 }
 
 /// Milliseconds since the page began.
