@@ -20,34 +20,36 @@ const offer = worker => {
   document.getElementById('app').after(notice);
 };
 
-const keepEngine = async () => {
-  const addressOf = name => document.querySelector(`meta[name="file:${name}"]`).content.split(' ')[0];
-  const { active } = await workers.ready;
-  // It has just been fetched, so that this costs nothing where the browser kept it.
-  active.postMessage({ keep: ['engine_cpu.js', 'engine_cpu_bg.wasm'].map(addressOf) });
-};
+// Resolves once an engine answers.
+const isReady = () => document.querySelector('[data-status="ready"]') !== null;
+const ready = new Promise(resolve => {
+  const watch = new MutationObserver(() => {
+    if (!isReady()) return;
+    watch.disconnect();
+    resolve();
+  });
+  watch.observe(document.documentElement, { subtree: true, childList: true, attributeFilter: ['data-status'] });
+});
 
 const begin = async () => {
+  // What is fetched ahead at the first visit waits until the visitor does not.
   const hadOne = workers.controller !== null;
+  if (!hadOne) await ready;
   workers.addEventListener('controllerchange', () => {
     if (isLeaving) location.reload();
     else if (hadOne) offer(workers.controller);
   });
   const registration = await workers.register('service-worker.js', { updateViaCache: 'none' });
+  const follow = worker => worker?.addEventListener('statechange', () => {
+    if (worker.state === 'installed' && workers.controller) offer(worker);
+  });
+  follow(registration.installing);
+  registration.addEventListener('updatefound', () => follow(registration.installing));
   if (registration.waiting && hadOne) offer(registration.waiting);
-  registration.addEventListener('updatefound', () => {
-    const worker = registration.installing;
-    worker.addEventListener('statechange', () => {
-      if (worker.state === 'installed' && workers.controller) offer(worker);
-    });
-  });
-  const isReady = () => document.querySelector('[data-status="ready"]') !== null;
-  const watch = new MutationObserver(() => {
-    if (!isReady()) return;
-    watch.disconnect();
-    keepEngine();
-  });
-  watch.observe(document.documentElement, { subtree: true, childList: true, attributeFilter: ['data-status'] });
+  await ready;
+  const { active } = await workers.ready;
+  const addressOf = name => document.querySelector(`meta[name="file:${name}"]`).content.split(' ')[0];
+  active.postMessage({ keep: ['engine_cpu.js', 'engine_cpu_bg.wasm'].map(addressOf) });
 };
 
 // Who saves data has nothing fetched ahead.

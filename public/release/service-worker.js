@@ -19,8 +19,8 @@ const pathOf = address => {
 const fetchListed = path => {
   const integrity = `sha256-${FILES[path]}`;
   const ask = cache => fetch(addressOf(path), { integrity, cache });
-  // A cache on the way may hold the file of another version.
-  return ask('default').catch(() => ask('reload'));
+  // What the page has just fetched is not asked for again, whatever its age; that may be the file of another version.
+  return ask('force-cache').catch(() => ask('reload'));
 };
 
 const keep = async (path, response) => {
