@@ -190,6 +190,9 @@ mod built_page {
         for (address, below) in [(PHOTOGRAPHS, ""), (SCENES, "/sub/path")] {
             let (server, browser) = (Server::release(below), Browser::start());
             visit(&browser, &server, address);
+            let obstacles = browser.devtools("Page.getInstallabilityErrors", json!({}));
+            let none = json!({ "installabilityErrors": [] });
+            assert_eq!(obstacles, none, "{address}: it can be installed");
             let outside = server.take_paths();
             let outside: Vec<&String> = outside
                 .iter()
@@ -320,6 +323,11 @@ mod built_page {
                 "renewed meanwhile",
             ),
             (app.as_str(), None, "has just been renewed"),
+            (
+                app.as_str(),
+                Some(b"export default async () => { document.title = 'other' }".to_vec()),
+                "has just been renewed",
+            ),
         ] {
             let (server, browser) = (Server::release(""), Browser::start());
             browser.run_before_pages(WITHOUT_WORKERS);

@@ -22,23 +22,31 @@ pub(super) fn released(html: &str, files: &[Listed]) -> Result<String, String> {
     let (before, after) = html
         .split_once(PLACE)
         .ok_or_else(|| format!("index.html: expected {PLACE}"))?;
-    let policy = policy(html)?;
-    let mut head =
-        format!("{PLACE}\n  <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n");
+    let find = |is_it: &dyn Fn(&str) -> bool, what: &str| {
+        let found = files.iter().find(|listed| is_it(&listed.built));
+        found.ok_or_else(|| format!("dist: expected {what}"))
+    };
+    let mut head = String::new();
     for name in NAMED {
-        let listed = files.iter().find(|listed| listed.built == name);
-        let listed = listed.ok_or_else(|| format!("dist: expected {name}"))?;
+        let listed = find(&|built| built == name, name)?;
         let (address, hash) = (listed.address(), &listed.hash);
         head += &format!("  <meta name=\"file:{name}\" content=\"{address} sha256-{hash}\">\n");
     }
-    let registration = files.iter().find(|listed| listed.built == REGISTRATION);
-    let registration = registration.ok_or_else(|| format!("expected {REGISTRATION}"))?;
+    let app = find(
+        &|built| built.starts_with("app-") && built.ends_with(".js"),
+        "app-….js",
+    )?;
+    let registration = find(&|built| built == REGISTRATION, REGISTRATION)?;
     head += &format!(
-        "  <link rel=\"manifest\" href=\"app.webmanifest\">\n  <link rel=\"license\" href=\"LICENSES.txt\">\n  \
-         <script type=\"module\" src=\"{}\" integrity=\"sha256-{}\"></script>",
-        registration.path, registration.hash
+        "  <link rel=\"manifest\" href=\"app.webmanifest\">
+  <link rel=\"license\" href=\"LICENSES.txt\">
+  <script type=\"importmap\">{{\"integrity\": {{\"./{}\": \"sha256-{}\"}}}}</script>
+  <script type=\"module\" src=\"{}\" integrity=\"sha256-{}\"></script>",
+        app.path, app.hash, registration.path, registration.hash
     );
-    Ok(format!("{before}{head}{after}"))
+    let policy = policy(&format!("{head}{html}"))?;
+    let policy = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
+    Ok(format!("{before}{PLACE}\n  {policy}\n{head}{after}"))
 }
 
 /// The script that has the page kept for use without a network.
@@ -99,7 +107,7 @@ mod tests {
         <body><script src=\"b.js\"></script><script>\nlet b = 1 > 0;</script></body></html>";
 
     fn listed() -> Vec<Listed> {
-        let names = NAMED.into_iter().chain([REGISTRATION]);
+        let names = NAMED.into_iter().chain([REGISTRATION, "app-1.js"]);
         let listed = names.map(|name| Listed {
             built: name.to_owned(),
             path: format!("new-{name}"),
@@ -143,6 +151,10 @@ mod tests {
         };
         assert!(at("Content-Security-Policy") < at("<script"), "{page}");
         assert!(at("Content-Security-Policy") < at("<link"), "{page}");
+        assert!(at("importmap") < at("type=\"module\""), "{page}");
+        let map = "{\"integrity\": {\"./new-app-1.js\": \"sha256-HASH\"}}";
+        at(map);
+        at(&base64(&sha256(map.as_bytes())));
         at("<meta name=\"file:engine_cpu.js\" content=\"new-engine_cpu.js sha256-HASH\">");
     }
 

@@ -262,6 +262,7 @@ mod tests {
         write("index.html", PAGE);
         ENGINES.iter().for_each(|name| write(name, engine));
         write("app-123_bg.wasm", "app");
+        write("app-123.js", "app");
         write("engine_cpu_loader.js", "loader");
         write("models/clip-vit-b-32/manifest.json", "{}");
         for world in ["photos", "scenes"] {
