@@ -10,6 +10,7 @@ const offer = worker => {
   notice.innerHTML = `<p class="notice"><span>A new version of this page is ready. Your captions stay in the address.</span>
     <button type="button">Reload</button><button type="button" aria-label="Dismiss this message">×</button></p>`;
   const [reload, dismiss] = notice.querySelectorAll('button');
+  reload.style.cssText = 'flex: none; color: inherit; font: inherit; text-decoration: underline';
   reload.onclick = () => {
     isLeaving = true;
     if (worker.state === 'activated') location.reload();
