@@ -1,6 +1,6 @@
 //! `index.html` of the release: its policy, its web manifest, and which files it wants.
 
-use super::Listed;
+use super::file::{Listed, REGISTRATION};
 use super::sha256::{base64, sha256};
 
 /// Where requests may go besides the page's own place: the model hub, and the stores to which it redirects.
@@ -48,9 +48,6 @@ pub(super) fn released(html: &str, files: &[Listed]) -> Result<String, String> {
     let policy = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
     Ok(format!("{before}{PLACE}\n  {policy}\n{head}{after}"))
 }
-
-/// The script that has the page kept for use without a network.
-pub(super) const REGISTRATION: &str = "registration.js";
 
 /// The policy: what is not named is forbidden. Inline scripts are named by their hashes.
 fn policy(html: &str) -> Result<String, String> {

@@ -5,7 +5,8 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{shell, text, told};
+use super::file::{text, told};
+use crate::xtask::shell;
 
 /// The crates that are linked into the page's programs: the GPU engine's features include those of the others.
 const TREE: &str = "tree --locked --edges normal,no-proc-macro --target wasm32-unknown-unknown --no-default-features \
