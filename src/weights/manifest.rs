@@ -62,13 +62,6 @@ impl Manifest {
         shards.map(|shard| shard.entry.sha256.clone()).collect()
     }
 
-    /// Every file beside the manifest that it lists.
-    pub fn files(&self) -> impl Iterator<Item = &FileEntry> {
-        let golden = self.golden.iter().map(|golden| &golden.image);
-        let shards = self.shards.iter().map(|shard| &shard.entry);
-        shards.chain(golden).chain([&self.tokenizer])
-    }
-
     /// Sum of everything that has to be read before the model can answer.
     #[must_use]
     pub fn weights_bytes(&self) -> u64 {
