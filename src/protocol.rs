@@ -23,6 +23,8 @@ pub enum Request {
     Load {
         /// Address of `manifest.json`, absolute.
         manifest_url: String,
+        /// SHA-256 of the manifest as `sha256-` and Base64; empty where the page does not say which one it wants.
+        integrity: String,
     },
     /// Load a model out of files that the visitor picked; they come beside this message, as its property `files`.
     LoadFiles {

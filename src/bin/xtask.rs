@@ -1,4 +1,4 @@
-//! The developer's commands: `cargo xtask serve`, `build` and `test`.
+//! The developer's commands: `cargo xtask serve`, `build`, `dist` and `test`.
 
 use std::process::ExitCode;
 

@@ -19,6 +19,9 @@ use crate::weights::plan::Plan;
 use crate::weights::shard::{record, scales_name, verify_hash};
 use crate::wire::reason;
 
+/// Why a manifest is refused that is not the one of the page.
+const OTHER_VERSION: &str =
+    "this is of another version of the page, which has been renewed meanwhile: reload it";
 /// Bytes that are hashed at once.
 const HASH_BYTES: u64 = 4 << 20;
 
@@ -37,17 +40,31 @@ pub(super) struct Download {
 }
 
 impl Download {
-    /// Fetches a manifest, from the store only if the network does not answer: it says which files are current.
-    pub(super) async fn open(manifest_url: &str, control: &Control) -> Result<(Manifest, Self)> {
+    /// A manifest: the one that the page names by its hash, from the store if it is there; else the one that the network
+    /// gives, from the store only if that does not answer.
+    pub(super) async fn open(
+        manifest_url: &str,
+        integrity: &str,
+        control: &Control,
+    ) -> Result<(Manifest, Self)> {
         let store = Store::open().await;
-        let name = format!("manifest-{}", sha256(manifest_url.as_bytes()));
-        let (bytes, was_cached) = match fetch_small(manifest_url).await {
-            Ok(bytes) => (bytes, false),
-            Err(error) => (kept(&store, &name).await.ok_or(error)?, true),
+        let path = manifest_url.split('?').next().unwrap_or_default();
+        let name = format!("manifest-{}", sha256(path.as_bytes()));
+        let before = kept(&store, &name).await;
+        let is_it = |bytes: &[u8]| integrity == format!("sha256-{}", base64_sha256(bytes));
+        let bytes = match before.clone().filter(|bytes| is_it(bytes)) {
+            Some(bytes) => bytes,
+            None => match fetch_small(manifest_url).await {
+                Ok(bytes) if integrity.is_empty() || is_it(&bytes) => bytes,
+                Ok(_) => return Err(failed(manifest_url, OTHER_VERSION)),
+                Err(error) if !integrity.is_empty() => return Err(error),
+                Err(error) => before.clone().ok_or(error)?,
+            },
         };
         let manifest = Manifest::from_json(&bytes)?;
-        if !was_cached {
+        if before.as_ref() != Some(&bytes) {
             keep(&store, &name, &bytes).await;
+            remove_unlisted(&store, &before.unwrap_or_default(), &bytes).await;
         }
         let image_bytes = manifest.shards(Part::Image).map(|shard| shard.entry.bytes);
         let download = Self {
@@ -92,7 +109,9 @@ impl Download {
     }
 
     async fn fetch(&self, entry: &FileEntry) -> Result<Fetched> {
-        let address = beside(&self.manifest_url, &entry.file)?;
+        let mut address = beside(&self.manifest_url, &entry.file)?;
+        // No cache on the way may answer with the file of this name that another version of the page had.
+        address += &format!("?v={}", entry.sha256.get(..16).unwrap_or_default());
         let transfer = Transfer {
             address: &address,
             name: &entry.sha256,
@@ -167,6 +186,21 @@ pub(super) async fn sha256_of(blob: &Blob, file: &str) -> Result<String> {
     Ok(hex(&hash.finalize()))
 }
 
+/// Removes what the manifest before listed and the new one does not. Hashes are found in the text: reading it as a
+/// manifest once more would be kilobytes of program.
+async fn remove_unlisted(store: &Store, before: &[u8], now: &[u8]) {
+    let (before, now) = (
+        String::from_utf8_lossy(before),
+        String::from_utf8_lossy(now),
+    );
+    for entry in before.split("\"sha256\": \"").skip(1) {
+        let hash = entry.split('"').next().unwrap_or_default();
+        if !now.contains(hash) {
+            store.remove(hash).await;
+        }
+    }
+}
+
 fn beside(manifest_url: &str, file: &str) -> Result<String> {
     let url = Url::new_with_base(file, manifest_url).map_err(|e| failed(file, reason(&e)))?;
     Ok(url.href())
@@ -205,6 +239,10 @@ pub(super) async fn index_of(blob: &Blob) -> Result<Index, String> {
 
 pub(super) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
+}
+
+fn base64_sha256(bytes: &[u8]) -> String {
+    base64::encode(Sha256::digest(bytes))
 }
 
 fn hex(digest: &[u8]) -> String {

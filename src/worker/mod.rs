@@ -94,7 +94,10 @@ async fn answer(
     inputs: &LoadInputs,
 ) -> Option<Response> {
     let loaded = match request {
-        Request::Load { manifest_url } => Model::beside(engine, &manifest_url, inputs).await,
+        Request::Load {
+            manifest_url,
+            integrity,
+        } => Model::beside(engine, &manifest_url, &integrity, inputs).await,
         Request::LoadFiles { .. } => Model::picked(engine, inputs).await,
         Request::LoadHub(hub) => Model::at_hub(engine, &hub, inputs).await,
         request => return answer_at_once(engine, model.as_ref(), request, inputs).await,

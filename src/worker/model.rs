@@ -49,10 +49,11 @@ impl Model {
     pub(super) async fn beside(
         engine: &Engine,
         manifest_url: &str,
+        integrity: &str,
         inputs: &LoadInputs,
     ) -> Result<(Self, Response)> {
         let start = now_millis();
-        let (manifest, download) = Download::open(manifest_url, &inputs.control).await?;
+        let (manifest, download) = Download::open(manifest_url, integrity, &inputs.control).await?;
         Self::load(
             engine,
             manifest,

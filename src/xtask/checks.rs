@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use super::report::{self, Tally};
-use super::{page, shell, tools};
+use super::{dist, page, shell, tools};
 
 /// Tests that read the public data beside the project, by a part of their names.
 const SHARED_DATA: &str = "shared_data";
@@ -46,11 +46,7 @@ const STEPS: [NamedStep; 12] = [
         "tests inside a headless browser",
         test_in_browser,
     ),
-    (
-        "page",
-        "the release build of the page and its weight",
-        build_page,
-    ),
+    ("page", "the release of the page and its weight", build_page),
     (
         "e2e",
         "the built page, driven in a headless browser",
@@ -189,7 +185,7 @@ fn test_in_browser() -> Result<Outcome, String> {
 }
 
 fn build_page() -> Result<Outcome, String> {
-    page::build()?;
+    dist::build()?;
     let mut tally = Tally::one(true);
     for (what, held) in page::weigh()? {
         println!("{} {what}", if held { "ok" } else { "FAILED" });
@@ -201,8 +197,8 @@ fn build_page() -> Result<Outcome, String> {
 fn test_page() -> Result<Outcome, String> {
     match browser_driver() {
         Err(reason) => Ok(Outcome::Skipped(reason)),
-        Ok(_) if !shell::root().join("dist/index.html").exists() => Ok(Outcome::Skipped(
-            "no page in dist/, run the step `page` first".to_owned(),
+        Ok(_) if !shell::root().join("dist-release/index.html").exists() => Ok(Outcome::Skipped(
+            "no page in dist-release/, run the step `page` first".to_owned(),
         )),
         Ok(driver) => drive_page(&driver),
     }

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "these are commands that people read")]
 
 mod checks;
+mod dist;
 mod page;
 mod report;
 mod shell;
@@ -16,6 +17,7 @@ usage: cargo xtask COMMAND
 
   serve [--port PORT]   build the page and serve it on 127.0.0.1 (port 8080); missing tools are installed first
   build                 build the page into dist/
+  dist [--built]        build the page and write its release into dist-release/; --built takes dist/ as it is
   test [STEP …]         run every check there is, or only the steps named; STEP is one of:";
 
 /// Runs the command named by the arguments and returns whether it succeeded.
@@ -26,6 +28,8 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["serve"] => page::serve("8080"),
         ["serve", "--port", port] => page::serve(port),
         ["build"] => page::build(),
+        ["dist"] => dist::build(),
+        ["dist", "--built"] => dist::write(),
         ["test", steps @ ..] => return checks::run(steps),
         _ => Err(format!("{USAGE} {}", checks::step_names())),
     };

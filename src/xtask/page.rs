@@ -170,7 +170,8 @@ fn gzipped_bytes(bytes: &[u8]) -> Result<usize, String> {
     })
 }
 
-fn contains(bytes: &[u8], text: &str) -> bool {
+/// Whether these bytes hold a text.
+pub(crate) fn contains(bytes: &[u8], text: &str) -> bool {
     bytes
         .windows(text.len())
         .any(|window| window == text.as_bytes())

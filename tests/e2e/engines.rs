@@ -62,7 +62,7 @@ mod built_page {
             isDoomed = true;
             destroy();
         });
-        await import('./engine_gpu_loader_whole.js');";
+        export { default } from './engine_gpu_whole.js';";
 
     fn wrapped(faults: &str) -> Browser {
         let browser = Browser::start();
@@ -72,11 +72,11 @@ mod built_page {
 
     /// The page with a GPU engine whose device can be destroyed.
     fn destroyable() -> Server {
-        let loader = "engine_gpu_loader.js";
-        let whole = fs::read(dist().join(loader)).expect("a GPU engine");
+        let script = "engine_gpu.js";
+        let whole = fs::read(dist().join(script)).expect("a GPU engine");
         Server::replacing(HashMap::from([
-            (format!("/{loader}"), DESTROYABLE.as_bytes().to_vec()),
-            ("/engine_gpu_loader_whole.js".to_owned(), whole),
+            (format!("/{script}"), DESTROYABLE.as_bytes().to_vec()),
+            ("/engine_gpu_whole.js".to_owned(), whole),
         ]))
     }
 

@@ -21,6 +21,7 @@ mod legibility;
 mod links;
 mod models;
 mod pictures;
+mod served;
 mod targets;
 mod undo;
 mod views;

@@ -17,7 +17,9 @@ mod built_page {
     const CAPTIONS: [&str; 2] = ["a star", "two red circles"];
     /// An engine of its own, and every message that it sent.
     const START: &str = "window.messages = [];
-        window.engine = new Worker(`./engine_${arguments[0]}_loader.js`, { type: 'module' });
+        const script = `import init from '${new URL(`./engine_${arguments[0]}.js`, location)}'; await init()`;
+        const blob = new Blob([script], { type: 'text/javascript' });
+        window.engine = new Worker(URL.createObjectURL(blob), { type: 'module' });
         engine.onmessage = event => messages.push(event.data);";
     /// The newest message of a kind.
     const FIND: &str = "const of = message => typeof message === 'string' ? message : Object.keys(message)[0];

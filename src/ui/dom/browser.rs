@@ -6,8 +6,8 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{
-    Document, Element, Event, FocusOptions, History, HtmlElement, ScrollIntoViewOptions,
-    ScrollLogicalPosition, Storage, Window,
+    CssStyleSheet, Document, Element, Event, FocusOptions, History, HtmlElement,
+    ScrollIntoViewOptions, ScrollLogicalPosition, Storage, Window,
 };
 
 use crate::protocol::SHORT_MEMORY_GIGABYTES;
@@ -201,6 +201,15 @@ pub(crate) fn query(name: &str) -> Option<String> {
         .get(name)
 }
 
+/// A new style sheet of the document, empty; an element `style` is forbidden by the policy of the released page.
+pub(crate) fn style_sheet() -> Option<CssStyleSheet> {
+    let (document, sheet) = (document()?, CssStyleSheet::new().ok()?);
+    let sheets = js_sys::Array::of1(&sheet);
+    // web-sys has no name for it.
+    js_sys::Reflect::set(&document, &"adoptedStyleSheets".into(), &sheets).ok()?;
+    Some(sheet)
+}
+
 /// Scheme, host and port of the page.
 pub(crate) fn origin() -> Option<String> {
     window()?.location().origin().ok()
@@ -211,6 +220,27 @@ pub(crate) fn beside_page(path: &str) -> String {
     let base = document().and_then(|document| document.base_uri().ok().flatten());
     let url = base.and_then(|base| web_sys::Url::new_with_base(path, &base).ok());
     url.map_or_else(|| path.to_owned(), |url| url.href())
+}
+
+/// A file of the page: where it lies, and what its content must be.
+pub(crate) struct PageFile {
+    /// Address, absolute.
+    pub(crate) address: String,
+    /// Hash of the content, as the attribute `integrity` has it; empty where the page was built and not released.
+    pub(crate) integrity: String,
+}
+
+/// A file of the page by its name in the build; the released page says in `<meta name="file:…">` what it is called there.
+pub(crate) fn page_file(name: &str) -> PageFile {
+    let selector = format!("meta[name=\"file:{name}\"]");
+    let meta = document().and_then(|document| document.query_selector(&selector).ok().flatten());
+    let content = meta.and_then(|meta| meta.get_attribute("content"));
+    let content = content.unwrap_or_default();
+    let (path, integrity) = content.split_once(' ').unwrap_or((name, ""));
+    PageFile {
+        address: beside_page(path),
+        integrity: integrity.to_owned(),
+    }
 }
 
 /// A number kept from visit to visit; 0 where there is none or storage is denied.
@@ -243,6 +273,14 @@ pub(crate) fn remember_text(name: &str, text: &str) {
 /// Whether numbers that should be kept are.
 pub(crate) fn remembers() -> bool {
     storage().is_some()
+}
+
+/// Asks the browser not to delete what it keeps for this page when its disk is full; some ask the visitor.
+pub(crate) fn ask_for_lasting_storage() {
+    if let Some(window) = window() {
+        // A browser that has none or refuses keeps things as long as it likes.
+        window.navigator().storage().persist().ok();
+    }
 }
 
 /// Milliseconds since the page began.

@@ -173,8 +173,12 @@ impl Client {
 
     /// The message that has an engine load a model, with the files that come beside it.
     fn load_request(&self, source: &ModelSource) -> (Request, Vec<File>) {
-        let beside = |path: &str| Request::Load {
-            manifest_url: browser::beside_page(path),
+        let beside = |path: &str| {
+            let manifest = browser::page_file(path);
+            Request::Load {
+                manifest_url: manifest.address,
+                integrity: manifest.integrity,
+            }
         };
         match source {
             ModelSource::BuiltIn(world) => (beside(world.manifest()), Vec::new()),

@@ -1,9 +1,13 @@
 //! One engine's web worker.
 
+use js_sys::Array;
 use leptos::web_sys;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
-use web_sys::{ErrorEvent, Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{
+    Blob, BlobPropertyBag, ErrorEvent, Event, File, MessageEvent, Url, Worker, WorkerOptions,
+    WorkerType,
+};
 
 use crate::explorer::EngineKind;
 use crate::protocol::{Request, Response};
@@ -24,13 +28,10 @@ impl WorkerHandle {
         on_response: impl Fn(Result<Response, String>) + 'static,
         on_death: impl Fn(String) + 'static,
     ) -> Result<Self, String> {
-        let script = match kind {
-            EngineKind::Cpu => "./engine_cpu_loader.js",
-            EngineKind::Gpu => "./engine_gpu_loader.js",
-        };
         let options = WorkerOptions::new();
         options.set_type(WorkerType::Module);
-        let worker = Worker::new_with_options(&browser::beside_page(script), &options)
+        let worker = start_script(kind)
+            .and_then(|script| Worker::new_with_options(&script, &options))
             .map_err(|error| wire::reason(&error))?;
         let on_message = Closure::new(move |event: MessageEvent| {
             on_response(wire::from_js(event.data()).map_err(|error| error.to_string()));
@@ -67,4 +68,30 @@ impl WorkerHandle {
         self.worker.set_onerror(None);
         self.worker.terminate();
     }
+}
+
+/// Address of a script that starts an engine. It is a blob, since such a worker is under the page's own policy; one with an
+/// address of its own is under none where the server sends no headers.
+fn start_script(kind: EngineKind) -> Result<String, JsValue> {
+    let name = match kind {
+        EngineKind::Cpu => "engine_cpu",
+        EngineKind::Gpu => "engine_gpu",
+    };
+    let script = browser::page_file(&format!("{name}.js"));
+    let program = browser::page_file(&format!("{name}_bg.wasm"));
+    // What does not come is told the page as an error of the worker, which a rejected promise is not in every browser.
+    let text = format!(
+        "try {{
+            const {{ default: init }} = await import({:?});
+            await init({{ module_or_path: fetch({:?}, {{ integrity: {:?} }}) }});
+        }} catch (error) {{
+            reportError(new Error(`its program could not be started (${{error.message}}). If the page has been renewed meanwhile, reload it`));
+        }}",
+        script.address, program.address, program.integrity
+    );
+    let options = BlobPropertyBag::new();
+    options.set_type("text/javascript");
+    let parts = Array::of1(&text.into());
+    // Never revoked: a worker reads its script when it likes, and there are as many as engines.
+    Url::create_object_url_with_blob(&Blob::new_with_str_sequence_and_options(&parts, &options)?)
 }

@@ -148,6 +148,9 @@ pub(crate) fn load_clip(page: PageState, source: ModelSource) {
         browser::remember_text(HUB, &hub.address());
     }
     browser::remember(PAUSED, 0);
+    if !matches!(source, ModelSource::Files(_)) {
+        browser::ask_for_lasting_storage();
+    }
     page.change(&mut |state| state.model = ModelChoice::Clip);
     page.models.begin();
     page.supervise(Event::ChangeModel(source));

@@ -91,7 +91,14 @@ pub(crate) fn Prepared() -> impl IntoView {
             }
         })
     };
-    view! { <style>{styles}</style>{words} }
+    let sheet = browser::style_sheet();
+    Effect::new(move |_| {
+        if let Some(sheet) = &sheet {
+            // What is locked is refused by events as well; without the styles it only does not look so.
+            sheet.replace_sync(&styles()).ok();
+        }
+    });
+    words
 }
 
 /// Keeps locked and hidden controls from being focused, from being used by keys, by assistive programs, or by what is dropped on the page.

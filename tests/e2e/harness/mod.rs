@@ -14,4 +14,4 @@ pub use page::{
     native_table, new_picture, open_ready, pictures, reading, rows, text, type_first_caption,
     wait_for_caption, wait_until_it_says, wait_until_ready,
 };
-pub use server::{Server, dist};
+pub use server::{Server, dist, dist_release};

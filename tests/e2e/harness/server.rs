@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::http::{Answer, Request, serve};
 
-/// Serves `dist/` for as long as the tests run.
+/// Serves a built page for as long as the tests run.
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -18,7 +18,11 @@ pub struct Server {
 /// What the server does beside serving files as they are.
 #[derive(Default)]
 struct Shared {
-    replaced: HashMap<String, Vec<u8>>,
+    folder: PathBuf,
+    /// Path under which the folder is served; the server has nothing else.
+    below: &'static str,
+    /// Other contents for some paths; `None` where there is no such file.
+    replaced: Mutex<HashMap<String, Option<Vec<u8>>>>,
     /// The next answer for a path with this ending stops after so many bytes.
     stop: Mutex<Option<(String, usize)>>,
     /// Answers for paths with this ending come in pieces of so many bytes, ten in a second.
@@ -39,13 +43,38 @@ impl Server {
 
     /// Serves the page with other contents for some of its paths, such as `/models/scenes/text.safetensors`.
     pub fn replacing(replaced: HashMap<String, Vec<u8>>) -> Self {
-        let shared = Arc::new(Shared {
-            replaced,
+        let replaced = replaced.into_iter();
+        Self::serving(Shared {
+            folder: dist(),
+            replaced: Mutex::new(
+                replaced
+                    .map(|(path, content)| (path, Some(content)))
+                    .collect(),
+            ),
             ..Shared::default()
-        });
+        })
+    }
+
+    /// Serves the release under a path such as `/sub/path`, or as a site of its own.
+    pub fn release(below: &'static str) -> Self {
+        Self::serving(Shared {
+            folder: dist_release(),
+            below,
+            ..Shared::default()
+        })
+    }
+
+    fn serving(shared: Shared) -> Self {
+        let shared = Arc::new(shared);
         let answers = Arc::clone(&shared);
         let address = serve(move |request| answers.answer(request));
         Self { address, shared }
+    }
+
+    /// Has a path of the page answer with this from now on, or with nothing.
+    pub fn publish(&self, path: &str, content: Option<Vec<u8>>) {
+        let mut replaced = self.shared.replaced.lock().expect("no panic");
+        replaced.insert(path.to_owned(), content);
     }
 
     /// Has the next answer for a path with this ending stop after so many bytes.
@@ -82,20 +111,29 @@ impl Server {
         of_file.map(|request| request.range.clone()).collect()
     }
 
+    /// The paths that were asked for since this was asked last.
+    pub fn take_paths(&self) -> Vec<String> {
+        let asked = std::mem::take(&mut *self.shared.asked.lock().expect("no panic"));
+        asked.into_iter().map(|request| request.path).collect()
+    }
+
     /// The address with this after the slash; of the page, where its query names no world, the one with the scenes.
     pub fn address(&self, rest: &str) -> String {
         let rest = match rest.strip_prefix('?') {
             Some(query) if !query.contains("world=") => format!("?world=scenes&{query}"),
             _ => rest.to_owned(),
         };
-        format!("http://{}/{rest}", self.address)
+        format!("http://{}{}/{rest}", self.address, self.shared.below)
     }
 }
 
 impl Shared {
     fn answer(&self, request: Request) -> Option<Answer> {
         self.asked.lock().expect("no panic").push(request.clone());
-        let path = match request.path.as_str() {
+        let Some(path) = request.path.strip_prefix(self.below) else {
+            return Some(Answer::missing());
+        };
+        let path = match path {
             "/" => "/index.html",
             path => path,
         };
@@ -108,9 +146,9 @@ impl Shared {
             let page = Answer::file(b"<!doctype html><title>Blocked</title>".to_vec(), None);
             return Some(page.with_header("Content-Type", content_type("screen.html")));
         }
-        let replaced = self.replaced.get(path).cloned();
-        let on_disk = || fs::read(dist().join(path.trim_start_matches('/'))).ok();
-        let Some(content) = replaced.or_else(on_disk) else {
+        let replaced = self.replaced.lock().expect("no panic").get(path).cloned();
+        let on_disk = || fs::read(self.folder.join(path.trim_start_matches('/'))).ok();
+        let Some(content) = replaced.unwrap_or_else(on_disk) else {
             return Some(Answer::missing());
         };
         let is_it = |(ending, _): &(String, usize)| path.ends_with(ending);
@@ -132,6 +170,11 @@ impl Shared {
 /// The folder of the built page.
 pub fn dist() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("dist")
+}
+
+/// The folder of the release.
+pub fn dist_release() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("dist-release")
 }
 
 fn content_type(path: &str) -> &'static str {

@@ -1,0 +1,12 @@
+//! `cargo xtask dist`: the release, made of the built page.
+//!
+//! The release is the built page with a content policy, with engines that are named by their content, with a service
+//! worker that keeps it for use without a network, and with the licences of everything in it.
+
+mod file;
+mod index;
+mod licences;
+mod release;
+mod sha256;
+
+pub(super) use release::{build, write};
