@@ -85,6 +85,6 @@ pub use views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
 pub use views::word_variants::{MAX_WORDS, WordView, is_cut, whole, word_views, worth_text};
 pub use wall::{
     LitPictures, N_WALL_SCENES, coverage_text, fitting_scenes, likely_photographs,
-    share_of_pictures, wall_scenes,
+    nearest_coverage, share_of_pictures, wall_scenes,
 };
 pub use world::World;

@@ -19,6 +19,9 @@ pub const MAX_CAPTIONS: usize = 24;
 /// Pictures on the page at most.
 pub const MAX_PICTURES: usize = 24;
 
+/// Share of captions whose right photograph the wall lights at first: high, and yet a dog leaves most of it dark.
+const FIRST_COVERAGE: f64 = 0.7;
+
 /// Everything on the page that a link restores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplorerState {
@@ -62,6 +65,8 @@ pub struct ExplorerState {
     pub lesson: usize,
     /// Whether type is as large as a projector needs.
     pub is_big: bool,
+    /// Share of captions whose right photograph the wall shall light.
+    pub coverage: f64,
 }
 
 /// The model that the visitor wants to answer.
@@ -128,6 +133,7 @@ impl ExplorerState {
             tour_step: None,
             lesson: 0,
             is_big: false,
+            coverage: FIRST_COVERAGE,
         };
         for picture in pictures {
             state.add_picture(picture);
@@ -148,6 +154,7 @@ impl ExplorerState {
         self.counts_none = other.counts_none;
         self.locks = other.locks;
         self.is_big = other.is_big;
+        self.coverage = other.coverage;
     }
 
     /// Takes over what an earlier state of the page held.

@@ -78,7 +78,10 @@ impl Readings {
             Measure::Cosine => 0.0,
         };
         fill_standings(&mut read, measured, margin, |pair, standing| {
-            pair.standing = standing;
+            // What speaks against a picture is the best of nothing.
+            if state.measure == Measure::Cosine || pair.is_near_zero || pair.nats > UNIFORM_NATS {
+                pair.standing = standing;
+            }
         });
         fill_ranks(&mut read, offset);
         let none_nats = state.counts_none.then_some(UNIFORM_NATS);
@@ -260,6 +263,23 @@ mod tests {
         assert_eq!(marks(1, "y"), (true, true), "best for the second caption");
         assert_eq!(readings.best_picture(2), Some("y"), "by name too");
         assert_eq!(readings.best_caption("x"), Some(1), "and by key");
+    }
+
+    #[test]
+    fn a_pair_that_is_less_likely_than_a_blind_guess_is_the_best_of_nothing() {
+        let mut snapshot = snapshot(&[1, 2]);
+        for pair in &mut snapshot.answer.pairs {
+            pair.mean_direction_cosine.vmf = -pair.mean_direction_cosine.vmf.abs();
+        }
+        let mut state = page();
+        let best = |state: &ExplorerState| {
+            let readings = Readings::new(&snapshot, state);
+            let pair = readings.pair(1, "x").expect("it was answered");
+            (pair.nats < -1.0, pair.standing.is_best_picture)
+        };
+        assert_eq!(best(&state), (true, false), "all speak against it");
+        state.measure = Measure::Cosine;
+        assert_eq!(best(&state), (true, true), "cosines have no zero");
     }
 
     #[test]

@@ -145,6 +145,7 @@ impl PageState {
 
     /// Chooses the pair whose numbers are spelled out.
     pub(crate) fn touch(self, key: u64, image: &str) {
+        self.edited.set(Some(key));
         self.change(&mut |state| {
             state.caption = Some(key);
             state.picture = Some(image.to_owned());

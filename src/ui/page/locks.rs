@@ -40,7 +40,7 @@ fn parts(control: PageControl) -> &'static str {
         PageControl::Corruption => ".corruption fieldset",
         PageControl::Numbers => {
             // Sorting, the files and the command tell the order or the numbers, too.
-            ".numbers, .wall-panel, .number, [data-value], .finding, .halo, .bar, .track, .axis, .pair, .marginal, .ball, \
+            ".numbers, .wall-panel, .zero-note, .number, [data-value], .finding, .halo, .bar, .track, .axis, .pair, .marginal, .ball, \
                 .spreads, .dispute, .step, .place, .details, .shares, .measured, .formula, .twin, .answer, .feet, \
                 .ball-beside figcaption, .sort, .sort-by, .sort-row, .export"
         }

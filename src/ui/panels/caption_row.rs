@@ -31,11 +31,9 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     });
     let note = move || match tokens.get() {
         Some(tokens) => tokens_note(&tokens),
-        None => {
-            let zero = page.readings.with(|readings| readings.zero_note(key));
-            caption_note(&text.get(), view.get().as_ref()) + zero
-        }
+        None => caption_note(&text.get(), view.get().as_ref()),
     };
+    let zero_note = move || page.readings.with(|readings| readings.zero_note(key));
     view! {
         <tr
             role="row" class="row" class:stale=is_stale
@@ -46,6 +44,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
                 {plot::halo(mark, plot::Size::Wide)}
                 <div class="typed"><CaptionField key=key text=text/>{strokes(move || view.get(), text.into())}</div>
                 <p class="note">{note}</p>
+                <p class="note zero-note">{zero_note}</p>
                 <CaptionTools key=key text=text/>
             </th>
             <Numbers key=key text=text view=view is_stale=is_stale/>

@@ -63,15 +63,17 @@ fn pictures_name(world: Option<World>) -> &'static str {
     }
 }
 
-/// The caption under the pointer, else the one edited last, else the chosen one or the last that lights a picture.
+/// The caption under the pointer, else the one edited or chosen last, else the best of the picture or the last that lights
+/// one.
 fn shown_caption(page: PageState) -> Option<u64> {
     let is_there = |key: &u64| {
         page.state
             .with(|state| state.captions.index(*key).is_some())
     };
     let pointed = page.pointed.with(|pointed| pointed.caption);
+    let chosen = || page.state.with(|state| state.caption);
     let known = pointed.or_else(|| page.edited.get()).filter(is_there);
-    known.or_else(|| {
+    known.or_else(chosen).or_else(|| {
         let captions = page.captions_with_words();
         let touched = page.touched.get().map(|(key, _)| key);
         let chosen = captions.iter().find(|caption| Some(caption.key) == touched);
@@ -135,7 +137,7 @@ fn SceneTile(scene: Scene) -> impl IntoView {
 fn Coverage() -> impl IntoView {
     let page = expect_context::<PageState>();
     let stated = move || {
-        let i = page.i_coverage.get();
+        let i = page.i_coverage();
         page.picture_sets(|sets| sets.coverages.get(i).copied())
             .flatten()
             .unwrap_or_default()
@@ -143,12 +145,14 @@ fn Coverage() -> impl IntoView {
     let most = move || page.picture_sets(|sets| sets.coverages.len().saturating_sub(1));
     let percent = move || format!("{:.0} %", 100.0 * stated());
     let choose = move |event: Event| {
-        if let Ok(i) = event_target_value(&event).parse() {
-            page.i_coverage.set(i);
+        let i: usize = event_target_value(&event).parse().unwrap_or_default();
+        let chosen = page.picture_sets(|sets| sets.coverages.get(i).copied());
+        if let Some(coverage) = chosen.flatten() {
+            page.change(&mut |state| state.coverage = coverage);
         }
     };
     let found = move || {
-        let (family, i) = (page.family(), page.i_coverage.get());
+        let (family, i) = (page.family(), page.i_coverage());
         let text = page.picture_sets(|sets| coverage_text(sets, family, i));
         let line = |line: String| view! { <p class="aside">{line}</p> };
         text.map(|text| text.into_iter().map(line).collect_view())
@@ -158,7 +162,7 @@ fn Coverage() -> impl IntoView {
             "The right one is lit for "<b data-field="coverage">{percent}</b>" of captions"
             <input
                 type="range" min="0" max=most step="1" aria-valuetext=percent
-                prop:value=move || page.i_coverage.get().to_string() on:input=choose
+                prop:value=move || page.i_coverage().to_string() on:input=choose
             />
         </label>
         <details><summary>"Is that so?"</summary>{found}</details>
