@@ -4,6 +4,7 @@ pub(super) mod caption_row;
 pub(super) mod chosen_caption;
 pub(super) mod chosen_picture;
 pub(super) mod controls;
+pub(super) mod each;
 pub(super) mod export;
 pub(super) mod gallery_strip;
 pub(super) mod line_field;
