@@ -55,7 +55,7 @@ pub use supervisor::{
     ModelSource, PagePicture, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
 };
 pub use text::{
-    beside_text, best_text, caption_note, dispute_text, family_name, formula, formula_with_numbers,
+    beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula, formula_with_numbers,
     likelier_text, measure_text, ordinal, rank_text, share_text, spoken, tokens_note,
 };
 pub use transfer_rate::TransferRate;

@@ -6,9 +6,9 @@ use crate::explorer::{ExplorerState, Measure, SecondNumber, family_name};
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
 
-const MEASURES: [(Measure, &str); 2] = [
+pub(crate) const MEASURES: [(Measure, &str); 2] = [
     (Measure::Likelihood, "likelihood"),
-    (Measure::Cosine, "encoder’s cosine"),
+    (Measure::Cosine, "this model’s cosine"),
 ];
 const BESIDE: [(SecondNumber, &str); 5] = [
     (SecondNumber::None, "nothing"),

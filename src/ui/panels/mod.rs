@@ -15,6 +15,7 @@ pub(super) mod notices;
 mod pair_cell;
 pub(super) mod picture_headers;
 pub(super) mod prose;
+pub(super) mod ranks;
 pub(super) mod save;
 pub(super) mod select;
 pub(super) mod touched_pair;
