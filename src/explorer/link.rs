@@ -212,6 +212,11 @@ const FIELDS: &[Field] = &[
         |state| above_zero(state.lesson),
         |draft, value| draft.state.lesson = value.parse().unwrap_or_default(),
     ),
+    (
+        "game",
+        |state| list(state.game),
+        |draft, value| draft.state.game = value.parse().ok(),
+    ),
     choice!("big", is_big, &[("0", false), ("1", true)]),
     (
         "cover",
@@ -364,6 +369,7 @@ mod tests {
             ),
             tour_step in prop::option::of(0..20_usize),
             lesson in 0..5_usize,
+            game in prop::option::of(0..100_u32),
             coverage in 0.0..=1.0_f64,
         ) {
             let pictures: Vec<_> = pictures.iter().map(String::as_str).filter(|id| !id.starts_with(OWN)).collect();
@@ -389,6 +395,7 @@ mod tests {
                 state.locks.set(control, access);
             }
             (state.tour_step, state.lesson, state.coverage) = (tour_step, lesson, coverage);
+            state.game = game;
             let link = encode(&state);
             prop_assert!(link.is_ascii(), "a link is plain text: {link}");
             prop_assert_eq!(decode(&link), Some((state.clone(), 0)), "through {}", link);

@@ -3,8 +3,10 @@
 //! Knows nothing of the browser or of drawing, and of engines only what they say, so that all of it is tested natively.
 
 mod captions;
+mod class_code;
 mod export;
 mod extent;
+mod guessing_game;
 mod halo;
 mod history;
 mod latest_queue;
@@ -26,8 +28,10 @@ mod wall;
 mod world;
 
 pub use captions::{CaptionList, Direction, KeyedCaption};
+pub use class_code::{LessonScore, class_lines};
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
+pub use guessing_game::{Game, GameAnswer, N_ROUNDS, game_rounds};
 pub use halo::{HaloMark, HaloShape, halo_text};
 pub use history::History;
 pub use latest_queue::{LatestQueue, Out, Priority};
@@ -55,8 +59,9 @@ pub use supervisor::{
     ModelSource, PagePicture, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
 };
 pub use text::{
-    beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula, formula_with_numbers,
-    likelier_text, measure_text, ordinal, rank_text, share_text, spoken, tokens_note,
+    beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula,
+    formula_with_numbers, likelier_text, measure_text, ordinal, rank_text, share_text, spoken,
+    tokens_note,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;

@@ -63,6 +63,8 @@ pub struct ExplorerState {
     pub tour_step: Option<usize>,
     /// The lesson that is open, from 0.
     pub lesson: usize,
+    /// Number of the guessing game, while one is played.
+    pub game: Option<u32>,
     /// Whether type is as large as a projector needs.
     pub is_big: bool,
     /// Share of captions whose right photograph the wall shall light.
@@ -132,6 +134,7 @@ impl ExplorerState {
             locks: Locks::default(),
             tour_step: None,
             lesson: 0,
+            game: None,
             is_big: false,
             coverage: FIRST_COVERAGE,
         };
