@@ -19,6 +19,7 @@ mod number;
 mod photographs;
 mod readings;
 mod requests;
+mod share_card;
 mod state;
 mod supervisor;
 mod text;
@@ -32,7 +33,7 @@ pub use class_code::{LessonScore, class_lines};
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
 pub use guessing_game::{Game, GameAnswer, N_ROUNDS, game_rounds};
-pub use halo::{HaloMark, HaloShape, halo_text};
+pub use halo::{HaloMark, HaloShape, halo_density, halo_text};
 pub use history::History;
 pub use latest_queue::{LatestQueue, Out, Priority};
 pub use legibility::{Legibility, pieces};
@@ -53,6 +54,7 @@ pub use readings::matrix::Readings;
 pub use readings::pair_view::PairView;
 pub use readings::request::ReadingRequest;
 pub use readings::snapshot::Snapshot;
+pub use share_card::{CARD_SIZE, ShareCard};
 pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, ModelChoice, OWN};
 pub use supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,

@@ -1,7 +1,8 @@
 //! The answer to the page's question: which pictures of the wall a caption lights.
 
 mod built_page {
-    use kappascope::explorer::{fitting_scenes, share_of_pictures, wall_scenes};
+    use kappascope::explorer::{CARD_SIZE, fitting_scenes, share_of_pictures, wall_scenes};
+    use serde_json::json;
 
     use crate::harness::{ANSWERING, Browser, Server, escaped, open_ready, wait_until_it_says};
 
@@ -92,5 +93,27 @@ mod built_page {
         browser.click("h1");
         let said = browser.run(says, &[]);
         assert_eq!(said, "“something red” could mean", "the row chosen now");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_card_of_the_caption_is_saved_as_a_picture_of_the_size_that_sites_show() {
+        for (captions, rest) in [
+            (["a red star"], "&g=lone-red-star"),
+            (["a dog on a couch"], "&m=photos&g=dog-on-couch"),
+        ] {
+            let (_server, browser) = open_with(&captions, rest);
+            wait_until_it_says(&browser, "about 1 in");
+            let keep = "window.saved = []; HTMLAnchorElement.prototype.click = function () { saved.push([this.download, this.href]) }";
+            browser.run(keep, &[]);
+            browser.click("[data-act=card]");
+            let is_saved = "return saved.length === 1 && saved[0][0] === 'kappascope-card.png'";
+            browser.wait_for("the card", ANSWERING, is_saved, &[]);
+            let size = browser.run_async(
+                "const done = arguments[arguments.length - 1], image = new Image();
+                 image.onload = () => done([image.naturalWidth, image.naturalHeight]); image.onerror = () => done([]); image.src = saved[0][1]",
+            );
+            assert_eq!(size, json!(CARD_SIZE), "{captions:?}");
+        }
     }
 }

@@ -8,6 +8,20 @@ use crate::explorer::{
 use crate::protocol::PictureSets;
 use crate::ui::page::state::PageState;
 
+/// Side of a picture on the wall in pixels.
+pub(crate) const SIDE: u32 = 56;
+/// Photographs in a row of the file that holds them all, and rows of it.
+pub(crate) const COLUMNS: usize = 20;
+pub(crate) const ROWS: usize = 12;
+
+/// The pictures of a world of which a share is told.
+pub(crate) fn pictures_name(world: Option<World>) -> &'static str {
+    match world {
+        Some(World::Scenes) => "of all drawings",
+        _ => "of these photographs",
+    }
+}
+
 impl PageState {
     /// The world whose wall stands on the page; none where the model at work was not made for one.
     pub(crate) fn wall_world(self) -> Option<World> {

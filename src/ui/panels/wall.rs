@@ -8,12 +8,8 @@ use crate::explorer::{KeyedCaption, LitPictures, World, coverage_text, share_of_
 use crate::scenes::{Scene, render};
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
-
-/// Side of a scene on the wall in pixels.
-const SIDE: u32 = 56;
-/// Photographs in a row of the file that holds them all, and rows of it.
-const COLUMNS: usize = 20;
-const ROWS: usize = 12;
+use crate::ui::page::wall::{COLUMNS, ROWS, SIDE, pictures_name};
+use crate::ui::panels::share_card;
 
 const TRUTH: &str = "Counted from the words, over all drawings that this world can make; the model has no part in it.";
 
@@ -40,6 +36,16 @@ pub(crate) fn Wall() -> impl IntoView {
                 .map(|lit| format!("{} of {} pictures are lit", n_lit(lit), lit.lit.len()))
         })
     };
+    let save = move |_| {
+        if let (Some(key), Some(text), Some(world), Some(lit)) = (
+            key.get_untracked(),
+            text.get_untracked(),
+            world.get_untracked(),
+            lit.get_untracked(),
+        ) {
+            share_card::save(page, (key, text), world, &lit);
+        }
+    };
     view! {
         <section class="wall-panel" aria-label="Pictures that these words could mean" hidden=move || world.get().is_none()>
             <div class="wall-answer">
@@ -47,19 +53,14 @@ pub(crate) fn Wall() -> impl IntoView {
                 <p class="fits"><b data-field="fits">{answer}</b>" "{what}</p>
                 <Show when=move || world.get() == Some(World::Photographs)><Coverage/></Show>
                 <p class="aside" hidden=move || world.get() != Some(World::Scenes)>{TRUTH}</p>
+                <button type="button" class="quiet" data-act="card" disabled=move || lit.with(Option::is_none) on:click=save>
+                    "Save as a card"
+                </button>
             </div>
             <div class="wall" class:unknown=move || lit.with(Option::is_none) role="img" aria-label=spoken>
                 {move || world.get().map(|world| tiles(page, world, lit))}
             </div>
         </section>
-    }
-}
-
-/// The pictures of a world of which a share is told.
-fn pictures_name(world: Option<World>) -> &'static str {
-    match world {
-        Some(World::Scenes) => "of all drawings",
-        _ => "of these photographs",
     }
 }
 
