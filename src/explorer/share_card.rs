@@ -88,18 +88,20 @@ impl ShareCard {
             return;
         };
         let shape = HaloShape::at(percentile, HALO.1);
-        *svg += r#"<defs><radialGradient id="light">"#;
-        for i in 0..=12 {
-            let at = f64::from(i) / 12.0;
-            let density = halo_density(at);
+        for (name, colour) in [("mist", mist), ("glow", core)] {
             // Writing to a string cannot fail.
-            write!(
-                svg,
-                r#"<stop offset="{at:.3}" stop-color="{mist}" stop-opacity="{density:.4}"/>"#
-            )
-            .ok();
+            write!(svg, r#"<radialGradient id="{name}">"#).ok();
+            for i in 0..=12 {
+                let at = f64::from(i) / 12.0;
+                let density = halo_density(at);
+                write!(
+                    svg,
+                    r#"<stop offset="{at:.3}" stop-color="{colour}" stop-opacity="{density:.4}"/>"#
+                )
+                .ok();
+            }
+            *svg += "</radialGradient>";
         }
-        *svg += "</radialGradient></defs>";
         let mut ellipse = |size: [f64; 2], fill: &str, strength: f64| {
             let [rx, ry] = size.map(|part| part * HALO.0);
             write!(
@@ -108,8 +110,8 @@ impl ShareCard {
             )
             .ok();
         };
-        ellipse(shape.mist, "url(#light)", shape.mist_strength);
-        ellipse([shape.glow; 2], "url(#light)", shape.glow_strength);
+        ellipse(shape.mist, "url(#mist)", shape.mist_strength);
+        ellipse([shape.glow; 2], "url(#glow)", shape.glow_strength);
         ellipse([shape.core; 2], core, shape.core_strength);
     }
 

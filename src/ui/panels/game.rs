@@ -73,13 +73,13 @@ fn drawn(page: PageState, game: RwSignal<Option<Game>>, now: &Game) -> AnyView {
             <p class="aside" data-field="game">{now.text()}</p>
             <div class="duel">{captions.collect_view()}</div>
             <p class="finding">{verdict}</p>
-            {link}
             <p class="view-controls">
                 {next}
                 <button type="button" class="quiet" on:click=move |_| page.change(&mut |state| state.game = None)>
                     "End the game"
                 </button>
             </p>
+            {link}
         </section>
     }
     .into_any()

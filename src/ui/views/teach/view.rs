@@ -90,7 +90,7 @@ fn Notes() -> impl IntoView {
         let note = |note: String| view! { <li>{note}</li> };
         Some(view! {
             <p class="finding">{lesson.about.clone()}" About "{lesson.minutes}" minutes."</p>
-            <p>{lesson.plan()}</p>
+            <p class="aside">{lesson.plan()}</p>
             <ul class="notes">{lesson.notes.into_iter().map(note).collect_view()}</ul>
         })
     }
