@@ -38,6 +38,11 @@ impl HaloShape {
     }
 }
 
+/// Density of a halo's light at a share of its radius: a Gaussian, cut where it is no longer seen.
+pub fn halo_density(at: f64) -> f64 {
+    ((-4.5 * at * at).exp() - (-4.5_f64).exp() * at).max(0.0)
+}
+
 /// What the halo of a caption shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum HaloMark {

@@ -212,7 +212,17 @@ const FIELDS: &[Field] = &[
         |state| above_zero(state.lesson),
         |draft, value| draft.state.lesson = value.parse().unwrap_or_default(),
     ),
+    (
+        "game",
+        |state| list(state.game),
+        |draft, value| draft.state.game = value.parse().ok(),
+    ),
     choice!("big", is_big, &[("0", false), ("1", true)]),
+    (
+        "cover",
+        |state| list((state.coverage != usual(state).coverage).then_some(state.coverage)),
+        |draft, value| replace(&mut draft.state.coverage, within(value, 0.0, 1.0)),
+    ),
 ];
 
 /// The fragment that restores this state, without `#`.
@@ -359,6 +369,8 @@ mod tests {
             ),
             tour_step in prop::option::of(0..20_usize),
             lesson in 0..5_usize,
+            game in prop::option::of(0..100_u32),
+            coverage in 0.0..=1.0_f64,
         ) {
             let pictures: Vec<_> = pictures.iter().map(String::as_str).filter(|id| !id.starts_with(OWN)).collect();
             let mut state = ExplorerState::new(model, captions.iter().map(String::as_str), pictures.iter().copied());
@@ -382,7 +394,8 @@ mod tests {
             for (control, access) in locked {
                 state.locks.set(control, access);
             }
-            (state.tour_step, state.lesson) = (tour_step, lesson);
+            (state.tour_step, state.lesson, state.coverage) = (tour_step, lesson, coverage);
+            state.game = game;
             let link = encode(&state);
             prop_assert!(link.is_ascii(), "a link is plain text: {link}");
             prop_assert_eq!(decode(&link), Some((state.clone(), 0)), "through {}", link);

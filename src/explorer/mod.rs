@@ -3,8 +3,10 @@
 //! Knows nothing of the browser or of drawing, and of engines only what they say, so that all of it is tested natively.
 
 mod captions;
+mod class_code;
 mod export;
 mod extent;
+mod guessing_game;
 mod halo;
 mod history;
 mod latest_queue;
@@ -12,10 +14,12 @@ mod legibility;
 mod link;
 mod locks;
 mod measure;
+mod minimal_pairs;
 mod number;
 mod photographs;
 mod readings;
 mod requests;
+mod share_card;
 mod state;
 mod supervisor;
 mod text;
@@ -25,15 +29,18 @@ mod wall;
 mod world;
 
 pub use captions::{CaptionList, Direction, KeyedCaption};
+pub use class_code::{LessonScore, class_lines};
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
-pub use halo::{HaloMark, HaloShape, halo_text};
+pub use guessing_game::{Game, GameAnswer, N_ROUNDS, game_rounds};
+pub use halo::{HaloMark, HaloShape, halo_density, halo_text};
 pub use history::History;
 pub use latest_queue::{LatestQueue, Out, Priority};
 pub use legibility::{Legibility, pieces};
 pub use link::{decode, encode, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use measure::{Measure, SecondNumber};
+pub use minimal_pairs::{MAX_CHANGES, OneChange, one_changes};
 pub use number::{file_size, percent, round_number, signed, three_significant, two_decimals};
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use readings::best::{Standing, free_offset};
@@ -47,14 +54,16 @@ pub use readings::matrix::Readings;
 pub use readings::pair_view::PairView;
 pub use readings::request::ReadingRequest;
 pub use readings::snapshot::Snapshot;
+pub use share_card::{CARD_SIZE, ShareCard};
 pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, ModelChoice, OWN};
 pub use supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,
     ModelSource, PagePicture, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
 };
 pub use text::{
-    beside_text, best_text, caption_note, dispute_text, family_name, formula, formula_with_numbers,
-    likelier_text, measure_text, ordinal, rank_text, share_text, spoken, tokens_note,
+    beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula,
+    formula_with_numbers, likelier_text, measure_text, ordinal, rank_text, share_text, spoken,
+    tokens_note,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;
@@ -86,6 +95,6 @@ pub use views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
 pub use views::word_variants::{MAX_WORDS, WordView, is_cut, whole, word_views, worth_text};
 pub use wall::{
     LitPictures, N_WALL_SCENES, coverage_text, fitting_scenes, likely_photographs,
-    share_of_pictures, wall_scenes,
+    nearest_coverage, share_of_pictures, wall_scenes,
 };
 pub use world::World;

@@ -19,6 +19,9 @@ pub const MAX_CAPTIONS: usize = 24;
 /// Pictures on the page at most.
 pub const MAX_PICTURES: usize = 24;
 
+/// Share of captions whose right photograph the wall lights at first: high, and yet a dog leaves most of it dark.
+const FIRST_COVERAGE: f64 = 0.7;
+
 /// Everything on the page that a link restores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplorerState {
@@ -60,8 +63,12 @@ pub struct ExplorerState {
     pub tour_step: Option<usize>,
     /// The lesson that is open, from 0.
     pub lesson: usize,
+    /// Number of the guessing game, while one is played.
+    pub game: Option<u32>,
     /// Whether type is as large as a projector needs.
     pub is_big: bool,
+    /// Share of captions whose right photograph the wall shall light.
+    pub coverage: f64,
 }
 
 /// The model that the visitor wants to answer.
@@ -127,7 +134,9 @@ impl ExplorerState {
             locks: Locks::default(),
             tour_step: None,
             lesson: 0,
+            game: None,
             is_big: false,
+            coverage: FIRST_COVERAGE,
         };
         for picture in pictures {
             state.add_picture(picture);
@@ -148,6 +157,7 @@ impl ExplorerState {
         self.counts_none = other.counts_none;
         self.locks = other.locks;
         self.is_big = other.is_big;
+        self.coverage = other.coverage;
     }
 
     /// Takes over what an earlier state of the page held.

@@ -115,11 +115,19 @@ pub fn dispute_text(n_disputed: usize, n_pictures: usize) -> String {
     }
 }
 
+/// The captions that come first for a picture, by the cosine alone and by likelihood.
+pub fn firsts_text(by_cosine: &str, by_likelihood: &str) -> String {
+    match by_cosine == by_likelihood {
+        true => format!("Both put “{by_cosine}” first."),
+        false => format!("Cosine puts “{by_cosine}” first, likelihood “{by_likelihood}”."),
+    }
+}
+
 /// The measure of the bars, with its unit.
 pub fn measure_text(measure: Measure) -> &'static str {
     match measure {
         Measure::Likelihood => "evidence over a blind guess (nats)",
-        Measure::Cosine => "the encoder’s cosine",
+        Measure::Cosine => "this model’s cosine",
     }
 }
 

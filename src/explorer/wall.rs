@@ -106,6 +106,15 @@ fn grouped(number: f64) -> String {
     text
 }
 
+/// Place among a model's stated coverages of the one that is nearest to a chosen one.
+#[must_use]
+pub fn nearest_coverage(sets: &PictureSets, chosen: f64) -> usize {
+    let away = |stated: f64| (stated - chosen).abs();
+    let all = sets.coverages.iter().enumerate();
+    let nearest = all.min_by(|a, b| away(*a.1).total_cmp(&away(*b.1)));
+    nearest.map_or(0, |(i, _)| i)
+}
+
 /// What was found with the sets, one sentence for each data set.
 #[must_use]
 pub fn coverage_text(sets: &PictureSets, family: Family, i_coverage: usize) -> Vec<String> {
@@ -205,7 +214,7 @@ mod tests {
         let wall = [[1.0, 0.0], [0.7, 0.7], [0.0, 1.0], [-1.0, 0.0]];
         let wall = wall.map(|picture| CompactDirection::of(&picture));
         let lit = |kappa| {
-            let how = (&sets, Family::VonMisesFisher, 0);
+            let how = (&sets, Family::VonMisesFisher, nearest_coverage(&sets, 0.75));
             let lit = likely_photographs(&caption(kappa), how, &wall);
             lit.expect("it can be read").lit
         };

@@ -12,6 +12,7 @@
 mod answers;
 mod engines;
 mod failures;
+mod game;
 mod harness;
 #[path = "../support/http.rs"]
 mod http;

@@ -39,4 +39,30 @@ mod built_page {
         browser.press(":focus", CONTROL_Z);
         browser.wait_for("both pictures", ANSWERING, pictures, &[json!(2)]);
     }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_word_is_swapped_by_one_key_and_swapped_back_by_another() {
+        let (server, browser) = (Server::start(), Browser::with_mouse());
+        let address = "?backend=cpu#v=1&c=a%20small%20red%20star&g=lone-red-star";
+        open_ready(&browser, &server.address(address));
+        browser.click(".row textarea");
+        let offers = "return [...document.querySelectorAll('.changes button:not(:empty)')].map(change => change.innerText).join()
+            === arguments[0]";
+        let first = json!("star → circle,red → blue,− small");
+        browser.wait_for("changes of one word", ANSWERING, offers, &[first]);
+        browser.press(".changes button:nth-child(2)", "\u{E007}");
+        browser.wait_for("blue", ANSWERING, CAPTIONS, &[json!("a small blue star")]);
+        let there = "return document.activeElement.innerText === 'blue → red'";
+        browser.wait_for("the way back under the focus", ANSWERING, there, &[]);
+        browser.press(":focus", "\u{E007}");
+        browser.wait_for("red", ANSWERING, CAPTIONS, &[json!("a small red star")]);
+        browser.press(":focus", CONTROL_Z);
+        browser.wait_for(
+            "blue again",
+            ANSWERING,
+            CAPTIONS,
+            &[json!("a small blue star")],
+        );
+    }
 }

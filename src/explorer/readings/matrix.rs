@@ -78,7 +78,10 @@ impl Readings {
             Measure::Cosine => 0.0,
         };
         fill_standings(&mut read, measured, margin, |pair, standing| {
-            pair.standing = standing;
+            // What speaks against a picture is the best of nothing.
+            if state.measure == Measure::Cosine || pair.is_near_zero || pair.nats > UNIFORM_NATS {
+                pair.standing = standing;
+            }
         });
         fill_ranks(&mut read, offset);
         let none_nats = state.counts_none.then_some(UNIFORM_NATS);
@@ -135,6 +138,29 @@ impl Readings {
     /// The share of "none of these" for a picture, where it takes part.
     pub fn none_share(&self, image: &str) -> Option<f64> {
         self.none_shares.get(image).copied()
+    }
+
+    /// How many captions stand before this one for a picture, by a measure; captions as good as tied stand as by cosine.
+    ///
+    /// `None` for a caption that the model cannot read.
+    pub fn place(&self, key: u64, image: &str, measure: Measure) -> Option<usize> {
+        let rank = |(key, row): (&u64, &HashMap<String, PairView>)| {
+            let pair = row.get(image).filter(|pair| pair.cosine_rank > 0)?;
+            let rank = match measure {
+                Measure::Likelihood => pair.likelihood_rank,
+                Measure::Cosine => pair.cosine_rank,
+            };
+            Some((rank, pair.cosine_rank, *key))
+        };
+        let own = rank((&key, self.pairs.get(&key)?))?;
+        let others = self.pairs.iter().filter_map(rank);
+        Some(others.filter(|other| *other < own).count())
+    }
+
+    /// The caption that stands before all others for a picture, by a measure.
+    pub fn first_caption(&self, image: &str, measure: Measure) -> Option<u64> {
+        let mut keys = self.pairs.keys().copied();
+        keys.find(|key| self.place(*key, image, measure) == Some(0))
     }
 
     /// Pictures whose best caption by cosine is not their best by likelihood, and pictures in all.
@@ -260,6 +286,46 @@ mod tests {
         assert_eq!(marks(1, "y"), (true, true), "best for the second caption");
         assert_eq!(readings.best_picture(2), Some("y"), "by name too");
         assert_eq!(readings.best_caption("x"), Some(1), "and by key");
+    }
+
+    #[test]
+    fn captions_change_places_with_the_measure_and_unread_ones_have_none() {
+        let mut snapshot = snapshot(&[1, 2]);
+        let places = |snapshot: &Snapshot, measure| {
+            let readings = Readings::new(snapshot, &page());
+            [1, 2].map(|key| readings.place(key, "x", measure))
+        };
+        let in_order = [Some(0), Some(1)];
+        for (cosines, expected) in [([0.9, 0.1], in_order), ([0.1, 0.9], [Some(1), Some(0)])] {
+            (
+                snapshot.answer.pairs[0].cosine,
+                snapshot.answer.pairs[2].cosine,
+            ) = (cosines[0], cosines[1]);
+            let found = places(&snapshot, Measure::Cosine);
+            assert_eq!(found, expected, "for the cosines {cosines:?}");
+            let found = places(&snapshot, Measure::Likelihood);
+            assert_eq!(found, in_order, "whatever the cosines are");
+        }
+        snapshot.answer.captions[1].unknown_words = vec!["b".into()];
+        let found = places(&snapshot, Measure::Cosine);
+        assert_eq!(found, [Some(0), None], "the other cannot be read");
+    }
+
+    #[test]
+    fn a_pair_that_is_less_likely_than_a_blind_guess_is_the_best_of_nothing() {
+        let mut snapshot = snapshot(&[1, 2]);
+        for pair in &mut snapshot.answer.pairs {
+            pair.mean_direction_cosine.vmf = -pair.mean_direction_cosine.vmf.abs();
+        }
+        let mut state = page();
+        let best = |state: &ExplorerState| {
+            let readings = Readings::new(&snapshot, state);
+            let pair = readings.pair(1, "x").expect("it was answered");
+            (pair.nats < -1.0, pair.standing.is_best_picture)
+        };
+        assert_eq!(best(&state), (true, false), "all speak against it");
+        state.measure = Measure::Cosine;
+        assert_eq!(best(&state), (true, true), "cosines have no zero");
     }
 
     #[test]

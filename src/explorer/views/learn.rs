@@ -175,6 +175,28 @@ fn contest(own: usize, model: usize, n: usize) -> String {
 }
 
 impl Lesson {
+    /// How its minutes are best spent: a fifth to begin, two to answer, one to look and one to talk.
+    #[must_use]
+    pub fn plan(&self) -> String {
+        let fifth = self.minutes.div_ceil(5);
+        format!(
+            "A plan: {fifth} minutes to say what “vague” means, {} to answer on paper, {fifth} to see what the model \
+             says, {} to talk about the open questions.",
+            2 * fifth,
+            self.minutes.saturating_sub(4 * fifth).max(1)
+        )
+    }
+
+    /// Neighbours in the orders that it asks for.
+    #[must_use]
+    pub fn n_pairs(&self) -> usize {
+        let n_captions = self
+            .questions
+            .iter()
+            .map(|question| question.captions.len());
+        n_captions.sum::<usize>() - self.questions.len()
+    }
+
     /// Captions of its questions.
     pub fn captions(&self) -> impl Iterator<Item = String> {
         let questions = self.questions.iter();
@@ -201,7 +223,7 @@ pub fn answer_text(answer: &[(String, f64)]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::explorer) mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
@@ -213,7 +235,7 @@ mod tests {
     use crate::protocol::CaptionReading;
 
     /// The lessons of each world.
-    fn shipped() -> [(World, Lessons); 2] {
+    pub(in crate::explorer) fn shipped() -> [(World, Lessons); 2] {
         let read = |text| serde_json::from_str(text).expect("the file is ours");
         let scenes = include_str!("../../../public/lessons.json");
         let photographs = include_str!("../../../public/lessons-photos.json");
@@ -272,6 +294,17 @@ mod tests {
         let verdict = question.verdict(&guess, &cache_with(&answer), Family::VonMisesFisher);
         let expected = "Right. The model errs: it cannot read “a puppy”.";
         assert_eq!(verdict.as_deref(), Some(expected), "its κ is the lower one");
+    }
+
+    #[test]
+    fn a_plan_takes_the_minutes_of_its_lesson() {
+        for lesson in shipped().into_iter().flat_map(|(_, of)| of.lessons) {
+            let plan = lesson.plan();
+            let numbers = plan
+                .split_whitespace()
+                .filter_map(|word| word.parse::<u32>().ok());
+            assert_eq!(numbers.sum::<u32>(), lesson.minutes, "{plan}");
+        }
     }
 
     #[test]

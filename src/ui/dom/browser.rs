@@ -81,12 +81,33 @@ pub(crate) fn focus(element: &HtmlElement) {
     element.focus_with_options(&options).ok();
 }
 
+/// Gives the first element that a selector names the focus, once the page has been drawn anew.
+pub(crate) fn focus_soon(selector: &'static str) {
+    spawn_local(async move {
+        // An effect may change what another one draws.
+        tick().await;
+        tick().await;
+        let found = document().and_then(|document| document.query_selector(selector).ok()?);
+        if let Some(element) = found.and_then(|found| found.dyn_into().ok()) {
+            focus(&element);
+        }
+    });
+}
+
 /// Gives the first control in an element the focus.
 pub(crate) fn focus_first(within: &Element) {
     let control = within.query_selector("button, input, a").ok().flatten();
     if let Some(control) = control.and_then(|control| control.dyn_into().ok()) {
         focus(&control);
     }
+}
+
+/// The value of a token of the style sheets, such as `--ink`.
+pub(crate) fn token(name: &str) -> String {
+    let root = document().and_then(|document| document.document_element());
+    let styles = root.and_then(|root| window()?.get_computed_style(&root).ok()?);
+    let value = styles.and_then(|styles| styles.get_property_value(name).ok());
+    value.unwrap_or_default()
 }
 
 /// Scrolls the page as far as it takes to see an element and its surroundings.

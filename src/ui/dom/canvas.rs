@@ -28,6 +28,28 @@ pub(crate) async fn through_jpeg(pixels: &[u8], side: u32, quality: f64) -> Opti
     read(&url, side).await.ok()
 }
 
+/// `side` × `side` pixels of three bytes each as an address that holds them; `None` where the browser cannot write one.
+pub(crate) fn as_jpeg(pixels: &[u8], side: u32) -> Option<String> {
+    jpeg(pixels, side, 0.92).ok()
+}
+
+/// The tiles of a picture of so many columns and rows, row by row, each as an address that holds `side` × `side` pixels.
+pub(crate) async fn tiles(
+    url: &str,
+    [columns, rows]: [usize; 2],
+    side: u32,
+) -> Option<Vec<String>> {
+    let sheet = decoded(url).await.ok()?;
+    let width = f64::from(sheet.natural_width()) / columns as f64;
+    let height = f64::from(sheet.natural_height()) / rows as f64;
+    let tile = |i: usize| {
+        let corner = [(i % columns) as f64 * width, (i / columns) as f64 * height];
+        let tile = part_of(&sheet, [corner, [width, height]], [side; 2]).ok()?;
+        tile.to_data_url_with_type("image/jpeg").ok()
+    };
+    (0..columns * rows).map(tile).collect()
+}
+
 /// A picture or a canvas of the page as an address that holds its pixels; `None` where the browser does not give them.
 pub(crate) fn data_address(element: &Element) -> Option<String> {
     if let Some(canvas) = element.dyn_ref::<HtmlCanvasElement>() {

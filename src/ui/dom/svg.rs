@@ -50,7 +50,7 @@ const FIELD: [&str; 9] = [
 ];
 /// What serves to change the page and is no part of its picture.
 const CHROME: &str = "button:not(.frame, .small-frame, .words), details:not([open]), summary, .controls, .choices, \
-    .view-controls, .captions, .prose, .gallery, .export, .twin, .add, .tools, .new-caption, .check, .rung-tools";
+    .view-controls, .captions, .prose, .gallery, .export, .twin, .add, .tools, .changes, .new-caption, .check, .rung-tools";
 /// Width of a letter of the title and the notes, as a share of its size.
 const WIDTH_OF_A_LETTER: f64 = 0.55;
 /// Pixels around the view.

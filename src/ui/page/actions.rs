@@ -63,6 +63,12 @@ impl PageState {
         self.state.update(|state| state.captions.edit(key, text));
     }
 
+    /// Puts other words in a caption's place, as one step.
+    pub(crate) fn replace_caption(self, key: u64, text: String) {
+        self.keep_step(None);
+        self.state.update(|state| state.captions.edit(key, text));
+    }
+
     /// Removes a caption; the cursor goes to the one that takes its place.
     pub(crate) fn remove_caption(self, key: u64) {
         self.keep_step(None);
@@ -145,6 +151,7 @@ impl PageState {
 
     /// Chooses the pair whose numbers are spelled out.
     pub(crate) fn touch(self, key: u64, image: &str) {
+        self.edited.set(Some(key));
         self.change(&mut |state| {
             state.caption = Some(key);
             state.picture = Some(image.to_owned());

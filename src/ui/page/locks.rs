@@ -14,7 +14,7 @@ const USES: [&str; 5] = ["keydown", "beforeinput", "input", "change", "click"];
 /// The styles of what is locked: text that says what is chosen, in place of fields and buttons.
 const LOCKED: &str = "PARTS { pointer-events: none !important }
 PARTS:is(textarea, input, select), PARTS :is(textarea, input, select) { appearance: none; border-color: transparent !important; box-shadow: none !important; background: none !important }
-PARTS:is(button, label, .tools, .new-caption, .gallery, .rung-tools), PARTS :is(a, button, .choice:not(:has(:checked))):not([aria-current], [aria-pressed=true]) { display: none !important }
+PARTS:is(button, label, .tools, .changes, .new-caption, .gallery, .rung-tools), PARTS :is(a, button, .choice:not(:has(:checked))):not([aria-current], [aria-pressed=true]) { display: none !important }
 PARTS .view-group:not(:has([aria-current])) { display: none !important }
 PARTS .choice span { border-color: transparent !important }
 ";
@@ -24,15 +24,15 @@ const DROP_EVENTS: [&str; 2] = ["drop", "paste"];
 /// The selector of a control's parts on the page.
 fn parts(control: PageControl) -> &'static str {
     match control {
-        PageControl::Views => "nav.views",
+        PageControl::Views => "nav.views, .to-game",
         PageControl::Models => {
             "[data-act=models], #models, .worlds, .way-back, [data-act=other-lessons]"
         }
-        PageControl::Captions => ".row textarea, .tools, .new-caption",
+        PageControl::Captions => ".row textarea, .tools, .changes, .new-caption",
         PageControl::Pictures => ".add-picture, .gallery, .picture .remove",
         PageControl::Order => ".sort, .sort-by, .sort-row",
         PageControl::Distribution => "fieldset.distribution",
-        PageControl::Bars => ".controls fieldset:not(.distribution)",
+        PageControl::Bars => ".controls fieldset:not(.distribution), .ranks fieldset",
         PageControl::Ladder => ".rungs textarea, .rung-tools, [data-view=ladder] .view-controls",
         PageControl::Studio => ".stage, .studio-tools, .others",
         PageControl::Dimension => ".slider:has(#dimension)",
@@ -40,19 +40,19 @@ fn parts(control: PageControl) -> &'static str {
         PageControl::Corruption => ".corruption fieldset",
         PageControl::Numbers => {
             // Sorting, the files and the command tell the order or the numbers, too.
-            ".numbers, .wall-panel, .number, [data-value], .finding, .halo, .bar, .track, .axis, .pair, .marginal, .ball, \
-                .spreads, .dispute, .step, .place, .details, .shares, .measured, .formula, .twin, .answer, .feet, \
+            ".numbers, .wall-panel, .zero-note, .number, [data-value], .finding, .halo, .bar, .track, .axis, .pair, .marginal, .ball, \
+                .spreads, .ranks, .step, .place, .details, .shares, .measured, .formula, .twin, .answer, .feet, \
                 .ball-beside figcaption, .sort, .sort-by, .sort-row, .export"
         }
         PageControl::Prose => ".prose",
-        PageControl::Export => ".export, .save",
+        PageControl::Export => ".export, .save, [data-act=card]",
     }
 }
 
 /// The selector of what disappears when a control is hidden: words and rungs stay, the means to change them go.
 fn hidden_parts(control: PageControl) -> &'static str {
     match control {
-        PageControl::Captions => ".tools, .new-caption",
+        PageControl::Captions => ".tools, .changes, .new-caption",
         PageControl::Ladder => ".rung-tools, [data-view=ladder] .view-controls",
         PageControl::Studio => ".studio-tools, .others",
         control => parts(control),

@@ -9,7 +9,7 @@ pub(super) mod gallery;
 mod lesson_texts;
 pub(super) mod lessons;
 pub(super) mod locks;
-mod notices;
+pub(super) mod notices;
 pub(super) mod pictures;
 pub(super) mod state;
 pub(super) mod tour;

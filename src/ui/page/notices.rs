@@ -13,7 +13,7 @@ pub(crate) struct Notices {
 }
 
 /// One message to the visitor.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Notice {
     /// Never used twice on one page.
     pub(crate) key: u64,

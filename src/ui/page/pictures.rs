@@ -102,9 +102,6 @@ pub(crate) struct CorruptedPictures {
     pub(crate) pictures: Vec<Arc<Vec<u8>>>,
 }
 
-/// Place of the coverage that a visitor starts with, 80 %, among those of the model.
-pub(crate) const FIRST_COVERAGE: usize = 3;
-
 /// The pictures of both worlds' walls.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WallPictures {

@@ -18,8 +18,7 @@ use crate::ui::page::lesson_texts;
 use crate::ui::page::lesson_texts::LessonTexts;
 use crate::ui::page::notices::Notices;
 use crate::ui::page::pictures::{
-    CorruptedPictures, FIRST_COVERAGE, GalleryPicture, PictureFile, WallPictures, read_pictures,
-    written_captions,
+    CorruptedPictures, GalleryPicture, PictureFile, WallPictures, read_pictures, written_captions,
 };
 
 /// Everything the page's parts share; copied freely, since it holds only handles.
@@ -35,8 +34,6 @@ pub(crate) struct PageState {
     pub(crate) cosines: Memo<Cosines>,
     /// The pictures of the wall.
     pub(crate) wall: RwSignal<WallPictures>,
-    /// Place of the stated coverage of the sets that the wall shows among those that the model has.
-    pub(crate) i_coverage: RwSignal<usize>,
     pub(crate) files: RwSignal<BTreeMap<String, PictureFile>>,
     pub(crate) gallery: RwSignal<Vec<GalleryPicture>>,
     /// The world that the gallery is of.
@@ -57,7 +54,7 @@ pub(crate) struct PageState {
     pub(crate) spoken: RwSignal<String>,
     /// The caption that takes the cursor.
     pub(crate) cursor: Cursor,
-    /// The caption edited last.
+    /// The caption edited or chosen last.
     pub(crate) edited: RwSignal<Option<u64>>,
     /// The row and the column under the pointer.
     pub(crate) pointed: RwSignal<Pointed>,
@@ -137,7 +134,6 @@ impl PageState {
             compared,
             cosines: read_with(state, compared, Cosines::new),
             wall: RwSignal::new(WallPictures::new()),
-            i_coverage: RwSignal::new(FIRST_COVERAGE),
             files,
             gallery,
             gallery_world: StoredValue::new(World::Scenes),

@@ -3,10 +3,11 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, HaloMark, History, caption_note, halo_text, percent,
-    share_of_pictures, three_significant, tokens_note,
+    CaptionView, Direction, ExplorerState, HaloMark, History, MAX_CHANGES, OneChange, caption_note,
+    halo_text, one_changes, percent, share_of_pictures, three_significant, tokens_note,
 };
 use crate::ui::page::state::PageState;
+use crate::ui::panels::each::each;
 use crate::ui::panels::line_field::LineField;
 use crate::ui::panels::measures::strokes;
 use crate::ui::panels::pair_cell::PairCell;
@@ -31,11 +32,9 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     });
     let note = move || match tokens.get() {
         Some(tokens) => tokens_note(&tokens),
-        None => {
-            let zero = page.readings.with(|readings| readings.zero_note(key));
-            caption_note(&text.get(), view.get().as_ref()) + zero
-        }
+        None => caption_note(&text.get(), view.get().as_ref()),
     };
+    let zero_note = move || page.readings.with(|readings| readings.zero_note(key));
     view! {
         <tr
             role="row" class="row" class:stale=is_stale
@@ -46,10 +45,12 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
                 {plot::halo(mark, plot::Size::Wide)}
                 <div class="typed"><CaptionField key=key text=text/>{strokes(move || view.get(), text.into())}</div>
                 <p class="note">{note}</p>
+                <p class="note zero-note">{zero_note}</p>
+                <Changes key=key text=text/>
                 <CaptionTools key=key text=text/>
             </th>
             <Numbers key=key text=text view=view is_stale=is_stale/>
-            <For each=move || ids.get() key=Clone::clone let:id><PairCell caption=key text=text image=id/></For>
+            {each(move || ids.get(), move |id| view! { <PairCell caption=key text=text image=id/> }.into_any())}
         </tr>
     }
 }
@@ -73,6 +74,31 @@ fn CaptionField(key: u64, text: Memo<String>) -> impl IntoView {
             on:focus=move |_| page.edited.set(Some(key))
         />
     }
+}
+
+/// Changes of one word, beside the caption that was edited or chosen last.
+#[component]
+fn Changes(key: u64, text: Memo<String>) -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let read = move |i: usize, part: fn(OneChange) -> String| {
+        let is_edited = page.edited.get() == Some(key);
+        let changes = is_edited.then(|| text.with(|text| one_changes(text)));
+        changes.into_iter().flatten().nth(i).map(part)
+    };
+    // A button stays while its words change, and so does the focus on it.
+    let button = |i: usize| {
+        let change = move |_| {
+            if let Some(caption) = read(i, |change| change.caption) {
+                page.replace_caption(key, caption);
+            }
+        };
+        view! {
+            <button type="button" aria-label=move || read(i, |change| change.spoken) on:click=change>
+                {move || read(i, |change| change.label)}
+            </button>
+        }
+    };
+    view! { <p class="changes">{(0..MAX_CHANGES).map(button).collect_view()}</p> }
 }
 
 /// The row's buttons; quiet until the row is pointed at or holds the focus.

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::explorer::{CaptionView, ExplorerState, KeyedCaption, caption_note, three_significant};
 use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::page::state::PageState;
+use crate::ui::panels::each::each;
 use crate::ui::panels::measures::strokes;
 use crate::ui::plot;
 
@@ -42,6 +43,7 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
         }
     };
     let captions = move || page.captions_with_words();
+    let choice = move |caption| view! { <CaptionChoice caption=caption chosen=key/> }.into_any();
     view! {
         <div class="chosen-caption">
             <div class="row">
@@ -62,9 +64,7 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
             </div>
             <fieldset class="captions">
                 <legend>"Captions on the page"</legend>
-                <For each=captions key=Clone::clone let:caption>
-                    <CaptionChoice caption=caption chosen=key/>
-                </For>
+                {each(captions, choice)}
             </fieldset>
         </div>
     }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::ui::page::pictures::PictureFile;
 use crate::ui::page::state::PageState;
+use crate::ui::panels::each::each;
 
 /// A strip of the pictures on the page; a click chooses one in every view.
 #[component]
@@ -11,7 +12,7 @@ pub(crate) fn PictureStrip() -> impl IntoView {
     let ids = expect_context::<PageState>().pictures();
     view! {
         <div class="strip" role="group" aria-label="Pictures on the page">
-            <For each=move || ids.get() key=Clone::clone let:id><PictureButton id=id/></For>
+            {each(move || ids.get(), |id| view! { <PictureButton id=id/> }.into_any())}
         </div>
     }
 }

@@ -2,13 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{ExplorerState, Measure, SecondNumber, family_name};
+use crate::explorer::{ExplorerState, Measure, SecondNumber, View, family_name};
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
+use crate::ui::panels::{game, navigation};
 
-const MEASURES: [(Measure, &str); 2] = [
+pub(crate) const MEASURES: [(Measure, &str); 2] = [
     (Measure::Likelihood, "likelihood"),
-    (Measure::Cosine, "encoder’s cosine"),
+    (Measure::Cosine, "this model’s cosine"),
 ];
 const BESIDE: [(SecondNumber, &str); 5] = [
     (SecondNumber::None, "nothing"),
@@ -22,6 +23,10 @@ const BESIDE: [(SecondNumber, &str); 5] = [
 #[component]
 pub(crate) fn Controls() -> impl IntoView {
     let page = expect_context::<PageState>();
+    let play = move |_| {
+        navigation::open(page, View::Learn);
+        game::begin(page);
+    };
     view! {
         <div class="controls">
             <p class="invitation">
@@ -29,6 +34,7 @@ pub(crate) fn Controls() -> impl IntoView {
                     " "<i>"κ"</i>" says how specific a caption is: the higher, the fewer pictures it fits."
                 </span>
             </p>
+            <button type="button" class="quiet to-game" on:click=play>"Or guess: which is vaguer?"</button>
             <details class="readings" open=page.state.with_untracked(is_unusual) hidden=move || page.is_bare.get()>
                 <summary>"More numbers"</summary>
                 <div>

@@ -61,7 +61,7 @@ fn Link(to: View) -> impl IntoView {
 }
 
 /// Opens a view as a new entry of the history; the present one is left as it stands.
-fn open(page: PageState, view: View) {
+pub(crate) fn open(page: PageState, view: View) {
     let (now, then) = page
         .state
         .with_untracked(|state| (encode(state), encode_view(state, view)));

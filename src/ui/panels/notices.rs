@@ -2,23 +2,27 @@
 
 use leptos::prelude::*;
 
+use crate::ui::page::notices::Notice;
 use crate::ui::page::state::PageState;
+use crate::ui::panels::each::each;
 
 /// The messages, over the page's lower edge so that nothing moves when one comes.
 #[component]
 pub(crate) fn Notices() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let dismiss = move |key| page.notices.dismiss(key);
+    let notice = move |Notice { key, text }| {
+        let dismiss = move |_| page.notices.dismiss(key);
+        view! {
+            <p class="notice">
+                <span>{text}</span>
+                <button type="button" aria-label="Dismiss this message" on:click=dismiss>"×"</button>
+            </p>
+        }
+        .into_any()
+    };
     view! {
         <div class="notices" role="alert" aria-label="Messages">
-            <For each=move || page.notices.shown() key=|notice| notice.key let:notice>
-                <p class="notice">
-                    <span>{notice.text}</span>
-                    <button type="button" aria-label="Dismiss this message" on:click=move |_| dismiss(notice.key)>
-                        "×"
-                    </button>
-                </p>
-            </For>
+            {each(move || page.notices.shown(), notice)}
         </div>
     }
 }

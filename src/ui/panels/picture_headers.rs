@@ -9,6 +9,7 @@ use crate::ui::page::file_input;
 use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::alt;
+use crate::ui::panels::each::each;
 use crate::ui::plot;
 
 /// The head of the matrix: what its columns are.
@@ -27,7 +28,7 @@ pub(crate) fn PictureHeaders() -> impl IntoView {
                     "sort by "<i>"κ"</i>
                 </button>
             </th>
-            <For each=move || ids.get() key=Clone::clone let:id><PictureHeader id=id/></For>
+            {each(move || ids.get(), |id| view! { <PictureHeader id=id/> }.into_any())}
             <th role="columnheader" class="picture add"><AddPicture/></th>
         </tr>
     }
@@ -163,16 +164,20 @@ pub(crate) fn Axis() -> impl IntoView {
         let Extent { lowest, is_cut, .. } = extent();
         is_cut.then(|| format!("; dashed bars go on below {}", round_number(lowest)))
     };
+    let scale = move |id: String| {
+        view! {
+            <td role="gridcell" class="pair" class:chosen=move || page.is_chosen(&id)>
+                {plot::axis(extent)}
+                <span class="hidden">{ends}</span>
+            </td>
+        }
+        .into_any()
+    };
     view! {
         <tr role="row" class="feet">
             <th role="rowheader" class="caption"><span class="hidden">"Scale"</span></th>
             <td role="gridcell" class="numbers">{move || measure_text(page.measure())}{cut}</td>
-            <For each=move || ids.get() key=Clone::clone let:id>
-                <td role="gridcell" class="pair" class:chosen=move || page.is_chosen(&id)>
-                    {plot::axis(extent)}
-                    <span class="hidden">{ends}</span>
-                </td>
-            </For>
+            {each(move || ids.get(), scale)}
         </tr>
     }
 }

@@ -7,6 +7,7 @@ use crate::explorer::{
 };
 use crate::ui::page::pictures::{Credit, PictureState};
 use crate::ui::page::state::PageState;
+use crate::ui::panels::each::each;
 use crate::ui::panels::measures::{Number, caption_head};
 use crate::ui::plot;
 
@@ -80,9 +81,7 @@ fn Shares(id: Memo<Option<String>>) -> impl IntoView {
                 <caption class="hidden">"Posterior over the captions for the chosen picture"</caption>
                 <thead class="hidden"><tr><th>"Caption"</th><th>"Share"</th></tr></thead>
                 <tbody>
-                    <For each=captions key=Clone::clone let:caption>
-                        <Share caption=caption id=id/>
-                    </For>
+                    {each(captions, move |caption| view! { <Share caption=caption id=id/> }.into_any())}
                     <Show when=counts_none><NoneShare id=id/></Show>
                 </tbody>
             </table>
@@ -168,7 +167,7 @@ fn Details(id: Memo<Option<String>>) -> impl IntoView {
             <dl>
                 {row("evidence over a blind guess (nats)", "pair-nats", pair.nats)}
                 {row("log-density", "log-density", pair.log_density)}
-                {row("encoder’s cosine", "cosine", pair.cosine)}
+                {row("this model’s cosine", "cosine", pair.cosine)}
                 {row("cosine to the mean direction", "mean-direction-cosine", pair.mean_direction_cosine)}
             </dl>
             <details>

@@ -8,12 +8,8 @@ use crate::explorer::{KeyedCaption, LitPictures, World, coverage_text, share_of_
 use crate::scenes::{Scene, render};
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
-
-/// Side of a scene on the wall in pixels.
-const SIDE: u32 = 56;
-/// Photographs in a row of the file that holds them all, and rows of it.
-const COLUMNS: usize = 20;
-const ROWS: usize = 12;
+use crate::ui::page::wall::{COLUMNS, ROWS, SIDE, pictures_name};
+use crate::ui::panels::share_card;
 
 const TRUTH: &str = "Counted from the words, over all drawings that this world can make; the model has no part in it.";
 
@@ -40,6 +36,16 @@ pub(crate) fn Wall() -> impl IntoView {
                 .map(|lit| format!("{} of {} pictures are lit", n_lit(lit), lit.lit.len()))
         })
     };
+    let save = move |_| {
+        if let (Some(key), Some(text), Some(world), Some(lit)) = (
+            key.get_untracked(),
+            text.get_untracked(),
+            world.get_untracked(),
+            lit.get_untracked(),
+        ) {
+            share_card::save(page, (key, text), world, &lit);
+        }
+    };
     view! {
         <section class="wall-panel" aria-label="Pictures that these words could mean" hidden=move || world.get().is_none()>
             <div class="wall-answer">
@@ -47,6 +53,9 @@ pub(crate) fn Wall() -> impl IntoView {
                 <p class="fits"><b data-field="fits">{answer}</b>" "{what}</p>
                 <Show when=move || world.get() == Some(World::Photographs)><Coverage/></Show>
                 <p class="aside" hidden=move || world.get() != Some(World::Scenes)>{TRUTH}</p>
+                <button type="button" class="quiet" data-act="card" disabled=move || lit.with(Option::is_none) on:click=save>
+                    "Save as a card"
+                </button>
             </div>
             <div class="wall" class:unknown=move || lit.with(Option::is_none) role="img" aria-label=spoken>
                 {move || world.get().map(|world| tiles(page, world, lit))}
@@ -55,23 +64,17 @@ pub(crate) fn Wall() -> impl IntoView {
     }
 }
 
-/// The pictures of a world of which a share is told.
-fn pictures_name(world: Option<World>) -> &'static str {
-    match world {
-        Some(World::Scenes) => "of all drawings",
-        _ => "of these photographs",
-    }
-}
-
-/// The caption under the pointer, else the one edited last, else the chosen one or the last that lights a picture.
+/// The caption under the pointer, else the one edited or chosen last, else the best of the picture or the last that lights
+/// one.
 fn shown_caption(page: PageState) -> Option<u64> {
     let is_there = |key: &u64| {
         page.state
             .with(|state| state.captions.index(*key).is_some())
     };
     let pointed = page.pointed.with(|pointed| pointed.caption);
+    let chosen = || page.state.with(|state| state.caption);
     let known = pointed.or_else(|| page.edited.get()).filter(is_there);
-    known.or_else(|| {
+    known.or_else(chosen).or_else(|| {
         let captions = page.captions_with_words();
         let touched = page.touched.get().map(|(key, _)| key);
         let chosen = captions.iter().find(|caption| Some(caption.key) == touched);
@@ -135,7 +138,7 @@ fn SceneTile(scene: Scene) -> impl IntoView {
 fn Coverage() -> impl IntoView {
     let page = expect_context::<PageState>();
     let stated = move || {
-        let i = page.i_coverage.get();
+        let i = page.i_coverage();
         page.picture_sets(|sets| sets.coverages.get(i).copied())
             .flatten()
             .unwrap_or_default()
@@ -143,12 +146,14 @@ fn Coverage() -> impl IntoView {
     let most = move || page.picture_sets(|sets| sets.coverages.len().saturating_sub(1));
     let percent = move || format!("{:.0} %", 100.0 * stated());
     let choose = move |event: Event| {
-        if let Ok(i) = event_target_value(&event).parse() {
-            page.i_coverage.set(i);
+        let i: usize = event_target_value(&event).parse().unwrap_or_default();
+        let chosen = page.picture_sets(|sets| sets.coverages.get(i).copied());
+        if let Some(coverage) = chosen.flatten() {
+            page.change(&mut |state| state.coverage = coverage);
         }
     };
     let found = move || {
-        let (family, i) = (page.family(), page.i_coverage.get());
+        let (family, i) = (page.family(), page.i_coverage());
         let text = page.picture_sets(|sets| coverage_text(sets, family, i));
         let line = |line: String| view! { <p class="aside">{line}</p> };
         text.map(|text| text.into_iter().map(line).collect_view())
@@ -158,7 +163,7 @@ fn Coverage() -> impl IntoView {
             "The right one is lit for "<b data-field="coverage">{percent}</b>" of captions"
             <input
                 type="range" min="0" max=most step="1" aria-valuetext=percent
-                prop:value=move || page.i_coverage.get().to_string() on:input=choose
+                prop:value=move || page.i_coverage().to_string() on:input=choose
             />
         </label>
         <details><summary>"Is that so?"</summary>{found}</details>

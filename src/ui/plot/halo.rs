@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::explorer::{HaloMark, HaloShape};
+use crate::explorer::{HaloMark, HaloShape, halo_density};
 
 /// Half the mark's width, in units of its half height, for a wide mark; mist lies along the words.
 const WIDE_REACH: f64 = 3.0;
@@ -77,7 +77,7 @@ fn drawn(mark: Arc<dyn Fn() -> Option<HaloMark> + Send + Sync>, size: Size) -> A
     .into_any()
 }
 
-/// The fall-off that all marks share: a Gaussian, cut where it is no longer seen.
+/// The fall-off that all marks share.
 pub(in crate::ui) fn gradients() -> impl IntoView {
     view! {
         <svg class="hidden" aria-hidden="true" width="0" height="0">
@@ -93,8 +93,7 @@ fn fall_off(class: &'static str) -> impl IntoView {
     const N_STOPS: u32 = 12;
     let stop = move |i: u32| {
         let at = f64::from(i) / f64::from(N_STOPS);
-        let density = (-4.5 * at * at).exp() - (-4.5_f64).exp() * at;
-        view! { <stop offset=at.to_string() class=class stop-opacity=format!("{:.4}", density.max(0.0))/> }
+        view! { <stop offset=at.to_string() class=class stop-opacity=format!("{:.4}", halo_density(at))/> }
     };
     (0..=N_STOPS).map(stop).collect_view()
 }

@@ -15,5 +15,5 @@ pub(super) use ball::{Bands, ball};
 pub(super) use bar::bar;
 pub(super) use halo::{Size, certainty, gradients, halo};
 pub(super) use marginal::{Line, Panel, Tick, marginal};
-pub(super) use qr::qr;
+pub(super) use qr::{code, qr};
 pub(super) use track::track;

@@ -2,24 +2,22 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{KeyedCaption, Measure, ModelChoice, Readings, dispute_text};
+use crate::explorer::{KeyedCaption, ModelChoice};
 use crate::ui::model_panel::{NeedsAdapter, PhotographSets};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::caption_row::{CaptionRow, NewCaption};
 use crate::ui::panels::controls::Controls;
+use crate::ui::panels::each::each;
 use crate::ui::panels::export::Export;
 use crate::ui::panels::gallery_strip::GalleryStrip;
 use crate::ui::panels::picture_headers::{Axis, PictureHeaders};
 use crate::ui::panels::prose::Prose;
+use crate::ui::panels::ranks::Ranks;
 use crate::ui::panels::touched_pair::TouchedPair;
 use crate::ui::panels::wall::Wall;
 
 /// More pictures than this scroll beneath the captions.
 const MANY: usize = 7;
-
-/// How the marks in the cells are read while bars show cosines.
-const MOVED: &str = "Bars now show cosines, which know no κ; “3rd → 1st” is a caption that is third for a picture by \
-    cosine and first by likelihood.";
 
 #[component]
 pub(crate) fn Explore() -> impl IntoView {
@@ -30,7 +28,7 @@ pub(crate) fn Explore() -> impl IntoView {
     view! {
         <div hidden=is_bare><Wall/></div>
         <Matrix/>
-        <div hidden=is_bare><Dispute/></div>
+        <div hidden=is_bare><Ranks/></div>
         <div hidden=has_clip><GalleryStrip/></div>
         <div hidden=move || !has_clip()><PhotographSets/></div>
         <div hidden=is_bare><TouchedPair/><Export/></div>
@@ -59,7 +57,7 @@ fn Matrix() -> impl IntoView {
                 <table role="grid" aria-label="How much likelier than a blind guess each caption makes each picture">
                     <thead role="rowgroup"><PictureHeaders/></thead>
                     <tbody role="rowgroup">
-                        <For each=move || keys.get() key=|key| *key let:key><CaptionRow key=key/></For>
+                        {each(move || keys.get(), |key| view! { <CaptionRow key=key/> }.into_any())}
                     </tbody>
                     <tfoot role="rowgroup"><Axis/></tfoot>
                 </table>
@@ -67,19 +65,4 @@ fn Matrix() -> impl IntoView {
             <NewCaption/>
         </section>
     }
-}
-
-/// Where κ changes which caption is best, and how to see it.
-#[component]
-fn Dispute() -> impl IntoView {
-    let page = expect_context::<PageState>();
-    let dispute = move || {
-        let (n_disputed, n_pictures) = page.readings.with(Readings::n_disputed);
-        let legend = match page.state.with(|state| state.measure) {
-            Measure::Likelihood => "",
-            Measure::Cosine => MOVED,
-        };
-        format!("{} {legend}", dispute_text(n_disputed, n_pictures))
-    };
-    view! { <p class="aside dispute">{dispute}</p> }
 }

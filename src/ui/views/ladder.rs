@@ -13,6 +13,7 @@ use crate::ui::dom::browser;
 use crate::ui::dom::cursor::Cursor;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
+use crate::ui::panels::each::each;
 use crate::ui::panels::line_field::LineField;
 use crate::ui::panels::measures::{Number, foot, head, strokes};
 use crate::ui::panels::prose::about;
@@ -130,14 +131,13 @@ fn RungTable(rungs: Memo<Vec<RungView>>) -> impl IntoView {
         Memo::new(move |_| rungs.with(|rungs| Extent::of(rungs.iter().filter_map(read))))
     };
     let (kappas, bits) = (extent(kappa), extent(|rung| rung.bits));
+    let rung = move |key| view! { <Rung key=key rungs=rungs kappas=kappas bits=bits/> }.into_any();
     view! {
         <table class="measures cards rungs">
             <caption class="hidden">"The rungs with κ, its change, and the information of the words"</caption>
             {head(COLUMNS)}
             <tbody>
-                <For each=move || keys.get() key=|key| *key let:key>
-                    <Rung key=key rungs=rungs kappas=kappas bits=bits/>
-                </For>
+                {each(move || keys.get(), rung)}
             </tbody>
             {foot(COLUMNS, [kappas, bits])}
         </table>

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, Extent, KappaFailure, Lesson, LessonQuestion, View, World, bits_of,
-    three_significant,
+    CaptionView, Direction, Extent, KappaFailure, Lesson, LessonQuestion, LessonScore, View, World,
+    bits_of, three_significant,
 };
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
 use crate::ui::page::worlds;
 use crate::ui::panels::controls::FamilyChoice;
+use crate::ui::panels::each::each;
+use crate::ui::panels::game::{self, GuessingGame};
 use crate::ui::panels::measures::{Number, caption_head, head};
 use crate::ui::plot;
 
@@ -42,6 +44,7 @@ pub(crate) fn Learn() -> impl IntoView {
             <h2 id="learn-title">"What does "<i>"κ"</i>" say, and what not?"</h2>
             <Invitation/>
             {lessons::blank(page)}
+            <GuessingGame/>
             <FamilyChoice/>
             <LessonChoice/>
             {asked}
@@ -68,7 +71,10 @@ fn Invitation() -> impl IntoView {
         Some(view! {
             <p class="view-controls">
                 <a class="ask" href=format!("#{}", first.link)>"Take the tour"</a>
-                <span class="aside">{n}" steps through the views. Your page comes back at its end."</span>
+                <button type="button" class="ask" data-act="game" on:click=move |_| game::begin(page)>
+                    "Guess: which is vaguer?"
+                </button>
+                <span class="aside">"The tour has "{n}" steps through the views. Your page comes back at its end."</span>
             </p>
         })
     }
@@ -131,11 +137,7 @@ fn asked(lesson_index: usize, lesson: Lesson, scores: Scores) -> AnyView {
     let n_questions = lesson.questions.len();
     // Those of another world's lesson, perhaps.
     scores.update_untracked(|scores| scores.retain(|(lesson, _), _| *lesson != lesson_index));
-    let n_pairs: usize = lesson
-        .questions
-        .iter()
-        .map(|question| question.captions.len() - 1)
-        .sum();
+    let n_pairs = lesson.n_pairs();
     for i in 0..n_questions {
         if let Some(n_right) =
             browser::remembered(&score_name(world, lesson_index, i)).checked_sub(1)
@@ -154,10 +156,19 @@ fn asked(lesson_index: usize, lesson: Lesson, scores: Scores) -> AnyView {
         match n_judged {
             0 => "Answer first; then the numbers are shown. The score stays in this browser."
                 .to_owned(),
-            n => format!(
-                "{n} of {n_questions} questions answered, {n_right} of {n_pairs} comparisons right. The score stays \
-                    in this browser."
-            ),
+            n => {
+                let code = LessonScore {
+                    world,
+                    lesson: lesson_index,
+                    n_right,
+                    n_answered: u32::try_from(n).unwrap_or_default(),
+                }
+                .code();
+                format!(
+                    "{n} of {n_questions} questions answered, {n_right} of {n_pairs} comparisons right. The score \
+                     stays in this browser; for your teacher its code is {code}."
+                )
+            }
         }
     };
     let questions = lesson.questions.into_iter().enumerate();
@@ -288,10 +299,10 @@ fn Order(guess: RwSignal<Vec<String>>, is_known: Memo<bool>, show: Callback<()>)
         };
         let up = button(Direction::Up, "↑", "towards the vaguer");
         let down = button(Direction::Down, "↓", "towards the more specific");
-        view! { <li><span class="rung-tools">{up}{down}</span><span class="words">{caption}</span></li> }
+        view! { <li><span class="rung-tools">{up}{down}</span><span class="words">{caption}</span></li> }.into_any()
     };
     view! {
-        <ol class="order"><For each=move || guess.get() key=Clone::clone let:caption>{row(caption)}</For></ol>
+        <ol class="order">{each(move || guess.get(), row)}</ol>
         <p class="view-controls">
             <button type="button" class="ask" disabled=move || !is_known.get() on:click=move |_| show.run(())>
                 "Show"

@@ -10,6 +10,7 @@ use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::{PictureButton, chosen_alt};
 use crate::ui::panels::controls::FamilyChoice;
+use crate::ui::panels::each::each;
 use crate::ui::panels::gallery_strip::GalleryStrip;
 use crate::ui::panels::measures::{Number, foot, head};
 use crate::ui::panels::picture_headers::AddPicture;
@@ -140,15 +141,14 @@ fn Limit(
 #[component]
 fn Answers(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoView {
     let ids = expect_context::<PageState>().pictures();
+    let row = move |id| view! { <AnswerRow id=id classes=classes names=names/> }.into_any();
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="Answers for every picture">
             <table class="measures answers">
                 <caption class="hidden">"What each picture is called, in three ways"</caption>
                 {head(ANSWER_COLUMNS)}
                 <tbody>
-                    <For each=move || ids.get() key=Clone::clone let:id>
-                        <AnswerRow id=id classes=classes names=names/>
-                    </For>
+                    {each(move || ids.get(), row)}
                 </tbody>
             </table>
         </div>
@@ -208,7 +208,7 @@ fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoVi
         let dummy = classes
             .with(Classes::dummy)
             .map(|dummy| format!("none: “{dummy}”"));
-        names.get().into_iter().chain(dummy).enumerate()
+        names.get().into_iter().chain(dummy).enumerate().collect()
     };
     let scale = move |values: fn(&Judgement) -> Vec<f64>| {
         let extent = move |judgement: &Judgement| Extent::of(values(judgement));
@@ -225,6 +225,9 @@ fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoVi
             .collect()
     });
     let cosines = scale(|judgement| judgement.cosines.clone());
+    let row = move |(i, name)| {
+        view! { <ClassRow i=i name=name judgement=judgement nats=nats cosines=cosines/> }.into_any()
+    };
     view! {
         <h3 class="chosen-title">{move || chosen_alt(page)}</h3>
         <p class="finding" aria-live="polite">{sentence}</p>
@@ -232,9 +235,7 @@ fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoVi
             <caption class="hidden">"Every class for the chosen picture"</caption>
             {head(CLASS_COLUMNS)}
             <tbody>
-                <For each=rows key=Clone::clone let:row>
-                    <ClassRow i=row.0 name=row.1 judgement=judgement nats=nats cosines=cosines/>
-                </For>
+                {each(rows, row)}
             </tbody>
             {foot(CLASS_COLUMNS, [nats, cosines])}
         </table>

@@ -8,6 +8,7 @@ use crate::explorer::{
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_text};
 use crate::ui::panels::controls::FamilyChoice;
+use crate::ui::panels::each::each;
 use crate::ui::panels::measures::{Number, caption_head, foot, head};
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
@@ -61,14 +62,13 @@ fn WordTable(words: Memo<Vec<WordView>>) -> impl IntoView {
     let worth = Memo::new(move |_| {
         words.with(|words| Extent::of(words.iter().filter_map(|word| word.worth)))
     });
+    let row = move |i| view! { <WordRow i=i words=words kappas=kappas worth=worth/> }.into_any();
     view! {
         <table class="measures cards words-table">
             <caption class="hidden">"κ of the caption as it grows word by word, and without each word"</caption>
             {head(COLUMNS)}
             <tbody>
-                <For each=move || 0..n_words.get() key=|i| *i let:i>
-                    <WordRow i=i words=words kappas=kappas worth=worth/>
-                </For>
+                {each(move || (0..n_words.get()).collect(), row)}
             </tbody>
             {foot(COLUMNS, [kappas, worth])}
         </table>

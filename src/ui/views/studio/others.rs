@@ -5,11 +5,12 @@ use std::time::Duration;
 use leptos::html::Canvas;
 use leptos::prelude::*;
 
-use crate::explorer::{Drawing, N_WANTED, SceneSearch};
+use crate::explorer::{Drawing, KeyedCaption, N_WANTED, SceneSearch};
 use crate::scenes::render;
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_caption::{chosen_key, chosen_text};
+use crate::ui::panels::each::each;
 
 /// Scenes tried between two looks at what the visitor does.
 const TRIES_AT_ONCE: u32 = 400;
@@ -42,24 +43,25 @@ pub(crate) fn Others() -> impl IntoView {
             }
         }
     };
-    let keyed = move || found.get().into_iter().enumerate();
+    let scenes = move || found.get().into_iter().enumerate().collect();
+    let other = |(i, drawing)| view! { <Other i=i drawing=drawing/> }.into_any();
     let captions = move || page.captions_with_words();
+    let option = move |KeyedCaption { key: value, text }| {
+        let is_chosen = move || key.get() == Some(value);
+        view! { <option value=value.to_string() prop:selected=is_chosen>{text}</option> }.into_any()
+    };
     view! {
         <div class="others">
             <p class="view-controls">
                 <label>"Caption "
                     <select on:change=move |event| choose(event_target_value(&event))>
-                        <For each=captions key=Clone::clone let:caption>
-                            <option value=caption.key.to_string() prop:selected=move || key.get() == Some(caption.key)>
-                                {caption.text.clone()}
-                            </option>
-                        </For>
+                        {each(captions, option)}
                     </select>
                 </label>
                 <button type="button" class="ask" on:click=ask>"Ten scenes that fit it"</button>
             </p>
             <p class="aside" aria-live="polite">{message}</p>
-            <div class="ten"><For each=keyed key=Clone::clone let:scene><Other i=scene.0 drawing=scene.1/></For></div>
+            <div class="ten">{each(scenes, other)}</div>
         </div>
     }
 }

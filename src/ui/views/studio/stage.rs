@@ -11,6 +11,7 @@ use crate::explorer::{Drawing, DrawnObject, value_name};
 use crate::scenes::render;
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
+use crate::ui::panels::each::each;
 
 /// Pixels of the canvas, which the browser enlarges.
 const SIDE: u32 = 256;
@@ -32,14 +33,14 @@ pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
         }
     });
     let n_objects = Memo::new(move |_| drawing.with(|drawing| drawing.objects.len()));
+    let handle =
+        move |i| view! { <Handle i=i drawing=drawing chosen=chosen stage=stage/> }.into_any();
     view! {
         <div class="stage" node_ref=stage>
             <canvas
                 node_ref=surface role="img" aria-label=move || drawing.with(drawing_text) width="256" height="256"
             ></canvas>
-            <For each=move || 0..n_objects.get() key=|i| *i let:i>
-                <Handle i=i drawing=drawing chosen=chosen stage=stage/>
-            </For>
+            {each(move || (0..n_objects.get()).collect(), handle)}
         </div>
         <p class="aside">"Drag a shape, or choose it and use the arrow keys, with Shift for larger steps."</p>
     }

@@ -6,6 +6,7 @@ use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView, free_offs
 use crate::scenes::parse;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
+use crate::ui::panels::each::each;
 use crate::ui::panels::measures::{Number, caption_head, foot, head};
 use crate::ui::panels::prose::about;
 use crate::ui::panels::worlds::WayBack;
@@ -82,14 +83,14 @@ fn Captions() -> impl IntoView {
             (known.filter(is_near).count() == 1).then(|| text.clone())
         })
     });
+    let row =
+        move |text| view! { <CaptionOfDrawing text=text extent=extent best=best/> }.into_any();
     view! {
         <table class="measures cards studio-captions">
             <caption class="hidden">"Each caption of the page for the drawing"</caption>
             {head(COLUMNS)}
             <tbody>
-                <For each=move || texts.get() key=Clone::clone let:text>
-                    <CaptionOfDrawing text=text extent=extent best=best/>
-                </For>
+                {each(move || texts.get(), row)}
             </tbody>
             {foot(COLUMNS, [extent])}
         </table>

@@ -2,13 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Access, PageControl, View, encode};
+use crate::explorer::{Access, Lessons, PageControl, View, class_lines, encode};
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
+use crate::ui::panels::each::each;
 use crate::ui::panels::select::Select;
-use crate::ui::plot;
+use crate::ui::panels::shared_link::shared_link;
 use crate::ui::views::learn::LessonChoice;
 use crate::ui::views::teach::worksheet::Worksheet;
 
@@ -18,6 +19,9 @@ const ACCESSES: [(Access, &str); 3] = [
     (Access::Locked, "locked"),
     (Access::Hidden, "hidden"),
 ];
+
+/// What the links here are for.
+const CLASS_LINK: &str = "The link for the class";
 
 /// The view: a ready lesson, a page of the teacher's own, and the worksheet.
 #[component]
@@ -35,16 +39,43 @@ pub(crate) fn Teach() -> impl IntoView {
                 <section>
                     <h3>"A ready lesson"</h3>
                     <Notes/>
-                    {move || link.get().map(|link| class_link("lesson-link", &link))}
+                    {move || link.get().map(|link| shared_link("lesson-link", CLASS_LINK, &link))}
                 </section>
                 <Own/>
             </div>
+            <ClassResult/>
             <p class="view-controls">
                 <button type="button" class="ask" on:click=move |_| browser::print()>
                     "Print the worksheet and its key"
                 </button>
             </p>
             <Worksheet/>
+        </section>
+    }
+}
+
+/// What the class has reached, from the codes that it reads out.
+#[component]
+fn ClassResult() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let codes = RwSignal::new(String::new());
+    let lines = move || {
+        let texts = page.lesson_texts.get().and_then(Result::ok);
+        let lines =
+            |lessons: &Lessons| codes.with(|codes| class_lines(codes, page.world.get(), lessons));
+        texts.as_deref().map(lines).unwrap_or_default()
+    };
+    view! {
+        <section class="class-result">
+            <h3>"What the class has reached"</h3>
+            <p class="text-control">
+                <label for="codes">"The codes of six letters that the lesson gives each of them, one after another"</label>
+                <textarea
+                    id="codes" class="words" rows="3" spellcheck="false" autocomplete="off"
+                    on:input:target=move |event| codes.set(event.target().value())
+                ></textarea>
+            </p>
+            <ul class="notes" role="status">{each(lines, |line| view! { <li>{line}</li> }.into_any())}</ul>
         </section>
     }
 }
@@ -58,7 +89,8 @@ fn Notes() -> impl IntoView {
         let (_, lesson) = lesson.get()?;
         let note = |note: String| view! { <li>{note}</li> };
         Some(view! {
-            <p class="finding">{lesson.about}" About "{lesson.minutes}" minutes."</p>
+            <p class="finding">{lesson.about.clone()}" About "{lesson.minutes}" minutes."</p>
+            <p class="aside">{lesson.plan()}</p>
             <ul class="notes">{lesson.notes.into_iter().map(note).collect_view()}</ul>
         })
     }
@@ -105,7 +137,7 @@ fn Own() -> impl IntoView {
                 />
                 {PageControl::ALL.map(|control| view! { <Lock control=control/> }).collect_view()}
             </div>
-            {move || class_link("own-link", &link.get())}
+            {move || shared_link("own-link", CLASS_LINK, &link.get())}
         </section>
     }
 }
@@ -135,22 +167,4 @@ fn Lock(control: PageControl) -> impl IntoView {
             id=control.slug() label=control.name() names=names value=Signal::derive(at) on_choose=Callback::new(choose)
         />
     }
-}
-
-/// A link to a page, as an address and as a code.
-fn class_link(name: &'static str, fragment: &str) -> AnyView {
-    let address = browser::address_with(fragment);
-    let code = plot::qr(&address).unwrap_or_else(|| {
-        let words = "The link is too long for a QR code: fewer captions make it shorter.";
-        view! { <p class="aside">{words}</p> }.into_any()
-    });
-    view! {
-        <p class="text-control">
-            <label for=name>"The link for the class"</label>
-            <input id=name type="text" class="words" readonly prop:value=address.clone()/>
-        </p>
-        <p class="view-controls"><a class="ask" data-link=name href=address.clone()>"Open it"</a></p>
-        <details class="twin"><summary>"QR code"</summary>{code}</details>
-    }
-    .into_any()
 }

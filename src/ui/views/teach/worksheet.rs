@@ -8,6 +8,10 @@ use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
+/// What the words of the sheet mean.
+const WORDS: &str = "Words: a caption is a sentence about a picture; it is vague when many pictures fit it, and specific \
+    when few do. κ (kappa) is a model’s number for how specific a caption is: the higher, the fewer pictures.";
+
 /// The worksheet of the open lesson.
 #[component]
 pub(crate) fn Worksheet() -> impl IntoView {
@@ -40,6 +44,7 @@ fn questions(lesson: &Lesson) -> AnyView {
         </header>
         <p>"A caption is vague when many pictures fit it. Number the captions of each question, 1 for the vaguest."</p>
         <ol>{lesson.questions.iter().map(asked).collect_view()}{lesson.open.iter().map(open).collect_view()}</ol>
+        <p class="aside">{WORDS}</p>
     }
     .into_any()
 }

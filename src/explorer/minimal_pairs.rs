@@ -1,0 +1,259 @@
+//! Captions that differ from one in a single word: another of its kind, a broader one, or none.
+//!
+//! The words are a small table, and no model takes part; what a change does to κ is for the model to say.
+
+use crate::scenes::vocabulary::plural;
+
+/// Changes that are offered at most.
+pub const MAX_CHANGES: usize = 3;
+/// Changes to another word of the kind that are offered while there are changes to less.
+const MAX_SWAPS: usize = 2;
+
+/// Words of one kind, each of which stands for the other; of a word in several rows the first counts.
+const SWAPS: &[[&str; 2]] = &[
+    ["red", "blue"],
+    ["yellow", "green"],
+    ["orange", "purple"],
+    ["black", "white"],
+    ["brown", "black"],
+    ["pink", "green"],
+    ["star", "circle"],
+    ["square", "triangle"],
+    ["ring", "cross"],
+    ["small", "large"],
+    ["little", "big"],
+    ["striped", "dotted"],
+    ["warm", "cool"],
+    ["left", "right"],
+    ["above", "below"],
+    ["top", "bottom"],
+    ["two", "three"],
+    ["dog", "cat"],
+    ["puppy", "kitten"],
+    ["horse", "elephant"],
+    ["man", "woman"],
+    ["men", "women"],
+    ["boy", "girl"],
+    ["couch", "bed"],
+    ["beach", "street"],
+    ["grass", "snow"],
+    ["garden", "kitchen"],
+    ["frisbee", "ball"],
+    ["running", "sleeping"],
+    ["bicycle", "horse"],
+    ["pizza", "salad"],
+    ["car", "boat"],
+    ["day", "night"],
+];
+/// Words, and what says less in their place.
+const BROADER: &[[&str; 2]] = &[
+    ["an animal", "something"],
+    ["a person", "someone"],
+    ["a shape", "something"],
+    ["dog", "animal"],
+    ["cat", "animal"],
+    ["horse", "animal"],
+    ["elephant", "animal"],
+    ["puppy", "dog"],
+    ["kitten", "cat"],
+    ["man", "person"],
+    ["woman", "person"],
+    ["men", "people"],
+    ["women", "people"],
+    ["children", "people"],
+    ["boy", "child"],
+    ["girl", "child"],
+    ["child", "person"],
+    ["car", "vehicle"],
+    ["bicycle", "vehicle"],
+    ["pizza", "dish"],
+    ["salad", "dish"],
+    ["kitchen", "room"],
+    ["star", "shape"],
+    ["circle", "shape"],
+    ["square", "shape"],
+    ["triangle", "shape"],
+    ["ring", "shape"],
+    ["cross", "shape"],
+];
+/// Words that may be left out where a noun follows.
+const ADJECTIVES: &[&str] = &[
+    "red", "blue", "yellow", "green", "orange", "purple", "pink", "black", "white", "brown",
+    "golden", "small", "large", "little", "big", "tiny", "striped", "dotted", "solid", "warm",
+    "cool", "young", "old", "wet", "wooden", "snowy", "two", "three",
+];
+/// Words with which a part begins that may be left out at the end.
+const PREPOSITIONS: &[&str] = &[
+    "above", "at", "behind", "below", "beside", "in", "inside", "near", "on", "over", "through",
+    "under", "with",
+];
+/// Words of such a part at most; a longer one says too much to be one change.
+const MAX_PART: usize = 4;
+
+/// A caption with one change, and how the change is named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OneChange {
+    /// The caption after it.
+    pub caption: String,
+    /// The change in short, such as `red → blue` or `− small`.
+    pub label: String,
+    /// The same in words.
+    pub spoken: String,
+}
+
+/// The changes that are offered for a caption, those to its last words first.
+#[must_use]
+pub fn one_changes(caption: &str) -> Vec<OneChange> {
+    let words: Vec<&str> = caption.split_whitespace().collect();
+    let table = |rows: &[[&'static str; 2]]| -> Vec<OneChange> {
+        let places = (0..words.len()).rev();
+        let at = |i| {
+            rows.iter()
+                .find_map(|[word, other]| replaced(&words, i, word, other))
+        };
+        places.filter_map(at).collect()
+    };
+    let both_ways: Vec<[&str; 2]> = SWAPS
+        .iter()
+        .flat_map(|[a, b]| [[*a, *b], [*b, *a]])
+        .collect();
+    let mut swaps = table(&both_ways);
+    let further = swaps.split_off(swaps.len().min(MAX_SWAPS));
+    let less = shorter(&words).into_iter().chain(table(BROADER).pop());
+    let all = swaps.into_iter().chain(less).chain(further);
+    all.take(MAX_CHANGES).collect()
+}
+
+/// The caption with other words in place of these, where they stand at a place; several of a thing stay several.
+fn replaced(words: &[&str], at: usize, from: &str, to: &str) -> Option<OneChange> {
+    let n = from.split_whitespace().count();
+    let there = words.get(at..at + n)?.join(" ");
+    let bare = there.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let to = match bare.to_lowercase() {
+        found if found == from => to.to_owned(),
+        found if found == plural(from) => plural(to),
+        _ => return None,
+    };
+    let instead = to.clone() + &there[bare.len()..];
+    let caption = [&words[..at], &[instead.as_str()], &words[at + n..]].concat();
+    Some(OneChange {
+        caption: with_articles(caption),
+        label: format!("{bare} → {to}"),
+        spoken: format!("Change “{bare}” to “{to}”"),
+    })
+}
+
+/// The caption without its first adjective, or else without its last part.
+fn shorter(words: &[&str]) -> Option<OneChange> {
+    let is_in = |list: &[&str], i: usize| words.get(i).is_some_and(|word| list.contains(word));
+    let is_noun_after = |i: usize| {
+        let next = words.get(i + 1);
+        next.is_some_and(|word| *word != "and" && !is_in(PREPOSITIONS, i + 1))
+    };
+    let ends_something = |i: usize| i > 0 && words[i - 1] == "something";
+    let may_go = |i: &usize| is_in(ADJECTIVES, *i) && (is_noun_after(*i) || ends_something(*i));
+    let part = || {
+        let begin = (2..words.len()).rfind(|i| is_in(PREPOSITIONS, *i))?;
+        (words.len() - begin <= MAX_PART).then_some(begin..words.len())
+    };
+    let adjective = (0..words.len()).find(may_go).map(|i| i..i + 1);
+    let gone = adjective.or_else(part)?;
+    let without = words[gone.clone()].join(" ");
+    Some(OneChange {
+        caption: with_articles([&words[..gone.start], &words[gone.end..]].concat()),
+        label: format!("− {without}"),
+        spoken: format!("Leave out “{without}”"),
+    })
+}
+
+/// The words in a line, `a` and `an` as the word after each of them asks.
+fn with_articles(mut words: Vec<&str>) -> String {
+    for i in 1..words.len() {
+        if ["a", "an"].contains(&words[i - 1]) {
+            words[i - 1] = match words[i].starts_with(['a', 'e', 'i', 'o', 'u']) {
+                true => "an",
+                false => "a",
+            };
+        }
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explorer::world::World;
+    use crate::scenes::parse;
+
+    fn offered(caption: &str) -> Vec<String> {
+        let changes = one_changes(caption).into_iter();
+        let line = changes.map(|change| format!("{}: {}", change.label, change.caption));
+        line.collect()
+    }
+
+    #[test]
+    fn a_caption_is_offered_in_one_word_less_or_other() {
+        let cases: [(&str, &[&str]); 6] = [
+            (
+                "a small red star",
+                &[
+                    "star → circle: a small red circle",
+                    "red → blue: a small blue star",
+                    "− small: a red star",
+                ],
+            ),
+            ("a dog", &["dog → cat: a cat", "dog → animal: an animal"]),
+            ("an animal", &["an animal → something: something"]),
+            (
+                "something red",
+                &["red → blue: something blue", "− red: something"],
+            ),
+            (
+                "a dog on a couch",
+                &[
+                    "couch → bed: a dog on a bed",
+                    "dog → cat: a cat on a couch",
+                    "− on a couch: a dog",
+                ],
+            ),
+            (
+                "two crosses, and Dogs",
+                &[
+                    "Dogs → cats: two crosses, and cats",
+                    "crosses → rings: two rings, and Dogs",
+                    "− two: crosses, and Dogs",
+                ],
+            ),
+        ];
+        for (caption, expected) in cases {
+            assert_eq!(offered(caption), expected, "{caption}");
+        }
+    }
+
+    #[test]
+    fn what_has_nothing_to_change_is_left_alone() {
+        for caption in ["", "something", "a", "in the dark", "qwrt"] {
+            assert_eq!(offered(caption), [""; 0], "{caption:?}");
+        }
+    }
+
+    #[test]
+    fn every_starting_caption_but_the_vaguest_can_be_changed_and_changed_back() {
+        for world in World::ALL {
+            for caption in &world.captions()[1..] {
+                let changes = one_changes(caption);
+                assert!(!changes.is_empty(), "{caption}");
+                assert!(changes.iter().all(|change| change.caption != *caption));
+            }
+        }
+    }
+
+    #[test]
+    fn the_world_of_drawings_understands_every_change_of_its_captions() {
+        for caption in World::Scenes.captions() {
+            for change in one_changes(caption) {
+                assert!(parse(&change.caption).is_some(), "{change:?}");
+            }
+        }
+    }
+}
