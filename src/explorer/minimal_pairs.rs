@@ -97,8 +97,6 @@ pub struct OneChange {
     pub caption: String,
     /// The change in short, such as `red → blue` or `− small`.
     pub label: String,
-    /// The same in words.
-    pub spoken: String,
 }
 
 /// The changes that are offered for a caption, those to its last words first.
@@ -139,7 +137,6 @@ fn replaced(words: &[&str], at: usize, from: &str, to: &str) -> Option<OneChange
     Some(OneChange {
         caption: with_articles(caption),
         label: format!("{bare} → {to}"),
-        spoken: format!("Change “{bare}” to “{to}”"),
     })
 }
 
@@ -162,7 +159,6 @@ fn shorter(words: &[&str]) -> Option<OneChange> {
     Some(OneChange {
         caption: with_articles([&words[..gone.start], &words[gone.end..]].concat()),
         label: format!("− {without}"),
-        spoken: format!("Leave out “{without}”"),
     })
 }
 

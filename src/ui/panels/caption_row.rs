@@ -93,12 +93,10 @@ fn Changes(key: u64, text: Memo<String>) -> impl IntoView {
             }
         };
         view! {
-            <button type="button" aria-label=move || read(i, |change| change.spoken) on:click=change>
-                {move || read(i, |change| change.label)}
-            </button>
+            <button type="button" on:click=change>{move || read(i, |change| change.label)}</button>
         }
     };
-    view! { <p class="changes">{(0..MAX_CHANGES).map(button).collect_view()}</p> }
+    view! { <p class="changes" role="group" aria-label="Change one word">{(0..MAX_CHANGES).map(button).collect_view()}</p> }
 }
 
 /// The row's buttons; quiet until the row is pointed at or holds the focus.

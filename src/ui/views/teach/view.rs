@@ -75,7 +75,7 @@ fn ClassResult() -> impl IntoView {
                     on:input:target=move |event| codes.set(event.target().value())
                 ></textarea>
             </p>
-            <ul class="notes" role="status">{each(lines, |line| view! { <li>{line}</li> }.into_any())}</ul>
+            <ul class="notes" aria-live="polite">{each(lines, |line| view! { <li>{line}</li> }.into_any())}</ul>
         </section>
     }
 }
