@@ -16,6 +16,17 @@ pub struct AdapterConfig {
     pub mean_direction: MeanDirection,
 }
 
+impl AdapterConfig {
+    /// The same with mean directions that are the encoder's own.
+    #[must_use]
+    pub const fn with_encoder_mean(&self) -> Self {
+        Self {
+            mean_direction: MeanDirection::Encoder,
+            ..*self
+        }
+    }
+}
+
 /// Where an adapter's mean direction comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,18 +7,20 @@ use crate::report::{
 };
 use crate::train::methods::MethodName;
 
-const ABLATION: [MethodName; 6] = [
+const ABLATION: [MethodName; 7] = [
     MethodName::AsymvlmVmf,
     MethodName::AsymvlmPs,
+    MethodName::AsymvlmVmfEncoderMean,
     MethodName::ImageVmf,
     MethodName::SymvlmVmf,
     MethodName::SymvlmVmfRaw,
     MethodName::Gaussian,
 ];
-const COMPARED: [MethodName; 8] = [
+const COMPARED: [MethodName; 9] = [
     MethodName::Pfe,
     MethodName::Pcmepp,
     MethodName::Bayesvlm,
+    MethodName::Entropy,
     MethodName::Probvlm,
     MethodName::Prolip,
     MethodName::Elip,

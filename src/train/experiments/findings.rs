@@ -10,13 +10,16 @@ use crate::report::{
     Better, Grouped, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval,
 };
 use crate::train::methods::MethodName::{
-    self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Density, Deterministic, Entropy, Gaussian,
-    GaussianDiagonal, GaussianPrecision, ImageDensity, ImageEntropy, ImagePs, ImageVmf, Pcmepp,
-    Pfe, Probvlm, Prolip, SymvlmPs, SymvlmPsRaw, SymvlmVmf, SymvlmVmfRaw,
+    self, AsymvlmPs, AsymvlmPsEncoderMean, AsymvlmVmf, AsymvlmVmfEncoderMean, Bayesvlm, Clip,
+    Density, Deterministic, Entropy, Gaussian, GaussianDiagonal, GaussianPrecision, ImageDensity,
+    ImageEntropy, ImagePs, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmPs, SymvlmPsRaw,
+    SymvlmVmf, SymvlmVmfRaw,
 };
 use crate::train::methods::Variant;
 
 const ASYMVLM: [MethodName; 2] = [AsymvlmVmf, AsymvlmPs];
+/// The same with mean directions that stay the encoder's, as in the adapters of the photographs' model.
+const ENCODER_MEAN: [MethodName; 2] = [AsymvlmVmfEncoderMean, AsymvlmPsEncoderMean];
 /// What the paper compares it with.
 const BASELINES: [MethodName; 5] = [Pfe, Pcmepp, Bayesvlm, Probvlm, Prolip];
 /// Training-free scores of peers: entropies and densities of frozen features.
@@ -83,8 +86,12 @@ const SYMMETRIC_AND_NOT: [[MethodName; 2]; 4] = [
     [SymvlmPsRaw, AsymvlmPs],
 ];
 
+/// Of which method a finding speaks.
+const ENCODERS_MEAN: &str = "No finding of the paper, whose perceptron learns μ and κ; here it learns κ alone, and captions find \
+                             what they find by the cosine.";
+
 /// What the papers say, and what these results say of it.
-fn findings(judge: &Judge<'_>) -> [Finding; 10] {
+fn findings(judge: &Judge<'_>) -> [Finding; 12] {
     let with_baselines = pairs(&ASYMVLM, &BASELINES);
     let with_all = pairs(&ASYMVLM, &[&[Clip][..], &BASELINES].concat());
     let finding = |claim, rule, rows| Finding { claim, rule, rows };
@@ -106,6 +113,16 @@ fn findings(judge: &Judge<'_>) -> [Finding; 10] {
             "Recall falls more linearly with AsymVLM's uncertainty than with the baselines' (R²)",
             "R² is blind to the sign of the slope: where recall rises with uncertainty it counts as negative.",
             judge.linear(&with_baselines),
+        ),
+        finding(
+            "With the encoder's own mean directions AsymVLM's uncertainty orders recall better than the baselines' (S)",
+            ENCODERS_MEAN,
+            judge.by_direction(SPEARMAN, &pairs(&ENCODER_MEAN, &BASELINES), Claimed::Better),
+        ),
+        finding(
+            "With the encoder's own mean directions recall falls more linearly than with the baselines' uncertainty (R²)",
+            ENCODERS_MEAN,
+            judge.linear(&pairs(&ENCODER_MEAN, &BASELINES)),
         ),
         finding(
             "AsymVLM finds more than CLIP and the baselines (Recall@1)",

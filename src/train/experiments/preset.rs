@@ -1,8 +1,9 @@
 //! How much of the papers' experiments to repeat.
 
 use crate::train::methods::MethodName::{
-    self, AsymvlmPs, AsymvlmVmf, Bayesvlm, Clip, Density, Deterministic, ElipBottleneck, Entropy,
-    ImageDensity, ImageEntropy, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmVmf,
+    self, AsymvlmPs, AsymvlmPsEncoderMean, AsymvlmVmf, AsymvlmVmfEncoderMean, Bayesvlm, Clip,
+    Density, Deterministic, ElipBottleneck, Entropy, ImageDensity, ImageEntropy, ImageVmf, Pcmepp,
+    Pfe, Probvlm, Prolip, SymvlmVmf,
 };
 
 /// How much work to put in.
@@ -38,7 +39,7 @@ pub struct PresetRecipe {
 }
 
 /// The methods of the small preset.
-const HEART: [MethodName; 16] = [
+const HEART: [MethodName; 18] = [
     Clip,
     Pfe,
     Pcmepp,
@@ -52,6 +53,8 @@ const HEART: [MethodName; 16] = [
     ElipBottleneck,
     AsymvlmVmf,
     AsymvlmPs,
+    AsymvlmVmfEncoderMean,
+    AsymvlmPsEncoderMean,
     ImageVmf,
     SymvlmVmf,
     Deterministic,

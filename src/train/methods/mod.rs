@@ -93,6 +93,10 @@ table::methods! {
         |o, device| AsymVlm::new(&o.sizes, VonMisesFisher, ContrastiveLoss::InfoNce, device);
     AsymvlmPs "asymvlm-ps" "AsymVLM PS", |_| sgd(1e-2),
         |o, device| AsymVlm::new(&o.sizes, PowerSpherical, ContrastiveLoss::InfoNce, device);
+    AsymvlmVmfEncoderMean "asymvlm-vmf-encoder-mean" "AsymVLM vMF, encoder’s mean", |_| sgd(1e-2),
+        |o, device| AsymVlm::new(&o.sizes.with_encoder_mean(), VonMisesFisher, ContrastiveLoss::InfoNce, device);
+    AsymvlmPsEncoderMean "asymvlm-ps-encoder-mean" "AsymVLM PS, encoder’s mean", |_| sgd(1e-2),
+        |o, device| AsymVlm::new(&o.sizes.with_encoder_mean(), PowerSpherical, ContrastiveLoss::InfoNce, device);
     AsymvlmVmfSigmoid "asymvlm-vmf-sigmoid" "AsymVLM vMF, sigmoid", |_| sgd(1e-2),
         |o, device| AsymVlm::new(&o.sizes, VonMisesFisher, ContrastiveLoss::Sigmoid { batch: o.batch }, device);
     AsymvlmPsSigmoid "asymvlm-ps-sigmoid" "AsymVLM PS, sigmoid", |_| sgd(1e-2),
