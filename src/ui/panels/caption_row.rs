@@ -96,7 +96,11 @@ fn Changes(key: u64, text: Memo<String>) -> impl IntoView {
             <button type="button" on:click=change>{move || read(i, |change| change.label)}</button>
         }
     };
-    view! { <p class="changes" role="group" aria-label="Change one word">{(0..MAX_CHANGES).map(button).collect_view()}</p> }
+    view! {
+        <p class="changes" role="group" aria-label="Change one word">
+            {(0..MAX_CHANGES).map(button).collect_view()}
+        </p>
+    }
 }
 
 /// The row's buttons; quiet until the row is pointed at or holds the focus.
