@@ -292,6 +292,8 @@ macro_rules! methods {
 methods! {
     asymvlm_vmf_is_pytorchs: AsymvlmVmf,
     asymvlm_ps_is_pytorchs: AsymvlmPs,
+    asymvlm_vmf_of_the_encoders_mean_is_pytorchs: AsymvlmVmfEncoderMean,
+    asymvlm_ps_of_the_encoders_mean_is_pytorchs: AsymvlmPsEncoderMean,
     asymvlm_vmf_with_the_logistic_loss_is_pytorchs: AsymvlmVmfSigmoid,
     asymvlm_ps_with_the_logistic_loss_is_pytorchs: AsymvlmPsSigmoid,
     the_image_side_with_vmf_is_pytorchs: ImageVmf,

@@ -429,6 +429,9 @@ fn rates_are_chosen_on_validation_data_and_a_folder_is_repeated_by_its_own_setti
         "{environment}"
     );
     train("train reproduce --features F/ --check OUT --check-share 1").expect("repeated");
+    train(&fit.replace("clip,pfe", "clip,pfe,prolip")).expect("a method more");
+    let rate = &json("environment.json")["learning_rates"]["prolip"];
+    assert!(rate.is_f64(), "the rate of what was added: {rate}");
     let results = Path::new(&path("out")).join("results.json");
     let wrong = std::fs::read_to_string(&results).expect("results");
     let wrong: Vec<String> = wrong.lines().map(changed).collect();

@@ -17,16 +17,17 @@ use crate::train::provenance::{Tree, commit_and_date, tree};
 const FILE: &str = "environment.json";
 /// Changes that no commit holds, beside it.
 const CHANGES: &str = "uncommitted.diff";
+/// Key of the learning rates.
+const RATES: &str = "learning_rates";
 /// Key of the corruptions.
 const CORRUPTIONS: &str = "disturbances";
 /// Key of the sessions.
 const SESSIONS: &str = "sessions";
 /// What must be the same for all results of a folder.
-const PLANNED: [&str; 11] = [
+const PLANNED: [&str; 10] = [
     "batch",
     "epochs",
     "rate_factor",
-    "learning_rates",
     "follow",
     "probvlm_uncertainty",
     "deterministic_scale",
@@ -127,6 +128,16 @@ impl Environment<'_> {
                 now[key]
             );
         }
+        // Methods may be added, each with its rate.
+        for (method, rate) in now[RATES].as_object().into_iter().flatten() {
+            let before = &there[RATES][method];
+            ensure!(
+                before.is_null() || before == rate,
+                "{} holds results of {method} with the learning rate {before}, not {rate}; choose another folder",
+                self.folder.display()
+            );
+            there[RATES][method] = rate.clone();
+        }
         // Corruptions may come to results from before there were any.
         let is_none = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
         if !is_none(&now[CORRUPTIONS]) && there[CORRUPTIONS] != now[CORRUPTIONS] {
@@ -168,7 +179,7 @@ impl Environment<'_> {
             "measured_on": test,
             "not_measured": not_measured,
             "rate_factor": plan.rate_factor,
-            "learning_rates": rates.collect::<BTreeMap<_, _>>(),
+            RATES: rates.collect::<BTreeMap<_, _>>(),
             "grid_epochs": plan.grid_epochs,
             "follow": plan.follow,
             "probvlm_uncertainty": plan.probvlm_uncertainty,
@@ -204,7 +215,7 @@ pub(super) fn learning_rates(
     let follow = serde_json::from_value(environment["follow"].clone()).unwrap_or(Variant::Code);
     let factor = environment["rate_factor"].as_f64();
     let of = |name: &MethodName| {
-        let recorded = environment["learning_rates"][name.slug()].as_f64();
+        let recorded = environment[RATES][name.slug()].as_f64();
         let published = name.optimizer(follow)?.learning_rate();
         Some((*name, recorded.or_else(|| Some(published * factor?))?))
     };
