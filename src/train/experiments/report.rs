@@ -248,6 +248,9 @@ mod tests {
     use crate::report::Retrieval;
     use crate::train::methods::MethodName;
 
+    /// Results that the page shows.
+    const SUITES: [&str; 2] = ["public/evidence/scenes", "public/evidence/photos"];
+
     #[test]
     fn a_report_tells_how_the_results_came_about_and_shows_the_figures() {
         let mut results = Results::default();
@@ -293,14 +296,19 @@ mod tests {
 
     #[test]
     fn the_committed_report_is_what_the_committed_results_say() {
-        let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/evidence/scenes");
+        for suite in SUITES {
+            is_what_the_results_say(&Path::new(env!("CARGO_MANIFEST_DIR")).join(suite));
+        }
+    }
+
+    fn is_what_the_results_say(committed: &Path) {
         let again = tempfile::tempdir().expect("a folder for the test");
         for file in ["results.json", "environment.json", "notes.md"] {
             std::fs::copy(committed.join(file), again.path().join(file)).expect("committed");
         }
         write(again.path()).expect("a report");
         for file in ["report.md", "summary.json", FIGURES] {
-            let [found, expected] = [again.path(), &committed]
+            let [found, expected] = [again.path(), committed]
                 .map(|folder| std::fs::read_to_string(folder.join(file)).expect("a file of text"));
             for (found, expected) in found.lines().zip(expected.lines()) {
                 assert_eq!(
@@ -314,8 +322,14 @@ mod tests {
 
     #[test]
     fn a_committed_environment_names_a_commit_that_exists_or_says_that_it_is_lost() {
+        for suite in SUITES {
+            names_a_commit_that_exists(suite);
+        }
+    }
+
+    fn names_a_commit_that_exists(suite: &str) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let environment = environment::read(&root.join("public/evidence/scenes"));
+        let environment = environment::read(&root.join(suite));
         let environment = environment.expect("JSON").expect("a file");
         let is_lost = environment["tree"] == "unknown: the commit is not in the repository";
         let sessions = environment::sessions(&environment);

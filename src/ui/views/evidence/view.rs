@@ -109,6 +109,7 @@ fn Photographs() -> impl IntoView {
         <section class="view" aria-labelledby="photographs-title">
             <h2 id="photographs-title">"What was measured of the photographs’ model?"</h2>
             {found}
+            <Suite world=World::Photographs/>
         </section>
     }
 }
