@@ -2,40 +2,22 @@
 
 use std::fmt::Write as _;
 
-use super::paper;
-use super::results::{Results, Summary};
-use super::tables::is_truth_known;
-use super::verdict::{Estimate, Finding, FindingRow, MIN_SEEDS, Support};
-use crate::report::{
-    Better, Grouped, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval,
-};
+use super::judge::{ASYMVLM, Claimed, Judge, RECALL_AT_1, SPEARMAN, pairs};
+use super::results::Results;
+use super::verdict::{Finding, FindingRow, MIN_SEEDS};
+use crate::report::Metric;
 use crate::train::methods::MethodName::{
     self, AsymvlmPs, AsymvlmPsEncoderMean, AsymvlmVmf, AsymvlmVmfEncoderMean, Bayesvlm, Clip,
-    Density, Deterministic, Entropy, Gaussian, GaussianDiagonal, GaussianPrecision, ImageDensity,
-    ImageEntropy, ImagePs, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmPs, SymvlmPsRaw,
-    SymvlmVmf, SymvlmVmfRaw,
+    Density, Entropy, ImageDensity, ImageEntropy, Pcmepp, Pfe, Probvlm, Prolip, SymvlmPs,
+    SymvlmPsRaw, SymvlmVmf, SymvlmVmfRaw,
 };
-use crate::train::methods::Variant;
 
-const ASYMVLM: [MethodName; 2] = [AsymvlmVmf, AsymvlmPs];
 /// The same with mean directions that stay the encoder's, as in the adapters of the photographs' model.
 const ENCODER_MEAN: [MethodName; 2] = [AsymvlmVmfEncoderMean, AsymvlmPsEncoderMean];
 /// What the paper compares it with.
 const BASELINES: [MethodName; 5] = [Pfe, Pcmepp, Bayesvlm, Probvlm, Prolip];
 /// Training-free scores of peers: entropies and densities of frozen features.
 const TRAINING_FREE: [MethodName; 4] = [Entropy, ImageEntropy, Density, ImageDensity];
-/// Greatest |S| that says nothing: of ten levels in random order one in twenty has more, to either side.
-const NO_TREND: f64 = 0.648;
-/// R² from which a decline is called a straight line.
-const STRAIGHT: f64 = 0.9;
-
-/// What a finding claims of one method against another.
-#[derive(Clone, Copy, PartialEq)]
-enum Claimed {
-    Better,
-    Worse,
-}
-
 /// The rule of all findings, for the reader of the report.
 #[must_use]
 pub(super) fn rule() -> String {
@@ -72,12 +54,6 @@ pub(super) fn markdown(results: &Results) -> String {
     text
 }
 
-/// A number of each direction of retrieval, and its name.
-type DirectedMetric = (&'static str, fn(Retrieval) -> Metric);
-
-const RECALL_AT_1: DirectedMetric = ("Recall@1", |of| Metric::Recall(of, 1));
-const SPEARMAN: DirectedMetric = ("S", |of| Metric::Levels(of, LevelStatistic::Spearman));
-const R_SQUARED: fn(Retrieval) -> Metric = |of| Metric::Levels(of, LevelStatistic::RSquared);
 /// A distribution on both sides, and the same one for captions alone.
 const SYMMETRIC_AND_NOT: [[MethodName; 2]; 4] = [
     [SymvlmVmf, AsymvlmVmf],
@@ -91,10 +67,19 @@ const ENCODERS_MEAN: &str = "No finding of the paper, whose perceptron learns μ
                              what they find by the cosine.";
 
 /// What the papers say, and what these results say of it.
-fn findings(judge: &Judge<'_>) -> [Finding; 12] {
+fn findings(judge: &Judge<'_>) -> Vec<Finding> {
+    let mut findings = Vec::from(of_order(judge));
+    findings.extend(of_recall_and_the_rest(judge));
+    findings
+}
+
+const fn finding(claim: &'static str, rule: &'static str, rows: Vec<FindingRow>) -> Finding {
+    Finding { claim, rule, rows }
+}
+
+/// How well uncertainties order recall.
+fn of_order(judge: &Judge<'_>) -> [Finding; 5] {
     let with_baselines = pairs(&ASYMVLM, &BASELINES);
-    let with_all = pairs(&ASYMVLM, &[&[Clip][..], &BASELINES].concat());
-    let finding = |claim, rule, rows| Finding { claim, rule, rows };
     [
         finding(
             "AsymVLM's uncertainty orders recall better than the baselines' does (S)",
@@ -124,6 +109,12 @@ fn findings(judge: &Judge<'_>) -> [Finding; 12] {
             ENCODERS_MEAN,
             judge.linear(&pairs(&ENCODER_MEAN, &BASELINES)),
         ),
+    ]
+}
+
+fn of_recall_and_the_rest(judge: &Judge<'_>) -> [Finding; 7] {
+    let with_all = pairs(&ASYMVLM, &[&[Clip][..], &BASELINES].concat());
+    [
         finding(
             "AsymVLM finds more than CLIP and the baselines (Recall@1)",
             ANY_TRUE_CAPTION,
@@ -170,299 +161,13 @@ fn findings(judge: &Judge<'_>) -> [Finding; 12] {
 const ANY_TRUE_CAPTION: &str = "Where truth is known, a picture must find a caption that was said of itself: any caption \
     that is true of it would let those win that say nothing.";
 
-/// Results of one data set, judged.
-struct Judge<'a> {
-    results: &'a Results,
-}
-
-impl Judge<'_> {
-    fn estimate(&self, method: MethodName, metric: &Metric) -> Option<Estimate> {
-        Some(Estimate {
-            over_seeds: self.results.summary(method, metric)?,
-            is_exact: is_exact(method),
-        })
-    }
-
-    /// The ways of retrieval that a verdict may rest on.
-    fn directions(&self) -> Vec<Retrieval> {
-        let of_pictures = match is_truth_known(self.results) {
-            true => Retrieval::ImageToOwnText,
-            false => Retrieval::ImageToText,
-        };
-        vec![Retrieval::TextToImage, of_pictures]
-    }
-
-    /// Comparisons of pairs of methods by one measure of each direction of retrieval.
-    fn by_direction(
-        &self,
-        (name, metric): DirectedMetric,
-        pairs: &[[MethodName; 2]],
-        claimed: Claimed,
-    ) -> Vec<FindingRow> {
-        let mut rows = Vec::new();
-        for direction in self.directions() {
-            let (what, metric) = (format!("{name}, {}", direction.title()), metric(direction));
-            for pair in pairs {
-                rows.extend(self.compare(&metric, &what, *pair, claimed));
-                rows.extend(self.with_other_sign(&metric, &what, *pair));
-            }
-        }
-        rows
-    }
-
-    /// S against that of `ProbVLM` with its uncertainty read the other way round, whose order is the opposite: the
-    /// released code takes one over the variance, which is a precision.
-    fn with_other_sign(
-        &self,
-        metric: &Metric,
-        what: &str,
-        pair: [MethodName; 2],
-    ) -> Option<FindingRow> {
-        let is_spearman = matches!(metric, Metric::Levels(_, LevelStatistic::Spearman));
-        if pair[1] != Probvlm || !is_spearman {
-            return None;
-        }
-        let [ours, theirs] = pair.map(|method| self.estimate(method, metric));
-        let (ours, theirs) = (ours?, theirs?.turned());
-        Some(FindingRow {
-            what: format!("{} with the other sign", versus(what, pair)),
-            found: format!("{} against {}", ours.shown(), theirs.shown()),
-            paper: String::new(),
-            support: ours.against(&theirs, -1.0),
-        })
-    }
-
-    /// Whether one method's number is better, or worse, than another's.
-    fn compare(
-        &self,
-        metric: &Metric,
-        what: &str,
-        pair: [MethodName; 2],
-        claimed: Claimed,
-    ) -> Option<FindingRow> {
-        let [ours, theirs] = pair.map(|method| self.estimate(method, metric));
-        let (ours, theirs) = (ours?, theirs?);
-        let is_higher_claimed = (metric.better() == Better::Higher) == (claimed == Claimed::Better);
-        let gain = if is_higher_claimed { 1.0 } else { -1.0 };
-        Some(FindingRow {
-            what: versus(what, pair),
-            found: format!("{} against {}", ours.shown(), theirs.shown()),
-            paper: paper::of_pair(metric, pair),
-            support: ours.against(&theirs, gain),
-        })
-    }
-
-    /// R² with the sign of the trend that is wanted: negative where recall rises with uncertainty.
-    fn falling_r_squared(&self, method: MethodName, direction: Retrieval) -> Option<Estimate> {
-        let slope = Metric::Levels(direction, LevelStatistic::Slope);
-        let values = self
-            .results
-            .paired(method, [&R_SQUARED(direction), &slope])
-            .into_iter()
-            .map(|[r_squared, slope]| if slope < 0.0 { r_squared } else { -r_squared });
-        let over_seeds = Summary::of(&values.collect::<Vec<_>>())?;
-        let is_exact = is_exact(method);
-        Some(Estimate {
-            over_seeds,
-            is_exact,
-        })
-    }
-
-    fn linear(&self, pairs: &[[MethodName; 2]]) -> Vec<FindingRow> {
-        let mut rows = Vec::new();
-        for direction in self.directions() {
-            let what = format!("R², {}", direction.title());
-            rows.extend(pairs.iter().filter_map(|pair| {
-                let [ours, theirs] = pair.map(|method| self.falling_r_squared(method, direction));
-                let (ours, theirs) = (ours?, theirs?);
-                Some(FindingRow {
-                    what: versus(&what, *pair),
-                    found: format!("{} against {}", ours.shown(), theirs.shown()),
-                    paper: paper::of_pair(&R_SQUARED(direction), *pair),
-                    support: ours.against(&theirs, 1.0),
-                })
-            }));
-        }
-        rows
-    }
-
-    fn pictures_uncertainty(&self) -> Vec<FindingRow> {
-        let mut rows = Vec::new();
-        for direction in self.directions() {
-            for method in [ImageVmf, ImagePs] {
-                let Some(found) = self.estimate(method, &SPEARMAN.1(direction)) else {
-                    continue;
-                };
-                let strength = Estimate {
-                    over_seeds: Summary {
-                        mean: found.over_seeds.mean.abs(),
-                        ..found.over_seeds
-                    },
-                    ..found
-                };
-                let what = format!("S, {}: {}", direction.title(), method.title());
-                rows.push(FindingRow {
-                    what: format!("{what}, |S| < {NO_TREND}"),
-                    found: found.shown(),
-                    paper: String::new(),
-                    support: strength.beyond(-1.0, NO_TREND),
-                });
-            }
-        }
-        rows
-    }
-
-    fn gaussians(&self) -> Vec<FindingRow> {
-        let mut rows = Vec::new();
-        for direction in self.directions() {
-            for method in [GaussianPrecision, Gaussian, GaussianDiagonal] {
-                let title = direction.title();
-                let straight = self
-                    .falling_r_squared(method, direction)
-                    .map(|found| FindingRow {
-                        what: format!("falling R², {title}: {} > {STRAIGHT}", method.title()),
-                        found: found.shown(),
-                        paper: String::new(),
-                        support: found.beyond(1.0, STRAIGHT),
-                    });
-                let (recall, pair) = (RECALL_AT_1.1(direction), [method, AsymvlmVmf]);
-                let what = format!("Recall@1, {title}");
-                let recall = self.compare(&recall, &what, pair, Claimed::Worse);
-                rows.extend(straight.into_iter().chain(recall));
-            }
-        }
-        rows
-    }
-
-    fn zero_shot_of_fine_tuning(&self) -> Vec<FindingRow> {
-        let mut rows = Vec::new();
-        for metric in self.results.metrics(Deterministic) {
-            let Metric::Accuracy(task) = metric else {
-                continue;
-            };
-            for other in [Clip, AsymvlmVmf, AsymvlmPs] {
-                let pair = [Deterministic, other];
-                rows.extend(self.compare(metric, task, pair, Claimed::Worse));
-            }
-        }
-        rows
-    }
-
-    fn dummies(&self) -> Vec<FindingRow> {
-        let mut rows = Vec::new();
-        for dummy in 0..3 {
-            for pair in pairs(&ASYMVLM, &[Clip, Deterministic]) {
-                rows.extend(self.dummy(dummy, pair));
-            }
-        }
-        rows
-    }
-
-    fn dummy(&self, dummy: usize, pair: [MethodName; 2]) -> Option<FindingRow> {
-        let both = |result| Metric::Rejection(RejectionRule::Dummy(dummy), result);
-        let sides = [RejectionResult::Positive, RejectionResult::Negative].map(both);
-        let [ours, theirs] = pair.map(|method| {
-            let rates = self.results.paired(method, sides.each_ref());
-            let balanced: Vec<f64> = rates.iter().map(|[p, n]| (p + n) / 2.0).collect();
-            let found = Estimate {
-                over_seeds: Summary::of(&balanced)?,
-                is_exact: is_exact(method),
-            };
-            let [positive, negative] = sides
-                .each_ref()
-                .map(|side| self.results.summary(method, side));
-            let rates = format!("{:.3} / {:.3}", positive?.mean, negative?.mean);
-            Some((found, format!("{} ({rates})", found.shown())))
-        });
-        let ((ours, our_rates), (theirs, their_rates)) = (ours?, theirs?);
-        let what = format!(
-            "balanced accuracy (positives / negatives), dummy {}",
-            dummy + 1
-        );
-        Some(FindingRow {
-            what: versus(&what, pair),
-            found: format!("{our_rates} against {their_rates}"),
-            paper: paper::balanced(dummy, pair),
-            support: ours.against(&theirs, 1.0),
-        })
-    }
-
-    fn hierarchies(&self) -> Vec<FindingRow> {
-        let ordered = "share of adjacent levels whose uncertainty falls";
-        let rules = [
-            (Metric::AdjacentLevelsOrdered, ordered, (1.0, 0.5)),
-            (
-                Metric::UncertaintyVsTokens,
-                "Spearman of uncertainty and length",
-                (-1.0, 0.0),
-            ),
-            (
-                Metric::UncertaintyVsBitsDistinct,
-                "Spearman of uncertainty and bits of distinct captions",
-                (-1.0, 0.0),
-            ),
-            (
-                Metric::UncertaintyVsBits,
-                "Spearman of uncertainty and bits, repeats counted",
-                (-1.0, 0.0),
-            ),
-        ];
-        let mut rows = Vec::new();
-        for method in ASYMVLM {
-            for (metric, what, (gain, bound)) in &rules {
-                let sign = if *gain > 0.0 { '>' } else { '<' };
-                rows.extend(self.estimate(method, metric).map(|found| FindingRow {
-                    what: format!("{what}: {} {sign} {bound}", method.title()),
-                    found: found.shown(),
-                    paper: paper::of_hierarchies(metric),
-                    support: found.beyond(*gain, *bound),
-                }));
-            }
-            rows.extend(self.rises_by_level(method));
-        }
-        rows
-    }
-
-    /// Whether the median likelihood of the own picture rises from each level of the hierarchy to the next.
-    fn rises_by_level(&self, method: MethodName) -> Option<FindingRow> {
-        let median = |level| Metric::Quantile(Grouped::ScoreByLevel, level, 50);
-        let medians = (0..).map_while(|level| self.results.summary(method, &median(level)));
-        let medians: Vec<Summary> = medians.collect();
-        let shown: Vec<String> = medians.iter().map(|m| format!("{:.2}", m.mean)).collect();
-        let rises = medians.windows(2).all(|pair| pair[1].mean > pair[0].mean);
-        let n_seeds = medians.iter().map(|found| found.n).min()?;
-        (medians.len() > 1).then(|| FindingRow {
-            what: format!("median likelihood rises by level: {}", method.title()),
-            found: shown.join(", "),
-            paper: String::new(),
-            support: match (n_seeds < MIN_SEEDS, rises) {
-                (true, _) => Support::TooFewSeeds,
-                (false, true) => Support::For,
-                (false, false) => Support::Against,
-            },
-        })
-    }
-}
-
-/// Whether nothing is trained, so that one run says all.
-fn is_exact(method: MethodName) -> bool {
-    method.optimizer(Variant::Code).is_none()
-}
-
-fn versus(what: &str, [ours, theirs]: [MethodName; 2]) -> String {
-    format!("{what}: {} against {}", ours.title(), theirs.title())
-}
-
-/// Every pair of ours and theirs.
-fn pairs(ours: &[MethodName], theirs: &[MethodName]) -> Vec<[MethodName; 2]> {
-    let with_all = |&a: &MethodName| theirs.iter().map(move |&b| [a, b]);
-    ours.iter().flat_map(with_all).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::judge::R_SQUARED;
     use super::super::measure::Numbers;
     use super::*;
+    use crate::report::{Grouped, LevelStatistic, RejectionResult, RejectionRule, Retrieval};
+    use crate::train::methods::MethodName::{Gaussian, ImageVmf};
 
     const RECALL: Metric = Metric::Recall(Retrieval::TextToImage, 1);
 

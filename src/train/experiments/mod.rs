@@ -16,6 +16,7 @@ mod findings;
 mod fit_plan;
 mod fit_record;
 pub mod grid;
+mod judge;
 mod measure;
 mod paper;
 pub mod preset;

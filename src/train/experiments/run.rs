@@ -34,7 +34,7 @@ enum Known {
     /// The posteriors of the projections of captions and pictures.
     Posteriors(Box<[Laplace; 2]>),
     /// Features of the side whose density is asked for.
-    Features(Side, KnownFeatures),
+    Features(Side, Box<KnownFeatures>),
 }
 
 /// Inputs of one method: features, and more for the method that needs it.
@@ -48,9 +48,11 @@ impl<'a> MethodInputs<'a> {
         let train = &evaluator.train;
         let known = match name {
             MethodName::Bayesvlm => Known::Posteriors(Box::new(evaluator.posteriors()?)),
-            MethodName::Density => Known::Features(Side::Text, KnownFeatures::of(&train.texts)),
+            MethodName::Density => {
+                Known::Features(Side::Text, Box::new(KnownFeatures::of(&train.texts)))
+            }
             MethodName::ImageDensity => {
-                Known::Features(Side::Image, KnownFeatures::of(&train.images))
+                Known::Features(Side::Image, Box::new(KnownFeatures::of(&train.images)))
             }
             _ => Known::Nothing,
         };
