@@ -70,6 +70,11 @@ pub(super) fn figures(results: &Results, dataset: &str) -> Vec<Figure> {
         (LENGTHS, vec![tokens_panel(results), bits_panel(results)]),
         (REJECTIONS, vec![rejection_panel(results)]),
     ];
+    // Of a data set that was not trained on, its name.
+    let elsewhere = dataset
+        .split_once(" → ")
+        .map(|(_, other)| format!("Measured on {other}: "));
+    let elsewhere = elsewhere.unwrap_or_default();
     let figure = |((name, caption), panels): ((&str, &str), Vec<FigurePanel>)| {
         let panels: Vec<_> = panels
             .into_iter()
@@ -78,7 +83,7 @@ pub(super) fn figures(results: &Results, dataset: &str) -> Vec<Figure> {
         (!panels.is_empty()).then(|| Figure {
             name: name.to_owned(),
             dataset: dataset.to_owned(),
-            caption: caption.to_owned(),
+            caption: format!("{elsewhere}{caption}"),
             panels,
         })
     };
