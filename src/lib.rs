@@ -29,7 +29,7 @@
 //! | `worker` | an engine in its web worker: request → session → response | `web` |
 //! | `ui` | the page: a component a view, the document, and workers that do what the supervisor decides | `page` |
 //! | `train` | the native program: make data, train, evaluate, score, export | `train` |
-//! | `xtask` | the developer's commands, on the standard library alone | `xtask` |
+//! | `xtask` | the developer's commands: set up, build, check, release | `xtask` |
 //!
 //! `numerics → model → inference → worker ⇄ protocol ⇄ ui`, with `train` beside `inference`. The page and the workers
 //! are separate programs; neither calls the other but by messages.

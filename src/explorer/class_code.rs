@@ -23,7 +23,7 @@ pub struct LessonScore {
     pub lesson: usize,
     /// Neighbours in the guessed orders that stand right.
     pub n_right: u32,
-    /// Questions answered.
+    /// Questions of the lesson that were answered, rightly or not.
     pub n_answered: u32,
 }
 

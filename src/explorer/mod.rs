@@ -13,6 +13,7 @@ mod latest_queue;
 mod legibility;
 mod link;
 mod locks;
+mod markup;
 mod measure;
 mod minimal_pairs;
 mod number;
@@ -39,6 +40,7 @@ pub use latest_queue::{LatestQueue, Out, Priority};
 pub use legibility::{Legibility, pieces};
 pub use link::{decode, encode, encode_view};
 pub use locks::{Access, Locks, PageControl};
+pub use markup::escaped;
 pub use measure::{Measure, SecondNumber};
 pub use minimal_pairs::{MAX_CHANGES, OneChange, one_changes};
 pub use number::{file_size, percent, round_number, signed, three_significant, two_decimals};
@@ -68,11 +70,11 @@ pub use text::{
 pub use transfer_rate::TransferRate;
 pub use views::View;
 pub use views::corruption::{corrupted_name, severity_text};
-pub use views::evidence::chart::{CHART_BOX, CHART_SIZE, Chart};
 pub use views::evidence::evaluation::{
     EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
     out_of_distribution_text, scatter,
 };
+pub use views::evidence::figure::figure_markup;
 pub use views::evidence::photographs::{PhotographsEvaluation, photographs_tables};
 pub use views::evidence::summary::summary_tables;
 pub use views::geometry::{

@@ -5,7 +5,6 @@
 pub struct PhotographSet {
     /// Subject of the photographs.
     pub name: &'static str,
-    /// The captions.
     /// The captions, the vaguest first.
     pub captions: [&'static str; 6],
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::halo::{HaloMark, HaloShape, halo_density};
+use super::markup::escaped;
 
 /// Width and height of the card in pixels, as sites show pictures of links.
 pub const CARD_SIZE: [u32; 2] = [1200, 630];
@@ -18,7 +19,7 @@ const DARK: f64 = 0.13;
 /// What the card shows.
 #[derive(Debug, Clone, Default)]
 pub struct ShareCard {
-    /// The caption.
+    /// The caption that the card shows, in large type.
     pub caption: String,
     /// Its halo; none while its numbers are unknown.
     pub mark: Option<HaloMark>,
@@ -45,7 +46,8 @@ impl ShareCard {
         let [ground, ink, soft, ..] = &self.colours;
         let [width, height] = CARD_SIZE;
         let mut svg = format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{}"><rect width="100%" height="100%" fill="{ground}"/>"#,
+            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"
+                font-family="{}"><rect width="100%" height="100%" fill="{ground}"/>"#,
             escaped(&self.fonts)
         );
         self.draw_halo(&mut svg);
@@ -75,7 +77,8 @@ impl ShareCard {
             // Phones read dark dots on a light ground.
             write!(
                 svg,
-                r##"<svg x="1000" y="444" width="136" height="136" viewBox="0 0 {side} {side}"><rect width="100%" height="100%" fill="#fff"/><path d="{path}" fill="#000"/></svg>"##
+                r##"<svg x="1000" y="444" width="136" height="136" viewBox="0 0 {side} {side}">
+                    <rect width="100%" height="100%" fill="#fff"/><path d="{path}" fill="#000"/></svg>"##
             )
             .ok();
         }
@@ -153,11 +156,6 @@ fn lines(caption: &str) -> Vec<String> {
     lines
 }
 
-fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    text.replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,7 +190,7 @@ mod tests {
     #[test]
     fn what_is_typed_stays_text() {
         let svg = card("<script>\"&").svg();
-        assert!(svg.contains("&lt;script>&quot;&amp;"), "{svg}");
+        assert!(svg.contains("&lt;script&gt;&quot;&amp;"), "{svg}");
     }
 
     #[test]

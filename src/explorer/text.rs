@@ -148,7 +148,7 @@ pub fn beside_text(pair: &PairView, beside: SecondNumber) -> String {
 pub fn likelier_text(pair: &PairView) -> (String, &'static str) {
     match pair.times_likelier {
         _ if pair.posterior.is_nan() => ("–".into(), ""),
-        _ if pair.is_near_zero => ("no".into(), "likelier"),
+        _ if pair.is_near_zero => ("≈ 1 ×".into(), "as likely"),
         ratio if ratio > 1.0 => (times(ratio), "likelier"),
         ratio if ratio.recip() > MOST_TIMES => ("much".into(), "less likely"),
         ratio => (times(ratio.recip()), "less likely"),
@@ -170,12 +170,13 @@ pub fn spoken(view: &CaptionView, best: Option<(&str, &PairView)>) -> String {
     let numbers = spoken_numbers(view.concentration, view.percentile);
     let note = unread_note(view.legibility, &view.unknown_words);
     let best = best.map_or_else(String::new, |(alt, pair)| {
-        let (times, likelier) = likelier_text(pair);
+        let (times, likely) = likelier_text(pair);
+        let compared = if pair.is_near_zero { "as" } else { "than" };
         let best = match pair.standing.is_best_picture {
             true => "Best picture",
             false => "No picture is clearly best; the first",
         };
-        format!(" {best}: {alt}, {times} {likelier} than a blind guess.")
+        format!(" {best}: {alt}, {times} {likely} {compared} a blind guess.")
     });
     format!("{}: {numbers}{best} {note}", view.caption)
         .trim_end()
@@ -337,6 +338,13 @@ mod tests {
             let sentence = spoken(&view(&[]), Some(("a star", &pair(is_best))));
             assert_eq!(sentence, format!("{start} {end}"), "for κ = 12.345");
         }
+        let tie = PairView {
+            is_near_zero: true,
+            ..pair(true)
+        };
+        let sentence = spoken(&view(&[]), Some(("a star", &tie)));
+        let end = "Best picture: a star, ≈ 1 × as likely as a blind guess.";
+        assert_eq!(sentence, format!("{start} {end}"), "within the free offset");
     }
 
     #[test]

@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn the_locked_version_is_that_of_the_whole_name() {
-        let lock = "[[package]]\nname = \"wasm-bindgen-futures\"\nversion = \"0.4.1\"\n\n[[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\n";
+        let lock = "[[package]]\nname = \"wasm-bindgen-futures\"\nversion = \"0.4.1\"\n\n\
+            [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\n";
         let version = locked_version(lock, "wasm-bindgen");
         assert_eq!(version, Some("0.2.130"), "wasm-bindgen itself");
         let none = locked_version(lock, "leptos");

@@ -439,9 +439,11 @@ mod built_page {
         let choose = "const chart = document.querySelector('.chart'), button = chart.querySelectorAll('.chart-legend button')[1];
             button.click(); return button.textContent";
         let name = browser.run(choose, &[]);
-        let touched = "return [...document.querySelectorAll('.chart .chart-series.touched .chart-target title')].map(title => title.textContent)";
-        let there = "return document.querySelector('.chart .chart-series.touched') !== null";
-        browser.wait_for("the line that is pointed at", ANSWERING, there, &[]);
+        let touched = "return (async () => {
+            const chart = document.querySelector('.chart[data-touched]'), opacity = line => getComputedStyle(line).opacity;
+            await Promise.all(chart.getAnimations({ subtree: true }).map(animation => animation.finished));
+            const lines = [...chart.querySelectorAll('.chart-series')].filter(line => opacity(line) === '1');
+            return lines.flatMap(line => [...line.querySelectorAll('.chart-target title')]).map(title => title.textContent) })()";
         let points = browser.run(touched, &[]);
         let name = name
             .as_str()

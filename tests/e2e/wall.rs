@@ -97,6 +97,24 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn a_row_without_words_leaves_the_wall_to_the_captions_that_have_some() {
+        let (_server, browser) = open_with(&["a star", "a red star"], "&g=lone-red-star");
+        let n_rows = "return document.querySelectorAll('tr[data-caption]').length";
+        browser.click(".new-caption button");
+        let is_there = "return document.querySelectorAll('tr[data-caption]').length === 3 && document.activeElement.tagName === 'TEXTAREA'";
+        browser.wait_for("an empty row with the focus", ANSWERING, is_there, &[]);
+        assert_eq!(browser.run(n_rows, &[]), json!(3));
+        let said = browser.run(
+            "return document.querySelector('.wall-caption').innerText",
+            &[],
+        );
+        let said = said.as_str().expect("text");
+        assert!(said.ends_with("star” could mean"), "{said}");
+        assert_ne!(answer(&browser), "– of all drawings", "it is answered");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn a_card_of_the_caption_is_saved_as_a_picture_of_the_size_that_sites_show() {
         for (captions, rest) in [
             (["a red star"], "&g=lone-red-star"),

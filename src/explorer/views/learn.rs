@@ -152,6 +152,7 @@ impl LessonQuestion {
             .map(|caption| format!("it cannot read “{caption}”"));
         let faults: Vec<String> = unread.chain(errors).collect();
         match faults.len() {
+            0 if self.truth.len() == 2 => "The model says the same.".into(),
             0 => "The model has no step wrong.".into(),
             _ => format!("The model errs: {}.", faults.join(", and ")),
         }
@@ -266,6 +267,23 @@ pub(in crate::explorer) mod tests {
         let expected = "2 of your 2 steps are right, and 1 of the model’s: you have beaten it. \
             The model errs: it finds “b” vaguer than “a”.";
         assert_eq!(verdict.as_deref(), Some(expected), "the model errs once");
+    }
+
+    #[test]
+    fn of_two_captions_the_model_says_the_same_or_errs() {
+        let question = question(&["a", "b"], &[&["a"], &["b"]]);
+        let guess = ["a", "b"].map(str::to_owned);
+        for (kappas, expected) in [
+            ([1.0, 2.0], "Right. The model says the same."),
+            (
+                [2.0, 1.0],
+                "Right. The model errs: it finds “b” vaguer than “a”.",
+            ),
+        ] {
+            let cache = cache_of(&[("a", kappas[0]), ("b", kappas[1])]);
+            let verdict = question.verdict(&guess, &cache, Family::VonMisesFisher);
+            assert_eq!(verdict.as_deref(), Some(expected), "{kappas:?}");
+        }
     }
 
     #[test]

@@ -25,7 +25,8 @@ pub fn precision_log_density(natural_parameter: Tensor<2>, images: Tensor<2>) ->
 }
 
 /// Our own parametrisation of the ablation, not the paper's: log-density per dimension of each picture under each
-/// caption's isotropic Gaussian, up to a constant of the dimension alone. Its precision is d·κ, for a unit vector has a variance of 1/d along each axis.
+/// caption's isotropic Gaussian, up to a constant of the dimension alone. Its precision is d·κ, for a unit vector has a
+/// variance of 1/d along each axis.
 ///
 /// ```text
 /// (1/d)·[−(dκ/2)·‖z − μ‖² + (d/2)·ln(dκ)] = κ·(μᵀz − 1) + ½·ln κ + const        κ = ‖η‖, μ = η/κ

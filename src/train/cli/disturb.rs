@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use clap::builder::RangedI64ValueParser;
 
 use crate::corruption::{Corruption, CorruptionKind, ImageCorruption, Misspelling};
 use crate::device;
@@ -35,10 +36,10 @@ pub(super) struct DisturbArgs {
     #[arg(long, default_value = "public/models/scenes")]
     pub(super) model: PathBuf,
     /// Severities of each of the nine corruptions of pictures.
-    #[arg(long, value_delimiter = ',', default_value = "1,3,5", value_parser = clap::value_parser!(u8).range(1..=i64::from(ImageCorruption::MAX_SEVERITY)))]
+    #[arg(long, value_delimiter = ',', default_value = "1,3,5", value_parser = severity(ImageCorruption::MAX_SEVERITY))]
     pub(super) severities: Vec<u8>,
     /// Severities of each misspelling of captions, in twentieths of the words; ELIP's is 5.
-    #[arg(long, value_delimiter = ',', default_value = "5", value_parser = clap::value_parser!(u8).range(1..=i64::from(Misspelling::MAX_SEVERITY)))]
+    #[arg(long, value_delimiter = ',', default_value = "5", value_parser = severity(Misspelling::MAX_SEVERITY))]
     pub(super) levels: Vec<u8>,
     /// Halve the files: 16 bits a number.
     #[arg(long)]
@@ -46,6 +47,11 @@ pub(super) struct DisturbArgs {
     /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
     #[arg(long, default_value = "cpu")]
     pub(super) device: String,
+}
+
+/// Severities from 1 to the greatest.
+fn severity(most: u8) -> RangedI64ValueParser<u8> {
+    clap::value_parser!(u8).range(1..=i64::from(most))
 }
 
 pub(super) fn run(args: &DisturbArgs) -> Result<()> {

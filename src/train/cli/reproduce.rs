@@ -25,10 +25,12 @@ use crate::weights::shard::Precision;
 const EXAMPLES: &str = "Examples:
   train reproduce --preset small --out runs/evidence-small
   train reproduce --preset full --features runs/evidence-features --out runs/evidence
-  train reproduce --world photos --preset full --features runs/photos --root data/flickr8k --hierarcaps data/hierarcaps --out runs/evidence-photos
+  train reproduce --world photos --preset full --features runs/photos --root data/flickr8k \\
+    --hierarcaps data/hierarcaps --out runs/evidence-photos
   train reproduce --check public/evidence/scenes --features runs/features
   train embed --out runs/features && train reproduce --seeds 5 --out runs/papers
-  train reproduce --world coco --features runs/coco --measure-on runs/flickr30k --device cuda --batch 2048 --epochs 200 --rate-factor 1 --out runs/coco-results
+  train reproduce --world coco --features runs/coco --measure-on runs/flickr30k --device cuda --batch 2048 \\
+    --epochs 200 --rate-factor 1 --out runs/coco-results
 
 What is in the folder is not done again; an interrupted run goes on, fit by fit.";
 

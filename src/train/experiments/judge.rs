@@ -13,7 +13,7 @@ use crate::train::methods::MethodName::{
 };
 use crate::train::methods::Variant;
 
-/// The paper's methods.
+/// `AsymVLM` as the paper has it, under its two distributions.
 pub(super) const ASYMVLM: [MethodName; 2] = [AsymvlmVmf, AsymvlmPs];
 /// Greatest |S| that says nothing: of ten levels in random order one in twenty has more, to either side.
 const NO_TREND: f64 = 0.648;

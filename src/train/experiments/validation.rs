@@ -25,7 +25,7 @@ pub(super) struct Validation {
 /// A tenth of the training pictures with their captions held out.
 #[derive(Debug)]
 pub(super) struct ValidationSplit {
-    /// To fit to.
+    /// Nine tenths of the pictures with their captions, which fits are made to.
     pub(super) train: Features,
     held_out: Features,
     ids: IdMap,

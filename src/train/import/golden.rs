@@ -62,7 +62,8 @@ pub fn judge(
         }),
         (false, false) => Ok(Verdict::Unknown),
         (false, true) => bail!(
-            "the source is OpenAI's ViT-B/32, but the answers to {:?} miss the published ones by {worst:.1} times what {precision:?} allows",
+            "the source is OpenAI's ViT-B/32, but the answers to {:?} miss the published ones by {worst:.1} times what \
+             {precision:?} allows",
             published.captions
         ),
     }

@@ -245,7 +245,7 @@ pub(crate) fn beside_page(path: &str) -> String {
 
 /// A file of the page: where it lies, and what its content must be.
 pub(crate) struct PageFile {
-    /// Address, absolute.
+    /// Absolute address, with the name that the released page gives the file.
     pub(crate) address: String,
     /// Hash of the content, as the attribute `integrity` has it; empty where the page was built and not released.
     pub(crate) integrity: String,

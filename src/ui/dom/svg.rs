@@ -12,6 +12,7 @@ use web_sys::{
     HtmlSelectElement, HtmlTextAreaElement, Node, Range, Window,
 };
 
+use crate::explorer::escaped;
 use crate::ui::dom::{browser, canvas};
 
 /// Properties of a drawing's parts that are written out.
@@ -392,11 +393,4 @@ fn styles(window: &Window, element: &Element, names: &[&str]) -> String {
         (!value.is_empty()).then(|| format!("{name}:{}", escaped(&value)))
     });
     known.collect::<Vec<_>>().join(";")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }

@@ -85,7 +85,8 @@ fn start_script(kind: EngineKind) -> Result<String, JsValue> {
             const {{ default: init }} = await import({:?});
             await init({{ module_or_path: fetch({:?}, {{ integrity: {:?} }}) }});
         }} catch (error) {{
-            reportError(new Error(`its program could not be started (${{error.message}}). If the page has been renewed meanwhile, reload it`));
+            const why = `its program could not be started (${{error.message}})`;
+            reportError(new Error(`${{why}}. If the page has been renewed meanwhile, reload it`));
         }}",
         script.address, program.address, program.integrity
     );

@@ -21,7 +21,9 @@ pub(crate) fn Kept() -> impl IntoView {
     view! {
         <p class="kept" data-field="kept" data-value=bytes>
             {move || stored.with(|stored| stored.as_ref().map(words))}
-            " "<button type="button" data-act="delete" hidden=move || !has_any() on:click=move |_| actions::delete_stored(page)>"Delete what is kept"</button>
+            " "<button type="button" data-act="delete" hidden=move || !has_any() on:click=move |_| actions::delete_stored(page)>
+                "Delete what is kept"
+            </button>
         </p>
         <details data-field="hashes" hidden=has_none><summary>"SHA-256 of what came from the hub"</summary><pre>{hashes}</pre></details>
     }

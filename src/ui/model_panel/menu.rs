@@ -35,7 +35,12 @@ pub(crate) fn ModelButton() -> impl IntoView {
         )
     };
     view! {
-        <button type="button" class="quiet" data-act="models" aria-controls="models" aria-expanded=move || models.is_open.get().to_string() on:click=move |_| actions::toggle(page)>{words}</button>
+        <button
+            type="button" class="quiet" data-act="models" aria-controls="models"
+            aria-expanded=move || models.is_open.get().to_string() on:click=move |_| actions::toggle(page)
+        >
+            {words}
+        </button>
     }
 }
 
@@ -49,8 +54,9 @@ pub(crate) fn ModelPanel() -> impl IntoView {
             {World::ALL.map(|world| view! { <BuiltInModel world=world/> }).collect_view()}
             <div class="model" data-model="clip" aria-current=move || current(models, ModelChoice::Clip)>
                 <h2>"CLIP ViT-B/32 "<span class="status">{move || status(page, ModelChoice::Clip)}</span></h2>
-                <p>"OpenAI’s model knows photographs and nearly all English words. By itself it has no "<i>"κ"</i>": it compares by cosine until it "
-                    "is given adapters. It counts badly, hardly heeds “not”, and its makers ask that it is not used to watch or to recognise people."</p>
+                <p>"OpenAI’s model knows photographs and nearly all English words. By itself it has no "<i>"κ"</i>": it compares by cosine "
+                    "until it is given adapters. It counts badly, hardly heeds “not”, and its makers ask that it is not used "
+                    "to watch or to recognise people."</p>
                 <p class="aside">"MIT, © OpenAI. Its text encoder is loaded first; the image encoder comes with your first picture."</p>
                 <Sources/>
             </div>
@@ -79,7 +85,10 @@ fn BuiltInModel(world: World) -> impl IntoView {
             <h2>{world.title()}" (built in) "<span class="status">{move || status(page, model)}</span></h2>
             <p>{emphasized(about)}</p>
             <p class="aside">{size}{license}</p>
-            <button type="button" data-act=world.slug() hidden=move || current(models, model).is_some() on:click=move |_| actions::open_world(page, world)>
+            <button
+                type="button" data-act=world.slug() hidden=move || current(models, model).is_some()
+                on:click=move |_| actions::open_world(page, world)
+            >
                 "Use "{world.title()}
             </button>
         </div>

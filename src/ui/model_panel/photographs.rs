@@ -21,7 +21,10 @@ pub(crate) fn PhotographSets() -> impl IntoView {
         <section class="photographs" aria-label="Captions for photographs">
             <p class="label">"Captions for photographs of"</p>
             <p class="sets">{PHOTOGRAPH_SETS.map(button).collect_view()}</p>
-            <p class="aside">"Choose, drop or paste photographs of your own; they stay on this machine. The drawn scenes of the gallery are foreign to this model."</p>
+            <p class="aside">
+                "Choose, drop or paste photographs of your own; they stay on this machine. The drawn scenes of the gallery are "
+                "foreign to this model."
+            </p>
         </section>
     }
 }

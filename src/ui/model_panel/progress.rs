@@ -50,7 +50,10 @@ pub(crate) fn LoadBar() -> impl IntoView {
     };
     view! {
         <div class="load" data-field="load" hidden=move || !is_loading()>
-            <progress aria-label="Bytes of this part of the model" value=move || read(|progress| progress.loaded_bytes) max=move || read(|progress| progress.stage_end_bytes)></progress>
+            <progress
+                aria-label="Bytes of this part of the model" value=move || read(|progress| progress.loaded_bytes)
+                max=move || read(|progress| progress.stage_end_bytes)
+            ></progress>
             <p data-field="load-words">{words}</p>
             <button type="button" data-act="pause" on:click=pause>{pause_word}</button>
             <button type="button" data-act="cancel" on:click=move |_| actions::cancel(page)>"Cancel"</button>

@@ -14,9 +14,11 @@ use crate::ui::model_panel::models_state::Found;
 use crate::ui::page::state::PageState;
 
 /// Why eight bits are recommended.
-const SHORT: &str = "Memory or disk is short here, so take eight bits: half of the disk and two thirds of the memory; they change cosines in the third figure.";
+const SHORT: &str = "Memory or disk is short here, so take eight bits: half of the disk and two thirds of the memory; they \
+    change cosines in the third figure.";
 /// What is done with weights of other programs where memory is short.
-const HELD_IN_INT8: &str = "Memory is short here, so the CPU engine holds these weights in eight bits, which changes cosines in the third figure.";
+const HELD_IN_INT8: &str = "Memory is short here, so the CPU engine holds these weights in eight bits, which changes \
+    cosines in the third figure.";
 
 /// The sources, in the order in which they should be tried.
 #[component]
@@ -29,7 +31,9 @@ pub(crate) fn Sources() -> impl IntoView {
         }
     };
     view! {
-        <button type="button" data-act="go-on" hidden=move || left.with(Option::is_none) on:click=go_on>"Go on with the load that waits"</button>
+        <button type="button" data-act="go-on" hidden=move || left.with(Option::is_none) on:click=go_on>
+            "Go on with the load that waits"
+        </button>
         <ol class="sources">
             <li><BesidePage/></li>
             <li><OwnFiles/></li>
@@ -106,9 +110,15 @@ fn OwnFiles() -> impl IntoView {
     };
     view! {
         <b>"Your own files. "</b>
-        <label class="plain"><input type="file" class="over" multiple=true accept=".safetensors,.json" data-act="files" on:change=accept/>"Choose files"</label>
+        <label class="plain">
+            <input type="file" class="over" multiple=true accept=".safetensors,.json" data-act="files" on:change=accept/>
+            "Choose files"
+        </label>
         " or "
-        <label class="plain"><input type="file" class="over" prop:webkitdirectory=true data-act="folder" on:change=accept/>"a folder"</label>
+        <label class="plain">
+            <input type="file" class="over" prop:webkitdirectory=true data-act="folder" on:change=accept/>
+            "a folder"
+        </label>
         ": "<code>"model.safetensors"</code>" with "<code>"config.json"</code>" and "<code>"tokenizer.json"</code>
         ", as downloaded. They are read piece by piece and not copied, so a reload asks for them again."
     }
@@ -183,7 +193,9 @@ fn AtHub() -> impl IntoView {
         <label class="hub-id">"Any CLIP of it, by its id: "
             <input type="text" data-act="hub-id" spellcheck="false" prop:value=move || id.get() on:input=edit/>
         </label>
-        " "<button type="button" data-act="weigh" hidden=is_known disabled=move || named.with(Option::is_none) on:click=query>"Check download size"</button>
+        " "<button type="button" data-act="weigh" hidden=is_known disabled=move || named.with(Option::is_none) on:click=query>
+            "Check download size"
+        </button>
         <button type="button" data-act="hub" hidden=move || !is_known() on:click=load>"Download"</button>
         " "<span data-field="weighed">{answer}</span>
     }

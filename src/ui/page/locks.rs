@@ -13,8 +13,11 @@ use crate::ui::page::state::PageState;
 const USES: [&str; 5] = ["keydown", "beforeinput", "input", "change", "click"];
 /// The styles of what is locked: text that says what is chosen, in place of fields and buttons.
 const LOCKED: &str = "PARTS { pointer-events: none !important }
-PARTS:is(textarea, input, select), PARTS :is(textarea, input, select) { appearance: none; border-color: transparent !important; box-shadow: none !important; background: none !important }
-PARTS:is(button, label, .tools, .changes, .new-caption, .gallery, .rung-tools), PARTS :is(a, button, .choice:not(:has(:checked))):not([aria-current], [aria-pressed=true]) { display: none !important }
+PARTS:is(textarea, input, select), PARTS :is(textarea, input, select) {
+  appearance: none; border-color: transparent !important; box-shadow: none !important; background: none !important
+}
+PARTS:is(button, label, .tools, .changes, .new-caption, .gallery, .rung-tools),
+PARTS :is(a, button, .choice:not(:has(:checked))):not([aria-current], [aria-pressed=true]) { display: none !important }
 PARTS .view-group:not(:has([aria-current])) { display: none !important }
 PARTS .choice span { border-color: transparent !important }
 ";

@@ -29,6 +29,10 @@ pub(crate) fn Wall() -> impl IntoView {
         Some(lit) => share_of_pictures(lit.share, lit.lit.len()),
         None => "–".to_owned(),
     };
+    let asked = move || match text.get() {
+        Some(text) => format!("“{text}” could mean"),
+        None => "Say something, and see what it could mean".to_owned(),
+    };
     let spoken = move || {
         let n_lit = |lit: &LitPictures| lit.lit.iter().filter(|is_lit| **is_lit).count();
         lit.with(|lit| {
@@ -49,7 +53,7 @@ pub(crate) fn Wall() -> impl IntoView {
     view! {
         <section class="wall-panel" aria-label="Pictures that these words could mean" hidden=move || world.get().is_none()>
             <div class="wall-answer">
-                <p class="wall-caption">"“"{move || text.get()}"” could mean"</p>
+                <p class="wall-caption">{asked}</p>
                 <p class="fits"><b data-field="fits">{answer}</b>" "{what}</p>
                 <Show when=move || world.get() == Some(World::Photographs)><Coverage/></Show>
                 <p class="aside" hidden=move || world.get() != Some(World::Scenes)>{TRUTH}</p>
@@ -67,15 +71,12 @@ pub(crate) fn Wall() -> impl IntoView {
 /// The caption under the pointer, else the one edited or chosen last, else the best of the picture or the last that lights
 /// one.
 fn shown_caption(page: PageState) -> Option<u64> {
-    let is_there = |key: &u64| {
-        page.state
-            .with(|state| state.captions.index(*key).is_some())
-    };
+    let captions = page.captions_with_words();
+    let has_words = |key: &u64| captions.iter().any(|caption| caption.key == *key);
     let pointed = page.pointed.with(|pointed| pointed.caption);
-    let chosen = || page.state.with(|state| state.caption);
-    let known = pointed.or_else(|| page.edited.get()).filter(is_there);
+    let chosen = || page.state.with(|state| state.caption).filter(has_words);
+    let known = pointed.or_else(|| page.edited.get()).filter(has_words);
     known.or_else(chosen).or_else(|| {
-        let captions = page.captions_with_words();
         let touched = page.touched.get().map(|(key, _)| key);
         let chosen = captions.iter().find(|caption| Some(caption.key) == touched);
         let lights = |caption: &&KeyedCaption| {

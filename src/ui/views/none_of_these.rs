@@ -29,7 +29,8 @@ everything else: where “a picture” is likelier than every class, no class fi
 
 # What it is not
 A vague caption wins against classes that are wrong, and not against everything strange: a picture from outside this
-model’s world can still look red to it. Answers closer than training sets its zero are a tie, and a class whose words the model has never met is no answer.";
+model’s world can still look red to it. Answers closer than training sets its zero are a tie, and a class whose words the
+model has never met is no answer.";
 
 /// The view: the classes, the answers for every picture, and the chosen picture in full.
 #[component]
@@ -104,8 +105,8 @@ fn Text(
         <p class="text-control">
             <label for=id>{label}</label>
             <input
-                id=id type="text" class="words" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off" prop:value=text
-                on:input:target=move |event| edit(event.target().value())
+                id=id type="text" class="words" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off"
+                prop:value=text on:input:target=move |event| edit(event.target().value())
             />
         </p>
     }

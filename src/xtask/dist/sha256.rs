@@ -7,7 +7,7 @@ pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// Base64 with padding.
+/// Base64 of RFC 4648, with padding.
 pub(super) fn base64(bytes: &[u8]) -> String {
     base64::encode(bytes)
 }

@@ -6,15 +6,15 @@ use crate::explorer::extent::round_step;
 use crate::report::{FigureLine, FigurePanel};
 
 /// Width and height of a panel.
-pub const CHART_SIZE: [f64; 2] = [400.0, 270.0];
+pub(super) const CHART_SIZE: [f64; 2] = [400.0, 270.0];
 /// Left, top, right and lower edge of the axes' box.
-pub const CHART_BOX: [f64; 4] = [52.0, 10.0, 378.0, 222.0];
+pub(super) const CHART_BOX: [f64; 4] = [52.0, 10.0, 378.0, 222.0];
 /// Least distance between two letters at the ends of lines.
 const LETTER_HEIGHT: f64 = 12.0;
 
 /// A panel's axes: a linear scale each way.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Chart {
+pub(super) struct Chart {
     x: [f64; 2],
     y: [f64; 2],
     /// Whether x counts: a number between two counts would mean nothing.
@@ -23,7 +23,7 @@ pub struct Chart {
 
 impl Chart {
     /// The axes that hold a panel's points and bands; `None` without points.
-    pub fn of(panel: &FigurePanel) -> Option<Self> {
+    pub(super) fn of(panel: &FigurePanel) -> Option<Self> {
         let [x, [low, high]] = panel.ranges()?;
         let room = ((high - low) * 0.04).max(1e-6);
         let mut points = panel.lines.iter().flat_map(|line| &line.points);
@@ -39,7 +39,7 @@ impl Chart {
     }
 
     /// Where a point stands.
-    pub fn place(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+    pub(super) fn place(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         let [left, top, right, floor] = CHART_BOX;
         let share = |value: f64, [low, high]: [f64; 2]| (value - low) / (high - low);
         [
@@ -49,24 +49,24 @@ impl Chart {
     }
 
     /// Round numbers on the horizontal axis.
-    pub fn x_ticks(&self) -> Vec<f64> {
+    pub(super) fn x_ticks(&self) -> Vec<f64> {
         let mut ticks = ticks(self.x);
         ticks.retain(|tick| !self.is_counted || tick.fract() == 0.0);
         ticks
     }
 
     /// Round numbers on the vertical axis.
-    pub fn y_ticks(&self) -> Vec<f64> {
+    pub(super) fn y_ticks(&self) -> Vec<f64> {
         ticks(self.y)
     }
 
     /// A line through all points, as the `d` of a path.
-    pub fn line(&self, line: &FigureLine) -> String {
+    pub(super) fn line(&self, line: &FigureLine) -> String {
         self.path(line.points.iter().copied())
     }
 
     /// The band around a line as a closed path; empty where no spread is known.
-    pub fn band(&self, line: &FigureLine) -> String {
+    pub(super) fn band(&self, line: &FigureLine) -> String {
         let of = |side: usize| {
             let points = line.points.iter().zip(&line.band);
             points.map(move |([x, _], band)| [*x, band[side]])
@@ -86,7 +86,7 @@ impl Chart {
     }
 
     /// Heights at which the letters of lines stand, beside the lines' ends and apart from each other.
-    pub fn letter_heights(&self, lines: &[FigureLine]) -> Vec<f64> {
+    pub(super) fn letter_heights(&self, lines: &[FigureLine]) -> Vec<f64> {
         let end = |line: &FigureLine| line.points.last().map_or(0.0, |end| self.place(*end)[1]);
         let ends: Vec<f64> = lines.iter().map(end).collect();
         apart(&ends, LETTER_HEIGHT, [CHART_BOX[1], CHART_BOX[3]])
