@@ -47,6 +47,8 @@ pub enum Request {
     Expect(Probes),
     /// Embed the picture by which engines are compared: [`Response::PictureProbed`].
     ProbePicture,
+    /// Time captions and pictures on this device: [`Response::DeviceMeasured`].
+    MeasureDevice,
     /// Have the load wait; what has arrived is kept.
     Pause,
     /// Have the load go on.
@@ -156,6 +158,8 @@ pub enum Response {
     Cancelled,
     /// What a model at the hub would cost, or why that is not known.
     DownloadSize(Result<DownloadSize, String>),
+    /// How long the loaded model takes on this device, or why that is not known.
+    DeviceMeasured(Result<Vec<DeviceTiming>, String>),
     /// The model cannot use these adapters; it goes on without them.
     AdapterRefused {
         /// Why, ready to be shown.
@@ -293,6 +297,17 @@ pub struct DownloadSize {
     pub text_bytes: u64,
     /// Bytes of the image encoder.
     pub image_bytes: u64,
+}
+
+/// How long the loaded model takes for something on this device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceTiming {
+    /// What was done, for people.
+    pub work: String,
+    /// Milliseconds of the first time.
+    pub first_millis: f64,
+    /// Median of the milliseconds of five times.
+    pub median_millis: f64,
 }
 
 /// What the browser keeps of models.

@@ -103,7 +103,7 @@ fn quoted(text: &str) -> String {
     format!("\"{apostrophe}{}\"", text.replace('"', "\"\""))
 }
 
-fn json_text(text: &str) -> String {
+pub(super) fn json_text(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

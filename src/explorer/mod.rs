@@ -4,6 +4,7 @@
 
 mod captions;
 mod class_code;
+mod device_report;
 mod export;
 mod extent;
 mod guessing_game;
@@ -31,6 +32,7 @@ mod world;
 
 pub use captions::{CaptionList, Direction, KeyedCaption};
 pub use class_code::{LessonScore, class_lines};
+pub use device_report::{device_report, millis_text};
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
 pub use guessing_game::{Game, GameAnswer, N_ROUNDS, game_rounds};

@@ -87,10 +87,18 @@ fn int8(value: f32, scale: f32) -> i8 {
 
 /// `[d_out, d_in]` row-major → `[d_in, d_out]` row-major.
 pub(super) fn transpose<T: Copy + Default>(values: &[T], d_in: usize, d_out: usize) -> Vec<T> {
+    /// Side of the squares that are taken one after the other, so that what is read and written stays at hand.
+    const SIDE: usize = 32;
     let mut transposed = vec![T::default(); values.len()];
-    for (i_out, row) in values.chunks_exact(d_in).enumerate() {
-        for (i_in, value) in row.iter().enumerate() {
-            transposed[i_in * d_out + i_out] = *value;
+    for from_out in (0..d_out).step_by(SIDE) {
+        let rows = from_out..d_out.min(from_out + SIDE);
+        for from_in in (0..d_in).step_by(SIDE) {
+            for i_in in from_in..d_in.min(from_in + SIDE) {
+                let written = &mut transposed[i_in * d_out..][rows.clone()];
+                for (value, i_out) in written.iter_mut().zip(rows.clone()) {
+                    *value = values[i_out * d_in + i_in];
+                }
+            }
         }
     }
     transposed
@@ -134,6 +142,17 @@ mod tests {
             .zip(expected.expect("floats"));
         for (found, expected) in pairs {
             assert!((found - expected).abs() < 1e-6, "{found} for {expected}");
+        }
+    }
+
+    #[test]
+    fn a_transposed_matrix_has_each_value_in_its_place() {
+        let [d_in, d_out] = [70, 33];
+        let values: Vec<usize> = (0..d_in * d_out).collect();
+        let transposed = transpose(&values, d_in, d_out);
+        for (at, value) in transposed.into_iter().enumerate() {
+            let [i_in, i_out] = [at / d_out, at % d_out];
+            assert_eq!(value, i_out * d_in + i_in, "of row {i_out}, column {i_in}");
         }
     }
 

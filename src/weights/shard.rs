@@ -387,12 +387,12 @@ fn dequantise(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Resul
         scales.len()
     );
     let row_width: usize = shape.iter().skip(1).product();
-    let rows = bytes.chunks(row_width.max(1)).zip(scales);
-    let scaled = |(row, scale): (&[u8], f32)| {
-        let value = move |byte: &u8| f32::from(i8::from_le_bytes([*byte])) * scale;
-        row.iter().map(value).collect::<Vec<_>>()
-    };
-    Ok(rows.flat_map(scaled).collect())
+    let mut floats = Vec::with_capacity(bytes.len());
+    for (row, scale) in bytes.chunks(row_width.max(1)).zip(scales) {
+        let value = |byte: &u8| f32::from(byte.cast_signed()) * scale;
+        floats.extend(row.iter().map(value));
+    }
+    Ok(floats)
 }
 
 fn entry(name: &str, view: &TensorView<'_>) -> TensorEntry {

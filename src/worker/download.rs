@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 use web_sys::{Blob, Url};
 
 use super::control::Control;
+use super::file_bytes::{FileBytes, sha256};
 use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
 use super::worker_scope::post;
@@ -22,8 +23,6 @@ use crate::wire::reason;
 /// Why a manifest is refused that is not the one of the page.
 const OTHER_VERSION: &str =
     "this is of another version of the page, which has been renewed meanwhile: reload it";
-/// Bytes that are hashed at once.
-const HASH_BYTES: u64 = 4 << 20;
 
 /// The files of one manifest.
 #[derive(Debug)]
@@ -93,19 +92,17 @@ impl Download {
     }
 
     /// A file, verified. What the store held and is not what it should be is fetched anew.
-    async fn verified(&self, entry: &FileEntry) -> Result<Blob> {
+    async fn verified(&self, entry: &FileEntry) -> Result<FileBytes> {
         let Fetched { blob, stored_bytes } = self.fetch(entry).await?;
-        let outcome = verify_hash(&sha256_of(&blob, &entry.file).await?, entry);
+        let outcome = held_against(blob, entry).await;
         if outcome.is_ok() {
-            return Ok(blob);
+            return outcome;
         }
         self.store.remove(&entry.sha256).await;
         if stored_bytes == 0 {
-            outcome?;
+            return outcome;
         }
-        let blob = self.fetch(entry).await?.blob;
-        verify_hash(&sha256_of(&blob, &entry.file).await?, entry)?;
-        Ok(blob)
+        held_against(self.fetch(entry).await?.blob, entry).await
     }
 
     async fn fetch(&self, entry: &FileEntry) -> Result<Fetched> {
@@ -144,8 +141,8 @@ impl Download {
 
 impl Source for Download {
     async fn read(&self, entry: &FileEntry) -> Result<Vec<u8>> {
-        let blob = self.verified(entry).await?;
-        let bytes = read(&blob, 0..entry.bytes).await;
+        let file = self.verified(entry).await?;
+        let bytes = file.read(0..entry.bytes).await;
         bytes.map_err(|reason| failed(&entry.file, reason))
     }
 
@@ -155,17 +152,17 @@ impl Source for Download {
         take: &mut dyn FnMut(TensorRecord) -> Result<()>,
     ) -> Result<()> {
         let unreadable = |reason: String| failed(&shard.entry.file, reason);
-        let blob = self.verified(&shard.entry).await?;
-        let index = index_of(&blob).await.map_err(unreadable)?;
+        let file = self.verified(&shard.entry).await?;
+        let index = index_of(&file).await.map_err(unreadable)?;
         let scales: Vec<String> = shard.tensors.iter().filter_map(scales_name).collect();
         for entry in &shard.tensors {
             if scales.contains(&entry.name) {
                 continue;
             }
-            let bytes = read(&blob, index.range(&entry.name)?).await;
+            let bytes = file.read(index.range(&entry.name)?).await;
             let bytes = bytes.map_err(unreadable)?;
             let scales = match scales_name(entry) {
-                Some(name) => Some(read(&blob, index.range(&name)?).await.map_err(unreadable)?),
+                Some(name) => Some(file.read(index.range(&name)?).await.map_err(unreadable)?),
                 None => None,
             };
             take(record(entry, &bytes, scales.as_deref())?)?;
@@ -174,16 +171,12 @@ impl Source for Download {
     }
 }
 
-/// SHA-256 of a blob, which is never in memory as a whole.
-pub(super) async fn sha256_of(blob: &Blob, file: &str) -> Result<String> {
-    let (mut hash, mut from, end) = (Sha256::new(), 0, whole(blob.size()));
-    while from < end {
-        let to = end.min(from + HASH_BYTES);
-        let bytes = read(blob, from..to).await;
-        hash.update(&bytes.map_err(|reason| failed(file, reason))?);
-        from = to;
-    }
-    Ok(hex(&hash.finalize()))
+/// The bytes of a file, if they are those that the manifest means.
+async fn held_against(blob: Blob, entry: &FileEntry) -> Result<FileBytes> {
+    let unreadable = |reason: String| failed(&entry.file, reason);
+    let file = FileBytes::open(blob).await.map_err(unreadable)?;
+    verify_hash(&file.sha256().await.map_err(unreadable)?, entry)?;
+    Ok(file)
 }
 
 /// Removes what the manifest before listed and the new one does not. Hashes are found in the text: reading it as a
@@ -225,28 +218,22 @@ pub(super) async fn keep(store: &Store, name: &str, bytes: &[u8]) {
 }
 
 /// What a safetensors file holds.
-pub(super) async fn index_of(blob: &Blob) -> Result<Index, String> {
-    let file_bytes = whole(blob.size());
+pub(super) async fn index_of(file: &FileBytes) -> Result<Index, String> {
+    let file_bytes = file.n_bytes();
     if file_bytes < LENGTH_BYTES {
         return Err(format!("not a safetensors file: {file_bytes} bytes"));
     }
-    let length = read(blob, 0..LENGTH_BYTES).await?;
+    let length = file.read(0..LENGTH_BYTES).await?;
     let (lengths, _) = length.as_chunks();
     let header = header_range(lengths.first().copied().unwrap_or_default(), file_bytes);
-    let json = read(blob, header.map_err(|error| error.to_string())?).await?;
+    let json = file
+        .read(header.map_err(|error| error.to_string())?)
+        .await?;
     Index::read(&json, Some(file_bytes)).map_err(|error| error.to_string())
-}
-
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
 }
 
 fn base64_sha256(bytes: &[u8]) -> String {
     base64::encode(Sha256::digest(bytes))
-}
-
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(super) fn failed(path: &str, reason: impl ToString) -> Error {

@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use web_sys::Blob;
 
 use super::control::Control;
-use super::download::{failed, keep, kept, sha256, sha256_of};
+use super::download::{failed, keep, kept};
+use super::file_bytes::{FileBytes, sha256};
 use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
 use crate::error::{Error, Result, refuse};
@@ -170,7 +171,10 @@ impl HubFile {
             control: &self.control,
         };
         let fetched = transfer.run(on_bytes).await?;
-        let sha256 = sha256_of(&fetched.blob, part).await?;
+        let unreadable = |reason: String| failed(part, reason);
+        let bytes = FileBytes::open(fetched.blob.clone()).await;
+        let sha256 = bytes.map_err(unreadable)?.sha256().await;
+        let sha256 = sha256.map_err(unreadable)?;
         if let Err(error) = self.check(part, &sha256) {
             self.purge(part).await;
             return Err(error);

@@ -6,8 +6,10 @@
 
 mod adapter;
 pub mod control;
+mod device_timings;
 mod download;
 mod engine;
+mod file_bytes;
 pub mod files;
 mod hub_file;
 mod model;
@@ -146,6 +148,7 @@ async fn answer_at_once(
             None
         }
         Request::ProbePicture => Some(probe_picture(model).await),
+        Request::MeasureDevice => Some(device_timings(model).await),
         Request::AddImage {
             image,
             bytes,
@@ -238,6 +241,14 @@ async fn probe_picture(model: Option<&Rc<Model>>) -> Response {
             message: error.to_string(),
         },
     }
+}
+
+async fn device_timings(model: Option<&Rc<Model>>) -> Response {
+    let timings = match model {
+        Some(model) => model.device_timings().await,
+        None => Err(no_model()),
+    };
+    Response::DeviceMeasured(timings.map_err(|error| error.to_string()))
 }
 
 async fn add_image(

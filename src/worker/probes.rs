@@ -94,7 +94,7 @@ impl Model {
 }
 
 /// The picture by which engines are compared: colours that change in both directions.
-fn probe_picture() -> RgbPixels {
+pub(super) fn probe_picture() -> RgbPixels {
     let level = |at: usize| u8::try_from(at % 256).unwrap_or_default();
     let pixel = |(x, y): (usize, usize)| [level(x), level(y), level(x * y / 16)];
     let places = (0..PROBE_SIDE).flat_map(|y| (0..PROBE_SIDE).map(move |x| (x, y)));

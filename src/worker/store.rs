@@ -208,7 +208,9 @@ pub async fn read(blob: &Blob, range: Range<u64>) -> Result<Vec<u8>, String> {
                 part.length()
             ));
         }
-        bytes.extend(part.to_vec());
+        let start = bytes.len();
+        bytes.resize(start + part.length() as usize, 0);
+        part.copy_to(&mut bytes[start..]);
         from = to;
     }
     Ok(bytes)

@@ -356,9 +356,13 @@ mod built_page {
             replaced.extend(files_beside(&model, place));
         }
         let (server, browser) = (Server::replacing(replaced), Browser::start());
-        // As on a telephone.
+        // As on a telephone, for the page and for its engines.
         browser.run_before_pages(
-            "Object.defineProperty(Navigator.prototype, 'deviceMemory', { get: () => 2 });",
+            "Object.defineProperty(Navigator.prototype, 'deviceMemory', { get: () => 2 });
+             const short = `Object.defineProperty(WorkerNavigator.prototype, 'deviceMemory', { get: () => 2 });`;
+             window.Blob = class extends Blob {
+                 constructor(parts, options) { super(options?.type === 'text/javascript' ? [short, ...parts] : parts, options) }
+             };",
         );
         open(&server, &browser, "nowhere");
         wait_for(&browser, "[data-act=beside]");
@@ -374,6 +378,33 @@ mod built_page {
             }
             compare_cosines(&browser, &session, tolerance);
         }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_device_is_measured_and_the_table_is_saved_as_json() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu&m=scenes"));
+        browser.click("[data-act=models]");
+        browser.click("[data-act=measure]");
+        wait_for(&browser, "[data-act=save-timings]");
+        let rows = "return [...document.querySelectorAll('[data-field=timings] tbody tr')].map(row => row.innerText)";
+        let rows = browser.run(rows, &[]);
+        assert_eq!(rows.as_array().map(Vec::len), Some(3), "{rows}");
+        let keep = "window.saved = []; HTMLAnchorElement.prototype.click = function () { saved.push([this.download, this.href]) }";
+        browser.run(keep, &[]);
+        browser.click("[data-act=save-timings]");
+        let report = browser.run_async(
+            "const done = arguments[arguments.length - 1]; fetch(saved[0][1]).then(file => file.json()).then(done, () => done(null))",
+        );
+        assert_eq!(report["engine"], "cpu", "{report}");
+        let timings = report["timings"].as_array().expect("a list");
+        for timing in timings {
+            let median = timing["median_millis"].as_f64().expect("a number");
+            assert!(median > 0.0, "{timing}");
+        }
+        let [one, eight] = [0, 1].map(|i| timings[i]["median_millis"].as_f64());
+        assert!(one < eight, "one caption takes less than eight: {report}");
     }
 
     #[test]

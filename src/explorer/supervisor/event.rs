@@ -10,8 +10,8 @@ use crate::explorer::readings::generated::GeneratedRequest;
 use crate::explorer::readings::snapshot::Snapshot;
 use crate::explorer::world::World;
 use crate::protocol::{
-    Answer, DownloadSize, ImageReading, ModelCard, Progress, RecordedPicture, Request, Response,
-    Stored,
+    Answer, DeviceTiming, DownloadSize, ImageReading, ModelCard, Progress, RecordedPicture,
+    Request, Response, Stored,
 };
 
 /// Captions with their keys, and pictures; captions that a view asks about have no keys.
@@ -54,8 +54,8 @@ pub enum Event {
     Resume,
     /// The load is to end.
     Cancel,
-    /// The page asks something that is not about captions; answered by [`EngineEvent::DownloadSize`] or
-    /// [`EngineEvent::Stored`].
+    /// The page asks something that is not about captions; answered by [`EngineEvent::DownloadSize`],
+    /// [`EngineEvent::DeviceMeasured`] or [`EngineEvent::Stored`].
     Query(Request),
     /// The visitor does not wait any longer for an engine that does not answer.
     Stop,
@@ -133,6 +133,8 @@ pub enum EngineEvent {
     GivenUp(Option<String>),
     /// What a model at the hub would cost, or why that is not known.
     DownloadSize(Result<DownloadSize, String>),
+    /// How long the loaded model takes on this device, or why that is not known.
+    DeviceMeasured(Result<Vec<DeviceTiming>, String>),
     /// What the browser keeps.
     Stored(Stored),
     /// The model cannot use the adapters of this file, and why.

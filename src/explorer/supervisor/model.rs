@@ -117,6 +117,15 @@ impl LoadedModel {
         }
     }
 
+    /// Milliseconds of the load, and whether the weights came from the browser's disk.
+    #[must_use]
+    pub fn load_time(&self) -> (f64, bool) {
+        match self {
+            Self::Adapted(model) => (model.load_millis, model.from_cache),
+            Self::Bare(model) => (model.load_millis, model.from_cache),
+        }
+    }
+
     /// Whether its numbers were checked on this device.
     #[must_use]
     pub fn is_checked(&self) -> bool {

@@ -38,6 +38,7 @@ impl Supervisor {
                 Request::QueryDownloadSize(_) => {
                     self.tell(EngineEvent::DownloadSize(Err(message)));
                 }
+                Request::MeasureDevice => self.tell(EngineEvent::DeviceMeasured(Err(message))),
                 Request::DeleteStored => self.tell(EngineEvent::Trouble(message)),
                 // What the browser keeps is shown where it is known.
                 _ => {}

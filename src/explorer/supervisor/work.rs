@@ -178,8 +178,14 @@ impl Supervisor {
                 self.tell(EngineEvent::DownloadSize(size));
             }
             Response::Stored(stored) => {
-                self.query_done(|query| !matches!(query, Request::QueryDownloadSize(_)));
+                self.query_done(|query| {
+                    matches!(query, Request::ListStored | Request::DeleteStored)
+                });
                 self.tell(EngineEvent::Stored(stored));
+            }
+            Response::DeviceMeasured(timings) => {
+                self.query_done(|query| matches!(query, Request::MeasureDevice));
+                self.tell(EngineEvent::DeviceMeasured(timings));
             }
             Response::PictureProbed { embedding } => self.picture_probed(embedding),
             Response::KeptAdapters { bytes } => self.adapters_were_kept(bytes),

@@ -310,6 +310,12 @@ pub(crate) fn now_millis() -> f64 {
     clock.map_or(0.0, |clock| clock.now())
 }
 
+/// What the browser calls itself.
+pub(crate) fn name() -> String {
+    let name = window().and_then(|window| window.navigator().user_agent().ok());
+    name.unwrap_or_default()
+}
+
 /// Whether the visitor told the browser to save data.
 pub(crate) fn saves_data() -> bool {
     let navigator = window().map_or(JsValue::UNDEFINED, |window| window.navigator().into());

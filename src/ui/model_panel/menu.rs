@@ -8,6 +8,7 @@ use crate::ui::model_panel::kept::Kept;
 use crate::ui::model_panel::models_state::{Load, ModelsState};
 use crate::ui::model_panel::progress::LoadBar;
 use crate::ui::model_panel::sources::Sources;
+use crate::ui::model_panel::timings::DeviceTimings;
 use crate::ui::page::state::{EngineState, PageState};
 use crate::ui::panels::prose::emphasized;
 
@@ -63,6 +64,7 @@ pub(crate) fn ModelPanel() -> impl IntoView {
             <div class="doings">
                 <p class="aside" data-field="engine">{move || engine_details(page)}</p>
                 <p class="trouble" role="alert" data-field="trouble">{move || models.trouble.get()}</p>
+                <DeviceTimings/>
                 <LoadBar/>
                 <Kept/>
             </div>

@@ -10,6 +10,7 @@ mod models_state;
 mod photographs;
 mod progress;
 mod sources;
+mod timings;
 
 pub(super) use actions::{follow_link, given_up, open, suit_clip};
 pub(super) use adapter::{NeedsAdapter, accept_weights};
@@ -17,3 +18,4 @@ pub(super) use menu::{ModelButton, ModelPanel, engine_name};
 pub(super) use models_state::ModelsState;
 pub(super) use photographs::PhotographSets;
 pub(super) use progress::stage_name;
+pub(super) use timings::Timings;

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::explorer::{ModelChoice, ModelSource, TransferRate};
 use crate::protocol::{DownloadSize, Progress, Stage, Stored};
 use crate::ui::dom::browser;
+use crate::ui::model_panel::timings::Timings;
 
 /// What is known of the models; copied freely, since it holds only handles.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +23,8 @@ pub(crate) struct ModelsState {
     pub(crate) trouble: RwSignal<Option<String>>,
     /// What the hub's model would cost.
     pub(crate) download_size: RwSignal<Option<Result<DownloadSize, String>>>,
+    /// How long the model that answers takes here.
+    pub(crate) timings: RwSignal<Timings>,
     /// What the browser keeps.
     pub(crate) stored: RwSignal<Option<Stored>>,
     /// Models that lie beside the page.
@@ -57,6 +60,7 @@ impl ModelsState {
             left: RwSignal::new_local(None),
             trouble: RwSignal::new(None),
             download_size: RwSignal::new(None),
+            timings: RwSignal::default(),
             stored: RwSignal::new(None),
             found: RwSignal::default(),
         }
@@ -95,6 +99,7 @@ impl ModelsState {
 
     /// Takes note that a model answers.
     pub(crate) fn loaded(self, model: ModelChoice) {
+        self.timings.set(Timings::Unknown);
         self.at_work.set(Some(model));
         self.load.set(Load::None);
         self.is_paused.set(false);

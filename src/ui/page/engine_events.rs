@@ -10,7 +10,7 @@ use crate::explorer::{
 };
 use crate::protocol::{Answer, ModelCard, Progress, Request, Stored};
 use crate::ui::engine::Client;
-use crate::ui::model_panel;
+use crate::ui::model_panel::{self, Timings};
 use crate::ui::page::pictures::PictureState;
 use crate::ui::page::state::{EngineState, PageState};
 
@@ -60,6 +60,7 @@ impl PageState {
             }
             EngineEvent::GivenUp(reason) => model_panel::given_up(self, reason),
             EngineEvent::DownloadSize(size) => self.models.download_size.set(Some(size)),
+            EngineEvent::DeviceMeasured(timings) => self.models.timings.set(Timings::of(timings)),
             EngineEvent::Stored(stored) => self.stored(stored),
             EngineEvent::AdapterRefused(name, message) => self.tell(format!(
                 "The adapters “{name}” cannot be used: {message}. The model goes on as it was."

@@ -1,0 +1,53 @@
+//! How long the loaded model takes on this device, for captions and a picture that are never taken from memory.
+
+use super::model::Model;
+use super::probes::probe_picture;
+use super::worker_scope::{heartbeat, now_millis};
+use crate::error::Result;
+use crate::protocol::{DeviceTiming, PROBE};
+
+/// Passes of each kind, of which the median is given.
+const N_PASSES: usize = 5;
+
+/// Captions in the largest pass.
+const N_CAPTIONS: usize = 8;
+
+impl Model {
+    /// Times captions, and a picture where the image encoder is loaded.
+    pub(super) async fn device_timings(&self) -> Result<Vec<DeviceTiming>> {
+        let session = self.session();
+        let captions: Vec<String> = (1..=N_CAPTIONS).map(|n| format!("{PROBE} {n}")).collect();
+        let one = timing("one caption of eleven words", async || {
+            session.encode_text(&captions[..1]).await.map(drop)
+        });
+        let eight = timing("eight such captions", async || {
+            session.encode_text(&captions).await.map(drop)
+        });
+        let mut timings = vec![one.await?, eight.await?];
+        if session.has_vision() {
+            let picture = probe_picture();
+            let picture = timing("one picture, decoded", async || {
+                session.encode_image(&picture).await.map(drop)
+            });
+            timings.push(picture.await?);
+        }
+        Ok(timings)
+    }
+}
+
+async fn timing(work: &str, mut pass: impl AsyncFnMut() -> Result<()>) -> Result<DeviceTiming> {
+    let mut millis = Vec::with_capacity(N_PASSES);
+    for _ in 0..N_PASSES {
+        heartbeat();
+        let start = now_millis();
+        pass().await?;
+        millis.push(now_millis() - start);
+    }
+    let first_millis = millis[0];
+    millis.sort_by(f64::total_cmp);
+    Ok(DeviceTiming {
+        work: work.to_owned(),
+        first_millis,
+        median_millis: millis[N_PASSES / 2],
+    })
+}

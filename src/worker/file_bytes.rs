@@ -1,0 +1,134 @@
+//! The bytes of a file of the browser: a small one is taken out once, a large one slice by slice; and the hash of either.
+
+use std::ops::Range;
+
+use js_sys::{ArrayBuffer, Uint8Array};
+use sha2::{Digest as _, Sha256};
+use wasm_bindgen::prelude::JsCast as _;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::Blob;
+
+use super::store::{read, whole};
+use super::worker_scope::{is_short_of_memory, scope};
+use crate::wire::reason;
+
+/// A file of up to this many bytes is in the browser's memory once while it is loaded.
+const SMALL_BYTES: u64 = 32 << 20;
+/// The browser hashes files of up to this many bytes, which it wants in memory as a whole, unless that is short.
+const HASHED_WHOLE_BYTES: u64 = 256 << 20;
+/// Bytes that are hashed at once by this program.
+const HASHED_SLICE_BYTES: u64 = 4 << 20;
+
+/// Where the bytes of a file are while it is loaded.
+#[derive(Debug)]
+pub(super) enum FileBytes {
+    /// In the browser's memory, outside of this program's.
+    Small(ArrayBuffer),
+    /// On the disk.
+    Large(Blob),
+}
+
+impl FileBytes {
+    /// Opens a file.
+    ///
+    /// # Errors
+    ///
+    /// What the browser says, such as that a file was removed since it was picked.
+    pub(super) async fn open(blob: Blob) -> Result<Self, String> {
+        if whole(blob.size()) > SMALL_BYTES {
+            return Ok(Self::Large(blob));
+        }
+        Ok(Self::Small(all_of(&blob).await?))
+    }
+
+    /// The size of the file in bytes.
+    pub(super) fn n_bytes(&self) -> u64 {
+        match self {
+            Self::Small(buffer) => u64::from(buffer.byte_length()),
+            Self::Large(blob) => whole(blob.size()),
+        }
+    }
+
+    /// Bytes of the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), and a range that the file does not have.
+    pub(super) async fn read(&self, range: Range<u64>) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Large(blob) => read(blob, range).await,
+            Self::Small(buffer) => {
+                let place = |at| {
+                    u32::try_from(at)
+                        .ok()
+                        .filter(|at| *at <= buffer.byte_length())
+                };
+                match (place(range.start), place(range.end)) {
+                    (Some(start), Some(end)) if start <= end => {
+                        Ok(Uint8Array::new(buffer).subarray(start, end).to_vec())
+                    }
+                    _ => Err(format!(
+                        "bytes {}..{} were asked for, it has {}",
+                        range.start,
+                        range.end,
+                        self.n_bytes()
+                    )),
+                }
+            }
+        }
+    }
+
+    /// SHA-256 of the file as 64 hexadecimal digits.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub(super) async fn sha256(&self) -> Result<String, String> {
+        match self {
+            Self::Small(buffer) => match digest(buffer).await {
+                Some(digest) => Ok(digest),
+                None => self.slices_sha256().await,
+            },
+            Self::Large(blob) if self.n_bytes() <= HASHED_WHOLE_BYTES && !is_short_of_memory() => {
+                match digest(&all_of(blob).await?).await {
+                    Some(digest) => Ok(digest),
+                    None => self.slices_sha256().await,
+                }
+            }
+            Self::Large(_) => self.slices_sha256().await,
+        }
+    }
+
+    /// The hash by this program, which never has more than a slice of the file.
+    async fn slices_sha256(&self) -> Result<String, String> {
+        let (mut hash, mut from, end) = (Sha256::new(), 0, self.n_bytes());
+        while from < end {
+            let to = end.min(from + HASHED_SLICE_BYTES);
+            hash.update(&self.read(from..to).await?);
+            from = to;
+        }
+        Ok(hex(&hash.finalize()))
+    }
+}
+
+/// SHA-256 of bytes that are here, as 64 hexadecimal digits.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// SHA-256 by the browser, several times as fast as by this program; none outside of secure contexts.
+async fn digest(buffer: &ArrayBuffer) -> Option<String> {
+    let subtle = scope().crypto().ok()?.subtle();
+    let digest = subtle.digest_with_str_and_buffer_source("SHA-256", buffer);
+    let digest = JsFuture::from(digest.ok()?).await.ok()?;
+    Some(hex(&Uint8Array::new(&digest).to_vec()))
+}
+
+async fn all_of(blob: &Blob) -> Result<ArrayBuffer, String> {
+    let buffer = JsFuture::from(blob.array_buffer()).await;
+    Ok(buffer.map_err(|error| reason(&error))?.unchecked_into())
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
