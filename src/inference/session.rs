@@ -287,8 +287,8 @@ impl Session {
 
     /// What the text encoder projects, `[n_texts, width]`.
     ///
-    /// On a GPU captions never share their beginnings: its time hardly depends on how many tokens there are, and each
-    /// number of nodes would be a shape more to compile and tune for.
+    /// On a GPU captions never share their beginnings: there the number of dispatches counts more than that of tokens, and
+    /// each number of nodes would be a shape more to compile and tune for.
     fn pool(&self, tokens: &[Tokens]) -> Tensor<2> {
         let end_position = |ids: &[u32]| self.manifest.encoder.end_position(ids, ids.len());
         let captions = tokens
