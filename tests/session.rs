@@ -531,6 +531,31 @@ fn captions_of_one_batch_are_what_each_is_alone() {
 }
 
 #[test]
+fn beginnings_and_repeated_captions_are_what_each_is_alone() {
+    let (manifest, memory) = model();
+    let session = open(manifest, &memory).expect("a valid model");
+    let batch = captions(&[
+        "a",
+        "a red",
+        "a red star",
+        "a red star above",
+        "red star above",
+        "a red",
+    ]);
+    let together = block_on(session.encode_text(&batch)).expect("it runs");
+    assert_eq!(together[1], together[5], "the same caption");
+    for (caption, found) in batch.iter().zip(&together) {
+        let alone = block_on(session.encode_text(std::slice::from_ref(caption))).expect("it runs");
+        for (found, alone) in found.embedding.iter().zip(&alone[0].embedding) {
+            assert!(
+                (found - alone).abs() <= 1e-5,
+                "{caption:?}: {found} in the batch, {alone} alone"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_session_gives_what_the_modules_give() {
     let (manifest, memory) = model();
     let device = cpu();

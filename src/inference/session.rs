@@ -7,6 +7,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use super::loader::Loader;
 use super::reading::unit;
 use super::{CaptionDistribution, ImageEncoding, Source, TextEncoding};
+use crate::device::cpu;
 use crate::error::{Error, Result, refuse_if};
 use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
 use crate::model::encoder::{ImageEncoder, TextEncoder};
@@ -273,8 +274,7 @@ impl Session {
     /// Each row holds the features, with adapters η of von Mises–Fisher and of power spherical, and how familiar the
     /// caption is if the model can tell.
     async fn text_pass(&self, tokens: &[Tokens]) -> Result<Vec<f32>> {
-        let (token_ids, end_positions) = self.token_batch(tokens);
-        let pooled = self.text.pool(token_ids, end_positions);
+        let pooled = self.pool(tokens);
         let features = self.text.project(pooled.clone());
         let mut columns = vec![features.clone()];
         if let Some(adapters) = &self.adapters {
@@ -283,6 +283,23 @@ impl Session {
         }
         columns.extend(self.text.familiarity(pooled));
         values_of(Tensor::cat(columns, 1)).await
+    }
+
+    /// What the text encoder projects, `[n_texts, width]`.
+    ///
+    /// On a GPU captions never share their beginnings: there the number of dispatches counts more than that of tokens, and
+    /// each number of nodes would be a shape more to compile and tune for.
+    fn pool(&self, tokens: &[Tokens]) -> Tensor<2> {
+        let end_position = |ids: &[u32]| self.manifest.encoder.end_position(ids, ids.len());
+        let captions = tokens
+            .iter()
+            .map(|Tokens { ids, .. }| &ids[..=end_position(ids)]);
+        let is_cpu = self.device == cpu();
+        let shared = is_cpu.then(|| self.text.pool_shared(captions)).flatten();
+        shared.unwrap_or_else(|| {
+            let (token_ids, end_positions) = self.token_batch(tokens);
+            self.text.pool(token_ids, end_positions)
+        })
     }
 
     /// Token ids padded to the longest caption or to what the tower expects, and where each is pooled.

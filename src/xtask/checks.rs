@@ -12,6 +12,8 @@ use super::{dist, page, shell, tools};
 const SHARED_DATA: &str = "shared_data";
 /// Tests of the page that measure time.
 const TIMED: &str = "targets::";
+/// Tests of the page that take many minutes; run by hand.
+const SOAK: &str = "soak::";
 
 /// What a step came to.
 enum Outcome {
@@ -215,7 +217,7 @@ fn drive_page(driver: &str) -> Result<Outcome, String> {
         missing.push(("while_a_large_image_encoder", reason));
     }
     let mut tally = Tally::default();
-    let mut others = format!("--skip {TIMED}");
+    let mut others = format!("--skip {TIMED} --skip {SOAK}");
     for (name, reason) in &missing {
         println!("skipped: {name}: {reason}");
         tally.skipped += 1;

@@ -23,6 +23,7 @@ mod links;
 mod models;
 mod pictures;
 mod served;
+mod soak;
 mod targets;
 mod undo;
 mod views;

@@ -9,6 +9,7 @@
 mod checkpoint;
 mod pooling;
 mod text;
+mod token_tree;
 pub(crate) mod transformer;
 mod vision;
 
@@ -17,6 +18,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 pub use text::{TextConfig, TextTower};
+pub use token_tree::TokenTree;
 pub use transformer::Activation;
 pub use vision::{VisionConfig, VisionTower};
 

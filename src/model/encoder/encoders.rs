@@ -83,6 +83,18 @@ impl TextEncoder {
         }
     }
 
+    /// What [`pool`](Self::pool) gives for captions up to where each is pooled, computed once for tokens up to which captions
+    /// are alike; `None` where the tower does not allow it or it would cost more.
+    pub fn pool_shared<'a>(
+        &self,
+        captions: impl IntoIterator<Item = &'a [u32]>,
+    ) -> Option<Tensor<2>> {
+        match self {
+            Self::Clip(clip) => clip.pool_shared(captions),
+            Self::Tower(_) => None,
+        }
+    }
+
     /// The last step: what [`pool`](Self::pool) gave → features, `[n_texts, embed_dim]`.
     pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
         match self {

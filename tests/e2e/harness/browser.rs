@@ -1,22 +1,14 @@
-//! A headless browser, asked through `chromedriver` by the `WebDriver` protocol: plain HTTP and JSON.
+//! A headless browser, asked by the `WebDriver` protocol.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Times that a driver is started before the test gives up.
-const DRIVER_ATTEMPTS: usize = 5;
-/// What tells Chromium that it has a mouse: hovering (2) by a fine pointer (4).
-const MOUSE: &str = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4";
-
-/// Starts the driver, ends it when this program is gone however it went, and removes the browser's profile.
-const DRIVER_SCRIPT: &str = "\"$0\" --port=0 & read -r _; kill $!; wait; sleep 1; rm -rf \"$1\"";
+use super::driver::{Pointer, Process};
 
 /// Browsers that no test uses; starting one takes a second.
 static IDLE: Mutex<Vec<Process>> = Mutex::new(Vec::new());
@@ -31,11 +23,11 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// A browser with the flags of `webdriver.json`. It has no mouse, like a phone.
+    /// A browser without a mouse, like a phone; Chromium with the flags of `webdriver.json`.
     pub fn start() -> Self {
         let idle = IDLE.lock().expect("no panic").pop();
         Self {
-            process: Some(idle.unwrap_or_else(|| Process::start(&[]))),
+            process: Some(idle.unwrap_or_else(|| Process::start(Pointer::Finger))),
             is_shared: true,
         }
     }
@@ -43,7 +35,7 @@ impl Browser {
     /// Starts a browser that has a mouse, which may rest on things.
     pub fn with_mouse() -> Self {
         Self {
-            process: Some(Process::start(&[MOUSE])),
+            process: Some(Process::start(Pointer::Mouse)),
             is_shared: false,
         }
     }
@@ -68,7 +60,15 @@ impl Browser {
 
     /// What a script passes to its last argument, a function.
     pub fn run_async(&self, script: &str) -> Value {
-        self.post("/execute/async", &json!({ "script": script, "args": [] }))
+        self.run_async_with(script, &[])
+    }
+
+    /// The same with values that come before the function.
+    pub fn run_async_with(&self, script: &str, arguments: &[Value]) -> Value {
+        self.post(
+            "/execute/async",
+            &json!({ "script": script, "args": arguments }),
+        )
     }
 
     /// Runs a script in every page before the page's own.
@@ -171,7 +171,8 @@ impl Browser {
 
     /// The console of the page and its workers.
     pub fn log(&self) -> Value {
-        self.post("/se/log", &json!({ "type": "browser" }))
+        let process = self.process.as_ref().expect("it is not dropped yet");
+        process.log().expect("the driver is there")
     }
 
     fn find(&self, selector: &str) -> String {
@@ -202,125 +203,6 @@ impl Drop for Browser {
             idle.push(process);
         }
     }
-}
-
-/// A driver with its browser.
-struct Process {
-    driver: Child,
-    session: String,
-    agent: ureq::Agent,
-}
-
-impl Process {
-    fn start(flags: &[&str]) -> Self {
-        let (profile, driver, port) = (0..DRIVER_ATTEMPTS)
-            .find_map(|_| started_driver())
-            .expect("chromedriver announces its port");
-        let config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .build();
-        let mut process = Self {
-            driver,
-            session: format!("http://127.0.0.1:{port}/session"),
-            agent: config.into(),
-        };
-        let profile = format!("--user-data-dir={}", profile.display());
-        // Through a pipe the browser ends with its driver.
-        let own = [profile.as_str(), "--remote-debugging-pipe"];
-        let flags = [flags, &own].concat();
-        let wanted = json!({ "capabilities": { "alwaysMatch": capabilities(&flags) } });
-        let started = process.post("", &wanted).expect("a browser starts");
-        let id = started["sessionId"].as_str().expect("a session has an id");
-        process.session = format!("{}/{id}", process.session);
-        process.have_focus().expect("a page may have the focus");
-        process
-    }
-
-    /// Lets the tab behave as the one that has the focus, whichever window of the machine has it.
-    fn have_focus(&self) -> Result<(), String> {
-        let command =
-            json!({ "cmd": "Emulation.setFocusEmulationEnabled", "params": { "enabled": true } });
-        self.post("/goog/cdp/execute", &command).map(drop)
-    }
-
-    /// Leaves one fresh tab, whose log is empty.
-    fn renew(&self) -> Result<(), String> {
-        let tab = self.post("/window/new", &json!({ "type": "tab" }))?["handle"].clone();
-        self.answer(self.agent.delete(format!("{}/window", self.session)).call())?;
-        self.post("/window", &json!({ "handle": tab }))?;
-        self.have_focus()?;
-        self.post("/se/log", &json!({ "type": "browser" }))
-            .map(drop)
-    }
-
-    fn post(&self, command: &str, body: &Value) -> Result<Value, String> {
-        let address = format!("{}{command}", self.session);
-        self.answer(self.agent.post(&address).send_json(body))
-    }
-
-    /// The value of a driver's answer, or its complaint.
-    fn answer(
-        &self,
-        response: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
-    ) -> Result<Value, String> {
-        let mut response = response.map_err(|error| error.to_string())?;
-        let config = response.body_mut().with_config().limit(64 << 20);
-        let answer: Value = config.read_json().map_err(|error| error.to_string())?;
-        if response.status().is_success() {
-            Ok(answer["value"].clone())
-        } else {
-            Err(format!("{:#}", answer["value"]))
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // The driver may be gone already; then so is the browser.
-        self.agent.delete(&self.session).call().ok();
-        drop(self.driver.stdin.take());
-        self.driver.wait().ok();
-    }
-}
-
-/// The folder of a profile, a driver and its port. None if it ended at once: the port that it was given for one protocol
-/// was taken for the other.
-fn started_driver() -> Option<(PathBuf, Child, u16)> {
-    let program = std::env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
-    let profile = tempfile::Builder::new().prefix("kappascope-").tempdir();
-    let profile = profile.expect("a folder for the profile").keep();
-    let mut driver = Command::new("sh")
-        .args(["-c", DRIVER_SCRIPT, &program])
-        .arg(&profile)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("a shell starts");
-    let output = BufReader::new(driver.stdout.take().expect("its output is piped"));
-    let line = output
-        .lines()
-        .map_while(Result::ok)
-        .find(|line| line.contains("started successfully on port"));
-    let Some(line) = line else {
-        drop(driver.stdin.take());
-        driver.wait().ok();
-        return None;
-    };
-    let digits: String = line.chars().filter(char::is_ascii_digit).collect();
-    Some((profile, driver, digits.parse().expect("a port is a number")))
-}
-
-fn capabilities(flags: &[&str]) -> Value {
-    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/webdriver.json"))
-        .expect("webdriver.json is there");
-    let mut capabilities: Value = serde_json::from_str(&text).expect("webdriver.json is JSON");
-    let all = &mut capabilities["goog:chromeOptions"]["args"];
-    let all = all.as_array_mut().expect("webdriver.json has flags");
-    all.extend(flags.iter().map(|flag| json!(flag)));
-    capabilities["timeouts"] = json!({ "pageLoad": 60_000, "script": 30_000 });
-    capabilities["goog:loggingPrefs"] = json!({ "browser": "ALL" });
-    capabilities
 }
 
 fn from_base64(text: &str) -> Vec<u8> {

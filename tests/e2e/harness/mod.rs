@@ -3,6 +3,7 @@
 //! Knows no view and asserts nothing about one.
 
 mod browser;
+mod driver;
 mod page;
 mod server;
 pub mod tiny_clip;

@@ -1,0 +1,224 @@
+//! The program that drives a browser, asked by plain HTTP and JSON: `chromedriver`, or where the environment variable
+//! `GECKODRIVER` names one, `geckodriver` with Firefox.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// Times that a driver is started before the test gives up.
+const DRIVER_ATTEMPTS: usize = 5;
+
+/// Starts the driver, ends it when this program is gone however it went, and removes the browser's profile.
+const CHROME_SCRIPT: &str = "\"$0\" --port=0 & read -r _; kill $!; wait; sleep 1; rm -rf \"$1\"";
+/// The same with the browser, which does not end with this driver.
+const FIREFOX_SCRIPT: &str = "setsid \"$0\" --port=0 --profile-root \"$1\" & read -r _; kill -- -$!; wait; sleep 1; rm -rf \"$1\"";
+
+/// What tells Chromium that it has a mouse: hovering (2) by a fine pointer (4).
+const CHROMIUM_MOUSE: &str = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4";
+/// The same for Firefox: a fine pointer (2) that hovers (4).
+const FIREFOX_MOUSE: u32 = 2 | 4;
+
+/// What the visitor points with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pointer {
+    Finger,
+    Mouse,
+}
+
+/// The browser that is driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Chromium,
+    Firefox,
+}
+
+/// A driver with its browser.
+pub(super) struct Process {
+    pub(super) kind: Kind,
+    driver: Child,
+    session: String,
+    agent: ureq::Agent,
+}
+
+impl Kind {
+    fn asked_for() -> (Self, String) {
+        match env::var("GECKODRIVER") {
+            Ok(program) => (Self::Firefox, program),
+            Err(_) => {
+                let program = env::var("CHROMEDRIVER");
+                (
+                    Self::Chromium,
+                    program.unwrap_or_else(|_| "chromedriver".to_owned()),
+                )
+            }
+        }
+    }
+
+    const fn script(self) -> &'static str {
+        match self {
+            Self::Chromium => CHROME_SCRIPT,
+            Self::Firefox => FIREFOX_SCRIPT,
+        }
+    }
+
+    /// What the driver says before it says its port.
+    const fn announcement(self) -> &'static str {
+        match self {
+            Self::Chromium => "started successfully on port",
+            Self::Firefox => "Listening on 127.0.0.1:",
+        }
+    }
+
+    fn capabilities(self, pointer: Pointer, profile: &Path) -> Value {
+        let mut capabilities = match self {
+            Self::Chromium => chromium(pointer, profile),
+            Self::Firefox => firefox(pointer),
+        };
+        capabilities["timeouts"] = json!({ "pageLoad": 60_000, "script": 30_000 });
+        capabilities
+    }
+}
+
+impl Process {
+    /// Starts the browser that the environment asks for.
+    pub(super) fn start(pointer: Pointer) -> Self {
+        let (kind, program) = Kind::asked_for();
+        let (profile, driver, port) = (0..DRIVER_ATTEMPTS)
+            .find_map(|_| started_driver(kind, &program))
+            .expect("the driver announces its port");
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .build();
+        let mut process = Self {
+            kind,
+            driver,
+            session: format!("http://127.0.0.1:{port}/session"),
+            agent: config.into(),
+        };
+        let capabilities = kind.capabilities(pointer, &profile);
+        let wanted = json!({ "capabilities": { "alwaysMatch": capabilities } });
+        let started = process.post("", &wanted).expect("a browser starts");
+        let id = started["sessionId"].as_str().expect("a session has an id");
+        process.session = format!("{}/{id}", process.session);
+        process.have_focus().expect("a page may have the focus");
+        process
+    }
+
+    /// Lets the tab behave as the one that has the focus, whichever window of the machine has it.
+    fn have_focus(&self) -> Result<(), String> {
+        if self.kind == Kind::Firefox {
+            return Ok(());
+        }
+        let command =
+            json!({ "cmd": "Emulation.setFocusEmulationEnabled", "params": { "enabled": true } });
+        self.post("/goog/cdp/execute", &command).map(drop)
+    }
+
+    /// Leaves one fresh tab, whose log is empty.
+    pub(super) fn renew(&self) -> Result<(), String> {
+        let tab = self.post("/window/new", &json!({ "type": "tab" }))?["handle"].clone();
+        self.answer(self.agent.delete(format!("{}/window", self.session)).call())?;
+        self.post("/window", &json!({ "handle": tab }))?;
+        self.have_focus()?;
+        self.log().map(drop)
+    }
+
+    /// The console of the page and its workers; Firefox's driver tells nothing of it.
+    pub(super) fn log(&self) -> Result<Value, String> {
+        match self.kind {
+            Kind::Chromium => self.post("/se/log", &json!({ "type": "browser" })),
+            Kind::Firefox => Ok(Value::Null),
+        }
+    }
+
+    pub(super) fn post(&self, command: &str, body: &Value) -> Result<Value, String> {
+        let address = format!("{}{command}", self.session);
+        self.answer(self.agent.post(&address).send_json(body))
+    }
+
+    /// The value of a driver's answer, or its complaint.
+    fn answer(
+        &self,
+        response: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Result<Value, String> {
+        let mut response = response.map_err(|error| error.to_string())?;
+        let config = response.body_mut().with_config().limit(64 << 20);
+        let answer: Value = config.read_json().map_err(|error| error.to_string())?;
+        if response.status().is_success() {
+            Ok(answer["value"].clone())
+        } else {
+            Err(format!("{:#}", answer["value"]))
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The driver may be gone already; then so is the browser.
+        self.agent.delete(&self.session).call().ok();
+        drop(self.driver.stdin.take());
+        self.driver.wait().ok();
+    }
+}
+
+/// The folder of a profile, a driver and its port. None if it ended at once: the port that it was given for one protocol
+/// was taken for the other.
+fn started_driver(kind: Kind, program: &str) -> Option<(PathBuf, Child, u16)> {
+    let profile = tempfile::Builder::new().prefix("kappascope-").tempdir();
+    let profile = profile.expect("a folder for the profile").keep();
+    let mut driver = Command::new("sh")
+        .args(["-c", kind.script(), program])
+        .arg(&profile)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a shell starts");
+    let output = BufReader::new(driver.stdout.take().expect("its output is piped"));
+    let mut lines = output.lines().map_while(Result::ok);
+    let port = lines.find_map(|line| {
+        let (_, rest) = line.split_once(kind.announcement())?;
+        let digits: String = rest.chars().filter(char::is_ascii_digit).collect();
+        Some(digits.parse().expect("a port is a number"))
+    });
+    if port.is_none() {
+        drop(driver.stdin.take());
+        driver.wait().ok();
+    }
+    // Firefox's driver ends when nobody reads what it says.
+    thread::spawn(move || lines.for_each(drop));
+    Some((profile, driver, port?))
+}
+
+fn chromium(pointer: Pointer, profile: &Path) -> Value {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/webdriver.json"))
+        .expect("webdriver.json is there");
+    let mut capabilities: Value = serde_json::from_str(&text).expect("webdriver.json is JSON");
+    let flags = &mut capabilities["goog:chromeOptions"]["args"];
+    let flags = flags.as_array_mut().expect("webdriver.json has flags");
+    flags.push(json!(format!("--user-data-dir={}", profile.display())));
+    // Through a pipe the browser ends with its driver.
+    flags.push(json!("--remote-debugging-pipe"));
+    if pointer == Pointer::Mouse {
+        flags.push(json!(CHROMIUM_MOUSE));
+    }
+    capabilities["goog:loggingPrefs"] = json!({ "browser": "ALL" });
+    capabilities
+}
+
+fn firefox(pointer: Pointer) -> Value {
+    let mut preferences = json!({ "datareporting.policy.dataSubmissionEnabled": false });
+    if pointer == Pointer::Mouse {
+        preferences["ui.primaryPointerCapabilities"] = json!(FIREFOX_MOUSE);
+        preferences["ui.allPointerCapabilities"] = json!(FIREFOX_MOUSE);
+    }
+    json!({ "moz:firefoxOptions": {
+        "args": ["-headless", "--width=1200", "--height=900"],
+        "prefs": preferences,
+    } })
+}
