@@ -12,6 +12,8 @@ use super::{dist, page, shell, tools};
 const SHARED_DATA: &str = "shared_data";
 /// Tests of the page that measure time.
 const TIMED: &str = "targets::";
+/// The comparison with another program, which `cargo xtask bench` runs.
+const COMPARED: &str = "bench::";
 
 /// What a step came to.
 enum Outcome {
@@ -215,7 +217,7 @@ fn drive_page(driver: &str) -> Result<Outcome, String> {
         missing.push(("while_a_large_image_encoder", reason));
     }
     let mut tally = Tally::default();
-    let mut others = format!("--skip {TIMED}");
+    let mut others = format!("--skip {TIMED} --skip {COMPARED}");
     for (name, reason) in &missing {
         println!("skipped: {name}: {reason}");
         tally.skipped += 1;
@@ -258,7 +260,7 @@ fn counted(line: &str, variables: &[(&str, &str)]) -> Result<Tally, String> {
 }
 
 /// The path of `chromedriver`, or why the browser tests cannot run here.
-fn browser_driver() -> Result<String, String> {
+pub(crate) fn browser_driver() -> Result<String, String> {
     if shell::find_program(&["chromium", "chromium-browser", "google-chrome", "chrome"]).is_none() {
         return Err("no Chromium or Chrome on the path".to_owned());
     }
