@@ -76,7 +76,7 @@ mod built_page {
                         .collect()
                 }
             };
-            print!("{}", table(&step_rows));
+            eprint!("{}", table(&step_rows));
             rows.extend(step_rows);
         }
         let report = format!(
@@ -85,7 +85,7 @@ mod built_page {
             notes.join("\n"),
             place(&folder, &server)
         );
-        println!("{report}");
+        eprintln!("{report}");
         if STEPS
             .iter()
             .all(|step| named.is_empty() || named.contains(step))
