@@ -268,7 +268,8 @@ def photos_tensors(manifest):
     for shard in manifest["shards"]:
         file = load_file(PHOTOS / shard["file"])
         for name, value in file.items():
-            if name.endswith(".scale"):
+            # The logit scale multiplies what was computed.
+            if name.endswith((".scale", ".temperature")):
                 continue
             scale = file.get(f"{name}.scale")
             value = value.float() if scale is None else value.float() * scale.reshape(-1, *[1] * (value.ndim - 1))
@@ -360,9 +361,6 @@ def write_clip(folder):
 def write_photos(folder):
     manifest = json.loads((PHOTOS / "manifest.json").read_text())
     tensors = photos_tensors(manifest)
-    unused = [name for name in tensors if name.startswith("text.text_adaptor.temperature") or "temperature" in name]
-    for name in unused:
-        del tensors[name]
     export_text(filled(PhotosText(manifest), tensors, "text."), folder / "photos-text.onnx")
     export_image(filled(PhotosImage(manifest), tensors, "image."), folder / "photos-image.onnx")
 

@@ -232,6 +232,7 @@ const forget = async () => {
 // Loads both towers of a model. Times from the start of the engine, or of the load where it runs already, to the first
 // answers to captions; of that answer alone; and of loading the image tower and reading a picture.
 const load = async (side, model, { isRunning = false, program = 'engine_cpu', provider = 'wasm', expect } = {}) => {
+    say(`${model.title}: ${side} load${isRunning ? ' in an engine that runs' : ''}`);
     const isOurs = side === 'ours', known = await reading(model.model), asked = captions(4, 16), pixels = picture();
     let start = performance.now();
     const engine = await (isOurs ? Ours.start(program) : Theirs.start(provider, model, known));
@@ -253,7 +254,6 @@ const load = async (side, model, { isRunning = false, program = 'engine_cpu', pr
 
 // Both with everything loaded, once their answers agree.
 const together = async (model, nCompared, how) => {
-    say(`${model.title}: loading`);
     const { engine: ours, card, times } = await load('ours', model, how);
     const { engine: theirs, times: theirTimes } = await load('theirs', model, how);
     say(`${model.title}: comparing answers`);
@@ -277,7 +277,6 @@ const loads = async (model, nRounds, isRunning) => {
         .map(name => ({ name: `${model.title}, ${name}${isRunning ? ', in an engine that runs' : ''}`, unit: 'ms', ours: [], theirs: [] }));
     for (let i = 0; i < nRounds; i += 1)
         for (const side of ['ours', 'theirs']) {
-            say(`${rows[0].name}: round ${i + 1} of ${nRounds}`);
             await forget();
             const { engine, times } = await load(side, model, { isRunning });
             rows.forEach((row, at) => row[side].push(times[at]));

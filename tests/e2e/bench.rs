@@ -60,38 +60,32 @@ mod built_page {
         prepare(&folder);
 
         let server = Server::of(folder.clone());
+        let steps = if named.is_empty() { &STEPS } else { &*named };
         let (mut rows, mut notes) = (Vec::new(), Vec::new());
-        for step in if named.is_empty() { &STEPS } else { &*named } {
-            let step_rows = match *step {
-                "memory" => vec![memory(&server)],
-                step => {
-                    let browser = opened(&server);
-                    let outcome = outcome_of(&browser, step);
-                    notes.extend(agreements(&outcome));
-                    outcome["rows"]
-                        .as_array()
-                        .into_iter()
-                        .flatten()
-                        .map(row)
-                        .collect()
-                }
-            };
-            eprint!("{}", table(&step_rows));
-            rows.extend(step_rows);
+        for (i_step, step) in steps.iter().enumerate() {
+            let (new_rows, new_notes) = measure(&server, step);
+            eprint!("{}", table(&new_rows));
+            rows.extend(new_rows);
+            notes.extend(new_notes);
+            if STEPS.iter().all(|step| steps[..=i_step].contains(step)) {
+                keep(&rows, &report(&rows, &notes, &place(&folder, &server)));
+            }
         }
-        let report = format!(
-            "{}\n{}\n{}",
-            table(&rows),
-            notes.join("\n"),
-            place(&folder, &server)
-        );
-        eprintln!("{report}");
-        if STEPS
-            .iter()
-            .all(|step| named.is_empty() || named.contains(step))
-        {
-            keep(&rows, &report);
+        eprintln!("{}", report(&rows, &notes, &place(&folder, &server)));
+    }
+
+    /// The rows of a step, and what is to be said of them.
+    fn measure(server: &Server, step: &str) -> (Vec<Row>, Vec<String>) {
+        if step == "memory" {
+            return (vec![memory(server)], Vec::new());
         }
+        let outcome = outcome_of(&opened(server), step);
+        let rows = outcome["rows"].as_array().into_iter().flatten();
+        (rows.map(row).collect(), agreements(&outcome))
+    }
+
+    fn report(rows: &[Row], notes: &[String], place: &str) -> String {
+        format!("{}\n{}\n\n{place}", table(rows), notes.join("\n"))
     }
 
     /// Puts the page's engines, its model of photographs and the page of the comparison into the folder, and imports the
