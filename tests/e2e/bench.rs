@@ -243,6 +243,8 @@ mod built_page {
         let cpu = cpu
             .unwrap_or("an unnamed processor")
             .trim_start_matches([' ', '\t', ':']);
+        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let load = load.split(' ').nth(1).unwrap_or("unknown");
         let n_cores = thread::available_parallelism().map_or(0, usize::from);
         let said = |program: &str, arguments: &[&str]| {
             let output = Command::new(program).args(arguments).output().ok();
@@ -251,7 +253,7 @@ mod built_page {
             })
         };
         format!(
-            "{cpu}, {n_cores} cores; {agent}; onnxruntime-web {}; commit {}; {}.\n",
+            "{cpu}, {n_cores} cores, load average {load}; {agent}; onnxruntime-web {}; commit {}; {}.\n",
             package["version"].as_str().unwrap_or_default(),
             said("git", &["rev-parse", "--short", "HEAD"]),
             said("date", &["-u", "+%Y-%m-%d"]),
@@ -264,7 +266,11 @@ mod built_page {
         let rows: Vec<Value> = rows.iter().map(Row::json).collect();
         let json = serde_json::to_string_pretty(&rows).expect("plain numbers");
         fs::write(folder.join("browser.json"), json + "\n").expect("a file of results");
-        let head = "# Our engines beside onnxruntime-web, in the browser\n\n`cargo xtask bench browser` writes this file.";
+        let head = "# Our engines beside onnxruntime-web, in the browser\n\n`cargo xtask bench browser` writes this file. The same \
+                    weights on both sides, one thread, WebAssembly with SIMD; each question to both in turn, the first one not \
+                    counted. Our times hold what a visitor waits for: tokens, decoding a picture of 224 × 224, and when \
+                    loading the tokenizer, hashes and storage. Text towers are fetched as the page has them (f16, or int8), \
+                    theirs as ONNX in f32.";
         fs::write(folder.join("browser.md"), format!("{head}\n\n{report}")).expect("a report");
     }
 
