@@ -1,4 +1,4 @@
-//! The developer's commands: `cargo xtask serve`, `build`, `dist` and `test`.
+//! The developer's commands: `cargo xtask serve`, `build`, `dist`, `bench` and `test`.
 
 use std::process::ExitCode;
 

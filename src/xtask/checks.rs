@@ -14,6 +14,8 @@ const SHARED_DATA: &str = "shared_data";
 const TIMED: &str = "targets::";
 /// Tests of the page that take many minutes; run by hand.
 const SOAK: &str = "soak::";
+/// The comparison with another program, which `cargo xtask bench` runs.
+const COMPARED: &str = "bench::";
 
 /// What a step came to.
 enum Outcome {
@@ -217,7 +219,7 @@ fn drive_page(driver: &str) -> Result<Outcome, String> {
         missing.push(("while_a_large_image_encoder", reason));
     }
     let mut tally = Tally::default();
-    let mut others = format!("--skip {TIMED} --skip {SOAK}");
+    let mut others = format!("--skip {TIMED} --skip {SOAK} --skip {COMPARED}");
     for (name, reason) in &missing {
         println!("skipped: {name}: {reason}");
         tally.skipped += 1;
@@ -260,7 +262,7 @@ fn counted(line: &str, variables: &[(&str, &str)]) -> Result<Tally, String> {
 }
 
 /// The path of `chromedriver`, or why the browser tests cannot run here.
-fn browser_driver() -> Result<String, String> {
+pub(crate) fn browser_driver() -> Result<String, String> {
     if shell::find_program(&["chromium", "chromium-browser", "google-chrome", "chrome"]).is_none() {
         return Err("no Chromium or Chrome on the path".to_owned());
     }

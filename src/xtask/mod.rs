@@ -3,6 +3,7 @@
 //! Knows programs and their output, never the crate's own modules.
 #![expect(clippy::print_stdout, reason = "these are commands that people read")]
 
+mod bench;
 mod checks;
 mod dist;
 mod page;
@@ -18,6 +19,8 @@ usage: cargo xtask COMMAND
   serve [--port PORT]   build the page and serve it on 127.0.0.1 (port 8080); missing tools are installed first
   build                 build the page into dist/
   dist [--built]        build the page and write its release into dist-release/; --built takes dist/ as it is
+  bench browser [STEP …]  our engines beside onnxruntime-web in one browser, into benches/results/; a STEP is one of
+                        clip, loading, photos, int8, memory and, only where it is named, gpu
   test [STEP …]         run every check there is, or only the steps named; STEP is one of:";
 
 /// Runs the command named by the arguments and returns whether it succeeded.
@@ -30,6 +33,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["build"] => page::build(),
         ["dist"] => dist::build(),
         ["dist", "--built"] => dist::write(),
+        ["bench", "browser", steps @ ..] => bench::browser(steps),
         ["test", steps @ ..] => return checks::run(steps),
         _ => Err(format!("{USAGE} {}", checks::step_names())),
     };

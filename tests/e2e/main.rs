@@ -10,6 +10,7 @@
 )]
 
 mod answers;
+mod bench;
 mod engines;
 mod failures;
 mod game;

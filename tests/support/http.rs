@@ -38,7 +38,8 @@ impl Answer {
         if let Some(range) = range {
             let (whole, end) = (content.len(), range.end.min(content.len()));
             status = "206 Partial Content";
-            content = content[range.start.min(end)..end].to_vec();
+            content.truncate(end);
+            content.drain(..range.start.min(end));
             let part = format!("bytes {}-{}/{whole}", range.start, end.saturating_sub(1));
             headers.push(("Content-Range", part));
         }

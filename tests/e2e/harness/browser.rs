@@ -27,7 +27,7 @@ impl Browser {
     pub fn start() -> Self {
         let idle = IDLE.lock().expect("no panic").pop();
         Self {
-            process: Some(idle.unwrap_or_else(|| Process::start(Pointer::Finger))),
+            process: Some(idle.unwrap_or_else(|| Process::start(Pointer::Finger, &[]))),
             is_shared: true,
         }
     }
@@ -35,7 +35,15 @@ impl Browser {
     /// Starts a browser that has a mouse, which may rest on things.
     pub fn with_mouse() -> Self {
         Self {
-            process: Some(Process::start(Pointer::Mouse)),
+            process: Some(Process::start(Pointer::Mouse, &[])),
+            is_shared: false,
+        }
+    }
+
+    /// Starts a browser that no other test has used or will use, with these flags beside those of `webdriver.json`.
+    pub fn alone(flags: &[&str]) -> Self {
+        Self {
+            process: Some(Process::start(Pointer::Finger, flags)),
             is_shared: false,
         }
     }
@@ -175,6 +183,21 @@ impl Browser {
         process.log().expect("the driver is there")
     }
 
+    /// Bytes of memory that the greatest of the tabs' processes has had at once; none where the system does not tell.
+    pub fn peak_tab_bytes(&self) -> Option<u64> {
+        let driver = self.process.as_ref()?.driver_id();
+        let numbers = fs::read_dir("/proc").ok()?.flatten();
+        let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let is_tab = |number: &u32| {
+            let line = fs::read_to_string(format!("/proc/{number}/cmdline"));
+            line.is_ok_and(|line| line.contains("--type=renderer")) && descends(*number, driver)
+        };
+        let kilobytes = numbers
+            .filter(is_tab)
+            .filter_map(|number| status_of(number, "VmHWM:"));
+        kilobytes.max().map(|kilobytes| kilobytes << 10)
+    }
+
     fn find(&self, selector: &str) -> String {
         let found = self.post(
             "/element",
@@ -203,6 +226,20 @@ impl Drop for Browser {
             idle.push(process);
         }
     }
+}
+
+/// Whether a process was started by another, or by what that started.
+fn descends(number: u32, ancestor: u32) -> bool {
+    let parent = |&number: &u64| status_of(u32::try_from(number).ok()?, "PPid:");
+    std::iter::successors(Some(u64::from(number)), parent)
+        .any(|number| number == u64::from(ancestor))
+}
+
+/// A number that the system tells of a process.
+fn status_of(number: u32, name: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{number}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 fn from_base64(text: &str) -> Vec<u8> {

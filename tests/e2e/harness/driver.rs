@@ -74,9 +74,9 @@ impl Kind {
         }
     }
 
-    fn capabilities(self, pointer: Pointer, profile: &Path) -> Value {
+    fn capabilities(self, pointer: Pointer, flags: &[&str], profile: &Path) -> Value {
         let mut capabilities = match self {
-            Self::Chromium => chromium(pointer, profile),
+            Self::Chromium => chromium(pointer, flags, profile),
             Self::Firefox => firefox(pointer),
         };
         capabilities["timeouts"] = json!({ "pageLoad": 60_000, "script": 30_000 });
@@ -85,8 +85,8 @@ impl Kind {
 }
 
 impl Process {
-    /// Starts the browser that the environment asks for.
-    pub(super) fn start(pointer: Pointer) -> Self {
+    /// Starts the browser that the environment asks for; Chromium with these flags beside those of `webdriver.json`.
+    pub(super) fn start(pointer: Pointer, flags: &[&str]) -> Self {
         let (kind, program) = Kind::asked_for();
         let (profile, driver, port) = (0..DRIVER_ATTEMPTS)
             .find_map(|_| started_driver(kind, &program))
@@ -100,13 +100,18 @@ impl Process {
             session: format!("http://127.0.0.1:{port}/session"),
             agent: config.into(),
         };
-        let capabilities = kind.capabilities(pointer, &profile);
+        let capabilities = kind.capabilities(pointer, flags, &profile);
         let wanted = json!({ "capabilities": { "alwaysMatch": capabilities } });
         let started = process.post("", &wanted).expect("a browser starts");
         let id = started["sessionId"].as_str().expect("a session has an id");
         process.session = format!("{}/{id}", process.session);
         process.have_focus().expect("a page may have the focus");
         process
+    }
+
+    /// The number of the driver's process, of which the browser's descend.
+    pub(super) fn driver_id(&self) -> u32 {
+        self.driver.id()
     }
 
     /// Lets the tab behave as the one that has the focus, whichever window of the machine has it.
@@ -195,13 +200,14 @@ fn started_driver(kind: Kind, program: &str) -> Option<(PathBuf, Child, u16)> {
     Some((profile, driver, port?))
 }
 
-fn chromium(pointer: Pointer, profile: &Path) -> Value {
+fn chromium(pointer: Pointer, more: &[&str], profile: &Path) -> Value {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/webdriver.json"))
         .expect("webdriver.json is there");
     let mut capabilities: Value = serde_json::from_str(&text).expect("webdriver.json is JSON");
     let flags = &mut capabilities["goog:chromeOptions"]["args"];
     let flags = flags.as_array_mut().expect("webdriver.json has flags");
     flags.push(json!(format!("--user-data-dir={}", profile.display())));
+    flags.extend(more.iter().map(|flag| json!(flag)));
     // Through a pipe the browser ends with its driver.
     flags.push(json!("--remote-debugging-pipe"));
     if pointer == Pointer::Mouse {

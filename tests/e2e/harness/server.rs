@@ -64,6 +64,14 @@ impl Server {
         })
     }
 
+    /// Serves a folder that holds no page of ours.
+    pub fn of(folder: PathBuf) -> Self {
+        Self::serving(Shared {
+            folder,
+            ..Shared::default()
+        })
+    }
+
     fn serving(shared: Shared) -> Self {
         let shared = Arc::new(shared);
         let answers = Arc::clone(&shared);
@@ -180,7 +188,7 @@ pub fn dist_release() -> PathBuf {
 fn content_type(path: &str) -> &'static str {
     match path.rsplit('.').next().unwrap_or_default() {
         "html" => "text/html; charset=utf-8",
-        "js" => "text/javascript",
+        "js" | "mjs" => "text/javascript",
         "css" => "text/css",
         "wasm" => "application/wasm",
         "json" => "application/json",

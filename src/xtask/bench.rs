@@ -1,0 +1,39 @@
+//! `cargo xtask bench`: comparisons with other programs, which are fetched when they are asked for.
+
+use std::env;
+
+use super::{checks, shell};
+
+/// What the page's engines are compared with, at the version that the results are of.
+const ONNXRUNTIME_WEB: &str = "onnxruntime-web@1.30.0";
+/// Where the package and the models lie; nothing in it is kept in the repository.
+const FOLDER: &str = "runs/bench-browser";
+/// The test that drives the browser.
+const TEST: &str = "test --test e2e -- --ignored --nocapture bench::";
+
+/// Our engines beside onnxruntime-web in one browser; `steps` are those of `tests/e2e/bench.rs`, all but the GPU's where
+/// there are none.
+pub(crate) fn browser(steps: &[&str]) -> Result<(), String> {
+    let driver = checks::browser_driver()?;
+    if !shell::root().join("dist/engine_cpu.js").exists() {
+        return Err("no page in dist/: cargo xtask build".to_owned());
+    }
+    if shell::find_program(&["npm"]).is_none() {
+        return Err(format!(
+            "no npm on the path to fetch {ONNXRUNTIME_WEB} with"
+        ));
+    }
+    let install = ["install", "--silent", "--no-save", "--no-package-lock"];
+    let mut npm = shell::program("npm", &install);
+    shell::succeed(npm.args(["--prefix", FOLDER, ONNXRUNTIME_WEB]))?;
+    let python = env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let models = format!("{FOLDER}/models");
+    let mut export = shell::program(&python, &["benches/browser/export.py", &models]);
+    let exported = shell::succeed(&mut export);
+    exported.map_err(|error| format!("{error}; PYTHON names another Python than python3"))?;
+    let mut test = shell::program("cargo", &TEST.split(' ').collect::<Vec<_>>());
+    test.env("CHROMEDRIVER", driver)
+        .env("KAPPASCOPE_BENCH_BROWSER", shell::root().join(FOLDER))
+        .env("KAPPASCOPE_BENCH_STEPS", steps.join(" "));
+    shell::succeed(&mut test)
+}
