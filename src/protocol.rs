@@ -5,11 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
+mod device_timing;
 mod hub;
 mod picture_sets;
 mod recorded;
 
 pub use crate::family::PerFamily;
+pub use device_timing::DeviceTiming;
 pub use hub::Hub;
 pub use picture_sets::{
     CompactDirection, CosineThresholds, FoundCoverage, MeasuredSets, PictureSets,
@@ -297,17 +299,6 @@ pub struct DownloadSize {
     pub text_bytes: u64,
     /// Bytes of the image encoder.
     pub image_bytes: u64,
-}
-
-/// How long the loaded model takes for something on this device.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DeviceTiming {
-    /// What was done, for people.
-    pub work: String,
-    /// Milliseconds of the first time.
-    pub first_millis: f64,
-    /// Median of the milliseconds of five times.
-    pub median_millis: f64,
 }
 
 /// What the browser keeps of models.

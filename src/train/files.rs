@@ -177,6 +177,19 @@ pub(super) fn refuse_to_overwrite(path: &Path, force: bool) -> Result<()> {
     Ok(())
 }
 
+/// Deletes a folder with all that it holds, if it is there.
+///
+/// # Errors
+///
+/// It is there and cannot be deleted.
+pub fn remove_folder(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        let removed = std::fs::remove_dir_all(folder);
+        removed.with_context(|| format!("deleting {}", folder.display()))?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,7 +15,7 @@ use burn::store::ModuleRecord;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::train::files::{self, sync, sync_folder};
+use crate::train::files::{self, remove_folder, sync, sync_folder};
 use crate::weights::shard::sha256;
 
 /// Number of this format, which is written into each checkpoint.
@@ -203,15 +203,6 @@ fn remove_steps(folder: &Path, but: Option<&str>) -> Result<()> {
         if name.starts_with(STEP) && Some(&*name) != but {
             remove_folder(&folder.join(&*name))?;
         }
-    }
-    Ok(())
-}
-
-/// Deletes a folder, if it is there.
-fn remove_folder(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        let removed = std::fs::remove_dir_all(folder);
-        removed.with_context(|| format!("deleting {}", folder.display()))?;
     }
     Ok(())
 }

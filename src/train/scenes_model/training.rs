@@ -142,8 +142,10 @@ fn fit_adapter(
         Family::VonMisesFisher => ("vMF adapter", "vmf"),
         Family::PowerSpherical => ("power-spherical adapter", "power_spherical"),
     };
-    let path = folder.join(format!("{file}.bpk"));
+    let (path, checkpoint) = (folder.join(format!("{file}.bpk")), folder.join(file));
     if path.exists() {
+        // A run that was killed after it had saved the adapter left it.
+        files::remove_folder(&checkpoint)?;
         let fresh = recipe.adapter.init(encoder.device());
         let record = ModuleRecord::load(&path);
         let shown = path.display();
@@ -158,10 +160,9 @@ fn fit_adapter(
     let autodiff = encoder.device().clone().autodiff();
     autodiff.seed(recipe.fit.seed);
     let method = AsymVlm::new(&recipe.adapter, family, ContrastiveLoss::InfoNce, &autodiff);
-    let checkpoint = folder.join(file);
     let adapter = train(method, name, &recipe.fit, features, Some(&checkpoint))?.adapter;
     files::put_by(&path, |new| Ok(adapter.clone().into_record().save(new)?))?;
-    std::fs::remove_dir_all(&checkpoint).with_context(|| checkpoint.display().to_string())?;
+    files::remove_folder(&checkpoint)?;
     Ok(adapter)
 }
 

@@ -15,7 +15,6 @@ mod timings;
 pub(super) use actions::{follow_link, given_up, open, suit_clip};
 pub(super) use adapter::{NeedsAdapter, accept_weights};
 pub(super) use menu::{ModelButton, ModelPanel, engine_name};
-pub(super) use models_state::ModelsState;
+pub(super) use models_state::{ModelsState, Timings};
 pub(super) use photographs::PhotographSets;
 pub(super) use progress::stage_name;
-pub(super) use timings::Timings;

@@ -3,9 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::{ModelChoice, ModelSource, TransferRate};
-use crate::protocol::{DownloadSize, Progress, Stage, Stored};
+use crate::protocol::{DeviceTiming, DownloadSize, Progress, Stage, Stored};
 use crate::ui::dom::browser;
-use crate::ui::model_panel::timings::Timings;
 
 /// What is known of the models; copied freely, since it holds only handles.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +38,25 @@ pub(crate) enum Load {
     /// Nothing has arrived yet.
     Begun,
     Going(Progress),
+}
+
+/// What is known of how long the model takes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum Timings {
+    /// Nobody asked.
+    #[default]
+    Unknown,
+    /// The engine is at it.
+    Running,
+    Measured(Vec<DeviceTiming>),
+    /// Why it did not come about.
+    Failed(String),
+}
+
+impl Timings {
+    pub(crate) fn of(measured: Result<Vec<DeviceTiming>, String>) -> Self {
+        measured.map_or_else(Self::Failed, Self::Measured)
+    }
 }
 
 /// A model beside the page.

@@ -5,26 +5,8 @@ use leptos::prelude::*;
 use crate::explorer::{Event, LoadedModel, data_address, device_report, millis_text};
 use crate::protocol::{DeviceTiming, Request};
 use crate::ui::dom::browser;
+use crate::ui::model_panel::models_state::Timings;
 use crate::ui::page::state::{EngineState, PageState};
-
-/// What is known of how long the model takes.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum Timings {
-    /// Nobody asked.
-    #[default]
-    Unknown,
-    /// The engine is at it.
-    Running,
-    Measured(Vec<DeviceTiming>),
-    /// Why it did not come about.
-    Failed(String),
-}
-
-impl Timings {
-    pub(crate) fn of(measured: Result<Vec<DeviceTiming>, String>) -> Self {
-        measured.map_or_else(Self::Failed, Self::Measured)
-    }
-}
 
 /// The button, and a table of what was measured, which can be saved.
 #[component]
