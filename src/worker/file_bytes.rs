@@ -24,7 +24,7 @@ const HASHED_SLICE_BYTES: u64 = 4 << 20;
 pub(super) enum FileBytes {
     /// In the browser's memory, outside of this program's.
     Small(ArrayBuffer),
-    /// On the disk.
+    /// On the disk, from which slices are read as they are asked for.
     Large(Blob),
 }
 

@@ -40,7 +40,7 @@ impl TokenTree {
         tree
     }
 
-    /// Number of nodes.
+    /// Number of distinct beginnings: the rows that run through the transformer.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
         self.token_ids.len()

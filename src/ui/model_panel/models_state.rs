@@ -43,7 +43,7 @@ pub(crate) enum Load {
 /// What is known of how long the model takes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) enum Timings {
-    /// Nobody asked.
+    /// The visitor has not asked for a measurement of this model.
     #[default]
     Unknown,
     /// The engine is at it.
