@@ -19,8 +19,17 @@ impl Supervisor {
         self.queries.retain(|(query, _)| !is_done(query));
     }
 
-    /// Asks the engine now at work what the one before it did not answer.
+    /// Asks the engine now at work what the one before it did not answer; how long that one takes no other can say.
     pub(super) fn repost_queries(&mut self) {
+        if self
+            .queries
+            .iter()
+            .any(|(query, _)| *query == Request::MeasureDevice)
+        {
+            self.query_done(|query| *query == Request::MeasureDevice);
+            let message = "another engine has taken its place".to_owned();
+            self.tell(EngineEvent::DeviceMeasured(Err(message)));
+        }
         let serial = self.main.as_ref().map_or(0, |engine| engine.serial);
         for (query, _) in self.queries.clone() {
             self.post(serial, query);

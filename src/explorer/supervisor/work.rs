@@ -184,7 +184,7 @@ impl Supervisor {
                 self.tell(EngineEvent::Stored(stored));
             }
             Response::DeviceMeasured(timings) => {
-                self.query_done(|query| matches!(query, Request::MeasureDevice));
+                self.query_done(|query| *query == Request::MeasureDevice);
                 self.tell(EngineEvent::DeviceMeasured(timings));
             }
             Response::PictureProbed { embedding } => self.picture_probed(embedding),

@@ -6,17 +6,31 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 /// Times that a driver is started before the test gives up.
 const DRIVER_ATTEMPTS: usize = 5;
 
-/// Starts the driver, ends it when this program is gone however it went, and removes the browser's profile.
-const CHROME_SCRIPT: &str = "\"$0\" --port=0 & read -r _; kill $!; wait; sleep 1; rm -rf \"$1\"";
+/// The longest that a driver takes to say its port.
+const ANNOUNCEMENT: Duration = Duration::from_secs(30);
+
+/// The longest that a page may take to load, and a script to run.
+const PAGE_LOAD: Duration = Duration::from_secs(60);
+const SCRIPT: Duration = Duration::from_secs(30);
+
+/// The longest that a driver takes for a command; one that takes longer hangs, with the browser or without.
+const COMMAND: Duration = Duration::from_secs(120);
+
+/// Starts the driver, ends it when this program is gone however it went, whatever hangs, and removes the browser's profile.
+/// The shell lets go of the output, so that it ends with the driver.
+const CHROME_SCRIPT: &str =
+    "\"$0\" --port=0 & exec >&-; read -r _; kill -9 $!; wait; sleep 1; rm -rf \"$1\"";
 /// The same with the browser, which does not end with this driver.
-const FIREFOX_SCRIPT: &str = "setsid \"$0\" --port=0 --profile-root \"$1\" & read -r _; kill -- -$!; wait; sleep 1; rm -rf \"$1\"";
+const FIREFOX_SCRIPT: &str = "setsid \"$0\" --port=0 --profile-root \"$1\" & exec >&-; read -r _; kill -9 -- -$!; wait; sleep 1; rm -rf \"$1\"";
 
 /// What tells Chromium that it has a mouse: hovering (2) by a fine pointer (4).
 const CHROMIUM_MOUSE: &str = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4";
@@ -79,7 +93,8 @@ impl Kind {
             Self::Chromium => chromium(pointer, flags, profile),
             Self::Firefox => firefox(pointer),
         };
-        capabilities["timeouts"] = json!({ "pageLoad": 60_000, "script": 30_000 });
+        capabilities["timeouts"] =
+            json!({ "pageLoad": PAGE_LOAD.as_millis(), "script": SCRIPT.as_millis() });
         capabilities
     }
 }
@@ -93,6 +108,7 @@ impl Process {
             .expect("the driver announces its port");
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
+            .timeout_global(Some(COMMAND))
             .build();
         let mut process = Self {
             kind,
@@ -185,18 +201,23 @@ fn started_driver(kind: Kind, program: &str) -> Option<(PathBuf, Child, u16)> {
         .spawn()
         .expect("a shell starts");
     let output = BufReader::new(driver.stdout.take().expect("its output is piped"));
-    let mut lines = output.lines().map_while(Result::ok);
-    let port = lines.find_map(|line| {
-        let (_, rest) = line.split_once(kind.announcement())?;
-        let digits: String = rest.chars().filter(char::is_ascii_digit).collect();
-        Some(digits.parse().expect("a port is a number"))
+    let (port_of, ports) = mpsc::channel();
+    // Firefox's driver ends when nobody reads what it says.
+    thread::spawn(move || {
+        for line in output.lines().map_while(Result::ok) {
+            if let Some((_, rest)) = line.split_once(kind.announcement()) {
+                let digits: String = rest.chars().filter(char::is_ascii_digit).collect();
+                port_of
+                    .send(digits.parse().expect("a port is a number"))
+                    .ok();
+            }
+        }
     });
+    let port = ports.recv_timeout(ANNOUNCEMENT).ok();
     if port.is_none() {
         drop(driver.stdin.take());
         driver.wait().ok();
     }
-    // Firefox's driver ends when nobody reads what it says.
-    thread::spawn(move || lines.for_each(drop));
     Some((profile, driver, port?))
 }
 
@@ -227,4 +248,18 @@ fn firefox(pointer: Pointer) -> Value {
         "args": ["-headless", "--width=1200", "--height=900"],
         "prefs": preferences,
     } })
+}
+
+#[cfg(unix)]
+#[test]
+fn a_driver_that_ends_at_once_is_not_waited_for() {
+    let start = Instant::now();
+    assert!(
+        started_driver(Kind::Chromium, "false").is_none(),
+        "it has no port"
+    );
+    assert!(
+        start.elapsed() < ANNOUNCEMENT / 2,
+        "its end is seen, not waited for"
+    );
 }

@@ -152,6 +152,20 @@ fn a_question_about_the_browser_survives_its_engine() {
 }
 
 #[test]
+fn an_engine_that_dies_while_it_is_measured_is_not_measured_by_the_next() {
+    let mut world = World::built_in(Faults::default());
+    world.happens(Event::Query(Request::MeasureDevice));
+    world.kill();
+    let failed = |event: &EngineEvent| matches!(event, EngineEvent::DeviceMeasured(Err(_)));
+    assert_eq!(world.count(failed), 1, "the visitor may ask again");
+    let asked = world
+        .posted
+        .iter()
+        .filter(|(_, request)| *request == Request::MeasureDevice);
+    assert_eq!(asked.count(), 1, "the next engine is not asked");
+}
+
+#[test]
 fn a_question_that_nobody_answers_is_answered_in_words() {
     let mut world = World::built_in(Faults::default());
     let hub = crate::protocol::Hub::vit_b_32();
