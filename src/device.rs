@@ -3,11 +3,22 @@
 //! Everything else takes a `&Device` and cannot tell which one it was given.
 
 pub use burn::tensor::Device;
+use burn::tensor::Tensor;
 
 /// The CPU, by Burn's Flex backend; the same natively and in the browser.
 #[must_use]
 pub fn cpu() -> Device {
     Device::flex()
+}
+
+/// The values of a tensor that lives on the CPU, which nobody waits for; a copy only where others hold the tensor, too.
+///
+/// # Panics
+///
+/// A tensor that lives elsewhere in a browser, which cannot block.
+pub fn host_values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    let values = tensor.into_data().try_into_vec();
+    values.expect("floats of four bytes")
 }
 
 /// The NVIDIA GPU with this index.

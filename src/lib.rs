@@ -37,7 +37,7 @@
 //! # Invariants
 //!
 //! * Numerics cannot fail: every function is total on its stated domain.
-//! * The model never reads a tensor back.
+//! * The model waits for no tensor to be read back; packed products, on the CPU alone, see where they are.
 //! * Only `device` names a backend.
 //! * Only `ui`, `worker`, `wire` and the programs that start them know the browser.
 //! * Only `train`, `xtask` and their programs touch files, the system's clock and the terminal.

@@ -135,7 +135,7 @@ const MODULES: &[Module] = &[
     },
     Module {
         name: "model",
-        may_use: &["family", "numerics", "error"],
+        may_use: &["device", "error", "family", "numerics"],
         never: &[WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP, READ_BACK],
     },
     Module {

@@ -17,11 +17,12 @@ use burn::tensor::{Int, Tensor};
 use kappascope::device::cpu;
 use kappascope::error::{Error, Result};
 use kappascope::inference::{
-    CPU_TOLERANCE, GoldenReadings, Session, Source, TextEncoding, WeightPrecision,
+    CPU_TOLERANCE, GoldenReadings, Session, Source, TextEncoding, WeightFormat,
 };
 use kappascope::model::adapter::{AdapterConfig, MeanDirection, PerFamily};
 use kappascope::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 use kappascope::model::encoder::EncoderConfig;
+use kappascope::model::gemm::portable;
 use kappascope::model::parameters::{Parameters, TensorRecord};
 use kappascope::numerics::Family;
 use kappascope::preprocess::{ImagePreprocess, word_level_tokenizer_json};
@@ -292,7 +293,7 @@ fn captions_are_described_before_the_image_encoder_is_there() {
         manifest,
         &without_image,
         &device,
-        WeightPrecision::Float,
+        WeightFormat::Tensor,
         |_, _, _| {},
     );
     let session = block_on(opened).expect("its files are there");
@@ -423,9 +424,9 @@ fn adapters_of_another_encoder_are_refused_or_found_out() {
 }
 
 /// A caption and a picture, by a model that holds its weights in this way.
-fn embeddings(manifest: &Manifest, memory: &Memory, held: WeightPrecision) -> [Vec<f32>; 2] {
+fn embeddings(manifest: &Manifest, memory: &Memory, format: WeightFormat) -> [Vec<f32>; 2] {
     let device = cpu();
-    let opened = Session::open_text(manifest.clone(), memory, &device, held, |_, _, _| {});
+    let opened = Session::open_text(manifest.clone(), memory, &device, format, |_, _, _| {});
     let session = block_on(opened).expect("a valid model");
     block_on(session.load_vision(memory, |_, _, _| {})).expect("its files are there");
     let decoded = kappascope::preprocess::decode(&picture()).expect("a PNG");
@@ -437,18 +438,28 @@ fn embeddings(manifest: &Manifest, memory: &Memory, held: WeightPrecision) -> [V
 #[test]
 fn weights_held_in_eight_bits_are_those_of_eight_bit_shards() {
     let (manifest, memory) = model_in(Precision::Int8);
-    let held = [WeightPrecision::Float, WeightPrecision::Int8]
-        .map(|held| embeddings(&manifest, &memory, held));
+    let held = [WeightFormat::Tensor, WeightFormat::PackedInt8(portable)]
+        .map(|format| embeddings(&manifest, &memory, format));
     for (floats, int8) in held[0].iter().flatten().zip(held[1].iter().flatten()) {
         assert!((floats - int8).abs() < 1e-6, "{int8} for {floats}");
     }
 }
 
 #[test]
+fn packed_weights_give_what_tensors_give() {
+    let (manifest, memory) = model();
+    let held = [WeightFormat::Tensor, WeightFormat::Packed(portable)]
+        .map(|format| embeddings(&manifest, &memory, format));
+    for (tensors, packed) in held[0].iter().flatten().zip(held[1].iter().flatten()) {
+        assert!((tensors - packed).abs() < 1e-6, "{packed} for {tensors}");
+    }
+}
+
+#[test]
 fn floats_may_be_held_in_eight_bits_and_change_little() {
     let (manifest, memory) = model();
-    let held = [WeightPrecision::Float, WeightPrecision::Int8]
-        .map(|held| embeddings(&manifest, &memory, held));
+    let held = [WeightFormat::Tensor, WeightFormat::PackedInt8(portable)]
+        .map(|format| embeddings(&manifest, &memory, format));
     for (floats, int8) in held[0].iter().zip(&held[1]) {
         let cosine: f32 = floats.iter().zip(int8).map(|(a, b)| a * b).sum();
         assert!(cosine > 0.999 && cosine < 1.0, "cosine {cosine}");

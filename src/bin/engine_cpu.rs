@@ -10,6 +10,7 @@ fn main() {
             tolerance: inference::CPU_TOLERANCE,
             device: device::cpu(),
             device_words: "WebAssembly, one thread".to_owned(),
+            kernel: Some(worker::kernel()),
             is_reference: true,
         })
     });

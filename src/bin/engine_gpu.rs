@@ -12,6 +12,7 @@ fn main() {
             tolerance: inference::GPU_TOLERANCE,
             device,
             device_words,
+            kernel: None,
             is_reference: false,
         })
     });

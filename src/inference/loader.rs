@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::error::Result;
 use crate::model::adapter::{Adapter, PerFamily};
-use crate::model::parameters::{Filling, Parameters, WeightPrecision};
+use crate::model::parameters::{Filling, Parameters, WeightFormat};
 use crate::protocol::Stage;
 use crate::weights::manifest::{FileEntry, Manifest, Part};
 use crate::weights::shard::{Joiner, verify};
@@ -14,7 +14,7 @@ use super::Source;
 pub(super) struct Loader<'a, S, P> {
     pub(super) manifest: &'a Manifest,
     pub(super) source: &'a S,
-    pub(super) precision: WeightPrecision,
+    pub(super) format: WeightFormat,
     pub(super) loaded_bytes: u64,
     pub(super) on_progress: P,
 }
@@ -44,7 +44,7 @@ impl<S: Source, P: FnMut(Stage, u64, u64)> Loader<'_, S, P> {
         if self.manifest.shards.is_empty() {
             return self.fill_by_name(model).await;
         }
-        let mut filling = Filling::new(model, self.precision);
+        let mut filling = Filling::new(model, self.format);
         let mut joiner = Joiner::new(self.manifest.shards(part));
         for shard in self.manifest.shards(part) {
             self.report(stage, 0);
@@ -61,7 +61,7 @@ impl<S: Source, P: FnMut(Stage, u64, u64)> Loader<'_, S, P> {
     /// The same out of another program's file, of whose bytes the source tells.
     async fn fill_by_name<M: Parameters>(&self, model: M) -> Result<M> {
         let shapes = model.named_shapes();
-        let mut filling = Filling::new(model, self.precision);
+        let mut filling = Filling::new(model, self.format);
         for (name, shape) in shapes {
             filling.put(self.source.tensor(&name, &shape).await?)?;
         }

@@ -10,7 +10,8 @@ mod reading;
 mod session;
 mod source;
 
-pub use crate::model::parameters::{TensorRecord, WeightPrecision};
+pub use crate::model::gemm;
+pub use crate::model::parameters::{TensorRecord, WeightFormat};
 pub use crate::protocol::SelfTest;
 pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings};
 pub use published::{Published, Tolerance};

@@ -11,7 +11,7 @@ use crate::device::cpu;
 use crate::error::{Error, Result, refuse_if};
 use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
 use crate::model::encoder::{ImageEncoder, TextEncoder};
-use crate::model::parameters::{Filling, TensorRecord, WeightPrecision};
+use crate::model::parameters::{Filling, TensorRecord, WeightFormat};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
 use crate::protocol::{Familiarity, Stage};
 use crate::weights::adapter_file::AdapterFile;
@@ -29,7 +29,7 @@ pub struct Session {
     manifest: Manifest,
     device: Device,
     text_preprocess: TextPreprocess,
-    precision: WeightPrecision,
+    format: WeightFormat,
     text: TextEncoder,
     /// Of large models it is loaded when it is needed; captions can be described meanwhile.
     vision: Arc<OnceLock<ImageEncoder>>,
@@ -52,8 +52,8 @@ impl Session {
         device: &Device,
         mut on_progress: impl FnMut(Stage, u64, u64),
     ) -> Result<Self> {
-        let precision = WeightPrecision::Float;
-        let session = Self::open_text(manifest, source, device, precision, &mut on_progress);
+        let format = WeightFormat::Tensor;
+        let session = Self::open_text(manifest, source, device, format, &mut on_progress);
         let session = session.await?;
         session.load_vision(source, on_progress).await?;
         Ok(session)
@@ -69,12 +69,12 @@ impl Session {
         manifest: Manifest,
         source: &S,
         device: &Device,
-        precision: WeightPrecision,
+        format: WeightFormat,
         on_progress: impl FnMut(Stage, u64, u64),
     ) -> Result<Self> {
         manifest.validate()?;
         let mut loader = Loader {
-            precision,
+            format,
             manifest: &manifest,
             source,
             loaded_bytes: 0,
@@ -95,7 +95,7 @@ impl Session {
         };
         Ok(Self {
             device: device.clone(),
-            precision,
+            format,
             text_preprocess,
             text,
             vision: Arc::default(),
@@ -120,7 +120,7 @@ impl Session {
             .shards(Part::Image)
             .map(|shard| shard.entry.bytes);
         let mut loader = Loader {
-            precision: self.precision,
+            format: self.format,
             loaded_bytes: self.manifest.weights_bytes() - image_bytes.sum::<u64>(),
             manifest: &self.manifest,
             source,
@@ -157,7 +157,7 @@ impl Session {
             );
         }
         let fill = |sizes: &AdapterConfig, records: Vec<TensorRecord>| {
-            let mut filling = Filling::new(sizes.init(&self.device), WeightPrecision::Float);
+            let mut filling = Filling::new(sizes.init(&self.device), WeightFormat::Tensor);
             records
                 .into_iter()
                 .try_for_each(|record| filling.put(record))?;
@@ -192,8 +192,8 @@ impl Session {
 
     /// How the encoders hold their weights.
     #[must_use]
-    pub fn precision(&self) -> WeightPrecision {
-        self.precision
+    pub fn format(&self) -> WeightFormat {
+        self.format
     }
 
     /// The factor τ of each adapter.

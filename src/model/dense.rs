@@ -1,20 +1,23 @@
-//! A linear layer whose matrix may be held in eight bits.
+//! A linear layer whose matrix may be packed for one kernel.
+
+use std::sync::Arc;
 
 use burn::module::{Module, Param};
 use burn::nn::Linear;
+use burn::tensor::Tensor;
 use burn::tensor::module::linear;
-use burn::tensor::quantization::{QuantScheme, QuantStore, QuantValue, ScaleDtype};
-use burn::tensor::{Device, Tensor, TensorData};
 
-/// Greatest multiple of a row's scale; −128 stays unused, so that the code is symmetric.
-const INT8_MAX: f32 = 127.0;
+use super::activation::Activation;
+use super::gemm::{Kernel, PackedMatrix, Panels};
 
-/// `x W + b`, as [`Linear`]; in eight bits `(x Q)·s + b`, with whole numbers `Q` and a factor for each output.
+/// `x W + b`, as [`Linear`].
 #[derive(Module, Debug)]
 pub struct Dense {
+    /// Of a packed layer this only tells the shape.
     pub(crate) weight: Param<Tensor<2>>,
     pub(crate) bias: Option<Param<Tensor<1>>>,
-    scale: Option<Param<Tensor<1>>>,
+    #[module(skip)]
+    packed: Option<Arc<PackedMatrix>>,
 }
 
 impl From<Linear> for Dense {
@@ -22,7 +25,7 @@ impl From<Linear> for Dense {
         Self {
             weight,
             bias,
-            scale: None,
+            packed: None,
         }
     }
 }
@@ -33,56 +36,36 @@ impl Dense {
     /// - input: `[..., d_in]`
     /// - output: `[..., d_out]`
     pub(crate) fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        let (weight, bias) = (self.weight.val(), self.bias.as_ref().map(Param::val));
-        let Some(scale) = &self.scale else {
-            return linear(input, weight, bias);
-        };
-        let output = linear(input, weight, None) * scale.val().unsqueeze();
-        match bias {
-            Some(bias) => output + bias.unsqueeze(),
-            None => output,
+        let bias = self.bias.as_ref().map(Param::val);
+        match &self.packed {
+            Some(packed) => packed.multiply(input, bias, |_| ()),
+            None => linear(input, self.weight.val(), bias),
         }
     }
 
-    /// Takes a matrix `[d_out, d_in]`, row by row, and holds it in eight bits.
-    pub(crate) fn hold_in_int8(&mut self, rows: &[f32]) {
+    /// As [`forward`](Self::forward), with an activation of each output.
+    pub(crate) fn forward_activated<const D: usize>(
+        &self,
+        input: Tensor<D>,
+        activation: Activation,
+    ) -> Tensor<D> {
+        let bias = self.bias.as_ref().map(Param::val);
+        match &self.packed {
+            Some(packed) => packed.multiply(input, bias, |output| activation.apply(output)),
+            None => activation.forward(linear(input, self.weight.val(), bias)),
+        }
+    }
+
+    /// Takes a matrix `[d_out, d_in]`, and packs it; the layer is on the CPU.
+    pub(crate) fn pack(&mut self, rows: &[f32], is_int8: bool, kernel: Kernel) {
         let [d_in, d_out] = self.weight.lazy_shape().dims();
-        let device = self.weight.lazy_device();
-        let (multiples, scales) = int8_rows(rows, d_in);
-        let columns = transpose(&multiples, d_in, d_out);
-        self.weight = Param::from_tensor(whole_numbers(columns, [d_in, d_out], &device));
-        self.scale = Some(Param::from_data(TensorData::new(scales, [d_out]), &device));
+        let panels = if is_int8 {
+            Panels::pack_int8(rows, d_in)
+        } else {
+            Panels::pack(rows, d_in)
+        };
+        self.packed = Some(Arc::new(PackedMatrix::new(panels, d_out, kernel)));
     }
-}
-
-/// A matrix of whole numbers that takes a byte each.
-fn whole_numbers(values: Vec<i8>, shape: [usize; 2], device: &Device) -> Tensor<2> {
-    let scheme = QuantScheme::default()
-        .with_value(QuantValue::Q8S)
-        .with_store(QuantStore::Native)
-        .per_tensor(ScaleDtype::F32);
-    let data = TensorData::quantized(values, shape, scheme, &[1.0], None);
-    Tensor::from_data(data, device)
-}
-
-/// Rows as multiples of a factor each, which makes the greatest of a row 127, and those factors.
-pub fn int8_rows(values: &[f32], row_width: usize) -> (Vec<i8>, Vec<f32>) {
-    let (mut multiples, mut scales) = (Vec::with_capacity(values.len()), Vec::new());
-    for row in values.chunks(row_width.max(1)) {
-        let sizes = row.iter().map(|value| value.abs());
-        let scale = sizes.fold(0.0, f32::max) / INT8_MAX;
-        scales.push(scale);
-        multiples.extend(row.iter().map(|value| int8(*value, scale)));
-    }
-    (multiples, scales)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "clamped to what an i8 holds; zero over zero becomes zero"
-)]
-fn int8(value: f32, scale: f32) -> i8 {
-    (value / scale).round().clamp(-INT8_MAX, INT8_MAX) as i8
 }
 
 /// `[d_out, d_in]` row-major → `[d_in, d_out]` row-major.
@@ -107,13 +90,14 @@ pub(super) fn transpose<T: Copy + Default>(values: &[T], d_in: usize, d_out: usi
 #[cfg(test)]
 mod tests {
     use burn::nn::LinearConfig;
+    use burn::tensor::TensorData;
 
     use super::*;
     use crate::device::cpu;
+    use crate::model::gemm::{int8_rows, portable};
 
     #[test]
-    fn what_is_held_in_eight_bits_gives_what_its_floats_give() {
-        let device = cpu();
+    fn a_packed_layer_gives_what_its_floats_give() {
         let rows: Vec<f32> = (0..5 * 7)
             .map(|i| ((i * 37 % 19) as f32 - 9.0) / 50.0)
             .collect();
@@ -123,25 +107,24 @@ mod tests {
             .zip(&scales)
             .flat_map(|(row, scale)| row.iter().map(move |multiple| f32::from(*multiple) * scale))
             .collect();
-        let mut dense = Dense::from(LinearConfig::new(7, 5).init(&device));
+        let mut dense = Dense::from(LinearConfig::new(7, 5).init(&cpu()));
         let floats = TensorData::new(transpose(&rounded, 7, 5), [7, 5]);
-        let input = Tensor::<3>::from_data(
-            TensorData::new(
-                (0..42).map(|i| (i as f32).sin()).collect::<Vec<_>>(),
-                [2, 3, 7],
-            ),
-            &device,
+        dense.weight = Param::from_data(floats, &cpu());
+        let input = Tensor::<1>::from_floats(
+            std::array::from_fn::<_, 42, _>(|i| (i as f32).sin()),
+            &cpu(),
         );
-        dense.weight = Param::from_data(floats, &device);
-        let expected = dense.forward(input.clone()).into_data().try_to_vec::<f32>();
-        dense.hold_in_int8(&rounded);
-        let found = dense.forward(input).into_data().try_to_vec::<f32>();
-        let pairs = found
-            .expect("floats")
-            .into_iter()
-            .zip(expected.expect("floats"));
-        for (found, expected) in pairs {
-            assert!((found - expected).abs() < 1e-6, "{found} for {expected}");
+        let input: Tensor<3> = input.reshape([2, 3, 7]);
+        let expected = dense.forward(input.clone());
+        for is_int8 in [false, true] {
+            dense.pack(&rounded, is_int8, portable);
+            let error = (dense.forward(input.clone()) - expected.clone())
+                .abs()
+                .max();
+            assert!(
+                error.into_scalar::<f32>() < 1e-6,
+                "in eight bits: {is_int8}"
+            );
         }
     }
 
@@ -154,12 +137,5 @@ mod tests {
             let [i_in, i_out] = [at / d_out, at % d_out];
             assert_eq!(value, i_out * d_in + i_in, "of row {i_out}, column {i_in}");
         }
-    }
-
-    #[test]
-    fn a_row_of_zeros_stays_one() {
-        let (multiples, scales) = int8_rows(&[0.0, 0.0, 1.0, -2.0], 2);
-        assert_eq!(multiples, [0, 0, 64, -127], "multiples");
-        assert_eq!(scales[0], 0.0, "nothing to scale");
     }
 }

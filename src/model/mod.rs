@@ -1,11 +1,13 @@
 //! Burn modules: config → `init(&Device)` → `forward`.
 //!
-//! Nothing here reads a tensor back, opens a file, or names a backend.
+//! Nothing here waits for a tensor to be read back, opens a file, or names a backend.
 
+pub mod activation;
 pub mod adapter;
 pub mod bert;
 pub mod clip;
 pub mod dense;
 pub mod efficientnet;
 pub mod encoder;
+pub mod gemm;
 pub mod parameters;

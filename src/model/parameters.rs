@@ -8,6 +8,7 @@ use burn::nn::{LayerNorm, Linear};
 use burn::tensor::{Tensor, TensorData};
 
 use super::dense::{Dense, transpose};
+use super::gemm::Kernel;
 use crate::error::{Error, Result, refuse, refuse_if};
 
 /// A tensor on the host, in a file's layout.
@@ -100,7 +101,7 @@ pub trait ParameterVisitor {
         self.visit_bias(name, &mut dense.bias)
     }
 
-    /// Sees the matrix of a layer that may hold it in eight bits.
+    /// Sees the matrix of a layer that may pack it.
     ///
     /// # Errors
     ///
@@ -141,6 +142,9 @@ pub trait Parameters: Clone {
     /// The visitor's.
     fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()>;
 
+    /// Packs what is not packed while it is loaded, for a kernel of the CPU.
+    fn pack(&mut self, _kernel: Kernel) {}
+
     /// Every parameter as a flat tensor handle in the file's layout, without gradients.
     fn named_tensors(&self) -> Vec<NamedTensor> {
         let mut collect = Collect(Vec::new());
@@ -176,7 +180,7 @@ pub trait Parameters: Clone {
     /// A record that is missing, is not a parameter of this model, or has another shape; the message names it.
     /// `position_ids`, which some checkpoints carry although it is no parameter, is passed over.
     fn load(&mut self, records: impl IntoIterator<Item = TensorRecord>) -> Result<()> {
-        let mut filling = Filling::new(self.clone(), WeightPrecision::Float);
+        let mut filling = Filling::new(self.clone(), WeightFormat::Tensor);
         for record in records {
             if !record.name.ends_with(".position_ids") {
                 filling.put(record)?;
@@ -187,32 +191,34 @@ pub trait Parameters: Clone {
     }
 }
 
-/// The precision in which a model keeps its large matrices in memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum WeightPrecision {
-    /// As floats of four bytes.
+/// How a model holds the matrices of its transformers.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum WeightFormat {
+    /// As tensors of floats.
     #[default]
-    Float,
-    /// Those of its transformers in one byte a value, with a factor for each output.
-    Int8,
+    Tensor,
+    /// As floats, packed for a kernel of the CPU.
+    Packed(Kernel),
+    /// Packed in one byte a value, with a factor for each output.
+    PackedInt8(Kernel),
 }
 
 /// A model whose parameters come one by one, so that no more than one of them is in memory twice.
 #[derive(Debug)]
 pub struct Filling<M> {
     model: M,
-    precision: WeightPrecision,
+    format: WeightFormat,
     /// Names of the parameters that have not come yet, in the model's order.
     missing: Vec<String>,
 }
 
 impl<M: Parameters> Filling<M> {
     /// Expects every parameter of this model.
-    pub fn new(model: M, precision: WeightPrecision) -> Self {
+    pub fn new(model: M, format: WeightFormat) -> Self {
         let missing = model.named_shapes().into_iter().map(|(name, _)| name);
         Self {
             missing: missing.collect(),
-            precision,
+            format,
             model,
         }
     }
@@ -230,7 +236,7 @@ impl<M: Parameters> Filling<M> {
         self.missing.remove(i_name);
         self.model.visit_parameters(&mut LoadOne {
             record: Some(record),
-            precision: self.precision,
+            format: self.format,
         })
     }
 
@@ -239,11 +245,14 @@ impl<M: Parameters> Filling<M> {
     /// # Errors
     ///
     /// A parameter is missing; the message names it.
-    pub fn finish(self) -> Result<M> {
-        match self.missing.first() {
-            Some(name) => Err(Error::Weights(format!("{name}: missing"))),
-            None => Ok(self.model),
+    pub fn finish(mut self) -> Result<M> {
+        if let Some(name) = self.missing.first() {
+            return Err(Error::Weights(format!("{name}: missing")));
         }
+        if let WeightFormat::Packed(kernel) | WeightFormat::PackedInt8(kernel) = self.format {
+            self.model.pack(kernel);
+        }
+        Ok(self.model)
     }
 }
 
@@ -305,7 +314,7 @@ impl ParameterVisitor for ShapeVisitor {
 /// Replaces the parameter of its record's name.
 struct LoadOne {
     record: Option<TensorRecord>,
-    precision: WeightPrecision,
+    format: WeightFormat,
 }
 
 impl LoadOne {
@@ -350,12 +359,14 @@ impl ParameterVisitor for LoadOne {
     }
 
     fn visit_matrix(&mut self, name: &str, dense: &mut Dense) -> Result<()> {
-        if self.precision == WeightPrecision::Float {
-            return self.visit(name, Layout::OutIn, &mut dense.weight);
-        }
+        let (is_int8, kernel) = match self.format {
+            WeightFormat::Tensor => return self.visit(name, Layout::OutIn, &mut dense.weight),
+            WeightFormat::Packed(kernel) => (false, kernel),
+            WeightFormat::PackedInt8(kernel) => (true, kernel),
+        };
         let ours: [usize; 2] = dense.weight.lazy_shape().dims();
         if let Some(record) = self.take(name, Layout::OutIn, &ours)? {
-            dense.hold_in_int8(&record.values);
+            dense.pack(&record.values, is_int8, kernel);
         }
         Ok(())
     }

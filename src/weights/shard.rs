@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::manifest::{FileEntry, Shard, TensorEntry};
 use super::original::values;
 use crate::error::{Error, Result, refuse, refuse_if};
-use crate::model::dense::int8_rows;
+use crate::model::gemm::int8_rows;
 use crate::model::parameters::TensorRecord;
 
 /// Ending of the tensor that holds the scale of each row of an `I8` tensor.

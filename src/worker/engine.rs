@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::control::Control;
 use super::files::Picked;
 use crate::device::Device;
+use crate::inference::gemm::Kernel;
 use crate::protocol::Probes;
 
 /// What an engine is.
@@ -19,6 +20,8 @@ pub struct Engine {
     pub device: Device,
     /// The device in words.
     pub device_words: String,
+    /// What multiplies by packed matrices, if it packs them.
+    pub kernel: Option<Kernel>,
     /// Whether it is trusted with weights of which no golden values are known.
     pub is_reference: bool,
 }

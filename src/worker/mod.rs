@@ -11,6 +11,7 @@ mod download;
 mod engine;
 mod file_bytes;
 pub mod files;
+pub mod gemm_kernel;
 mod hub_file;
 mod model;
 mod original;
@@ -31,6 +32,7 @@ use wasm_bindgen_futures::spawn_local;
 
 pub use adapter::describe_gpu;
 pub use engine::Engine;
+pub use gemm_kernel::kernel;
 pub use worker_scope::report_lost_gpu;
 
 use crate::error::{Error, Result};

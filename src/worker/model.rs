@@ -12,13 +12,13 @@ use super::engine::{Engine, LoadInputs};
 use super::original::Original;
 use super::queue::Queue;
 use super::recent::Recent;
-use super::self_test::{held, trusted};
+use super::self_test::{trusted, weight_format};
 use super::weight_store::WeightStore;
 use super::worker_scope::{heartbeat, is_short_of_memory, now_millis, post};
 use crate::answer::{self, caption_tokens};
 use crate::error::{Error, Result};
 use crate::inference::{
-    CAPTIONS_PER_PASS, ImageEncoding, SelfTest, Session, Source as _, TextEncoding, WeightPrecision,
+    CAPTIONS_PER_PASS, ImageEncoding, SelfTest, Session, Source as _, TextEncoding, WeightFormat,
 };
 use crate::preprocess::{DecodeBudget, decode_within};
 use crate::protocol::{
@@ -118,10 +118,15 @@ impl Model {
         }
         let is_eager =
             matches!(weights, WeightStore::Beside(_)) && manifest.weights_bytes() <= EAGER_BYTES;
-        let held = held(engine, &manifest, &weights);
-        let session =
-            Session::open_text(manifest, &weights, &engine.device, held, weights.progress())
-                .await?;
+        let format = weight_format(engine, &manifest, &weights);
+        let session = Session::open_text(
+            manifest,
+            &weights,
+            &engine.device,
+            format,
+            weights.progress(),
+        )
+        .await?;
         let model = Self {
             session: RefCell::new(Rc::new(session)),
             weights,
@@ -176,9 +181,9 @@ impl Model {
         let device = &self.loaded.device_words;
         let card = answer::EngineFacts {
             name: self.loaded.name.to_owned(),
-            device: match session.precision() {
-                WeightPrecision::Float => device.clone(),
-                WeightPrecision::Int8 => format!("{device}, weights in eight bits"),
+            device: match session.format() {
+                WeightFormat::Tensor | WeightFormat::Packed(_) => device.clone(),
+                WeightFormat::PackedInt8(_) => format!("{device}, weights in eight bits"),
             },
             weights_bytes: self.weights.weights_bytes(session.manifest()),
             from_cache: self.weights.was_cached(),

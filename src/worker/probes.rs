@@ -4,7 +4,7 @@ use super::model::{Model, left_out};
 use super::self_test::trusted;
 use super::weight_store::WeightStore;
 use crate::error::{Error, Result};
-use crate::inference::{Published, SelfTest, Tolerance, WeightPrecision};
+use crate::inference::{Published, SelfTest, Tolerance, WeightFormat};
 use crate::preprocess::RgbPixels;
 use crate::protocol::{Hub, PROBE};
 
@@ -74,9 +74,9 @@ impl Model {
         let session = self.session();
         let published = Published::vit_b_32()?;
         let texts = session.encode_text(&published.captions).await?;
-        let tolerance = match session.precision() {
-            WeightPrecision::Float => Tolerance::ORIGINAL,
-            WeightPrecision::Int8 => Tolerance::INT8,
+        let tolerance = match session.format() {
+            WeightFormat::Tensor | WeightFormat::Packed(_) => Tolerance::ORIGINAL,
+            WeightFormat::PackedInt8(_) => Tolerance::INT8,
         };
         let worst = published.worst(tolerance, &texts, None);
         let claims = session.manifest().name == Hub::vit_b_32().id.replace('/', "-");

@@ -4,7 +4,7 @@ use super::engine::Engine;
 use super::weight_store::WeightStore;
 use super::worker_scope::is_short_of_memory;
 use crate::error::{Error, Result};
-use crate::inference::{SelfTest, WeightPrecision};
+use crate::inference::{SelfTest, WeightFormat};
 use crate::weights::manifest::Manifest;
 
 /// Weights that come in eight bits and are no more bytes than this are held as floats, which are four times the memory and
@@ -12,15 +12,22 @@ use crate::weights::manifest::Manifest;
 const WIDENED_BYTES: u64 = 64_000_000;
 
 /// How an engine is to hold these weights. One that is held against another engine must have the same numbers.
-pub(super) fn held(engine: &Engine, manifest: &Manifest, weights: &WeightStore) -> WeightPrecision {
+pub(super) fn weight_format(
+    engine: &Engine,
+    manifest: &Manifest,
+    weights: &WeightStore,
+) -> WeightFormat {
+    let Some(kernel) = engine.kernel else {
+        return WeightFormat::Tensor;
+    };
     let tensors = || manifest.shards.iter().flat_map(|shard| &shard.tensors);
     let is_int8 = || tensors().any(|tensor| tensor.dtype == "I8");
     let is_large_int8 = || manifest.weights_bytes() > WIDENED_BYTES && is_int8();
     let can_be_narrow = || matches!(weights, WeightStore::Original(_)) || is_int8();
-    if engine.is_reference && (is_large_int8() || (is_short_of_memory() && can_be_narrow())) {
-        WeightPrecision::Int8
+    if is_large_int8() || (is_short_of_memory() && can_be_narrow()) {
+        WeightFormat::PackedInt8(kernel)
     } else {
-        WeightPrecision::Float
+        WeightFormat::Packed(kernel)
     }
 }
 

@@ -26,14 +26,31 @@ pub(crate) fn browser(steps: &[&str]) -> Result<(), String> {
     let install = ["install", "--silent", "--no-save", "--no-package-lock"];
     let mut npm = shell::program("npm", &install);
     shell::succeed(npm.args(["--prefix", FOLDER, ONNXRUNTIME_WEB]))?;
-    let python = env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let models = format!("{FOLDER}/models");
-    let mut export = shell::program(&python, &["benches/browser/export.py", &models]);
-    let exported = shell::succeed(&mut export);
-    exported.map_err(|error| format!("{error}; PYTHON names another Python than python3"))?;
+    export()?;
     let mut test = shell::program("cargo", &TEST.split(' ').collect::<Vec<_>>());
     test.env("CHROMEDRIVER", driver)
         .env("KAPPASCOPE_BENCH_BROWSER", shell::root().join(FOLDER))
         .env("KAPPASCOPE_BENCH_STEPS", steps.join(" "));
     shell::succeed(&mut test)
+}
+
+/// `train` beside `PyTorch` and onnxruntime, with all cores.
+pub(crate) fn train() -> Result<(), String> {
+    export()?;
+    let build = ["build", "--release", "--bin", "train"];
+    shell::succeed(&mut shell::program("cargo", &build))?;
+    let compare = ["benches/train/compare.py", FOLDER];
+    shell::succeed(&mut shell::program(&python(), &compare))
+}
+
+/// Writes the models that both sides run.
+fn export() -> Result<(), String> {
+    let models = format!("{FOLDER}/models");
+    let mut export = shell::program(&python(), &["benches/browser/export.py", &models]);
+    let exported = shell::succeed(&mut export);
+    exported.map_err(|error| format!("{error}; PYTHON names another Python than python3"))
+}
+
+fn python() -> String {
+    env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned())
 }

@@ -21,6 +21,7 @@ usage: cargo xtask COMMAND
   dist [--built]        build the page and write its release into dist-release/; --built takes dist/ as it is
   bench browser [STEP …]  our engines beside onnxruntime-web in one browser, into benches/results/; a STEP is one of
                         clip, loading, photos, int8, memory and, only where it is named, gpu
+  bench train           embedding and fits beside onnxruntime and PyTorch, into benches/results/
   test [STEP …]         run every check there is, or only the steps named; STEP is one of:";
 
 /// Runs the command named by the arguments and returns whether it succeeded.
@@ -34,6 +35,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["dist"] => dist::build(),
         ["dist", "--built"] => dist::write(),
         ["bench", "browser", steps @ ..] => bench::browser(steps),
+        ["bench", "train"] => bench::train(),
         ["test", steps @ ..] => return checks::run(steps),
         _ => Err(format!("{USAGE} {}", checks::step_names())),
     };

@@ -1,8 +1,9 @@
-//! What can only be tried inside a browser: the encoding of messages, the worker's bookkeeping, its disk and its
+//! What can only be tried inside a browser: the encoding of messages, the worker's bookkeeping, its kernel, its disk and its
 //! downloads.
 #![cfg(target_arch = "wasm32")]
 #![allow(missing_docs, reason = "an integration test has no users")]
 
+mod gemm;
 mod weights;
 
 use js_sys::{Reflect, Uint8Array};

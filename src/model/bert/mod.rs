@@ -11,7 +11,8 @@ use burn::tensor::module::embedding;
 use burn::tensor::{Device, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::clip::transformer::{Activation, Block, Transformer, TransformerConfig};
+use super::activation::Activation;
+use super::clip::transformer::{Block, Transformer, TransformerConfig};
 
 /// Epsilon of every layer norm, far below CLIP's.
 const NORM_EPSILON: f64 = 1e-12;

@@ -17,9 +17,9 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
+pub use super::activation::Activation;
 pub use text::{TextConfig, TextTower};
 pub use token_tree::TokenTree;
-pub use transformer::Activation;
 pub use vision::{VisionConfig, VisionTower};
 
 /// Sum of squares below which a vector counts as zero; keeps the gradient of its length finite.

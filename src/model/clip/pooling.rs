@@ -66,15 +66,6 @@ impl ClassToken {
         let class = self.class_embedding.val().reshape([1, 1, width]);
         Tensor::cat(vec![class.expand([n_images, 1, width]), patches], 1)
     }
-
-    /// # Shapes
-    ///
-    /// - `tokens`: `[n_images, 1 + n_patches, width]`
-    /// - output: `[n_images, width]`
-    pub(super) fn pool(&self, tokens: Tensor<3>) -> Tensor<2> {
-        let [n_images, _, width] = tokens.dims();
-        tokens.slice([0..n_images, 0..1]).reshape([n_images, width])
-    }
 }
 
 impl AttentionPool {

@@ -6,11 +6,9 @@ use burn::tensor::module::embedding;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-use super::Architecture;
 use super::token_tree::TokenTree;
-use super::transformer::{
-    Activation, Transformer, TransformerConfig, init_linear, init_projection,
-};
+use super::transformer::{Transformer, TransformerConfig, init_linear, init_projection};
+use super::{Activation, Architecture};
 
 /// Added to the score of a token that is not looked at. Finite, because shader compilers may assume that no infinity occurs; large
 /// enough that its exponential is exactly zero in f32.
@@ -157,9 +155,8 @@ impl TextTower {
     /// Embedded tokens `[n, n_tokens, width]` through the transformer → of the rows of all of them those named, normalised,
     /// `[n_rows, width]`.
     fn run(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>, rows: Tensor<1, Int>) -> Tensor<2> {
-        let tokens = self.transformer.forward(tokens, bias);
-        let pooled = tokens.flatten::<2>(0, 1).select(0, rows);
-        self.final_norm.forward(pooled)
+        self.final_norm
+            .forward(self.transformer.forward_rows(tokens, bias, rows))
     }
 
     /// The last layer: what [`pool`](Self::pool) gave → features, `[n_texts, embed_dim]`.
@@ -207,7 +204,8 @@ mod tests {
     use super::*;
     use crate::device::cpu;
     use crate::model::clip::ClipConfig;
-    use crate::model::parameters::{Filling, Parameters as _, TensorRecord, WeightPrecision};
+    use crate::model::gemm::portable;
+    use crate::model::parameters::{Filling, Parameters as _, TensorRecord, WeightFormat};
 
     /// Error of values of about one: f32 sums of a hundred terms through three blocks, in another order.
     const TOLERANCE: f32 = 1e-5;
@@ -228,7 +226,7 @@ mod tests {
             })
             .collect();
         let int8 = random_tower(Architecture::Clip);
-        let mut filling = Filling::new(int8, WeightPrecision::Int8);
+        let mut filling = Filling::new(int8, WeightFormat::PackedInt8(portable));
         for record in records {
             filling.put(record).expect("its own parameters");
         }

@@ -2,24 +2,11 @@
 
 use burn::module::Module;
 use burn::nn::{Initializer, LayerNorm, LayerNormConfig, Linear, LinearConfig};
-use burn::tensor::activation::{gelu, gelu_approximate, sigmoid, softmax};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::activation::softmax;
+use burn::tensor::{Device, Int, Tensor};
 
+use crate::model::activation::Activation;
 use crate::model::dense::Dense;
-
-/// Slope of the sigmoid in [`Activation::QuickGelu`].
-const QUICK_GELU_SLOPE: f32 = 1.702;
-
-/// The nonlinearity of a block's MLP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Activation {
-    /// `x·σ(1.702x)`, what the released weights were trained with.
-    QuickGelu,
-    /// `x·Φ(x)` with the exact normal distribution function Φ.
-    Gelu,
-    /// `x·Φ(x)` with the approximation of Φ by a hyperbolic tangent (`gelu_pytorch_tanh`).
-    GeluTanh,
-}
 
 /// Sizes of a [`Transformer`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -143,6 +130,33 @@ impl Transformer {
             .iter()
             .fold(tokens, |tokens, block| block.forward(tokens, bias))
     }
+
+    /// Some rows of what [`forward`](Self::forward) gives; the last block computes no others.
+    ///
+    /// # Shapes
+    ///
+    /// - `tokens`, `bias`: as of [`forward`](Self::forward)
+    /// - `rows`: `[n_rows]`, among the `n·n_tokens` tokens, as many of each sequence
+    /// - output: `[n_rows, width]`
+    pub(crate) fn forward_rows(
+        &self,
+        tokens: Tensor<3>,
+        bias: Option<&Tensor<4>>,
+        rows: Tensor<1, Int>,
+    ) -> Tensor<2> {
+        let Some((last, before)) = self.blocks.split_last() else {
+            return select_rows(tokens, rows);
+        };
+        let tokens = before
+            .iter()
+            .fold(tokens, |tokens, block| block.forward(tokens, bias));
+        last.forward_rows(tokens, bias, rows)
+    }
+}
+
+/// Rows of tokens of all sequences, `[n_rows, width]`.
+fn select_rows(tokens: Tensor<3>, rows: Tensor<1, Int>) -> Tensor<2> {
+    tokens.flatten::<2>(0, 1).select(0, rows)
 }
 
 impl Block {
@@ -150,7 +164,32 @@ impl Block {
         let attended = self
             .attention
             .forward(self.attention_norm.forward(tokens.clone()), bias);
-        let tokens = tokens + attended;
+        self.add_mlp(tokens + attended)
+    }
+
+    /// As [`Transformer::forward_rows`], for this block.
+    fn forward_rows(
+        &self,
+        tokens: Tensor<3>,
+        bias: Option<&Tensor<4>>,
+        rows: Tensor<1, Int>,
+    ) -> Tensor<2> {
+        let [n, n_tokens, width] = tokens.dims();
+        let [n_rows] = rows.dims();
+        let n_queries = n_rows / n;
+        let picked = select_rows(tokens.clone(), rows.clone()).reshape([n, n_queries, width]);
+        let bias = bias.map(|bias| {
+            let positions = rows.remainder_scalar(n_tokens as i64);
+            let bias = bias.clone().select(2, positions); // [1, 1, n_rows, n_tokens]
+            bias.reshape([n, 1, n_queries, n_tokens])
+        });
+        let query = self.attention_norm.forward(picked.clone());
+        let seen = self.attention_norm.forward(tokens);
+        let attended = self.attention.attend_from(query, seen, bias.as_ref());
+        self.add_mlp(picked + attended).reshape([n_rows, width])
+    }
+
+    fn add_mlp(&self, tokens: Tensor<3>) -> Tensor<3> {
         let expanded = self.mlp.forward(self.mlp_norm.forward(tokens.clone()));
         tokens + expanded
     }
@@ -158,7 +197,24 @@ impl Block {
 
 impl SelfAttention {
     pub(crate) fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
-        let query = self.query.forward(tokens.clone());
+        self.attend_from(tokens.clone(), tokens, bias)
+    }
+
+    /// What some tokens see of all.
+    ///
+    /// # Shapes
+    ///
+    /// - `from`: `[n, n_queries, width]`
+    /// - `tokens`: `[n, n_tokens, width]`
+    /// - `bias`: broadcast to `[n, heads, n_queries, n_tokens]`
+    /// - output: `[n, n_queries, width]`
+    fn attend_from(
+        &self,
+        from: Tensor<3>,
+        tokens: Tensor<3>,
+        bias: Option<&Tensor<4>>,
+    ) -> Tensor<3> {
+        let query = self.query.forward(from);
         let key = self.key.forward(tokens.clone());
         let value = self.value.forward(tokens);
         self.output
@@ -173,7 +229,7 @@ impl SelfAttention {
 /// # Shapes
 ///
 /// - query: `[n, n_queries, width]`; key and value: `[n, n_tokens, width]`
-/// - `bias`: `[1, 1, n_queries, n_tokens]`
+/// - `bias`: broadcast to `[n, heads, n_queries, n_tokens]`
 /// - output: `[n, n_queries, width]`
 pub(crate) fn attend(
     [query, key, value]: [Tensor<3>; 3],
@@ -200,14 +256,7 @@ pub(crate) fn attend(
 
 impl Mlp {
     pub(crate) fn forward(&self, tokens: Tensor<3>) -> Tensor<3> {
-        let expanded = self.expand.forward(tokens);
-        let activated = match self.activation {
-            Activation::QuickGelu => {
-                expanded.clone() * sigmoid(expanded.mul_scalar(QUICK_GELU_SLOPE))
-            }
-            Activation::Gelu => gelu(expanded),
-            Activation::GeluTanh => gelu_approximate(expanded),
-        };
+        let activated = self.expand.forward_activated(tokens, self.activation);
         self.contract.forward(activated)
     }
 }

@@ -5,10 +5,10 @@ use burn::nn::{LayerNorm, Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::Architecture;
 use super::pooling::{AttentionPool, ClassToken, Pooling, normal};
 use super::text::default_mlp_ratio;
-use super::transformer::{Activation, Transformer, TransformerConfig};
+use super::transformer::{Transformer, TransformerConfig};
+use super::{Activation, Architecture};
 
 /// Channels of a picture: red, green, blue.
 const N_CHANNELS: usize = 3;
@@ -119,7 +119,9 @@ impl VisionTower {
                 let tokens = class
                     .pre_norm
                     .forward(class.prepend_to(patches) + positions); // [n_images, 1 + n_patches, width]
-                let pooled = class.pool(self.transformer.forward(tokens, None)); // [n_images, width]
+                let [n_images, n_tokens, _] = tokens.dims();
+                let first = Tensor::arange(0..n_images as i64, &tokens.device()) * n_tokens as i64;
+                let pooled = self.transformer.forward_rows(tokens, None, first); // [n_images, width]
                 self.post_norm.forward(pooled)
             }
             Pooling::Attention(pool) => {

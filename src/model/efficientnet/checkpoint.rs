@@ -1,9 +1,13 @@
 //! Names of the tower's parameters: those of `timm` under `vision_model.`, with a bias where it has a batch norm.
 
+use std::sync::Arc;
+
 use crate::error::Result;
+use crate::model::gemm::Kernel;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 use super::convolution::Convolution;
+use super::host::HostTower;
 use super::{EfficientNet, InvertedResidual};
 
 impl Parameters for EfficientNet {
@@ -16,6 +20,13 @@ impl Parameters for EfficientNet {
             }
         }
         visit_convolution(visitor, "vision_model.conv_head", &mut self.head)
+    }
+
+    fn pack(&mut self, kernel: Kernel) {
+        let blocks = self.stages.iter().flatten();
+        let blocks = blocks.map(|block| (block.expand.as_ref(), &block.depthwise, &block.project));
+        let packed = HostTower::pack(&self.stem, blocks, &self.head, kernel);
+        self.host = packed.map(Arc::new);
     }
 }
 

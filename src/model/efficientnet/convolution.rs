@@ -6,8 +6,11 @@ use burn::tensor::module::conv2d;
 use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Device, Tensor};
 
+/// Channels of a picture: red, green, blue.
+pub(super) const N_CHANNELS: usize = 3;
+
 /// Greatest value that `ReLU6` lets through.
-const RELU6_MAX: f32 = 6.0;
+pub(super) const RELU6_MAX: f32 = 6.0;
 
 /// Sizes of a [`Convolution`].
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +29,7 @@ pub(super) struct Convolution {
     pub(super) weight: Param<Tensor<4>>,
     /// One bias for each output channel, `[width]`.
     pub(super) bias: Param<Tensor<1>>,
-    stride: usize,
+    pub(super) stride: usize,
     groups: usize,
 }
 
@@ -95,7 +98,7 @@ impl Convolution {
 
 /// Zeros before and after a side, so that it gives `⌈side / stride⌉` outputs; an odd one goes after
 /// (`TensorFlow`'s `SAME`).
-fn same_padding(side: usize, kernel_size: usize, stride: usize) -> (usize, usize) {
+pub(super) fn same_padding(side: usize, kernel_size: usize, stride: usize) -> (usize, usize) {
     let last_start = (side.div_ceil(stride) - 1) * stride;
     let padding = (last_start + kernel_size).saturating_sub(side);
     (padding / 2, padding - padding / 2)

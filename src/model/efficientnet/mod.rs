@@ -6,15 +6,16 @@
 
 mod checkpoint;
 mod convolution;
+mod host;
+
+use std::sync::Arc;
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use convolution::{Convolution, ConvolutionConfig};
-
-/// Channels of a picture: red, green, blue.
-const N_CHANNELS: usize = 3;
+use convolution::{Convolution, ConvolutionConfig, N_CHANNELS};
+use host::HostTower;
 
 /// Sizes of the tower.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +51,9 @@ pub struct EfficientNet {
     stem: Convolution,
     stages: Vec<Vec<InvertedResidual>>,
     head: Convolution,
+    /// The same packed, for the CPU of an engine.
+    #[module(skip)]
+    host: Option<Arc<HostTower>>,
 }
 
 /// Widen, filter each channel, narrow; added to the input where the shapes allow.
@@ -110,6 +114,7 @@ impl EfficientNetConfig {
                 1,
             )
             .init(device),
+            host: None,
         }
     }
 }
@@ -137,6 +142,9 @@ impl EfficientNet {
     /// - `images`: `[n_images, 3, image_size, image_size]`, `(value − 127) / 128`
     /// - output: `[n_images, width]`
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+        if let Some(host) = &self.host {
+            return host.forward(images);
+        }
         let map = self.stem.forward_relu6(images);
         let blocks = self.stages.iter().flatten();
         let map = blocks.fold(map, |map, block| block.forward(map));
@@ -170,8 +178,11 @@ impl InvertedResidual {
 
 #[cfg(test)]
 mod tests {
+    use burn::tensor::Distribution;
+
     use super::*;
     use crate::device::cpu;
+    use crate::model::gemm::portable;
     use crate::model::parameters::Parameters as _;
 
     #[test]
@@ -190,6 +201,44 @@ mod tests {
             4_652_008 - 1_281_000 - channels,
             "parameters"
         );
+    }
+
+    #[test]
+    fn the_packed_tower_gives_what_its_tensors_give() {
+        let device = cpu();
+        let stage = |kernel_size, stride, expansion, width| StageConfig {
+            kernel_size,
+            stride,
+            expansion,
+            width,
+            layers: 2,
+        };
+        for image_size in [21, 32] {
+            let mut tower = EfficientNetConfig {
+                image_size,
+                stem_width: 16,
+                stages: vec![stage(3, 1, 1, 8), stage(5, 2, 6, 24), stage(3, 2, 2, 16)],
+                width: 40,
+            }
+            .init(&device);
+            let images = Tensor::random(
+                [2, 3, image_size, image_size],
+                Distribution::Default,
+                &device,
+            );
+            let expected = tower.forward(images.clone());
+            tower.pack(portable);
+            assert!(tower.host.is_some(), "it is packed");
+            let error = (tower.forward(images) - expected.clone())
+                .abs()
+                .max()
+                .into_scalar::<f32>();
+            let size = expected.abs().max().into_scalar::<f32>();
+            assert!(
+                error <= 1e-5 * size,
+                "{image_size} pixels: {error} of {size}"
+            );
+        }
     }
 
     #[test]

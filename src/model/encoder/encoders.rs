@@ -8,6 +8,7 @@ use super::head::Head;
 use super::towers::{ImageTower, TextTower as LockedTextTower};
 use crate::error::Result;
 use crate::model::clip::{TextTower, VisionTower};
+use crate::model::gemm::Kernel;
 use crate::model::parameters::{ParameterVisitor, Parameters};
 
 /// What stands before the names of a head's tensors.
@@ -203,6 +204,12 @@ impl Parameters for ImageEncoder {
                     None => Ok(()),
                 }
             }
+        }
+    }
+
+    fn pack(&mut self, kernel: Kernel) {
+        if let Self::Tower(image) = self {
+            image.tower.pack(kernel);
         }
     }
 }

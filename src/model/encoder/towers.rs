@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::model::bert::{Bert, BertConfig};
 use crate::model::efficientnet::{EfficientNet, EfficientNetConfig};
+use crate::model::gemm::Kernel;
 use crate::model::parameters::{ParameterVisitor, Parameters};
 
 /// A text tower's architecture and sizes.
@@ -118,5 +119,10 @@ impl Parameters for ImageTower {
     fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
         let Self::EfficientNet(tower) = self;
         tower.visit_parameters(visitor)
+    }
+
+    fn pack(&mut self, kernel: Kernel) {
+        let Self::EfficientNet(tower) = self;
+        tower.pack(kernel);
     }
 }

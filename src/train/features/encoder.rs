@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::cache::CacheConfig;
 use super::rows::Embedded;
 use super::tokens::TokenBatch;
+use crate::device::cpu;
 use crate::model::clip::{Clip, ClipConfig};
 use crate::model::encoder::{EncoderConfig, ImageEncoder, TextEncoder};
 use crate::model::parameters::{Parameters as _, TensorRecord};
@@ -20,6 +21,9 @@ use crate::weights::shard::{join, read, verify};
 
 /// Pictures or captions that go through a tower together.
 pub const ROWS_PER_PASS: usize = 256;
+
+/// Of these, those that a core of the CPU takes at a time.
+const ROWS_PER_CORE: usize = 32;
 
 /// A frozen encoder with what turns words and pixels into its inputs.
 #[derive(Debug)]
@@ -158,28 +162,61 @@ impl Encoder {
         self.preprocess.normalise(&noise.picture(square, id))
     }
 
-    /// Preprocessed pictures through the vision tower, in one pass.
+    /// Preprocessed pictures through the vision tower, together.
     ///
     /// # Errors
     ///
     /// The device fails.
     pub fn images(&self, pixels: &[Vec<f32>]) -> Result<Embedded> {
+        self.in_passes(pixels, self.no_images(), |pixels| self.image_pass(pixels))
+    }
+
+    fn image_pass(&self, pixels: &[Vec<f32>]) -> Result<Embedded> {
         let side = self.preprocess.image_size;
         let pixels = TensorData::new(pixels.concat(), [pixels.len(), 3, side, side]);
         let pooled = self.vision.pool(Tensor::from_data(pixels, &self.device));
         Embedded::from_device(self.vision.project(pooled.clone()), pooled)
     }
 
-    /// Captions through the text tower, in one pass.
+    /// Captions through the text tower, together.
     ///
     /// # Errors
     ///
     /// The device fails.
     pub fn texts(&self, tokens: &[Tokens]) -> Result<Embedded> {
-        let context_length = self.config.context_length();
-        let (ids, ends) = TokenBatch::new(tokens, context_length).to_device(&self.device);
-        let pooled = self.text.pool(ids, ends);
+        self.in_passes(tokens, self.no_texts(), |tokens| self.text_pass(tokens))
+    }
+
+    fn text_pass(&self, tokens: &[Tokens]) -> Result<Embedded> {
+        let captions = tokens.iter().map(|tokens| tokens.ids.as_slice());
+        let shared = self.is_cpu().then(|| self.text.pool_shared(captions));
+        let pooled = shared.flatten().unwrap_or_else(|| {
+            let context_length = self.config.context_length();
+            let (ids, ends) = TokenBatch::new(tokens, context_length).to_device(&self.device);
+            self.text.pool(ids, ends)
+        });
         Embedded::from_device(self.text.project(pooled.clone()), pooled)
+    }
+
+    /// Rows through a tower: on the CPU in small passes, one for each core at a time, since all but its products run on one.
+    fn in_passes<T: Sync>(
+        &self,
+        rows: &[T],
+        none: Embedded,
+        pass: impl Fn(&[T]) -> Result<Embedded> + Send + Sync,
+    ) -> Result<Embedded> {
+        if !self.is_cpu() {
+            return pass(rows);
+        }
+        let passes: Result<Vec<Embedded>> = rows.par_chunks(ROWS_PER_CORE).map(pass).collect();
+        Ok(passes?.into_iter().fold(none, |mut all, more| {
+            all.append(more);
+            all
+        }))
+    }
+
+    fn is_cpu(&self) -> bool {
+        self.device == cpu()
     }
 
     /// Any number of captions.
@@ -192,9 +229,10 @@ impl Encoder {
         tokens: &[Tokens],
         mut progress: impl FnMut(usize),
     ) -> Result<Embedded> {
-        // Captions of similar length go together: what is padded is computed for nothing.
+        // Captions of similar length go together, since what is padded is computed for nothing, and of those the ones that
+        // begin alike, since they may share their beginning.
         let mut order: Vec<usize> = (0..tokens.len()).collect();
-        order.sort_by_key(|&row| tokens[row].ids.len());
+        order.sort_by_key(|&row| (tokens[row].ids.len(), &tokens[row].ids));
         let mut embedded = self.no_texts();
         let mut n_done = 0;
         for rows in order.chunks(ROWS_PER_PASS) {

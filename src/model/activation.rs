@@ -1,0 +1,160 @@
+//! The nonlinearity of a transformer's MLP, of tensors and of numbers on the host.
+
+use burn::tensor::Tensor;
+use burn::tensor::activation::{gelu, gelu_approximate, sigmoid};
+
+/// Slope of the sigmoid in [`Activation::QuickGelu`].
+const QUICK_GELU_SLOPE: f32 = 1.702;
+
+/// Factors of `x` and `x³` in [`Activation::GeluTanh`]: √(2/π), and what the cube is weighed with.
+const TANH_SLOPE: f32 = 0.797_884_6;
+const TANH_CUBE: f32 = 0.044_715;
+
+/// The nonlinearity of a block's MLP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activation {
+    /// `x·σ(1.702x)`, what the released weights were trained with.
+    QuickGelu,
+    /// `x·Φ(x)` with the exact normal distribution function Φ.
+    Gelu,
+    /// `x·Φ(x)` with the approximation of Φ by a hyperbolic tangent (`gelu_pytorch_tanh`).
+    GeluTanh,
+}
+
+impl Activation {
+    /// Each value of a tensor.
+    pub(crate) fn forward<const D: usize>(self, values: Tensor<D>) -> Tensor<D> {
+        match self {
+            Self::QuickGelu => values.clone() * sigmoid(values.mul_scalar(QUICK_GELU_SLOPE)),
+            Self::Gelu => gelu(values),
+            Self::GeluTanh => gelu_approximate(values),
+        }
+    }
+
+    /// Each value of a list, in one pass that takes several at once.
+    #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+    pub(crate) fn apply(self, values: &mut [f32]) {
+        match self {
+            Self::QuickGelu => replace(values, |x| x * logistic(QUICK_GELU_SLOPE * x)),
+            Self::Gelu => replace(values, |x| x * normal_cdf(x)),
+            Self::GeluTanh => replace(values, |x| {
+                // (1 + tanh u) / 2 = σ(2u)
+                x * logistic(2.0 * TANH_SLOPE * (x + TANH_CUBE * x * x * x))
+            }),
+        }
+    }
+}
+
+#[inline(always)]
+fn replace(values: &mut [f32], function: impl Fn(f32) -> f32) {
+    for value in values {
+        *value = function(*value);
+    }
+}
+
+#[inline(always)]
+fn logistic(x: f32) -> f32 {
+    1.0 / (1.0 + exp(-x))
+}
+
+/// The normal distribution function, to 1e-7: Abramowitz & Stegun 1964, 7.1.26.
+#[inline(always)]
+fn normal_cdf(x: f32) -> f32 {
+    const SLOPE: f32 = 0.327_591_1;
+    const FACTORS: [f32; 5] = [
+        0.254_829_6,
+        -0.284_496_72,
+        1.421_413_8,
+        -1.453_152,
+        1.061_405_4,
+    ];
+    let size = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
+    let t = 1.0 / (1.0 + SLOPE * size);
+    let polynomial = FACTORS
+        .iter()
+        .rev()
+        .fold(0.0, |sum, factor| (sum + factor) * t);
+    let tail = 0.5 * polynomial * exp(-size * size);
+    if x < 0.0 { tail } else { 1.0 - tail }
+}
+
+/// `eˣ` to 2e-7 of itself, without a branch: `2ⁿ eʳ` with a whole `n` and `|r| ≤ ln 2 / 2`, and a polynomial for `eʳ`
+/// (Cephes, `expf`).
+#[inline(always)]
+fn exp(x: f32) -> f32 {
+    /// Beyond these, 2ⁿ is no normal number.
+    const RANGE: [f32; 2] = [-87.3, 88.3];
+    /// ln 2 in two parts, the first with few digits, so that its multiples are exact.
+    const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+    const FACTORS: [f32; 6] = [
+        0.5,
+        0.166_666_65,
+        4.166_579_6e-2,
+        8.333_452e-3,
+        1.398_2e-3,
+        1.987_569_2e-4,
+    ];
+    let x = x.clamp(RANGE[0], RANGE[1]);
+    let n = (x * std::f32::consts::LOG2_E).round_ties_even();
+    let r = x - n * LN_2[0] - n * LN_2[1];
+    let polynomial = FACTORS
+        .iter()
+        .rev()
+        .fold(0.0, |sum, factor| sum * r + factor);
+    (polynomial * r * r + r + 1.0) * power_of_two(n)
+}
+
+/// `2ⁿ` of a whole number from −126 to 127: its exponent's bits.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a small whole number, as said"
+)]
+#[inline(always)]
+fn power_of_two(n: f32) -> f32 {
+    const BIAS: i32 = 127;
+    const FRACTION_BITS: u32 = 23;
+    f32::from_bits((n as i32 + BIAS).cast_unsigned() << FRACTION_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::TensorData;
+
+    use super::*;
+    use crate::device::{cpu, host_values};
+
+    #[test]
+    fn lists_have_the_values_of_tensors() {
+        let values: Vec<f32> = (-4_000..4_000).map(|i| i as f32 / 100.0).collect();
+        for activation in [
+            Activation::QuickGelu,
+            Activation::Gelu,
+            Activation::GeluTanh,
+        ] {
+            let data = TensorData::new(values.clone(), [values.len()]);
+            let expected = host_values(activation.forward(Tensor::<1>::from_data(data, &cpu())));
+            let mut found = values.clone();
+            activation.apply(&mut found);
+            for ((x, found), expected) in values.iter().zip(found).zip(expected) {
+                assert!(
+                    (found - expected).abs() <= 5e-7 * (1.0 + x.abs()),
+                    "{activation:?} of {x}: {found} for {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn powers_of_e_are_right_to_single_precision() {
+        for i in -8_700..8_800 {
+            let x = i as f32 / 100.0;
+            let (found, expected) = (f64::from(exp(x)), f64::from(x).exp());
+            assert!(
+                (found / expected - 1.0).abs() < 2.5e-7,
+                "{x}: {found} for {expected}"
+            );
+        }
+        assert!(exp(-1e30) < 1e-37, "no less than zero");
+        assert!(exp(1e30) > 1e38, "no number that is none");
+    }
+}

@@ -1,0 +1,269 @@
+//! The tower on the CPU of an engine: maps with their channels last, so that a convolution by one pixel is a product with
+//! a packed matrix, and one of each channel runs over neighbouring numbers.
+
+use burn::tensor::{Tensor, TensorData};
+
+use super::convolution::{Convolution, N_CHANNELS, RELU6_MAX, same_padding};
+use crate::device::host_values;
+use crate::model::gemm::{Kernel, PANEL_COLUMNS, PackedMatrix, Panels};
+
+/// Numbers that are multiplied at once.
+type Lanes = [f32; PANEL_COLUMNS];
+
+/// The convolutions of a block: what widens it, if something does, what filters its channels, and what narrows it.
+pub(super) type BlockConvolutions<'a> = (Option<&'a Convolution>, &'a Convolution, &'a Convolution);
+
+/// The packed tower.
+#[derive(Debug)]
+pub(super) struct HostTower {
+    stem: Product,
+    stem_size: usize,
+    stem_stride: usize,
+    blocks: Vec<Block>,
+    head: Product,
+    width: usize,
+}
+
+/// One picture's map, `[height, width, channels]`.
+struct Map {
+    height: usize,
+    width: usize,
+    channels: usize,
+    values: Vec<f32>,
+}
+
+/// Every output of every channel, at each place of a map.
+#[derive(Debug)]
+struct Product {
+    matrix: PackedMatrix,
+    bias: Vec<f32>,
+}
+
+/// Each output of its own channel.
+#[derive(Debug)]
+struct Depthwise {
+    kernel_size: usize,
+    stride: usize,
+    /// `[kernel_size, kernel_size, channels]`
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+#[derive(Debug)]
+struct Block {
+    expand: Option<Product>,
+    depthwise: Depthwise,
+    project: Product,
+}
+
+impl HostTower {
+    /// None where the channels do not fill whole vectors.
+    pub(super) fn pack<'a>(
+        stem: &Convolution,
+        blocks: impl Iterator<Item = BlockConvolutions<'a>>,
+        head: &Convolution,
+        kernel: Kernel,
+    ) -> Option<Self> {
+        let [width, ..] = head.weight.lazy_shape().dims::<4>();
+        let [_, _, stem_size, _] = stem.weight.lazy_shape().dims::<4>();
+        let blocks = blocks.map(|block| Block::pack(block, kernel));
+        Some(Self {
+            stem: Product::pack(stem, kernel)?,
+            stem_size,
+            stem_stride: stem.stride,
+            blocks: blocks.collect::<Option<_>>()?,
+            head: Product::pack(head, kernel)?,
+            width,
+        })
+    }
+
+    /// As [`EfficientNet::forward`].
+    pub(super) fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+        let ([n_images, _, height, width], device) = (images.dims(), images.device());
+        let pixels = host_values(images);
+        let images = pixels.chunks(N_CHANNELS * height * width);
+        let features: Vec<f32> = images
+            .flat_map(|image| self.features(image, [height, width]))
+            .collect();
+        Tensor::from_data(TensorData::new(features, [n_images, self.width]), &device)
+    }
+
+    /// Means of the last map of one picture `[3, height, width]`.
+    fn features(&self, image: &[f32], sides: [usize; 2]) -> Vec<f32> {
+        let map = self
+            .blocks
+            .iter()
+            .fold(self.stem(image, sides), |map, block| block.forward(map));
+        let map = self.head.forward_relu6(&map);
+        let n_places = (map.height * map.width) as f32;
+        let mut sums = vec![0.0; map.channels];
+        for place in map.values.chunks(map.channels) {
+            for (sum, value) in sums.iter_mut().zip(place) {
+                *sum += value;
+            }
+        }
+        sums.into_iter().map(|sum| sum / n_places).collect()
+    }
+
+    /// The first convolution, as a product with what each place sees.
+    fn stem(&self, image: &[f32], [height, width]: [usize; 2]) -> Map {
+        let (size, stride) = (self.stem_size, self.stem_stride);
+        let (rows, columns) = (height.div_ceil(stride), width.div_ceil(stride));
+        let (top, left) = (
+            same_padding(height, size, stride).0,
+            same_padding(width, size, stride).0,
+        );
+        let mut seen = vec![0.0; rows * columns * N_CHANNELS * size * size];
+        let places = seen.chunks_mut(N_CHANNELS * size * size);
+        for (place, i_place) in places.zip(0..) {
+            let (y, x) = (i_place / columns * stride, i_place % columns * stride);
+            let ys = (0..size).filter(|dy| (top..height + top).contains(&(y + dy)));
+            for dy in ys {
+                let xs = (0..size).filter(|dx| (left..width + left).contains(&(x + dx)));
+                for dx in xs {
+                    for channel in 0..N_CHANNELS {
+                        place[(channel * size + dy) * size + dx] =
+                            image[(channel * height + y + dy - top) * width + x + dx - left];
+                    }
+                }
+            }
+        }
+        let patches = Map {
+            height: rows,
+            width: columns,
+            channels: N_CHANNELS * size * size,
+            values: seen,
+        };
+        self.stem.forward_relu6(&patches)
+    }
+}
+
+impl Product {
+    fn pack(convolution: &Convolution, kernel: Kernel) -> Option<Self> {
+        let [width, channels, size, _] = convolution.weight.lazy_shape().dims::<4>();
+        let panels = Panels::pack(
+            &host_values(convolution.weight.val()),
+            channels * size * size,
+        );
+        width.is_multiple_of(PANEL_COLUMNS).then(|| Self {
+            matrix: PackedMatrix::new(panels, width, kernel),
+            bias: host_values(convolution.bias.val()),
+        })
+    }
+
+    fn forward(&self, map: &Map) -> Map {
+        Map {
+            height: map.height,
+            width: map.width,
+            channels: self.bias.len(),
+            values: self.matrix.multiply_rows(&map.values, &self.bias),
+        }
+    }
+
+    #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+    fn forward_relu6(&self, map: &Map) -> Map {
+        let mut map = self.forward(map);
+        map.values
+            .iter_mut()
+            .for_each(|value| *value = value.clamp(0.0, RELU6_MAX));
+        map
+    }
+}
+
+impl Depthwise {
+    fn pack(convolution: &Convolution) -> Self {
+        let [channels, _, kernel_size, _] = convolution.weight.lazy_shape().dims::<4>();
+        let area = kernel_size * kernel_size;
+        let weight = host_values(convolution.weight.val()); // [channels, area]
+        let places =
+            (0..area).flat_map(|place| (0..channels).map(move |channel| channel * area + place));
+        Self {
+            kernel_size,
+            stride: convolution.stride,
+            weight: places.map(|place| weight[place]).collect(),
+            bias: host_values(convolution.bias.val()),
+        }
+    }
+
+    /// Filters each channel and cuts to 0–6.
+    #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+    fn forward_relu6(&self, map: &Map) -> Map {
+        let sides = [map.height, map.width].map(|side| side.div_ceil(self.stride));
+        let [height, width] = sides;
+        let mut values = vec![0.0; height * width * map.channels];
+        let n_vectors = map.channels / PANEL_COLUMNS;
+        let (places, _) = values.as_chunks_mut::<PANEL_COLUMNS>();
+        for (i_place, place) in places.chunks_mut(n_vectors).enumerate() {
+            self.place(map, [i_place / width, i_place % width], place);
+        }
+        Map {
+            height,
+            width,
+            channels: map.channels,
+            values,
+        }
+    }
+
+    /// All channels of one place of the output.
+    #[inline(always)]
+    fn place(&self, map: &Map, [y, x]: [usize; 2], output: &mut [Lanes]) {
+        let n_vectors = output.len();
+        let (values, _) = map.values.as_chunks::<PANEL_COLUMNS>();
+        let (weight, _) = self.weight.as_chunks::<PANEL_COLUMNS>();
+        let (bias, _) = self.bias.as_chunks::<PANEL_COLUMNS>();
+        let (first_y, ys) = self.seen(y, map.height);
+        let (first_x, xs) = self.seen(x, map.width);
+        for (vector, output) in output.iter_mut().enumerate() {
+            let mut sums = bias[vector];
+            for (iy, dy) in (first_y..).zip(ys.clone()) {
+                for (ix, dx) in (first_x..).zip(xs.clone()) {
+                    let seen = &values[(iy * map.width + ix) * n_vectors + vector];
+                    let factors = &weight[(dy * self.kernel_size + dx) * n_vectors + vector];
+                    for ((sum, seen), factor) in sums.iter_mut().zip(seen).zip(factors) {
+                        *sum += seen * factor;
+                    }
+                }
+            }
+            *output = sums.map(|sum| sum.clamp(0.0, RELU6_MAX));
+        }
+    }
+
+    /// The first place of a side that an output sees, and what of the kernel lies on the map.
+    fn seen(&self, output: usize, side: usize) -> (usize, std::ops::Range<usize>) {
+        let (before, _) = same_padding(side, self.kernel_size, self.stride);
+        let start = output * self.stride;
+        let first = before.saturating_sub(start);
+        let end = self.kernel_size.min(side + before - start);
+        (start + first - before, first..end)
+    }
+}
+
+impl Block {
+    fn pack((expand, depthwise, project): BlockConvolutions<'_>, kernel: Kernel) -> Option<Self> {
+        let expand = match expand {
+            Some(expand) => Some(Product::pack(expand, kernel)?),
+            None => None,
+        };
+        Some(Self {
+            expand,
+            depthwise: Depthwise::pack(depthwise),
+            project: Product::pack(project, kernel)?,
+        })
+    }
+
+    #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+    fn forward(&self, map: Map) -> Map {
+        let inner = match &self.expand {
+            Some(expand) => self.depthwise.forward_relu6(&expand.forward_relu6(&map)),
+            None => self.depthwise.forward_relu6(&map),
+        };
+        let mut output = self.project.forward(&inner);
+        let sizes = |map: &Map| [map.height, map.width, map.channels];
+        if sizes(&output) == sizes(&map) {
+            for (sum, value) in output.values.iter_mut().zip(&map.values) {
+                *sum += value;
+            }
+        }
+        output
+    }
+}

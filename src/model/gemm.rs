@@ -1,0 +1,293 @@
+//! Products with a matrix that stays: packed once, when it is loaded, and multiplied by a kernel that reads it in order.
+//!
+//! A general product packs both of its matrices each time, which takes a fifth of an answer; and its inner loop is what
+//! a build was compiled for. An engine brings its own [`Kernel`]; [`portable`] is the one that runs everywhere.
+
+use std::fmt;
+
+use burn::tensor::{Tensor, TensorData};
+
+use crate::device::host_values;
+
+/// Columns of a panel: what the inner loop holds of a row of the output.
+pub const PANEL_COLUMNS: usize = 8;
+
+/// Greatest multiple of a column's scale; −128 stays unused, so that the code is symmetric.
+const INT8_MAX: f32 = 127.0;
+
+/// Computes a [`Product`].
+pub type Kernel = fn(Product<'_>);
+
+/// `rows · matrix + bias`, with what it is computed into.
+#[derive(Debug)]
+pub struct Product<'a> {
+    /// `[n_rows, d_in]`
+    pub rows: &'a [f32],
+    /// The columns of the matrix, a multiple of [`PANEL_COLUMNS`].
+    pub panels: &'a Panels,
+    /// Added to each row of the output, one for each column of the panels.
+    pub bias: &'a [f32],
+    /// `[n_rows, columns]`
+    pub output: &'a mut [f32],
+}
+
+/// A matrix `[d_in, columns]` in panels of [`PANEL_COLUMNS`] columns, one panel after the other, each row by row.
+pub struct Panels {
+    /// Length of a column.
+    pub d_in: usize,
+    /// The columns' values.
+    pub values: PanelValues,
+}
+
+/// Values of [`Panels`].
+pub enum PanelValues {
+    /// As they are.
+    Float(Vec<f32>),
+    /// Whole multiples of a factor for each column.
+    Int8 {
+        /// The whole numbers.
+        multiples: Vec<i8>,
+        /// The factors.
+        scales: Vec<f32>,
+    },
+}
+
+/// A packed matrix `[d_in, d_out]` and the kernel that multiplies by it.
+#[derive(Debug)]
+pub(super) struct PackedMatrix {
+    d_out: usize,
+    panels: Panels,
+    kernel: Kernel,
+}
+
+impl Panels {
+    /// Packs a matrix that comes column by column, `[d_out, d_in]`; missing columns of the last panel are zeros.
+    pub fn pack(columns: &[f32], d_in: usize) -> Self {
+        let values = PanelValues::Float(interleaved(columns, d_in));
+        Self { d_in, values }
+    }
+
+    /// The same in eight bits.
+    pub fn pack_int8(columns: &[f32], d_in: usize) -> Self {
+        let (multiples, mut scales) = int8_rows(columns, d_in);
+        scales.resize(scales.len().next_multiple_of(PANEL_COLUMNS), 0.0);
+        let multiples = interleaved(&multiples, d_in);
+        Self {
+            d_in,
+            values: PanelValues::Int8 { multiples, scales },
+        }
+    }
+
+    /// Number of columns, with those that only fill the last panel.
+    #[must_use]
+    pub fn n_columns(&self) -> usize {
+        let n_values = match &self.values {
+            PanelValues::Float(values) => values.len(),
+            PanelValues::Int8 { multiples, .. } => multiples.len(),
+        };
+        n_values / self.d_in
+    }
+}
+
+impl fmt::Debug for PanelValues {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Float(_) => "Float",
+            Self::Int8 { .. } => "Int8",
+        })
+    }
+}
+
+impl fmt::Debug for Panels {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Panels({} × {})", self.d_in, self.n_columns())
+    }
+}
+
+impl PackedMatrix {
+    pub(super) fn new(panels: Panels, d_out: usize, kernel: Kernel) -> Self {
+        Self {
+            d_out,
+            panels,
+            kernel,
+        }
+    }
+
+    /// # Shapes
+    ///
+    /// - `input`: `[..., d_in]`, on the CPU
+    /// - `bias`: `[d_out]`
+    /// - output: `[..., d_out]`, after `finish`
+    pub(super) fn multiply<const D: usize>(
+        &self,
+        input: Tensor<D>,
+        bias: Option<Tensor<1>>,
+        finish: impl FnOnce(&mut [f32]),
+    ) -> Tensor<D> {
+        let (mut shape, device) = (input.dims(), input.device());
+        let mut bias = bias.map(host_values).unwrap_or_default();
+        bias.resize(self.panels.n_columns(), 0.0);
+        let mut output = self.multiply_rows(&host_values(input), &bias);
+        finish(&mut output);
+        shape[D - 1] = self.d_out;
+        Tensor::from_data(TensorData::new(output, shape), &device)
+    }
+
+    /// # Shapes
+    ///
+    /// - `rows`: `[n_rows, d_in]`
+    /// - `bias`: one for each column of the panels
+    /// - output: `[n_rows, d_out]`
+    pub(super) fn multiply_rows(&self, rows: &[f32], bias: &[f32]) -> Vec<f32> {
+        let n_columns = self.panels.n_columns();
+        let mut output = vec![0.0; rows.len() / self.panels.d_in * n_columns];
+        (self.kernel)(Product {
+            rows,
+            panels: &self.panels,
+            bias,
+            output: &mut output,
+        });
+        if n_columns != self.d_out {
+            let rows = output.chunks(n_columns);
+            output = rows.flat_map(|row| &row[..self.d_out]).copied().collect();
+        }
+        output
+    }
+}
+
+/// Rows as multiples of a factor each, which makes the greatest of a row 127, and those factors.
+pub fn int8_rows(values: &[f32], row_width: usize) -> (Vec<i8>, Vec<f32>) {
+    let (mut multiples, mut scales) = (Vec::with_capacity(values.len()), Vec::new());
+    for row in values.chunks(row_width.max(1)) {
+        let sizes = row.iter().map(|value| value.abs());
+        let scale = sizes.fold(0.0, f32::max) / INT8_MAX;
+        scales.push(scale);
+        multiples.extend(row.iter().map(|value| int8(*value, scale)));
+    }
+    (multiples, scales)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "clamped to what an i8 holds; zero over zero becomes zero"
+)]
+fn int8(value: f32, scale: f32) -> i8 {
+    (value / scale).round().clamp(-INT8_MAX, INT8_MAX) as i8
+}
+
+/// Columns of a length in panels, `[panel, row, column]`.
+fn interleaved<T: Copy + Default>(columns: &[T], d_in: usize) -> Vec<T> {
+    let n_values = columns.len().next_multiple_of(PANEL_COLUMNS * d_in);
+    let mut values = vec![T::default(); n_values];
+    let panels = values.chunks_mut(PANEL_COLUMNS * d_in);
+    for (panel, columns) in panels.zip(columns.chunks(PANEL_COLUMNS * d_in)) {
+        for (at, column) in columns.chunks(d_in).enumerate() {
+            let places = panel.iter_mut().skip(at).step_by(PANEL_COLUMNS);
+            for (place, value) in places.zip(column) {
+                *place = *value;
+            }
+        }
+    }
+    values
+}
+
+/// The kernel that runs everywhere.
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+pub fn portable(product: Product<'_>) {
+    let Product {
+        rows,
+        panels,
+        bias,
+        output,
+    } = product;
+    match &panels.values {
+        PanelValues::Float(values) => {
+            let finish = |sum: f32, column: usize| sum + bias[column];
+            multiply(rows, panels.d_in, values, finish, output);
+        }
+        PanelValues::Int8 { multiples, scales } => {
+            let finish = |sum: f32, column: usize| sum * scales[column] + bias[column];
+            multiply(rows, panels.d_in, multiples, finish, output);
+        }
+    }
+}
+
+/// `output = finish(rows · panels, column)`.
+#[inline(always)]
+fn multiply<T: Copy + Into<f32>>(
+    rows: &[f32],
+    d_in: usize,
+    panels: &[T],
+    finish: impl Fn(f32, usize) -> f32,
+    output: &mut [f32],
+) {
+    let n_columns = panels.len() / d_in;
+    for (i_panel, panel) in panels.chunks(PANEL_COLUMNS * d_in).enumerate() {
+        let (panel, _) = panel.as_chunks::<PANEL_COLUMNS>();
+        let first = i_panel * PANEL_COLUMNS;
+        for (row, output) in rows.chunks(d_in).zip(output.chunks_mut(n_columns)) {
+            let sums = row_times_panel(row, panel);
+            for (column, sum) in (first..).zip(sums) {
+                output[column] = finish(sum, column);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn row_times_panel<T: Copy + Into<f32>>(
+    row: &[f32],
+    panel: &[[T; PANEL_COLUMNS]],
+) -> [f32; PANEL_COLUMNS] {
+    let mut sums = [0.0; PANEL_COLUMNS];
+    for (value, weights) in row.iter().zip(panel) {
+        for (sum, weight) in sums.iter_mut().zip(weights) {
+            *sum += value * (*weight).into();
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(n: usize) -> Vec<f32> {
+        (0..n)
+            .map(|i| ((i * 37 % 19) as f32 - 9.0) / 50.0)
+            .collect()
+    }
+
+    #[test]
+    fn a_packed_product_is_the_sum_of_its_terms() {
+        let [n_rows, d_in, d_out] = [3, 7, 11];
+        let (rows, columns) = (numbers(n_rows * d_in), numbers(d_in * d_out));
+        let panels = Panels::pack(&columns, d_in);
+        assert_eq!(panels.n_columns(), 16, "two panels");
+        let bias: Vec<f32> = (0..16).map(|i| i as f32).collect();
+        let mut output = vec![f32::NAN; n_rows * 16];
+        portable(Product {
+            rows: &rows,
+            panels: &panels,
+            bias: &bias,
+            output: &mut output,
+        });
+        for (i, found) in output.into_iter().enumerate() {
+            let (row, column) = (i / 16, i % 16);
+            let weight = |l: usize| columns.get(column * d_in + l).filter(|_| column < d_out);
+            let terms = (0..d_in).map(|l| rows[row * d_in + l] * weight(l).unwrap_or(&0.0));
+            let expected = terms.sum::<f32>() + bias[column];
+            assert!(
+                (found - expected).abs() < 1e-6,
+                "row {row}, column {column}: {found} for {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_row_of_zeros_stays_one() {
+        let (multiples, scales) = int8_rows(&[0.0, 0.0, 1.0, -2.0], 2);
+        assert_eq!(multiples, [0, 0, 64, -127], "multiples");
+        assert_eq!(scales[0], 0.0, "nothing to scale");
+    }
+}
