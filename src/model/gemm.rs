@@ -181,11 +181,12 @@ fn interleaved<T: Copy + Default>(columns: &[T], d_in: usize) -> Vec<T> {
     let mut values = vec![T::default(); n_values];
     let panels = values.chunks_mut(PANEL_COLUMNS * d_in);
     for (panel, columns) in panels.zip(columns.chunks(PANEL_COLUMNS * d_in)) {
-        for (at, column) in columns.chunks(d_in).enumerate() {
-            let places = panel.iter_mut().skip(at).step_by(PANEL_COLUMNS);
-            for (place, value) in places.zip(column) {
-                *place = *value;
-            }
+        let (rows, _) = panel.as_chunks_mut::<PANEL_COLUMNS>();
+        // Columns that are missing are read from where there is none.
+        let column = |at: usize| columns.get(at * d_in..(at + 1) * d_in).unwrap_or_default();
+        let columns: [&[T]; PANEL_COLUMNS] = std::array::from_fn(column);
+        for (at, row) in rows.iter_mut().enumerate() {
+            *row = columns.map(|column| column.get(at).copied().unwrap_or_default());
         }
     }
     values

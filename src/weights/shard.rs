@@ -8,7 +8,7 @@ use safetensors::{SafeTensorError, SafeTensors};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{FileEntry, Shard, TensorEntry};
-use super::original::values;
+use super::original::{f16_values, values};
 use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::gemm::int8_rows;
 use crate::model::parameters::TensorRecord;
@@ -127,7 +127,7 @@ pub fn record(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Resul
     let TensorEntry { name, dtype, shape } = entry;
     let values = match &**dtype {
         "F32" => values(bytes, f32::from_le_bytes),
-        "F16" => values(bytes, |bytes| f16::from_le_bytes(bytes).to_f32()),
+        "F16" => f16_values(bytes),
         "BF16" => values(bytes, |bytes| bf16::from_le_bytes(bytes).to_f32()),
         "I8" => dequantise(entry, bytes, scales)?,
         other => refuse!("{name}: dtype is {other}, expected F32, F16 or BF16"),
@@ -374,6 +374,7 @@ fn quantise(record: &TensorRecord) -> Result<Vec<EncodedTensor>> {
     ])
 }
 
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
 fn dequantise(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Result<Vec<f32>> {
     let TensorEntry { name, shape, .. } = entry;
     let Some(scales) = scales else {

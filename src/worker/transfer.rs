@@ -155,7 +155,7 @@ impl Transfer<'_> {
             if property(&step, "done").is_truthy() {
                 return Ok(());
             }
-            let chunk = Uint8Array::new(&property(&step, "value"));
+            let chunk: Uint8Array = property(&step, "value").unchecked_into();
             let length = u64::from(chunk.length());
             let from = n_skipped.min(length);
             n_skipped -= from;
@@ -225,7 +225,8 @@ pub(super) async fn fetch_small(address: &str) -> Result<Vec<u8>> {
         if property(&step, "done").is_truthy() {
             return Ok(bytes);
         }
-        bytes.extend(Uint8Array::new(&property(&step, "value")).to_vec());
+        let chunk: Uint8Array = property(&step, "value").unchecked_into();
+        bytes.extend(chunk.to_vec());
         if bytes.len() > MAX_SMALL_BYTES {
             return Err(failed(format!("more than {MAX_SMALL_BYTES} bytes")));
         }
