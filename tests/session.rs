@@ -456,6 +456,25 @@ fn packed_weights_give_what_tensors_give() {
 }
 
 #[test]
+fn the_numbers_of_a_caption_do_not_depend_on_those_beside_it() {
+    let (manifest, memory) = model();
+    let format = WeightFormat::Packed(portable);
+    let device = cpu();
+    let opened = Session::open_text(manifest, &memory, &device, format, |_, _, _| {});
+    let session = block_on(opened).expect("a valid model");
+    let together = captions(&["a red star", "a blue circle and a star", "a", "red"]);
+    let all = block_on(session.encode_text(&together)).expect("it runs");
+    for (caption, expected) in together.iter().zip(&all) {
+        let alone = block_on(session.encode_text(std::slice::from_ref(caption)));
+        assert_eq!(
+            &alone.expect("it runs")[0],
+            expected,
+            "{caption}, to the bit"
+        );
+    }
+}
+
+#[test]
 fn floats_may_be_held_in_eight_bits_and_change_little() {
     let (manifest, memory) = model();
     let held = [WeightFormat::Tensor, WeightFormat::PackedInt8(portable)]

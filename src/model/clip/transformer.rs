@@ -136,7 +136,7 @@ impl Transformer {
     /// # Shapes
     ///
     /// - `tokens`, `bias`: as of [`forward`](Self::forward)
-    /// - `rows`: `[n_rows]`, among the `n·n_tokens` tokens, as many of each sequence
+    /// - `rows`: `[n_rows]`, among the `n·n_tokens` tokens
     /// - output: `[n_rows, width]`
     pub(crate) fn forward_rows(
         &self,
@@ -167,29 +167,21 @@ impl Block {
         self.add_mlp(tokens + attended)
     }
 
-    /// As [`Transformer::forward_rows`], for this block.
+    /// As [`Transformer::forward_rows`], for this block. All tokens attend, also those that are not read: a product with one
+    /// query alone would be summed in another order, and a caption's numbers would depend on those beside it.
     fn forward_rows(
         &self,
         tokens: Tensor<3>,
         bias: Option<&Tensor<4>>,
         rows: Tensor<1, Int>,
     ) -> Tensor<2> {
-        let [n, n_tokens, width] = tokens.dims();
-        let [n_rows] = rows.dims();
-        let n_queries = n_rows / n;
-        let picked = select_rows(tokens.clone(), rows.clone()).reshape([n, n_queries, width]);
-        let bias = bias.map(|bias| {
-            let positions = rows.remainder_scalar(n_tokens as i64);
-            let bias = bias.clone().select(2, positions); // [1, 1, n_rows, n_tokens]
-            bias.reshape([n, 1, n_queries, n_tokens])
-        });
-        let query = self.attention_norm.forward(picked.clone());
-        let seen = self.attention_norm.forward(tokens);
-        let attended = self.attention.attend_from(query, seen, bias.as_ref());
-        self.add_mlp(picked + attended).reshape([n_rows, width])
+        let normal = self.attention_norm.forward(tokens.clone());
+        let mixed = select_rows(self.attention.mix(normal, bias), rows.clone());
+        let tokens = select_rows(tokens, rows) + self.attention.output.forward(mixed);
+        self.add_mlp(tokens)
     }
 
-    fn add_mlp(&self, tokens: Tensor<3>) -> Tensor<3> {
+    fn add_mlp<const D: usize>(&self, tokens: Tensor<D>) -> Tensor<D> {
         let expanded = self.mlp.forward(self.mlp_norm.forward(tokens.clone()));
         tokens + expanded
     }
@@ -197,28 +189,15 @@ impl Block {
 
 impl SelfAttention {
     pub(crate) fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
-        self.attend_from(tokens.clone(), tokens, bias)
+        self.output.forward(self.mix(tokens, bias))
     }
 
-    /// What some tokens see of all.
-    ///
-    /// # Shapes
-    ///
-    /// - `from`: `[n, n_queries, width]`
-    /// - `tokens`: `[n, n_tokens, width]`
-    /// - `bias`: broadcast to `[n, heads, n_queries, n_tokens]`
-    /// - output: `[n, n_queries, width]`
-    fn attend_from(
-        &self,
-        from: Tensor<3>,
-        tokens: Tensor<3>,
-        bias: Option<&Tensor<4>>,
-    ) -> Tensor<3> {
-        let query = self.query.forward(from);
+    /// The values of all tokens, mixed as each attends to them; not yet projected.
+    fn mix(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
+        let query = self.query.forward(tokens.clone());
         let key = self.key.forward(tokens.clone());
         let value = self.value.forward(tokens);
-        self.output
-            .forward(attend([query, key, value], self.heads, bias))
+        attend([query, key, value], self.heads, bias)
     }
 }
 
@@ -255,7 +234,7 @@ pub(crate) fn attend(
 }
 
 impl Mlp {
-    pub(crate) fn forward(&self, tokens: Tensor<3>) -> Tensor<3> {
+    pub(crate) fn forward<const D: usize>(&self, tokens: Tensor<D>) -> Tensor<D> {
         let activated = self.expand.forward_activated(tokens, self.activation);
         self.contract.forward(activated)
     }
