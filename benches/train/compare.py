@@ -73,7 +73,8 @@ def read_data(folder):
 def pixels(path, mean, std):
     picture = Image.open(path).convert("RGB")
     scale = SIDE / min(picture.size)
-    width, height = (round(side * scale) for side in picture.size)
+    # As torchvision: the shorter side becomes SIDE, the other one is cut to whole pixels.
+    width, height = (int(side * scale) for side in picture.size)
     picture = picture.resize((width, height), Image.Resampling.BICUBIC)
     left, top = (width - SIDE) // 2, (height - SIDE) // 2
     values = np.asarray(picture.crop((left, top, left + SIDE, top + SIDE)), np.float32) / 255
