@@ -20,7 +20,7 @@
 //! | `corruption` | pictures and captions made worse, at the published severities | |
 //! | `preprocess` | pictures and captions → arrays on the host | `engine` |
 //! | `device` | where tensors live | `engine` |
-//! | `model` | Burn modules: towers (`clip`, `bert`, `efficientnet`), the encoder of any two, adapter, losses | `engine` |
+//! | `model` | Burn modules: towers (`clip`, `bert`, `efficientnet`), the encoder of any two, adapter, losses; products with packed weights | `engine` |
 //! | `weights` | a model as a folder: manifest and shards, read and verified; other programs' checkpoints | `engine` |
 //! | `inference` | captions and pictures in, plain numbers out | `engine` |
 //! | `answer` | what inference found, as messages of the protocol | `engine` |

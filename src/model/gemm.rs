@@ -15,19 +15,19 @@ pub const PANEL_COLUMNS: usize = 8;
 /// Greatest multiple of a column's scale; −128 stays unused, so that the code is symmetric.
 const INT8_MAX: f32 = 127.0;
 
-/// Computes a [`Product`].
+/// A function that computes a [`Product`] into its output.
 pub type Kernel = fn(Product<'_>);
 
 /// `rows · matrix + bias`, with what it is computed into.
 #[derive(Debug)]
 pub struct Product<'a> {
-    /// `[n_rows, d_in]`
+    /// What is multiplied, `[n_rows, d_in]`, row by row.
     pub rows: &'a [f32],
     /// The columns of the matrix, a multiple of [`PANEL_COLUMNS`].
     pub panels: &'a Panels,
     /// Added to each row of the output, one for each column of the panels.
     pub bias: &'a [f32],
-    /// `[n_rows, columns]`
+    /// Where the result goes, `[n_rows, columns]`; what stood there is not read.
     pub output: &'a mut [f32],
 }
 
@@ -35,19 +35,19 @@ pub struct Product<'a> {
 pub struct Panels {
     /// Length of a column.
     pub d_in: usize,
-    /// The columns' values.
+    /// The columns' values, panel by panel.
     pub values: PanelValues,
 }
 
-/// Values of [`Panels`].
+/// How the values of [`Panels`] are held.
 pub enum PanelValues {
-    /// As they are.
+    /// As floats of four bytes.
     Float(Vec<f32>),
     /// Whole multiples of a factor for each column.
     Int8 {
-        /// The whole numbers.
+        /// The whole numbers, −127 to 127.
         multiples: Vec<i8>,
-        /// The factors.
+        /// A factor for each column, zero for those that only fill the last panel.
         scales: Vec<f32>,
     },
 }

@@ -13,7 +13,7 @@ type Lanes = [f32; PANEL_COLUMNS];
 /// The convolutions of a block: what widens it, if something does, what filters its channels, and what narrows it.
 pub(super) type BlockConvolutions<'a> = (Option<&'a Convolution>, &'a Convolution, &'a Convolution);
 
-/// The packed tower.
+/// The tower's convolutions, those of all channels packed for one kernel.
 #[derive(Debug)]
 pub(super) struct HostTower {
     stem: Product,
@@ -44,7 +44,7 @@ struct Product {
 struct Depthwise {
     kernel_size: usize,
     stride: usize,
-    /// `[kernel_size, kernel_size, channels]`
+    /// Factor of each place of the kernel for each channel, `[kernel_size, kernel_size, channels]`.
     weight: Vec<f32>,
     bias: Vec<f32>,
 }
@@ -77,7 +77,7 @@ impl HostTower {
         })
     }
 
-    /// As [`EfficientNet::forward`].
+    /// Pictures `[n_images, 3, height, width]` → means of the last map over the picture, `[n_images, width]`.
     pub(super) fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let ([n_images, _, height, width], device) = (images.dims(), images.device());
         let pixels = host_values(images);

@@ -11,7 +11,7 @@ use crate::inference::gemm::{Kernel, PANEL_COLUMNS, PanelValues, Product, portab
 pub use assembly::MultiplyAdd;
 use assembly::{FLOAT, INT8, MEMORY};
 
-/// The module's functions.
+/// The two products of a module that was made for this browser.
 struct Instance {
     float: Function,
     int8: Function,
