@@ -95,10 +95,10 @@ mod tests {
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
             cuts.extend([0, bytes.len()]);
             cuts.sort_unstable();
-            let (mut halving, mut kept) = (F16Stream::default(), Vec::new());
+            let (mut stream, mut kept) = (F16Stream::default(), Vec::new());
             for cut in cuts.windows(2) {
-                kept.extend(halving.put(&bytes[cut[0]..cut[1]]));
-                let n_streamed = StoragePrecision::F16.streamed(kept.len() as u64) + halving.n_waiting();
+                kept.extend(stream.put(&bytes[cut[0]..cut[1]]));
+                let n_streamed = StoragePrecision::F16.streamed(kept.len() as u64) + stream.n_waiting();
                 prop_assert_eq!(n_streamed, cut[1] as u64, "the stream goes on where it is");
             }
             prop_assert_eq!(kept, expected);

@@ -171,7 +171,7 @@ pub(crate) fn open_world(page: PageState, world: World) {
 pub(crate) fn pause(page: PageState) {
     browser::remember(PAUSED, 1);
     page.models.is_paused.set(true);
-    page.models.pace.update(TransferRate::rest);
+    page.models.transfer_rate.update(TransferRate::rest);
     page.supervise(Event::Pause);
 }
 

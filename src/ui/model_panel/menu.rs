@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use crate::explorer::{LoadedModel, ModelChoice, World, file_size};
 use crate::ui::model_panel::actions;
-use crate::ui::model_panel::kept::Kept;
 use crate::ui::model_panel::models_state::{Load, ModelsState};
 use crate::ui::model_panel::progress::LoadBar;
 use crate::ui::model_panel::sources::Sources;
+use crate::ui::model_panel::stored_weights::StoredWeights;
 use crate::ui::model_panel::timings::DeviceTimings;
 use crate::ui::page::state::{EngineState, PageState};
 use crate::ui::panels::prose::emphasized;
@@ -66,7 +66,7 @@ pub(crate) fn ModelPanel() -> impl IntoView {
                 <p class="trouble" role="alert" data-field="trouble">{move || models.trouble.get()}</p>
                 <DeviceTimings/>
                 <LoadBar/>
-                <Kept/>
+                <StoredWeights/>
             </div>
         </section>
     }

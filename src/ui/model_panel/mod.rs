@@ -4,12 +4,12 @@
 
 mod actions;
 mod adapter;
-mod kept;
 mod menu;
 mod models_state;
 mod photographs;
 mod progress;
 mod sources;
+mod stored_weights;
 mod timings;
 
 pub(super) use actions::{follow_link, given_up, open, suit_clip};

@@ -14,7 +14,7 @@ pub(crate) struct ModelsState {
     /// The model that answers.
     pub(crate) at_work: RwSignal<Option<ModelChoice>>,
     pub(crate) load: RwSignal<Load>,
-    pub(crate) pace: RwSignal<TransferRate>,
+    pub(crate) transfer_rate: RwSignal<TransferRate>,
     pub(crate) is_paused: RwSignal<bool>,
     /// A load that waits since an earlier visit.
     pub(crate) left: RwSignal<Option<ModelSource>, LocalStorage>,
@@ -73,7 +73,7 @@ impl ModelsState {
             is_open: RwSignal::new(false),
             at_work: RwSignal::new(None),
             load: RwSignal::new(Load::None),
-            pace: RwSignal::default(),
+            transfer_rate: RwSignal::default(),
             is_paused: RwSignal::new(false),
             left: RwSignal::new_local(None),
             trouble: RwSignal::new(None),
@@ -90,7 +90,7 @@ impl ModelsState {
         self.is_paused.set(false);
         self.left.set(None);
         self.trouble.set(None);
-        self.pace.update(TransferRate::rest);
+        self.transfer_rate.update(TransferRate::rest);
     }
 
     /// Takes note of how far a load is.
@@ -101,8 +101,8 @@ impl ModelsState {
         }
         if !self.is_paused.get_untracked() {
             let now = browser::now_millis();
-            self.pace
-                .update(|pace| pace.note(now, progress.loaded_bytes));
+            self.transfer_rate
+                .update(|rate| rate.note(now, progress.loaded_bytes));
         }
         self.load.set(Load::Going(progress.clone()));
     }

@@ -24,7 +24,7 @@ pub(crate) fn LoadBar() -> impl IntoView {
             Load::None => String::new(),
             Load::Begun => "asking for what it is made of".to_owned(),
             Load::Going(progress) => {
-                let words = models.pace.with(|pace| pace.text(progress));
+                let words = models.transfer_rate.with(|rate| rate.text(progress));
                 let waits = if models.is_paused.get() {
                     ", waiting"
                 } else {

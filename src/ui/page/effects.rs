@@ -43,7 +43,7 @@ pub(crate) fn open(page: PageState, opening: Opening) {
         page.start_engine(source);
     }
     if !is_linked && browser::has_mouse() {
-        invite(page);
+        focus_inviting_caption(page);
     }
     keep_asking(page);
     keep_asking_aside(page);
@@ -79,7 +79,7 @@ fn restore(page: PageState) -> bool {
 }
 
 /// Puts the cursor where one word changes most.
-fn invite(page: PageState) {
+fn focus_inviting_caption(page: PageState) {
     let key = page
         .state
         .with_untracked(|state| state.captions.get(INVITING_ROW).map(|caption| caption.key));

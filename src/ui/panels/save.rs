@@ -23,10 +23,10 @@ pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
             EngineState::Ready(model) => model.title().to_owned(),
             _ => String::new(),
         });
-        let (law, link) = page
+        let (family, link) = page
             .state
             .with_untracked(|state| (family_name(state.family), encode(state)));
-        let notes = format!("{model} · {law}\n{}", browser::address_with(&link));
+        let notes = format!("{model} · {family}\n{}", browser::address_with(&link));
         svg::draw(matrix.as_ref().unwrap_or(&place), &browser::title(), &notes)
     };
     let name = move |ending: &str| {

@@ -10,21 +10,21 @@ use crate::report::{Figure, SuiteEnvironment, SummaryRow};
 use crate::ui::page::gallery::fetch_json;
 
 /// What `train reproduce` wrote of a world: its folder, and the words that differ.
-struct Told {
+struct SuiteTexts {
     folder: &'static str,
     title: &'static str,
     features: &'static str,
 }
 
-const fn told(world: World) -> Told {
+const fn suite_texts(world: World) -> SuiteTexts {
     match world {
-        World::Photographs => Told {
+        World::Photographs => SuiteTexts {
             folder: "./evidence/photos",
             title: "How do other methods do on photographs?",
             features: "Every method was fitted to the captioned photographs of Flickr8k, as the photographs’ towers and heads \
                        see them; ",
         },
-        World::Scenes => Told {
+        World::Scenes => SuiteTexts {
             folder: "./evidence/scenes",
             title: "How do other methods do on drawings?",
             features: "Every method was fitted to the features of the scenes’ model; ",
@@ -51,11 +51,11 @@ async fn fetch(folder: &str) -> Result<Files, String> {
 /// Tables and figures of every method, and the commands that repeat them.
 #[component]
 pub(super) fn Suite(world: World) -> impl IntoView {
-    let Told {
+    let SuiteTexts {
         folder,
         title,
         features,
-    } = told(world);
+    } = suite_texts(world);
     let files = RwSignal::new(None::<Result<Files, String>>);
     spawn_local(async move {
         let found = fetch(folder).await;

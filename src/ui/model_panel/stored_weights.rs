@@ -9,7 +9,7 @@ use crate::ui::page::state::PageState;
 
 /// The size of what is kept, with a button that deletes it.
 #[component]
-pub(crate) fn Kept() -> impl IntoView {
+pub(crate) fn StoredWeights() -> impl IntoView {
     let page = expect_context::<PageState>();
     let stored = page.models.stored;
     let bytes =
