@@ -14,6 +14,7 @@
 use clap::Parser;
 use kappascope::device::{Device, by_name};
 use kappascope::model::adapter::{AdapterConfig, Family, MeanDirection};
+use kappascope::train::memory::keep_freed_memory;
 use kappascope::train::methods::{AsymVlm, ContrastiveLoss, Features, Training, seconds_of_steps};
 use kappascope::train::optimize::Optimizer;
 
@@ -52,6 +53,7 @@ fn features(args: &Args, device: &Device) -> Features {
 }
 
 fn main() -> anyhow::Result<()> {
+    keep_freed_memory();
     let args = Args::parse();
     let device = by_name(&args.device)?;
     device.seed(0);

@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use kappascope::train::cli::{Cli, run};
 use kappascope::train::exit::{INTERNAL, code_of};
+use kappascope::train::memory::keep_freed_memory;
 
 fn main() -> ExitCode {
+    keep_freed_memory();
     let cli = Cli::parse();
     match catch_unwind(AssertUnwindSafe(|| run(&cli))) {
         Ok(Ok(())) => ExitCode::SUCCESS,

@@ -3,6 +3,8 @@
 use burn::tensor::Tensor;
 use burn::tensor::activation::{gelu, gelu_approximate, sigmoid};
 
+use super::vector::exp;
+
 /// Slope of the sigmoid in [`Activation::QuickGelu`].
 const QUICK_GELU_SLOPE: f32 = 1.702;
 
@@ -76,44 +78,6 @@ fn normal_cdf(x: f32) -> f32 {
         .fold(0.0, |sum, factor| (sum + factor) * t);
     let tail = 0.5 * polynomial * exp(-size * size);
     if x < 0.0 { tail } else { 1.0 - tail }
-}
-
-/// `eˣ` to 2e-7 of itself, without a branch: `2ⁿ eʳ` with a whole `n` and `|r| ≤ ln 2 / 2`, and a polynomial for `eʳ`
-/// (Cephes, `expf`).
-#[inline(always)]
-fn exp(x: f32) -> f32 {
-    /// Beyond these, 2ⁿ is no normal number.
-    const RANGE: [f32; 2] = [-87.3, 88.3];
-    /// ln 2 in two parts, the first with few digits, so that its multiples are exact.
-    const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
-    const FACTORS: [f32; 6] = [
-        0.5,
-        0.166_666_65,
-        4.166_579_6e-2,
-        8.333_452e-3,
-        1.398_2e-3,
-        1.987_569_2e-4,
-    ];
-    let x = x.clamp(RANGE[0], RANGE[1]);
-    let n = (x * std::f32::consts::LOG2_E).round_ties_even();
-    let r = x - n * LN_2[0] - n * LN_2[1];
-    let polynomial = FACTORS
-        .iter()
-        .rev()
-        .fold(0.0, |sum, factor| sum * r + factor);
-    (polynomial * r * r + r + 1.0) * power_of_two(n)
-}
-
-/// `2ⁿ` of a whole number from −126 to 127: its exponent's bits.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a small whole number, as said"
-)]
-#[inline(always)]
-fn power_of_two(n: f32) -> f32 {
-    const BIAS: i32 = 127;
-    const FRACTION_BITS: u32 = 23;
-    f32::from_bits((n as i32 + BIAS).cast_unsigned() << FRACTION_BITS)
 }
 
 #[cfg(test)]

@@ -11,3 +11,4 @@ pub mod efficientnet;
 pub mod encoder;
 pub mod gemm;
 pub mod parameters;
+mod vector;

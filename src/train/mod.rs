@@ -16,6 +16,7 @@ pub mod features;
 pub mod files;
 pub mod gallery;
 pub mod import;
+pub mod memory;
 pub mod methods;
 pub mod optimize;
 pub mod photos_model;

@@ -3,14 +3,14 @@
 use burn::tensor::activation::log_sigmoid;
 use burn::tensor::{Int, Tensor};
 
+#[cfg(feature = "train")]
+use super::host_loss;
+
 /// Symmetric cross-entropy of the diagonal.
 ///
 /// ```text
 /// ½·mean(logsumexp over rows − diagonal) + ½·mean(logsumexp over columns − diagonal)
 /// ```
-///
-/// The slope of a logsumexp is a softmax, which is nearly computed on the way to it. Autodiff is told so instead of
-/// being led back through exponentials and sums of the whole table.
 ///
 /// # Shapes
 ///
@@ -21,7 +21,11 @@ use burn::tensor::{Int, Tensor};
 ///
 /// If `logits` is not square.
 pub fn info_nce(logits: Tensor<2>) -> Tensor<1> {
-    mean_log_sum_exp(logits.clone()) - diagonal(logits).mean()
+    #[cfg(feature = "train")]
+    if logits.device() == crate::device::cpu() {
+        return host_loss::info_nce(logits);
+    }
+    on_any_device::info_nce(logits)
 }
 
 /// Symmetric cross-entropy where other pairs match a little, too: targets in place of the diagonal.
@@ -34,20 +38,16 @@ pub fn info_nce(logits: Tensor<2>) -> Tensor<1> {
 pub fn soft_info_nce(logits: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
     let [n, _] = logits.dims();
     let both = (targets.clone() + targets.transpose()) * (0.5 / n as f64);
-    mean_log_sum_exp(logits.clone()) - (logits * both).sum()
+    symmetric_log_sum_exp(logits.clone()) - (logits * both).sum()
 }
 
 /// Half of the mean logsumexp over rows and half of that over columns.
-fn mean_log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
-    let [n, _] = logits.dims();
-    let at = logits.clone().detach();
-    let (rows, of_rows) = log_sum_exp(at.clone(), 1);
-    let (columns, of_columns) = log_sum_exp(at.clone(), 0);
-    let value = (rows.mean() + columns.mean()) * 0.5;
-    let slope = (of_rows + of_columns) * (0.5 / n as f64);
-    // Zero, but for its slope.
-    let moved = ((logits - at) * slope).sum();
-    value + moved
+fn symmetric_log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
+    #[cfg(feature = "train")]
+    if logits.device() == crate::device::cpu() {
+        return host_loss::symmetric_log_sum_exp(logits);
+    }
+    on_any_device::symmetric_log_sum_exp(logits)
 }
 
 /// Pairwise logistic loss of `SigLIP`, summed over pairs and divided by the number of captions.
@@ -78,19 +78,6 @@ pub fn sigmoid_loss(logits: Tensor<2>, bias: Tensor<1>) -> Tensor<1> {
     (mismatched + matched) / -(n as f64)
 }
 
-/// Log-sum-exp along a dimension, and its slope, the softmax.
-///
-/// # Shapes
-///
-/// - `logits`: `[n, n]`
-/// - output: `[n, n]` with dimension `dim` reduced to one; `[n, n]`
-fn log_sum_exp(logits: Tensor<2>, dim: usize) -> (Tensor<2>, Tensor<2>) {
-    let greatest = logits.clone().max_dim(dim);
-    let weights = (logits - greatest.clone()).exp();
-    let sum = weights.clone().sum_dim(dim);
-    (sum.clone().log() + greatest, weights / sum)
-}
-
 /// # Shapes
 ///
 /// - `logits`: `[n, n]`
@@ -102,10 +89,49 @@ fn diagonal(logits: Tensor<2>) -> Tensor<2> {
     logits.gather(1, indices.reshape([n_rows, 1]))
 }
 
+/// The losses as chains of tensors.
+///
+/// The slope of a logsumexp is a softmax, which is nearly computed on the way to it. Autodiff is told so instead of
+/// being led back through exponentials and sums of the whole table.
+mod on_any_device {
+    use super::{Tensor, diagonal};
+
+    pub(super) fn info_nce(logits: Tensor<2>) -> Tensor<1> {
+        symmetric_log_sum_exp(logits.clone()) - diagonal(logits).mean()
+    }
+
+    pub(super) fn symmetric_log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
+        let [n, _] = logits.dims();
+        let at = logits.clone().detach();
+        let (rows, of_rows) = log_sum_exp(at.clone(), 1);
+        let (columns, of_columns) = log_sum_exp(at.clone(), 0);
+        let value = (rows.mean() + columns.mean()) * 0.5;
+        let slope = (of_rows + of_columns) * (0.5 / n as f64);
+        // Zero, but for its slope.
+        let moved = ((logits - at) * slope).sum();
+        value + moved
+    }
+
+    /// Log-sum-exp along a dimension, and its slope, the softmax.
+    ///
+    /// # Shapes
+    ///
+    /// - `logits`: `[n, n]`
+    /// - output: `[n, n]` with dimension `dim` reduced to one; `[n, n]`
+    fn log_sum_exp(logits: Tensor<2>, dim: usize) -> (Tensor<2>, Tensor<2>) {
+        let greatest = logits.clone().max_dim(dim);
+        let weights = (logits - greatest.clone()).exp();
+        let sum = weights.clone().sum_dim(dim);
+        (sum.clone().log() + greatest, weights / sum)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use burn::tensor::Distribution;
+
     use super::*;
-    use crate::device::cpu;
+    use crate::device::{cpu, host_values};
     use crate::model::adapter::{Family, log_likelihood_ratio};
 
     /// Rounding of a handful of f32 operations on numbers of size one.
@@ -195,5 +221,46 @@ mod tests {
             Tensor::from_floats([bias], &device),
         );
         assert_close(found.into_scalar(), -pairs / 2.0);
+    }
+
+    type Loss = fn(Tensor<2>) -> Tensor<1>;
+
+    fn value_and_gradient(loss: Loss, logits: &Tensor<2>) -> (f32, Vec<f32>) {
+        let logits = logits.clone().autodiff().require_grad();
+        let value = loss(logits.clone());
+        let gradients = value.backward();
+        let gradient = logits.grad(&gradients).expect("the loss depends on it");
+        (value.into_scalar(), host_values(gradient))
+    }
+
+    #[test]
+    fn on_the_cpu_value_and_gradient_are_those_of_the_chain_of_tensors() {
+        let pairs: [[Loss; 2]; 2] = [
+            [info_nce, on_any_device::info_nce],
+            [symmetric_log_sum_exp, on_any_device::symmetric_log_sum_exp],
+        ];
+        let device = cpu();
+        device.seed(0);
+        // One task and several, whole sums and a rest; logits that a shared maximum would bring to nothing.
+        for (n, scale) in [(1, 1.0), (7, 5.0), (150, 1.0), (150, 400.0)] {
+            let spread = Distribution::Normal(0.0, scale);
+            let logits = Tensor::<2>::random([n, n], spread, &device);
+            for [host, tensors] in pairs {
+                let (found, gradient) = value_and_gradient(host, &logits);
+                let (expected, exact) = value_and_gradient(tensors, &logits);
+                let tolerance = 2e-6 * (1.0 + scale) as f32;
+                assert!(
+                    (found - expected).abs() <= tolerance,
+                    "{n}: {found}, {expected}"
+                );
+                for (found, expected) in gradient.iter().zip(&exact) {
+                    let error = (found - expected).abs();
+                    assert!(
+                        error <= 2e-6 / n as f32,
+                        "{n} × {scale}: {found}, {expected}"
+                    );
+                }
+            }
+        }
     }
 }
