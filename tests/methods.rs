@@ -19,6 +19,7 @@ use kappascope::train::methods::{
     Training, UncertaintyOf, Variant, train,
 };
 use kappascope::train::optimize::Optimizer;
+use kappascope::weights::manifest::Logits;
 use kappascope::weights::shard::read;
 
 /// Error of a value, a score or a gradient over the greatest of its tensor, computed in f32.
@@ -323,7 +324,12 @@ fn the_variance_of_bayesvlm_is_that_of_one_matrix_a_row() {
         rows: fixture.matrix("bayesvlm/activations"),
         squared_weight_norm: 5.0,
     };
-    let laplace = Laplace::estimate(&texts, &activations, &images, 8.0).expect("finite features");
+    let logits = Logits {
+        scale: 8.0,
+        bias: None,
+    };
+    let laplace = Laplace::estimate(&texts, &activations, &images, logits);
+    let laplace = laplace.expect("finite features");
     let expected = f64::from(fixture.get("bayesvlm/precision").values[0]);
     assert!(
         (laplace.prior_precision / expected - 1.0).abs() < 1e-4,

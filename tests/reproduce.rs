@@ -16,6 +16,7 @@ use kappascope::train::features::cache::{
 };
 use kappascope::train::features::rows::{Embedded, Rows};
 use kappascope::train::methods::{MethodName, UncertaintyOf, Variant};
+use kappascope::weights::manifest::Logits;
 use kappascope::weights::shard::Precision;
 
 /// Numbers that look random and are always the same.
@@ -75,6 +76,7 @@ fn cache() -> Cache {
             embed_dim: 6,
             squared_text_norm: 3.0,
             squared_image_norm: 4.0,
+            logits: None,
             noise: String::new(),
             seed: 0,
             command: String::new(),
@@ -194,6 +196,44 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
     check_that_seeds_are_measured_once(&first.on("scenes"), &own);
     let error = another_plan.expect_err("the folder holds another plan");
     assert!(error.to_string().contains("epochs"), "{error}");
+}
+
+#[test]
+fn bayesvlm_is_measured_at_the_encoders_own_logits_and_the_report_says_so() {
+    let device = cpu();
+    let reproduce = |logits: Option<Logits>, squared_image_norm| {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let mut cache = cache();
+        cache.config.logits = logits;
+        cache.config.squared_image_norm = squared_image_norm;
+        let data = EvaluationData::alone(cache);
+        assert_eq!(data.why_not(MethodName::Bayesvlm), None, "captions do");
+        let campaign = Campaign {
+            methods: &[MethodName::Bayesvlm, MethodName::BayesvlmCosine],
+            n_seeds: 1,
+            n_jobs: 1,
+            plan: &plan(1),
+            data: &data,
+            folder: folder.path(),
+            device: ("cpu", &device),
+        };
+        campaign.run().expect("measured");
+        let results = Results::read(&folder.path().join("results.json")).expect("results");
+        let report = std::fs::read_to_string(folder.path().join("report.md")).expect("a report");
+        assert_eq!(results.methods().len(), 2, "{report}");
+        report
+    };
+    let bias = None;
+    let own = |scale, bias| Some(Logits { scale, bias });
+    for (logits, squared_image_norm, said) in [
+        (None, 4.0, "scale 100, CLIP's"),
+        (own(14.25, bias), 4.0, "scale 14.25, the encoder's own`"),
+        (own(9.5, Some(-3.0)), 0.0, "bias -3.00 of a sigmoid loss"),
+        (own(9.5, bias), 0.0, "pictures have no variance"),
+    ] {
+        let report = reproduce(logits, squared_image_norm);
+        assert!(report.contains(said), "{said} in {report}");
+    }
 }
 
 #[test]

@@ -197,6 +197,7 @@ fn model_in(precision: Precision) -> (Manifest, Memory) {
         title: "Random".to_owned(),
         license: "MIT".to_owned(),
         encoder: EncoderConfig::Clip(clip_config),
+        logits: None,
         preprocess: ImagePreprocess::clip(IMAGE_SIZE),
         tokenizer: memory.put(
             "tokenizer.json",

@@ -24,6 +24,9 @@ pub struct Manifest {
     /// The dual encoder, under the key `clip` or `towers`.
     #[serde(flatten)]
     pub encoder: EncoderConfig,
+    /// What the encoder's own contrastive loss makes of a cosine, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logits: Option<Logits>,
     /// How pictures become its input.
     pub preprocess: ImagePreprocess,
     /// Name, size and hash of the tokenizer's file.
@@ -68,6 +71,24 @@ impl Manifest {
         let shards: u64 = self.shards.iter().map(|shard| shard.entry.bytes).sum();
         shards + self.tokenizer.bytes
     }
+}
+
+/// What a contrastive loss makes of a cosine: `scale·cos`, in a sigmoid loss such as `SigLIP`'s `scale·cos + bias`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Logits {
+    /// The factor, which models store as its logarithm.
+    pub scale: f64,
+    /// What is added, in a sigmoid loss alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<f64>,
+}
+
+impl Logits {
+    /// Greatest scale that CLIP was allowed to learn, which the released models have.
+    pub const CLIP: Self = Self {
+        scale: 100.0,
+        bias: None,
+    };
 }
 
 /// A file beside the manifest.

@@ -1,6 +1,6 @@
 //! Whether a manifest makes sense by itself, before anything it names is read.
 
-use super::manifest::{FORMAT, FileEntry, Golden, Manifest, Part};
+use super::manifest::{FORMAT, FileEntry, Golden, Logits, Manifest, Part};
 use super::size_limits::{MAX_FILE_BYTES, check_adapter, check_clip, check_towers};
 use crate::error::{Error, Result, refuse_if};
 use crate::model::adapter::{Family, PerFamily};
@@ -48,6 +48,10 @@ impl Manifest {
                 check_towers(towers)?;
                 validate_towers(towers)?;
             }
+        }
+        if let Some(Logits { scale, bias }) = self.logits {
+            let is_usable = scale > 0.0 && scale.is_finite() && bias.is_none_or(f64::is_finite);
+            check!(is_usable, "logits: scale {scale}, bias {bias:?}");
         }
         self.validate_preprocess()?;
         self.validate_files()?;

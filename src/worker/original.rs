@@ -154,6 +154,7 @@ impl Original {
             title: self.description.title(),
             license: license.map_or_else(|| "not known".to_owned(), str::to_owned),
             encoder: self.description.encoder(),
+            logits: None,
             preprocess: self.description.preprocess.clone(),
             tokenizer: file_entry("tokenizer.json", &self.description.tokenizer),
             shards: Vec::new(),

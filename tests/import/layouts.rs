@@ -189,6 +189,7 @@ fn the_four_layouts_hold_the_same_towers() {
     ] {
         let (other, other_text, other_image) = import(source, name);
         assert_eq!(other.encoder, manifest.encoder, "{name}: sizes");
+        assert_eq!(other.logits, manifest.logits, "{name}: scale of the logits");
         assert_eq!(other_text, text, "{name}: text tower");
         assert_eq!(other_image, image, "{name}: image tower");
     }

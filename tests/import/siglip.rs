@@ -66,6 +66,15 @@ fn its_logits_have_the_scale_and_the_bias_of_the_file() {
     siglip
         .load(records("model.safetensors"))
         .expect("its names");
+    let scalar = |tensor: Tensor<1>| f64::from(tensor.into_scalar::<f32>());
+    let bias = siglip.logit_bias.as_ref().expect("a sigmoid loss has one");
+    let (log_scale, bias) = (scalar(siglip.log_logit_scale.val()), scalar(bias.val()));
+    let kept = manifest.logits.expect("the manifest keeps them");
+    assert_eq!(
+        (kept.scale, kept.bias),
+        (log_scale.exp(), Some(bias)),
+        "scale and bias"
+    );
     let (ids, images) = (expected("token_ids"), expected("images"));
     let [n_texts, n_tokens] = [ids.shape[0], ids.shape[1]];
     let values: Vec<i64> = ids.values.iter().map(|id| *id as i64).collect();

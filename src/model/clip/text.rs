@@ -164,9 +164,13 @@ impl TextTower {
         self.projection.forward(pooled)
     }
 
-    /// The weights of the last layer, `[width, embed_dim]`.
+    /// The weights of the last layer, `[width, embed_dim]`; where it has a bias, with that as one row more.
     pub fn projection_weights(&self) -> Tensor<2> {
-        self.projection.weight.val()
+        let weight = self.projection.weight.val();
+        match &self.projection.bias {
+            None => weight,
+            Some(bias) => Tensor::cat(vec![weight, bias.val().unsqueeze()], 0),
+        }
     }
 }
 

@@ -117,7 +117,8 @@ impl TextEncoder {
         }
     }
 
-    /// The weights of the last layer, `[width, embed_dim]`, where the last step is linear.
+    /// The weights of the last layer, `[width, embed_dim]`, where the last step is linear; a bias is one row
+    /// more.
     pub fn projection_weights(&self) -> Option<Tensor<2>> {
         match self {
             Self::Clip(clip) => Some(clip.projection_weights()),

@@ -153,6 +153,14 @@ impl Environment<'_> {
         Ok(there)
     }
 
+    /// Where the curvature of `BayesVLM` is taken, if that is among the methods.
+    fn curvature(&self) -> Option<String> {
+        let is_of_it =
+            |name: &MethodName| matches!(name, MethodName::Bayesvlm | MethodName::BayesvlmCosine);
+        let asked = self.methods.iter().any(is_of_it);
+        asked.then(|| self.data.curvature()).flatten()
+    }
+
     /// What a reader has to know to repeat the numbers.
     fn json(&self) -> Value {
         let (plan, config) = (self.plan, &self.data.own.config);
@@ -178,6 +186,7 @@ impl Environment<'_> {
             "trained_on": train,
             "measured_on": test,
             "not_measured": not_measured,
+            "bayesvlm_curvature": self.curvature(),
             "rate_factor": plan.rate_factor,
             RATES: rates.collect::<BTreeMap<_, _>>(),
             "grid_epochs": plan.grid_epochs,

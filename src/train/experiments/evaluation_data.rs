@@ -7,6 +7,7 @@ use anyhow::{Result, ensure};
 use super::corrupted::CorruptedSplit;
 use crate::train::features::cache::Cache;
 use crate::train::methods::MethodName;
+use crate::weights::manifest::Logits;
 
 /// Features to train on, and features to measure on.
 #[derive(Debug)]
@@ -76,11 +77,41 @@ impl EvaluationData {
     /// Why a method cannot be measured on these features; `None` if it can.
     #[must_use]
     pub fn why_not(&self, name: MethodName) -> Option<&'static str> {
+        match name {
+            MethodName::Bayesvlm | MethodName::BayesvlmCosine if !self.has_posterior() => Some(
+                "it is about a linear last layer, which this encoder's captions do not go through",
+            ),
+            _ => None,
+        }
+    }
+
+    /// Whether there is a last layer whose weights can be uncertain: that of captions, whose uncertainty is asked for.
+    fn has_posterior(&self) -> bool {
+        self.own.config.squared_text_norm > 0.0
+    }
+
+    /// The loss at whose logits the curvature of `BayesVLM` is taken, in words; `None` where it is not measured.
+    pub(super) fn curvature(&self) -> Option<String> {
         let config = &self.own.config;
-        let has_projections = config.squared_text_norm > 0.0 && config.squared_image_norm > 0.0;
-        let needs_them = name == MethodName::Bayesvlm;
-        (needs_them && !has_projections)
-            .then_some("it is about a linear last layer in both towers, which this encoder has not")
+        let of_pictures = match config.squared_image_norm > 0.0 {
+            true => "",
+            false => "; pictures have no variance, their tower ends in no linear layer",
+        };
+        let logits = match config.logits {
+            None => format!(
+                "scale {}, CLIP's, as the model's folder says none",
+                Logits::CLIP.scale
+            ),
+            Some(Logits { scale, bias: None }) => format!("scale {scale:.2}, the encoder's own"),
+            Some(Logits {
+                scale,
+                bias: Some(bias),
+            }) => {
+                format!("scale {scale:.2} and bias {bias:.2} of a sigmoid loss, the encoder's own")
+            }
+        };
+        self.has_posterior()
+            .then(|| format!("{logits}{of_pictures}"))
     }
 
     /// The same with the hashes of its files.

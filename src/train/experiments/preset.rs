@@ -1,9 +1,9 @@
 //! How much of the papers' experiments to repeat.
 
 use crate::train::methods::MethodName::{
-    self, AsymvlmPs, AsymvlmPsEncoderMean, AsymvlmVmf, AsymvlmVmfEncoderMean, Bayesvlm, Clip,
-    Density, Deterministic, ElipBottleneck, Entropy, ImageDensity, ImageEntropy, ImageVmf, Pcmepp,
-    Pfe, Probvlm, Prolip, SymvlmVmf,
+    self, AsymvlmPs, AsymvlmPsEncoderMean, AsymvlmVmf, AsymvlmVmfEncoderMean, Bayesvlm,
+    BayesvlmCosine, Clip, Density, Deterministic, ElipBottleneck, Entropy, ImageDensity,
+    ImageEntropy, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmVmf,
 };
 
 /// How much work to put in.
@@ -39,11 +39,12 @@ pub struct PresetRecipe {
 }
 
 /// The methods of the small preset.
-const HEART: [MethodName; 18] = [
+const HEART: [MethodName; 19] = [
     Clip,
     Pfe,
     Pcmepp,
     Bayesvlm,
+    BayesvlmCosine,
     Entropy,
     ImageEntropy,
     Density,

@@ -18,7 +18,7 @@ const NOTES: &str = "notes.md";
 const FIGURES: &str = "figures.json";
 
 /// Entries of `environment.json` that the report repeats: as they are called there, and their keys.
-const SETTINGS: [(&str, &str); 7] = [
+const SETTINGS: [(&str, &str); 8] = [
     ("steps of each fit", "steps"),
     ("pairs in a batch", "batch"),
     ("passes over the captions", "epochs"),
@@ -28,6 +28,10 @@ const SETTINGS: [(&str, &str); 7] = [
     (
         "ProbVLM's uncertainty is of its variance the",
         "probvlm_uncertainty",
+    ),
+    (
+        "BayesVLM's curvature is that of logits with",
+        "bayesvlm_curvature",
     ),
 ];
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use burn::tensor::{Device, Tensor};
 
 use super::classify::Classified;
@@ -20,9 +20,12 @@ use crate::train::export::bundle::records;
 use crate::train::features::cache::{Cache, EmbeddedSet};
 use crate::train::features::rows::{Embedded, Rows};
 use crate::train::files::{make_folder, put};
-use crate::train::methods::{Features, Training, train};
-use crate::train::methods::{KnownFeatures, Laplace, Method, MethodName, MethodVisitor, Side};
+use crate::train::methods::{
+    Activations, Features, KnownFeatures, Laplace, Method, MethodName, MethodVisitor, Side,
+    Training, train,
+};
 use crate::train::optimize::Diverged;
+use crate::weights::manifest::Logits;
 use crate::weights::shard::{Precision, write};
 
 /// Numbers of each data set that was measured on, the own one first.
@@ -31,8 +34,8 @@ pub type MeasuredSets = Vec<(String, Numbers)>;
 /// What a method that trains nothing knows of the training split.
 enum Known {
     Nothing,
-    /// The posteriors of the projections of captions and pictures.
-    Posteriors(Box<[Laplace; 2]>),
+    /// The posteriors of the projections of captions and pictures; none where a tower ends in no projection.
+    Posteriors(Box<[Option<Laplace>; 2]>),
     /// Features of the side whose density is asked for.
     Features(Side, Box<KnownFeatures>),
 }
@@ -47,7 +50,9 @@ impl<'a> MethodInputs<'a> {
     fn new(evaluator: &'a Evaluator<'a>, name: MethodName) -> Result<Self> {
         let train = &evaluator.train;
         let known = match name {
-            MethodName::Bayesvlm => Known::Posteriors(Box::new(evaluator.posteriors()?)),
+            MethodName::Bayesvlm | MethodName::BayesvlmCosine => {
+                Known::Posteriors(Box::new(evaluator.posteriors()?))
+            }
             MethodName::Density => {
                 Known::Features(Side::Text, Box::new(KnownFeatures::of(&train.texts)))
             }
@@ -64,10 +69,10 @@ impl<'a> MethodInputs<'a> {
         let on_device = |rows: &Rows| rows.to_device(self.evaluator.device);
         let features = on_device(features);
         match &self.known {
-            Known::Posteriors(of_sides) => {
-                let of_side = &of_sides[usize::from(side == Side::Image)];
-                Ok(of_side.with_variance(features, on_device(activations)))
-            }
+            Known::Posteriors(of_sides) => Ok(match &of_sides[usize::from(side == Side::Image)] {
+                Some(of_side) => of_side.with_variance(features, on_device(activations)),
+                None => Laplace::without_variance(features),
+            }),
             Known::Features(asked, known) if *asked == side => known.with_unfamiliarity(features),
             Known::Features(..) | Known::Nothing => Ok(features),
         }
@@ -278,19 +283,19 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The posteriors of the last projections of captions and pictures.
-    fn posteriors(&self) -> Result<[Laplace; 2]> {
-        /// CLIP's own factor, at which the curvature is taken.
-        const CLIP_SCALE: f64 = 100.0;
+    fn posteriors(&self) -> Result<[Option<Laplace>; 2]> {
         let (cache, train) = (&self.data.own, &self.train);
-        ensure!(
-            cache.config.squared_text_norm > 0.0 && cache.config.squared_image_norm > 0.0,
-            "{} has no linear last layer in both towers, which BayesVLM is about",
-            cache.config.model
-        );
+        let logits = cache.config.logits.unwrap_or(Logits::CLIP);
         let (text, image) = cache.train.activations(&cache.config, self.device);
+        let estimate = |features: &Tensor<2>, activations: &Activations, others: &Tensor<2>| {
+            let has_projection = activations.squared_weight_norm > 0.0;
+            has_projection
+                .then(|| Laplace::estimate(features, activations, others, logits))
+                .transpose()
+        };
         Ok([
-            Laplace::estimate(&train.texts, &text, &train.images, CLIP_SCALE)?,
-            Laplace::estimate(&train.images, &image, &train.texts, CLIP_SCALE)?,
+            estimate(&train.texts, &text, &train.images)?,
+            estimate(&train.images, &image, &train.texts)?,
         ])
     }
 

@@ -11,6 +11,7 @@ use crate::device;
 use crate::inference::Session;
 use crate::metrics::quantile;
 use crate::model::adapter::{Family, PerFamily};
+use crate::model::clip::Clip;
 use crate::model::encoder::EncoderConfig;
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::ImagePreprocess;
@@ -22,7 +23,7 @@ use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::provenance::commit_and_date;
 use crate::train::scenes_model::recipe::{ScenesRecipe, tokenizer_json};
 use crate::train::scenes_model::training::Trained;
-use crate::weights::manifest::{FORMAT, Manifest, Part, Provenance, Shard};
+use crate::weights::manifest::{FORMAT, Logits, Manifest, Part, Provenance, Shard};
 use crate::weights::shard::{Precision, describe, file_entry, write};
 
 /// Captions whose 1/κ are the reference for percentiles, and how many quantiles of them are kept.
@@ -59,6 +60,7 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
         title: "Scenes (built in)".to_owned(),
         license: "MIT OR Apache-2.0".to_owned(),
         encoder: EncoderConfig::Clip(recipe.model.clone()),
+        logits: Some(logits(&trained.clip)),
         preprocess: ImagePreprocess::clip(recipe.model.vision_cfg.image_size),
         tokenizer: file_entry("tokenizer.json", tokenizer.as_bytes()),
         shards,
@@ -86,6 +88,14 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
     let found = pollster::block_on(session.golden_readings(&captions, &golden_picture))?;
     manifest.golden = Some(found.into_golden(captions, image));
     put_json(&out.join("manifest.json"), &manifest)
+}
+
+fn logits(clip: &Clip) -> Logits {
+    let scale = clip.log_logit_scale.val().without_autodiff().exp();
+    Logits {
+        scale: f64::from(scale.into_scalar::<f32>()),
+        bias: None,
+    }
 }
 
 fn write_shards(trained: &Trained, out: &Path) -> Result<Vec<Shard>> {

@@ -11,6 +11,7 @@ use super::rows::{Embedded, Rows};
 use crate::model::parameters::TensorRecord;
 use crate::train::files;
 use crate::train::methods::{Activations, Features};
+use crate::weights::manifest::Logits;
 use crate::weights::shard::{Precision, read, write};
 
 /// Encoder, data set and command of a cache; `features.json`.
@@ -28,6 +29,9 @@ pub struct CacheConfig {
     pub squared_text_norm: f64,
     /// Squared Frobenius norm of the projection of pictures; 0 where there is none.
     pub squared_image_norm: f64,
+    /// What the encoder's own loss makes of a cosine, where its folder says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logits: Option<Logits>,
     /// Corruption of the pictures and captions that are measured on; empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub noise: String,
@@ -361,6 +365,10 @@ mod tests {
                 embed_dim: 4,
                 squared_text_norm: 1.0,
                 squared_image_norm: 2.0,
+                logits: Some(Logits {
+                    scale: 90.0,
+                    bias: Some(-10.0),
+                }),
                 noise: String::new(),
                 seed: 0,
                 command: String::new(),

@@ -16,7 +16,7 @@ use crate::model::parameters::{Parameters as _, TensorRecord};
 use crate::preprocess::{ImagePreprocess, RgbPixels, TextPreprocess, Tokens};
 use crate::train::data::corruption::Corruptions;
 use crate::train::files::read_manifest;
-use crate::weights::manifest::{Manifest, Part};
+use crate::weights::manifest::{Logits, Manifest, Part};
 use crate::weights::shard::{join, read, verify};
 
 /// Pictures or captions that go through a tower together.
@@ -35,6 +35,7 @@ pub struct Encoder {
     preprocess: ImagePreprocess,
     device: Device,
     name: String,
+    logits: Option<Logits>,
     /// SHA-256 of the towers' files; none for towers that were just trained.
     weights: Vec<String>,
 }
@@ -67,6 +68,7 @@ impl Encoder {
                 .map(|shard| shard.entry.sha256.clone())
                 .collect(),
             name: manifest.name,
+            logits: manifest.logits,
             config: manifest.encoder,
         })
     }
@@ -88,6 +90,7 @@ impl Encoder {
             preprocess,
             device: device.clone(),
             name: String::new(),
+            logits: None,
             weights: Vec::new(),
         }
     }
@@ -126,6 +129,7 @@ impl Encoder {
             embed_dim: self.config.embed_dim(),
             squared_text_norm: of_texts.unwrap_or_default(),
             squared_image_norm: of_images.unwrap_or_default(),
+            logits: self.logits,
             noise,
             seed,
             command,

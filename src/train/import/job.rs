@@ -24,7 +24,9 @@ use crate::train::gallery::pictures::golden_scene;
 use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::progress::{Interrupt, Meter};
 use crate::train::provenance::commit_and_date;
-use crate::weights::manifest::{CheckpointOrigin, FORMAT, Manifest, Part, Provenance, Shard};
+use crate::weights::manifest::{
+    CheckpointOrigin, FORMAT, Logits, Manifest, Part, Provenance, Shard,
+};
 use crate::weights::original::{self, CheckpointDescription, Mapping, describe};
 use crate::weights::shard::{Precision, file_entry};
 
@@ -91,8 +93,8 @@ pub fn import(job: &Import) -> Result<Imported> {
     let interrupt = Interrupt::install();
     let staging = Staging::new(&job.out, existing)?;
     let folder = staging.folder();
-    let shards = write_shards(&mut prepared, job.precision, folder, interrupt)?;
-    let (manifest, session) = write_manifest(&prepared, shards, job, folder)?;
+    let weights = write_weights(&mut prepared, job.precision, folder, interrupt)?;
+    let (manifest, session) = write_manifest(&prepared, weights, job, folder)?;
     let (origin, picture) = (prepared.origin.as_ref(), job.golden_picture.as_deref());
     let verdict = golden::judge(&session, job.precision, origin, picture)?;
     staging.finish()?;
@@ -154,17 +156,25 @@ fn read_tokenizer(job: &Import) -> Result<Option<Vec<u8>>> {
     job.tokenizer.as_ref().map(read).transpose()
 }
 
-fn write_shards(
+/// The weights of a checkpoint as they were written.
+struct WrittenWeights {
+    shards: Vec<Shard>,
+    /// Scale and bias of the logits, which are kept in the manifest.
+    logits: Option<Logits>,
+}
+
+fn write_weights(
     prepared: &mut Prepared,
     precision: Precision,
     folder: &Path,
     interrupt: Interrupt,
-) -> Result<Vec<Shard>> {
+) -> Result<WrittenWeights> {
     let clip = prepared.description.clip.init(&device::cpu());
     let shapes = clip.named_shapes();
     let mut tokens = ShardWriter::new(folder, "tokens", Part::Text, precision);
     let mut text = ShardWriter::new(folder, "text", Part::Text, precision);
     let mut image = ShardWriter::new(folder, "image", Part::Image, precision);
+    let (mut log_scale, mut bias) = (None, None);
     let mut meter = Meter::new("tensors", 0, shapes.len());
     for (i_tensor, (name, shape)) in shapes.iter().enumerate() {
         ensure!(!interrupt.is_set(), "interrupted; nothing was written");
@@ -172,8 +182,8 @@ fn write_shards(
         let values = prepared.checkpoint.read(piece.foreign())?;
         let record = piece.record(values)?;
         match &**name {
-            // Adapters bring a scale of their own.
-            "logit_scale" | "logit_bias" => {}
+            "logit_scale" => log_scale = record.values.first().copied(),
+            "logit_bias" => bias = record.values.first().copied().map(f64::from),
             TOKEN_TABLE => tokens.push(record)?,
             _ if name.starts_with("text_") => text.push(record)?,
             _ => image.push(record)?,
@@ -183,12 +193,19 @@ fn write_shards(
     meter.finish();
     let names = shapes.into_iter().map(|(name, _)| name);
     prepared.mapping.check_nothing_is_left(names)?;
-    Ok([text.finish()?, tokens.finish()?, image.finish()?].concat())
+    let logits = log_scale.map(|log_scale| Logits {
+        scale: f64::from(log_scale).exp(),
+        bias,
+    });
+    Ok(WrittenWeights {
+        shards: [text.finish()?, tokens.finish()?, image.finish()?].concat(),
+        logits,
+    })
 }
 
 fn write_manifest(
     prepared: &Prepared,
-    shards: Vec<Shard>,
+    WrittenWeights { shards, logits }: WrittenWeights,
     job: &Import,
     folder: &Path,
 ) -> Result<(Manifest, Session)> {
@@ -201,6 +218,7 @@ fn write_manifest(
             None => format!("{} with random weights", description.title()),
         },
         license: license(prepared.origin.as_ref()),
+        logits,
         shards,
         provenance: Provenance {
             command: job.command.clone(),
@@ -232,6 +250,7 @@ pub(super) fn bare_manifest(
         title: String::new(),
         license: String::new(),
         encoder,
+        logits: None,
         preprocess: preprocess.clone(),
         tokenizer: file_entry("tokenizer.json", tokenizer),
         shards: Vec::new(),

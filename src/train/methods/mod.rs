@@ -31,7 +31,7 @@ use crate::model::adapter::Family::{PowerSpherical, VonMisesFisher};
 use crate::train::optimize::Optimizer;
 
 pub use asymvlm::{AsymVlm, ContrastiveLoss};
-pub use bayesvlm::{Activations, BayesVlm, Laplace};
+pub use bayesvlm::{Activations, BayesUncertainty, BayesVlm, Laplace};
 pub use density::KnownFeatures;
 pub use deterministic::Deterministic;
 pub use elip::{Elip, ElipBottleneck, ElipEvidence};
@@ -73,7 +73,10 @@ table::methods! {
             Variant::Paper => sgd(5e-4),
         },
         |o, device| Pcmepp::new(&o.sizes, device);
-    Bayesvlm "bayesvlm" "BayesVLM", |_| None, |o, _| BayesVlm::new(o.sizes.embed_dim);
+    Bayesvlm "bayesvlm" "BayesVLM", |_| None,
+        |o, _| BayesVlm::new(o.sizes.embed_dim, BayesUncertainty::RelativeTrace);
+    BayesvlmCosine "bayesvlm-cosine" "BayesVLM, variance of cosine", |_| None,
+        |o, _| BayesVlm::new(o.sizes.embed_dim, BayesUncertainty::OfCosine);
     Entropy "entropy" "Entropy of captions’ cosines", |_| None, |_, _| entropy::Entropy::new(Side::Text);
     ImageEntropy "image-entropy" "Entropy of pictures’ cosines", |_| None, |_, _| entropy::Entropy::new(Side::Image);
     Density "density" "Density of captions’ features", |_| None,

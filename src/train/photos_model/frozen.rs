@@ -149,6 +149,7 @@ impl FrozenPhotos {
             embed_dim: frozen.towers.embed_dim,
             squared_text_norm: 0.0,
             squared_image_norm: 0.0,
+            logits: None,
             noise: String::new(),
             seed: 0,
             command: String::new(),
