@@ -47,6 +47,10 @@ pub enum Metric {
     UncertaintyVsTokens,
     /// Share of adjacent levels of one hierarchy whose uncertainty falls.
     AdjacentLevelsOrdered,
+    /// The factor τ on the logits as it was fitted.
+    FittedScale,
+    /// A quantile, in percent, of the concentration κ of captions, or of pictures where theirs is uncertain.
+    Concentration(usize),
     /// A quantile, in percent, of a value within a group of captions.
     Quantile(Grouped, usize, usize),
     /// Zero-shot accuracy on the classification task of this name.
@@ -279,6 +283,8 @@ impl Metric {
             ["measure", "seconds"] => Self::MeasureSeconds,
             ["session"] => Self::Session,
             ["diverged", "at", "step"] => Self::DivergedAtStep,
+            ["fitted", "scale"] => Self::FittedScale,
+            ["concentration", percent] => Self::Concentration(of_percent(percent)?),
             ["accuracy", task @ ..] => Self::Accuracy(task.join("_").into()),
             ["disturbed", rest @ ..] => Self::corrupted(rest)?,
             [of @ .., "noisy", side @ ("pictures" | "captions")] => {
@@ -307,7 +313,7 @@ impl Metric {
             [of @ .., group, percent] => Self::Quantile(
                 Grouped::named(&of.join("_"))?,
                 group.parse().ok()?,
-                percent.strip_prefix('q')?.parse().ok()?,
+                of_percent(percent)?,
             ),
             _ => return None,
         };
@@ -342,6 +348,11 @@ impl Metric {
     }
 }
 
+/// The percent of a quantile's name: 50 of `q50`.
+fn of_percent(word: &str) -> Option<usize> {
+    word.strip_prefix('q')?.parse().ok()
+}
+
 impl RejectionRule {
     fn named(name: &str) -> Option<Self> {
         [Self::Threshold, Self::Margin]
@@ -365,6 +376,8 @@ impl fmt::Display for Metric {
             Self::UncertaintyVsBitsDistinct => f.write_str("uncertainty_vs_bits_distinct"),
             Self::UncertaintyVsTokens => f.write_str("uncertainty_vs_tokens"),
             Self::AdjacentLevelsOrdered => f.write_str("adjacent_levels_ordered"),
+            Self::FittedScale => f.write_str("fitted_scale"),
+            Self::Concentration(percent) => write!(f, "concentration_q{percent}"),
             Self::Quantile(of, group, percent) => write!(f, "{}_{group}_q{percent}", of.name()),
             Self::Accuracy(task) => write!(f, "accuracy_{task}"),
             Self::Rejection(rule, result) => write!(f, "{rule}_{}", result.name()),
@@ -456,6 +469,8 @@ mod tests {
             "disturbed_i2t_own_recall_at_1_shot",
             "uncertainty_vs_bits_distinct",
             "session",
+            "fitted_scale",
+            "concentration_q10",
         ];
         for name in names.into_iter().chain(others) {
             let metric = name.parse::<Metric>().expect("a known name");

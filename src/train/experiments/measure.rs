@@ -22,7 +22,7 @@ const SCORES_PER_PASS: usize = 1 << 24;
 const SCORES_PER_TILE: usize = 1 << 20;
 /// Captions of one length that make a point of the figure.
 const MIN_CAPTIONS: usize = 20;
-/// Quantiles of the figures, in percent.
+/// Quantiles of tables and figures, in percent.
 const QUANTILES: [usize; 3] = [10, 50, 90];
 /// Measured numbers of one method on one data set.
 pub type Numbers = BTreeMap<Metric, f64>;
@@ -95,6 +95,25 @@ impl<'a, M: Method> Encoded<'a, M> {
     fn scores(&self, images: Range<usize>, texts: Range<usize>) -> Tensor<2> {
         let images = self.images.clone().slice(images);
         self.method.scores(images, self.texts.clone().slice(texts))
+    }
+
+    /// Quantiles of κ of the uncertain side; none for a method that has no κ.
+    fn concentration_numbers(&self) -> Result<Numbers> {
+        let rows = match self.method.uncertain_side() {
+            Side::Text => &self.texts,
+            Side::Image => &self.images,
+        };
+        let Some(found) = self.method.concentration(rows.clone()) else {
+            return Ok(Numbers::new());
+        };
+        let found: Vec<f32> = found.into_data().try_into_vec()?;
+        let mut found: Vec<f64> = found.into_iter().map(f64::from).collect();
+        found.sort_by(f64::total_cmp);
+        let of = |percent| {
+            let value = quantile(&found, percent as f64 / 100.0)?;
+            Some((Metric::Concentration(percent), value))
+        };
+        Ok(QUANTILES.into_iter().filter_map(of).collect())
     }
 
     /// Uncertainty of each row of the uncertain side.
@@ -177,6 +196,7 @@ struct Retrieved {
 pub fn retrieval<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Numbers> {
     let found = Retrieved::of(encoded, ids, &Relevance::of(ids))?;
     let mut numbers = recall_numbers(&found, ids);
+    numbers.extend(encoded.concentration_numbers()?);
     if let Some((side, uncertainty)) = encoded.uncertainty()? {
         numbers.extend(level_numbers(&found, side, &uncertainty, ids));
         if side == Side::Text {
@@ -407,8 +427,9 @@ mod tests {
 
     use super::*;
     use crate::device::cpu;
+    use crate::model::adapter::{AdapterConfig, Family, MeanDirection};
     use crate::train::features::cache::Truths;
-    use crate::train::methods::ZeroShot;
+    use crate::train::methods::{AsymVlm, ContrastiveLoss, ZeroShot};
 
     const T2I: Metric = Metric::Recall(Retrieval::TextToImage, 1);
     const I2T: Metric = Metric::Recall(Retrieval::ImageToText, 1);
@@ -460,6 +481,50 @@ mod tests {
         assert_eq!(full, 0.5, "the fullest level alone");
         let trend = Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman);
         assert!(!numbers.contains_key(&trend), "CLIP has no uncertainty");
+        let median = Metric::Concentration(50);
+        assert!(!numbers.contains_key(&median), "nor a concentration");
+    }
+
+    #[test]
+    fn concentrations_are_summed_up_by_quantiles() {
+        let (device, config) = (
+            cpu(),
+            AdapterConfig {
+                embed_dim: 3,
+                hidden_width: 4,
+                hidden_layers: 1,
+                mean_direction: MeanDirection::Learned,
+            },
+        );
+        let (family, loss) = (Family::VonMisesFisher, ContrastiveLoss::InfoNce);
+        let method = AsymVlm::new(&config, family, loss, &device);
+        let images = Tensor::from_floats([[2.0, 0.0, 0.0], [0.0, 3.0, 0.0]], &device);
+        let texts = Tensor::<2>::from_floats(
+            [
+                [1.0, 0.5, 0.0],
+                [5.0, 0.0, 1.0],
+                [0.2, 1.0, 0.0],
+                [9.0, 9.0, 2.0],
+            ],
+            &device,
+        );
+        let natural_parameters = method.of_texts(texts.clone());
+        let lengths = (natural_parameters.clone() * natural_parameters).sum_dim(1);
+        let mut lengths: Vec<f32> = lengths.sqrt().into_data().try_into_vec().expect("f32");
+        lengths.sort_by(f32::total_cmp);
+        let encoded = Encoded::new(&method, images, texts);
+        let numbers = retrieval(&encoded, &ids()).expect("a device");
+        let [low, median, high] = QUANTILES.map(|q| numbers[&Metric::Concentration(q)]);
+        let expected = f64::from(lengths[1] + lengths[2]) / 2.0;
+        assert!(
+            (median - expected).abs() < 1e-6,
+            "{median}, expected {expected}"
+        );
+        let ends = [lengths[0], lengths[3]].map(f64::from);
+        assert!(
+            ends[0] <= low && low <= median && median <= high && high <= ends[1],
+            "{low}, {median}, {high} in {ends:?}"
+        );
     }
 
     #[test]

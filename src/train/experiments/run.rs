@@ -216,7 +216,10 @@ impl MethodVisitor for FitAndMeasure<'_> {
         let started = Instant::now();
         let mut measured = self.inputs.measure(&method, name)?;
         let measure_seconds = started.elapsed().as_secs_f64();
+        let scale = self.training.as_ref().and_then(|_| method.logit_scale());
+        let scale = scale.map(Tensor::try_into_scalar::<f32>).transpose()?;
         if let Some((_, own)) = measured.first_mut() {
+            own.extend(scale.map(|scale| (Metric::FittedScale, f64::from(scale))));
             own.insert(Metric::FitSeconds, fit_seconds);
             own.insert(Metric::MeasureSeconds, measure_seconds);
         }

@@ -66,7 +66,7 @@ const fn rejection(head: &'static str, rule: RejectionRule, result: RejectionRes
 /// The tables in order: title, what the numbers are, and columns. Pictures look for their own captions; where truth is
 /// not known there are no others, and the columns hold the plain numbers.
 #[rustfmt::skip]
-static TABLES: [(&str, &str, &[Column]); 13] = [
+static TABLES: [(&str, &str, &[Column]); 14] = [
     (
         "Retrieval and its uncertainty",
         "T2I: a caption looks for its picture. I2T: a picture looks for a caption that was said of itself. S and R² are of \
@@ -157,6 +157,16 @@ static TABLES: [(&str, &str, &[Column]); 13] = [
             ("Spearman with bits", Metric::UncertaintyVsBitsDistinct),
             ("with bits, repeats counted", Metric::UncertaintyVsBits),
             ("Spearman with tokens", Metric::UncertaintyVsTokens),
+        ],
+    ),
+    (
+        "Fitted scale and concentration",
+        "The factor τ on the logits at the end of the fit, and quantiles of κ over the captions that are measured on, of \
+         the pictures where theirs is uncertain. A density that τ has tempered has the concentration τκ; a fit \
+         identifies the two together.",
+        &[
+            ("τ", Metric::FittedScale), ("κ, 10 %", Metric::Concentration(10)),
+            ("κ, median", Metric::Concentration(50)), ("κ, 90 %", Metric::Concentration(90)),
         ],
     ),
     (
@@ -375,6 +385,27 @@ mod tests {
         let text = markdown(&results, "scenes");
         let row = "| – with the other sign | 1 | – | 0.250 | – | -0.500 |";
         assert!(text.contains(row), "{row} in {text}");
+    }
+
+    #[test]
+    fn scale_and_concentration_have_a_table_where_they_were_measured() {
+        let mut results = Results::default();
+        let numbers = [(Metric::FittedScale, 2.5), (Metric::Concentration(50), 8.0)];
+        results.add(MethodName::AsymvlmVmf, "scenes", 0, numbers.into());
+        let scaled = [(Metric::FittedScale, 14.0)];
+        results.add(MethodName::Deterministic, "scenes", 0, scaled.into());
+        let recalled = [(recall(TextToImage, 1), 0.5)];
+        results.add(MethodName::Clip, "scenes", 0, recalled.into());
+        let text = markdown(&results, "scenes");
+        let table = text.split("## Fitted scale and concentration").nth(1);
+        let table = table.expect("it was measured");
+        for row in [
+            "| AsymVLM vMF | 1 | 2.500 | – | 8.000 | – |",
+            "| Determ. FT | 1 | 14.000 | – | – | – |",
+        ] {
+            assert!(table.contains(row), "{row} in {table}");
+        }
+        assert!(!table.contains("CLIP"), "which fits nothing: {table}");
     }
 
     #[test]

@@ -77,8 +77,8 @@ impl Method for AsymVlm {
         log_likelihood_ratio(self.family, texts, images)
     }
 
-    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        Some(concentration(rows).recip())
+    fn concentration(&self, rows: Tensor<2>) -> Option<Tensor<2>> {
+        Some(concentration(rows))
     }
 
     fn logit_scale(&self) -> Option<Tensor<1>> {

@@ -47,8 +47,8 @@ impl Method for ImageSide {
         Side::Image
     }
 
-    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        Some(concentration(rows).recip())
+    fn concentration(&self, rows: Tensor<2>) -> Option<Tensor<2>> {
+        Some(concentration(rows))
     }
 
     fn logit_scale(&self) -> Option<Tensor<1>> {

@@ -87,15 +87,26 @@ pub trait Method: Module + Parameters {
         Side::Text
     }
 
-    /// Uncertainty of each row of the uncertain side; `None` for a method that has none.
+    /// Concentration κ of each row of the uncertain side; `None` for a method that has none.
+    ///
+    /// # Shapes
+    ///
+    /// - `rows`: what `of_texts` or `of_images` gave, `[n, anything]`
+    /// - output: `[n, 1]`
+    fn concentration(&self, _rows: Tensor<2>) -> Option<Tensor<2>> {
+        None
+    }
+
+    /// Uncertainty of each row of the uncertain side: 1/κ unless a method has another one; `None` for a method that has
+    /// none.
     ///
     /// # Shapes
     ///
     /// - `rows`: what `of_texts` or `of_images` gave, `[n, anything]`
     /// - `gallery`: the other side's, for a method whose uncertainty depends on what there is to choose from
     /// - output: `[n, 1]`
-    fn uncertainty(&self, _rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        None
+    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
+        Some(self.concentration(rows)?.recip())
     }
 
     /// The factor on the logits, `None` where there is none.

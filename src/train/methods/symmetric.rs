@@ -82,8 +82,8 @@ impl Method for Symmetric {
         (under_text + under_image.transpose()) * 0.5
     }
 
-    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        Some(concentration(halves(&rows).0).recip())
+    fn concentration(&self, rows: Tensor<2>) -> Option<Tensor<2>> {
+        Some(concentration(halves(&rows).0))
     }
 
     fn logit_scale(&self) -> Option<Tensor<1>> {
