@@ -94,7 +94,7 @@ fn shards_make_the_same_features_as_one_process_and_none_may_be_missing() {
     assert!(
         error
             .to_string()
-            .contains("2 of 4 pieces are missing, train-00000"),
+            .contains("3 of 5 pieces are missing, train-00000"),
         "{error}"
     );
     embedded(&sources, &parts, PartOf { index: 0, n: 2 }).expect("the first half");
@@ -104,6 +104,9 @@ fn shards_make_the_same_features_as_one_process_and_none_may_be_missing() {
     assert_eq!(parts.train.texts, whole.train.texts, "captions");
     assert_eq!(parts.train.images, whole.train.images, "pictures");
     assert_eq!(parts.test.ids, whole.test.ids, "ids");
+    assert_eq!(parts.probes, whole.probes, "probe sentences");
+    let probes = parts.probes.expect("they are embedded");
+    assert_eq!(probes.sentences[0], "a photo", "the released code's");
     assert_eq!(parts.config.command, "parts", "its own command");
     assert_eq!(
         (parts.train.ids.images.len(), parts.test.ids.images.len()),

@@ -15,8 +15,8 @@ use kappascope::error::Result;
 use kappascope::model::adapter::{AdapterConfig, MeanDirection};
 use kappascope::model::parameters::{Layout, ParameterVisitor, TensorRecord};
 use kappascope::train::methods::{
-    Activations, Features, Laplace, Method, MethodName, MethodOptions, MethodVisitor, Pairs, Side,
-    Training, UncertaintyOf, Variant, train,
+    Activations, Features, FitOutputs, Laplace, Method, MethodName, MethodOptions, MethodVisitor,
+    Pairs, Side, Training, UncertaintyOf, Variant, train,
 };
 use kappascope::train::optimize::Optimizer;
 use kappascope::weights::manifest::Logits;
@@ -223,7 +223,13 @@ impl Check<'_> {
             images,
             image_of_text: (0..n as i64).collect(),
         };
-        let trained = train(method, self.name.title(), &training, &features, None);
+        let trained = train(
+            method,
+            self.name.title(),
+            &training,
+            &features,
+            FitOutputs::default(),
+        );
         for tensor in trained.expect("nothing interrupts").named_tensors() {
             let found: Vec<f32> = tensor.values.into_data().try_into_vec().expect("f32");
             let before = self.expected(&format!("weights/{}", tensor.name));

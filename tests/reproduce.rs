@@ -14,6 +14,7 @@ use kappascope::train::experiments::{Campaign, EvaluationData, Evaluator, FitPla
 use kappascope::train::features::cache::{
     Cache, CacheConfig, CaptionRow, IdMap, Split, Task, TaskIds,
 };
+use kappascope::train::features::probes::ProbeSentences;
 use kappascope::train::features::rows::{Embedded, Rows};
 use kappascope::train::methods::{MethodName, UncertaintyOf, Variant};
 use kappascope::weights::manifest::Logits;
@@ -87,6 +88,10 @@ fn cache() -> Cache {
             task(ids("shape", &[]), 2),
             task(ids("none_of_the_above", &["nothing"]), 3),
         ],
+        probes: Some(ProbeSentences {
+            sentences: vec!["vague".to_owned(), "full".to_owned()],
+            features: rows(2, 6, 0.4),
+        }),
     }
 }
 

@@ -8,6 +8,11 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 /// All bars of the process, one below the other: fits may run side by side.
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
+/// Prints a line above the bars, or where there is no terminal below what was printed.
+pub fn print_line(line: &str) {
+    BARS.suspend(|| eprintln!("{line}"));
+}
+
 /// Whether the user asked to stop.
 #[derive(Debug, Clone, Copy)]
 pub struct Interrupt(&'static AtomicBool);

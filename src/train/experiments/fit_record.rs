@@ -12,10 +12,12 @@ use super::run::Evaluator;
 use crate::model::adapter::AdapterConfig;
 use crate::train::features::cache::CacheConfig;
 use crate::train::files;
-use crate::train::methods::MethodName;
+use crate::train::methods::{FitOutputs, MethodName};
 use crate::train::optimize::Checkpoint;
 
 const FILE: &str = "numbers.json";
+/// What probe sentences say during the fit, beside it.
+const PROBES: &str = "probes.json";
 
 /// The whole of `numbers.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,7 +53,7 @@ impl FitRecord {
 }
 
 impl Evaluator<'_> {
-    /// Fits one method into a folder: its weights and, last, its record. An interrupted fit goes on there.
+    /// Fits one method into a folder: its weights, the course of its probe sentences and, last, its record. An interrupted fit goes on there.
     ///
     /// # Errors
     ///
@@ -67,8 +69,13 @@ impl Evaluator<'_> {
             // What is written over was finished: its checkpoint is no beginning of another fit.
             Checkpoint::delete(folder)?;
         }
-        let mut numbers: BTreeMap<String, Numbers> =
-            self.fit(request, plan, Some(folder))?.into_iter().collect();
+        let probes = self.probe_log(folder.join(PROBES));
+        let outputs = FitOutputs {
+            checkpoint: Some(folder),
+            probes: probes.as_ref(),
+        };
+        let measured = self.fit_with(request, plan, outputs)?;
+        let mut numbers: BTreeMap<String, Numbers> = measured.into_iter().collect();
         // JSON has no infinity, and a number that does not exist is left out rather than called null.
         let of_sets = numbers.values_mut();
         of_sets.for_each(|of_set| of_set.retain(|_, value| value.is_finite()));

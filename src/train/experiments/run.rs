@@ -1,6 +1,6 @@
 //! Fits one method and measures it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -21,8 +21,8 @@ use crate::train::features::cache::{Cache, EmbeddedSet};
 use crate::train::features::rows::{Embedded, Rows};
 use crate::train::files::{make_folder, put};
 use crate::train::methods::{
-    Activations, Features, KnownFeatures, Laplace, Method, MethodName, MethodVisitor, Side,
-    Training, train,
+    Activations, Features, FitOutputs, KnownFeatures, Laplace, Method, MethodName, MethodVisitor,
+    ProbeLog, Side, Training, train,
 };
 use crate::train::optimize::Diverged;
 use crate::weights::manifest::Logits;
@@ -191,7 +191,7 @@ struct FitAndMeasure<'a> {
     request: FitRequest,
     training: Option<Training>,
     inputs: &'a MethodInputs<'a>,
-    folder: Option<&'a Path>,
+    outputs: FitOutputs<'a>,
 }
 
 impl MethodVisitor for FitAndMeasure<'_> {
@@ -205,11 +205,11 @@ impl MethodVisitor for FitAndMeasure<'_> {
             None => method.valid(),
             Some(training) => {
                 let features = &self.inputs.evaluator.train;
-                train(method, name.title(), training, features, self.folder)?
+                train(method, name.title(), training, features, self.outputs)?
             }
         };
         let fit_seconds = started.elapsed().as_secs_f64();
-        if let (Some(folder), true) = (self.folder, self.training.is_some()) {
+        if let (Some(folder), true) = (self.outputs.checkpoint, self.training.is_some()) {
             let weights = write(&records(&method)?, Precision::F32)?;
             put(&folder.join("method.safetensors"), weights)?;
         }
@@ -245,7 +245,7 @@ impl MethodVisitor for FitAndValidate<'_> {
             name.title(),
             &self.training,
             &self.split.train,
-            None,
+            FitOutputs::default(),
         ) {
             Ok(method) => self.split.measure(&method, &self.training),
             Err(error) => error.downcast::<Diverged>().map(|_| None),
@@ -283,6 +283,16 @@ impl<'a> Evaluator<'a> {
             data,
             device,
         }
+    }
+
+    /// The features' probe sentences, if there are any, to be written down in a file.
+    pub(super) fn probe_log(&self, path: PathBuf) -> Option<ProbeLog> {
+        let probes = self.data.own.probes.as_ref()?;
+        Some(ProbeLog {
+            sentences: probes.sentences.clone(),
+            features: probes.features.to_device(self.device),
+            path,
+        })
     }
 
     /// The posteriors of the last projections of captions and pictures.
@@ -341,7 +351,21 @@ impl<'a> Evaluator<'a> {
         plan: &FitPlan,
         folder: Option<&Path>,
     ) -> Result<MeasuredSets> {
-        if let Some(folder) = folder {
+        let outputs = FitOutputs {
+            checkpoint: folder,
+            probes: None,
+        };
+        self.fit_with(request, plan, outputs)
+    }
+
+    /// Fits one method and measures it; weights lie beside the checkpoint.
+    pub(super) fn fit_with(
+        &self,
+        request: FitRequest,
+        plan: &FitPlan,
+        outputs: FitOutputs<'_>,
+    ) -> Result<MeasuredSets> {
+        if let Some(folder) = outputs.checkpoint {
             make_folder(folder)?;
         }
         let options = plan.options(self.data.own.config.embed_dim);
@@ -349,7 +373,7 @@ impl<'a> Evaluator<'a> {
             training: plan.training(request.name, request.seed),
             inputs: &MethodInputs::new(self, request.name)?,
             request,
-            folder,
+            outputs,
         };
         let autodiff = self.device.clone().autodiff();
         request.name.visit(&options, &autodiff, job)

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
+use super::probes::ProbeSentences;
 use super::rows::{Embedded, Rows};
 use crate::model::parameters::TensorRecord;
 use crate::train::files;
@@ -188,7 +189,12 @@ pub struct Cache {
     pub test: Split,
     /// Pictures to classify by captions, one task a data set.
     pub tasks: Vec<Task>,
+    /// Sentences by which fits show how they go on; none in what earlier versions wrote.
+    pub probes: Option<ProbeSentences>,
 }
+
+/// Name of the files of the probe sentences.
+const PROBES: &str = "probes";
 
 impl Cache {
     /// Writes the folder.
@@ -206,6 +212,10 @@ impl Cache {
         let records: Vec<TensorRecord> = tasks.flat_map(task_records).collect();
         let ids: Vec<&TaskIds> = self.tasks.iter().map(|task| &task.ids).collect();
         put(folder, "tasks", &records, precision, &ids)?;
+        if let Some(probes) = &self.probes {
+            let records = [probes.features.record("features")];
+            put(folder, PROBES, &records, precision, &probes.sentences)?;
+        }
         // Last, so that a folder with it is whole.
         files::put_json(&folder.join("features.json"), &self.config)
     }
@@ -225,6 +235,7 @@ impl Cache {
             train: read_split(folder, "train")?,
             test: read_split(folder, "test")?,
             tasks: read_tasks(folder)?,
+            probes: read_probes(folder, config.embed_dim)?,
             config,
         };
         cache.train.check(&cache.config, "train")?;
@@ -304,6 +315,31 @@ fn read_split(folder: &Path, name: &str) -> Result<Split> {
     })
 }
 
+/// None where a folder holds none.
+fn read_probes(folder: &Path, embed_dim: usize) -> Result<Option<ProbeSentences>> {
+    let path = folder.join(format!("{PROBES}.json"));
+    let Some(sentences) = files::find_json::<Vec<String>>(&path)? else {
+        return Ok(None);
+    };
+    let features = Tensors::read(folder, PROBES)?.take("features")?;
+    let (found, expected) = (
+        (features.n_rows(), features.width),
+        (sentences.len(), embed_dim),
+    );
+    ensure!(
+        found == expected,
+        "{PROBES}.safetensors: {} features of {} numbers, expected {} of {}",
+        found.0,
+        found.1,
+        expected.0,
+        expected.1
+    );
+    Ok(Some(ProbeSentences {
+        sentences,
+        features,
+    }))
+}
+
 fn read_tasks(folder: &Path) -> Result<Vec<Task>> {
     let mut tensors = Tensors::read(folder, "tasks")?;
     let all: Vec<TaskIds> = read_ids(folder, "tasks")?;
@@ -376,6 +412,10 @@ mod tests {
             train: split(0),
             test: split(owner),
             tasks: Vec::new(),
+            probes: Some(ProbeSentences {
+                sentences: vec!["a picture".to_owned(), "a red star".to_owned()],
+                features: rows(2, 4),
+            }),
         }
     }
 
@@ -392,6 +432,7 @@ mod tests {
         assert_eq!(read.test.ids, cache.test.ids, "ids");
         assert_eq!(read.train.texts, cache.train.texts, "captions");
         assert_eq!(read.train.images, cache.train.images, "pictures");
+        assert_eq!(read.probes, cache.probes, "probe sentences");
     }
 
     #[test]

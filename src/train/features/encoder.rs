@@ -7,6 +7,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use rayon::prelude::*;
 
 use super::cache::CacheConfig;
+use super::probes::ProbeSentences;
 use super::rows::Embedded;
 use super::tokens::TokenBatch;
 use crate::device::cpu;
@@ -217,6 +218,19 @@ impl Encoder {
             all.append(more);
             all
         }))
+    }
+
+    /// Sentences by which fits show how they go on.
+    ///
+    /// # Errors
+    ///
+    /// The tokenizer refuses a sentence, or the device fails.
+    pub fn probes(&self, sentences: &[&str]) -> Result<ProbeSentences> {
+        let texts = self.all_texts(&self.tokens(sentences)?, |_| {})?;
+        Ok(ProbeSentences {
+            sentences: sentences.iter().map(|&said| said.to_owned()).collect(),
+            features: texts.features,
+        })
     }
 
     fn is_cpu(&self) -> bool {

@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 
 use super::cache::{Cache, IdMap, Split, Task, TaskIds, Tensors};
-use super::pieces::{FOLDER, PieceIds, TaskPlan, WorkPlan, prompts_name, read_plan};
+use super::pieces::{FOLDER, PROBES, PieceIds, TaskPlan, WorkPlan, prompts_name, read_plan};
+use super::probes::ProbeSentences;
 use super::rows::Embedded;
 use crate::train::data::{Listing, Skipped};
 use crate::train::files;
@@ -63,6 +64,7 @@ pub fn merge(folder: &Path, command: String) -> Result<Merged> {
         train: merger.split("train")?.0,
         test: merger.split("test")?.0,
         tasks: merger.tasks()?,
+        probes: merger.probes()?,
     };
     let skipped = merger.skipped;
     let by_split: BTreeMap<_, _> = skipped.iter().cloned().collect();
@@ -140,6 +142,19 @@ impl Merger<'_> {
             }
         }
         Ok(tasks)
+    }
+
+    fn probes(&self) -> Result<Option<ProbeSentences>> {
+        // What was embedded by an earlier version has none.
+        if !self.plan.pieces.iter().any(|name| name == PROBES) {
+            return Ok(None);
+        }
+        let (found, _) = read_piece(self.pieces, PROBES)?;
+        let said = found.ids.captions.into_iter();
+        Ok(Some(ProbeSentences {
+            sentences: said.map(|caption| caption.text).collect(),
+            features: found.texts.features,
+        }))
     }
 
     fn task(&mut self, task: &TaskPlan) -> Result<Task> {

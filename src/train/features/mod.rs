@@ -7,5 +7,6 @@ pub mod encoder;
 pub mod merge;
 pub mod part_of;
 pub mod pieces;
+pub mod probes;
 pub mod rows;
 pub mod tokens;

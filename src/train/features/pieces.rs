@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::cache::{CacheConfig, CaptionRow};
 use super::encoder::Encoder;
+use super::probes::PHOTOGRAPH_SENTENCES;
 use crate::train::data::corruption::Corruptions;
 use crate::train::data::{Item, ItemCaption, Labelled, Listing, Skipped, Splits};
 use crate::train::files;
@@ -16,6 +17,8 @@ use crate::weights::shard::Precision;
 
 /// Pictures in a piece.
 const PICTURES_PER_PIECE: usize = 1024;
+/// The piece of the probe sentences.
+pub(super) const PROBES: &str = "probes";
 /// The folder of the pieces, beside the finished cache.
 pub(super) const FOLDER: &str = "pieces";
 
@@ -161,6 +164,13 @@ impl Sources {
                 noise: Corruptions::default(),
             });
         }
+        pieces.push(WorkPiece {
+            name: PROBES.to_owned(),
+            items: &[],
+            labels: &[],
+            prompts: PHOTOGRAPH_SENTENCES.map(str::to_owned).to_vec(),
+            noise: Corruptions::default(),
+        });
         pieces
     }
 

@@ -10,6 +10,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Pairs};
+use super::probes::{EPOCHS_PER_READING, ProbeLog};
 use crate::train::optimize::{Checkpoint, Loss, Objective, Optimizer, Trainer, cosine};
 
 /// Least learning rate of the cosine schedule.
@@ -49,29 +50,44 @@ pub struct Features {
     pub image_of_text: Vec<i64>,
 }
 
+/// What a fit leaves on disk while it is under way; nothing unless it is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FitOutputs<'a> {
+    /// Folder of a checkpoint, which is left there now and then and when interrupted, and resumed from.
+    pub checkpoint: Option<&'a Path>,
+    /// Sentences whose κ is written down every ten epochs and at the end.
+    pub probes: Option<&'a ProbeLog>,
+}
+
 /// Trains a method whose parameters are on an autodiff device; returns it without autodiff.
-///
-/// With a folder it leaves a checkpoint there now and then and when interrupted, and resumes from one.
 ///
 /// # Errors
 ///
-/// The user interrupted, the training diverged, the folder cannot be read or written, or it holds a checkpoint of
-/// another training.
+/// The user interrupted, the training diverged, an output cannot be read or written, or the folder holds a checkpoint
+/// of another training.
 pub fn train<M: Method>(
     method: M,
     name: &'static str,
     training: &Training,
     features: &Features,
-    checkpoint: Option<&Path>,
+    outputs: FitOutputs<'_>,
 ) -> Result<M> {
     let Some(device) = method.devices().into_iter().next() else {
         return Ok(method);
     };
     let n_texts = features.image_of_text.len();
     ensure!(n_texts > 0, "no captions to train on");
+    let checkpoint = outputs.checkpoint;
     let checkpoint = checkpoint.map(|folder| Checkpoint::new(folder, training));
     let (n_steps, checkpoint) = (training.n_steps(n_texts), checkpoint.transpose()?);
-    let trainer = trainer(method, training, features, device);
+    let probes = outputs.probes.map(|log| Probing {
+        name,
+        log: ProbeLog {
+            features: attached_to(log.features.clone(), &device),
+            ..log.clone()
+        },
+    });
+    let trainer = trainer(method, training, features, (device, probes));
     Ok(trainer.run(name, n_steps, checkpoint.as_ref())?.valid())
 }
 
@@ -108,7 +124,7 @@ pub fn seconds_of_steps<M: Method>(
     const WARM_UP: usize = 2;
     let device = method.devices().into_iter().next();
     let device = device.context("the method has no parameters")?;
-    let mut fit = trainer(method, training, features, device);
+    let mut fit = trainer(method, training, features, (device, None));
     let mut started = Instant::now();
     for step in 0..WARM_UP + n_steps {
         let loss = fit.step(step)?.total;
@@ -127,12 +143,13 @@ fn trainer<'a, M: Method>(
     method: M,
     training: &'a Training,
     features: &'a Features,
-    device: Device,
+    (device, probes): (Device, Option<Probing>),
 ) -> Trainer<M, FeatureBatches<'a>> {
     let batches = FeatureBatches {
         training,
         features,
         device,
+        probes,
         order: Order::first(features.image_of_text.len(), training.seed),
     };
     Trainer::new(method, training.optimizer.init(), batches)
@@ -143,7 +160,14 @@ struct FeatureBatches<'a> {
     training: &'a Training,
     features: &'a Features,
     device: Device,
+    probes: Option<Probing>,
     order: Order,
+}
+
+/// A log of probe sentences, and the name of the fit in the lines that it prints.
+struct Probing {
+    name: &'static str,
+    log: ProbeLog,
 }
 
 impl FeatureBatches<'_> {
@@ -177,6 +201,22 @@ impl<M: Method> Objective<M> for FeatureBatches<'_> {
         let greatest = self.training.optimizer.learning_rate();
         cosine(greatest, LEAST_LEARNING_RATE, phase)
     }
+
+    fn observe(&mut self, method: &M, n_steps: usize) -> Result<()> {
+        let Some(Probing { name, log }) = &self.probes else {
+            return Ok(());
+        };
+        let n_texts = self.features.image_of_text.len();
+        let per_reading = EPOCHS_PER_READING * self.training.steps_per_epoch(n_texts);
+        match n_steps {
+            // Before the first step weights may not be drawn yet, and who reads them first decides their order.
+            0 => log.clear(),
+            n if n.is_multiple_of(per_reading) || n == self.training.n_steps(n_texts) => {
+                log.record(name, method, n)
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 fn gather(features: &Features, indices: &[usize]) -> Pairs {
@@ -193,11 +233,14 @@ fn gather(features: &Features, indices: &[usize]) -> Pairs {
 }
 
 fn attached(pairs: Pairs, device: &Device) -> Pairs {
-    let attach = |rows: Tensor<2>| rows.to_device(&device.clone().inner()).autodiff();
     Pairs {
-        texts: attach(pairs.texts),
-        images: attach(pairs.images),
+        texts: attached_to(pairs.texts, device),
+        images: attached_to(pairs.images, device),
     }
+}
+
+fn attached_to(rows: Tensor<2>, device: &Device) -> Tensor<2> {
+    rows.to_device(&device.clone().inner()).autodiff()
 }
 
 /// The order of captions in the epoch that is under way. It depends on the seed and the epoch alone, so that a resumed
@@ -240,6 +283,7 @@ fn shuffled(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
 mod tests {
     use burn::module::Module as _;
 
+    use super::super::probes::ProbeReading;
     use super::*;
     use crate::model::adapter::{AdapterConfig, Family, MeanDirection};
     use crate::model::parameters::{NamedTensor, Parameters as _};
@@ -371,7 +415,7 @@ mod tests {
                 seed: 1,
             };
             let device = crate::device::cpu().autodiff();
-            let begin = |method| trainer(method, &training, &features, device.clone());
+            let begin = |method| trainer(method, &training, &features, (device.clone(), None));
             let steps = |fit: &mut Fit<'_>, range: std::ops::Range<usize>| {
                 for step in range {
                     fit.step(step).expect("a batch");
@@ -392,5 +436,72 @@ mod tests {
             steps(&mut second, taken..n_steps);
             assert_eq!(weights(&second), weights(&whole), "weights with {name}");
         }
+    }
+
+    /// The readings of a file.
+    fn readings(path: &Path) -> Vec<ProbeReading> {
+        let json = std::fs::read(path).expect("a fit wrote it");
+        serde_json::from_slice(&json).expect("readings")
+    }
+
+    #[test]
+    fn probes_are_read_every_ten_epochs_once_and_change_nothing() {
+        let features = some_features();
+        let training = Training {
+            optimizer: Optimizer::Sgd {
+                learning_rate: 0.1,
+                momentum: 0.9,
+                weight_decay: 5e-4,
+            },
+            batch: 4,
+            epochs: 25,
+            seed: 1,
+        };
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let log = ProbeLog {
+            sentences: vec!["vague".to_owned(), "full".to_owned()],
+            features: features.texts.clone().slice(0..2),
+            path: folder.path().join("probes.json"),
+        };
+        std::fs::write(&log.path, "of a fit before").expect("a folder for the test");
+        let start = untrained();
+        let fitted = |outputs| {
+            let fitted = train(start.clone(), "fit", &training, &features, outputs);
+            fitted.expect("nothing interrupts")
+        };
+        let checkpoint = folder.path().join("fit");
+        let watched = FitOutputs {
+            checkpoint: Some(&checkpoint),
+            probes: Some(&log),
+        };
+        let (bare, seen) = (fitted(FitOutputs::default()), fitted(watched));
+        let weights = |method: &AsymVlm| -> Vec<f32> {
+            let values = |tensor: NamedTensor| tensor.values.into_data().try_into_vec::<f32>();
+            let tensors = method.named_tensors().into_iter();
+            tensors
+                .flat_map(|tensor| values(tensor).expect("f32"))
+                .collect()
+        };
+        assert_eq!(weights(&seen), weights(&bare), "the same weights");
+
+        let found = readings(&log.path);
+        // Three batches of nine captions an epoch.
+        let steps: Vec<usize> = found.iter().map(|reading| reading.step).collect();
+        assert_eq!(steps, [30, 30, 60, 60, 75, 75], "tenth, twentieth, last");
+        let last = &found[5];
+        let rows = seen.of_texts(log.features.clone());
+        let kappa = seen.concentration(rows).expect("it has one");
+        let kappa: Vec<f32> = kappa.into_data().try_into_vec().expect("f32");
+        let scale = seen.logit_scale().expect("it has one").into_scalar::<f32>();
+        assert_eq!(last.kappa, f64::from(kappa[1]), "κ of the fitted method");
+        let tempered = f64::from(scale) * last.kappa;
+        assert_eq!(
+            (last.uncertainty, last.scaled),
+            (1.0 / last.kappa, tempered),
+            "1/κ and τκ"
+        );
+        // A finished fit that is resumed reads its end once more.
+        fitted(watched);
+        assert_eq!(readings(&log.path), found, "without doubles");
     }
 }

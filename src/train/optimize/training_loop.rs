@@ -25,6 +25,16 @@ pub trait Objective<M> {
 
     /// The learning rate of a step.
     fn learning_rate(&self, step: usize) -> f64;
+
+    /// Looks at the module before each step and after the last; what it sees changes nothing. An objective that watches
+    /// nothing leaves it as it is.
+    ///
+    /// # Errors
+    ///
+    /// What was seen cannot be written down.
+    fn observe(&mut self, _module: &M, _n_steps: usize) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The loss of a batch.
@@ -118,6 +128,7 @@ impl<M: Module, O: Objective<M>> Trainer<M, O> {
         let (mut meter, interrupt) = (Meter::new(name, start, n_steps), Interrupt::install());
         let mut saved = Instant::now();
         for step in start..n_steps {
+            self.objective.observe(&self.module, step)?;
             let loss = self.step(step)?;
             let is_last = step + 1 == n_steps;
             if step.is_multiple_of(STEPS_PER_READING) || is_last {
@@ -138,6 +149,7 @@ impl<M: Module, O: Objective<M>> Trainer<M, O> {
                 step + 1
             );
         }
+        self.objective.observe(&self.module, n_steps)?;
         meter.finish();
         Ok(self.module)
     }

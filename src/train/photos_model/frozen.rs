@@ -73,6 +73,7 @@ impl FrozenPhotos {
             train: self.unseen(&frozen, &train, &dev)?,
             test: frozen.split(&test, ["test-pictures", "test-captions"])?,
             tasks: Vec::new(),
+            probes: None,
             config: self.config(&frozen, PHOTOS)?,
         };
         let hierarcaps = self.hierarcaps.as_deref().map(|root| {
@@ -81,6 +82,7 @@ impl FrozenPhotos {
                 train: empty(),
                 test: frozen.split(&listing, ["hierarcaps-pictures", "hierarcaps-captions"])?,
                 tasks: Vec::new(),
+                probes: None,
                 config: self.config(&frozen, "hierarcaps")?,
             })
         });

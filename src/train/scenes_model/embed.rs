@@ -8,7 +8,7 @@ use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
 use super::attributes;
 use super::drawn::{CaptionKinds, Drawn, DrawnCaption};
-use super::encode::{embed_images, embed_texts};
+use super::encode::{PROBE_SENTENCES, embed_images, embed_texts};
 use crate::corruption::{Corruption, ImageCorruption, Misspelling};
 use crate::scenes::{Compositions, Scene};
 use crate::train::data::corruption::Corruptions;
@@ -61,6 +61,7 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
         train: train.embed(&encoder, train_names, Corruptions::default())?,
         test: test.embed(&encoder, ["test scenes", "test captions"], noise)?,
         tasks: tasks(&encoder, amounts.task_scenes)?,
+        probes: Some(encoder.probes(&PROBE_SENTENCES)?),
     })
 }
 

@@ -11,6 +11,15 @@ use crate::train::features::encoder::{Encoder, ROWS_PER_PASS};
 use crate::train::features::rows::Embedded;
 use crate::train::progress::Meter;
 
+/// Sentences of this world from vague to full, by which fits show how they go on.
+pub(super) const PROBE_SENTENCES: [&str; 5] = [
+    "a picture",
+    "a shape",
+    "something red",
+    "a red star",
+    "a small striped red star above a large blue circle",
+];
+
 /// Scenes through the vision tower, with the noise that is asked for.
 pub(super) fn embed_images(
     encoder: &Encoder,

@@ -14,6 +14,7 @@ use super::attributes::attribute_accuracy;
 use super::batch::Pool;
 use super::clip::{self, TrainingData};
 use super::drawn::{CaptionKinds, Drawn};
+use super::encode::PROBE_SENTENCES;
 use super::recipe::{ScenesRecipe, tokenizer_json};
 use crate::model::adapter::{Adapter, Family, PerFamily};
 use crate::model::clip::Clip;
@@ -23,7 +24,7 @@ use crate::scenes::Compositions;
 use crate::train::data::corruption::Corruptions;
 use crate::train::features::encoder::Encoder;
 use crate::train::files;
-use crate::train::methods::{AsymVlm, ContrastiveLoss, Features, train};
+use crate::train::methods::{AsymVlm, ContrastiveLoss, Features, FitOutputs, ProbeLog, train};
 use crate::train::optimize::Checkpoint;
 
 /// Scenes on which attributes are checked while developing; the test set of `evaluate` has another seed.
@@ -160,7 +161,17 @@ fn fit_adapter(
     let autodiff = encoder.device().clone().autodiff();
     autodiff.seed(recipe.fit.seed);
     let method = AsymVlm::new(&recipe.adapter, family, ContrastiveLoss::InfoNce, &autodiff);
-    let adapter = train(method, name, &recipe.fit, features, Some(&checkpoint))?.adapter;
+    let probes = encoder.probes(&PROBE_SENTENCES)?;
+    let probes = ProbeLog {
+        features: probes.features.to_device(encoder.device()),
+        sentences: probes.sentences,
+        path: folder.join(format!("probes-{file}.json")),
+    };
+    let outputs = FitOutputs {
+        checkpoint: Some(&checkpoint),
+        probes: Some(&probes),
+    };
+    let adapter = train(method, name, &recipe.fit, features, outputs)?.adapter;
     files::put_by(&path, |new| Ok(adapter.clone().into_record().save(new)?))?;
     files::remove_folder(&checkpoint)?;
     Ok(adapter)
