@@ -74,6 +74,7 @@ fn sources(folder: &Folder) -> Sources {
         templates: vec!["a picture of {}".to_owned(), "{}".to_owned()],
         dummies: vec!["something".to_owned()],
         noise: Corruptions::default(),
+        views: 2,
         seed: 0,
     }
 }
@@ -104,6 +105,10 @@ fn shards_make_the_same_features_as_one_process_and_none_may_be_missing() {
     assert_eq!(parts.train.texts, whole.train.texts, "captions");
     assert_eq!(parts.train.images, whole.train.images, "pictures");
     assert_eq!(parts.test.ids, whole.test.ids, "ids");
+    assert_eq!(parts.test.images, whole.test.images, "pictures with views");
+    let spread = &parts.test.images.view_spread.values;
+    assert!(spread.len() == 1 && spread[0] > 0.0, "views: {spread:?}");
+    assert!(!parts.train.images.has_views(), "of what is measured alone");
     assert_eq!(parts.probes, whole.probes, "probe sentences");
     let probes = parts.probes.expect("they are embedded");
     assert_eq!(probes.sentences[0], "a photo", "the released code's");

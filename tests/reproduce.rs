@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::Parser as _;
 use kappascope::device::cpu;
-use kappascope::report::{Impacted, Metric, Shift};
+use kappascope::report::{Impacted, Metric, Retrieval, Shift};
 use kappascope::train::cli::{Cli, run};
 use kappascope::train::experiments::corrupted::{CorruptedSide, CorruptedSplit, CorruptionName};
 use kappascope::train::experiments::results::Results;
@@ -31,9 +31,15 @@ fn rows(n: usize, width: usize, phase: f32) -> Rows {
 
 /// Six features a row, and activations of a width.
 fn embedded(n: usize, width: usize, phases: [f32; 2]) -> Embedded {
+    Embedded::new(rows(n, 6, phases[0]), rows(n, width, phases[1]))
+}
+
+/// The same with a spread of views, of each picture another one.
+fn seen(pictures: Embedded) -> Embedded {
+    let n = pictures.features.n_rows();
     Embedded {
-        features: rows(n, 6, phases[0]),
-        activations: rows(n, width, phases[1]),
+        view_spread: rows(n, 1, 0.5),
+        ..pictures
     }
 }
 
@@ -52,7 +58,7 @@ fn split(n_images: usize) -> Split {
             truths: None,
         },
         texts: embedded(2 * n_images, 7, [0.1, 0.3]),
-        images: embedded(n_images, 5, [0.2, 0.4]),
+        images: seen(embedded(n_images, 5, [0.2, 0.4])),
     }
 }
 
@@ -78,6 +84,7 @@ fn cache() -> Cache {
             squared_text_norm: 3.0,
             squared_image_norm: 4.0,
             logits: None,
+            views: 2,
             noise: String::new(),
             seed: 0,
             command: String::new(),
@@ -242,6 +249,37 @@ fn bayesvlm_is_measured_at_the_encoders_own_logits_and_the_report_says_so() {
 }
 
 #[test]
+fn the_spread_of_views_is_measured_where_views_were_embedded() {
+    let of_images = |results: &Results| {
+        let metric = Metric::LevelRecall(Retrieval::ImageToText, 0);
+        results.values(MethodName::Augmentation, &metric).len()
+    };
+    let mut without = cache();
+    without.test.images = embedded(20, 5, [0.2, 0.4]);
+    let data = EvaluationData::alone(without);
+    let why_not = data.why_not(MethodName::Augmentation);
+    assert!(
+        why_not.is_some_and(|why| why.contains("--views")),
+        "{why_not:?}"
+    );
+    let data = EvaluationData::alone(cache());
+    assert_eq!(data.why_not(MethodName::Augmentation), None, "with views");
+    let (device, folder) = (cpu(), tempfile::tempdir().expect("a folder for the test"));
+    let campaign = Campaign {
+        methods: &[MethodName::Augmentation],
+        n_seeds: 2,
+        n_jobs: 1,
+        plan: &plan(1),
+        data: &data,
+        folder: folder.path(),
+        device: ("cpu", &device),
+    };
+    campaign.run().expect("measured");
+    let results = Results::read(&folder.path().join("results.json")).expect("results");
+    assert_eq!(of_images(&results), 1, "the same for every seed");
+}
+
+#[test]
 fn a_seed_gives_the_same_numbers_again() {
     let (data, device) = (EvaluationData::alone(cache()), cpu());
     let fit = &|seed| {
@@ -279,14 +317,12 @@ fn corrupted() -> [CorruptedSplit; 2] {
         CorruptedSplit {
             corruption: corruption("shot"),
             side: CorruptedSide::Pictures,
-            features: rows(20, 6, 0.9),
-            activations: rows(20, 5, 1.0),
+            rows: embedded(20, 5, [0.9, 1.0]),
         },
         CorruptedSplit {
             corruption: corruption("keyboard"),
             side: CorruptedSide::Captions,
-            features: test.texts.features,
-            activations: test.texts.activations,
+            rows: test.texts,
         },
     ]
 }
@@ -319,10 +355,7 @@ fn every_method_is_measured_on_corrupted_pictures_and_captions() {
     );
     let mut of_other_pictures = cache();
     let [pictures, _] = corrupted();
-    of_other_pictures.test.images = Embedded {
-        features: pictures.features,
-        activations: pictures.activations,
-    };
+    of_other_pictures.test.images = seen(pictures.rows);
     let (others, _) = reproduce(
         &EvaluationData::alone(of_other_pictures),
         &folder.join("others"),
@@ -396,8 +429,14 @@ fn one_command_disturbs_the_test_scenes_and_another_tells_what_it_costs() {
         let words = words.replace("OUT", &path("out"));
         run(&Cli::try_parse_from(words.split(' ')).expect("a command"))
     };
-    train("train embed --model MODEL --train-scenes 4 --test-scenes 8 --task-scenes 4 --out F/")
-        .expect("embedded");
+    train(
+        "train embed --model MODEL --train-scenes 4 --test-scenes 8 --task-scenes 4 --views 2 --out F/",
+    )
+    .expect("embedded");
+    let spread = Cache::read(Path::new(&path("f"))).expect("written");
+    let spread = spread.test.images.view_spread.values;
+    let is_of_each = spread.len() == 8 && spread.iter().all(|one| *one > 0.0 && *one < 1.0);
+    assert!(is_of_each, "views of each scene: {spread:?}");
     let disturb = "train disturb F/ --model MODEL --severities 1,5 --levels 5";
     train(disturb).expect("disturbed");
     train(disturb).expect("nothing is left to do");

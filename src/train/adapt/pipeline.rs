@@ -238,6 +238,7 @@ impl AdaptRun {
             templates: Vec::new(),
             dummies: Vec::new(),
             noise: Corruptions::default(),
+            views: 0,
             seed: self.data.seed,
         };
         let (part, precision) = (PartOf::WHOLE, Precision::F32);

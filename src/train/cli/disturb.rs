@@ -79,15 +79,10 @@ pub(super) fn run(args: &DisturbArgs) -> Result<()> {
             !is_set,
             "interrupted before {kind} {severity}; the same command goes on from there"
         );
-        let Embedded {
-            features,
-            activations,
-        } = embed()?;
         let split = CorruptedSplit {
             corruption,
             side,
-            features,
-            activations,
+            rows: embed()?,
         };
         split.write(&clean, &args.features, precision)
     };

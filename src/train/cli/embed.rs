@@ -77,6 +77,10 @@ pub(super) struct EmbedArgs {
     /// Misspell the captions that are measured on: keyboard or spelling, from :1 to :7.
     #[arg(long, value_name = "KIND:LEVEL")]
     misspell: Option<String>,
+    /// Augmented views of each picture that is measured on, of which the spread of its feature is kept: what the method
+    /// `augmentation` of `train reproduce` calls uncertainty.
+    #[arg(long, default_value_t = 0)]
+    views: usize,
     /// Scenes to train on, with seven captions each.
     #[arg(long, default_value_t = 10_000)]
     train_scenes: usize,
@@ -137,6 +141,7 @@ impl EmbedArgs {
             templates: self.templates.clone(),
             dummies: self.dummies.clone(),
             noise: self.noise()?,
+            views: self.views,
             seed: self.seed,
         })
     }
@@ -192,6 +197,7 @@ fn embed_scenes(args: &EmbedArgs) -> Result<()> {
         task_scenes: args.task_scenes,
         seed: args.seed,
         noise: args.noise()?,
+        views: args.views,
     };
     let device = device::by_name(&args.device)?;
     let cache = embed(&args.model, &amounts, command_line(), &device)?;

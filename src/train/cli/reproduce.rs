@@ -240,6 +240,7 @@ impl ReproduceArgs {
                 task_scenes,
                 seed: 0,
                 noise: Corruptions::default(),
+                views: recipe.views,
             };
             // The command that embeds is the one that fits.
             let cache = embed(&self.model, &amounts, String::new(), device)?;

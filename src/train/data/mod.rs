@@ -3,6 +3,7 @@
 //! Every format becomes the same lists: pictures that stay where they lie, what is said of them, and what was left out
 //! and why. Nothing here knows models or tensors; `features` embeds what is listed.
 
+pub mod augment;
 pub mod captions_csv;
 pub mod cifar;
 pub mod coco;

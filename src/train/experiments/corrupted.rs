@@ -13,7 +13,7 @@ use crate::metrics::mean;
 use crate::metrics::retrieval::mean_impact;
 use crate::report::{Impacted, Metric, Shift};
 use crate::train::features::cache::{Cache, Tensors};
-use crate::train::features::rows::Rows;
+use crate::train::features::rows::Embedded;
 use crate::train::files;
 use crate::weights::shard::{Precision, write};
 
@@ -47,10 +47,8 @@ pub struct CorruptedSplit {
     pub corruption: CorruptionName,
     /// The side that is corrupted.
     pub side: CorruptedSide,
-    /// Features of that side, row by row those of the clean split.
-    pub features: Rows,
-    /// What the projection of that side was fed.
-    pub activations: Rows,
+    /// That side, row by row those of the clean split.
+    pub rows: Embedded,
 }
 
 /// What a folder holds; `disturbed.json`.
@@ -92,8 +90,8 @@ impl CorruptedSplit {
         }
         index.check(clean, &folder)?;
         let records = [
-            self.features.record("features"),
-            self.activations.record("activations"),
+            self.rows.features.record("features"),
+            self.rows.activations.record("activations"),
         ];
         let name = self.corruption.file();
         let rows = folder.join(format!("{name}.safetensors"));
@@ -116,9 +114,9 @@ impl CorruptedSplit {
         all.map(|(corruption, side)| {
             let name = corruption.file();
             let mut tensors = Tensors::read(&folder, &name)?;
+            let (features, activations) = (tensors.take("features")?, tensors.take("activations")?);
             let split = Self {
-                features: tensors.take("features")?,
-                activations: tensors.take("activations")?,
+                rows: Embedded::new(features, activations),
                 corruption,
                 side,
             };
@@ -126,7 +124,7 @@ impl CorruptedSplit {
                 CorruptedSide::Pictures => clean.test.ids.images.len(),
                 CorruptedSide::Captions => clean.test.ids.captions.len(),
             };
-            let found = split.features.n_rows();
+            let found = split.rows.features.n_rows();
             ensure!(
                 found == expected,
                 "{}: {name} has {found} rows, the clean features {expected}",

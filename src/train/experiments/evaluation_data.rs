@@ -81,6 +81,9 @@ impl EvaluationData {
             MethodName::Bayesvlm | MethodName::BayesvlmCosine if !self.has_posterior() => Some(
                 "it is about a linear last layer, which this encoder's captions do not go through",
             ),
+            MethodName::Augmentation if !self.own.test.images.has_views() => {
+                Some("the features hold no views of pictures, which `train embed --views` makes")
+            }
             _ => None,
         }
     }

@@ -1,8 +1,8 @@
 //! How much of the papers' experiments to repeat.
 
 use crate::train::methods::MethodName::{
-    self, AsymvlmPs, AsymvlmPsEncoderMean, AsymvlmVmf, AsymvlmVmfEncoderMean, Bayesvlm,
-    BayesvlmCosine, Clip, Density, Deterministic, ElipBottleneck, Entropy, ImageDensity,
+    self, AsymvlmPs, AsymvlmPsEncoderMean, AsymvlmVmf, AsymvlmVmfEncoderMean, Augmentation,
+    Bayesvlm, BayesvlmCosine, Clip, Density, Deterministic, ElipBottleneck, Entropy, ImageDensity,
     ImageEntropy, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmVmf,
 };
 
@@ -32,14 +32,19 @@ pub struct PresetRecipe {
     pub photos_epochs: [usize; 2],
     /// Scenes to train on, to measure on, and of each task.
     pub scenes: [usize; 3],
+    /// Augmented views of each scene that is measured on.
+    pub views: usize,
     /// Severities of disturbed pictures.
     pub severities: Vec<u8>,
     /// Severities of misspelt captions.
     pub levels: Vec<u8>,
 }
 
+/// Augmented views by which a picture's uncertainty is estimated.
+const VIEWS: usize = 8;
+
 /// The methods of the small preset.
-const HEART: [MethodName; 19] = [
+const HEART: [MethodName; 20] = [
     Clip,
     Pfe,
     Pcmepp,
@@ -49,6 +54,7 @@ const HEART: [MethodName; 19] = [
     ImageEntropy,
     Density,
     ImageDensity,
+    Augmentation,
     Probvlm,
     Prolip,
     ElipBottleneck,
@@ -89,6 +95,7 @@ impl ReproducePreset {
                 // 59 batches of 512 of 30,000 captions: 885 steps.
                 photos_epochs: [15, 3],
                 scenes: [2000, 1000, 300],
+                views: VIEWS,
                 severities: vec![5],
                 levels: vec![5],
             },
@@ -101,6 +108,7 @@ impl ReproducePreset {
                 grid_epochs: 10,
                 photos_epochs: [60, 10],
                 scenes: [10_000, 5000, 1000],
+                views: VIEWS,
                 severities: vec![1, 2, 3, 4, 5],
                 levels: vec![1, 3, 5, 7],
             },

@@ -38,6 +38,8 @@ enum Known {
     Posteriors(Box<[Option<Laplace>; 2]>),
     /// Features of the side whose density is asked for.
     Features(Side, Box<KnownFeatures>),
+    /// How far views of pictures lie apart, which the features bring with them.
+    Views,
 }
 
 /// Inputs of one method: features, and more for the method that needs it.
@@ -59,29 +61,33 @@ impl<'a> MethodInputs<'a> {
             MethodName::ImageDensity => {
                 Known::Features(Side::Image, Box::new(KnownFeatures::of(&train.images)))
             }
+            MethodName::Augmentation => Known::Views,
             _ => Known::Nothing,
         };
         Ok(Self { evaluator, known })
     }
 
     /// Rows of one side on the device, with what the method writes beside them.
-    fn rows(&self, side: Side, features: &Rows, activations: &Rows) -> Result<Tensor<2>> {
+    fn rows(&self, side: Side, rows: &Embedded) -> Result<Tensor<2>> {
         let on_device = |rows: &Rows| rows.to_device(self.evaluator.device);
-        let features = on_device(features);
+        let features = on_device(&rows.features);
         match &self.known {
             Known::Posteriors(of_sides) => Ok(match &of_sides[usize::from(side == Side::Image)] {
-                Some(of_side) => of_side.with_variance(features, on_device(activations)),
+                Some(of_side) => of_side.with_variance(features, on_device(&rows.activations)),
                 None => Laplace::without_variance(features),
             }),
             Known::Features(asked, known) if *asked == side => known.with_unfamiliarity(features),
-            Known::Features(..) | Known::Nothing => Ok(features),
+            Known::Views if side == Side::Image && rows.has_views() => {
+                Ok(Tensor::cat(vec![features, on_device(&rows.view_spread)], 1))
+            }
+            Known::Features(..) | Known::Views | Known::Nothing => Ok(features),
         }
     }
 
     /// Captions and pictures of a split or a task.
     fn both<Ids>(&self, set: &EmbeddedSet<Ids>) -> Result<(Tensor<2>, Tensor<2>)> {
-        let of = |side, rows: &Embedded| self.rows(side, &rows.features, &rows.activations);
-        Ok((of(Side::Text, &set.texts)?, of(Side::Image, &set.images)?))
+        let texts = self.rows(Side::Text, &set.texts)?;
+        Ok((texts, self.rows(Side::Image, &set.images)?))
     }
 
     fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<MeasuredSets> {
@@ -104,7 +110,7 @@ impl<'a> MethodInputs<'a> {
         let ids = &data.own.test.ids;
         let relevance = Relevance::of(ids);
         let corrupted = data.corrupted.iter().map(|split| {
-            let rows = |side| self.rows(side, &split.features, &split.activations);
+            let rows = |side| self.rows(side, &split.rows);
             let encoded = match split.side {
                 CorruptedSide::Pictures => encoded.with_images(rows(Side::Image)?),
                 CorruptedSide::Captions => encoded.with_texts(rows(Side::Text)?),

@@ -33,6 +33,9 @@ pub struct CacheConfig {
     /// What the encoder's own loss makes of a cosine, where its folder says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logits: Option<Logits>,
+    /// Augmented views of each picture that is measured on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub views: usize,
     /// Corruption of the pictures and captions that are measured on; empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub noise: String,
@@ -117,6 +120,14 @@ const fn one() -> usize {
     1
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+const fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
 impl Split {
     /// Features on a device, to train or to measure on.
     #[must_use]
@@ -161,6 +172,11 @@ impl Split {
                 "{name}.safetensors: {found} {side} features of {found_width} numbers, expected {n} of {width}"
             );
         }
+        let n_spread = self.images.view_spread.n_rows();
+        ensure!(
+            n_spread == 0 || n_spread == n_images,
+            "{name}.safetensors: {n_spread} spreads of views, expected {n_images}"
+        );
         if let Some(truths) = &self.ids.truths {
             let pictures = truths.pictures.iter().flatten();
             ensure!(
@@ -282,12 +298,15 @@ impl Tensors {
         })
     }
 
-    /// The features and activations of one side.
+    /// The features and activations of one side, with the spread of views where it was embedded.
     pub(super) fn embedded(&mut self, side: &str) -> Result<Embedded> {
-        Ok(Embedded {
-            features: self.take(&format!("{side}.features"))?,
-            activations: self.take(&format!("{side}.activations"))?,
-        })
+        let features = self.take(&format!("{side}.features"))?;
+        let mut embedded = Embedded::new(features, self.take(&format!("{side}.activations"))?);
+        let spread = format!("{side}.view_spread");
+        if self.records.iter().any(|record| record.name == spread) {
+            embedded.view_spread = self.take(&spread)?;
+        }
+        Ok(embedded)
     }
 
     pub(in crate::train) fn take(&mut self, name: &str) -> Result<Rows> {
@@ -363,11 +382,12 @@ mod tests {
     }
 
     fn embedded(n: usize, tower_width: usize) -> Embedded {
-        let (features, activations) = (rows(n, 4), rows(n, tower_width));
-        Embedded {
-            features,
-            activations,
-        }
+        Embedded::new(rows(n, 4), rows(n, tower_width))
+    }
+
+    fn with_views(mut split: Split) -> Split {
+        split.images.view_spread = rows(split.ids.images.len(), 1);
+        split
     }
 
     fn split(owner: usize) -> Split {
@@ -405,12 +425,13 @@ mod tests {
                     scale: 90.0,
                     bias: Some(-10.0),
                 }),
+                views: 2,
                 noise: String::new(),
                 seed: 0,
                 command: String::new(),
             },
             train: split(0),
-            test: split(owner),
+            test: with_views(split(owner)),
             tasks: Vec::new(),
             probes: Some(ProbeSentences {
                 sentences: vec!["a picture".to_owned(), "a red star".to_owned()],
@@ -432,6 +453,7 @@ mod tests {
         assert_eq!(read.test.ids, cache.test.ids, "ids");
         assert_eq!(read.train.texts, cache.train.texts, "captions");
         assert_eq!(read.train.images, cache.train.images, "pictures");
+        assert_eq!(read.test.images, cache.test.images, "pictures with views");
         assert_eq!(read.probes, cache.probes, "probe sentences");
     }
 

@@ -9,7 +9,7 @@ use burn::tensor::Device;
 use rayon::prelude::*;
 
 use super::cache::put;
-use super::encoder::{Encoder, ROWS_PER_PASS};
+use super::encoder::{Encoder, pictures_per_pass};
 use super::part_of::PartOf;
 use super::pieces::{FOLDER, PieceIds, Sources, WorkPiece, claim};
 use super::rows::Embedded;
@@ -100,7 +100,7 @@ fn embed_piece(
                 n_seen += 1;
             }
             if !pixels.is_empty() {
-                images.append(encoder.images(&pixels)?);
+                images.append(encoder.seen_images(pixels, piece.views)?);
             }
             progress(n_seen);
         }
@@ -116,14 +116,14 @@ fn embed_piece(
     Ok(EmbeddedPiece { ids, images, texts })
 }
 
-/// Input of the vision tower for each of some pictures, or why it cannot be read.
-type Pixels = Vec<Result<Vec<f32>>>;
+/// Inputs of the vision tower for each of some pictures and its views, or why it cannot be read.
+type Pixels = Vec<Result<Vec<Vec<f32>>>>;
 
 fn read_ahead(piece: &WorkPiece<'_>, encoder: &Encoder, sender: SyncSender<Pixels>) {
-    for chunk in piece.items.chunks(ROWS_PER_PASS) {
+    for chunk in piece.items.chunks(pictures_per_pass(piece.views)) {
         let read = |item: &Item| {
             let rgb = item.picture.read()?;
-            Ok(encoder.pixels(&rgb, &item.id, piece.noise))
+            Ok(encoder.seen(&rgb, &item.id, piece.noise, piece.views))
         };
         let pixels: Pixels = chunk.par_iter().map(read).collect();
         if sender.send(pixels).is_err() {

@@ -10,11 +10,13 @@ use super::cache::CacheConfig;
 use super::probes::ProbeSentences;
 use super::rows::Embedded;
 use super::tokens::TokenBatch;
+use super::views::separated;
 use crate::device::cpu;
 use crate::model::clip::{Clip, ClipConfig};
 use crate::model::encoder::{EncoderConfig, ImageEncoder, TextEncoder};
 use crate::model::parameters::{Parameters as _, TensorRecord};
 use crate::preprocess::{ImagePreprocess, RgbPixels, TextPreprocess, Tokens};
+use crate::train::data::augment::Augmentation;
 use crate::train::data::corruption::Corruptions;
 use crate::train::files::read_manifest;
 use crate::weights::manifest::{Logits, Manifest, Part};
@@ -22,6 +24,13 @@ use crate::weights::shard::{join, read, verify};
 
 /// Pictures or captions that go through a tower together.
 pub const ROWS_PER_PASS: usize = 256;
+
+/// Pictures that go through the vision tower together, each with so many views.
+#[must_use]
+pub const fn pictures_per_pass(n_views: usize) -> usize {
+    let pictures = ROWS_PER_PASS / (1 + n_views);
+    if pictures == 0 { 1 } else { pictures }
+}
 
 /// Of these, those that a core of the CPU takes at a time.
 const ROWS_PER_CORE: usize = 32;
@@ -131,6 +140,7 @@ impl Encoder {
             squared_text_norm: of_texts.unwrap_or_default(),
             squared_image_norm: of_images.unwrap_or_default(),
             logits: self.logits,
+            views: 0,
             noise,
             seed,
             command,
@@ -165,6 +175,35 @@ impl Encoder {
     pub fn pixels(&self, rgb: &RgbPixels, id: &str, noise: Corruptions) -> Vec<f32> {
         let square = self.preprocess.resize(rgb);
         self.preprocess.normalise(&noise.picture(square, id))
+    }
+
+    /// A picture and, behind it, augmented views of it, as the vision tower reads them. A view is of the same name the
+    /// same picture again.
+    #[must_use]
+    pub fn seen(
+        &self,
+        rgb: &RgbPixels,
+        id: &str,
+        noise: Corruptions,
+        n_views: usize,
+    ) -> Vec<Vec<f32>> {
+        let seeds = 0..n_views as u64;
+        let views = seeds.map(|seed| Augmentation { seed }.apply(rgb, id));
+        let views = views.map(|view| self.pixels(&view, id, noise));
+        std::iter::once(self.pixels(rgb, id, noise))
+            .chain(views)
+            .collect()
+    }
+
+    /// Pictures, each with `n_views` views behind it as [`seen`](Self::seen) makes them, through the vision tower,
+    /// together.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn seen_images(&self, seen: Vec<Vec<Vec<f32>>>, n_views: usize) -> Result<Embedded> {
+        let pixels: Vec<Vec<f32>> = seen.into_iter().flatten().collect();
+        Ok(separated(self.images(&pixels)?, n_views))
     }
 
     /// Preprocessed pictures through the vision tower, together.

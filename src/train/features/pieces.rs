@@ -37,6 +37,8 @@ pub struct Sources {
     pub dummies: Vec<String>,
     /// Corruption of the pictures and captions that are measured on.
     pub noise: Corruptions,
+    /// Augmented views of each picture that is measured on.
+    pub views: usize,
     /// Seed of what was chosen.
     pub seed: u64,
 }
@@ -126,6 +128,8 @@ pub(super) struct WorkPiece<'a> {
     pub(super) prompts: Vec<String>,
     /// Corruption of its pictures and captions.
     pub(super) noise: Corruptions,
+    /// Augmented views of each picture.
+    pub(super) views: usize,
 }
 
 impl WorkPiece<'_> {
@@ -152,8 +156,12 @@ impl Sources {
     pub(super) fn pieces(&self) -> Vec<WorkPiece<'_>> {
         let mut pieces = cut("train", &self.splits.train, &[]);
         let tested = cut("test", &self.splits.test, &[]).into_iter();
-        let noise = self.noise;
-        pieces.extend(tested.map(|piece| WorkPiece { noise, ..piece }));
+        let (noise, views) = (self.noise, self.views);
+        pieces.extend(tested.map(|piece| WorkPiece {
+            noise,
+            views,
+            ..piece
+        }));
         for task in &self.tasks {
             pieces.extend(cut(&task.name, &task.listing, &task.labels));
             pieces.push(WorkPiece {
@@ -162,6 +170,7 @@ impl Sources {
                 labels: &[],
                 prompts: self.prompts(task),
                 noise: Corruptions::default(),
+                views: 0,
             });
         }
         pieces.push(WorkPiece {
@@ -170,6 +179,7 @@ impl Sources {
             labels: &[],
             prompts: PHOTOGRAPH_SENTENCES.map(str::to_owned).to_vec(),
             noise: Corruptions::default(),
+            views: 0,
         });
         pieces
     }
@@ -198,7 +208,10 @@ impl Sources {
         };
         WorkPlan {
             // The command differs between the processes of a job array.
-            config: encoder.cache_config(&self.dataset, noise, self.seed, String::new()),
+            config: CacheConfig {
+                views: self.views,
+                ..encoder.cache_config(&self.dataset, noise, self.seed, String::new())
+            },
             f16: precision == Precision::F16,
             pieces: self.pieces().into_iter().map(|piece| piece.name).collect(),
             fingerprint: self.fingerprint(),
@@ -221,6 +234,7 @@ fn cut<'a>(of: &str, listing: &'a Listing, labels: &'a [usize]) -> Vec<WorkPiece
             labels: labels.get(start..start + items.len()).unwrap_or(&[]),
             prompts: Vec::new(),
             noise: Corruptions::default(),
+            views: 0,
         }
     };
     let chunks = listing.items.chunks(PICTURES_PER_PIECE).enumerate();

@@ -98,38 +98,60 @@ pub struct Embedded {
     pub features: Rows,
     /// Activations that the last projection was fed, `[n, tower_width]`.
     pub activations: Rows,
+    /// How far the features of each picture's augmented views lie apart, `[n, 1]`; no rows where none were embedded.
+    pub view_spread: Rows,
 }
 
 impl Embedded {
-    /// A matrix without rows, of this width.
+    /// Both, without views.
+    #[must_use]
+    pub const fn new(features: Rows, activations: Rows) -> Self {
+        Self {
+            features,
+            activations,
+            view_spread: Rows::empty(1),
+        }
+    }
+
+    /// Matrices without rows, of these widths.
     #[must_use]
     pub const fn empty(embed_dim: usize, tower_width: usize) -> Self {
-        Self {
-            features: Rows::empty(embed_dim),
-            activations: Rows::empty(tower_width),
-        }
+        Self::new(Rows::empty(embed_dim), Rows::empty(tower_width))
     }
 
     /// Both from their device.
     pub(super) fn from_device(features: Tensor<2>, activations: Tensor<2>) -> Result<Self> {
-        Ok(Self {
-            features: Rows::from_device(features)?,
-            activations: Rows::from_device(activations)?,
-        })
+        let (features, activations) = (
+            Rows::from_device(features)?,
+            Rows::from_device(activations)?,
+        );
+        Ok(Self::new(features, activations))
+    }
+
+    /// Whether augmented views of each picture were embedded, too.
+    #[must_use]
+    pub fn has_views(&self) -> bool {
+        self.view_spread.n_rows() > 0
     }
 
     /// Adds rows behind those that are there.
     pub fn append(&mut self, more: Self) {
         self.features.append(more.features);
         self.activations.append(more.activations);
+        self.view_spread.append(more.view_spread);
     }
 
-    /// The tensors of a safetensors file: `SIDE.features` and `SIDE.activations`.
-    pub(super) fn records(&self, side: &str) -> [TensorRecord; 2] {
-        [
+    /// The tensors of a safetensors file: `SIDE.features`, `SIDE.activations` and, where there are views,
+    /// `SIDE.view_spread`.
+    pub(super) fn records(&self, side: &str) -> Vec<TensorRecord> {
+        let mut records = vec![
             self.features.record(&format!("{side}.features")),
             self.activations.record(&format!("{side}.activations")),
-        ]
+        ];
+        if self.has_views() {
+            records.push(self.view_spread.record(&format!("{side}.view_spread")));
+        }
+        records
     }
 }
 

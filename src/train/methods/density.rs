@@ -3,10 +3,8 @@
 //! flow to is estimated here by the nearest neighbours on the sphere.
 
 use anyhow::Result;
-use burn::module::Module;
 use burn::tensor::{Int, Tensor};
 
-use super::method::{Method, Side, columns, parameters_of};
 use crate::model::clip::normalize;
 
 /// Neighbours whose mean cosine is the density.
@@ -77,56 +75,10 @@ fn unfamiliarity(cosines: &[f32]) -> f32 {
     1.0 - cosines[..k].iter().sum::<f32>() / k as f32
 }
 
-/// Cosines of frozen features, with the unfamiliarity that [`KnownFeatures`] has written beside one side's.
-#[derive(Module, Debug)]
-pub(super) struct Density {
-    embed_dim: usize,
-    #[module(skip)]
-    side: Side,
-}
-
-impl Density {
-    /// For features of this width, of captions or of pictures.
-    #[must_use]
-    pub(super) const fn new(embed_dim: usize, side: Side) -> Self {
-        Self { embed_dim, side }
-    }
-
-    /// Unit features, with the column beside them where there is one.
-    fn normalized(&self, rows: &Tensor<2>) -> Tensor<2> {
-        let [_, width] = rows.dims();
-        let unit = normalize(columns(rows, 0, self.embed_dim));
-        Tensor::cat(vec![unit, columns(rows, self.embed_dim, width)], 1)
-    }
-}
-
-impl Method for Density {
-    fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        self.normalized(&features)
-    }
-
-    fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
-        self.normalized(&features)
-    }
-
-    fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
-        let of = |rows: &Tensor<2>| columns(rows, 0, self.embed_dim);
-        of(&images).matmul(of(&texts).transpose())
-    }
-
-    fn uncertain_side(&self) -> Side {
-        self.side
-    }
-
-    fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        Some(columns(&rows, self.embed_dim, self.embed_dim + 1))
-    }
-}
-
-parameters_of!(Density: );
-
 #[cfg(test)]
 mod tests {
+    use super::super::beside::Beside;
+    use super::super::method::{Method as _, Side};
     use super::*;
     use crate::device::cpu;
 
@@ -136,7 +88,7 @@ mod tests {
         let known = KnownFeatures::of(&Tensor::from_floats([[2.0, 0.0], [3.0, 0.0]], &device));
         let features = Tensor::from_floats([[5.0, 0.0], [0.0, 1.0], [-1.0, 0.0]], &device);
         let rows = known.with_unfamiliarity(features).expect("a device");
-        let method = Density::new(2, Side::Text);
+        let method = Beside::new(2, Side::Text);
         let texts = method.of_texts(rows);
         let found = method
             .uncertainty(texts.clone(), texts.clone())

@@ -152,6 +152,7 @@ impl FrozenPhotos {
             squared_text_norm: 0.0,
             squared_image_norm: 0.0,
             logits: None,
+            views: 0,
             noise: String::new(),
             seed: 0,
             command: String::new(),
@@ -232,10 +233,8 @@ impl FrozenEncoder {
     fn split(&self, listing: &Listing, names: [&'static str; 2]) -> Result<Split> {
         let rows = self.rows(listing, names)?;
         let of = |features: Tensor<2>| -> Result<Embedded> {
-            Ok(Embedded {
-                features: Rows::from_device(features)?,
-                activations: Rows::empty(0),
-            })
+            let features = Rows::from_device(features)?;
+            Ok(Embedded::new(features, Rows::empty(0)))
         };
         Ok(Split {
             ids: self.ids(listing)?,
@@ -301,10 +300,7 @@ fn put(
 
 fn bare(rows: Vec<Vec<f32>>, width: usize) -> Embedded {
     let values = rows.into_iter().flatten().collect();
-    Embedded {
-        features: Rows { values, width },
-        activations: Rows::empty(0),
-    }
+    Embedded::new(Rows { values, width }, Rows::empty(0))
 }
 
 fn empty() -> Split {

@@ -3,7 +3,6 @@
 //! Knows the drawn scenes only as pictures that are no photographs.
 
 pub mod adapters;
-pub mod augment;
 mod concentration_scale;
 pub mod data;
 pub mod evaluation;

@@ -11,7 +11,6 @@ use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 
 use super::adapters::AdapterRecipe;
-use super::augment::Augmentation;
 use super::data::{CaptionedListing, PhotosData, PhotosFolders};
 use super::evaluation::{markdown, outsider_pictures, picture_sets_markdown, report};
 use super::export::export;
@@ -20,6 +19,7 @@ use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
 use super::training::Training;
 use super::unfamiliar::{self, outsider_texts};
 use crate::device;
+use crate::train::data::augment::Augmentation;
 use crate::train::features::encoder::Encoder;
 use crate::train::files;
 use crate::train::import::towers::{Vocabulary, import_towers};

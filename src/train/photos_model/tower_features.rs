@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::augment::Augmentation;
 use crate::preprocess::RgbPixels;
+use crate::train::data::augment::Augmentation;
 use crate::train::data::{Item, corruption::Corruptions};
 use crate::train::features::encoder::Encoder;
 use crate::train::features::rows::{Embedded, Rows};

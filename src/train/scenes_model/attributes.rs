@@ -40,7 +40,7 @@ pub fn attribute_accuracy(
         let scenes: Vec<Scene> = (0..n_scenes).map(|i| (task.scenes)(&mut rng, i)).collect();
         let tokens = encoder.tokens(&task.captions)?;
         let texts = embed_texts(encoder, "task captions", &tokens)?;
-        let images = embed_images(encoder, "task scenes", &scenes, Corruptions::default())?;
+        let images = embed_images(encoder, "task scenes", &scenes, Corruptions::default(), 0)?;
         let predicted = predictions(&images, &texts, encoder.device())?;
         let pairs = predicted.into_iter().zip(&scenes);
         let right = pairs

@@ -62,12 +62,13 @@ impl Drawn {
         }
     }
 
-    /// Features of the scenes and their captions; test captions come with their information and truths.
+    /// Features of the scenes, with noise and augmented views, and of their captions; test captions come with their information and truths.
     pub(super) fn embed(
         &self,
         encoder: &Encoder,
         names: [&'static str; 2],
         noise: Corruptions,
+        n_views: usize,
     ) -> Result<Split> {
         let texts: Vec<&str> = self.captions.iter().map(|c| c.text.as_str()).collect();
         let tokens = encoder.tokens(&texts)?;
@@ -83,7 +84,7 @@ impl Drawn {
             })
             .collect();
         Ok(Split {
-            images: embed_images(encoder, names[0], &self.scenes, noise)?,
+            images: embed_images(encoder, names[0], &self.scenes, noise, n_views)?,
             texts: embed_texts(encoder, names[1], &tokens)?,
             ids: IdMap {
                 images: (0..self.scenes.len()).map(|i| i.to_string()).collect(),

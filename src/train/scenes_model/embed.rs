@@ -12,7 +12,7 @@ use super::encode::{PROBE_SENTENCES, embed_images, embed_texts};
 use crate::corruption::{Corruption, ImageCorruption, Misspelling};
 use crate::scenes::{Compositions, Scene};
 use crate::train::data::corruption::Corruptions;
-use crate::train::features::cache::{Cache, Task, TaskIds};
+use crate::train::features::cache::{Cache, CacheConfig, Task, TaskIds};
 use crate::train::features::encoder::Encoder;
 use crate::train::features::rows::Embedded;
 
@@ -34,6 +34,8 @@ pub struct Amounts {
     pub seed: u64,
     /// What happens to the scenes and captions that are measured on.
     pub noise: Corruptions,
+    /// Augmented views of each scene that is measured on.
+    pub views: usize,
 }
 
 /// Draws scenes with captions and embeds both.
@@ -56,10 +58,14 @@ pub fn embed(model: &Path, amounts: &Amounts, command: String, device: &Device) 
         caption.text = noise.caption(&caption.text, &caption.image.to_string());
     }
     let train_names = ["training scenes", "training captions"];
+    let test_names = ["test scenes", "test captions"];
     Ok(Cache {
-        config: encoder.cache_config("scenes", noise.to_string(), amounts.seed, command),
-        train: train.embed(&encoder, train_names, Corruptions::default())?,
-        test: test.embed(&encoder, ["test scenes", "test captions"], noise)?,
+        config: CacheConfig {
+            views: amounts.views,
+            ..encoder.cache_config("scenes", noise.to_string(), amounts.seed, command)
+        },
+        train: train.embed(&encoder, train_names, Corruptions::default(), 0)?,
+        test: test.embed(&encoder, test_names, noise, amounts.views)?,
         tasks: tasks(&encoder, amounts.task_scenes)?,
         probes: Some(encoder.probes(&PROBE_SENTENCES)?),
     })
@@ -111,7 +117,13 @@ impl TestScenes {
             pictures: Some(corruption),
             captions: None,
         };
-        embed_images(&self.encoder, "corrupted scenes", &self.drawn.scenes, noise)
+        embed_images(
+            &self.encoder,
+            "corrupted scenes",
+            &self.drawn.scenes,
+            noise,
+            0,
+        )
     }
 
     /// The captions of the scenes, misspelt.
@@ -134,7 +146,7 @@ fn tasks(encoder: &Encoder, n_scenes: usize) -> Result<Vec<Task>> {
     for task in attributes::tasks() {
         let scenes: Vec<Scene> = (0..n_scenes).map(|i| (task.scenes)(&mut rng, i)).collect();
         let labels: Vec<usize> = scenes.iter().map(task.label).collect();
-        let images = embed_images(encoder, "task scenes", &scenes, Corruptions::default())?;
+        let images = embed_images(encoder, "task scenes", &scenes, Corruptions::default(), 0)?;
         let one = |name: &str, n_classes: usize, dummies: &[&str]| -> Result<Task> {
             let classes = task.captions[..n_classes].to_vec();
             let dummies: Vec<String> = dummies.iter().map(|&text| text.to_owned()).collect();

@@ -7,7 +7,7 @@ use super::batch::rendered;
 use crate::preprocess::Tokens;
 use crate::scenes::Scene;
 use crate::train::data::corruption::Corruptions;
-use crate::train::features::encoder::{Encoder, ROWS_PER_PASS};
+use crate::train::features::encoder::{Encoder, pictures_per_pass};
 use crate::train::features::rows::Embedded;
 use crate::train::progress::Meter;
 
@@ -20,22 +20,24 @@ pub(super) const PROBE_SENTENCES: [&str; 5] = [
     "a small striped red star above a large blue circle",
 ];
 
-/// Scenes through the vision tower, with the noise that is asked for.
+/// Scenes through the vision tower, with the noise that is asked for and as many augmented views of each.
 pub(super) fn embed_images(
     encoder: &Encoder,
     name: &'static str,
     scenes: &[Scene],
     noise: Corruptions,
+    n_views: usize,
 ) -> Result<Embedded> {
+    let per_pass = pictures_per_pass(n_views);
     let mut meter = Meter::new(name, 0, scenes.len());
     let mut embedded = encoder.no_images();
-    for (i, chunk) in scenes.chunks(ROWS_PER_PASS).enumerate() {
-        let pixels = |(j, scene): (usize, &Scene)| {
-            let id = (i * ROWS_PER_PASS + j).to_string();
-            encoder.pixels(&rendered(scene), &id, noise)
+    for (i, chunk) in scenes.chunks(per_pass).enumerate() {
+        let seen = |(j, scene): (usize, &Scene)| {
+            let id = (i * per_pass + j).to_string();
+            encoder.seen(&rendered(scene), &id, noise, n_views)
         };
-        let pixels: Vec<Vec<f32>> = chunk.par_iter().enumerate().map(pixels).collect();
-        embedded.append(encoder.images(&pixels)?);
+        let seen = chunk.par_iter().enumerate().map(seen).collect();
+        embedded.append(encoder.seen_images(seen, n_views)?);
         meter.update(embedded.features.n_rows(), &[]);
     }
     meter.finish();

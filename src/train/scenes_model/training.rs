@@ -183,7 +183,7 @@ fn adapter_features(recipe: &ScenesRecipe, encoder: &Encoder) -> Result<Features
     rng.set_stream(u64::MAX);
     let n_scenes = recipe.adapter_scenes;
     let drawn = Drawn::new(n_scenes, Compositions::Seen, CaptionKinds::Train, &mut rng);
-    let split = drawn.embed(encoder, ["scenes", "captions"], Corruptions::default())?;
+    let split = drawn.embed(encoder, ["scenes", "captions"], Corruptions::default(), 0)?;
     Ok(split.features(encoder.device()))
 }
 
