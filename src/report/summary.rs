@@ -78,13 +78,23 @@ mod tests {
         let committed = include_str!("../../public/evidence/scenes/environment.json");
         let environment: SuiteEnvironment = serde_json::from_str(committed).expect("commands");
         let commands = environment.commands();
-        for part in [
-            "cargo run --release -- embed ",
-            "--train-scenes 3000",
-            " && cargo run --release -- reproduce --world scenes",
-        ] {
-            assert!(commands.contains(part), "{part} in {commands}");
-        }
+        assert_eq!(
+            commands,
+            "cargo run --release -- reproduce --preset small --features runs/small-features \
+             --out runs/evidence-scenes-small",
+            "one command embeds, fits and measures"
+        );
+        let both = SuiteEnvironment {
+            command: "train reproduce --out b".into(),
+            features: SuiteFeatures {
+                command: "train embed --out a".into(),
+            },
+        };
+        assert_eq!(
+            both.commands(),
+            "cargo run --release -- embed --out a && cargo run --release -- reproduce --out b",
+            "in the order in which they are run"
+        );
     }
 
     #[test]

@@ -248,9 +248,9 @@ mod tests {
             for [host, tensors] in pairs {
                 let (found, gradient) = value_and_gradient(host, &logits);
                 let (expected, exact) = value_and_gradient(tensors, &logits);
-                let tolerance = 2e-6 * (1.0 + scale) as f32;
+                let tolerance = 2e-6 * (1.0 + scale);
                 assert!(
-                    (found - expected).abs() <= tolerance,
+                    f64::from((found - expected).abs()) <= tolerance,
                     "{n}: {found}, {expected}"
                 );
                 for (found, expected) in gradient.iter().zip(&exact) {

@@ -276,6 +276,6 @@ mod tests {
             plan.epochs,
             plan.learning_rates[&MethodName::Pfe],
         );
-        assert_eq!(found, (1024, 20, 5e-3), "five times the published rate");
+        assert_eq!(found, (512, 30, 5e-2), "the rate that the grid chose");
     }
 }
