@@ -21,6 +21,26 @@ pub fn host_values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     values.expect("floats of four bytes")
 }
 
+/// Fills and reads two tables chunk by chunk, natively on all cores; what each chunk gave, in order.
+pub fn each_chunk<T: Send>(
+    filled: &mut [f32],
+    read: &[f32],
+    size: usize,
+    task: impl Fn(&mut [f32], &[f32]) -> T + Sync,
+) -> Vec<T> {
+    #[cfg(feature = "train")]
+    {
+        use rayon::prelude::*;
+        let chunks = filled.par_chunks_mut(size).zip(read.par_chunks(size));
+        chunks.map(|(filled, read)| task(filled, read)).collect()
+    }
+    #[cfg(not(feature = "train"))]
+    {
+        let chunks = filled.chunks_mut(size).zip(read.chunks(size));
+        chunks.map(|(filled, read)| task(filled, read)).collect()
+    }
+}
+
 /// The NVIDIA GPU with this index.
 #[cfg(feature = "cuda")]
 #[must_use]

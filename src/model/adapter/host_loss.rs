@@ -4,9 +4,8 @@
 //! The order of every sum is fixed, so that a loss does not depend on the number of cores.
 
 use burn::tensor::{Tensor, TensorData};
-use rayon::prelude::*;
 
-use crate::device::host_values;
+use crate::device::{each_chunk, host_values};
 use crate::model::vector::exp;
 
 /// Rows that one task takes.
@@ -48,12 +47,13 @@ fn with_slope(logits: Tensor<2>, value: f64, slope: Vec<f32>) -> Tensor<1> {
 
 /// Half of the mean logsumexp over rows and half of that over columns of an `n × n` table, and its slope there.
 fn mean_log_sum_exp(logits: &[f32], n: usize) -> (f64, Vec<f32>) {
-    let task = (ROWS_PER_TASK * n).max(1);
-    let greatest = column_maxima(logits, n);
+    let size = (ROWS_PER_TASK * n).max(1);
     let mut slope = vec![0.0; logits.len()];
-    let parts = slope.par_chunks_mut(task).zip(logits.par_chunks(task));
-    let parts = parts.map(|(shares, rows)| row_shares(rows, &greatest, shares));
-    let parts: Vec<(f64, Vec<f32>)> = parts.collect();
+    let maxima = each_chunk(&mut slope, logits, size, |_, rows| column_maxima(rows, n));
+    let greatest = column_maxima(&maxima.concat(), n);
+    let parts = each_chunk(&mut slope, logits, size, |shares, rows| {
+        row_shares(rows, &greatest, shares)
+    });
 
     let mut sums = vec![0.0; n];
     for (_, of_task) in &parts {
@@ -66,22 +66,25 @@ fn mean_log_sum_exp(logits: &[f32], n: usize) -> (f64, Vec<f32>) {
 
     let factor = 0.5 / n as f32;
     let of_sum: Vec<f32> = sums.iter().map(|sum| factor / sum).collect();
-    let rest = slope.par_chunks_mut(task).zip(logits.par_chunks(task));
-    rest.for_each(|(slope, rows)| add_column_shares(rows, &greatest, &of_sum, factor, slope));
+    each_chunk(&mut slope, logits, size, |slope, rows| {
+        add_column_shares(rows, &greatest, &of_sum, factor, slope);
+    });
     (mean, slope)
 }
 
 /// The greatest of each column.
-fn column_maxima(logits: &[f32], n: usize) -> Vec<f32> {
-    let none = || vec![f32::NEG_INFINITY; n];
-    let larger = |mut greatest: Vec<f32>, row: &[f32]| {
-        for (greatest, logit) in greatest.iter_mut().zip(row) {
-            *greatest = greatest.max(*logit);
-        }
-        greatest
-    };
-    let of_parts = logits.par_chunks(n.max(1)).fold(none, larger);
-    of_parts.reduce(none, |greatest, other| larger(greatest, &other))
+fn column_maxima(rows: &[f32], n: usize) -> Vec<f32> {
+    let mut greatest = vec![f32::NEG_INFINITY; n];
+    for row in rows.chunks_exact(n) {
+        raise(&mut greatest, row);
+    }
+    greatest
+}
+
+fn raise(greatest: &mut [f32], others: &[f32]) {
+    for (greatest, other) in greatest.iter_mut().zip(others) {
+        *greatest = greatest.max(*other);
+    }
 }
 
 /// The softmax of each row; the sum of the rows' logsumexp, and each column's sum of exponentials above its greatest.

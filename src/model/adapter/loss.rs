@@ -3,8 +3,8 @@
 use burn::tensor::activation::log_sigmoid;
 use burn::tensor::{Int, Tensor};
 
-#[cfg(feature = "train")]
 use super::host_loss;
+use crate::device::cpu;
 
 /// Symmetric cross-entropy of the diagonal.
 ///
@@ -21,8 +21,7 @@ use super::host_loss;
 ///
 /// If `logits` is not square.
 pub fn info_nce(logits: Tensor<2>) -> Tensor<1> {
-    #[cfg(feature = "train")]
-    if logits.device() == crate::device::cpu() {
+    if logits.device() == cpu() {
         return host_loss::info_nce(logits);
     }
     on_any_device::info_nce(logits)
@@ -43,8 +42,7 @@ pub fn soft_info_nce(logits: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
 
 /// Half of the mean logsumexp over rows and half of that over columns.
 fn symmetric_log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
-    #[cfg(feature = "train")]
-    if logits.device() == crate::device::cpu() {
+    if logits.device() == cpu() {
         return host_loss::symmetric_log_sum_exp(logits);
     }
     on_any_device::symmetric_log_sum_exp(logits)
@@ -131,7 +129,7 @@ mod tests {
     use burn::tensor::Distribution;
 
     use super::*;
-    use crate::device::{cpu, host_values};
+    use crate::device::host_values;
     use crate::model::adapter::{Family, log_likelihood_ratio};
 
     /// Rounding of a handful of f32 operations on numbers of size one.

@@ -7,7 +7,6 @@ mod evidential;
 mod gamma;
 mod gaussian;
 mod generalized_gaussian;
-#[cfg(feature = "train")]
 mod host_loss;
 mod likelihood;
 mod loss;
