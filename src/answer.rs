@@ -1,7 +1,7 @@
-//! What inference found, as messages of the protocol.
+//! Results of inference as messages of the protocol.
 //!
-//! The engines in the page and the program that records answers for its first paint both speak through here, so a
-//! recorded answer and a live one are built by the same code.
+//! Used by the engines in the page and by the program that records answers for its first paint, so a recorded answer
+//! and a live one are built by the same code.
 
 use crate::error::{Error, Result};
 use crate::inference::{ImageEncoding, PairCosines, Session, TextEncoding};
@@ -70,7 +70,7 @@ fn pair_reading(pair: PairCosines) -> Result<PairReading> {
     })
 }
 
-/// What is known of a caption without adapters.
+/// Tokens and unknown words of a caption, for a model without adapters.
 #[must_use]
 pub fn caption_tokens(caption: String, text: &TextEncoding) -> CaptionTokens {
     CaptionTokens {
@@ -81,7 +81,7 @@ pub fn caption_tokens(caption: String, text: &TextEncoding) -> CaptionTokens {
     }
 }
 
-/// What a model without adapters is.
+/// Card of a model without adapters: its name, origin and licence, its engine, and its embedding of the probe caption.
 #[must_use]
 pub fn bare_card(
     session: &Session,
@@ -115,7 +115,8 @@ pub fn bare_card(
     }
 }
 
-/// How like those of the model's training a picture is, where the model can tell: by its encoding, or by its colours.
+/// Familiarity of a picture: by the share of its pixels that have a ground's colour, where the model knows its grounds,
+/// else by its encoding; `None` where the model has neither detector.
 #[must_use]
 pub fn familiarity(
     session: &Session,
@@ -130,12 +131,12 @@ pub fn familiarity(
     by_colours.or(encoding.familiarity)
 }
 
-/// Who computed, and how long it took to be ready.
+/// Name and device of an engine, with the size of its weights and its times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EngineFacts {
     /// Short name: `cpu`, `gpu`, or `recorded`.
     pub name: String,
-    /// The device in words.
+    /// Name of the device, for people.
     pub device: String,
     /// Sum of the weights in bytes.
     pub weights_bytes: u64,
@@ -143,11 +144,13 @@ pub struct EngineFacts {
     pub from_cache: bool,
     /// Milliseconds from the start until the weights were ready.
     pub load_millis: f64,
-    /// Milliseconds of the first answer.
+    /// Milliseconds of one pass over the golden or probe inputs when warm; of the first answer where answers are
+    /// recorded.
     pub warm_millis: f64,
 }
 
-/// What a model is and how its engine did on the golden values.
+/// Card of a model with adapters: its name, scales and reference uncertainty, its engine, and the outcome of its
+/// self-test.
 ///
 /// # Errors
 ///

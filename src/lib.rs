@@ -19,8 +19,8 @@
 //! | `report` | what the experiments of `train` write down and the page reads | |
 //! | `corruption` | pictures and captions made worse, at the published severities | |
 //! | `preprocess` | pictures and captions → arrays on the host | `engine` |
-//! | `device` | where tensors live | `engine` |
-//! | `model` | Burn modules: towers (`clip`, `bert`, `efficientnet`), the encoder of any two, adapter, losses; products with packed weights | `engine` |
+//! | `device` | where tensors live; work on all cores | `engine` |
+//! | `model` | Burn modules: towers (`clip`, `bert`, `efficientnet`), the encoder of any two, adapter, losses | `engine` |
 //! | `weights` | a model as a folder: manifest and shards, read and verified; other programs' checkpoints | `engine` |
 //! | `inference` | captions and pictures in, plain numbers out | `engine` |
 //! | `answer` | what inference found, as messages of the protocol | `engine` |
@@ -37,7 +37,8 @@
 //! # Invariants
 //!
 //! * Numerics cannot fail: every function is total on its stated domain.
-//! * The model waits for no tensor to be read back; packed products, on the CPU alone, see where they are.
+//! * The model waits for no tensor to be read back; packed products and the contrastive losses ask whether they are on
+//!   the CPU, where there is nothing to wait for.
 //! * Only `device` names a backend.
 //! * Only `ui`, `worker`, `wire` and the programs that start them know the browser.
 //! * Only `train`, `xtask` and their programs touch files, the system's clock and the terminal.

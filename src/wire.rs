@@ -1,6 +1,6 @@
 //! Protocol messages as JavaScript values and back, for `postMessage`.
 //!
-//! Used by the page and by its engines, so that both speak the same encoding. Knows no message by name.
+//! Used by the page and by its engines, so that both use the same encoding. Knows no message by name.
 
 use js_sys::{Array, Object, Reflect};
 use serde::{Serialize, de::DeserializeOwned};
@@ -29,7 +29,7 @@ pub fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T> {
         .map_err(|reason| Error::Engine(format!("a message could not be read: {reason}")))
 }
 
-/// Puts files beside a message.
+/// Puts files beside a message, as its property `files`.
 ///
 /// # Errors
 /// When the message is no object.
@@ -46,7 +46,7 @@ pub fn property(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &name.into()).unwrap_or(JsValue::UNDEFINED)
 }
 
-/// What a JavaScript exception says.
+/// Message of a JavaScript exception.
 #[must_use]
 pub fn reason(exception: &JsValue) -> String {
     let message = property(exception, "message").as_string();

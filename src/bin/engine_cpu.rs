@@ -1,4 +1,4 @@
-//! The worker that computes on the CPU.
+//! Entry point of the worker that computes on the CPU, in WebAssembly.
 
 use kappascope::worker::{self, Engine};
 use kappascope::{device, inference};

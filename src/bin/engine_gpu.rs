@@ -1,4 +1,4 @@
-//! The worker that computes on the GPU through WebGPU.
+//! Entry point of the worker that computes on the GPU through WebGPU.
 
 use kappascope::worker::{self, Engine};
 use kappascope::{device, inference};

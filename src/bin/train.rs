@@ -1,4 +1,4 @@
-//! The native program: trains, evaluates and scores.
+//! Entry point of the native program `train`, which trains, evaluates and scores models.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

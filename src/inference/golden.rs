@@ -19,15 +19,15 @@ pub const GPU_TOLERANCE: f64 = 1e-3;
 /// eight bits since the adapters were fitted; another encoder's κ differ by far more.
 const ADAPTER_TOLERANCE: f64 = 0.05;
 
-/// Cosines and nats near zero are compared absolutely below this size, which is what a reader could notice.
+/// Size below which the errors of cosines and nats count as absolute ones: a relative error near zero means nothing.
 const NEAR_ZERO: f64 = 1.0;
 
-/// What an engine makes of the golden inputs; what `train` writes into a manifest and the self-test compares.
+/// Outputs of an engine for the golden inputs: `train` writes them into a manifest, and the self-test compares them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GoldenReadings {
     /// κ of each caption.
     pub concentration: Option<PerFamily<Vec<f64>>>,
-    /// Nats above uniform of the picture under each caption.
+    /// Log-likelihood ratio to uniform of the picture under each caption, in nats.
     pub nats: Option<PerFamily<Vec<f64>>>,
     /// CLIP's cosine of each caption with the picture.
     pub cosine: Vec<f64>,
@@ -36,7 +36,7 @@ pub struct GoldenReadings {
 }
 
 impl GoldenReadings {
-    /// What a manifest says of these captions and this picture.
+    /// Golden values of a manifest, for these captions and this picture file.
     #[must_use]
     pub fn into_golden(self, captions: Vec<String>, image: FileEntry) -> Golden {
         Golden {
@@ -89,7 +89,8 @@ impl Session {
         })
     }
 
-    /// Compares what the golden values say of captions alone, before the image encoder is there.
+    /// Compares the golden values that need captions alone (κ and the length of the features), without the image
+    /// encoder.
     ///
     /// # Errors
     ///
@@ -110,7 +111,7 @@ impl Session {
         })
     }
 
-    /// Holds adapters that were given to this encoder against what they said when they were fitted.
+    /// Compares κ by adapters that were given to this encoder with the κ recorded when they were fitted.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Weights from where they are into a model, one tensor after the other.
+//! Loading of weights from their source into a model, one tensor after the other.
 
 use crate::device::Device;
 use crate::error::Result;
@@ -28,7 +28,7 @@ impl<S: Source, P: FnMut(Stage, u64, u64)> Loader<'_, S, P> {
         Ok(bytes)
     }
 
-    /// Tells how far the load is, with so many bytes more than before.
+    /// Reports the progress of the load, which has `n_bytes` more than before.
     fn report(&mut self, stage: Stage, n_bytes: u64) {
         self.loaded_bytes += n_bytes;
         (self.on_progress)(stage, self.loaded_bytes, self.manifest.weights_bytes());

@@ -1,4 +1,4 @@
-//! What is published of a model: the answers that the original program gives with the genuine weights.
+//! Published answers of a model: those that the original program gives with the genuine weights.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// CLIP's logit scale, by which cosines are multiplied before the softmax.
 const LOGIT_SCALE: f64 = 100.0;
 
-/// Answers of the original program.
+/// Answers of the original program for some captions and one picture, beside which an import is compared.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Published {
     /// Captions whose embeddings are published.
@@ -26,20 +26,21 @@ pub struct Published {
 /// Greatest errors that are allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
-    /// Of a component of a unit embedding, and of a length over itself.
+    /// Greatest error of a component of a unit embedding, and relative error of a length.
     feature: f64,
-    /// Of a probability. It moves by a quarter of what a logit moves, which is 100 times the cosine.
+    /// Greatest error of a probability. It moves by at most a quarter of what a logit moves, which is 100 times the
+    /// cosine.
     probability: f64,
 }
 
 impl Tolerance {
-    /// Of weights as they were published; `OpenAI` stores nearly all of them in f16.
+    /// Tolerance for weights as they were published; `OpenAI` stores nearly all of them in f16.
     pub const ORIGINAL: Self = Self {
         feature: 1e-3,
         probability: 2e-3,
     };
 
-    /// Of weights that were rounded to int8.
+    /// Tolerance for weights that were rounded to int8.
     pub const INT8: Self = Self {
         feature: 1e-2,
         probability: 2e-2,

@@ -1,11 +1,11 @@
-//! What a session finds in one caption or picture, and what follows from a pair of them, in f64.
+//! Encodings of one caption or picture, and the cosines and log-likelihoods of a pair of them, in f64.
 
 use crate::model::adapter::PerFamily;
 use crate::numerics::Family;
 use crate::preprocess::Tokens;
 use crate::protocol::Familiarity;
 
-/// What the model makes of one caption.
+/// Encoding of one caption: its tokens, its embedding and, with adapters, its distribution under each family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextEncoding {
     /// The caption as the text tower saw it.
@@ -16,7 +16,7 @@ pub struct TextEncoding {
     pub features_norm: f64,
     /// The caption's distribution under each family; `None` for a model without adapters.
     pub distributions: Option<PerFamily<CaptionDistribution>>,
-    /// How like the captions of the training it is, where the model can tell.
+    /// Familiarity of the caption; `None` for a model without a detector.
     pub familiarity: Option<Familiarity>,
 }
 
@@ -29,16 +29,16 @@ pub struct CaptionDistribution {
     pub mean_direction: Vec<f32>,
 }
 
-/// What the model makes of one picture.
+/// Encoding of one picture: a point on the sphere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImageEncoding {
     /// The features scaled to length one: a point on the sphere.
     pub embedding: Vec<f32>,
-    /// How like the pictures of the training it is, where the model can tell.
+    /// Familiarity of the picture by its features; `None` for a model without such a detector.
     pub familiarity: Option<Familiarity>,
 }
 
-/// One caption against one picture.
+/// Cosines of one caption with one picture or with another caption.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairCosines {
     /// CLIP's own cosine between the two embeddings.

@@ -1,4 +1,4 @@
-//! Where a model's files come from.
+//! Source of a model's files: a folder, a server or a cache.
 
 use std::future::{Future, ready};
 

@@ -8,14 +8,14 @@ use super::vector::exp;
 /// Slope of the sigmoid in [`Activation::QuickGelu`].
 const QUICK_GELU_SLOPE: f32 = 1.702;
 
-/// Factors of `x` and `x³` in [`Activation::GeluTanh`]: √(2/π), and what the cube is weighed with.
+/// Factors in [`Activation::GeluTanh`]: √(2/π), and the weight of `x³` beside `x`.
 const TANH_SLOPE: f32 = 0.797_884_6;
 const TANH_CUBE: f32 = 0.044_715;
 
 /// The nonlinearity of a block's MLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activation {
-    /// `x·σ(1.702x)`, what the released weights were trained with.
+    /// `x·σ(1.702x)`, with which `OpenAI`'s released weights were trained.
     QuickGelu,
     /// `x·Φ(x)` with the exact normal distribution function Φ.
     Gelu,
@@ -24,7 +24,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// Each value of a tensor.
+    /// The activation of each value of a tensor, of any shape.
     pub(crate) fn forward<const D: usize>(self, values: Tensor<D>) -> Tensor<D> {
         match self {
             Self::QuickGelu => values.clone() * sigmoid(values.mul_scalar(QUICK_GELU_SLOPE)),
@@ -33,7 +33,7 @@ impl Activation {
         }
     }
 
-    /// Each value of a list, in one pass that takes several at once.
+    /// The activation of each value of a list, in one pass that takes several at once.
     #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
     pub(crate) fn apply(self, values: &mut [f32]) {
         match self {

@@ -13,7 +13,7 @@ use super::gemm::{Kernel, PackedMatrix, Panels};
 /// `x W + b`, as [`Linear`].
 #[derive(Module, Debug)]
 pub struct Dense {
-    /// Of a packed layer this only tells the shape.
+    /// Matrix `[d_in, d_out]`; in a packed layer a placeholder that only has the shape.
     pub(crate) weight: Param<Tensor<2>>,
     pub(crate) bias: Option<Param<Tensor<1>>>,
     #[module(skip)]

@@ -1,4 +1,5 @@
-//! Products with a matrix that stays: packed once, when it is loaded, and multiplied by a kernel that reads it in order.
+//! Products with a matrix that stays: packed once, when it is loaded, and multiplied by a kernel that reads it in
+//! order.
 //!
 //! A general product packs both of its matrices each time, which takes a fifth of an answer; and its inner loop is what
 //! a build was compiled for. An engine brings its own [`Kernel`]; [`portable`] is the one that runs everywhere.
@@ -9,7 +10,7 @@ use burn::tensor::{Tensor, TensorData};
 
 use crate::device::host_values;
 
-/// Columns of a panel: what the inner loop holds of a row of the output.
+/// Columns of a panel: the sums of one row of the output that the inner loop holds.
 pub const PANEL_COLUMNS: usize = 8;
 
 /// Greatest multiple of a column's scale; −128 stays unused, so that the code is symmetric.
@@ -18,16 +19,16 @@ const INT8_MAX: f32 = 127.0;
 /// A function that computes a [`Product`] into its output.
 pub type Kernel = fn(Product<'_>);
 
-/// `rows · matrix + bias`, with what it is computed into.
+/// `rows · matrix + bias`, with the buffer for its output.
 #[derive(Debug)]
 pub struct Product<'a> {
-    /// What is multiplied, `[n_rows, d_in]`, row by row.
+    /// Left factor, `[n_rows, d_in]`, row by row.
     pub rows: &'a [f32],
-    /// The columns of the matrix, a multiple of [`PANEL_COLUMNS`].
+    /// Right factor, `[d_in, columns]`, whose number of columns is a multiple of [`PANEL_COLUMNS`].
     pub panels: &'a Panels,
     /// Added to each row of the output, one for each column of the panels.
     pub bias: &'a [f32],
-    /// Where the result goes, `[n_rows, columns]`; what stood there is not read.
+    /// Output buffer, `[n_rows, columns]`; its old values are not read.
     pub output: &'a mut [f32],
 }
 
@@ -39,7 +40,7 @@ pub struct Panels {
     pub values: PanelValues,
 }
 
-/// How the values of [`Panels`] are held.
+/// Values of [`Panels`], as floats or in eight bits.
 pub enum PanelValues {
     /// As floats of four bytes.
     Float(Vec<f32>),

@@ -33,7 +33,7 @@ pub struct NamedTensor {
     pub values: Tensor<1>,
 }
 
-/// How a file's layout differs from ours.
+/// Difference of a file's layout from ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// The file's shape is ours.
@@ -67,9 +67,9 @@ impl Layout {
     }
 }
 
-/// Something that wants to see each parameter once.
+/// Visitor of each parameter of a model, once.
 pub trait ParameterVisitor {
-    /// Sees one parameter under its name in the file.
+    /// Visits one parameter under its name in the file.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ pub trait ParameterVisitor {
         parameter: &mut Param<Tensor<D>>,
     ) -> Result<()>;
 
-    /// Sees `name.weight` and, where there is one, `name.bias`.
+    /// Visits `name.weight` and, where there is one, `name.bias`.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ pub trait ParameterVisitor {
         self.visit_bias(name, &mut linear.bias)
     }
 
-    /// Sees `name.weight` and, where there is one, `name.bias`.
+    /// Visits `name.weight` and, where there is one, `name.bias`.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ pub trait ParameterVisitor {
         self.visit_bias(name, &mut dense.bias)
     }
 
-    /// Sees the matrix of a layer that may pack it.
+    /// Visits the matrix of a layer that may pack it.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ pub trait ParameterVisitor {
         self.visit(name, Layout::OutIn, &mut dense.weight)
     }
 
-    /// Sees `name.bias`, where there is one.
+    /// Visits `name.bias`, where there is one.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ pub trait ParameterVisitor {
         }
     }
 
-    /// Sees `name.weight` and `name.bias`.
+    /// Visits `name.weight` and `name.bias`.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ pub trait Parameters: Clone {
     /// The visitor's.
     fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()>;
 
-    /// Packs what is not packed while it is loaded, for a kernel of the CPU.
+    /// Packs layers that loading leaves unpacked, for a kernel of the CPU.
     fn pack(&mut self, _kernel: Kernel) {}
 
     /// Every parameter as a flat tensor handle in the file's layout, without gradients.
@@ -191,7 +191,7 @@ pub trait Parameters: Clone {
     }
 }
 
-/// How a model holds the matrices of its transformers.
+/// Format in which a model holds the matrices of its transformers.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum WeightFormat {
     /// As tensors of floats.

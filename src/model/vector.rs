@@ -10,7 +10,7 @@ pub(crate) fn exp(x: f32) -> f32 {
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
     /// Added to a small number it leaves no place for a fraction: rounding that is no call on any processor.
     const ROUNDING: f32 = 12_582_912.0;
-    /// Of the exponent of an f32, and the bits behind it.
+    /// Bias of the exponent of an f32, and the number of bits behind it.
     const BIAS: u32 = 127;
     const FRACTION_BITS: u32 = 23;
     const FACTORS: [f32; 6] = [

@@ -1,4 +1,5 @@
-//! What a picture's file may cost, checked where memory is asked for: a hundred bytes can claim any number of pixels.
+//! Budget of pixels, memory and work for reading one picture's file, checked where memory is asked for: a hundred bytes
+//! can claim any number of pixels.
 
 use std::fmt;
 
@@ -13,20 +14,20 @@ pub struct DecodeBudget {
     pub memory_bytes: u64,
     /// Samples that scans visit, all together: a progressive JPEG visits each some five times.
     pub visited_samples: u64,
-    /// Bytes of what is no pixel: colour profiles, texts, Exif.
+    /// Bytes of metadata: colour profiles, texts, Exif.
     pub metadata_bytes: u64,
 }
 
 impl DecodeBudget {
-    /// Twice the pixels that a good phone's camera makes, in twelve bytes each: four channels of 16 bits, and as much
-    /// again for a decoder's own work.
+    /// Budget of twice the pixels that a good phone's camera makes, in twelve bytes each: four channels of 16 bits, and
+    /// half as much again for a decoder's own work.
     pub const FULL: Self = Self {
         pixels: 100_000_000,
         memory_bytes: 1_200_000_000,
         visited_samples: 2_000_000_000,
         metadata_bytes: 4_000_000,
     };
-    /// For a device with little memory, of which a browser gives a page some hundred megabytes.
+    /// Budget for a device with little memory, of which a browser gives a page some hundred megabytes.
     pub const SHORT_MEMORY: Self = Self {
         pixels: 25_000_000,
         memory_bytes: 300_000_000,
@@ -84,7 +85,7 @@ pub(super) fn with_room<T>(n: usize) -> Result<Vec<T>, Excess> {
     Ok(values)
 }
 
-/// What a picture asks for beyond its budget.
+/// Excess of a picture over its budget, by the quantity that it exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Excess {
     NoPixels { width: u64, height: u64 },

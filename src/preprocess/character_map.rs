@@ -1,14 +1,14 @@
 //! The table by which `SentencePiece` normalises characters, as it lies in `precompiled_charsmap`.
 //!
-//! A double-array trie (J. Aoe 1989), as `Darts-clone` writes it: the length of the trie in bytes, its units of 32 bits,
-//! then the replacements, each with a zero behind it, to which the leaves point. The program that follows the trie does
-//! not look where it steps.
+//! A double-array trie (J. Aoe 1989), as `Darts-clone` writes it: the length of the trie in bytes, its units of 32
+//! bits, then the replacements, each with a zero behind it, to which the leaves point. The program that follows the
+//! trie checks no bounds.
 
 /// Refuses a table with a step or a leaf that leads outside of it.
 ///
 /// # Errors
 ///
-/// What is wrong with it, as the end of a sentence.
+/// Reason for the refusal, as the end of a sentence.
 pub(super) fn check_character_map(map: &[u8]) -> Result<(), &'static str> {
     let (length, rest) = map.split_first_chunk::<4>().ok_or("has no length")?;
     let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);

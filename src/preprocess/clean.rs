@@ -14,7 +14,7 @@ pub const END_TOKEN: &str = "<|endoftext|>";
 /// Repairs of one caption at most: each takes off one layer of `&amp;amp;…`, and a caption may be nothing but layers.
 const MAX_REPAIRS: usize = 16;
 
-/// What Windows-1252 holds at 0x80–0x9F; its five gaps stay as they are.
+/// Characters of Windows-1252 at 0x80–0x9F; its five gaps stay as they are.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
@@ -81,7 +81,7 @@ fn nfc(text: &str) -> String {
     normalized.get().to_owned()
 }
 
-/// Appends what ftfy makes of one character.
+/// Appends ftfy's replacement of one character.
 fn push_fixed(mut text: String, character: char) -> String {
     match character {
         '\u{80}'..='\u{9f}' => return push_fixed_c1(text, character),

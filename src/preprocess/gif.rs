@@ -1,4 +1,4 @@
-//! How many frames a GIF has, from its blocks alone: no pixel is unpacked.
+//! Number of a GIF's frames (one or more), from its blocks alone: no pixel is unpacked.
 
 /// Whether a GIF has a second frame; a damaged one counts, as there is something after the first.
 pub(super) fn has_second_frame(bytes: &[u8]) -> bool {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::pixels::RgbPixels;
 use super::resize::{resize_and_crop, squash};
 
-/// How a picture of any shape becomes a square, in `open_clip`'s words.
+/// Way in which a picture of any shape becomes a square, in `open_clip`'s words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResizeMode {
@@ -16,7 +16,7 @@ pub enum ResizeMode {
     Squash,
 }
 
-/// How a picture becomes the input of a vision tower.
+/// Preprocessing that makes a picture the input of a vision tower: size, statistics and resizing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImagePreprocess {
     /// Side of the square that the tower sees, in pixels.
@@ -25,7 +25,7 @@ pub struct ImagePreprocess {
     pub mean: [f32; 3],
     /// Standard deviation of each channel, by which the difference is divided.
     pub std: [f32; 3],
-    /// How the picture becomes a square.
+    /// Way in which the picture becomes a square.
     #[serde(default)]
     pub resize_mode: ResizeMode,
 }
@@ -41,7 +41,7 @@ impl ImagePreprocess {
         }
     }
 
-    /// What `SigLIP` was trained with.
+    /// Statistics and shape that `SigLIP` was trained with: values in −1 to 1, pictures squashed to a square.
     pub fn siglip(image_size: usize) -> Self {
         Self {
             image_size,

@@ -29,11 +29,11 @@ impl RgbPixels {
     }
 }
 
-/// What [`decode`](super::decode::decode) read from a file.
+/// Output of [`decode`](super::decode::decode): the picture of a file, with notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodedImage {
     /// The picture turned upright.
     pub rgb: RgbPixels,
-    /// What a visitor should know about how it was read, one lower-case sentence each.
+    /// Notes for the visitor on how it was read, one lower-case sentence each.
     pub notes: Vec<String>,
 }

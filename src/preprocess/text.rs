@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 /// The token of a word that the model does not know; byte-level tokenizers have none.
 pub const UNKNOWN_TOKEN: &str = "<|unknown|>";
 
-/// What the tokenizers of one kind have in common.
+/// Special tokens and cleaning that the tokenizers of one kind share.
 #[derive(Debug)]
 struct Kind {
     /// The token before every caption, where there is one.
     start: Option<&'static str>,
     /// The token after every caption.
     end: &'static str,
-    /// The token of what the tokenizer does not know, where it has one.
+    /// The token of text outside the vocabulary, where the tokenizer has one.
     unknown: &'static str,
     /// Cleans a caption before the tokenizer's own rules.
     clean: fn(&str) -> String,
@@ -75,8 +75,8 @@ pub struct TextPreprocess {
 }
 
 impl TextPreprocess {
-    /// Reads a `tokenizer.json`, of CLIP's kind, `SigLIP`'s or BERT's; captions are cut so that they fit in `context_length`
-    /// tokens with start and end.
+    /// Reads a `tokenizer.json`, of CLIP's kind, `SigLIP`'s or BERT's; captions are cut so that they fit in
+    /// `context_length` tokens with start and end.
     ///
     /// # Errors
     /// [`Error::Text`] if the bytes are no tokenizer, would run differently each time or not at all, lack the start or

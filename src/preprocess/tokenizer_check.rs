@@ -1,5 +1,5 @@
-//! Whether a `tokenizer.json` can run, asked before the library that runs it is: of what follows, it takes some on trust
-//! and stops the program where the file does not hold.
+//! Checks of a `tokenizer.json` before the library that runs it reads it. The library assumes part of this unchecked,
+//! and panics where a file breaks it.
 
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn halves(merge: &Value) -> Option<(&str, &str)> {
     }
 }
 
-/// The steps of a normaliser or of what cuts a text into words, which may hold others.
+/// Checks the steps of a normaliser or of a pre-tokenizer, which may hold others.
 fn check_parts(part: &Value) -> Result<()> {
     if let Some(map) = part["precompiled_charsmap"].as_str() {
         let map = base64::decode(map).map_err(|error| {

@@ -1,4 +1,4 @@
-//! A picture is turned as its Exif says the camera was held.
+//! Rotation of a picture upright, by the orientation of the camera in its Exif data.
 
 use image::RgbImage;
 use image::imageops::{

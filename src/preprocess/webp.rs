@@ -1,4 +1,4 @@
-//! What the chunks of a `WebP` file claim, before the `image` crate's decoder believes it.
+//! Sizes that the chunks of a `WebP` file claim, checked before the `image` crate's decoder allocates memory for them.
 
 use super::budget::{DecodeBudget, Excess};
 

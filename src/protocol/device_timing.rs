@@ -1,14 +1,14 @@
-//! How long a model takes on the visitor's device.
+//! Times of a model on the visitor's device.
 
 use serde::{Deserialize, Serialize};
 
-/// How long the loaded model takes for something on this device.
+/// Time that one kind of pass of the loaded model takes on this device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeviceTiming {
-    /// What was done, for people.
+    /// Name of the pass for people, such as `one caption of eleven words`.
     pub work: String,
-    /// Milliseconds of the first time.
+    /// Milliseconds of the first pass.
     pub first_millis: f64,
-    /// Median of the milliseconds of five times.
+    /// Median of the milliseconds of five passes.
     pub median_millis: f64,
 }

@@ -8,7 +8,7 @@ const KNOWN: &str = "https://huggingface.co";
 /// A model at the model hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hub {
-    /// Where the hub is, such as `https://huggingface.co`.
+    /// Origin or address of the hub, such as `https://huggingface.co`.
     pub origin: String,
     /// Owner and name of the model, such as `openai/clip-vit-base-patch32`.
     pub id: String,

@@ -1,8 +1,9 @@
 //! Sets of pictures that a caption could mean, with a stated coverage: split conformal prediction, by κ.
 //!
-//! A picture belongs to a caption's set where the cosine of the two is at least a threshold that rises with κ. Thresholds
-//! are chosen on pairs that nothing was trained on, so that the right picture is in the set as often as is stated, for
-//! vague captions and specific ones alike. See <https://arxiv.org/abs/2307.07336> for such sets in retrieval.
+//! A picture belongs to a caption's set where the cosine of the two is at least a threshold that rises with κ.
+//! Thresholds are chosen on pairs that nothing was trained on, so that the right picture is in the set as often as is
+//! stated, for vague captions and specific ones alike. See <https://arxiv.org/abs/2307.07336> for such sets in
+//! retrieval.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +12,14 @@ use crate::family::{Family, PerFamily};
 /// Greatest magnitude of a component in eight bits.
 const MOST: f32 = 127.0;
 
-/// Thresholds on the cosine for each stated coverage, and what was found with them.
+/// Thresholds on the cosine for each stated coverage, and the coverage measured with them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PictureSets {
     /// Stated shares of right pictures in the sets, ascending, between 0 and 1.
     pub coverages: Vec<f64>,
-    /// How the thresholds depend on κ.
+    /// Thresholds on the cosine as functions of κ.
     pub thresholds: PerFamily<CosineThresholds>,
-    /// What was found on pairs that neither training nor thresholds have seen.
+    /// Coverage on data sets that neither training nor thresholds have seen.
     pub measured: Vec<MeasuredSets>,
 }
 
@@ -27,11 +28,11 @@ pub struct PictureSets {
 pub struct CosineThresholds {
     /// ln κ of the knots, ascending.
     pub log_concentrations: Vec<f64>,
-    /// For each stated coverage, the least cosine at each knot.
+    /// Least cosine at each knot, for each stated coverage: `[n_coverages][n_knots]`.
     pub cosines: Vec<Vec<f64>>,
 }
 
-/// What was found on one data set, for each stated coverage.
+/// Coverage on one data set, for each stated coverage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredSets {
     /// Name of the data set, such as `Flickr8k's test pictures`.
@@ -40,20 +41,20 @@ pub struct MeasuredSets {
     pub n_pictures: usize,
     /// Pairs of a caption and its right picture.
     pub n_pairs: usize,
-    /// With thresholds that rise with κ.
+    /// Coverage with thresholds that rise with κ.
     pub by_concentration: PerFamily<Vec<FoundCoverage>>,
-    /// With one threshold for all captions.
+    /// Coverage with one threshold for all captions.
     pub by_cosine: Vec<FoundCoverage>,
 }
 
-/// What was found at one stated coverage.
+/// Share of right pictures found and size of the sets, at one stated coverage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FoundCoverage {
     /// Share of right pictures that are in their set.
     pub found: f64,
     /// The least such share in five groups of captions from the vaguest to the most specific.
     pub found_in_worst_fifth: f64,
-    /// Mean share of all pictures that a set holds.
+    /// Share of all pictures that a set holds, mean over the pairs.
     pub mean_size: f64,
 }
 
@@ -83,7 +84,7 @@ impl PictureSets {
         Some(y0 + (y1 - y0) * (x - x0) / (x1 - x0))
     }
 
-    /// Why these thresholds cannot be used, if they cannot.
+    /// Reason for which these thresholds cannot be used, if there is one.
     #[must_use]
     pub fn problem(&self) -> Option<&'static str> {
         let n = self.coverages.len();
@@ -136,7 +137,7 @@ impl CompactDirection {
         rows.map(|row| Self(row.to_vec())).collect()
     }
 
-    /// Its bytes, one a component, in two's complement.
+    /// Components as bytes in two's complement.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0

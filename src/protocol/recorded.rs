@@ -1,4 +1,4 @@
-//! What a model answered when it was made, which the page shows before any engine runs.
+//! Answers of a model recorded when it was made, which the page shows before any engine runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,19 @@ use super::{Answer, ImageReading, ModelCard};
 pub struct Recorded {
     /// The model that answered.
     pub card: ModelCard,
-    /// What was found in the pictures of the answer.
+    /// Readings of the pictures of the answer.
     pub images: Vec<ImageReading>,
     /// The answer; its pictures are named as in the gallery.
     pub answer: Answer,
 }
 
-/// A picture of a gallery as an image encoder sees it, recorded so that the encoder is not loaded for it.
+/// Reading and embedding of a gallery's picture, recorded so that the image encoder is not loaded for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordedPicture {
     /// SHA-256 of each shard of the image encoder.
     pub encoder: Vec<String>,
-    /// What was found in it.
+    /// Size, notes and familiarity of the picture.
     pub reading: ImageReading,
-    /// Its embedding: a point on the sphere.
+    /// Embedding of the picture: a point on the sphere, `[embed_dim]`.
     pub embedding: Vec<f32>,
 }

@@ -20,14 +20,14 @@ pub struct AdaptedReport {
     pub n_pictures: usize,
     /// Number of captions of these measured pictures.
     pub n_captions: usize,
-    /// What was measured under each family.
+    /// Measures under each family.
     #[serde(flatten)]
     pub families: PerFamily<AdaptedFamily>,
     /// The same by the cosine of the encoder's embeddings, which knows no κ.
     pub cosine: AdaptedCosine,
 }
 
-/// What was measured under one family.
+/// Recall under one family, and its rank correlation with 1/κ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdaptedFamily {
     /// Recall of the measured pictures and captions, both ways, ranked by likelihood.
@@ -36,7 +36,7 @@ pub struct AdaptedFamily {
     pub spearman_levels: BothWays<Option<f64>>,
 }
 
-/// What was measured of the encoder alone.
+/// Recall of the encoder alone, by cosine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdaptedCosine {
     /// Recall of the measured pictures and captions, both ways, ranked by cosine.

@@ -1,4 +1,4 @@
-//! `evaluation.json`: what `train evaluate` found of a model of the scenes.
+//! `evaluation.json`: measures of a model of the scenes, written by `train evaluate`.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ pub struct Evaluation {
     pub n_scenes: usize,
     /// Seed of the test scenes.
     pub seed: u64,
-    /// How often a picture is called foreign to the model's world.
+    /// Shares of pictures that the detector calls out of distribution.
     #[serde(rename = "outside")]
     pub out_of_distribution: OutOfDistribution,
-    /// What was measured under each family.
+    /// Measures under each family.
     #[serde(flatten)]
     pub families: PerFamily<FamilyEvaluation>,
 }
 
-/// How often a picture is called foreign to the model's world.
+/// Shares of pictures that the detector calls out of distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OutOfDistribution {
     /// Share of the test scenes: false alarms.
@@ -32,7 +32,7 @@ pub struct OutOfDistribution {
     pub n_photos: usize,
 }
 
-/// What was measured under one family.
+/// Measures under one family.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FamilyEvaluation {
     /// Recall@1 of full captions and the first thousand scenes, by likelihood.
@@ -64,9 +64,9 @@ pub struct FamilyEvaluation {
 /// A measure in both directions of retrieval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct BothWays<T = f64> {
-    /// A caption looks for its picture.
+    /// Captions as queries, pictures as the gallery.
     pub text_to_image: T,
-    /// A picture looks for one of its captions.
+    /// Pictures as queries, captions as the gallery.
     pub image_to_text: T,
 }
 

@@ -1,4 +1,4 @@
-//! `figures.json`: what the figures of a suite show, for the page to draw.
+//! `figures.json`: data of the figures of a suite, for the page to draw.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ pub struct Figure {
     pub name: String,
     /// Data set that was measured on.
     pub dataset: String,
-    /// What it shows, in one sentence without its full stop.
+    /// Caption below the panels: one sentence without its full stop.
     pub caption: String,
     /// The panels, from left to right.
     pub panels: Vec<FigurePanel>,
@@ -18,7 +18,7 @@ pub struct Figure {
 /// Axes with a title, two labels and lines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FigurePanel {
-    /// What the panel shows.
+    /// Title above the panel.
     pub title: String,
     /// Name and unit of the horizontal axis.
     pub x_label: String,
@@ -31,7 +31,7 @@ pub struct FigurePanel {
 /// A line, with a band around it where the spread is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FigureLine {
-    /// The method, or what else it is a line of.
+    /// Name in the legend: a method, or another quantity.
     pub name: String,
     /// x and y, by x.
     pub points: Vec<[f64; 2]>,

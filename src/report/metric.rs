@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A name that a table knows or a file holds.
 type Name = Cow<'static, str>;
 
-/// What a number of an experiment measures; written as in `results.json`, for example `t2i_recall_at_1`.
+/// Measure of an experiment; written as in `results.json`, for example `t2i_recall_at_1`.
 ///
 /// ```
 /// use kappascope::report::{Better, Metric, Retrieval};
@@ -38,8 +38,8 @@ pub enum Metric {
     LevelRecall(Retrieval, usize),
     /// Recall under noise or corruptions, or its loss.
     Shifted(Impacted, Shift),
-    /// Spearman correlation of captions' uncertainty and bits of information, a caption counted as often as it was said;
-    /// of earlier results alone.
+    /// Spearman correlation of captions' uncertainty and bits of information, a caption counted as often as it was
+    /// said; of earlier results alone.
     UncertaintyVsBits,
     /// The same over distinct captions, each counted once.
     UncertaintyVsBitsDistinct,
@@ -105,22 +105,22 @@ macro_rules! named {
 }
 
 named! {
-    /// What looks for what.
+    /// Direction of retrieval: the side of the queries, and the captions that count as right.
     Retrieval {
-        /// A caption looks for its picture.
+        /// Captions as queries: right is the picture that they were said of.
         TextToImage = "t2i",
-        /// A picture looks for a caption that is true of it.
+        /// Pictures as queries: right is any caption that is true of them.
         ImageToText = "i2t",
-        /// A picture looks for a caption that was said of itself, where more are true of it.
+        /// Pictures as queries: right is a caption that was said of them, though more are true.
         ImageToOwnText = "i2t_own",
-        /// A picture looks among the captions of one level of the hierarchy, which say equally much, for one that is
-        /// true of it; in the mean of the levels.
+        /// Pictures as queries among the captions of one level of the hierarchy, which say equally much: right is any
+        /// that is true of them. Mean over the levels.
         ImageToLevelText = "i2t_graded",
     }
 }
 
 named! {
-    /// What is described by quantiles, and how captions are grouped for it.
+    /// Value of captions that quantiles describe, and the grouping of the captions.
     Grouped {
         /// Uncertainty of captions by number of tokens.
         UncertaintyByTokens = "uncertainty_tokens",
@@ -161,7 +161,7 @@ named! {
     }
 }
 
-/// What the test split was measured under.
+/// Noise or corruption of the test split, or a mean or relative loss over several.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shift {
     /// Pictures of a noisy data set with clean captions.
@@ -180,7 +180,7 @@ pub enum Shift {
     AtSeverity(Name, u8),
 }
 
-/// How pictures of no class are refused.
+/// Rule by which pictures of no class are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RejectionRule {
     /// The dummy caption of this number competes with the classes.
@@ -192,7 +192,7 @@ pub enum RejectionRule {
 }
 
 named! {
-    /// What a rule of rejection was found to do.
+    /// Measure of a rule of rejection.
     RejectionResult {
         /// Accuracy on pictures of a class.
         Positive = "positive",

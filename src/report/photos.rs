@@ -1,4 +1,4 @@
-//! `evaluation.json` of a model of photographs: what `train photos` found, for each seed and over the seeds.
+//! `evaluation.json` of a model of photographs: measures by `train photos`, for each seed and over the seeds.
 //!
 //! A measure that the data do not determine, such as a correlation with a constant, is `null`.
 
@@ -14,7 +14,7 @@ use crate::family::PerFamily;
 pub struct PhotosReport {
     /// Mean and spread of each measure over the seeds.
     pub summary: PhotosSummary,
-    /// What was measured of each seed, in the order in which they were trained.
+    /// Measures of the model of each seed, in the order in which they were trained.
     pub seeds: Vec<PhotosEvaluation>,
 }
 
@@ -38,7 +38,7 @@ pub struct Spread {
     pub sd: f64,
 }
 
-/// What was measured of one trained model.
+/// Measures of one trained model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PhotosEvaluation {
     /// Seed of the training.
@@ -49,19 +49,19 @@ pub struct PhotosEvaluation {
     pub n_captions: usize,
     /// Captions of all levels, each text once.
     pub n_captions_of_all_levels: usize,
-    /// What was measured under each family.
+    /// Measures under each family.
     #[serde(flatten)]
     pub families: PerFamily<PhotosFamily>,
     /// The same by the cosine of the embeddings, which knows no κ.
     pub cosine: CosineMeasures,
-    /// What orders captions without an adapter.
+    /// Baselines that order captions without an adapter.
     pub baselines: OrderBaselines,
     /// Area under the ROC curve of how near a picture lies to pictures that the model was trained on, by outsiders'
     /// kind; the second candidate beside the likelihood.
     pub nearest_pictures: OutsiderAuroc,
 }
 
-/// What was measured under one family.
+/// Measures under one family.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PhotosFamily {
     /// Recall of Flickr8k's test pictures and captions, by likelihood.
@@ -70,13 +70,13 @@ pub struct PhotosFamily {
     pub spearman_levels: BothWays<Option<f64>>,
     /// The same with captions of all levels, where every picture that a caption fits is right.
     pub spearman_levels_all: BothWays<Option<f64>>,
-    /// On `HierarCaps`, which was never trained on.
+    /// Measures on `HierarCaps`, which was never trained on.
     pub hierarcaps: LadderMeasures,
     /// Agreement with experts who judged captions against Flickr8k's test pictures.
     pub expert: Agreement,
-    /// None of the above: pictures that are no photographs, told by their best likelihood.
+    /// Detection of pictures that are no photographs ("none of the above") by their best likelihood.
     pub outsiders: OutsiderAuroc,
-    /// What eight bits cost; `null` where only one precision was measured.
+    /// Loss by weights of eight bits; `null` where only one precision was measured.
     pub int8: Option<Quantized>,
 }
 
@@ -91,17 +91,17 @@ pub struct RecallAt {
     pub r10: f64,
 }
 
-/// What was measured on ladders of captions.
+/// Measures on ladders of captions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LadderMeasures {
-    /// How well κ orders the rungs.
+    /// Agreement of κ with the order of the rungs.
     #[serde(flatten)]
     pub hierarchy: Hierarchy,
     /// Recall at 10 of the full captions among all pictures.
     pub r10: f64,
 }
 
-/// How well a value that should rise with a caption's specificity orders the rungs of ladders.
+/// Agreement of a value that should rise with a caption's specificity with the order of the rungs of ladders.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hierarchy {
     /// Share of neighbouring rungs of one ladder in which the value rises, equal ones counting half.
@@ -122,13 +122,13 @@ pub struct Hierarchy {
 /// Agreement with people on how well a caption describes a picture: Kendall's `τ_c`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// Of nats above uniform.
+    /// Kendall's `τ_c` of nats above uniform with the judgements.
     pub tau_c_nats: Option<f64>,
-    /// Of the cosine of the embeddings.
+    /// Kendall's `τ_c` of the cosine of the embeddings with the judgements.
     pub tau_c_cosine: Option<f64>,
 }
 
-/// How well pictures that are no photographs are told from Flickr8k's test pictures.
+/// Area under the ROC curve of telling pictures that are no photographs from Flickr8k's test pictures.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OutsiderAuroc {
     /// Area under the ROC curve, all kinds together.
@@ -137,7 +137,7 @@ pub struct OutsiderAuroc {
     pub by_kind: BTreeMap<String, f64>,
 }
 
-/// What eight bits cost against 32.
+/// Loss by weights of eight bits against those of 32.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quantized {
     /// Rank correlation of κ over the captions.
@@ -153,11 +153,11 @@ pub struct CosineMeasures {
     pub recall: BothWays<RecallAt>,
     /// Recall at 10 of `HierarCaps`' full captions among its pictures.
     pub hierarcaps_r10: f64,
-    /// Pictures that are no photographs, told by their best cosine.
+    /// Detection of pictures that are no photographs by their best cosine.
     pub outsiders: OutsiderAuroc,
 }
 
-/// What orders captions without an adapter.
+/// Baselines that order captions without an adapter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OrderBaselines {
     /// Number of words of the caption.
@@ -166,13 +166,13 @@ pub struct OrderBaselines {
     pub feature_norm: OrderBaseline,
 }
 
-/// A baseline in the place of κ; pictures are ranked by the cosine.
+/// Measures of a baseline used instead of κ; pictures are ranked by the cosine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OrderBaseline {
     /// Rank correlation S of recall with ten levels of the baseline, as [`PhotosFamily::spearman_levels`].
     pub spearman_levels: BothWays<Option<f64>>,
     /// The same with captions of all levels, as [`PhotosFamily::spearman_levels_all`].
     pub spearman_levels_all: BothWays<Option<f64>>,
-    /// How well the baseline orders `HierarCaps`' rungs, as [`PhotosFamily::hierarcaps`].
+    /// Agreement of the baseline with the order of `HierarCaps`' rungs, as [`PhotosFamily::hierarcaps`].
     pub hierarcaps: Hierarchy,
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::metric::{LevelStatistic, Metric, Retrieval};
 
-/// The metrics of `summary.json`, of those that were measured. Where truth is known, pictures look for captions that were
-/// said of themselves; elsewhere that is the same.
+/// The metrics of `summary.json`, of those that were measured. Where truth is known, pictures look for captions that
+/// were said of themselves; elsewhere that is the same.
 #[must_use]
 pub const fn shown_on_the_page(is_truth_known: bool) -> [Metric; 8] {
     let of_pictures = if is_truth_known {
@@ -40,26 +40,26 @@ pub struct SummaryRow {
     pub n_seeds: usize,
 }
 
-/// Of `environment.json`, the commands that made the results.
+/// Commands that made the results, of `environment.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct SuiteEnvironment {
     /// The command that fitted and measured.
     pub command: String,
-    /// What it was given.
+    /// The command that made its features, if another one did.
     #[serde(default)]
     pub features: SuiteFeatures,
 }
 
-/// Of `environment.json`, what made the features.
+/// Command that made the features, of `environment.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct SuiteFeatures {
-    /// The command that embedded pictures and captions; empty where the other one does.
+    /// The command that embedded pictures and captions; empty where the one that fits embeds them too.
     #[serde(default)]
     pub command: String,
 }
 
 impl SuiteEnvironment {
-    /// The commands as they are typed in the repository, in order: what was run, word for word.
+    /// The commands as they are typed in the repository, in the order in which they were run, word for word.
     #[must_use]
     pub fn commands(&self) -> String {
         let all = [&self.features.command, &self.command].into_iter();

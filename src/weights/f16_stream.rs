@@ -34,7 +34,7 @@ impl StoragePrecision {
         }
     }
 
-    /// Where a part of the stream is in what is kept.
+    /// Range of the kept bytes that holds a range of the stream.
     #[must_use]
     pub fn range(self, streamed: &Range<u64>) -> Range<u64> {
         self.bytes(streamed.start)..self.bytes(streamed.end)

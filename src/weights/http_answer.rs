@@ -1,8 +1,8 @@
-//! Whether a server's answer is the part of a file that was asked for, told before any byte of it is kept.
+//! Checks that a server's answer is the part of a file that was asked for, made before any byte of it is kept.
 
 use std::ops::Range;
 
-/// The beginning of an answer, as far as the browser shows it.
+/// Status and headers of an answer, as far as the browser shows them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AnswerHead<'a> {
     /// The status, such as 206.
@@ -15,12 +15,12 @@ pub struct AnswerHead<'a> {
     pub content_type: Option<&'a str>,
 }
 
-/// What is wrong with an answer.
+/// Fault of an answer, by whether another try may help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerFault {
-    /// Another try may help.
+    /// Fault that may pass with another try, such as an overloaded server.
     Passing(String),
-    /// No other try will help.
+    /// Fault that every other try would meet, such as a missing file.
     Lasting(String),
 }
 

@@ -104,7 +104,7 @@ pub fn check_compiled_in(id: &str, revision: &str, file: &str, sha256: &str) -> 
     }
 }
 
-/// What is known of the files of one model, which is kept beside them.
+/// Known hashes of the files of one model, kept beside them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HubHashes {
     /// Owner and name of the model at the hub.
@@ -116,7 +116,7 @@ pub struct HubHashes {
 }
 
 impl HubHashes {
-    /// Nothing but what is compiled in.
+    /// No hashes yet but those that are compiled in.
     #[must_use]
     pub fn new(id: &str, revision: &str) -> Self {
         Self {
@@ -126,7 +126,8 @@ impl HubHashes {
         }
     }
 
-    /// Holds a file against what is compiled in, else against what first came, and takes note of it if it is new.
+    /// Compares a file's hash with the compiled-in one, else with the one noted when it first came; notes it if it is
+    /// new.
     ///
     /// # Errors
     ///
@@ -142,7 +143,7 @@ impl HubHashes {
         Ok(())
     }
 
-    /// Takes note that the hub has no such file.
+    /// Notes that the hub has no such file.
     pub fn note_absent(&mut self, file: &str) {
         self.first.entry(file.to_owned()).or_default();
     }
@@ -153,7 +154,7 @@ impl HubHashes {
         self.first.get(file).is_some_and(String::is_empty)
     }
 
-    /// Forgets what first came of a file.
+    /// Forgets the hash noted of a file.
     pub fn forget(&mut self, file: &str) {
         self.first.remove(file);
     }

@@ -1,4 +1,4 @@
-//! `manifest.json`: what a model is, where its weights lie, and the numbers it must reproduce.
+//! `manifest.json`: a model's configuration, the files of its weights, and the golden values that it must reproduce.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,10 +24,10 @@ pub struct Manifest {
     /// The dual encoder, under the key `clip` or `towers`.
     #[serde(flatten)]
     pub encoder: EncoderConfig,
-    /// What the encoder's own contrastive loss makes of a cosine, where that is known.
+    /// Scale and bias of the encoder's own contrastive loss, where they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logits: Option<Logits>,
-    /// How pictures become its input.
+    /// Preprocessing of pictures.
     pub preprocess: ImagePreprocess,
     /// Name, size and hash of the tokenizer's file.
     pub tokenizer: FileEntry,
@@ -37,18 +37,18 @@ pub struct Manifest {
     pub adapters: Option<PerFamily<AdapterConfig>>,
     /// 1/κ of the reference captions, ascending.
     pub reference_uncertainty: Option<PerFamily<Vec<f64>>>,
-    /// How to tell a picture that is out of the distribution of the model's training.
+    /// Detector of pictures that are out of the distribution of the model's training.
     #[serde(rename = "outside")]
     pub out_of_distribution: Option<OutOfDistributionDetector>,
-    /// Which captions and pictures are too far from the encoder's exemplars.
+    /// Detectors of captions and pictures that are too far from the encoder's exemplars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfamiliar: Option<UnfamiliarDetectors>,
-    /// Which pictures a caption could mean, with a stated coverage.
+    /// Thresholds for the set of pictures that a caption could mean, with a stated coverage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture_sets: Option<PictureSets>,
-    /// What every engine must reproduce before it answers anything; unknown of another program's file.
+    /// Golden values, which every engine must reproduce before it answers anything; none for another program's file.
     pub golden: Option<Golden>,
-    /// Where the weights come from.
+    /// Origin of the weights.
     pub provenance: Provenance,
 }
 
@@ -58,7 +58,7 @@ impl Manifest {
         self.shards.iter().filter(move |shard| shard.part == part)
     }
 
-    /// SHA-256 of each shard of the image encoder, which tell it from others.
+    /// SHA-256 of each shard of the image encoder, which identify it.
     #[must_use]
     pub fn image_encoder(&self) -> Vec<String> {
         let shards = self.shards(Part::Image);
@@ -73,12 +73,12 @@ impl Manifest {
     }
 }
 
-/// What a contrastive loss makes of a cosine: `scale·cos`, in a sigmoid loss such as `SigLIP`'s `scale·cos + bias`.
+/// Logit of a contrastive loss at a cosine: `scale·cos`, in a sigmoid loss such as `SigLIP`'s `scale·cos + bias`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Logits {
     /// The factor, which models store as its logarithm.
     pub scale: f64,
-    /// What is added, in a sigmoid loss alone.
+    /// Bias added to the scaled cosine, in a sigmoid loss alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<f64>,
 }
@@ -159,20 +159,20 @@ pub struct OutOfDistributionDetector {
 /// Captions and pictures are out of distribution where their mean cosine with the nearest exemplars is small.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnfamiliarDetectors {
-    /// Threshold for captions, and what was measured with it.
+    /// Detector of captions.
     pub text: UnfamiliarDetector,
-    /// Threshold for pictures, and what was measured with it.
+    /// Detector of pictures.
     pub image: UnfamiliarDetector,
 }
 
-/// A threshold and what was measured with it.
+/// Threshold of one side, with the shares of false alarms and of detections that were measured with it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct UnfamiliarDetector {
-    /// Least cosine of what is familiar.
+    /// Mean cosine with the nearest exemplars below which a caption or picture is out of distribution.
     pub threshold: f64,
     /// Share of held-out captions or pictures below it, by data set.
     pub false_alarms: Vec<(String, f64)>,
-    /// Share of what the model cannot judge below it, by kind.
+    /// Share of captions or pictures that the model cannot judge below it, by kind.
     pub detected: Vec<(String, f64)>,
 }
 
@@ -185,7 +185,7 @@ pub struct Golden {
     pub image: FileEntry,
     /// κ of each caption.
     pub concentration: Option<PerFamily<Vec<f64>>>,
-    /// Nats above uniform of the picture under each caption.
+    /// Log-likelihood ratio to uniform of the picture under each caption, in nats.
     pub nats: Option<PerFamily<Vec<f64>>>,
     /// CLIP's cosine of each caption with the picture.
     pub cosine: Vec<f64>,
@@ -194,7 +194,7 @@ pub struct Golden {
     pub features_norm: Option<Vec<f64>>,
 }
 
-/// Where weights come from.
+/// Origin of weights: command, seed, commit, date and, of an import, the checkpoint.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// The command that made them.
@@ -205,7 +205,7 @@ pub struct Provenance {
     pub commit: String,
     /// Date of the training, as YYYY-MM-DD.
     pub date: String,
-    /// What was measured on held-out data.
+    /// Measures on held-out data, by name.
     pub metrics: std::collections::BTreeMap<String, f64>,
     /// The file that the weights were imported from, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 //! A model as a folder: a manifest and the shards it describes; or as another program's checkpoint.
 //!
-//! Works on bytes; where they come from is someone else's business, so the same code runs in the browser.
+//! Works on bytes and knows nothing of where they come from, so the same code runs in the browser.
 
 pub mod adapter_file;
 pub mod f16_stream;

@@ -1,4 +1,4 @@
-//! Which bytes of a file are needed, as one stream that can stop and go on.
+//! Plan of the bytes of a file that are needed, as one stream that can stop and go on.
 //!
 //! A whole file and a few tensors out of a large one are the same: ranges of the file, one after the other. How far a
 //! download has come is then one number, the bytes of the stream that are kept, and nothing else has to be remembered.
@@ -40,7 +40,7 @@ impl Plan {
         Self { ranges: joined }
     }
 
-    /// Bytes of the stream.
+    /// Length of the stream in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.ranges
@@ -61,7 +61,7 @@ impl Plan {
         })
     }
 
-    /// Where bytes of the file are in the stream, if it has them.
+    /// Range of the stream that holds a range of the file, if it does.
     #[must_use]
     pub fn locate(&self, wanted: &Range<u64>) -> Option<Range<u64>> {
         let mut before = 0;

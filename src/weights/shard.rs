@@ -16,7 +16,7 @@ use crate::model::parameters::TensorRecord;
 /// Ending of the tensor that holds the scale of each row of an `I8` tensor.
 const SCALE_ENDING: &str = ".scale";
 
-/// How a shard stores its values.
+/// Precision in which a shard stores its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     /// Four bytes a value.
@@ -183,7 +183,7 @@ pub struct Joiner<'a> {
 }
 
 impl<'a> Joiner<'a> {
-    /// For the tensors that these shards hold, by what the manifest says of them.
+    /// A joiner of the tensors that the manifest lists in these shards.
     pub fn new(shards: impl IntoIterator<Item = &'a Shard>) -> Self {
         let mut n_missing = BTreeMap::new();
         for tensor in shards.into_iter().flat_map(|shard| &shard.tensors) {
@@ -221,7 +221,7 @@ impl<'a> Joiner<'a> {
     }
 }
 
-/// What the header of a safetensors file says, in order of name.
+/// Names, types and shapes in the header of a safetensors file, in order of name.
 ///
 /// # Errors
 ///
@@ -301,7 +301,7 @@ fn unreadable(error: &SafeTensorError) -> Error {
     Error::Weights(format!("not a safetensors file: {error}"))
 }
 
-/// A tensor as it stands in the file.
+/// A tensor in the file's encoding: name, type, shape and bytes.
 struct EncodedTensor {
     name: String,
     dtype: Dtype,

@@ -1,4 +1,5 @@
-//! The browser's GPU adapter, asked about before Burn touches WebGPU: Burn's runtime panics where there is none.
+//! Description of the browser's GPU adapter, queried before Burn uses WebGPU: Burn's runtime panics where there is
+//! none.
 
 use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::{JsCast as _, JsValue};
@@ -35,7 +36,7 @@ async fn request_adapter(gpu: &JsValue) -> Result<JsValue, JsValue> {
     JsFuture::from(promise).await
 }
 
-/// Vendor, architecture and description as far as the browser tells them.
+/// Vendor, architecture and description, as far as the browser gives them.
 fn words(adapter: &JsValue) -> String {
     let info = property(adapter, "info");
     let known = ["vendor", "architecture", "description"]

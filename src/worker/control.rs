@@ -1,4 +1,4 @@
-//! Pause, resume and cancel: told to a load at once, although the engine answers one request at a time.
+//! Pause, resume and cancel, which reach a load at once, although the engine answers one request at a time.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -7,19 +7,19 @@ use std::task::{Poll, Waker};
 
 use crate::error::{Error, Result};
 
-/// What the visitor wants of a load.
+/// Wish of the visitor about a load under way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Wish {
-    /// That it goes on.
+    /// The load shall go on.
     #[default]
     GoOn,
-    /// That it waits; what has arrived is kept.
+    /// The load shall pause; the bytes that have arrived are kept.
     Pause,
-    /// That it ends; what has arrived is kept.
+    /// The load shall end; the bytes that have arrived are kept.
     Cancel,
 }
 
-/// The visitor's wish; clones share it.
+/// Current wish of the visitor; clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Control {
     shared: Rc<RefCell<Shared>>,
@@ -32,7 +32,7 @@ struct Shared {
 }
 
 impl Control {
-    /// Changes the wish and wakes the load that waits for it.
+    /// Sets the wish, and wakes a paused load.
     pub fn tell(&self, wish: Wish) {
         let mut shared = self.shared.borrow_mut();
         shared.wish = wish;
@@ -41,7 +41,7 @@ impl Control {
         }
     }
 
-    /// Whether nobody wants the load to wait or end.
+    /// Whether the load is neither paused nor cancelled.
     #[must_use]
     pub fn may_go_on(&self) -> bool {
         self.shared.borrow().wish == Wish::GoOn

@@ -1,4 +1,4 @@
-//! How long the loaded model takes on this device, for captions and a picture that are never taken from memory.
+//! Times of the loaded model on this device, for captions and a picture whose encodings are never taken from memory.
 
 use super::model::Model;
 use super::probes::probe_picture;

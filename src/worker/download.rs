@@ -20,7 +20,7 @@ use crate::weights::plan::Plan;
 use crate::weights::shard::{record, scales_name, verify_hash};
 use crate::wire::reason;
 
-/// Why a manifest is refused that is not the one of the page.
+/// Message of the refusal of a manifest that is not the one of the page.
 const OTHER_VERSION: &str =
     "this is of another version of the page, which has been renewed meanwhile: reload it";
 
@@ -32,15 +32,15 @@ pub(super) struct Download {
     control: Control,
     total_bytes: u64,
     image_bytes: u64,
-    /// Of the files that are there completely.
+    /// Bytes of the files that are there completely.
     loaded_bytes: Cell<u64>,
     stage: Cell<Stage>,
     was_cached: Cell<bool>,
 }
 
 impl Download {
-    /// A manifest: the one that the page names by its hash, from the store if it is there; else the one that the network
-    /// gives, from the store only if that does not answer.
+    /// A manifest: the one that the page names by its hash, from the store if it is there; else the one that the
+    /// network gives, from the store only if that does not answer.
     pub(super) async fn open(
         manifest_url: &str,
         integrity: &str,
@@ -79,7 +79,7 @@ impl Download {
         Ok((manifest, download))
     }
 
-    /// Names what is being loaded, and says how far the load has come.
+    /// Sets the part of the model that is being loaded, and reports the progress of the load.
     pub(super) fn enter(&self, stage: Stage, loaded_bytes: u64) {
         self.stage.set(stage);
         self.loaded_bytes.set(loaded_bytes);
@@ -91,7 +91,7 @@ impl Download {
         self.was_cached.get()
     }
 
-    /// A file, verified. What the store held and is not what it should be is fetched anew.
+    /// A file, verified. A stored file with another hash is fetched anew.
     async fn verified(&self, entry: &FileEntry) -> Result<FileBytes> {
         let Fetched { blob, stored_bytes } = self.fetch(entry).await?;
         let outcome = held_against(blob, entry).await;
@@ -199,7 +199,7 @@ fn beside(manifest_url: &str, file: &str) -> Result<String> {
     Ok(url.href())
 }
 
-/// What the store holds of a small file.
+/// Content of a small file in the store, if it is there and can be read.
 pub(super) async fn kept(store: &Store, name: &str) -> Option<Vec<u8>> {
     let blob = store.find(name).await?;
     read(&blob, 0..whole(blob.size())).await.ok()
@@ -217,7 +217,7 @@ pub(super) async fn keep(store: &Store, name: &str, bytes: &[u8]) {
     }
 }
 
-/// What a safetensors file holds.
+/// Index of a safetensors file's tensors, read from its header.
 pub(super) async fn index_of(file: &FileBytes) -> Result<Index, String> {
     let file_bytes = file.n_bytes();
     if file_bytes < LENGTH_BYTES {

@@ -1,4 +1,4 @@
-//! What an engine is, and what its loads are given.
+//! Description of an engine, and the inputs that its loads have beside their request.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,24 +9,24 @@ use crate::device::Device;
 use crate::inference::gemm::Kernel;
 use crate::protocol::Probes;
 
-/// What an engine is.
+/// Engine of a worker: its name, tolerance, device and kernel.
 #[derive(Debug, Clone)]
 pub struct Engine {
     /// Name by which messages call it, `cpu` or `gpu`.
     pub name: &'static str,
     /// Greatest relative error that the self-test allows it.
     pub tolerance: f64,
-    /// Where its tensors live.
+    /// Device of its tensors.
     pub device: Device,
-    /// The device in words.
+    /// Name of the device, for people.
     pub device_words: String,
-    /// What multiplies by packed matrices, if it packs them.
+    /// Kernel of packed products, if the engine packs its matrices.
     pub kernel: Option<Kernel>,
     /// Whether it is trusted with weights of which no golden values are known.
     pub is_reference: bool,
 }
 
-/// What a load is given beside its request.
+/// Inputs of a load beside its request: the visitor's wish, the picked files, and another engine's embeddings.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LoadInputs {
     pub(super) control: Control,

@@ -1,4 +1,5 @@
-//! The bytes of a file of the browser: a small one is taken out once, a large one slice by slice; and the hash of either.
+//! The bytes of a file of the browser: a small one is taken out once, a large one slice by slice; and the hash of
+//! either.
 
 use std::ops::Range;
 
@@ -19,12 +20,12 @@ const HASHED_WHOLE_BYTES: u64 = 256 << 20;
 /// Bytes that are hashed at once by this program.
 const HASHED_SLICE_BYTES: u64 = 4 << 20;
 
-/// Where the bytes of a file are while it is loaded.
+/// Place of a file's bytes while it is loaded.
 #[derive(Debug)]
 pub(super) enum FileBytes {
-    /// In the browser's memory, outside of this program's.
+    /// Bytes in the browser's memory, outside of this program's.
     Small(ArrayBuffer),
-    /// On the disk, from which slices are read as they are asked for.
+    /// Bytes on the disk, from which slices are read as they are asked for.
     Large(Blob),
 }
 
@@ -33,7 +34,7 @@ impl FileBytes {
     ///
     /// # Errors
     ///
-    /// What the browser says, such as that a file was removed since it was picked.
+    /// Message of the browser, such as that a file was removed since it was picked.
     pub(super) async fn open(blob: Blob) -> Result<Self, String> {
         if whole(blob.size()) > SMALL_BYTES {
             return Ok(Self::Large(blob));

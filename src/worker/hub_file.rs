@@ -1,5 +1,5 @@
-//! One file at the model hub: its header, each encoder's part of it and the small files beside it, every one held against
-//! its hash, and purged where it is not what it should be.
+//! One file at the model hub: its header, each encoder's part of it and the small files beside it, every one held
+//! against its hash, and purged where it is not what it should be.
 
 use std::cell::RefCell;
 
@@ -24,7 +24,7 @@ const HUB_WEIGHTS: [&str; 3] = [
     "open_clip_pytorch_model.safetensors",
 ];
 
-/// What the name of a file of hashes ends with in the store.
+/// Ending of the names of files of hashes in the store.
 const HASHES: &str = "-hashes";
 /// The name of the header in the store and among the hashes.
 const HEADER: &str = "header";
@@ -34,7 +34,7 @@ const HEADER: &str = "header";
 pub(super) struct HubFile {
     folder: String,
     file: &'static str,
-    /// What names in the store begin with.
+    /// Prefix of names in the store.
     key: String,
     store: Store,
     control: Control,
@@ -81,7 +81,7 @@ impl HubFile {
         Err(first_error.unwrap_or(Error::Cancelled))
     }
 
-    /// The header; what is no header of the kind is not kept.
+    /// The header; bytes that are no such header are not kept.
     async fn index(&self) -> Result<Index> {
         let index = self.read_index().await;
         if index.is_err() {
@@ -187,7 +187,7 @@ impl HubFile {
         self.hashes.borrow_mut().check(what, sha256)
     }
 
-    /// Keeps the hashes of what came, by which the next visit is held.
+    /// Keeps the hashes of the files that came, with which the next visit compares.
     pub(super) async fn remember(&self) {
         let json = serde_json::to_vec(&*self.hashes.borrow());
         if let Ok(json) = json {
@@ -223,7 +223,7 @@ impl HubFile {
     }
 }
 
-/// What is known of the files from the hub that are kept, a line for each.
+/// Hashes of the files from the hub that are kept, and why each is trusted: a line for each file.
 pub(super) async fn lines_of_hashes(store: &Store) -> String {
     let mut lines = String::new();
     for file in store.list().await {

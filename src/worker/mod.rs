@@ -1,8 +1,8 @@
 //! An engine in its dedicated worker: a request comes in, the session computes, a response goes out.
 //!
 //! Knows the browser's worker scope and [`crate::inference`]; must not know the page, nor which device it was given.
-//! One request is answered at a time; those that need an image encoder which is still on its way wait aside, so that
-//! captions are described meanwhile. An engine that panics or loses its GPU says so, and the page starts another.
+//! One request is answered at a time; those that need an image encoder which is being loaded are queued apart, so that
+//! captions are described meanwhile. An engine that panics or loses its GPU reports it, and the page starts another.
 
 mod adapter;
 pub mod control;
@@ -44,7 +44,7 @@ use queue::Queue;
 use store::{Store, read, whole};
 use worker_scope::post;
 
-/// A browser tells of a lost GPU within so many milliseconds of the first failure.
+/// Milliseconds after a first failure within which a browser reports a lost GPU.
 const LOSS_MILLIS: u32 = 1_000;
 
 /// Listens to the page for as long as the worker lives.
@@ -77,7 +77,8 @@ async fn serve(engine: Result<Engine>, queue: &Queue, inputs: &LoadInputs) {
         if engine.as_ref().is_ok_and(|engine| !engine.is_reference)
             && response.as_ref().is_some_and(is_failure)
         {
-            // Whatever fails because the GPU is lost is asked again elsewhere: the page hears of the loss first.
+            // Requests that fail because the GPU is lost are repeated on another engine: the page must get the loss
+            // first.
             TimeoutFuture::new(LOSS_MILLIS).await;
         }
         response.iter().for_each(post);
@@ -176,20 +177,21 @@ async fn answer_at_once(
     }
 }
 
-/// Asks the hub for sizes; a load that waits or was given up is not touched.
+/// Queries the hub for sizes, with a control of its own: a load that is paused or was cancelled stays so.
 async fn download_size(hub: Hub) -> Response {
     let size = original::query_download_size(hub, &Control::default()).await;
     Response::DownloadSize(size.map_err(|error| error.to_string()))
 }
 
-/// Adapters that fit are kept for the next visit, by the one engine that every visit begins with.
+/// Gives the model adapters; those that fit are kept for the next visit, by the reference engine, with which every
+/// visit begins.
 async fn adapt(engine: &Engine, model: Option<&Rc<Model>>, bytes: &[u8]) -> Response {
     let adapted = match model {
         Some(model) => model.adapt(bytes).await,
         None => Err(no_model()),
     };
     if let (Some(model), Ok(_), true) = (model, &adapted, engine.is_reference) {
-        // What is not kept is given again at the next visit.
+        // Adapters that could not be kept are given again by the visitor.
         Store::open()
             .await
             .put(&model.adapters_file(), bytes)
@@ -201,7 +203,7 @@ async fn adapt(engine: &Engine, model: Option<&Rc<Model>>, bytes: &[u8]) -> Resp
     })
 }
 
-/// Tells the page of adapters that were given before, after the model that lacks them.
+/// Sends the page the adapters that the visitor gave this model before, after the model was loaded without them.
 async fn offer_kept(file: String) {
     let Some(blob) = Store::open().await.find(&file).await else {
         return;

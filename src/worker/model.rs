@@ -1,4 +1,4 @@
-//! A loaded model and what it has encoded so far.
+//! A loaded model and its encodings so far.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ use crate::protocol::{
 use crate::weights::adapter_file::AdapterFile;
 use crate::weights::manifest::Manifest;
 
-/// Of a model of more bytes than this, the image encoder is loaded with the first picture that needs it.
+/// Bytes of a model beyond which the image encoder is loaded with the first picture that needs it.
 const EAGER_BYTES: u64 = 16_000_000;
 
 #[derive(Debug)]
@@ -35,17 +35,17 @@ pub(super) struct Model {
     session: RefCell<Rc<Session>>,
     pub(super) weights: WeightStore,
     control: Control,
-    /// What another engine makes of the probes.
+    /// Embeddings of the probes by another engine.
     pub(super) expected: Option<Probes>,
     pub(super) loaded: Engine,
     texts: RefCell<Recent<TextEncoding>>,
     images: RefCell<HashMap<String, ImageEncoding>>,
-    /// Requests that need the image encoder while it is on its way.
+    /// Requests queued until the image encoder is loaded; `None` while it is not being loaded for a request.
     waiting: RefCell<Option<Vec<Request>>>,
 }
 
 impl Model {
-    /// Loads the model behind a manifest and holds it against its golden values.
+    /// Loads the model behind a manifest and compares it with its golden values.
     pub(super) async fn beside(
         engine: &Engine,
         manifest_url: &str,
@@ -203,7 +203,7 @@ impl Model {
         })
     }
 
-    /// Loads the image encoder, if it is not there, and holds the whole model against its golden values.
+    /// Loads the image encoder, if it is not there, and compares the whole model with its golden values.
     async fn load_vision(&self) -> Result<Option<SelfTest>> {
         let session = self.session();
         session
@@ -251,8 +251,8 @@ impl Model {
             .await
     }
 
-    /// Whether a request has to wait for the image encoder, which then is on its way: a picture to be read, or captions to
-    /// be compared with one that waits itself.
+    /// Whether a request has to wait for the image encoder, which then is on its way: a picture to be read, or captions
+    /// to be compared with one that waits itself.
     pub(super) fn must_wait(&self, request: &Request) -> bool {
         match (request, &*self.waiting.borrow()) {
             (Request::AddImage { recorded, .. }, _) => {
@@ -265,7 +265,7 @@ impl Model {
         }
     }
 
-    /// Has a request wait for the image encoder; other captions are answered meanwhile.
+    /// Queues a request until the image encoder is loaded; other captions are answered meanwhile.
     pub(super) fn wait(self: &Rc<Self>, request: Request, queue: &Queue) {
         if matches!(request, Request::AddImage { .. }) {
             post(&Response::ImageEncoderLoads);
@@ -275,7 +275,7 @@ impl Model {
             return waiting.push(request);
         }
         *waiting = Some(vec![request]);
-        // A load that was given up is begun anew.
+        // A load that was cancelled starts again.
         self.control.tell(Wish::GoOn);
         let (model, queue) = (Rc::clone(self), queue.clone());
         spawn_local(async move {
@@ -306,7 +306,7 @@ impl Model {
         recorded.is_some_and(|recorded| recorded.encoder == session.manifest().image_encoder())
     }
 
-    /// Encodes a picture, or goes by what was recorded of it while there is no image encoder.
+    /// Encodes a picture, or takes its recorded encoding while the image encoder is not loaded.
     pub(super) async fn add_image(
         &self,
         image: &str,
@@ -428,7 +428,7 @@ pub(super) fn left_out() -> Error {
     Error::Engine("the engine left out a caption".to_owned())
 }
 
-/// What is said of a request that waited for an image encoder that does not come.
+/// Response to a request that was queued for an image encoder that could not be loaded; `None` for other requests.
 fn unanswered(request: Request, error: &Error) -> Option<Response> {
     let message = format!("the image encoder was not loaded: {error}");
     match request {

@@ -1,5 +1,5 @@
-//! A checkpoint of another program, out of a file that the visitor picked or at the model hub: only the tensors that are
-//! needed are read, one after the other, the text encoder's first.
+//! A checkpoint of another program, out of a file that the visitor picked or at the model hub: only the tensors that
+//! are needed are read, one after the other, the text encoder's first.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -49,11 +49,11 @@ pub(super) struct Original {
 #[derive(Debug)]
 struct Tower {
     plan: Plan,
-    /// How it is kept when it comes from the hub.
+    /// Precision in which it is kept when it comes from the hub.
     kept: StoragePrecision,
 }
 
-/// Where the bytes are.
+/// Place of the bytes: picked files, or the hub.
 #[derive(Debug)]
 enum Place {
     Local(Blob, Control),
@@ -232,7 +232,7 @@ impl Original {
         Ok(blob)
     }
 
-    /// What the hub's file is kept as that holds the encoder of this tensor.
+    /// Name of the kept part of the hub's file that holds the encoder of this tensor.
     fn part(&self, name: &str) -> String {
         let part = if is_text(name) { "text" } else { "image" };
         match self.tower(name).kept {
@@ -241,7 +241,7 @@ impl Original {
         }
     }
 
-    /// Forgets what came from the hub of the encoder of this tensor, because it cannot be right.
+    /// Deletes the part from the hub that holds the encoder of this tensor, with its hash, because it cannot be right.
     async fn forget(&self, name: &str) {
         if let Place::Hub(file) = &self.place {
             let fetched = if is_text(name) {
@@ -254,7 +254,8 @@ impl Original {
         }
     }
 
-    /// Forgets what came from the hub of the text encoder, because it does not answer as it should.
+    /// Deletes the part from the hub that holds the text encoder, with its hash, because it does not answer as it
+    /// should.
     pub(super) async fn forget_text(&self) {
         self.forget(TEXT_TENSOR).await;
     }
@@ -283,7 +284,7 @@ impl Original {
     }
 }
 
-/// What a checkpoint at the hub would cost; only its header is fetched. The answer names the commit.
+/// Bytes of both encoders of a checkpoint at the hub; only its header is fetched. The answer names the commit.
 pub(super) async fn query_download_size(mut hub: Hub, control: &Control) -> Result<DownloadSize> {
     if hub.revision.is_empty() {
         hub.revision = newest_commit(&hub).await?;
@@ -297,7 +298,7 @@ pub(super) async fn query_download_size(mut hub: Hub, control: &Control) -> Resu
     })
 }
 
-/// What the hub says of a revision.
+/// Answer of the hub to a query for a revision.
 #[derive(Debug, Deserialize)]
 struct Commit {
     sha: String,

@@ -46,7 +46,7 @@ impl Model {
         Ok(())
     }
 
-    /// How far an embedding is from that of another engine, if that is allowed.
+    /// Distance of an embedding from that of another engine, if it is within the tolerance.
     pub(super) fn hold_against(&self, found: &[f32], expected: &[f32]) -> Result<SelfTest> {
         trusted(SelfTest {
             max_relative_error: distance(found, expected),
@@ -105,7 +105,7 @@ pub(super) fn probe_picture() -> RgbPixels {
     }
 }
 
-/// How far two unit vectors are apart.
+/// Euclidean distance of two unit vectors; infinite if their dimensions differ.
 fn distance(found: &[f32], expected: &[f32]) -> f64 {
     if found.len() != expected.len() {
         return f64::INFINITY;

@@ -1,8 +1,8 @@
-//! The encodings of the captions that were asked for last, so that typing in one row re-encodes only that row.
+//! Cache of the encodings of the captions asked for last, so that typing in one row re-encodes only that row.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Values by caption; the one unused for the longest time leaves first.
+/// Values by caption; the least recently used one is removed first.
 #[derive(Debug)]
 pub struct Recent<T> {
     values: HashMap<String, T>,
@@ -11,7 +11,7 @@ pub struct Recent<T> {
 }
 
 impl<T> Recent<T> {
-    /// At most so many captions; each holds a few vectors of the embedding's dimension.
+    /// Greatest number of captions; each holds a few vectors of the embedding's dimension.
     pub const CAPACITY: usize = 512;
 }
 
@@ -33,7 +33,7 @@ impl<T: Clone> Recent<T> {
         Some(value)
     }
 
-    /// Remembers the value of a caption, and forgets the longest unused one when there are too many.
+    /// Remembers the value of a caption, and removes the least recently used one when there are too many.
     pub fn remember(&mut self, caption: String, value: T) {
         if self.values.insert(caption.clone(), value).is_none() {
             self.order.push_back(caption);

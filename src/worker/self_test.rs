@@ -1,4 +1,4 @@
-//! Self-test of an engine: how it holds weights, and whether its error is small enough.
+//! Format of an engine's weights, and the check that its error is small enough.
 
 use super::engine::Engine;
 use super::weight_store::WeightStore;
@@ -7,11 +7,11 @@ use crate::error::{Error, Result};
 use crate::inference::{SelfTest, WeightFormat};
 use crate::weights::manifest::Manifest;
 
-/// Weights that come in eight bits and are no more bytes than this are held as floats, which are four times the memory and
-/// need not be widened for each answer.
+/// Weights that come in eight bits and are no more bytes than this are held as floats, which are four times the memory
+/// and need not be widened for each answer.
 const WIDENED_BYTES: u64 = 64_000_000;
 
-/// How an engine is to hold these weights. One that is held against another engine must have the same numbers.
+/// Format in which an engine holds these weights. An engine that is compared with another must have the same numbers.
 pub(super) fn weight_format(
     engine: &Engine,
     manifest: &Manifest,
@@ -31,7 +31,7 @@ pub(super) fn weight_format(
     }
 }
 
-/// An engine's self-test, if it was passed.
+/// The self-test, if it was passed; else an error that names its error and tolerance.
 pub(super) fn trusted(self_test: SelfTest) -> Result<SelfTest> {
     if self_test.passed() {
         return Ok(self_test);

@@ -1,7 +1,7 @@
 //! The browser's own disk for weights (the origin private file system): an optimisation whose every failure means "not
 //! kept".
 //!
-//! A file is only ever appended to, so its size says how far its download has come, also after a reload.
+//! A file is only ever appended to, so its size is the progress of its download, also after a reload.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ pub struct StoredFile {
     pub bytes: u64,
 }
 
-/// A file that grows; nobody else can write to it meanwhile.
+/// A file open for appending; no other engine can write to it meanwhile.
 #[derive(Debug)]
 pub struct Writer {
     handle: FileSystemSyncAccessHandle,
@@ -53,19 +53,19 @@ impl Store {
         }
     }
 
-    /// Whether it keeps anything.
+    /// Whether the browser has a folder to keep files in.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
         self.folder.is_some()
     }
 
-    /// A store that keeps nothing.
+    /// A store without a folder, which keeps nothing.
     #[must_use]
     pub fn refused() -> Self {
         Self { folder: None }
     }
 
-    /// What is there of a file.
+    /// Content of the file of this name, as far as it was written.
     pub async fn find(&self, name: &str) -> Option<Blob> {
         let handle = JsFuture::from(self.folder.as_ref()?.get_file_handle(name));
         let handle: FileSystemFileHandle = handle.await.ok()?.dyn_into().ok()?;
@@ -99,7 +99,7 @@ impl Store {
         writer.write(&Uint8Array::from(bytes))
     }
 
-    /// Deletes the file of this name, if it is there and nobody writes it.
+    /// Deletes the file of this name, if it is there and no engine writes it.
     pub async fn remove(&self, name: &str) {
         if let Some(folder) = &self.folder {
             // It may not be there, or another engine may still write it.
@@ -138,11 +138,11 @@ impl Writer {
         self.n_bytes
     }
 
-    /// Appends.
+    /// Appends a chunk.
     ///
     /// # Errors
     ///
-    /// What the browser says, such as that the quota is used up.
+    /// Message of the browser, such as that the quota is used up.
     pub fn write(&mut self, chunk: &Uint8Array) -> Result<(), String> {
         let options = FileSystemReadWriteOptions::new();
         options.set_at(self.n_bytes as f64);
@@ -157,16 +157,16 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes over what comes after these bytes.
+    /// Moves the end back to `n_bytes`, so that later writes replace the bytes after it.
     pub fn go_back_to(&mut self, n_bytes: u64) {
         self.n_bytes = self.n_bytes.min(n_bytes);
     }
 
-    /// Forgets everything.
+    /// Removes all bytes of the file.
     ///
     /// # Errors
     ///
-    /// What the browser says.
+    /// Message of the browser.
     pub fn clear(&mut self) -> Result<(), String> {
         let cleared = self.handle.truncate_with_u32(0);
         cleared.map_err(|error| reason(&error))?;
@@ -187,7 +187,7 @@ impl Drop for Writer {
 ///
 /// # Errors
 ///
-/// What the browser says, such as that a file was changed or removed since it was picked.
+/// Message of the browser, such as that a file was changed or removed since it was picked.
 pub async fn read(blob: &Blob, range: Range<u64>) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let n_bytes = usize::try_from(range.end - range.start).map_err(|error| error.to_string())?;

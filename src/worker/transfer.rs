@@ -23,9 +23,9 @@ const MAX_TRIES: u32 = 4;
 const FIRST_WAIT_MILLIS: u32 = 250;
 /// Bytes that are read and thrown away when a server does not serve a part of a file.
 const MAX_SKIPPED_BYTES: u64 = 100_000_000;
-/// No manifest and no configuration is as long as this; what is longer is something else.
+/// Greatest size of a small file in bytes; no manifest and no configuration is as long.
 const MAX_SMALL_BYTES: usize = 16 << 20;
-/// Bytes between two words about progress.
+/// Bytes between two messages about progress.
 const PROGRESS_STEP: u64 = 1 << 18;
 
 /// One file to be fetched, or parts of it.
@@ -37,25 +37,25 @@ pub struct Transfer<'a> {
     pub name: &'a str,
     /// The bytes that are needed.
     pub plan: &'a Plan,
-    /// How they are kept.
+    /// Precision in which floats of the file are kept.
     pub kept: StoragePrecision,
-    /// Where it is kept.
+    /// Store that keeps it.
     pub store: &'a Store,
-    /// What the visitor wants.
+    /// Wish of the visitor: to go on, to pause or to cancel.
     pub control: &'a Control,
 }
 
-/// Outcome of a transfer: what is kept, and how much of it was there before.
+/// Outcome of a transfer: the bytes, and how many of them were there before.
 #[derive(Debug)]
 pub struct Fetched {
-    /// What is kept of the plan's bytes.
+    /// Bytes of the plan, in the precision in which they are kept.
     pub blob: Blob,
     /// Bytes of the plan that were in the store before.
     pub stored_bytes: u64,
 }
 
 impl Transfer<'_> {
-    /// Fetches what is not in the store; `on_bytes` is told how much of the stream is there.
+    /// Fetches the bytes that are not in the store; `on_bytes` gets the number of bytes of the stream that are there.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Takes bytes of the file from `start` on, until the stream holds `end` bytes or the visitor wants it to stop.
+    /// Takes bytes of the file from `start` on, until the stream holds `end` bytes or the visitor pauses or cancels it.
     async fn stream(
         &self,
         start: u64,
@@ -167,7 +167,7 @@ impl Transfer<'_> {
                 on_bytes(reported);
             }
         }
-        // The connection may still carry bytes that nobody wants now.
+        // The connection may still carry bytes that are no longer needed.
         abort.abort();
         Ok(())
     }
@@ -249,15 +249,15 @@ fn with_head<T>(response: &Response, judge: impl FnOnce(&AnswerHead<'_>) -> T) -
     })
 }
 
-/// Why a stream ended too early.
+/// Reason for which a stream ended too early.
 enum Failure {
-    /// Another try may help; the stream broke for this reason.
+    /// Failure that another try may mend; the stream broke for this reason.
     Broken(String),
-    /// No other try will help, for this reason.
+    /// Failure that every other try would meet, for this reason.
     Final(String),
 }
 
-/// What a stream goes through: its floats are halved on their way where they are to be.
+/// Input of a sink, which turns floats of four bytes into two where they are kept so.
 struct Inlet {
     sink: Sink,
     f16_stream: Option<F16Stream>,
@@ -284,7 +284,7 @@ impl Inlet {
     }
 }
 
-/// Where bytes go: into the store, or into the browser's memory where the store refuses.
+/// Destination of bytes: the store, or the browser's memory where the store refuses.
 enum Sink {
     Stored(Writer),
     Memory { parts: Vec<JsValue>, n_bytes: u64 },
@@ -298,7 +298,7 @@ impl Sink {
         }
     }
 
-    /// Memory that goes on after these bytes of the store.
+    /// A sink in memory that continues after the first `n_bytes` of the stored file.
     async fn after(transfer: &Transfer<'_>, n_bytes: u64) -> Self {
         let blob = transfer.store.find(transfer.name).await;
         let kept = blob.and_then(|blob| blob.slice_with_f64_and_f64(0.0, n_bytes as f64).ok());

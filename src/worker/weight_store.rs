@@ -7,7 +7,7 @@ use crate::inference::{Source, TensorRecord};
 use crate::protocol::Stage;
 use crate::weights::manifest::{FileEntry, Manifest, Shard};
 
-/// Where a model's weights are read from.
+/// Source of a model's weights.
 #[derive(Debug)]
 pub(super) enum WeightStore {
     Beside(Download),

@@ -1,4 +1,4 @@
-//! The sizes of an adapter.
+//! Sizes of an adapter, and the origin of its mean direction.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct AdapterConfig {
     pub hidden_width: usize,
     /// Hidden layers; 3 in the paper's code, whose text counts them without the last linear layer.
     pub hidden_layers: usize,
-    /// Where the mean direction comes from.
+    /// Origin of the mean direction.
     #[serde(default, skip_serializing_if = "MeanDirection::is_learned")]
     pub mean_direction: MeanDirection,
 }
@@ -27,7 +27,7 @@ impl AdapterConfig {
     }
 }
 
-/// Where an adapter's mean direction comes from.
+/// Origin of an adapter's mean direction: its perceptron, or the encoder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MeanDirection {

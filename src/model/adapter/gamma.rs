@@ -64,7 +64,8 @@ pub(super) fn digamma(x: Tensor<2>) -> Tensor<2> {
 /// s = 1/(12y) − 1/(360y³) + 1/(1260y⁵)      t = 1/(12y²) − 1/(120y⁴) + 1/(252y⁶)
 /// ```
 ///
-/// Its slope is 1 − (x − 1)·ψ′(x). Autodiff is told so instead of being led through the series, which takes several times as long.
+/// Its gradient, 1 − (x − 1)·ψ′(x), is registered in closed form: differentiating the series takes several times as
+/// long.
 ///
 /// # Shapes
 ///

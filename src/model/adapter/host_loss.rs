@@ -1,5 +1,5 @@
-//! The symmetric cross-entropy on the CPU: value and slope in three sweeps over the table of logits, on all cores, where
-//! a chain of tensors would sweep over it more than twenty times on one.
+//! The symmetric cross-entropy on the CPU: value and slope in three sweeps over the table of logits, on all cores,
+//! where a chain of tensors would sweep over it more than twenty times on one.
 //!
 //! The order of every sum is fixed, so that a loss does not depend on the number of cores.
 
@@ -33,7 +33,7 @@ pub(super) fn symmetric_log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
     with_slope(logits, value, slope)
 }
 
-/// A number whose derivative by the logits is known.
+/// Loss `[1]` of this value, whose gradient by the logits is registered as `slope`, `n × n` values row by row.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "losses are f32, as all that is trained"

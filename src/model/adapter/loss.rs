@@ -89,8 +89,8 @@ fn diagonal(logits: Tensor<2>) -> Tensor<2> {
 
 /// The losses as chains of tensors.
 ///
-/// The slope of a logsumexp is a softmax, which is nearly computed on the way to it. Autodiff is told so instead of
-/// being led back through exponentials and sums of the whole table.
+/// The gradient of a logsumexp is a softmax, of which the forward pass has all but the division. It is registered in
+/// closed form, so that autodiff does not go back through exponentials and sums of the whole table.
 mod on_any_device {
     use super::{Tensor, diagonal};
 
@@ -105,7 +105,7 @@ mod on_any_device {
         let (columns, of_columns) = log_sum_exp(at.clone(), 0);
         let value = (rows.mean() + columns.mean()) * 0.5;
         let slope = (of_rows + of_columns) * (0.5 / n as f64);
-        // Zero, but for its slope.
+        // Its value is zero and its gradient is `slope`.
         let moved = ((logits - at) * slope).sum();
         value + moved
     }

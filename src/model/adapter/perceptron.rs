@@ -81,7 +81,7 @@ pub(super) fn forward(layers: &[Linear], rows: Tensor<2>) -> Tensor<2> {
     forward_with(layers, rows, |hidden| hidden)
 }
 
-/// As [`forward`], with something done to each hidden layer.
+/// As [`forward`], with a function on each hidden layer.
 pub(super) fn forward_with(
     layers: &[Linear],
     rows: Tensor<2>,

@@ -1,7 +1,8 @@
 //! CLIP: two towers that send captions and pictures to one space.
 //!
 //! The same architecture as the released vision transformers (pre-LN blocks; first-EOT and class-token pooling, or
-//! `SigLIP`'s), described by `open_clip`'s configuration words. Knows nothing of tokenizers, pictures' files or where weights come from.
+//! `SigLIP`'s), described by `open_clip`'s configuration words. Knows nothing of tokenizers, pictures' files or where
+//! weights come from.
 //!
 //! Radford et al. 2021, [Learning Transferable Visual Models From Natural Language Supervision](https://arxiv.org/abs/2103.00020);
 //! Zhai et al. 2023, [Sigmoid Loss for Language Image Pre-Training](https://arxiv.org/abs/2303.15343)
@@ -31,7 +32,7 @@ const INITIAL_LOG_LOGIT_SCALE: f32 = 2.659_26;
 /// Logarithm of `SigLIP`'s initial logit scale, 10, and its initial bias (section 3.2 of its paper).
 const INITIAL_SIGLIP: (f32, f32) = (std::f32::consts::LN_10, -10.0);
 
-/// What stands around the two transformers.
+/// Masks and pooling around the two transformers, by the published model that has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Architecture {
@@ -45,7 +46,7 @@ pub enum Architecture {
 /// Sizes of both towers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClipConfig {
-    /// What stands around the transformers.
+    /// Masks and pooling around the transformers; CLIP's where a manifest names none.
     #[serde(default)]
     pub architecture: Architecture,
     /// Dimension of the common space.
@@ -54,8 +55,8 @@ pub struct ClipConfig {
     pub vision_cfg: VisionConfig,
     /// Sizes of the text tower.
     pub text_cfg: TextConfig,
-    /// Whether blocks use x·σ(1.702x), as `OpenAI`'s weights do, instead of the exact GELU; never in `SigLIP`, whose GELU
-    /// is that of the hyperbolic tangent.
+    /// Whether blocks use x·σ(1.702x), as `OpenAI`'s weights do, instead of the exact GELU; never in `SigLIP`, whose
+    /// GELU is that of the hyperbolic tangent.
     pub quick_gelu: bool,
 }
 
@@ -68,7 +69,7 @@ pub struct Clip {
     pub vision: VisionTower,
     /// Logarithm of the logit scale, `[1]`.
     pub log_logit_scale: Param<Tensor<1>>,
-    /// What `SigLIP` adds to the logits, `[1]`.
+    /// Bias added to the logits, `[1]`, in `SigLIP` alone.
     pub logit_bias: Option<Param<Tensor<1>>>,
 }
 

@@ -1,4 +1,4 @@
-//! How an image tower sums up its tokens: CLIP in a token of its own, `SigLIP` by attention.
+//! Pooling of an image tower's tokens: in CLIP by a class token, in `SigLIP` by attention.
 
 use burn::module::{Module, Param};
 use burn::nn::{Initializer, LayerNorm, Linear};
@@ -6,7 +6,7 @@ use burn::tensor::{Device, Tensor};
 
 use super::transformer::{Mlp, TransformerConfig, attend, init_linear, init_projection};
 
-/// What stands around the patches and their transformer.
+/// Pooling of an image tower, with the layers that only one kind of it has.
 #[derive(Module, Debug)]
 #[expect(
     clippy::large_enum_variant,

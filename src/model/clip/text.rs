@@ -1,4 +1,5 @@
-//! The text tower: of CLIP causal and pooled at the first end token, of `SigLIP` unmasked and pooled at its last position.
+//! The text tower: of CLIP causal and pooled at the first end token, of `SigLIP` unmasked and pooled at its last
+//! position.
 
 use burn::module::{Module, Param};
 use burn::nn::{Initializer, LayerNorm, Linear};
@@ -10,8 +11,8 @@ use super::token_tree::TokenTree;
 use super::transformer::{Transformer, TransformerConfig, init_linear, init_projection};
 use super::{Activation, Architecture};
 
-/// Added to the score of a token that is not looked at. Finite, because shader compilers may assume that no infinity occurs; large
-/// enough that its exponential is exactly zero in f32.
+/// Added to the score of a token that is not looked at. Finite, because shader compilers may assume that no infinity
+/// occurs; large enough that its exponential is exactly zero in f32.
 const MASKED_SCORE: f32 = -1e9;
 
 /// Sizes of the text tower, in `open_clip`'s words.
@@ -107,7 +108,8 @@ impl TextTower {
         self.project(self.pool(token_ids, end_positions))
     }
 
-    /// What [`forward`](Self::forward) projects, `[n_texts, width]`.
+    /// Normalised states of the tokens at `end_positions`, `[n_texts, width]`, which [`project`](Self::project) turns
+    /// into features.
     pub fn pool(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
         let [n_texts, n_tokens] = token_ids.dims();
         let device = token_ids.device();
@@ -121,8 +123,8 @@ impl TextTower {
         self.run(tokens, bias.as_ref(), first_rows + end_positions)
     }
 
-    /// What [`pool`](Self::pool) gives for captions that end with their end tokens, as a tree; `None` where the tower is not
-    /// causal, or padded rows cost less.
+    /// Output of [`pool`](Self::pool) for captions that end with their end tokens, `[n_texts, width]`, computed on the
+    /// tree of their beginnings; `None` where the tower is not causal, or padded rows cost less.
     pub fn pool_shared<'a>(
         &self,
         captions: impl IntoIterator<Item = &'a [u32]>,
@@ -135,8 +137,8 @@ impl TextTower {
         tree.saves(width).then(|| self.pool_tree(&tree))
     }
 
-    /// What [`pool`](Self::pool) gives for the captions of a tree, `[n_texts, width]`, of CLIP alone: its tower is causal,
-    /// so a token's features are those of its node, whatever follows it.
+    /// Output of [`pool`](Self::pool) for the captions of a tree, `[n_texts, width]`, of CLIP alone: its tower is
+    /// causal, so a token's features are those of its node, whatever follows it.
     pub fn pool_tree(&self, tree: &TokenTree) -> Tensor<2> {
         let device = self.token_embedding.val().device();
         let token_ids = tree.token_ids().iter().map(|id| i64::from(*id)).collect();
@@ -152,14 +154,14 @@ impl TextTower {
         self.run(tokens.unsqueeze(), Some(&bias), indices(ends, &device))
     }
 
-    /// Embedded tokens `[n, n_tokens, width]` through the transformer → of the rows of all of them those named, normalised,
-    /// `[n_rows, width]`.
+    /// Embedded tokens `[n, n_tokens, width]` through the transformer → the given rows of its `n·n_tokens` outputs,
+    /// normalised, `[n_rows, width]`.
     fn run(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>, rows: Tensor<1, Int>) -> Tensor<2> {
         self.final_norm
             .forward(self.transformer.forward_rows(tokens, bias, rows))
     }
 
-    /// The last layer: what [`pool`](Self::pool) gave → features, `[n_texts, embed_dim]`.
+    /// The last layer: output of [`pool`](Self::pool), `[n_texts, width]` → features, `[n_texts, embed_dim]`.
     pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
         self.projection.forward(pooled)
     }

@@ -7,7 +7,7 @@ use std::iter::successors;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TokenTree {
     token_ids: Vec<u32>,
-    /// The beginning that a node lengthens by its token; it stands before the node.
+    /// Parent of each node: the beginning that the node lengthens by its token. Its index is less than the node's.
     parents: Vec<Option<usize>>,
     /// Place of a node's token in each caption that begins so.
     positions: Vec<usize>,
@@ -64,10 +64,11 @@ impl TokenTree {
         &self.ends
     }
 
-    /// Whether a transformer of this width takes less time for the tree than for all captions, each padded to the longest.
+    /// Whether a transformer of this width takes less time for the tree than for all captions, each padded to the
+    /// longest.
     ///
-    /// Attention to as many tokens as the width takes a token about as long as all matrices do (`benches/text.rs`, 169 and
-    /// 337 nodes at 512): more than its sixth of the multiplications, because of its bias and softmax.
+    /// Attention to as many tokens as the width takes a token about as long as all matrices do (`benches/text.rs`, 169
+    /// and 337 nodes at 512): more than its sixth of the multiplications, because of its bias and softmax.
     #[must_use]
     pub fn saves(&self, width: usize) -> bool {
         let cost = |n_rows: usize, n_seen: usize| n_rows * (width + n_seen);

@@ -131,7 +131,7 @@ impl Transformer {
             .fold(tokens, |tokens, block| block.forward(tokens, bias))
     }
 
-    /// Some rows of what [`forward`](Self::forward) gives; the last block computes no others.
+    /// Some rows of the output of [`forward`](Self::forward); the last block computes no others.
     ///
     /// # Shapes
     ///
@@ -167,8 +167,8 @@ impl Block {
         self.add_mlp(tokens + attended)
     }
 
-    /// As [`Transformer::forward_rows`], for this block. All tokens attend, also those that are not read: a product with one
-    /// query alone would be summed in another order, and a caption's numbers would depend on those beside it.
+    /// As [`Transformer::forward_rows`], for this block. All tokens attend, also those that are not read: a product
+    /// with one query alone would be summed in another order, and a caption's numbers would depend on those beside it.
     fn forward_rows(
         &self,
         tokens: Tensor<3>,

@@ -110,7 +110,7 @@ impl VisionTower {
         self.project(self.pool(images))
     }
 
-    /// What [`forward`](Self::forward) projects, `[n_images, width]`.
+    /// Pooled states of pictures, `[n_images, width]`, which [`project`](Self::project) turns into features.
     pub fn pool(&self, images: Tensor<4>) -> Tensor<2> {
         let patches = self.patch_embedding.forward(self.patches(images)); // [n_images, n_patches, width]
         let positions = self.position_embedding.val().unsqueeze();
@@ -131,7 +131,7 @@ impl VisionTower {
         }
     }
 
-    /// The last layer: what [`pool`](Self::pool) gave → features, `[n_images, embed_dim]`.
+    /// The last layer: output of [`pool`](Self::pool), `[n_images, width]` → features, `[n_images, embed_dim]`.
     pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
         match &self.pooling {
             Pooling::ClassToken(class) => class.projection.forward(pooled),

@@ -34,7 +34,7 @@ pub(super) struct Convolution {
 }
 
 impl ConvolutionConfig {
-    /// Every output sees every channel, at each place.
+    /// A convolution whose outputs each depend on all channels, with stride 1.
     pub(super) fn new(channels: usize, width: usize, kernel_size: usize) -> Self {
         Self {
             channels,
@@ -49,7 +49,7 @@ impl ConvolutionConfig {
         Self { stride, ..self }
     }
 
-    /// Each output sees its own channel alone.
+    /// The same with outputs that each depend on their own channel alone.
     pub(super) fn depthwise(self) -> Self {
         Self {
             groups: self.channels,

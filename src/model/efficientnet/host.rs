@@ -1,5 +1,5 @@
-//! The tower on the CPU of an engine: maps with their channels last, so that a convolution by one pixel is a product with
-//! a packed matrix, and one of each channel runs over neighbouring numbers.
+//! The tower on the CPU of an engine: maps with their channels last, so that a convolution by one pixel is a product
+//! with a packed matrix, and one of each channel runs over neighbouring numbers.
 
 use burn::tensor::{Tensor, TensorData};
 
@@ -10,7 +10,8 @@ use crate::model::gemm::{Kernel, PANEL_COLUMNS, PackedMatrix, Panels};
 /// Numbers that are multiplied at once.
 type Lanes = [f32; PANEL_COLUMNS];
 
-/// The convolutions of a block: what widens it, if something does, what filters its channels, and what narrows it.
+/// Convolutions of a block: the one that widens its input, if there is one, the depthwise one, and the one that narrows
+/// it.
 pub(super) type BlockConvolutions<'a> = (Option<&'a Convolution>, &'a Convolution, &'a Convolution);
 
 /// The tower's convolutions, those of all channels packed for one kernel.
@@ -105,7 +106,7 @@ impl HostTower {
         sums.into_iter().map(|sum| sum / n_places).collect()
     }
 
-    /// The first convolution, as a product with what each place sees.
+    /// The first convolution, as a product with the values under the kernel at each place of the output.
     fn stem(&self, image: &[f32], [height, width]: [usize; 2]) -> Map {
         let (size, stride) = (self.stem_size, self.stem_stride);
         let (rows, columns) = (height.div_ceil(stride), width.div_ceil(stride));
@@ -228,7 +229,8 @@ impl Depthwise {
         }
     }
 
-    /// The first place of a side that an output sees, and what of the kernel lies on the map.
+    /// First index along a side of the map under the kernel of an output, and the range of the kernel that lies on the
+    /// map.
     fn seen(&self, output: usize, side: usize) -> (usize, std::ops::Range<usize>) {
         let (before, _) = same_padding(side, self.kernel_size, self.stride);
         let start = output * self.stride;

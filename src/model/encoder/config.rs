@@ -1,4 +1,4 @@
-//! What a manifest says of its encoder, and new encoders of that kind.
+//! Configuration of an encoder as its manifest has it, and new encoders of these sizes.
 
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::model::efficientnet::EfficientNetConfig;
 const EMBED_DIM: usize = 256;
 const HEAD_WIDTH: usize = 1024;
 
-/// What a manifest says of its encoder; the name of the variant is the manifest's key.
+/// Configuration of an encoder; the name of the variant is the manifest's key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EncoderConfig {
@@ -38,7 +38,7 @@ pub struct TowersConfig {
     pub image: ImageTowerConfig,
     /// Sizes of the head that brings the image tower's features into the common space.
     pub image_head: HeadConfig,
-    /// What tells unfamiliar captions and pictures, if the model can.
+    /// Numbers of exemplars by which unfamiliar captions and pictures are detected, if the model has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exemplars: Option<ExemplarsConfig>,
 }
@@ -89,7 +89,7 @@ impl EncoderConfig {
         }
     }
 
-    /// Widths of what [`TextEncoder::pool`] and [`ImageEncoder::pool`] give.
+    /// Widths of the outputs of [`TextEncoder::pool`] and [`ImageEncoder::pool`].
     #[must_use]
     pub fn pooled_widths(&self) -> (usize, usize) {
         match self {
@@ -107,7 +107,7 @@ impl EncoderConfig {
         }
     }
 
-    /// Where the encoder looks for the end of a caption with these ids, in a row of `n_tokens`.
+    /// Index of the token at which a caption with these ids is pooled, in a row of `n_tokens`.
     #[must_use]
     pub fn end_position(&self, ids: &[u32], n_tokens: usize) -> usize {
         match self {

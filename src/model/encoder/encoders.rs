@@ -1,4 +1,4 @@
-//! The two encoders: a tower and what brings its features into the common space.
+//! The two encoders: a tower and the head that maps its features into the common space.
 
 use burn::module::Module;
 use burn::tensor::{Int, Tensor};
@@ -11,7 +11,7 @@ use crate::model::clip::{TextTower, VisionTower};
 use crate::model::gemm::Kernel;
 use crate::model::parameters::{ParameterVisitor, Parameters};
 
-/// What stands before the names of a head's tensors.
+/// Prefixes of the names of the heads' tensors.
 pub(super) const TEXT_HEAD: &str = "text_head";
 pub(super) const IMAGE_HEAD: &str = "visual_head";
 
@@ -45,22 +45,22 @@ pub enum ImageEncoder {
 /// A text tower and its head.
 #[derive(Module, Debug)]
 pub struct HeadedText {
-    /// The tower, which is not trained.
+    /// Locked tower; training leaves its weights as they are.
     pub tower: LockedTextTower,
-    /// The head, which is.
+    /// Trained head, from the tower's features to the common space.
     pub head: Head,
-    /// Some of the training's captions.
+    /// Captions of the training that new ones are compared with, if the model has any.
     pub exemplars: Option<Exemplars>,
 }
 
 /// An image tower and its head.
 #[derive(Module, Debug)]
 pub struct HeadedImage {
-    /// The tower, which is not trained.
+    /// Locked tower; training leaves its weights as they are.
     pub tower: ImageTower,
-    /// The head, which is.
+    /// Trained head, from the tower's features to the common space.
     pub head: Head,
-    /// Some of the training's pictures.
+    /// Pictures of the training that new ones are compared with, if the model has any.
     pub exemplars: Option<Exemplars>,
 }
 
@@ -76,7 +76,8 @@ impl TextEncoder {
         self.project(self.pool(token_ids, end_positions))
     }
 
-    /// What [`forward`](Self::forward) projects, `[n_texts, width]`.
+    /// Pooled features of captions before the last step, `[n_texts, width]`: for a locked tower, the tower's own
+    /// features.
     pub fn pool(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
         match self {
             Self::Clip(clip) => clip.pool(token_ids, end_positions),
@@ -84,8 +85,8 @@ impl TextEncoder {
         }
     }
 
-    /// What [`pool`](Self::pool) gives for captions up to where each is pooled, computed once for tokens up to which captions
-    /// are alike; `None` where the tower does not allow it or it would cost more.
+    /// Output of [`pool`](Self::pool) for captions cut after the token where each is pooled, `[n_texts, width]`, with
+    /// common beginnings computed once; `None` where the tower does not allow it or it would cost more.
     pub fn pool_shared<'a>(
         &self,
         captions: impl IntoIterator<Item = &'a [u32]>,
@@ -96,7 +97,7 @@ impl TextEncoder {
         }
     }
 
-    /// The last step: what [`pool`](Self::pool) gave → features, `[n_texts, embed_dim]`.
+    /// The last step: output of [`pool`](Self::pool), `[n_texts, width]` → features, `[n_texts, embed_dim]`.
     pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
         match self {
             Self::Clip(clip) => clip.project(pooled),
@@ -104,8 +105,8 @@ impl TextEncoder {
         }
     }
 
-    /// How like the training's captions those are of which [`pool`](Self::pool) gave this, `[n_texts, 1]`, where the
-    /// model can tell.
+    /// Mean cosine of captions with their nearest exemplars, `[n_texts, 1]`, from the output of [`pool`](Self::pool);
+    /// `None` where the model has no exemplars.
     pub fn familiarity(&self, pooled: Tensor<2>) -> Option<Tensor<2>> {
         match self {
             Self::Clip(_) => None,
@@ -138,7 +139,8 @@ impl ImageEncoder {
         self.project(self.pool(images))
     }
 
-    /// What [`forward`](Self::forward) projects, `[n_images, width]`.
+    /// Pooled features of pictures before the last step, `[n_images, width]`: for a locked tower, the tower's own
+    /// features.
     pub fn pool(&self, images: Tensor<4>) -> Tensor<2> {
         match self {
             Self::Clip(clip) => clip.pool(images),
@@ -146,7 +148,7 @@ impl ImageEncoder {
         }
     }
 
-    /// The last step: what [`pool`](Self::pool) gave → features, `[n_images, embed_dim]`.
+    /// The last step: output of [`pool`](Self::pool), `[n_images, width]` → features, `[n_images, embed_dim]`.
     pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
         match self {
             Self::Clip(clip) => clip.project(pooled),
@@ -154,8 +156,8 @@ impl ImageEncoder {
         }
     }
 
-    /// How like the training's pictures those are of which [`pool`](Self::pool) gave this, `[n_images, 1]`, where the
-    /// model can tell.
+    /// Mean cosine of pictures with their nearest exemplars, `[n_images, 1]`, from the output of [`pool`](Self::pool);
+    /// `None` where the model has no exemplars.
     pub fn familiarity(&self, pooled: Tensor<2>) -> Option<Tensor<2>> {
         match self {
             Self::Clip(_) => None,

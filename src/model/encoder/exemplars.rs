@@ -1,4 +1,4 @@
-//! How like the training's captions and pictures others are: cosines with the nearest of some exemplars.
+//! Familiarity of captions and pictures: mean cosines with the nearest of some exemplars from the training.
 
 use burn::module::{Module, Param};
 use burn::nn::Initializer;
@@ -11,7 +11,7 @@ use crate::model::parameters::{Layout, ParameterVisitor};
 /// Nearest exemplars whose mean cosine counts.
 const N_NEAREST: usize = 3;
 
-/// How many exemplars there are.
+/// Number of exemplars of each side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExemplarsConfig {
     /// Number of captions among the exemplars.

@@ -1,4 +1,4 @@
-//! What brings a tower's features into the space that both towers share.
+//! Heads: trained maps from a tower's features to the space that both towers share.
 
 use burn::module::{Module, Param};
 use burn::nn::{Initializer, LayerNorm, LayerNormConfig, LinearConfig};
@@ -15,12 +15,12 @@ use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 pub struct HeadConfig {
     /// Width of the hidden layer.
     pub hidden_width: usize,
-    /// What is done to the tower's features before they are standardised.
+    /// Transformation of the tower's features before they are standardised.
     #[serde(default)]
     pub input: HeadInput,
 }
 
-/// What is done to a tower's features before they are standardised.
+/// Transformation of each of a tower's features before they are standardised.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeadInput {
@@ -51,7 +51,7 @@ pub struct Head {
 pub struct NamedHead {
     /// Head of one of the two towers.
     pub head: Head,
-    /// What the names of its tensors begin with: `text_head` or `visual_head`.
+    /// Prefix of its tensors' names: `text_head` or `visual_head`.
     pub name: &'static str,
 }
 
@@ -102,7 +102,8 @@ impl Head {
         self.forward_with(features, |standard| standard, |hidden| hidden)
     }
 
-    /// As [`forward`](Self::forward), with something done to the standardised features and to the hidden layer.
+    /// As [`forward`](Self::forward), with a function (dropout) on the standardised features, `[n, width]`, and one on
+    /// the hidden layer, `[n, hidden_width]`.
     pub fn forward_with(
         &self,
         features: Tensor<2>,

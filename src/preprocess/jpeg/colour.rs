@@ -14,7 +14,7 @@ struct Plane {
     height: usize,
     stride: usize,
     samples: Vec<u8>,
-    /// How many times wider and higher the picture is.
+    /// Factors by which the picture is wider and higher than the plane.
     enlargement: (usize, usize),
 }
 

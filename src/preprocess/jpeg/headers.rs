@@ -1,4 +1,4 @@
-//! What the segments before a scan say: tables, the frame, and how colours are coded.
+//! Segments before a scan: tables, the frame, and the coding of colours.
 
 use super::bits::Huffman;
 use super::frame::Frame;
@@ -12,12 +12,12 @@ pub(super) const ZIGZAG: [usize; 64] = [
     52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 ];
 
-/// What the segments before a scan have set.
+/// State set by the segments before a scan.
 #[derive(Debug, Default)]
 pub(super) struct Headers<'a> {
-    /// What is left of it.
+    /// Rest of the budget, less the samples that scans have visited.
     pub(super) budget: DecodeBudget,
-    /// Size of the file.
+    /// Size of the file in bytes.
     n_bytes: usize,
     pub(super) quantisation: [Option<[u16; 64]>; 4],
     pub(super) dc: [Option<Huffman>; 4],
@@ -29,7 +29,7 @@ pub(super) struct Headers<'a> {
     pub(super) exif: Option<&'a [u8]>,
 }
 
-/// How components become red, green and blue.
+/// Colour space of the components, from which they become red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColourSpace {
     Grey,

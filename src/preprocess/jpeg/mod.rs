@@ -2,12 +2,12 @@
 //!
 //! The standard leaves the rounding of the inverse transform and the way of enlarging colour planes to the decoder. The
 //! `image` crate's decoder (zune-jpeg 0.5.15) differs from libjpeg by at most 7 of 255 levels, 0.22 on average, on 248
-//! photographs of COCO, and by up to 21 levels beside hard edges of colour. Measured on embeddings of those photographs,
-//! that changes cosines between two of them by up to 0.011 (EfficientNet-Lite0) and 0.023 (the scenes model), and the
-//! nearest neighbour of 11 and 14 of the 248; it also shows a truncated file as if it were whole. Hence a decoder of our
-//! own, which follows libjpeg's defaults: the accurate integer transform (`jidctint.c`), "fancy" enlargement
-//! (`jdsample.c`) and fixed-point colour (`jdcolor.c`). It reads sequential and progressive pictures of 8 bits with
-//! Huffman coding. Nothing is asked of another decoder, which may read a hostile file in another way.
+//! photographs of COCO, and by up to 21 levels beside hard edges of colour. Measured on embeddings of those
+//! photographs, that changes cosines between two of them by up to 0.011 (EfficientNet-Lite0) and 0.023 (the scenes
+//! model), and the nearest neighbour of 11 and 14 of the 248; it also shows a truncated file as if it were whole. Hence
+//! a decoder of our own, which follows libjpeg's defaults: the accurate integer transform (`jidctint.c`), "fancy"
+//! enlargement (`jdsample.c`) and fixed-point colour (`jdcolor.c`). It reads sequential and progressive pictures of 8
+//! bits with Huffman coding. Nothing is asked of another decoder, which may read a hostile file in another way.
 
 mod bits;
 mod colour;
@@ -28,12 +28,12 @@ use super::pixels::RgbPixels;
 /// Real pictures have about ten; how often each may visit every block is a matter of the budget.
 const MAX_SCANS: usize = 100;
 
-/// What a JPEG file holds.
+/// Content of a JPEG file: its pixels and its Exif data.
 #[derive(Debug)]
 pub(super) struct Picture<'a> {
     /// The pixels, not yet turned upright.
     pub(super) rgb: RgbPixels,
-    /// The camera's notes, where there are any.
+    /// Exif data, where there are any.
     pub(super) exif: Option<&'a [u8]>,
 }
 

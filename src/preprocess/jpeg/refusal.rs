@@ -1,15 +1,15 @@
-//! Refusals of files.
+//! Reasons for which a JPEG file is not decoded: damage, an unknown variant of the format, or excess over the budget.
 
 use crate::preprocess::budget::Excess;
 
-/// Why a picture cannot be decoded.
+/// Reason for which a picture cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::preprocess) enum Refusal {
-    /// It breaks the rules of the format.
+    /// Damage: the file breaks the rules of the format in this way.
     Damaged(&'static str),
-    /// It follows rules that this decoder does not know.
+    /// Variant of the format that this decoder does not know.
     Unsupported(&'static str),
-    /// It costs too much.
+    /// Excess over the budget of pixels, memory or work.
     Excess(Excess),
 }
 

@@ -7,7 +7,7 @@ use super::refusal::Refusal;
 
 const BROKEN: Refusal = Refusal::Damaged("a scan header is broken");
 
-/// Which coefficients a scan holds, and how finely.
+/// Band of coefficients that a scan holds, and the bits of them that it adds.
 #[derive(Debug, Clone, Copy)]
 struct ScanPart {
     progressive: bool,

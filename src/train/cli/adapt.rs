@@ -1,4 +1,4 @@
-//! `train adapt`.
+//! Arguments of `train adapt`, and the call into `train::adapt`, which embeds, fits and measures.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::train::adapt::{AdaptRun, markdown};
 use crate::train::data::dataset::{Dataset, DatasetChoice, FlickrSplit};
 use crate::train::run_lock::RunLock;
 
-/// What stands below the help of the command.
+/// Examples, printed below the command's help.
 const EXAMPLES: &str = "Examples:
   train adapt openai/clip-vit-base-patch32 --data coco --root data/coco --export public/models/clip-coco
   train adapt runs/model --data flickr8k --root data/flickr8k
@@ -56,7 +56,7 @@ pub(super) struct AdaptArgs {
     /// Write over adapters or a model that are there.
     #[arg(long)]
     force: bool,
-    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
+    /// Device to compute on: `cpu`, or `cuda` or `libtorch` in a build with that feature.
     #[arg(long, default_value = "cpu")]
     device: String,
 }

@@ -1,4 +1,4 @@
-//! `train disturb`.
+//! Arguments of `train disturb`, and its loop over corruptions of the test scenes' pictures and captions.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use crate::train::progress::Interrupt;
 use crate::train::scenes_model::embed::TestScenes;
 use crate::weights::shard::Precision;
 
-/// What stands below the help of the command.
+/// Example, printed below the command's help.
 const EXAMPLES: &str = "Example:
   train embed --out runs/features && train disturb runs/features && train reproduce --features runs/features --out runs/papers
 
@@ -44,7 +44,7 @@ pub(super) struct DisturbArgs {
     /// Halve the files: 16 bits a number.
     #[arg(long)]
     pub(super) f16: bool,
-    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
+    /// Device to compute on: `cpu`, or `cuda` or `libtorch` in a build with that feature.
     #[arg(long, default_value = "cpu")]
     pub(super) device: String,
 }

@@ -1,4 +1,4 @@
-//! `train evaluate`.
+//! Arguments of `train evaluate`, and the call into `experiments::evaluate`, whose report it writes and prints.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::train::experiments::{evaluate, evaluation_table};
 use crate::train::export::bundle;
 use crate::train::files::{put_json, refuse_to_overwrite};
 
-/// What stands below the help of the command.
+/// Examples, printed below the command's help.
 const EXAMPLES: &str = "Examples:
   train evaluate --out runs/evaluation.json
   train evaluate --model runs/small/model --scenes 1000 --seed 7 --out runs/small/validation.json";
@@ -21,7 +21,7 @@ pub(super) struct EvaluateArgs {
     /// Folder of the model to evaluate.
     #[arg(long, default_value = "public/models/scenes")]
     model: PathBuf,
-    /// Where the report goes; beside the manifest if not given.
+    /// File of the report; `evaluation.json` beside the manifest if not given.
     #[arg(long)]
     out: Option<PathBuf>,
     /// Number of scenes to measure on.

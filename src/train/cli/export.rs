@@ -1,4 +1,4 @@
-//! `train export`.
+//! Arguments of `train export`, and the call into `export::fits`, which writes the model folder.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::train::export::fits::{ExportFits, export_fits};
 use crate::train::files::refuse_to_overwrite;
 use crate::train::provenance::command_line;
 
-/// What stands below the help of the command.
+/// Example, printed below the command's help.
 const EXAMPLES: &str = "Example:
   train fit --method asymvlm-vmf --features runs/coco --out runs/vmf
   train fit --method asymvlm-ps --features runs/coco --out runs/ps

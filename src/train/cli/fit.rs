@@ -1,4 +1,4 @@
-//! `train fit`.
+//! Arguments of `train fit`, and the call into `experiments`, which fits one method and measures it.
 
 use std::path::PathBuf;
 

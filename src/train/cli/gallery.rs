@@ -1,4 +1,4 @@
-//! `train gallery`.
+//! Arguments of `train gallery`, and the calls that write or read a world's pictures and record its model's answers.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `train import`.
+//! Arguments of `train import`, and the call into `train::import`, which writes the model folder.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::train::import::{CheckpointSource, Import, Imported, import};
 use crate::train::provenance::command_line;
 use crate::weights::shard::Precision;
 
-/// What stands below the help of the command.
+/// Examples, printed below the command's help.
 const EXAMPLES: &str = "Examples:
   train import openai/clip-vit-base-patch32 --out public/models/clip-vit-b-32
   train import ViT-B-32.pt --tokenizer tokenizer.json --out public/models/clip-vit-b-32 --dtype int8
@@ -32,7 +32,7 @@ pub(super) struct ImportArgs {
     image_tower: Option<String>,
     #[command(flatten)]
     vocabulary: Vocabulary,
-    /// How weights are stored.
+    /// Precision in which weights are stored.
     #[arg(long, default_value = "f16", value_parser = PossibleValuesParser::new(["f16", "f32", "int8"]))]
     dtype: String,
     /// Make a model of ViT-B/32's shapes with random weights of this seed.

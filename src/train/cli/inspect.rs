@@ -1,4 +1,4 @@
-//! `train inspect`: what a folder holds that one of the commands wrote, and how far it has come.
+//! Arguments of `train inspect`, and its description of a folder that one of the commands wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -25,10 +25,10 @@ pub(super) fn run(args: &InspectArgs) -> Result<()> {
     Ok(())
 }
 
-/// A kind of folder: the file that tells it, and what to say of it.
+/// A kind of folder: the file that identifies it, and the function that describes it.
 type FolderKind = (&'static str, fn(&Path, &Value) -> String);
 
-/// In this order: a folder of features may hold pieces too.
+/// Kinds of folders, in the order in which they are looked for: a folder of features may hold pieces too.
 const KINDS: [FolderKind; 7] = [
     ("manifest.json", model),
     ("features.json", features),
@@ -39,7 +39,7 @@ const KINDS: [FolderKind; 7] = [
     ("encoder/checkpoint.json", encoder),
 ];
 
-/// Says what a folder holds.
+/// Description of the content of a folder that one of the commands wrote.
 ///
 /// # Errors
 ///

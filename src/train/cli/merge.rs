@@ -1,4 +1,4 @@
-//! `train merge`.
+//! Arguments of `train merge`, the call that merges the pieces of `train embed`, and the summary that it prints.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `train photos`.
+//! Arguments of `train photos`, and the call into `photos_model::pipeline`, which trains and exports the model.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::train::photos_model::pipeline::{PhotosPreset, PhotosRun};
 use crate::train::provenance::command_line;
 use crate::train::run_lock::RunLock;
 
-/// What stands below the help of the command.
+/// Example, printed below the command's help.
 const EXAMPLES: &str = "Example:
   train photos --root data/flickr8k --wordnet data/wordnet/dict --hierarcaps data/hierarcaps \\
     --preset full --seeds 3 --out runs/photos --export public/models/photos
@@ -40,7 +40,7 @@ pub(super) struct PhotosArgs {
     /// The image tower: a file, a folder, or an id at the model hub.
     #[arg(long, default_value = "timm/tf_efficientnet_lite0.in1k")]
     image_tower: String,
-    /// How much work to put in.
+    /// Amount of work to put in.
     #[arg(long, value_enum, default_value = "small")]
     preset: PhotosPreset,
     /// Leave other pictures that a vague caption fits out of its negatives, to compare.

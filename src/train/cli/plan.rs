@@ -16,8 +16,8 @@ use crate::train::provenance::command_line;
 
 #[derive(Debug, Args)]
 pub(super) struct PlanArgs {
-    /// Features that `train embed` wrote, runs/features if not given; with what `train disturb` put beside them, that is
-    /// measured on too.
+    /// Features that `train embed` wrote, runs/features if not given; with what `train disturb` put beside them, that
+    /// is measured on too.
     #[arg(long)]
     features: Option<PathBuf>,
     /// Features of another data set by the same encoder, to measure on too; may be given several times.
@@ -25,16 +25,16 @@ pub(super) struct PlanArgs {
     measure_on: Vec<PathBuf>,
     #[command(flatten)]
     recipe: RecipeArgs,
-    /// What to do where paper and released code differ.
+    /// Source to follow where paper and released code differ.
     #[arg(long, value_enum, default_value = "code")]
     follow: Variant,
-    /// What `ProbVLM` calls uncertainty.
+    /// Scalar taken for `ProbVLM`'s uncertainty.
     #[arg(long, value_enum, default_value = "inverse")]
     probvlm_uncertainty: UncertaintyOf,
-    /// Where the factor of deterministic fine-tuning starts; 1 if not given, CLIP's is 14.3.
+    /// Initial factor of deterministic fine-tuning; 1 if not given, CLIP's is 14.3.
     #[arg(long)]
     deterministic_scale: Option<f32>,
-    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
+    /// Device to compute on: `cpu`, or `cuda` or `libtorch` in a build with that feature.
     #[arg(long, default_value = "cpu")]
     pub(super) device: String,
 }
@@ -45,8 +45,8 @@ pub(super) struct RecipeArgs {
     /// Pairs in a batch, 1024 if not given or a preset's; 2048 in the paper.
     #[arg(long)]
     batch: Option<usize>,
-    /// Passes over the captions, 20 if not given or a preset's; 200 in the paper. ELIP's loss takes 20 to reach its full
-    /// form.
+    /// Passes over the captions, 20 if not given or a preset's; 200 in the paper. ELIP's loss takes 20 to reach its
+    /// full form.
     #[arg(long)]
     epochs: Option<usize>,
     /// Factor on each method's published learning rate; above 1 because there are far fewer steps than in the paper.
@@ -90,14 +90,14 @@ impl RecipeArgs {
 }
 
 impl PlanArgs {
-    /// Where the features lie.
+    /// Folder of the features.
     pub(super) fn features(&self) -> &Path {
         self.features
             .as_deref()
             .unwrap_or(Path::new("runs/features"))
     }
 
-    /// The same, with another usual place.
+    /// Folder of the features, with another default.
     pub(super) fn features_or(&self, usual: PathBuf) -> PathBuf {
         self.features.clone().unwrap_or(usual)
     }

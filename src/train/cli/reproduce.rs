@@ -1,4 +1,4 @@
-//! `train reproduce`.
+//! Arguments of `train reproduce`, the features and the plan that they select, and the calls into `experiments`.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::train::run_lock::RunLock;
 use crate::train::scenes_model::embed::{Amounts, embed};
 use crate::weights::shard::Precision;
 
-/// What stands below the help of the command.
+/// Examples, printed below the command's help.
 const EXAMPLES: &str = "Examples:
   train reproduce --preset small --out runs/evidence-small
   train reproduce --preset full --features runs/evidence-features --out runs/evidence
@@ -37,12 +37,12 @@ What is in the folder is not done again; an interrupted run goes on, fit by fit.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReproduceArgs {
-    /// Where pictures and captions come from: scenes, photos (--features being the folder of a `train photos`), or a data
-    /// set as `train embed` calls it.
+    /// Where pictures and captions come from: scenes, photos (--features being the folder of a `train photos`), or a
+    /// data set as `train embed` calls it.
     #[arg(long, default_value = "scenes", value_parser = parse_world)]
     world: World,
-    /// How much work to put in: learning rates by a grid, and for scenes the features, which are embedded if they are not
-    /// there. Without a preset learning rates are the published ones times --rate-factor.
+    /// How much work to put in: learning rates by a grid, and for scenes the features, which are embedded if they are
+    /// not there. Without a preset learning rates are the published ones times --rate-factor.
     #[arg(long, value_enum)]
     preset: Option<ReproducePreset>,
     /// How many seeds, from 0; 5 if not given or a preset's.
@@ -51,8 +51,8 @@ pub(super) struct ReproduceArgs {
     /// Folder of the results.
     #[arg(long, required_unless_present = "check")]
     out: Option<PathBuf>,
-    /// Fit a random tenth of the results in this folder again, on the same features, and say whether the numbers are the
-    /// same; fails where they are not.
+    /// Fit a random tenth of the results in this folder again, on the same features, and say whether the numbers are
+    /// the same; fails where they are not. Of photographs whose heads were trained anew they may be off by a tenth.
     #[arg(long, value_name = "FOLDER")]
     check: Option<PathBuf>,
     /// Share of the fits that is checked.
@@ -257,7 +257,7 @@ impl ReproduceArgs {
     }
 }
 
-/// Refits some of what a folder holds.
+/// Fits some of a folder's results again, and compares them.
 fn check(args: &ReproduceArgs, folder: &Path) -> Result<()> {
     let device = device::by_name(&args.plan.device)?;
     let data = args.data(args.recipe().as_ref(), &device)?;

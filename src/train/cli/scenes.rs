@@ -1,4 +1,4 @@
-//! `train scenes`.
+//! Arguments of `train scenes`, and the calls that train and export the model.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::train::run_lock::RunLock;
 use crate::train::scenes_model::recipe::{Preset, ScenesRecipe};
 use crate::train::scenes_model::training::{self, RunFolder};
 
-/// What stands below the help of the command.
+/// Example, printed below the command's help.
 const EXAMPLES: &str = "Example:
   train scenes --preset small --out runs/small --export runs/small/model
 
@@ -26,7 +26,7 @@ pub(super) struct ScenesArgs {
     /// Folder of the run; an interrupted run is resumed there.
     #[arg(long, default_value = "runs/scenes")]
     out: PathBuf,
-    /// How much work to put in.
+    /// Amount of work to put in.
     #[arg(long, value_enum, default_value = "small")]
     preset: Preset,
     /// Seed of scenes, captions and weights.
@@ -44,8 +44,8 @@ pub(super) struct ScenesArgs {
     /// Greatest learning rate of the encoder, if not the preset's.
     #[arg(long)]
     learning_rate: Option<f64>,
-    /// Train the encoder by contrast alone, as a control: without the second loss, which is told which short captions fit
-    /// a picture.
+    /// Train the encoder by contrast alone, as a control: without the second loss, which is told which short captions
+    /// fit a picture.
     #[arg(long)]
     plain_contrast: bool,
     /// Scenes whose captions the adapters are fitted to, if not the preset's.
@@ -60,7 +60,7 @@ pub(super) struct ScenesArgs {
     /// Write over a model that is there.
     #[arg(long, requires = "export")]
     force: bool,
-    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
+    /// Device to compute on: `cpu`, or `cuda` or `libtorch` in a build with that feature.
     #[arg(long, default_value = "cpu")]
     device: String,
 }

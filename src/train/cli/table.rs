@@ -1,4 +1,4 @@
-//! `train table`.
+//! Arguments of `train table`, which reads reports of `train evaluate` and prints them as one table.
 
 use std::path::PathBuf;
 

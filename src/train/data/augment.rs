@@ -1,4 +1,4 @@
-//! A picture seen a little otherwise: a part of it, sometimes from the other side.
+//! Augmentation of pictures: a random crop, mirrored half of the time.
 
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,10 @@ use crate::preprocess::RgbPixels;
 
 /// Least share of a picture's area that is kept.
 const MIN_AREA: f64 = 0.5;
-/// Greatest ratio of the sides of what is kept, by that of the picture.
+/// Greatest ratio of the sides of the crop, relative to that of the picture.
 const MAX_ASPECT: f64 = 4.0 / 3.0;
 
-/// A crop of each picture, mirrored for every other one; which one depends on the picture's name and the seed alone.
+/// A crop of each picture, mirrored with probability ½; it depends on the picture's name and the seed alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Augmentation {
     /// Seed of the crops.
@@ -18,7 +18,7 @@ pub struct Augmentation {
 }
 
 impl Augmentation {
-    /// The picture with this name as it is seen.
+    /// The crop of the picture with this name.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,

@@ -12,7 +12,7 @@ use super::listing::Gatherer;
 use super::place::{below, open};
 use super::{ItemCaption, Picture, Skipped, Splits, hold_out};
 
-/// Where things stand in a row.
+/// Indices of the columns in a row.
 struct Columns {
     image: usize,
     caption: usize,

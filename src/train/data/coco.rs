@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::place::{below, first_of, folder_of, open};
 use super::{Item, ItemCaption, Listing, Picture, Skipped, Splits};
 
-/// Which of COCO's divisions.
+/// COCO's division into pictures to train and to measure on, by year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Year {
     /// 82,783 pictures to train on, 40,504 to measure on.

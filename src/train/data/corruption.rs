@@ -1,4 +1,4 @@
-//! What is done to pictures and captions before they are embedded.
+//! Corruptions of pictures and misspellings of captions, applied before they are embedded.
 
 use std::fmt;
 

@@ -12,7 +12,7 @@ use super::{
     image_folder, karpathy, stl10, take, webdataset,
 };
 
-/// Where pictures and captions come from.
+/// Source of pictures and captions, and its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Dataset {
     /// Drawn scenes; nothing is read.
@@ -40,7 +40,7 @@ pub enum Dataset {
     Captions,
 }
 
-/// How Flickr30k and Flickr8k are divided.
+/// Division of Flickr30k and Flickr8k into pictures to train and to measure on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FlickrSplit {
     /// The published lists: 1,000 pictures to measure on.
@@ -49,22 +49,22 @@ pub enum FlickrSplit {
     Holdout10,
 }
 
-/// Where to look and how to divide.
+/// A data set with its folder, its limits and its division into splits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DatasetChoice {
     /// The data set, whose format is known.
     pub dataset: Dataset,
     /// Folder in which the data set was unpacked.
     pub root: PathBuf,
-    /// Its file of captions, if it is not where it usually is.
+    /// File of captions, if it is not where the data set usually has it.
     pub captions: Option<PathBuf>,
     /// At most so many pictures to train on; of all pictures where there is no split.
     pub limit: Option<usize>,
     /// Share of the pictures to measure on, where there is no split.
     pub hold_out: f64,
-    /// How Flickr is divided.
+    /// Division of Flickr30k and Flickr8k.
     pub flickr_split: FlickrSplit,
-    /// Seed of what is chosen.
+    /// Seed of the choices: pictures under a limit, and pictures held out.
     pub seed: u64,
 }
 
@@ -154,7 +154,7 @@ impl DatasetChoice {
     }
 }
 
-/// Reads what `--task NAME=FOLDER` asks for.
+/// Reads the labelled pictures of `--task NAME=FOLDER`.
 ///
 /// # Errors
 ///

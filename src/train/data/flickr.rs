@@ -22,14 +22,14 @@ pub enum Which {
     Flickr30k,
 }
 
-/// How Flickr30k is divided.
+/// Division of Flickr30k or Flickr8k into pictures to train and to measure on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Division {
     /// The lists that lie beside the captions; 1,000 pictures to measure on, as in the literature.
     Lists,
     /// A share of the pictures is held out by a seed, which comes closest to the paper's numbers.
     HoldOut {
-        /// Of which 10 % of all pictures.
+        /// Seed by which 10 % of all pictures are held out.
         seed: u64,
     },
 }

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, ensure};
 use super::place::{below, folder_of, open};
 use super::{Item, ItemCaption, Listing, Picture, Splits};
 
-/// What stands between two levels.
+/// Separator of two levels.
 const ARROW: &str = "=>";
 
 /// All rows, to measure on.

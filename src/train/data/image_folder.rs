@@ -1,7 +1,7 @@
 //! A folder of classes, each a folder of pictures, as `ImageNet`'s validation pictures are usually laid out.
 //!
-//! Folders are classes in order of their names. `classes.txt` or `LOC_synset_mapping.txt` beside them says what they are
-//! called: `n01440764 tench, Tinca tinca` a line, of which the first name is taken.
+//! Folders are classes in order of their names. `classes.txt` or `LOC_synset_mapping.txt` beside them says what they
+//! are called: `n01440764 tench, Tinca tinca` a line, of which the first name is taken.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use super::place::{is_picture, names_in};
 use super::{Item, Labelled, Listing, Picture};
 
-/// What the files with names may be called.
+/// Names of the files that may list the classes' names.
 const NAME_FILES: [&str; 2] = ["classes.txt", "LOC_synset_mapping.txt"];
 
 /// All pictures of all classes.
@@ -67,7 +67,7 @@ pub fn labelled(root: &Path) -> Result<Labelled> {
     })
 }
 
-/// What the folders are called, if a file says so.
+/// Name of the class of each folder, if a file lists them.
 fn given_names(root: &Path) -> Result<Option<HashMap<String, String>>> {
     let Some(path) = NAME_FILES.iter().map(|n| root.join(n)).find(|p| p.exists()) else {
         return Ok(None);

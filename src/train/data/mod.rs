@@ -1,7 +1,7 @@
 //! Public data sets in the formats they are published in, one a file.
 //!
-//! Every format becomes the same lists: pictures that stay where they lie, what is said of them, and what was left out
-//! and why. Nothing here knows models or tensors; `features` embeds what is listed.
+//! Every format becomes the same lists: pictures that stay where they lie, their captions, and the entries that were
+//! left out, with the reason. Nothing here knows models or tensors; `features` embeds the listed pictures and captions.
 
 pub mod augment;
 pub mod captions_csv;

@@ -1,4 +1,4 @@
-//! Where a picture lies, and how it is read when its time comes.
+//! Place of a picture on the disk, and the reading of its pixels when it is embedded.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 
 use crate::preprocess::{RgbPixels, decode};
 
-/// Where a picture lies; it is read when it is embedded, and not kept.
+/// Place of a picture, which is read when it is embedded, and not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Picture {
     /// A picture file of its own, by its path.
@@ -18,7 +18,7 @@ pub enum Picture {
     Slice {
         /// Path of the archive.
         archive: Arc<Path>,
-        /// Where the file begins.
+        /// Byte of the archive at which the file begins.
         offset: u64,
         /// Length of the file in bytes.
         n_bytes: usize,
@@ -27,7 +27,7 @@ pub enum Picture {
     Planes {
         /// Path of the file.
         file: Arc<Path>,
-        /// Where the red plane begins.
+        /// Byte of the file at which the red plane begins.
         offset: u64,
         /// Pixels in a row and in a column.
         side: usize,
@@ -36,7 +36,7 @@ pub enum Picture {
     },
 }
 
-/// How the pixels of a plane follow each other.
+/// Order of the pixels of a plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneOrder {
     /// The pixels of a row follow each other.

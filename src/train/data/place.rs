@@ -1,4 +1,4 @@
-//! Finds the files of a data set under its folder, and says what was looked for where nothing is found.
+//! Search for the files of a data set under its folder; errors name the files that were expected.
 
 use std::fs::File;
 use std::io::BufReader;

@@ -1,5 +1,5 @@
-//! The test split of a cache under ELIP's corruptions: a folder beside the clean features with those of one side, pictures
-//! or captions, for each corruption; and what they do to recall.
+//! The test split of a cache under ELIP's corruptions: a folder beside the clean features with those of one side,
+//! pictures or captions, for each corruption; and what they do to recall.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -161,8 +161,8 @@ impl CorruptedList {
     }
 }
 
-/// Recall under corruptions: each number for each corruption, for each kind in the mean of its severities, in the mean of
-/// the kinds, and the share of it that is lost there, ELIP's mean multimodal impact.
+/// Recall under corruptions: each number for each corruption, for each kind in the mean of its severities, in the mean
+/// of the kinds, and the share of it that is lost there, ELIP's mean multimodal impact.
 #[must_use]
 pub fn impact(clean: &Numbers, corrupted: &[(&CorruptionName, Numbers)]) -> Numbers {
     let mut numbers = Numbers::new();

@@ -53,7 +53,8 @@ impl FitRecord {
 }
 
 impl Evaluator<'_> {
-    /// Fits one method into a folder: its weights, the course of its probe sentences and, last, its record. An interrupted fit goes on there.
+    /// Fits one method into a folder: its weights, the course of its probe sentences and, last, its record. An
+    /// interrupted fit goes on there.
     ///
     /// # Errors
     ///

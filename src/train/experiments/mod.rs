@@ -1,5 +1,5 @@
-//! `train fit`, `train reproduce`, `train disturb` and `train evaluate`: what models and methods are worth, over several
-//! seeds, in tables, figures and findings.
+//! `train fit`, `train reproduce`, `train disturb` and `train evaluate`: what models and methods are worth, over
+//! several seeds, in tables, figures and findings.
 //!
 //! Knows frozen features and methods; nothing of how features are embedded.
 

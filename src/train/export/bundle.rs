@@ -34,7 +34,7 @@ pub fn open(folder: &Path, device: &Device) -> Result<Session> {
     Ok(open_tested(folder, device)?.0)
 }
 
-/// Opens a model folder and tells how close it came to its golden values.
+/// Opens a model folder; returns it with the outcome of its self-test on the golden values.
 ///
 /// # Errors
 ///

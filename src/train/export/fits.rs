@@ -181,7 +181,7 @@ fn adapter_file(manifest: Manifest, records: PerFamily<Vec<TensorRecord>>) -> Re
     })
 }
 
-/// Asks the new model for its answers to the golden inputs, and for the uncertainty of captions to compare with.
+/// Computes the new model's golden values, and the reference uncertainty of captions.
 fn answer_golden(manifest: &mut Manifest, out: &Path, fit: &Fit) -> Result<()> {
     let Some(golden) = manifest.golden.take() else {
         bail!("the encoder's manifest holds no golden inputs");

@@ -15,7 +15,7 @@ use crate::weights::manifest::OutOfDistributionDetector;
 
 /// Scenes from which the threshold is taken; as many others count the false alarms.
 const N_CALIBRATION: usize = 1000;
-/// Their seed; the test set of `evaluate` has another one.
+/// Seed of these scenes; the test set of `evaluate` has another one.
 const CALIBRATION_SEED: u64 = 3_000_001;
 /// The threshold as a share of the least ground of those scenes.
 const MARGIN: f64 = 0.9;
@@ -57,7 +57,8 @@ fn share_detected(detector: &OutOfDistributionDetector, pictures: &[RgbPixels]) 
     pictures.iter().filter(is_detected).count() as f64 / pictures.len() as f64
 }
 
-/// Measures how often pictures are detected as out of distribution: scenes, and a folder of photographs if there is one.
+/// Measures how often pictures are detected as out of distribution: scenes, and a folder of photographs if there is
+/// one.
 ///
 /// # Errors
 ///

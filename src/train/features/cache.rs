@@ -24,13 +24,13 @@ pub struct CacheConfig {
     pub model: String,
     /// SHA-256 of each of the encoder's files.
     pub weights: Vec<String>,
-    /// Width of the features.
+    /// Width of the features: the dimension of the encoder's common space.
     pub embed_dim: usize,
     /// Squared Frobenius norm of the projection of captions.
     pub squared_text_norm: f64,
     /// Squared Frobenius norm of the projection of pictures; 0 where there is none.
     pub squared_image_norm: f64,
-    /// What the encoder's own loss makes of a cosine, where its folder says so.
+    /// Scale and bias of the encoder's own loss, where its folder holds them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logits: Option<Logits>,
     /// Augmented views of each picture that is measured on.
@@ -52,7 +52,7 @@ pub struct CaptionRow {
     pub text: String,
     /// Row of its picture.
     pub image: usize,
-    /// Tokens without start and end.
+    /// Number of tokens between start and end.
     pub n_tokens: usize,
     /// Level in a hierarchy of captions of one picture, the vaguest 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,24 +69,24 @@ pub struct IdMap {
     pub images: Vec<String>,
     /// Each caption, in order of its row.
     pub captions: Vec<CaptionRow>,
-    /// Which pictures each caption is true of, where that is known; else its own alone.
+    /// Pictures that each caption is true of; `None` where only its own is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truths: Option<Truths>,
 }
 
-/// Which pictures captions are true of. Captions of one meaning share a list: "a picture" fits them all.
+/// Pictures that captions are true of. Captions of one meaning share a list: "a picture" fits them all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Truths {
-    /// The meaning of each caption.
+    /// Index of each caption's meaning in `pictures`.
     pub meanings: Vec<usize>,
-    /// The pictures that each meaning is true of.
+    /// Rows of the pictures that each meaning is true of.
     pub pictures: Vec<Vec<usize>>,
 }
 
 /// Embedded captions and pictures.
 #[derive(Debug, Clone)]
 pub struct EmbeddedSet<Ids> {
-    /// What each row is.
+    /// Identity of each row: its picture, caption or class.
     pub ids: Ids,
     /// Features and activations of the captions.
     pub texts: Embedded,
@@ -112,7 +112,7 @@ pub struct TaskIds {
     pub n_templates: usize,
     /// Captions that stand for "none of them", tried one at a time; they follow the classes.
     pub dummies: Vec<String>,
-    /// The class of each picture, or none.
+    /// Index of each picture's class; `None` for a picture of no class.
     pub labels: Vec<Option<usize>>,
 }
 
@@ -205,7 +205,7 @@ pub struct Cache {
     pub test: Split,
     /// Pictures to classify by captions, one task a data set.
     pub tasks: Vec<Task>,
-    /// Sentences by which fits show how they go on; none in what earlier versions wrote.
+    /// Probe sentences whose κ fits report while they are under way; none in folders of earlier versions.
     pub probes: Option<ProbeSentences>,
 }
 
@@ -266,7 +266,7 @@ fn task_records(task: &Task) -> Vec<TensorRecord> {
     [texts, task.images.records(&format!("{name}.image"))].concat()
 }
 
-/// Writes tensors and, last, what their rows are: where that is there, both are.
+/// Writes tensors and, last, the identities of their rows: where that file is there, both are.
 pub(super) fn put(
     folder: &Path,
     name: &str,

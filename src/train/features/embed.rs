@@ -1,5 +1,5 @@
-//! `train embed` of listed pictures and captions: piece by piece, pictures decoded on all cores while the tower looks at
-//! those before.
+//! `train embed` of listed pictures and captions: piece by piece, pictures decoded on all cores while the tower looks
+//! at those before.
 
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};

@@ -1,4 +1,4 @@
-//! A frozen encoder: pictures and captions in, features out, and the activations that the projections were fed.
+//! A frozen encoder: pictures and captions → features, and the activations before the last projection of each tower.
 
 use std::path::Path;
 
@@ -32,10 +32,10 @@ pub const fn pictures_per_pass(n_views: usize) -> usize {
     if pictures == 0 { 1 } else { pictures }
 }
 
-/// Of these, those that a core of the CPU takes at a time.
+/// Rows of a pass that a core of the CPU takes at a time.
 const ROWS_PER_CORE: usize = 32;
 
-/// A frozen encoder with what turns words and pixels into its inputs.
+/// A frozen encoder with the preprocessing of its captions and pictures.
 #[derive(Debug)]
 pub struct Encoder {
     text: TextEncoder,
@@ -242,7 +242,8 @@ impl Encoder {
         Embedded::from_device(self.text.project(pooled.clone()), pooled)
     }
 
-    /// Rows through a tower: on the CPU in small passes, one for each core at a time, since all but its products run on one.
+    /// Rows through a tower: on the CPU in small passes, one for each core at a time, since all but its products run on
+    /// one.
     fn in_passes<T: Sync>(
         &self,
         rows: &[T],
@@ -259,7 +260,7 @@ impl Encoder {
         }))
     }
 
-    /// Sentences by which fits show how they go on.
+    /// Features of sentences whose κ fits report while they are under way.
     ///
     /// # Errors
     ///
@@ -286,8 +287,8 @@ impl Encoder {
         tokens: &[Tokens],
         mut progress: impl FnMut(usize),
     ) -> Result<Embedded> {
-        // Captions of similar length go together, since what is padded is computed for nothing, and of those the ones that
-        // begin alike, since they may share their beginning.
+        // Captions of similar length go together, since what is padded is computed for nothing, and of those the ones
+        // that begin alike, since they may share their beginning.
         let mut order: Vec<usize> = (0..tokens.len()).collect();
         order.sort_by_key(|&row| (tokens[row].ids.len(), &tokens[row].ids));
         let mut embedded = self.no_texts();

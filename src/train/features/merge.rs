@@ -18,7 +18,7 @@ const MAX_NAMES: usize = 5;
 /// The task of which CIFAR-10's classes are asked and CIFAR-100's pictures are of none.
 const NONE_OF_THE_ABOVE: &str = "none_of_the_above";
 
-/// A merged cache with what was left out of it.
+/// A merged cache with the entries that were left out of it.
 #[derive(Debug)]
 pub struct Merged {
     /// The cache, which is written already.

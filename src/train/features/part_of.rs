@@ -1,4 +1,4 @@
-//! Which part of the work this process does, also when a job array says it.
+//! Share of the work of one process, given on the command line or by the environment of a job array.
 
 use anyhow::{Context as _, Result, bail, ensure};
 

@@ -31,7 +31,7 @@ pub struct Sources {
     pub splits: Splits,
     /// Pictures to be classified.
     pub tasks: Vec<Labelled>,
-    /// What a class is put into to make captions of it; `{}` stands for its name.
+    /// Templates of the captions of a class; `{}` stands for its name.
     pub templates: Vec<String>,
     /// Captions that stand for "none of them".
     pub dummies: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Sources {
     pub noise: Corruptions,
     /// Augmented views of each picture that is measured on.
     pub views: usize,
-    /// Seed of what was chosen.
+    /// Seed of the data set's choices.
     pub seed: u64,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct WorkPlan {
     pub(super) f16: bool,
     /// Names of the pieces, in order.
     pub(super) pieces: Vec<String>,
-    /// Hash of all names and captions.
+    /// SHA-256 of all names and captions.
     pub(super) fingerprint: String,
     pub(super) tasks: Vec<TaskPlan>,
     pub(super) templates: Vec<String>,

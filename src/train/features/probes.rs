@@ -1,4 +1,4 @@
-//! Sentences from vague to full, kept with the features, by which a fit shows how it goes on.
+//! Probe sentences from vague to full, kept with the features, whose κ a fit reports while it is under way.
 
 use super::rows::Rows;
 
@@ -11,7 +11,7 @@ pub const PHOTOGRAPH_SENTENCES: [&str; 5] = [
     "a photo of a black cat with big dark green eyes",
 ];
 
-/// Embedded sentences.
+/// Sentences and their features by the text tower, a row each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeSentences {
     /// The sentences, in order of their rows.

@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 
 use crate::model::parameters::TensorRecord;
 
-/// A matrix on the host.
+/// A matrix on the host, `[n, width]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
     /// The numbers, row by row.
@@ -15,7 +15,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// How many rows there are.
+    /// Number of rows; 0 for a matrix without columns.
     #[must_use]
     pub fn n_rows(&self) -> usize {
         // A matrix without columns has no rows that could be told apart.
@@ -61,7 +61,7 @@ impl Rows {
         Ok(Self { values, width })
     }
 
-    /// The matrix on a device.
+    /// The matrix on a device, `[n, width]`.
     #[must_use]
     pub fn to_device(&self, device: &Device) -> Tensor<2> {
         let data = TensorData::new(self.values.clone(), [self.n_rows(), self.width]);
@@ -98,12 +98,12 @@ pub struct Embedded {
     pub features: Rows,
     /// Activations that the last projection was fed, `[n, tower_width]`.
     pub activations: Rows,
-    /// How far the features of each picture's augmented views lie apart, `[n, 1]`; no rows where none were embedded.
+    /// Spread of the unit features of each picture's augmented views, `[n, 1]`; no rows where none were embedded.
     pub view_spread: Rows,
 }
 
 impl Embedded {
-    /// Both, without views.
+    /// Features and activations of the same rows, without a spread of augmented views.
     #[must_use]
     pub const fn new(features: Rows, activations: Rows) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl Embedded {
         Self::new(Rows::empty(embed_dim), Rows::empty(tower_width))
     }
 
-    /// Both from their device.
+    /// Features and activations, read back from their device.
     pub(super) fn from_device(features: Tensor<2>, activations: Tensor<2>) -> Result<Self> {
         let (features, activations) = (
             Rows::from_device(features)?,

@@ -14,7 +14,7 @@ pub struct TokenBatch {
     pub ids: Vec<i64>,
     /// Position of each caption's end token.
     pub ends: Vec<i64>,
-    /// Length of a row.
+    /// Number of tokens in a row, padding included.
     pub n_tokens: usize,
 }
 

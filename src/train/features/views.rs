@@ -1,9 +1,9 @@
-//! How far a picture's feature moves while the picture is seen a little otherwise: the spread of the unit features of its
-//! augmented views.
+//! Spread of the unit features of a picture's augmented views: how far its feature moves under augmentation.
 
 use super::rows::{Embedded, Rows};
 
-/// Pictures out of pictures that are each followed by their views, with the spread of the views.
+/// Features of the pictures alone, from rows in which each picture is followed by its `n_views` views, with the spread
+/// of the views.
 pub(super) fn separated(seen: Embedded, n_views: usize) -> Embedded {
     if n_views == 0 {
         return seen;
@@ -21,8 +21,8 @@ pub(super) fn separated(seen: Embedded, n_views: usize) -> Embedded {
     }
 }
 
-/// 1 − R̄ of features of one picture, where R̄ is the length of the mean of the unit features: 0 where all point the same
-/// way, near 1 where they point everywhere.
+/// 1 − R̄ of features of one picture, where R̄ is the length of the mean of the unit features: 0 where all point the
+/// same way, near 1 where they point everywhere.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "f32 is what features are kept in"

@@ -1,5 +1,5 @@
-//! Answers for a world's first paint: what its model says of the starting captions and the first pictures, and of all
-//! that the other views ask when they are first opened; and the embeddings of its gallery's pictures.
+//! Answers for a world's first paint: its model's scores of the starting captions and the first pictures, and its
+//! answers to the requests of the other views when they are first opened; and the embeddings of its gallery's pictures.
 
 use std::path::Path;
 use std::time::Instant;
@@ -29,7 +29,7 @@ pub struct WorldModel<'a> {
     pub world: World,
     /// Session of the world's model, which answers.
     pub session: &'a Session,
-    /// How well the model reproduces its golden values.
+    /// Outcome of the self-test on the model's golden values.
     pub self_test: SelfTest,
     /// The pictures of its gallery.
     pub gallery: &'a [GalleryPicture],
@@ -88,7 +88,7 @@ impl WorldModel<'_> {
         })
     }
 
-    /// The embeddings of all pictures.
+    /// Readings and embeddings of all pictures of the gallery.
     fn pictures(&self, embeddings: Vec<ImageEncoding>) -> Vec<RecordedPicture> {
         let encoder = self.session.manifest().image_encoder();
         let pictures = self.gallery.iter().zip(embeddings);
@@ -125,7 +125,7 @@ impl WorldModel<'_> {
         state
     }
 
-    /// What the views ask when they are opened on the page as it starts.
+    /// Requests of the views when they are opened on the page as it starts.
     fn requests(&self, lessons: &Lessons) -> Vec<ReadingRequest> {
         let first = self.gallery.iter().take(N_PICTURES);
         let written: Vec<String> = first.flat_map(|picture| picture.captions.clone()).collect();
@@ -143,8 +143,8 @@ impl WorldModel<'_> {
             .collect()
     }
 
-    /// What the model says of the pictures that views generate when they are opened on the page as it starts; only
-    /// scenes can be drawn here pixel by pixel as the page draws them.
+    /// Answers about the pictures that views generate when they are opened on the page as it starts; none but for
+    /// scenes, which alone can be drawn here pixel by pixel as the page draws them.
     fn generated_answers(&self) -> Result<Vec<Answer>> {
         if !self.world.has_known_truth() {
             return Ok(Vec::new());
@@ -188,7 +188,7 @@ fn generated_pictures(of: &GeneratedPictures) -> Result<Vec<(String, RgbPixels)>
     ladder.enumerate().map(named).collect()
 }
 
-/// What an engine would answer; the images are the first, or none where the request names none.
+/// Answer as an engine would give it; the request's images are the first of `images`, or none where it names none.
 fn ask(session: &Session, request: ReadingRequest, images: &[ImageEncoding]) -> Result<Answer> {
     let started = Instant::now();
     let texts = pollster::block_on(session.encode_text(&request.captions))?;

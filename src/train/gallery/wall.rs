@@ -1,5 +1,5 @@
-//! The photographs of the page's wall: all of them small in one file, what somebody wrote of each, whom they are by, and
-//! their directions as a model sees them.
+//! The photographs of the page's wall: all of them small in one file, a caption of each, their photographers, and the
+//! directions of their embeddings by a model.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ const COLUMNS: usize = 20;
 const ROWS: usize = 12;
 /// Side of each photograph in the file, in pixels.
 const SIDE: u32 = 56;
-/// Quality of the file.
+/// Quality of the JPEG file, of 100.
 const JPEG_QUALITY: u8 = 72;
 /// The licence that a photograph must have: CC BY 2.0, as the list calls it.
 const LICENSE: &str = "Attribution License";
@@ -35,9 +35,9 @@ struct Entry {
 /// A photograph of the wall.
 #[derive(Debug)]
 pub struct WallPhotograph {
-    /// The photographer's page of it.
+    /// Address of its page by the photographer.
     page: String,
-    /// What somebody wrote of it.
+    /// Caption that a person wrote for it.
     caption: String,
     pixels: RgbPixels,
 }

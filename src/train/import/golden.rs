@@ -8,8 +8,8 @@ use crate::weights::manifest::CheckpointOrigin;
 use crate::weights::shard::Precision;
 use anyhow::{Result, bail};
 
-/// Ids at the hub and SHA-256 of files that hold `OpenAI`'s ViT-B/32: the pinned `pytorch_model.bin`, and `ViT-B-32.pt`,
-/// whose address names its hash.
+/// Ids at the hub and SHA-256 of files that hold `OpenAI`'s ViT-B/32: the pinned `pytorch_model.bin`, and
+/// `ViT-B-32.pt`, whose address names its hash.
 const GENUINE: [&str; 3] = [
     "openai/clip-vit-base-patch32",
     "a63082132ba4f97a80bea76823f544493bffa8082296d62d71581a4feff1576f",
@@ -21,12 +21,12 @@ const GENUINE: [&str; 3] = [
 pub enum Verdict {
     /// These are the genuine weights; `without_picture` if only captions could be compared.
     Genuine {
-        /// Greatest error, in units of what is allowed.
+        /// Greatest error, over the tolerance.
         worst: f64,
         /// Whether no golden picture was given.
         without_picture: bool,
     },
-    /// Some other model, whose answers nobody published.
+    /// Another model, for which no answers are published.
     Unknown,
 }
 

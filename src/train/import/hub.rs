@@ -98,7 +98,7 @@ fn verify(weights: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Holds a file of a pinned model against the hash that is compiled in; another one is deleted from the cache.
+/// Compares a file of a pinned model with the hash that is compiled in; another one is deleted from the cache.
 pub(super) fn check(id: &str, revision: &str, entry: &FileEntry, path: &Path) -> Result<()> {
     let checked = check_compiled_in(id, revision, &entry.file, &entry.sha256);
     if checked.is_err() {

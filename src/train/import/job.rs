@@ -45,11 +45,11 @@ const TOKEN_TABLE: &str = "text_model.embeddings.token_embedding.weight";
 /// An import: source, target and precision.
 #[derive(Debug, Clone)]
 pub struct Import {
-    /// Where the checkpoint comes from.
+    /// Source of the checkpoint.
     pub source: CheckpointSource,
     /// The folder to make.
     pub out: PathBuf,
-    /// How its weights are stored.
+    /// Precision in which its weights are stored.
     pub precision: Precision,
     /// A `tokenizer.json`, where none lies beside the checkpoint.
     pub tokenizer: Option<PathBuf>,
@@ -101,7 +101,7 @@ pub fn import(job: &Import) -> Result<Imported> {
     Ok(Imported { manifest, verdict })
 }
 
-/// What to do with a folder that is there already.
+/// Treatment of a folder that is there already, as the job asks for it.
 pub(super) fn existing(job: &Import) -> Existing {
     if job.replace {
         Existing::Replace

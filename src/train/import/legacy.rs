@@ -29,14 +29,14 @@ const MAX_PICKLE_BYTES: u64 = 16 << 20;
 /// Bytes of a storage's number of values.
 const COUNT_BYTES: u64 = 8;
 
-/// Open file, with what its pickles say of the tensors.
+/// Open file, with the tensors that its pickles describe.
 #[derive(Debug)]
 pub(super) struct LegacyFile {
     path: PathBuf,
     file: File,
     entries: BTreeMap<String, Entry>,
     leaves: Leaves,
-    /// Where the values of each storage begin.
+    /// Byte of the file at which the values of each storage begin.
     starts: BTreeMap<String, u64>,
 }
 

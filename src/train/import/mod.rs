@@ -1,7 +1,7 @@
 //! `train import`: another program's checkpoint → a folder that the page and `train score` can open.
 //!
 //! A source is found or downloaded, its tensors are read by our names whatever the file calls them, written as shards
-//! with a manifest, opened again and held to what is known of them. Knows nothing of training.
+//! with a manifest, opened again and compared with published answers. Knows nothing of training.
 
 pub mod golden;
 mod hub;

@@ -9,7 +9,7 @@ use super::tensor_file::{TensorFile, unreadable};
 use super::torch::TorchArchive;
 use crate::error::{Result, refuse_if};
 
-/// Opens a checkpoint by what its first bytes say it is, not by its name.
+/// Opens a checkpoint in the format that its first bytes tell, whatever its name.
 ///
 /// # Errors
 ///

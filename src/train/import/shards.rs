@@ -8,8 +8,8 @@ use crate::model::parameters::TensorRecord;
 use crate::weights::manifest::{Part, Shard};
 use crate::weights::shard::{Precision, describe, file_entry, write};
 
-/// Greatest size of a file in bytes: the page has one in memory while it loads a model, and `GitHub` Pages refuse more than
-/// 100 MB.
+/// Greatest size of a file in bytes: the page has one in memory while it loads a model, and `GitHub` Pages refuse more
+/// than 100 MB.
 pub(super) const MAX_SHARD_BYTES: usize = 32_000_000;
 
 /// Bytes of each file left for its header, of which a tensor takes some 150.

@@ -1,4 +1,4 @@
-//! Where a checkpoint comes from, and the files that lie beside it.
+//! Source of a checkpoint, and the files that lie beside it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::weights::manifest::CheckpointOrigin;
 use crate::weights::original::CompanionFiles;
 use crate::weights::shard::file_entry;
 
-/// Where a checkpoint comes from.
+/// Source of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckpointSource {
     /// A model of the model hub.
@@ -29,7 +29,7 @@ pub enum CheckpointSource {
     },
 }
 
-/// A checkpoint and what lies beside it, as far as it is there.
+/// A checkpoint and the small files beside it, as far as they are there.
 #[derive(Debug)]
 pub(super) struct CheckpointFiles {
     pub(super) weights: PathBuf,

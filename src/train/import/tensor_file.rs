@@ -1,4 +1,4 @@
-//! A file of named tensors: what it says it holds, and the values one tensor at a time.
+//! A file of named tensors: their types and shapes, and the values one tensor at a time.
 
 use std::collections::BTreeMap;
 use std::path::Path;

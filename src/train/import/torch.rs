@@ -1,6 +1,6 @@
 //! `PyTorch`'s zip archives: `torch.save` since 1.6 and `torch.jit.save`, of which `OpenAI`'s own files are one.
 //!
-//! An archive holds `NAME/data.pkl`, which tells the tensors, and `NAME/data/KEY` with the values of each storage.
+//! An archive holds `NAME/data.pkl`, which describes the tensors, and `NAME/data/KEY` with the values of each storage.
 //!
 //! The crate `pytorch-reader` reads many more files, but not these two as they must be read here: it refuses modules of
 //! `TorchScript`, passes over calls that no tensor needs, and takes the last of two tensors of one name.
@@ -20,15 +20,15 @@ use crate::weights::original::{Entry, n_values};
 /// Largest pickle that is read; that of ViT-B/32 has 0.1 MB.
 const MAX_PICKLE_BYTES: u64 = 16 << 20;
 
-/// The member that tells the tensors.
+/// The member that describes the tensors.
 const PICKLE_MEMBER: &str = "data.pkl";
 
-/// Open zip archive, with what its pickle says of the tensors.
+/// Open zip archive, with the tensors that its pickle describes.
 #[derive(Debug)]
 pub(super) struct TorchArchive {
     path: PathBuf,
     zip: ZipArchive<BufReader<File>>,
-    /// What stands before `data.pkl`, with the slash.
+    /// Path of the folder that holds `data.pkl`, with the slash.
     root: String,
     entries: BTreeMap<String, Entry>,
     leaves: Leaves,

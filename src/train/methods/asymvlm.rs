@@ -37,7 +37,7 @@ pub struct AsymVlm {
 }
 
 impl AsymVlm {
-    /// Untrained, τ = 1.
+    /// An untrained adapter with τ = 1.
     #[must_use]
     pub fn new(
         config: &AdapterConfig,

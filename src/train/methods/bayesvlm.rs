@@ -18,10 +18,10 @@ use crate::weights::manifest::Logits;
 const ROWS_PER_PASS: usize = 1024;
 /// Candidates that the curvature is of, at most.
 const MAX_CLASSES: usize = 2048;
-/// Where the logarithm of the prior's precision is looked for.
+/// Interval in which the logarithm of the prior's precision is searched.
 const LOG_PRECISION: (f64, f64) = (-30.0, 40.0);
 
-/// What the last projection of a tower is fed, beside what it gives.
+/// Inputs of a tower's last projection, and the size of its weights.
 #[derive(Debug, Clone)]
 pub struct Activations {
     /// Pooled features before the projection, `[n, tower_width]`.
@@ -117,7 +117,7 @@ impl Laplace {
     }
 }
 
-/// What a projection is fed: activations, and the one that its bias is multiplied by.
+/// Inputs of a projection, `[n, tower_width]`, with a column of ones behind them if it has a bias.
 fn fed(activations: Tensor<2>, has_bias: bool) -> Tensor<2> {
     if !has_bias {
         return activations;
@@ -245,7 +245,7 @@ pub struct BayesVlm {
 }
 
 impl BayesVlm {
-    /// For features of this width.
+    /// A `BayesVlm` for features of this width, whose rows hold the variances behind them, `[n, 2·embed_dim]`.
     #[must_use]
     pub const fn new(embed_dim: usize, uncertainty: BayesUncertainty) -> Self {
         Self {

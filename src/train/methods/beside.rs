@@ -15,7 +15,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// For features of this width, with the column beside captions or beside pictures.
+    /// Cosines of features of this width, with the column of uncertainty beside captions or beside pictures.
     #[must_use]
     pub(super) const fn new(embed_dim: usize, side: Side) -> Self {
         Self { embed_dim, side }

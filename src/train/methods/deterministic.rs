@@ -7,7 +7,7 @@ use super::method::{Method, parameters_of, scalar};
 use crate::model::adapter::{AdapterConfig, Perceptron};
 use crate::model::clip::normalize;
 
-/// An adapter that moves captions and says nothing of their uncertainty.
+/// An adapter that moves captions and has no uncertainty.
 #[derive(Module, Debug)]
 pub struct Deterministic {
     text: Perceptron,

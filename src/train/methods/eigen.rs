@@ -13,7 +13,7 @@ pub(super) struct Eigen {
 }
 
 impl Eigen {
-    /// Of a symmetric matrix, row by row.
+    /// Eigenvalues and eigenvectors of a symmetric `n × n` matrix, given row by row.
     pub(super) fn of(mut matrix: Vec<f64>, n: usize) -> Self {
         let one = (0..n * n).map(|i| if i / n == i % n { 1.0 } else { 0.0 });
         let mut vectors: Vec<f64> = one.collect();
@@ -52,7 +52,7 @@ fn off_diagonal(matrix: &[f64], n: usize) -> f64 {
     off.map(|(_, x)| x * x).sum()
 }
 
-/// Makes entry (p, q) vanish.
+/// Rotates rows and columns p and q so that entry (p, q) becomes 0.
 fn rotate(matrix: &mut [f64], vectors: &mut [f64], n: usize, p: usize, q: usize) {
     let pq = matrix[p * n + q];
     if pq == 0.0 {

@@ -3,9 +3,9 @@
 //!
 //! The published model trains bottlenecks inside both towers; [`ElipBottleneck`] is as near to that as frozen features
 //! permit: one bottleneck behind each tower, which starts from the tower's own similarities. [`Elip`] trains the
-//! perceptron of `AsymVLM` by the same loss instead. A perceptron of random weights starts from no similarity: where its
-//! cosines lie beyond the clamp at ±0.1, the paper's evidence has no slope and nothing is learnt, which says nothing of
-//! ELIP. With evidence of our own ([`ElipEvidence::AboveMean`]) there is a slope wherever it starts.
+//! perceptron of `AsymVLM` by the same loss instead. A perceptron of random weights starts from no similarity: where
+//! its cosines lie beyond the clamp at ±0.1, the paper's evidence has no slope and nothing is learnt, which says
+//! nothing of ELIP. With evidence of our own ([`ElipEvidence::AboveMean`]) there is a slope wherever it starts.
 
 use burn::module::Module;
 use burn::tensor::activation::sigmoid;
@@ -22,16 +22,16 @@ const LOGIT_SCALE: f64 = 100.0;
 /// Standard deviation of the bottlenecks' weights at the start, as released.
 const INITIAL_DEVIATION: f64 = 0.001;
 
-/// What a query takes for evidence of a candidate.
+/// Evidence of a candidate for a query, as a function of their similarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ElipEvidence {
-    /// Our own: what is above the mean of the query's M candidates, a candidate like the mean being 1/M of one observation:
-    /// ln e = η·z − mean(η·z) − ln M, with the natural parameter η of `AsymVLM`'s perceptron.
+    /// Our own: what is above the mean of the query's M candidates, a candidate like the mean being 1/M of one
+    /// observation: ln e = η·z − mean(η·z) − ln M, with the natural parameter η of `AsymVLM`'s perceptron.
     ///
     /// An offset that all candidates share says nothing about any of them, and a query that sees no difference has one
     /// observation in all, of whatever number of candidates, against the M of the uniform prior. So an untrained
-    /// perceptron starts where the loss has a slope, and what is learnt is ‖η‖ with its direction. Order is that of η·z:
-    /// the mean and M are the same for all candidates.
+    /// perceptron starts where the loss has a slope, and what is learnt is ‖η‖ with its direction. Order is that of
+    /// η·z: the mean and M are the same for all candidates.
     AboveMean,
     /// The paper's: e = e^(100·cos).
     Cosine,

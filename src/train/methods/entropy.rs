@@ -19,7 +19,7 @@ pub(super) struct Entropy {
 }
 
 impl Entropy {
-    /// Of captions over all pictures, or of pictures over all captions.
+    /// Entropy of captions over all pictures, or of pictures over all captions.
     pub(super) const fn new(side: Side) -> Self {
         Self { side }
     }
@@ -34,7 +34,7 @@ impl Method for Entropy {
         self.side
     }
 
-    /// In nats, from 0 to the logarithm of the number of candidates.
+    /// Entropy in nats, from 0 to the logarithm of the number of candidates, `[n, 1]`.
     fn uncertainty(&self, rows: Tensor<2>, gallery: Tensor<2>) -> Option<Tensor<2>> {
         let log_share = log_softmax(rows.matmul(gallery.transpose()) * LOGIT_SCALE, 1);
         Some(-(log_share.clone().exp() * log_share).sum_dim(1))

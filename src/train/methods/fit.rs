@@ -16,7 +16,7 @@ use crate::train::optimize::{Checkpoint, Loss, Objective, Optimizer, Trainer, co
 /// Least learning rate of the cosine schedule.
 const LEAST_LEARNING_RATE: f64 = 1e-6;
 
-/// What decides a training, beside the method.
+/// Optimiser, batch, epochs and seed of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Training {
     /// Optimiser, with the learning rate at the start.
@@ -50,7 +50,7 @@ pub struct Features {
     pub image_of_text: Vec<i64>,
 }
 
-/// What a fit leaves on disk while it is under way; nothing unless it is asked for.
+/// Files that a fit writes while it is under way; none unless they are asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FitOutputs<'a> {
     /// Folder of a checkpoint, which is left there now and then and when interrupted, and resumed from.
@@ -262,7 +262,7 @@ impl Order {
         }
     }
 
-    /// Goes on to an epoch that is not behind the present one.
+    /// Advances to an epoch that is not behind the present one.
     fn advance_to(&mut self, epoch: usize) {
         while self.epoch < epoch {
             self.captions = shuffled(self.captions.len(), &mut self.rng);

@@ -10,13 +10,13 @@ use crate::model::adapter::{
 };
 use crate::model::clip::normalize;
 
-/// How κ parametrises the Gaussian.
+/// Parametrisation of the Gaussian by κ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parametrisation {
     /// The paper's: κ is the precision, and logits are log-densities.
     Precision,
-    /// Our own: d·κ is the precision, and logits are log-densities over d. It is the same family, which starts where its
-    /// normaliser does not outweigh what captions say.
+    /// Our own: d·κ is the precision, and logits are log-densities over d. It is the same family, which starts where
+    /// its normaliser does not outweigh the term of the distance.
     PerDimension,
 }
 
@@ -30,7 +30,7 @@ pub struct IsotropicGaussian {
 }
 
 impl IsotropicGaussian {
-    /// Untrained, τ = 1.
+    /// An untrained adapter with τ = 1.
     #[must_use]
     pub fn new(config: &AdapterConfig, parametrisation: Parametrisation, device: &Device) -> Self {
         Self {
@@ -72,7 +72,7 @@ pub struct DiagonalGaussian {
 }
 
 impl DiagonalGaussian {
-    /// Untrained, τ = 1.
+    /// An untrained adapter with τ = 1.
     #[must_use]
     pub fn new(config: &AdapterConfig, device: &Device) -> Self {
         let mut widths = vec![config.hidden_width; config.hidden_layers + 2];

@@ -19,7 +19,7 @@ pub struct ImageSide {
 }
 
 impl ImageSide {
-    /// Untrained, τ = 1.
+    /// An untrained adapter with τ = 1.
     #[must_use]
     pub fn new(config: &AdapterConfig, family: Family, device: &Device) -> Self {
         Self {

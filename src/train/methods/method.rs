@@ -1,4 +1,4 @@
-//! What every method can do, and what its parts share.
+//! Interface of every method, and functions on the rows that methods score.
 
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
@@ -17,7 +17,7 @@ pub struct Pairs {
     pub texts: Tensor<2>,
 }
 
-/// Which side's uncertainty sorts the queries.
+/// Side whose uncertainty sorts the queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The caption's: the query's own from text to image, the retrieved one's from image to text.
@@ -26,7 +26,7 @@ pub enum Side {
     Image,
 }
 
-/// A way to score captions against pictures, with what training it takes.
+/// A way to score captions against pictures, with the loss that trains it, if it is trained.
 pub trait Method: Module + Parameters {
     /// The loss of a batch in an epoch, counted from 1: `InfoNCE` of [`logits`](Self::logits) unless a method has
     /// another one.
@@ -51,7 +51,7 @@ pub trait Method: Module + Parameters {
         }
     }
 
-    /// What [`scores`](Self::scores) needs of pictures: unit embeddings unless a method needs more.
+    /// Rows of pictures for [`scores`](Self::scores): unit embeddings unless a method needs more.
     ///
     /// # Shapes
     ///
@@ -61,7 +61,7 @@ pub trait Method: Module + Parameters {
         normalize(features)
     }
 
-    /// What [`scores`](Self::scores) needs of captions.
+    /// Rows of captions for [`scores`](Self::scores).
     ///
     /// # Shapes
     ///
@@ -69,20 +69,20 @@ pub trait Method: Module + Parameters {
     /// - output: `[n_texts, anything]`
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2>;
 
-    /// What pairs are ranked by, greater is better: cosines unless a method has another score. A caption's row may go on
-    /// after its embedding.
+    /// Scores by which pairs are ranked, greater being better: cosines unless a method has others. A caption's row may
+    /// go on after its embedding.
     ///
     /// # Shapes
     ///
-    /// - `images`: what [`of_images`](Self::of_images) gave
-    /// - `texts`: what [`of_texts`](Self::of_texts) gave
+    /// - `images`: output of [`of_images`](Self::of_images), `[n_images, anything]`
+    /// - `texts`: output of [`of_texts`](Self::of_texts), `[n_texts, anything]`
     /// - output: `[n_images, n_texts]`
     fn scores(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
         let [_, embed_dim] = images.dims();
         images.matmul(columns(&texts, 0, embed_dim).transpose())
     }
 
-    /// Which side has an uncertainty, if [`uncertainty`](Self::uncertainty) gives one.
+    /// Side that has an uncertainty, if [`uncertainty`](Self::uncertainty) gives one.
     fn uncertain_side(&self) -> Side {
         Side::Text
     }
@@ -91,7 +91,7 @@ pub trait Method: Module + Parameters {
     ///
     /// # Shapes
     ///
-    /// - `rows`: what `of_texts` or `of_images` gave, `[n, anything]`
+    /// - `rows`: output of `of_texts` or `of_images`, `[n, anything]`
     /// - output: `[n, 1]`
     fn concentration(&self, _rows: Tensor<2>) -> Option<Tensor<2>> {
         None
@@ -102,8 +102,8 @@ pub trait Method: Module + Parameters {
     ///
     /// # Shapes
     ///
-    /// - `rows`: what `of_texts` or `of_images` gave, `[n, anything]`
-    /// - `gallery`: the other side's, for a method whose uncertainty depends on what there is to choose from
+    /// - `rows`: output of `of_texts` or `of_images`, `[n, anything]`
+    /// - `gallery`: rows of the other side, for a method whose uncertainty depends on the candidates
     /// - output: `[n, 1]`
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
         Some(self.concentration(rows)?.recip())

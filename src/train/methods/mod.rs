@@ -1,8 +1,8 @@
 //! The ways to score captions against pictures on frozen features, one a file: the paper's method, its ablations and
 //! the baselines.
 //!
-//! Each says how features become what it compares, how it scores pairs, how uncertain it is, and its loss. A new method
-//! is a file and, here, its module and its row.
+//! Each defines the rows that it compares, its scores of pairs, its uncertainty and its loss. A new method is a file
+//! and, here, its module and its row.
 
 mod asymvlm;
 mod bayesvlm;

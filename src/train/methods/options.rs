@@ -1,4 +1,4 @@
-//! Choices within a method, and what is done with a method whichever it is.
+//! Choices within a method, and computations that are generic over the method.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,18 +37,18 @@ pub struct MethodOptions {
     pub sizes: AdapterConfig,
     /// Pairs in a batch, on which the start of the logistic loss depends.
     pub batch: usize,
-    /// Where τ starts in deterministic fine-tuning; 1 if not given.
+    /// Initial τ of deterministic fine-tuning; 1 if not given.
     pub deterministic_scale: Option<f32>,
-    /// What `ProbVLM` calls uncertainty.
+    /// Scalar that is `ProbVLM`'s uncertainty.
     pub probvlm_uncertainty: UncertaintyOf,
 }
 
 /// A computation that is generic over the method; [`MethodName::visit`](super::MethodName::visit) calls it with the
 /// method of a name.
 pub trait MethodVisitor {
-    /// What the computation returns.
+    /// Result of the computation.
     type Output;
 
-    /// Runs with an untrained method.
+    /// Runs the computation with an untrained method.
     fn visit<M: Method>(self, method: M) -> Self::Output;
 }

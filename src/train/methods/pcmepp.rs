@@ -10,7 +10,7 @@ use super::method::{Method, Pairs, last_column, parameters_of, scalar};
 use crate::model::adapter::{AdapterConfig, Perceptron, expected_squared_distance, sigmoid_loss};
 use crate::model::clip::normalize;
 
-/// Where factor and bias start, as released.
+/// Initial value of factor and bias, as released.
 const START: f32 = 5.0;
 
 /// A perceptron of ln σ² for each side, and the factor and the bias of the logistic loss.

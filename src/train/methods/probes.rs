@@ -1,5 +1,5 @@
-//! The course of a fit as a few sentences show it: κ of each every ten epochs, as the released code of `AsymVLM` prints its
-//! reciprocal.
+//! The course of a fit as a few sentences show it: κ of each every ten epochs, as the released code of `AsymVLM` prints
+//! its reciprocal.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -20,9 +20,9 @@ pub(super) const EPOCHS_PER_READING: usize = 10;
 pub struct ProbeReading {
     /// Steps that were taken before it.
     pub step: usize,
-    /// The sentence.
+    /// The sentence that κ is of, as it was embedded.
     pub sentence: String,
-    /// The method's κ.
+    /// Concentration κ of the sentence's distribution, greater for fuller sentences.
     pub kappa: f64,
     /// 1/κ, the method's uncertainty.
     pub uncertainty: f64,
@@ -37,12 +37,12 @@ pub struct ProbeLog {
     pub sentences: Vec<String>,
     /// Features of the sentences, `[n_sentences, embed_dim]`, not normalised.
     pub features: Tensor<2>,
-    /// Where the readings are kept, as JSON.
+    /// File of the readings, as JSON.
     pub path: PathBuf,
 }
 
 impl ProbeLog {
-    /// Forgets the readings of a fit that was here before.
+    /// Deletes the readings of an earlier fit.
     pub(super) fn clear(&self) -> Result<()> {
         if self.path.exists() {
             std::fs::remove_file(&self.path)?;
@@ -50,8 +50,8 @@ impl ProbeLog {
         Ok(())
     }
 
-    /// Reads κ of each sentence after `n_steps` steps and adds it to the file, in place of what a run wrote there that was
-    /// interrupted later than its last checkpoint; nothing for a method without κ of captions.
+    /// Reads κ of each sentence after `n_steps` steps and adds it to the file, in place of what a run wrote there that
+    /// was interrupted later than its last checkpoint; nothing for a method without κ of captions.
     ///
     /// # Errors
     ///

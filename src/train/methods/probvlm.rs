@@ -16,7 +16,7 @@ use crate::model::parameters::ParameterVisitor;
 /// Weight of the likelihood of the other side's feature.
 const CROSS_WEIGHT: f64 = 1e-4;
 
-/// What the scalar called uncertainty is.
+/// Scalar that is taken for the uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum UncertaintyOf {
@@ -78,7 +78,7 @@ pub struct ProbVlm {
 }
 
 impl ProbVlm {
-    /// Untrained, for features of this width.
+    /// An untrained `BayesCap` for each side, for features of the width in `config`.
     #[must_use]
     pub fn new(config: &AdapterConfig, uncertainty: UncertaintyOf, device: &Device) -> Self {
         Self {

@@ -37,7 +37,7 @@ pub struct Symmetric {
 }
 
 impl Symmetric {
-    /// Untrained, τ = 1.
+    /// Untrained adapters of both sides with τ = 1.
     #[must_use]
     pub fn new(
         config: &AdapterConfig,

@@ -1,8 +1,9 @@
 //! The macro that makes [`MethodName`](super::MethodName) of the table of methods.
 
 /// One row a method: its name in code, on the command line and in files, and for people; a function of the
-/// [`Variant`](super::Variant) that returns its published optimiser at the published learning rate, `None` where nothing
-/// is trained; a function of the [`MethodOptions`](super::MethodOptions) and the device that returns it untrained.
+/// [`Variant`](super::Variant) that returns its published optimiser at the published learning rate, `None` where
+/// nothing is trained; a function of the [`MethodOptions`](super::MethodOptions) and the device that returns it
+/// untrained.
 macro_rules! methods {
     ($($name:ident $slug:literal $title:literal, $optimizer:expr, $untrained:expr;)+) => {
         /// A method by name.

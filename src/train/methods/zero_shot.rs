@@ -16,7 +16,7 @@ pub struct ZeroShot {
 }
 
 impl ZeroShot {
-    /// With the factor of CLIP's own loss.
+    /// Frozen features with the factor of CLIP's own loss, 100.
     #[must_use]
     pub fn new(device: &Device) -> Self {
         Self {

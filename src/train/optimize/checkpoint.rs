@@ -1,5 +1,5 @@
 //! The state of an unfinished training: a folder for a step, `step-N`, with `module.bpk` and `optimizer.bpk`, and
-//! `checkpoint.json`, which says which of them holds and what its files hash to.
+//! `checkpoint.json`, which names the valid one and the SHA-256 of its files.
 //!
 //! A folder is written beside the others, synced and renamed before the pointer names it, so that a process that is
 //! killed at any moment leaves a whole state behind.
@@ -23,7 +23,7 @@ const FORMAT: u32 = 3;
 const POINTER: &str = "checkpoint.json";
 const MODULE: &str = "module.bpk";
 const OPTIMIZER: &str = "optimizer.bpk";
-/// What the names of the steps' folders begin with.
+/// Prefix of the names of the steps' folders.
 const STEP: &str = "step-";
 /// The folder of a step that is being written.
 const UNFINISHED: &str = "unfinished";
@@ -41,7 +41,7 @@ pub struct Checkpoint {
 
 #[derive(Serialize, Deserialize)]
 struct Pointer {
-    /// Absent from what earlier versions wrote.
+    /// Number of the format; absent from checkpoints of earlier versions, which are refused.
     #[serde(default)]
     format: u32,
     step: usize,
@@ -156,7 +156,7 @@ impl Checkpoint {
         Ok(fresh.load(self.verified(OPTIMIZER)?)?)
     }
 
-    /// Where a file of the checkpoint lies, if it is as it was written.
+    /// Path of a file of the checkpoint, if its hash is that with which it was written.
     fn verified(&self, name: &str) -> Result<PathBuf> {
         let pointer = self.pointer()?;
         let pointer =

@@ -1,5 +1,5 @@
-//! Training: the optimisers, the loop, and the checkpoint from which an interrupted training resumes. What is trained,
-//! and on which loss, the callers say.
+//! Training: the optimisers, the loop, and the checkpoint from which an interrupted training resumes. Modules and
+//! losses are the callers'.
 
 mod checkpoint;
 mod optimizer;

@@ -2,8 +2,8 @@
 //!
 //! κ is fitted to cosines of pairs that no head has seen: each fold of the training pictures is read by heads that were
 //! trained on the other folds. Captions come in all levels. Caption and picture are drawn together, so other pictures
-//! that a vague caption fits may stand against it: a caption that fits many pictures must spread its mass. The recipe
-//! can leave them out of the negatives instead.
+//! that a vague caption fits may be among its negatives: a caption that fits many pictures must spread its mass. The
+//! recipe can leave them out of the negatives instead.
 
 use anyhow::Result;
 use burn::module::Module;
@@ -39,7 +39,7 @@ const LEVELS: [(Option<Step>, f64); 6] = [
 /// Share of vaguer truths with a bare form that take it; captions always do.
 const BARE: f64 = 0.4;
 
-/// How adapters are trained. The defaults were chosen on Flickr8k's development pictures.
+/// Recipe of the training of adapters. The defaults were chosen on Flickr8k's development pictures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdapterRecipe {
     /// Number of steps of the optimiser.
@@ -52,7 +52,7 @@ pub struct AdapterRecipe {
     pub warmup: usize,
     /// Width of the hidden layers.
     pub hidden_width: usize,
-    /// How many hidden layers there are.
+    /// Number of hidden layers.
     pub hidden_layers: usize,
     /// Share of the hidden layers that is left out.
     pub dropout: f64,
@@ -109,7 +109,7 @@ pub struct Fold {
     pub pictures: Vec<usize>,
 }
 
-/// What adapters are trained on.
+/// Data that adapters are trained on: captions, tower features, folds and heads.
 #[derive(Debug)]
 pub struct AdapterData<'a> {
     /// The captions and their vaguer truths.
@@ -275,11 +275,11 @@ struct AdapterBatches<'a> {
     recipe: &'a AdapterRecipe,
     data: &'a AdapterData<'a>,
     captions_of: Vec<Vec<usize>>,
-    /// Of each text, the vaguer truth that it is, if it is one.
+    /// Index of the vaguer truth that each text is, if it is one.
     truth_of_row: Vec<Option<usize>>,
     /// Standardised features of all texts by the heads that are shipped, `[n_texts, embed_dim]`.
     features: Tensor<2>,
-    /// Of each fold, what its heads make of its pictures, `[n_pictures, embed_dim]`.
+    /// Features of each fold's pictures by its heads, `[n_pictures, embed_dim]`.
     images: Vec<Tensor<2>>,
     device: Device,
 }
@@ -346,7 +346,8 @@ impl AdapterBatches<'_> {
         learner.adapter.log_concentration_with(features, on_hidden)
     }
 
-    /// Takes other pictures that a caption fits out of the running, `[n_captions, n_pictures]`.
+    /// Terms of the logits that leave other pictures which a caption fits out of its negatives,
+    /// `[n_captions, n_pictures]`.
     fn mask(&self, fold: &Fold, places: &[usize], rows: &[usize]) -> Tensor<2> {
         let n = rows.len();
         let mut values = vec![0.0_f32; n * n];
@@ -367,7 +368,7 @@ impl AdapterBatches<'_> {
         )
     }
 
-    /// How much the order of vaguer and less vague texts is missed.
+    /// Loss of the order of vaguer and less vague texts, `[1]`.
     fn order_loss(
         &self,
         learner: &AdapterLearner,

@@ -9,7 +9,7 @@ use super::vaguer_captions::{Step, VaguerCaptions};
 use super::wordnet::WordNet;
 use crate::train::data::{Item, Listing, first_of, flickr, hierarcaps};
 
-/// Where the data lies.
+/// Folders of the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhotosFolders {
     /// Flickr8k: its captions, lists and pictures.
@@ -20,7 +20,7 @@ pub struct PhotosFolders {
     pub hierarcaps: Option<PathBuf>,
 }
 
-/// Everything that is embedded.
+/// Pictures and captions that are embedded, and the dictionary of the vaguer truths.
 #[derive(Debug)]
 pub struct PhotosData {
     /// Flickr8k's training split, on which heads and adapters are trained.
@@ -42,19 +42,19 @@ pub struct CaptionedListing {
     pub items: Vec<Item>,
     /// All captions, picture by picture.
     pub captions: Vec<String>,
-    /// The picture of each caption.
+    /// Index of each caption's picture.
     pub picture_of: Vec<usize>,
     /// The vaguer truths, each text once.
     pub vaguer: Vec<String>,
     /// Pictures that each vaguer truth fits.
     pub vaguer_fits: Vec<Vec<usize>>,
-    /// For each caption, the places of its vaguer truths in [`vaguer`](Self::vaguer), the least vague first.
+    /// Places of each caption's vaguer truths in [`vaguer`](Self::vaguer), the least vague first.
     pub vaguer_of: Vec<Vec<usize>>,
-    /// How each vaguer truth was made.
+    /// Step that made each vaguer truth.
     pub steps: Vec<Step>,
     /// Captions without their full stop and nouns without their article, of those that have a bare form.
     pub bare: Vec<String>,
-    /// For each caption and after them for each vaguer truth, the place of its bare form in [`bare`](Self::bare).
+    /// Place in [`bare`](Self::bare) of the bare form of each caption and, after them, of each vaguer truth.
     pub bare_of: Vec<Option<usize>>,
     /// Places in [`vaguer`](Self::vaguer) of a class and of a noun that belongs to it, by `WordNet`.
     pub classes: Vec<[usize; 2]>,

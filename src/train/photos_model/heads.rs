@@ -28,20 +28,20 @@ use crate::train::optimize::{Loss, Objective, Optimizer, Trainer, cosine};
 /// Greatest factor on the cosines, as in CLIP.
 const MAX_LOGIT_SCALE: f64 = 100.0;
 
-/// Pictures and their captions as the towers see them.
+/// Tower features of pictures and their captions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptionedPictures {
-    /// A row for each picture.
+    /// Features of the pictures, `[n_pictures, width]`.
     pub images: Rows,
-    /// The same pictures seen otherwise.
+    /// Features of augmented crops of the same pictures, `[n_pictures, width]` each.
     pub augmented: Vec<Rows>,
-    /// A row for each caption.
+    /// Features of the captions, `[n_captions, width]`.
     pub captions: Rows,
     /// The picture of each caption, ascending; every picture has one.
     pub picture_of: Vec<usize>,
 }
 
-/// How heads are trained. The defaults were chosen by retrieval on Flickr8k's development pictures.
+/// Recipe of the training of heads. The defaults were chosen by retrieval on Flickr8k's development pictures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HeadRecipe {
     /// Number of steps of the optimiser.
@@ -92,14 +92,14 @@ impl Default for HeadRecipe {
 /// Recall at 1, 5 and 10 on unseen pictures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retrieval {
-    /// Of captions for their picture.
+    /// Recall of captions for their picture.
     pub text_to_image: [f64; 3],
-    /// Of pictures for any of their captions.
+    /// Recall of pictures for any of their captions.
     pub image_to_text: [f64; 3],
 }
 
 impl Retrieval {
-    /// Of scores, `[n_captions, n_pictures]`.
+    /// Recall both ways by scores, `[n_captions, n_pictures]`.
     ///
     /// # Errors
     ///
@@ -119,20 +119,20 @@ impl Retrieval {
         })
     }
 
-    /// What the best state is chosen by: the sum of both ways' recall at 1.
+    /// Criterion of the best state: the sum of both ways' recall at 1.
     fn score(&self) -> f64 {
         self.text_to_image[0] + self.image_to_text[0]
     }
 }
 
-/// Heads after training, and how they retrieve.
+/// Heads after training, and their recall.
 #[derive(Debug)]
 pub struct TrainedHeads {
     /// Heads of both towers, a moving average over the steps.
     pub heads: Heads,
     /// The step after which they were kept.
     pub step: usize,
-    /// How they retrieve on unseen pictures.
+    /// Recall of these heads on unseen pictures.
     pub retrieval: Retrieval,
 }
 
@@ -167,7 +167,7 @@ impl Heads {
         normalize(self.image.head.forward(features))
     }
 
-    /// How often captions and pictures find each other by the cosine.
+    /// Recall of captions and of pictures by the cosine.
     ///
     /// # Errors
     ///
@@ -420,7 +420,7 @@ fn random_shares(n: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
     drawn.into_iter().map(|share| share / sum).collect()
 }
 
-/// Rows added in shares.
+/// Sum of rows, each times its share.
 fn mixture(rows: &Rows, shares: impl Iterator<Item = (usize, f32)>) -> Vec<f32> {
     let mut mixed = vec![0.0; rows.width];
     for (row, share) in shares {

@@ -1,4 +1,5 @@
-//! `train photos`: import → embed → heads → adapters → evaluate → export. What a folder holds already is not done again.
+//! `train photos`: import → embed → heads → adapters → evaluate → export. What a folder holds already is not done
+//! again.
 
 #![expect(
     clippy::print_stdout,
@@ -32,7 +33,7 @@ const N_PIECES: usize = 14_000;
 /// Name of the features of augmented pictures, and their seed.
 const CROPS: (&str, u64) = ("crops-1", 1);
 
-/// How much work to put in.
+/// Amount of work to put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PhotosPreset {
     /// A tenth of the steps, on pictures as they are; to try the command.
@@ -42,7 +43,7 @@ pub enum PhotosPreset {
 }
 
 impl PhotosPreset {
-    /// How heads and adapters are trained.
+    /// Recipes of heads and adapters.
     fn recipes(self) -> (HeadRecipe, AdapterRecipe) {
         let (mut heads, mut adapters) = (HeadRecipe::default(), AdapterRecipe::default());
         if self == Self::Small {
@@ -52,7 +53,7 @@ impl PhotosPreset {
     }
 }
 
-/// What to make, and of what.
+/// Inputs, preset and folders of a run of `train photos`.
 #[derive(Debug, Clone)]
 pub struct PhotosRun {
     /// Folders of Flickr8k, `WordNet` and, where given, `HierarCaps`.
@@ -61,7 +62,7 @@ pub struct PhotosRun {
     pub text_tower: CheckpointSource,
     /// Checkpoint from which the image tower is imported.
     pub image_tower: CheckpointSource,
-    /// How much work to put in.
+    /// Amount of work to put in.
     pub preset: PhotosPreset,
     /// Whether other pictures that a vague caption fits are left out of its negatives.
     pub masks_fitting: bool,

@@ -26,11 +26,11 @@ const PICTURES_PER_PASS: usize = 32;
 pub struct TowerFeatures<'a> {
     /// Encoder whose towers compute the features.
     pub encoder: &'a Encoder,
-    /// Where the pieces lie.
+    /// Folder of the pieces.
     pub folder: PathBuf,
 }
 
-/// What a list of features was made of.
+/// Provenance of a list of features: hashes of towers and rows, and the augmentation.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Claim {
     /// SHA-256 of the towers' files.
@@ -43,20 +43,20 @@ struct Claim {
 /// Features of captioned pictures.
 #[derive(Debug)]
 pub struct ListingFeatures {
-    /// A row for each picture.
+    /// Features of the pictures, `[n_pictures, width]`.
     pub images: Rows,
-    /// A row for each caption.
+    /// Features of the captions, `[n_captions, width]`.
     pub captions: Rows,
-    /// A row for each vaguer truth.
+    /// Features of the vaguer truths, `[n_truths, width]`.
     pub vaguer: Rows,
 }
 
-/// What the towers say of all data.
+/// Tower features of all data.
 #[derive(Debug)]
 pub struct PhotosFeatures {
     /// Features of the split to train on.
     pub train: ListingFeatures,
-    /// Augmented pictures to train on.
+    /// Features of augmented crops of the pictures to train on, one matrix for each seed of the crops.
     pub crops: Vec<Rows>,
     /// Bare forms of the training captions and their vaguer truths.
     pub bare: Rows,

@@ -24,7 +24,7 @@ const OPEN: &str = "is are was were be being has have had and or a an the very i
 
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
-/// What begins a noun phrase and is no part of its meaning's core.
+/// Counts and determiners that may begin a noun phrase and are no part of its meaning's core.
 const COUNTS: &str = "one two three four five six seven eight nine ten several some many few multiple various \
     both all other another each every dozen lots couple group pair bunch crowd number lot set";
 
@@ -44,7 +44,7 @@ const CLASSES: &str = "animal bird fish insect dog cat horse person child athlet
 /// Share of "a" and "an" before a noun, below which it has no article.
 const MIN_ARTICLE_SHARE: f64 = 0.2;
 
-/// What every photograph shows.
+/// Captions that are true of every photograph.
 const ANYTHING: [&str; 2] = ["something", "a photo"];
 
 /// A vague caption and the pictures that it fits.
@@ -52,13 +52,13 @@ const ANYTHING: [&str; 2] = ["something", "a photo"];
 pub struct VagueCaption {
     /// The caption, in lower case without a full stop.
     pub text: String,
-    /// What was done to get it.
+    /// Step that made it.
     pub step: Step,
     /// Indices of all pictures that it fits by their own captions, ascending.
     pub pictures: Vec<usize>,
 }
 
-/// How a vaguer caption was made, the least vague first.
+/// Step by which a vaguer caption was made, the least vague first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
     /// The sentence up to a clause.
@@ -76,9 +76,9 @@ pub enum Step {
 /// The vaguer truths of a set of captioned pictures.
 #[derive(Debug)]
 pub struct VaguerCaptions {
-    /// By key, the pictures that a truth fits.
+    /// Pictures that a truth fits, by its key.
     pictures: HashMap<String, BTreeSet<usize>>,
-    /// For each picture and caption, its truths.
+    /// Truths of each caption of each picture.
     truths: Vec<Vec<Vec<Truth>>>,
     n_pictures: usize,
 }
@@ -88,11 +88,11 @@ pub struct VaguerCaptions {
 struct Truth {
     text: String,
     step: Step,
-    /// The same for all ways to say it that are known to be the same.
+    /// Normalised form, the same for all wordings that are known to mean the same.
     key: String,
 }
 
-/// What the captions of a whole set say of words.
+/// Statistics of the captions of a whole set: how often a word occurs, and how often after an article.
 #[derive(Debug, Default)]
 struct Usage {
     n_words: HashMap<String, usize>,
@@ -240,7 +240,7 @@ impl Simplifier<'_> {
         phrases
     }
 
-    /// "chasing brown dog", "wears glasses": what stands before the phrase.
+    /// Number of verbs before the phrase itself, as in "chasing brown dog" and "wears glasses".
     fn n_leading_verbs(&self, phrase: &[String]) -> usize {
         let is_verb = |word: &&String| {
             word.ends_with("ing") || word.ends_with("ed") || self.wordnet.is_rather_verb(word)
@@ -248,7 +248,7 @@ impl Simplifier<'_> {
         phrase.iter().take_while(is_verb).count()
     }
 
-    /// Where the run of articles, adjectives and nouns ends that begins here.
+    /// End of the run of articles, adjectives and nouns that begins at `start`, as the index of the next word.
     fn phrase_end(&self, words: &[String], start: usize) -> usize {
         let (mut end, mut has_noun) = (start, false);
         while let Some(word) = words.get(end) {
@@ -369,7 +369,7 @@ fn truth(text: String, step: Step) -> Truth {
     Truth { text, step, key }
 }
 
-/// What is the same for "A dog is running" and "the dog running".
+/// Normalised form of a caption's words, the same for "A dog is running" and "the dog running".
 fn key(words: &[String]) -> String {
     let is_silent = |word: &&String| {
         !ARTICLES.contains(&word.as_str()) && !matches!(word.as_str(), "is" | "are" | ",")
@@ -394,7 +394,7 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
 
-/// How many truths of each kind a set has.
+/// Number of truths of each kind in a set.
 #[must_use]
 pub fn count_by_step(captions: &VaguerCaptions) -> BTreeMap<Step, usize> {
     let mut counts = BTreeMap::new();

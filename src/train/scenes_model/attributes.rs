@@ -1,4 +1,4 @@
-//! Zero-shot classification of scenes by each attribute: how well the encoder sees it.
+//! Zero-shot classification of scenes by each attribute, as a measure of the encoder.
 
 use std::collections::BTreeMap;
 

@@ -74,7 +74,7 @@ pub fn rendered(scene: &Scene) -> RgbPixels {
 pub struct SortedTokens {
     /// A few batches of equal size, the shortest texts first.
     pub groups: Vec<TokenBatch>,
-    /// Where each text lies in the groups, one after the other.
+    /// Index of each text in the groups, which are counted one after the other.
     pub position: Vec<i64>,
 }
 
@@ -102,9 +102,9 @@ impl SortedTokens {
 /// One step's worth of training data.
 #[derive(Debug)]
 pub struct Batch {
-    /// Which scenes of the pool.
+    /// Indices of the batch's scenes in the pool.
     pub scenes: Vec<usize>,
-    /// Their normalised pixels, channel by channel, `[n_scenes, 3, side, side]`.
+    /// Normalised pixels of the scenes, channel by channel, `[n_scenes, 3, side, side]`.
     pub pixels: Vec<f32>,
     /// One caption for each scene, then probes: captions of other scenes, most of them short.
     pub texts: SortedTokens,
@@ -112,7 +112,7 @@ pub struct Batch {
     pub truth: Vec<bool>,
 }
 
-/// How captions and pictures are drawn.
+/// Shares and noise with which captions and pictures are drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct BatchMix {
     /// Share of words replaced by the unknown word, which says nothing.

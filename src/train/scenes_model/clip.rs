@@ -128,7 +128,7 @@ struct DeviceBatch {
     pixels: Tensor<4>,
     /// All texts, sorted by length into groups.
     texts: Vec<(Tensor<2, Int>, Tensor<1, Int>)>,
-    /// Where each text lies in the groups.
+    /// Index of each text in the groups.
     position: Tensor<1, Int>,
     /// 0, or [`NOT_A_NEGATIVE`] where a caption fits another scene too.
     not_negative: Tensor<2>,

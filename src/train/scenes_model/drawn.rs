@@ -13,7 +13,7 @@ use crate::train::data::corruption::Corruptions;
 use crate::train::features::cache::{CaptionRow, IdMap, Split, Truths};
 use crate::train::features::encoder::Encoder;
 
-/// Which captions a scene gets.
+/// Kinds of captions that a scene gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CaptionKinds {
     /// All levels, one attribute, a random part: as the shipped adapters were trained.
@@ -62,7 +62,8 @@ impl Drawn {
         }
     }
 
-    /// Features of the scenes, with noise and augmented views, and of their captions; test captions come with their information and truths.
+    /// Features of the scenes, with noise and augmented views, and of their captions; test captions come with their
+    /// information and truths.
     pub(super) fn embed(
         &self,
         encoder: &Encoder,
@@ -94,7 +95,7 @@ impl Drawn {
         })
     }
 
-    /// Which scenes each caption fits, its own and others.
+    /// Scenes that each caption fits, its own and others.
     fn truths(&self) -> Truths {
         let mut known: HashMap<&Description, usize> = HashMap::new();
         let mut different = Vec::new();

@@ -18,10 +18,10 @@ use crate::train::features::rows::Embedded;
 
 /// Test scenes have seeds of their own, behind all training seeds.
 const TEST_SEED: u64 = 4_000_000;
-/// What stands for "none of the above", after the dummies of the paper.
+/// Captions for "none of the above", after the dummies of the paper.
 const DUMMIES: [&str; 3] = ["a picture", "a shape", "something"];
 
-/// How much to embed.
+/// Numbers of scenes to embed, with their seed, corruption and views.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Amounts {
     /// Scenes to train on, with seven captions each.
@@ -32,7 +32,7 @@ pub struct Amounts {
     pub task_scenes: usize,
     /// Seed of the training scenes.
     pub seed: u64,
-    /// What happens to the scenes and captions that are measured on.
+    /// Corruption of the scenes and captions that are measured on.
     pub noise: Corruptions,
     /// Augmented views of each scene that is measured on.
     pub views: usize,

@@ -11,7 +11,7 @@ use crate::train::features::encoder::{Encoder, pictures_per_pass};
 use crate::train::features::rows::Embedded;
 use crate::train::progress::Meter;
 
-/// Sentences of this world from vague to full, by which fits show how they go on.
+/// Probe sentences of this world from vague to full, whose κ fits report while they are under way.
 pub(super) const PROBE_SENTENCES: [&str; 5] = [
     "a picture",
     "a shape",

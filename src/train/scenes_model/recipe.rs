@@ -1,4 +1,4 @@
-//! Everything that decides what `train scenes` makes.
+//! Recipe of `train scenes`: sizes, amounts, rates and seed.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,12 @@ use crate::train::optimize::Optimizer;
 
 /// Side of the model's input in pixels.
 const IMAGE_SIZE: usize = 72;
-/// Side of a patch: the model looks at each of the nine cells of a scene as a whole.
+/// Side of a patch in pixels: each of the nine cells of a scene is one patch.
 const PATCH_SIZE: usize = IMAGE_SIZE / 3;
 /// Tokens of the longest caption: four objects in full, ground and light.
 const CONTEXT_LENGTH: usize = 64;
 
-/// How much work to put in.
+/// Amount of work to put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Preset {
     /// About an hour on two CPU cores.
@@ -26,7 +26,7 @@ pub enum Preset {
     Full,
 }
 
-/// Everything that decides what `train scenes` makes; saved as `config.json`.
+/// Recipe of `train scenes`: all that determines its result; saved as `config.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScenesRecipe {
     /// Sizes of the encoder's towers.

@@ -31,7 +31,7 @@ use crate::train::optimize::Checkpoint;
 const N_VALIDATION: usize = 1000;
 const VALIDATION_SEED: u64 = 1_000_000;
 
-/// Where a run keeps its state, and how often.
+/// Folder in which a run keeps its state, and the time between two checkpoints.
 #[derive(Debug, Clone, Copy)]
 pub struct RunFolder<'a> {
     /// Folder of the run.
@@ -112,7 +112,7 @@ fn validate(encoder: &Encoder, folder: &Path) -> Result<BTreeMap<String, f64>> {
     Ok(metrics)
 }
 
-/// Writes `config.json`, or checks that the one there says the same.
+/// Writes `config.json`, or checks that the one there holds the same recipe.
 fn claim(recipe: &ScenesRecipe, folder: &Path) -> Result<()> {
     ensure!(
         !folder.join("encoder.json").exists(),

@@ -1,4 +1,4 @@
-//! A checkpoint of another program as a model of ours: its sizes, its pictures, its tokenizer.
+//! Description of another program's checkpoint as a model of ours: its sizes, its preprocessing, its tokenizer.
 
 use serde_json::Value;
 
@@ -32,12 +32,12 @@ pub struct CompanionFiles {
     merges: Option<Vec<u8>>,
 }
 
-/// What a checkpoint is.
+/// Sizes, preprocessing and tokenizer of a checkpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckpointDescription {
     /// Sizes of the towers.
     pub clip: ClipConfig,
-    /// How pictures become input.
+    /// Preprocessing of pictures.
     pub preprocess: ImagePreprocess,
     /// The content of `tokenizer.json`.
     pub tokenizer: Vec<u8>,
@@ -159,7 +159,7 @@ impl CompanionFiles {
     }
 }
 
-/// Reads off a checkpoint what it is, and holds its files against each other.
+/// Describes a checkpoint by its tensors, and checks its files against each other.
 ///
 /// `integer` gives a whole number that the checkpoint holds beside its tensors.
 ///
@@ -185,7 +185,7 @@ pub fn describe(
     })
 }
 
-/// The tokenizer knows the ids: `OpenAI`'s `config.json` at the hub names wrong ones.
+/// Ids of the start and end token by the tokenizer: `OpenAI`'s `config.json` at the hub names wrong ones.
 fn special_tokens(tokenizer: &[u8]) -> Result<(Option<u32>, u32)> {
     let longest = usize::from(u16::MAX);
     let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer, longest)?;
@@ -213,7 +213,7 @@ fn hints(
     }
 }
 
-/// Holds the sizes against every file that claims any, and tells how pictures become input.
+/// Compares the sizes with every file that claims any, and returns the preprocessing of pictures.
 fn check(beside: &CompanionFiles, clip: &ClipConfig) -> Result<ImagePreprocess> {
     let image_size = clip.vision_cfg.image_size;
     if let Some(config) = &beside.config {

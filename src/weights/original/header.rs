@@ -15,10 +15,10 @@ use crate::error::{Error, Result, refuse, refuse_if};
 /// Longest header that is read; that of ViT-B/32 has 44 kB.
 const MAX_HEADER_BYTES: u64 = 16 << 20;
 
-/// Bytes that tell how long the header is.
+/// Bytes of the header's length, at the beginning of the file.
 pub const LENGTH_BYTES: u64 = 8;
 
-/// What a safetensors file holds, and where.
+/// Tensors of a safetensors file: their types, shapes and byte ranges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {
     /// Type and shape of each tensor.
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for HeaderVisitor {
     }
 }
 
-/// Where each tensor lies: one after the other, without gaps, to the end of the file.
+/// Byte range of each tensor: one after the other, without gaps, to the end of the file.
 fn ranges(
     tensors: &BTreeMap<String, HeaderTensor>,
     data_start: u64,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::clip::{Architecture, ClipConfig};
 use crate::preprocess::{ImagePreprocess, ResizeMode};
 
-/// What holds where `config.json` does not say: the defaults of `CLIPConfig` and `SiglipConfig`.
+/// Values where `config.json` leaves them out: the defaults of `CLIPConfig` and `SiglipConfig`.
 #[derive(Debug)]
 struct Defaults {
     model_type: &'static str,
@@ -37,7 +37,7 @@ const SIGLIP: Defaults = Defaults {
 /// Bicubic, as `PIL` counts its filters.
 const BICUBIC: u64 = 3;
 
-/// What `config.json` claims, and what the tensors say.
+/// Sizes that `config.json` claims, each with the same size as the tensors have it.
 #[rustfmt::skip]
 const CLAIMS: &[ClaimedSize] = &[
     ("/projection_dim", |clip| clip.embed_dim),
@@ -52,7 +52,7 @@ const CLAIMS: &[ClaimedSize] = &[
     ("/vision_config/num_hidden_layers", |clip| clip.vision_cfg.layers),
 ];
 
-/// Where one of our tensors lies: everywhere the same.
+/// Place of one of our tensors: the whole tensor of the same name.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "one function a layout, with one signature"
@@ -61,7 +61,7 @@ pub(super) fn place(ours: &str) -> Option<ForeignPlace> {
     Some(ForeignPlace::whole(ours))
 }
 
-/// What `config.json` says beyond the shapes; nothing of an empty one.
+/// Numbers of heads and the activation in `config.json`, which no shape tells; the defaults where it leaves them out.
 ///
 /// # Errors
 ///
@@ -113,7 +113,7 @@ fn quick_gelu(architecture: Architecture, activations: [&str; 2]) -> Result<bool
     refuse!("config.json: hidden_act is {text} and {vision}, expected {expected}")
 }
 
-/// Compares `config.json` with what the tensors say.
+/// Compares the sizes in `config.json` with those of the tensors.
 ///
 /// # Errors
 ///
@@ -122,7 +122,7 @@ pub(super) fn check(config: &Value, clip: &ClipConfig) -> Result<()> {
     check_claims("config.json", config, CLAIMS, clip)
 }
 
-/// How `preprocessor_config.json` makes a picture the tower's input; the architecture's own way of an empty one.
+/// Preprocessing by `preprocessor_config.json`; the architecture's own where the file is empty.
 ///
 /// # Errors
 ///

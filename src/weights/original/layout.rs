@@ -1,4 +1,4 @@
-//! Which tensor of a foreign file, or which part of it, is one of ours.
+//! Mapping from our tensors to those of a foreign file, or to parts of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::model::parameters::TensorRecord;
 use crate::weights::f16_stream::StoragePrecision;
 use crate::weights::plan::Plan;
 
-/// How a foreign program names and cuts a CLIP's tensors.
+/// Names and cuts of a CLIP's tensors, by the foreign program that has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckpointLayout {
     /// `transformers`, whose names are our own.
@@ -20,7 +20,7 @@ pub enum CheckpointLayout {
     OpenAi,
     /// `open_clip`, whose names are `OpenAI`'s; the text tower may lie in a module of its own.
     OpenClip {
-        /// What stands before the text tower's names: nothing or `text.`.
+        /// Prefix of the text tower's names: nothing or `text.`.
         text_prefix: &'static str,
     },
 }
@@ -75,7 +75,7 @@ impl CheckpointLayout {
 }
 
 impl Mapping {
-    /// Tells the layout by the names in a file.
+    /// Mapping of a file, whose layout is recognised by its names.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl Mapping {
         place.cut.shape(shape)
     }
 
-    /// Where one of our tensors is.
+    /// Source of one of our tensors.
     ///
     /// # Errors
     ///
@@ -147,7 +147,8 @@ impl Mapping {
         Ok(Plan::of(ranges.collect::<Result<Vec<_>>>()?))
     }
 
-    /// How the plan's bytes can be kept: halved, where these tensors of ours are floats of four bytes throughout.
+    /// Precision in which the plan's bytes can be kept: halved, where these tensors of ours are floats of four bytes
+    /// throughout.
     ///
     /// # Errors
     ///
@@ -173,7 +174,7 @@ impl Mapping {
         })
     }
 
-    /// Checks that the file holds nothing but these tensors of ours and what is known to be no parameter.
+    /// Checks that the file holds nothing but these tensors of ours and known buffers, which are no parameters.
     ///
     /// # Errors
     ///
@@ -250,7 +251,7 @@ mod tests {
     use crate::model::clip::ClipConfig;
     use crate::model::parameters::Parameters as _;
 
-    /// What the header of `OpenAI`'s own file says, without the values, and the numbers beside it.
+    /// Header of `OpenAI`'s own file: types and shapes of its tensors, and the whole numbers beside them.
     #[derive(Debug)]
     struct Described {
         entries: BTreeMap<String, Entry>,

@@ -1,4 +1,4 @@
-//! Checkpoints of other programs: whose names and shapes they use, which of our tensors is where, and what model it is.
+//! Checkpoints of other programs: their layout, the places of our tensors in them, and the model that they hold.
 //!
 //! Works on headers and small files, so that the native import and the browser read the same files alike. Knows
 //! nothing of where the bytes come from.

@@ -13,7 +13,7 @@ use crate::preprocess::ImagePreprocess;
 /// Width of an attention head of the image tower, where the configuration does not say.
 const DEFAULT_HEAD_WIDTH: usize = 64;
 
-/// What `open_clip_config.json` claims, and what the tensors say.
+/// Sizes that `open_clip_config.json` claims, each with the same size as the tensors have it.
 #[rustfmt::skip]
 const CLAIMS: &[ClaimedSize] = &[
     ("/model_cfg/embed_dim", |clip| clip.embed_dim),
@@ -27,7 +27,7 @@ const CLAIMS: &[ClaimedSize] = &[
     ("/model_cfg/vision_cfg/layers", |clip| clip.vision_cfg.layers),
 ];
 
-/// Where one of our tensors lies.
+/// Place of one of our tensors.
 pub(super) fn place(ours: &str, text_prefix: &str) -> Option<ForeignPlace> {
     let mut place = openai::place(ours)?;
     let is_text = ours.starts_with("text_");
@@ -37,7 +37,7 @@ pub(super) fn place(ours: &str, text_prefix: &str) -> Option<ForeignPlace> {
     Some(place)
 }
 
-/// What `open_clip_config.json` says beyond the shapes.
+/// Numbers of heads and the activation in `open_clip_config.json`, which no shape tells.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ pub(super) fn hints(config: &Value) -> Result<Hints> {
     })
 }
 
-/// Compares `open_clip_config.json` with what the tensors say.
+/// Compares the sizes in `open_clip_config.json` with those of the tensors.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub(super) fn check(config: &Value, clip: &ClipConfig) -> Result<()> {
     check_claims("open_clip_config.json", config, CLAIMS, clip)
 }
 
-/// How `open_clip_config.json` makes a picture the tower's input.
+/// Preprocessing by `open_clip_config.json`.
 ///
 /// # Errors
 ///

@@ -4,7 +4,7 @@
 use super::place::{Cut, ForeignPlace};
 use super::sizes::Hints;
 
-/// Where one of our tensors lies.
+/// Place of one of our tensors.
 pub(super) fn place(ours: &str) -> Option<ForeignPlace> {
     let (name, cut) = match ours {
         "logit_scale" => ("logit_scale", Cut::Whole),
@@ -54,7 +54,7 @@ fn in_block(ours: &str) -> Option<ForeignPlace> {
     Some(ForeignPlace { name, cut })
 }
 
-/// What a file of `OpenAI`'s says beyond the shapes. All of their models use the quick GELU.
+/// Numbers of heads in a file of `OpenAI`'s, where it holds them. All of their models use the quick GELU.
 pub(super) fn hints(integer: impl Fn(&str) -> Option<usize>) -> Hints {
     Hints {
         text_heads: integer("transformer.resblocks.0.attn.num_heads"),

@@ -1,20 +1,20 @@
-//! Where one of our tensors lies in a foreign file, and how it is cut from what lies there.
+//! Place of one of our tensors in a foreign file: a tensor there, and the part of it that is ours.
 
-/// Where one of our tensors lies in a foreign file.
+/// Name of the foreign tensor that holds one of ours, and the cut that makes it ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ForeignPlace {
     pub(super) name: String,
     pub(super) cut: Cut,
 }
 
-/// What has to be done to the foreign tensor.
+/// Operation by which the foreign tensor becomes ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
     /// The foreign tensor is taken as it is.
     Whole,
     /// Rows and columns change places.
     Transposed,
-    /// Of three parts one above the other (query, key, value), the one with this index.
+    /// The part with this index, of three one above the other (query, key, value).
     Third(usize),
 }
 

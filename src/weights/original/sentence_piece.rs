@@ -15,7 +15,7 @@ const NORMALIZER: u64 = 3;
 const CHARACTER_MAP: u64 = 2;
 /// `SentencePiece.piece`, `.score` and `.type`.
 const PIECE: (u64, u64, u64) = (1, 2, 3);
-/// The type of the piece for what the model does not know.
+/// The type of the piece for text outside the vocabulary.
 const UNKNOWN: u64 = 2;
 
 /// One piece of the vocabulary.

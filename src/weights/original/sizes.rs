@@ -1,4 +1,4 @@
-//! A CLIP's sizes, told by the shapes of its tensors and held against what configuration files claim.
+//! A CLIP's sizes, told by the shapes of its tensors and compared with those that configuration files claim.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 /// Width of an attention head, where nothing says otherwise: that of every model that `OpenAI` released.
 const DEFAULT_HEAD_WIDTH: usize = 64;
 
-/// What shapes cannot tell.
+/// Properties of a model that no shape tells: numbers of heads, and the activation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hints {
     pub(super) text_heads: Option<usize>,
@@ -75,7 +75,7 @@ pub(super) fn infer(
     })
 }
 
-/// `SigLIP` is told by the query that pools its pictures.
+/// Architecture by the shapes: `SigLIP` has a query that pools its pictures.
 pub(super) fn architecture(shape: impl Fn(&str) -> Option<Vec<usize>>) -> Architecture {
     match shape("vision_model.head.probe") {
         Some(_) => Architecture::SigLip,

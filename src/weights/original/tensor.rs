@@ -1,19 +1,19 @@
-//! What a foreign file says of one tensor, and the values in its bytes.
+//! Type and shape of one tensor in a foreign file, and the decoding of its bytes.
 
 use half::bf16;
 
 use crate::error::{Result, refuse};
 
-/// What a file's header says of one tensor.
+/// Type and shape of one tensor, as a file's header has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// How values are stored.
+    /// Type in which values are stored.
     pub dtype: TensorDtype,
     /// Shape; empty for a scalar.
     pub shape: Vec<usize>,
 }
 
-/// How values are stored in a foreign file.
+/// Type in which values are stored in a foreign file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorDtype {
     /// Floats of eight bytes.
@@ -76,8 +76,8 @@ pub(in crate::weights) fn f16_values(bytes: &[u8]) -> Vec<f32> {
     values(bytes, |bytes| widened(u16::from_le_bytes(bytes)))
 }
 
-/// What [`half::f16`] gives, without a branch: the bits in their new places are the value times 2⁻¹¹², also of one that is
-/// not normal; infinities and what is no number keep a full exponent.
+/// Value of a float of two bytes, as [`half::f16`] gives it, without a branch: the bits in their new places are the
+/// value times 2⁻¹¹², also of a subnormal one; infinities and NaN keep a full exponent.
 #[inline(always)]
 fn widened(half: u16) -> f32 {
     const SIGN: u32 = 0x8000;

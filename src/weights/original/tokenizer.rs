@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::error::{Error, Result};
 use crate::preprocess::text::{END_TOKEN, START_TOKEN};
 
-/// How CLIP's tokenizer cuts a caption into words.
+/// Regular expression by which CLIP's tokenizer cuts a caption into words.
 const WORDS: &str = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
 
 /// A `tokenizer.json` of CLIP's kind that merges nothing: each byte is a token, and another one at the end of a word.

@@ -1,4 +1,4 @@
-//! What the two encoders of a model are made of.
+//! Names and shapes of the tensors of a model's two encoders.
 
 use burn::tensor::Device;
 
@@ -11,9 +11,9 @@ pub type Shapes = Vec<(String, Vec<usize>)>;
 /// The tensors of each encoder; the scale and bias of the logits belong to neither.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Towers {
-    /// Of the text encoder.
+    /// Tensors of the text encoder.
     pub text: Shapes,
-    /// Of the image encoder.
+    /// Tensors of the image encoder.
     pub image: Shapes,
     /// Scale and bias of the logits, which are of neither.
     pub logits: Shapes,

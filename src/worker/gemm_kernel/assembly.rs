@@ -1,8 +1,8 @@
 //! The kernel's WebAssembly, written instruction by instruction.
 //!
-//! `f32x4.relaxed_madd` multiplies and adds in one step, but a module that holds one such instruction is invalid as a whole
-//! where it is unknown (Safari). The engine is compiled once, for all browsers; this module is written for the browser
-//! that runs it. It also keeps the sums of a tile in registers, which a compiler does not promise.
+//! `f32x4.relaxed_madd` multiplies and adds in one step, but a module that holds one such instruction is invalid as a
+//! whole where it is unknown (Safari). The engine is compiled once, for all browsers; this module is written for the
+//! browser that runs it. It also keeps the sums of a tile in registers, which a compiler does not promise.
 
 use wasm_encoder::{
     BlockType, CodeSection, ExportKind, ExportSection, Function, FunctionSection, ImportSection,
@@ -11,14 +11,15 @@ use wasm_encoder::{
 
 use crate::inference::gemm::PANEL_COLUMNS;
 
-/// Names of what the module exports: a product with panels of floats, and with panels of whole numbers.
+/// Names of the module's exports: a product with panels of floats, and with panels of whole numbers.
 pub(super) const FLOAT: &str = "float";
 pub(super) const INT8: &str = "int8";
 
 /// Module and name of the memory that it works in.
 pub(super) const MEMORY: [&str; 2] = ["engine", "memory"];
 
-/// Rows of a tile: with two vectors a row, the sums, the vectors of the panel and a value of the row stay in 16 registers.
+/// Rows of a tile: with two vectors a row, the sums, the vectors of the panel and a value of the row stay in 16
+/// registers.
 const TILE_ROWS: u32 = 5;
 
 /// Columns of a panel.
@@ -48,15 +49,15 @@ pub enum MultiplyAdd {
     Separate,
 }
 
-/// How a panel holds its values.
+/// Format of a panel's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Values {
     Float,
     Int8,
 }
 
-/// What a product is given, all but the numbers being addresses: in order `rows, panels, bias, output, n_rows, d_in,
-/// n_panels, scales`, the last one unused by floats.
+/// Locals that hold a product's parameters, in their order: addresses, but for the numbers `n_rows`, `d_in` and
+/// `n_panels`. Products of floats leave `scales` unused.
 const ROWS: u32 = 0;
 const PANELS: u32 = 1;
 const BIAS: u32 = 2;
@@ -199,8 +200,8 @@ struct Tile {
     values: Values,
 }
 
-/// Beside what a product is given: bytes from row to row of the input, in place of their number, and of the output, in
-/// place of the number of panels.
+/// Locals that hold other parameters in a tile than in a product: bytes from row to row of the input, in place of the
+/// number of rows, and of the output, in place of the number of panels.
 const ROW_STRIDE: u32 = N_ROWS;
 const OUTPUT_STRIDE: u32 = N_PANELS;
 

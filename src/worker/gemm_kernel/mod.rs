@@ -30,11 +30,11 @@ pub fn kernel() -> Kernel {
     first.unwrap_or(portable)
 }
 
-/// A kernel of these instructions; it takes the place of the one before.
+/// A kernel of these instructions, which from now on replaces the one assembled before.
 ///
 /// # Errors
 ///
-/// The browser's, if it does not know them.
+/// Exception of the browser, if it does not know these instructions.
 pub fn assembled_kernel(multiply_add: MultiplyAdd) -> Result<Kernel, JsValue> {
     INSTANCE.set(Some(instance(multiply_add)?));
     Ok(assembled)
@@ -54,7 +54,7 @@ fn instance(multiply_add: MultiplyAdd) -> Result<Instance, JsValue> {
     })
 }
 
-/// Hands addresses to the instance, which works in this program's own memory.
+/// The product by the instance, which gets addresses and works in this program's own memory.
 fn assembled(product: Product<'_>) {
     let Product {
         rows,
@@ -64,7 +64,7 @@ fn assembled(product: Product<'_>) {
     } = product;
     let (n_columns, d_in) = (panels.n_columns(), panels.d_in);
     let n_rows = rows.len() / d_in;
-    // What is read and written beyond them would be somebody else's.
+    // Reads and writes beyond the buffers would touch other values of this program's memory.
     assert_eq!(output.len(), n_rows * n_columns, "room for each sum");
     assert_eq!(bias.len(), n_columns, "a bias for each column");
     let sizes = [n_rows, d_in, n_columns / PANEL_COLUMNS];

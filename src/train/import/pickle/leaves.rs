@@ -13,7 +13,7 @@ const MAX_PATH_BYTES: usize = 1024;
 /// Greatest number of names; ViT-B/32 has some 2,000 with all of its attributes.
 const MAX_NAMES: usize = 100_000;
 
-/// What a pickle holds, by the path of names that leads there, joined with dots.
+/// Tensors and whole numbers in a pickle, by the path of names that leads there, joined with dots.
 #[derive(Debug, Default)]
 pub(crate) struct Leaves {
     pub(crate) tensors: BTreeMap<String, PickledTensor>,
@@ -22,7 +22,7 @@ pub(crate) struct Leaves {
 }
 
 impl Leaves {
-    /// Walks through everything that `value` leads to.
+    /// Collects the tensors and whole numbers that `value` leads to, below `path`.
     pub(super) fn collect(
         &mut self,
         objects: &Objects,

@@ -29,7 +29,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Bytes after what was run.
+    /// Number of bytes after the opcodes that were run.
     pub(super) fn n_left(&self) -> usize {
         self.rest.len()
     }

@@ -1,4 +1,4 @@
-//! What a pickle of tensors is made of, and what its few functions make.
+//! Objects of a pickle of tensors, and the results of its few functions.
 
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ pub(crate) struct Storage {
     pub(crate) n_values: usize,
 }
 
-/// The fault, without its place in the file.
+/// A result, or the fault without its place in the file.
 pub(super) type Unpickled<T> = Result<T, String>;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +52,7 @@ pub(super) enum Node {
     Module(Value),
 }
 
-/// What a pickle may name.
+/// Classes and functions that a pickle may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Global {
     OrderedDict,
@@ -118,7 +118,7 @@ impl Objects {
         }
     }
 
-    /// What a function of `PyTorch`'s would return.
+    /// Object that the function of `PyTorch`'s would return.
     pub(super) fn call(&mut self, function: Global, mut arguments: Vec<Value>) -> Unpickled<Value> {
         match function {
             Global::OrderedDict if arguments.is_empty() => {

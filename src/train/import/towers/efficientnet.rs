@@ -19,7 +19,8 @@ const STRIDES: [usize; 7] = [1, 2, 2, 2, 1, 2, 1];
 /// Side of Lite0's pictures, where no card tells.
 const DEFAULT_IMAGE_SIZE: usize = 224;
 
-/// What the original program subtracts from a channel's value of 0–255, and then divides by.
+/// Mean that the original program subtracts from a channel's value of 0–255, and the number by which it divides the
+/// rest.
 const ORIGINAL_MEAN_AND_SCALE: (f32, f32) = (127.0, 128.0);
 
 /// Names of a convolution and of the batch norm after it.
@@ -80,7 +81,7 @@ pub(super) fn read(
     Ok((config, tensors))
 }
 
-/// How pictures become input: squashed, whatever their shape, with the card's statistics or the original program's.
+/// Preprocessing of pictures: squashed, whatever their shape, with the card's statistics or the original program's.
 pub(super) fn preprocess(card: Option<&Value>, image_size: usize) -> Result<ImagePreprocess> {
     let channels = |name: &str, default: f32| -> Result<[f32; 3]> {
         let value = card.and_then(|card| card.pointer(&format!("/pretrained_cfg/{name}")));

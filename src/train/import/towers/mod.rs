@@ -43,11 +43,11 @@ const HEAD_SEED: u64 = 0;
 pub struct ReadText {
     /// Sizes of the tower, told by its tensors.
     pub config: TextTowerConfig,
-    /// Its tensors under our names.
+    /// Tensors of the tower under our names.
     pub tensors: Vec<TensorRecord>,
     /// Content of its `tokenizer.json`.
     pub tokenizer: Vec<u8>,
-    /// Where it comes from.
+    /// Checkpoint that it was read from.
     pub origin: CheckpointOrigin,
 }
 
@@ -56,11 +56,11 @@ pub struct ReadText {
 pub struct ReadImage {
     /// Sizes of the tower, told by its tensors.
     pub config: ImageTowerConfig,
-    /// Its tensors under our names.
+    /// Tensors of the tower under our names.
     pub tensors: Vec<TensorRecord>,
-    /// How pictures become its input.
+    /// Preprocessing of its pictures.
     pub preprocess: ImagePreprocess,
-    /// Where it comes from.
+    /// Checkpoint that it was read from.
     pub origin: CheckpointOrigin,
 }
 
@@ -104,11 +104,11 @@ pub fn read_image(source: &CheckpointSource) -> Result<ReadImage> {
     })
 }
 
-/// Which wordpieces a model keeps.
+/// Choice of the wordpieces that a model keeps.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Vocabulary {
-    /// A file of texts, one a line: of a text tower's wordpieces those that these need stay. May be given several times;
-    /// without one, all stay.
+    /// A file of texts, one a line: of a text tower's wordpieces those that these need stay. May be given several
+    /// times; without one, all stay.
     #[arg(long, value_name = "FILE", requires = "image_tower")]
     pub typed: Vec<PathBuf>,
     /// Wordpieces that stay with `--typed`.

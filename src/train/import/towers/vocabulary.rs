@@ -1,4 +1,4 @@
-//! A wordpiece vocabulary without the pieces that nobody types, and the token table that goes with it.
+//! A wordpiece vocabulary cut to the most frequent pieces, and the token table that goes with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -25,7 +25,7 @@ impl CaptionList {
         list
     }
 
-    /// How many captions there are.
+    /// Number of captions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.texts.len()

@@ -15,7 +15,7 @@ use crate::report::{
     PhotosFamily, Quantized,
 };
 
-/// What a trained model makes of everything that it is measured on.
+/// Outputs of a trained model on all evaluation sets.
 #[derive(Debug, Clone, Copy)]
 pub struct EvaluationInput<'a> {
     /// Seed of its training.
@@ -95,7 +95,7 @@ struct Sets<'a> {
     by_cosine: FoundIn,
 }
 
-/// What was found in each set by one score.
+/// Hits in each set by one score.
 struct FoundIn {
     flickr: Found,
     all_levels: Found,

@@ -1,9 +1,9 @@
-//! Flickr8k-Expert: what three people think of captions under pictures that they were mostly not written for.
+//! Flickr8k-Expert: judgements by three people of captions under pictures that they were mostly not written for.
 //!
 //! A line of `ExpertAnnotations.txt` is `PICTURE.jpg<tab>PICTURE.jpg#NUMBER<tab>1<tab>1<tab>2`, 1 for a caption that
-//! does not describe the picture at all, 4 for one that describes it. As in `CLIPScore` (Hessel et al. 2021, appendix A)
-//! captions that were written for the picture itself are left out, which leaves 5,664 of 5,822 pairs, and each of the
-//! three judgements counts: 16,992.
+//! does not describe the picture at all, 4 for one that describes it. As in `CLIPScore` (Hessel et al. 2021, appendix
+//! A) captions that were written for the picture itself are left out, which leaves 5,664 of 5,822 pairs, and each of
+//! the three judgements counts: 16,992.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -22,9 +22,9 @@ pub struct Judgement {
     pub picture: String,
     /// Name of the picture that the caption was written for.
     pub caption_of: String,
-    /// Which of its captions, from 0.
+    /// Index of the caption among those of that picture, from 0.
     pub i_caption: usize,
-    /// What three people said, 1 to 4.
+    /// Judgements of three people, from 1 to 4.
     pub scores: [u8; 3],
 }
 
@@ -35,7 +35,7 @@ pub struct JudgedPair {
     pub i_image: usize,
     /// Row of the caption.
     pub i_caption: usize,
-    /// What three people said, 1 to 4.
+    /// Judgements of three people, from 1 to 4.
     pub scores: [u8; 3],
 }
 
@@ -82,8 +82,8 @@ fn judgement(line: &str) -> Option<Judgement> {
         })
 }
 
-/// Finds the rows of judged pairs, pictures and captions standing in the order of `listing`, picture by picture. Captions
-/// that say what one of the picture's own says are left out.
+/// Finds the rows of judged pairs, pictures and captions standing in the order of `listing`, picture by picture.
+/// Captions that say what one of the picture's own says are left out.
 ///
 /// # Errors
 ///

@@ -7,7 +7,7 @@ use crate::metrics::retrieval::Hit;
 use crate::metrics::{auroc, average_precision, mean};
 use crate::report::Hierarchy;
 
-/// How well `specificity`, a value of each caption, orders the rungs; `hits` are what the captions found.
+/// Agreement of `specificity`, a value of each caption, with the order of the rungs; `hits` are those of the captions.
 pub(super) fn hierarchy(ladders: &EncodedLadders, specificity: &[f64], hits: &[Hit]) -> Hierarchy {
     let texts = &ladders.pairs.captions.texts;
     let steps = |level: usize| {

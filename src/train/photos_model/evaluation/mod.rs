@@ -1,4 +1,4 @@
-//! What a model of photographs knows: every measure of `evaluation.json`, from matrices on the host.
+//! Evaluation of a model of photographs: every measure of `evaluation.json`, from matrices on the host.
 //!
 //! Knows nothing of towers, heads and adapters, nor of how they were trained: embeddings and κ come in.
 

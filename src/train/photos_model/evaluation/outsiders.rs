@@ -1,4 +1,4 @@
-//! None of the above: how well pictures that are no photographs are told from photographs.
+//! None of the above: detection of pictures that are no photographs.
 //!
 //! Two values are compared: how likely a picture is under the caption that suits it best, of a set of captions that
 //! stays the same, and how near it lies to pictures that the model knows.
@@ -13,11 +13,11 @@ use crate::metrics::{auroc, mean};
 use crate::report::OutsiderAuroc;
 use crate::train::features::rows::Rows;
 
-/// Nearest pictures whose mean cosine says how near a picture lies.
+/// Number of nearest pictures whose mean cosine is a picture's nearness.
 const N_NEAREST: usize = 10;
 
-/// Tells outsiders by their best score. The captions that a photograph was described by are left out for it: no outsider
-/// has captions of its own.
+/// Tells outsiders by their best score. The captions that a photograph was described by are left out for it: no
+/// outsider has captions of its own.
 pub(super) fn by_best_score(
     pairs: &EncodedPairs,
     of_photographs: &Scores,
@@ -39,7 +39,7 @@ pub(super) fn by_best_score(
     })
 }
 
-/// Tells outsiders by the mean cosine of the nearest reference pictures.
+/// Detection of outsiders by the mean cosine of the nearest reference pictures.
 pub(super) fn by_nearest_pictures(
     photographs: &Rows,
     outsiders: &EncodedOutsiders,

@@ -1,8 +1,8 @@
-//! Thresholds by which a caption gets the set of pictures that it could mean, and what they find on other pairs.
+//! Thresholds by which a caption gets the set of pictures that it could mean, and their coverage on other pairs.
 //!
-//! Split conformal prediction: where captions and pictures are drawn alike, a threshold below which a share 1 − c of the
-//! cosines of right pairs lies finds the right picture with probability c. One threshold for all captions finds too few
-//! of the vague ones' pictures and too many of the specific ones', so there is one for each of some parts of the
+//! Split conformal prediction: where captions and pictures are drawn alike, a threshold below which a share 1 − c of
+//! the cosines of right pairs lies finds the right picture with probability c. One threshold for all captions finds too
+//! few of the vague ones' pictures and too many of the specific ones', so there is one for each of some parts of the
 //! captions by κ (Mondrian conformal prediction), and between these it is interpolated.
 
 use rayon::prelude::*;
@@ -12,11 +12,11 @@ use super::scores::ScoredPairs;
 use crate::family::{Family, PerFamily};
 use crate::protocol::{CosineThresholds, FoundCoverage, MeasuredSets, PictureSets};
 
-/// Stated shares of right pictures.
+/// Stated shares of right pictures that the sets shall hold.
 const COVERAGES: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 /// Parts of the captions by κ, each of which has thresholds of its own.
 const N_PARTS: usize = 16;
-/// Groups of captions by κ of which the worst is told.
+/// Groups of captions by κ, of which the worst is reported.
 const N_GROUPS: usize = 5;
 
 /// Chooses thresholds on the pairs of `calibration`, and measures them on each of the other data sets.
@@ -129,7 +129,7 @@ fn measure(
     }
 }
 
-/// What is found with a threshold for each caption.
+/// Share of right pictures found and size of the sets, with a threshold for each caption.
 fn found(
     scored: &ScoredPairs<'_>,
     right: &[RightPair],
@@ -167,8 +167,8 @@ fn found(
     }
 }
 
-/// What was found with the sets, as a table: for each data set and stated coverage what was found, in all and in the
-/// worst fifth of the captions by κ, and the mean share of the pictures that a set holds.
+/// Table of the sets' coverage: for each data set and stated coverage the share of right pictures found, in all and in
+/// the worst fifth of the captions by κ, and the mean share of the pictures that a set holds.
 #[must_use]
 pub fn markdown(sets: &PictureSets) -> String {
     let mut table =

@@ -8,7 +8,7 @@ use crate::report::{BothWays, RecallAt};
 /// Groups of equal size, from the most certain queries to the most uncertain.
 const N_LEVELS: usize = 10;
 
-/// What captions found among pictures, and pictures among captions.
+/// Hits of captions among pictures, and of pictures among captions.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub(super) of_captions: Vec<Hit>,
@@ -32,8 +32,8 @@ impl Found {
         }
     }
 
-    /// Rank correlation S of recall with levels of uncertainty: of the captions themselves one way, of the captions that
-    /// pictures retrieve the other. `specificity` of each caption falls with its uncertainty.
+    /// Rank correlation S of recall with levels of uncertainty: of the captions themselves one way, of the captions
+    /// that pictures retrieve the other. `specificity` of each caption falls with its uncertainty.
     pub(super) fn spearman_levels(&self, specificity: &[f64]) -> BothWays<Option<f64>> {
         let retrieved = self.of_images.iter().map(|hit| specificity[hit.best]);
         let retrieved: Vec<f64> = retrieved.collect();

@@ -70,7 +70,7 @@ impl Scores {
             .step_by(self.n_images)
     }
 
-    /// What each caption found among the pictures.
+    /// Hit of each caption among the pictures, with the rows of the pictures that it fits.
     pub(super) fn hits_of_captions(&self, pictures_of: &[Vec<usize>]) -> Vec<Hit> {
         let of_captions = self.values.par_chunks_exact(self.n_images.max(1));
         let hits = of_captions.zip(pictures_of);
@@ -78,7 +78,7 @@ impl Scores {
             .collect()
     }
 
-    /// What each picture found among the captions.
+    /// Hit of each picture among the captions, with the rows of the captions that fit it.
     pub(super) fn hits_of_images(&self, captions_of: &[Vec<usize>]) -> Vec<Hit> {
         let hits = captions_of.par_iter().enumerate();
         hits.map(|(i_image, captions)| {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::metrics::{mean, population_sd};
 use crate::report::{PhotosEvaluation, PhotosReport, PhotosSummary, Spread};
 
-/// In the path of what is measured of the exported seed alone.
+/// Part of the path of measures that exist for the exported seed alone.
 pub(super) const OF_EXPORTED: &str = ".int8.";
 
 /// Puts the evaluations of all seeds together as `evaluation.json`.

@@ -3,19 +3,19 @@
 use super::summary::OF_EXPORTED;
 use crate::report::PhotosSummary;
 
-/// What stands in a cell that a column has no value for.
+/// Text of a cell that its column has no value for.
 const NOTHING: &str = "–";
 
 /// A row of the table.
 struct Row {
     label: &'static str,
-    /// What was aimed at, if something was.
+    /// Target of the measure, such as `≥ .27`; empty if there is none.
     target: &'static str,
     /// Path of the measure below a family; `None` where κ has no part in it.
     measure: Option<&'static str>,
     /// Path of the same by the cosine.
     cosine: Option<&'static str>,
-    /// Whether words and norms were measured in the place of κ.
+    /// Whether number of words and norm were measured as baselines of κ.
     has_baselines: bool,
     /// Digits behind the point.
     n_digits: usize,

@@ -364,8 +364,8 @@ impl<'a> Training<'a> {
     }
 }
 
-/// Captions and their vaguer truths, each with the picture that it was written for; `features` are those of all captions
-/// and of all vaguer truths.
+/// Captions and their vaguer truths, each with the picture that it was written for; `features` are those of all
+/// captions and of all vaguer truths.
 fn with_vaguer(
     listing: &CaptionedListing,
     captions: &[usize],

@@ -1,4 +1,4 @@
-//! What the sets of pictures that a caption could mean are chosen by and measured on.
+//! Calibration and evaluation pairs of the sets of pictures that a caption could mean.
 
 use anyhow::Result;
 

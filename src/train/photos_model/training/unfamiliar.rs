@@ -1,4 +1,4 @@
-//! What the detectors of unfamiliar captions and pictures are made of and measured on.
+//! Samples for the detectors of unfamiliar captions and pictures.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::train::features::rows::Rows;
 use crate::train::photos_model::unfamiliar::{Samples, Unfamiliar};
 
 impl Training<'_> {
-    /// What tells captions and pictures that are unlike those of the training.
+    /// Exemplars and detectors of captions and pictures that are unlike those of the training.
     ///
     /// # Errors
     ///

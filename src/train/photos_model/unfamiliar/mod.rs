@@ -1,6 +1,6 @@
-//! Captions and pictures that are unlike those of the training: exemplars, thresholds, and what they detect.
+//! Captions and pictures that are unlike those of the training: exemplars, thresholds, and shares detected.
 //!
-//! κ does not tell: nonsense in Latin letters can get a large one.
+//! κ does not detect them: nonsense in Latin letters can get a large one.
 
 mod outsider_texts;
 
@@ -26,30 +26,31 @@ const ROWS_PER_PASS: usize = 4096;
 const SEED: u64 = 0;
 /// Share of the development set's captions or pictures that lies below the value from which a threshold is taken.
 const SHARE: f64 = 0.01;
-/// The threshold as a part of this value: what visitors bring differs more from the training than what was held out.
+/// The threshold as a part of this value: visitors' captions and pictures differ more from the training than held-out
+/// ones.
 const MARGIN: f64 = 0.9;
 
 /// Features of captions or of pictures, as their head takes them from the tower.
 #[derive(Debug)]
 pub struct Samples {
-    /// What the model was trained on.
+    /// Features of the training set, of which exemplars are drawn, `[n, width]`.
     pub train: Rows,
-    /// What the threshold is chosen by.
+    /// Features of the development set, by which the threshold is chosen, `[n, width]`.
     pub dev: Rows,
     /// Other captions or pictures that the model can judge, by data set.
     pub familiar: Vec<(String, Rows)>,
-    /// What it cannot judge, by kind.
+    /// Captions or pictures that the model cannot judge, by kind.
     pub outsiders: Vec<(String, Rows)>,
 }
 
-/// Exemplars of both sides, unit vectors, and what their thresholds detect.
+/// Exemplars of both sides, unit vectors, with their thresholds and the shares detected.
 #[derive(Debug)]
 pub struct Unfamiliar {
     /// Exemplars of captions, `[n_exemplars, width]`, unit vectors.
     pub text: Rows,
     /// Exemplars of pictures, `[n_exemplars, width]`, unit vectors.
     pub image: Rows,
-    /// The thresholds and what was measured.
+    /// Thresholds, with the shares of false alarms and of detections.
     pub detectors: UnfamiliarDetectors,
 }
 
@@ -72,7 +73,7 @@ impl Unfamiliar {
         })
     }
 
-    /// How many exemplars there are.
+    /// Number of exemplars of each side.
     #[must_use]
     pub fn config(&self) -> ExemplarsConfig {
         ExemplarsConfig {
@@ -134,7 +135,7 @@ fn unit(row: &[f32]) -> Vec<f32> {
     row.iter().map(|value| value / length).collect()
 }
 
-/// What the thresholds detect, as a table.
+/// Table of the shares that the thresholds detect, by data set and kind.
 #[must_use]
 pub fn markdown(detectors: &UnfamiliarDetectors) -> String {
     let mut lines = vec!["| what | marked |".to_owned(), "|---|---|".to_owned()];
