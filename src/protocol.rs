@@ -1,16 +1,18 @@
-//! What the page and its engines say to each other: plain owned data, nothing else.
+//! Messages between the page and its engines: plain owned data, nothing else.
 //!
 //! A request that only changes how a result is read (family, sorting, temperature) does not exist here: an
-//! [`Answer`] holds what every reading needs. Pictures cross the boundary once, when they are added.
+//! [`Answer`] holds the numbers that every reading needs. Pictures cross the boundary once, when they are added.
 
 use serde::{Deserialize, Serialize};
 
+mod caption;
 mod device_timing;
 mod hub;
 mod picture_sets;
 mod recorded;
 
 pub use crate::family::PerFamily;
+pub use caption::{MAX_CAPTION_CHARACTERS, shortened, too_long};
 pub use device_timing::DeviceTiming;
 pub use hub::Hub;
 pub use picture_sets::{
@@ -18,7 +20,7 @@ pub use picture_sets::{
 };
 pub use recorded::{Recorded, RecordedPicture};
 
-/// From the page to an engine.
+/// Message from the page to an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Load and test the model behind this manifest: [`Response::Loaded`].
@@ -35,7 +37,7 @@ pub enum Request {
     },
     /// Load a model out of a checkpoint at the model hub.
     LoadHub(Hub),
-    /// Tell what [`Request::LoadHub`] would fetch: [`Response::DownloadSize`].
+    /// Tell the bytes that [`Request::LoadHub`] would fetch: [`Response::DownloadSize`].
     QueryDownloadSize(Hub),
     /// Give the model adapters out of a file: [`Response::Loaded`] or [`Response::AdapterRefused`].
     Adapt {
@@ -51,13 +53,13 @@ pub enum Request {
     ProbePicture,
     /// Time captions and pictures on this device: [`Response::DeviceMeasured`].
     MeasureDevice,
-    /// Have the load wait; what has arrived is kept.
+    /// Have the load pause; the bytes that have arrived are kept.
     Pause,
-    /// Have the load go on.
+    /// Have a paused load go on.
     Resume,
-    /// Have the load end with [`Response::Cancelled`]; what has arrived is kept.
+    /// Have the load end with [`Response::Cancelled`]; the bytes that have arrived are kept.
     Cancel,
-    /// Tell what the browser keeps: [`Response::Stored`].
+    /// Tell the models that the browser keeps: [`Response::Stored`].
     ListStored,
     /// Delete everything that the browser keeps, and answer as to [`Request::ListStored`].
     DeleteStored,
@@ -68,7 +70,7 @@ pub enum Request {
         /// The file as it is: PNG, JPEG, WebP, GIF or BMP.
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
-        /// What an image encoder made of it when the page was made; an engine that has none yet goes by that of its own.
+        /// Recorded reading and embedding, used while the model's image encoder, if it is the same, is not loaded yet.
         recorded: Option<Box<RecordedPicture>>,
     },
     /// Forget a picture: later answers leave it out.
@@ -78,7 +80,7 @@ pub enum Request {
     },
     /// Describe captions and compare each with each picture; the newest `id` wins.
     Score {
-        /// Grows by one with each request.
+        /// Number of the request, which grows by one with each.
         id: u64,
         /// The captions as typed.
         captions: Vec<String>,
@@ -100,25 +102,23 @@ impl Request {
     }
 }
 
-/// Characters of a caption at most, wherever one is taken from people; no model reads as many.
-pub const MAX_CAPTION_CHARACTERS: usize = 2000;
-
-/// With less memory than this, as the browser tells it, weights that are not stored in eight bits are held so.
+/// Gigabytes of memory, as the browser tells them, below which an engine on the CPU holds in eight bits the weights of
+/// another program's file, and all weights that are stored so.
 pub const SHORT_MEMORY_GIGABYTES: f64 = 4.0;
 
 /// The caption whose embedding two engines compare where no golden values are known.
 pub const PROBE: &str = "a photo of two dogs running across a wet meadow";
 
-/// What an engine makes of the caption and of the picture by which engines are compared.
+/// Embeddings by one engine of the caption and of the picture by which engines are compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Probes {
-    /// The embedding of the [`PROBE`].
+    /// Embedding of the [`PROBE`], `[embed_dim]`, of length one.
     pub caption: Vec<f32>,
-    /// The embedding of the picture; none before the image encoder is loaded.
+    /// Embedding of the picture, `[embed_dim]`, of length one; none before the image encoder is loaded.
     pub picture: Option<Vec<f32>>,
 }
 
-/// From an engine to the page.
+/// Message from an engine to the page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Response {
     /// The worker script runs and listens.
@@ -127,27 +127,27 @@ pub enum Response {
     Heartbeat,
     /// The engine panicked and answers nothing any more.
     Crashed {
-        /// What the panic said.
+        /// Message of the panic.
         message: String,
     },
     /// The engine lost its GPU and answers nothing any more.
     Lost {
-        /// What the browser said.
+        /// Message of the browser.
         message: String,
     },
-    /// A picture waits for the image encoder, which is being loaded.
+    /// A picture is queued until the image encoder is loaded, which has begun.
     ImageEncoderLoads,
     /// The image encoder is loaded.
     ImageEncoderLoaded,
-    /// How far a load has come.
+    /// Progress of a load.
     Progress(Progress),
     /// The model is loaded and has reproduced its golden values.
     Loaded(Box<ModelCard>),
     /// A model without adapters is loaded: it compares, but does not know how vague a caption is.
     LoadedBare(Box<BareCard>),
-    /// What the image encoder makes of the picture by which engines are compared.
+    /// Embedding of the picture by which engines are compared.
     PictureProbed {
-        /// Embedding of that picture: a point on the sphere.
+        /// Point on the sphere, `[embed_dim]`.
         embedding: Vec<f32>,
     },
     /// Adapters that the visitor gave this model before, in the browser's store.
@@ -158,16 +158,16 @@ pub enum Response {
     },
     /// The load ended because the page asked for that; what was loaded before stays.
     Cancelled,
-    /// What a model at the hub would cost, or why that is not known.
+    /// Bytes of a model at the hub, or why they are not known.
     DownloadSize(Result<DownloadSize, String>),
-    /// How long the loaded model takes on this device, or why that is not known.
+    /// Times of the loaded model on this device, or why they are not known.
     DeviceMeasured(Result<Vec<DeviceTiming>, String>),
     /// The model cannot use these adapters; it goes on without them.
     AdapterRefused {
         /// Why, ready to be shown.
         message: String,
     },
-    /// What the browser keeps.
+    /// Bytes and hashes of the models that the browser keeps.
     Stored(Stored),
     /// The model cannot be used on this engine; nothing was answered with it.
     Refused {
@@ -196,10 +196,10 @@ pub enum Response {
     },
 }
 
-/// How far a load has come, in bytes counted from the manifest and never from headers.
+/// Progress of a load, in bytes counted from the manifest and never from headers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// What is being loaded.
+    /// Part of the model that is being loaded.
     pub stage: Stage,
     /// Bytes that have arrived.
     pub loaded_bytes: u64,
@@ -221,7 +221,7 @@ pub enum Stage {
     Adapters,
 }
 
-/// What a loaded model is.
+/// Card of a loaded model with adapters: its name, scales, engine, self-test and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelCard {
     /// The manifest's name, such as `scenes`.
@@ -234,14 +234,14 @@ pub struct ModelCard {
     pub logit_scale: PerFamily<f64>,
     /// 1/κ of the reference captions, ascending, for percentiles.
     pub reference_uncertainty: PerFamily<Vec<f64>>,
-    /// Which pictures a caption could mean, where that was measured.
+    /// Thresholds for the set of pictures that a caption could mean, where they were chosen.
     #[serde(default)]
     pub picture_sets: Option<PictureSets>,
     /// The command, seed and commit that made the weights.
     pub provenance: String,
-    /// Kind of the engine that has the model: `cpu` or `gpu`.
+    /// Kind of the engine that answers: `cpu`, `gpu`, or `recorded` for answers that were recorded.
     pub engine: String,
-    /// The device in words, such as `Flex, WebAssembly SIMD` or the GPU's name.
+    /// Name of the device, for people, such as `WebAssembly, one thread` or the GPU's name.
     pub device: String,
     /// The self-test's greatest relative error and its tolerance.
     pub self_test: SelfTest,
@@ -251,26 +251,27 @@ pub struct ModelCard {
     pub from_cache: bool,
     /// Milliseconds from the request to this answer.
     pub load_millis: f64,
-    /// Milliseconds that one golden text and image pass took when warm.
+    /// Milliseconds that one pass over the golden captions took when warm, with the golden picture where the image
+    /// encoder is loaded.
     pub warm_millis: f64,
 }
 
-/// What a loaded model without adapters is.
+/// Card of a loaded model without adapters: its name, origin, engine, self-test and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BareCard {
-    /// Its name: of the manifest, the file or at the hub.
+    /// Name of the model: that of the manifest, the file or at the hub.
     pub name: String,
     /// A title for people.
     pub title: String,
     /// Dimension d of the embedding space.
     pub embed_dim: usize,
-    /// Where the weights come from.
+    /// Origin of the weights: a source and its revision, or the command that made them.
     pub provenance: String,
     /// Licence of the weights, as far as it is known.
     pub license: String,
-    /// Kind of the engine that has the model: `cpu` or `gpu`.
+    /// Kind of the engine that answers: `cpu`, `gpu`, or `recorded` for answers that were recorded.
     pub engine: String,
-    /// The device in words.
+    /// Name of the device, for people.
     pub device: String,
     /// The self-test, where golden values are known.
     pub self_test: Option<SelfTest>,
@@ -284,13 +285,13 @@ pub struct BareCard {
     pub from_cache: bool,
     /// Milliseconds from the request to this answer.
     pub load_millis: f64,
-    /// Milliseconds that the [`PROBE`] took when warm.
+    /// Milliseconds that one pass over the [`PROBE`] took when warm, or over the golden inputs where they are known.
     pub warm_millis: f64,
-    /// The embedding of the [`PROBE`].
+    /// Embedding of the [`PROBE`], `[embed_dim]`, of length one.
     pub probe: Vec<f32>,
 }
 
-/// What a model at the hub would cost.
+/// Bytes of both encoders of a model at the hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DownloadSize {
     /// Address of the model at the hub, with the commit that was found.
@@ -301,7 +302,7 @@ pub struct DownloadSize {
     pub image_bytes: u64,
 }
 
-/// What the browser keeps of models.
+/// Bytes and hashes of models in the browser's storage.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stored {
     /// Whether the browser keeps anything at all; else each visit downloads again.
@@ -310,7 +311,7 @@ pub struct Stored {
     pub bytes: u64,
     /// Bytes that may still be kept, where the browser tells.
     pub room_bytes: Option<u64>,
-    /// SHA-256 of what came from the model hub, and why each is trusted: a line for each file.
+    /// SHA-256 of the files from the model hub, and why each is trusted: a line for each file.
     pub hashes: String,
 }
 
@@ -329,7 +330,7 @@ pub struct Comparison {
     pub millis: f64,
 }
 
-/// What a model without adapters says of one caption.
+/// Tokens and unknown words of one caption, by a model without adapters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaptionTokens {
     /// The caption as asked.
@@ -359,7 +360,7 @@ impl SelfTest {
     }
 }
 
-/// What was found in one picture.
+/// Size, notes and familiarity of one picture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImageReading {
     /// The page's name for the picture.
@@ -368,19 +369,19 @@ pub struct ImageReading {
     pub width: u32,
     /// Height in pixels, after EXIF rotation.
     pub height: u32,
-    /// Things the visitor should know, such as "only the first frame of this animation is used".
+    /// Notes for the visitor, such as "only the first frame of this animation is used".
     pub notes: Vec<String>,
-    /// How well the picture fits the model's world; `None` where the model does not know its world.
+    /// Familiarity of the picture; `None` for a model without a detector.
     pub familiarity: Option<Familiarity>,
 }
 
 /// Whether a picture or a caption is like those that the model was trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Familiarity {
-    /// How like: a measure of the model's own, greater for what is more familiar.
+    /// Score by the model's own detector: greater for what is more familiar.
     #[serde(alias = "ground_share")]
     pub score: f64,
-    /// What scores less is out of distribution.
+    /// Score below which a picture or caption is out of distribution.
     pub threshold: f64,
     /// Whether it is out of distribution: `score < threshold`.
     pub outside: bool,
@@ -398,7 +399,8 @@ impl Familiarity {
     }
 }
 
-/// Everything the page needs to read captions against pictures.
+/// Answer to a request for scores: readings of each caption, of each pair of caption and picture and, if asked for, of
+/// each pair of captions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The `id` of the [`Request::Score`] that this answers.
@@ -409,14 +411,14 @@ pub struct Answer {
     pub images: Vec<String>,
     /// One for each caption × picture, captions outermost.
     pub pairs: Vec<PairReading>,
-    /// One for each caption × caption, if that was asked; the inner one stands in the place of the picture.
+    /// One for each caption × caption, if that was asked: cosines of their embeddings and of their mean directions.
     #[serde(default)]
     pub relations: Vec<PairReading>,
     /// Milliseconds the engine took.
     pub millis: f64,
 }
 
-/// What a model with adapters says of one caption: its distribution, and which words it could read.
+/// Distribution, tokens and unknown words of one caption, by a model with adapters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaptionReading {
     /// The caption as asked.
@@ -429,7 +431,7 @@ pub struct CaptionReading {
     pub truncated: bool,
     /// Words the model's vocabulary does not hold.
     pub unknown_words: Vec<String>,
-    /// How like the captions of its training it is; `None` where the model cannot tell.
+    /// Familiarity of the caption; `None` for a model without a detector.
     #[serde(default)]
     pub familiarity: Option<Familiarity>,
     /// Direction of its embedding; none in answers that were recorded without.
@@ -437,11 +439,12 @@ pub struct CaptionReading {
     pub direction: CompactDirection,
 }
 
-/// One caption against one picture.
+/// Cosines of one caption with one picture, or with another caption.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairReading {
-    /// The encoder's own cosine between text and image embedding.
+    /// Cosine between the embeddings of the encoder.
     pub cosine: f64,
-    /// Cosine between the caption's mean direction and the image embedding, under each family.
+    /// Cosine between the caption's mean direction and the image embedding, or the other caption's mean direction,
+    /// under each family.
     pub mean_direction_cosine: PerFamily<f64>,
 }

@@ -201,8 +201,32 @@ replays! {
     manifests_that_were_changed_are_read_or_refused: "manifest",
     adapters_that_were_changed_are_read_or_refused: "adapter",
     checkpoints_that_were_changed_are_read_or_refused: "checkpoint",
+    configs_that_were_changed_are_read_or_refused: "config",
     tokenizers_that_were_changed_are_read_or_refused: "tokenizer",
     links_that_were_changed_are_read_or_passed_over: "link",
     captions_that_were_changed_are_read_or_refused: "caption",
     data_sets_that_were_changed_are_read_or_refused: "data",
+    arrays_that_were_changed_are_read_or_refused: "npy",
+}
+
+#[test]
+fn every_target_has_a_program_of_the_fuzzer_and_files_to_begin_with() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap_or_default();
+    let manifest = read("fuzz/Cargo.toml");
+    for (name, _) in TARGETS {
+        let program = format!("fuzz_targets/{name}.rs");
+        let bin = format!("[[bin]]\nname = \"{name}\"\npath = \"{program}\"\n");
+        assert!(
+            manifest.contains(&bin),
+            "{name}: no [[bin]] in fuzz/Cargo.toml"
+        );
+        let calls = read(&format!("fuzz/{program}")).contains("outside_input::");
+        assert!(calls, "fuzz/{program}: calls no reader of outside_input.rs");
+        let corpus = std::fs::read_dir(root.join("tests/corpus").join(name));
+        let n_files = corpus.into_iter().flatten().count();
+        assert!(n_files > 0, "tests/corpus/{name}: no file to begin with");
+    }
+    let n_programs = manifest.matches("[[bin]]").count();
+    assert_eq!(n_programs, TARGETS.len(), "programs in fuzz/Cargo.toml");
 }

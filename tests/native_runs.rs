@@ -250,3 +250,50 @@ fn a_checkpoint_of_an_earlier_version_is_refused_by_name() {
         "{said}"
     );
 }
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn the_program_keeps_freed_memory_under_its_own_number_and_words() {
+    const SETTING: &str = "MALLOC_TRIM_THRESHOLD_";
+    let scratch = tempfile::tempdir().expect("a folder for the test");
+    let out = scratch.path().join("run").display().to_string();
+    let started = |own: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_train"));
+        command.args(["scenes", "--out", &out]);
+        command
+            .env_remove(SETTING)
+            .envs(own.map(|own| (SETTING, own)));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the program starts");
+        // It runs as itself as soon as it has taken its folder.
+        let until = Instant::now() + LIMIT;
+        while !Path::new(&out).exists() && Instant::now() < until {
+            sleep(Duration::from_millis(5));
+        }
+        let of = |file| std::fs::read(format!("/proc/{}/{file}", child.id()));
+        let (words, settings) = (of("cmdline"), of("environ"));
+        child.kill().and_then(|()| child.wait()).expect("its end");
+        std::fs::remove_dir_all(&out).expect("the folder that it took");
+        let text = |bytes: std::io::Result<Vec<u8>>| {
+            String::from_utf8(bytes.expect("a process")).expect("UTF-8")
+        };
+        (text(words), text(settings))
+    };
+    let setting = |settings: &str| {
+        let set = settings.split('\0').filter(|set| set.starts_with(SETTING));
+        set.map(str::to_owned).collect::<Vec<_>>()
+    };
+
+    let (words, settings) = started(None);
+    assert!(
+        words.ends_with(&format!("\0scenes\0--out\0{out}\0")),
+        "{words}"
+    );
+    assert_eq!(setting(&settings), [format!("{SETTING}=1099511627776")]);
+    let (_, settings) = started(Some("131072"));
+    assert_eq!(
+        setting(&settings),
+        [format!("{SETTING}=131072")],
+        "a user's own stays"
+    );
+}

@@ -119,6 +119,28 @@ fn animations_say_that_one_frame_is_used() {
 }
 
 #[test]
+fn transparent_pictures_say_that_what_lies_beneath_is_read() {
+    for name in [
+        "alpha.webp",
+        "grey_alpha.png",
+        "grey_alpha_16.png",
+        "palette_transparent.png",
+        "rgba.png",
+        "rgba_16.png",
+        "transparent.gif",
+    ] {
+        assert_eq!(
+            decoded(name).notes,
+            ["transparent parts: the model reads the colours beneath"],
+            "{name}"
+        );
+    }
+    for name in ["palette.png", "rgb.png"] {
+        assert!(decoded(name).notes.is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn grey_of_16_bits_says_that_it_was_cut_off() {
     assert_eq!(decoded("grey_16.png").notes.len(), 1, "one note");
 }

@@ -437,6 +437,19 @@ fn embeddings(manifest: &Manifest, memory: &Memory, format: WeightFormat) -> [Ve
 }
 
 #[test]
+fn a_caption_that_is_too_long_is_refused_whoever_asks() {
+    let (manifest, memory) = model();
+    let session = open(manifest, &memory).expect("a valid model");
+    let asked = ["a red star".to_owned(), "a ".repeat(1000)];
+    let answered = block_on(session.encode_text(&asked)).expect("2,000 characters fit");
+    assert_eq!(answered.len(), 2, "one for each caption");
+    let asked = [asked[0].clone(), format!("{}a", asked[1])];
+    let error = block_on(session.encode_text(&asked)).expect_err("one too many");
+    let expected = "a caption of 2001 characters, expected at most 2000";
+    assert_eq!(error.to_string(), expected, "the page is told");
+}
+
+#[test]
 fn weights_held_in_eight_bits_are_those_of_eight_bit_shards() {
     let (manifest, memory) = model_in(Precision::Int8);
     let held = [WeightFormat::Tensor, WeightFormat::PackedInt8(portable)]

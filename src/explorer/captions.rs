@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 use std::ops::Deref;
 
-use crate::protocol::MAX_CAPTION_CHARACTERS;
+use crate::protocol::shortened;
 
 /// A caption with a key that survives editing and moving.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KeyedCaption {
     /// Never used twice in one list.
     pub key: u64,
-    /// As typed, [`MAX_CAPTION_CHARACTERS`] at most.
+    /// As typed, [`MAX_CAPTION_CHARACTERS`](crate::protocol::MAX_CAPTION_CHARACTERS) at most.
     pub text: String,
 }
 
@@ -125,12 +125,6 @@ impl<const CAPACITY: usize> CaptionList<CAPACITY> {
     }
 }
 
-/// The first [`MAX_CAPTION_CHARACTERS`] of a text.
-pub(super) fn shortened(text: &str) -> &str {
-    let end = text.char_indices().nth(MAX_CAPTION_CHARACTERS);
-    end.map_or(text, |(end, _)| &text[..end])
-}
-
 /// Sorts items from the greatest value down, or up where they stand so already; those without a value come last.
 pub(super) fn sort_or_reverse<T: Clone + PartialEq>(
     items: &mut Vec<T>,
@@ -150,6 +144,7 @@ pub(super) fn sort_or_reverse<T: Clone + PartialEq>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::MAX_CAPTION_CHARACTERS;
 
     fn texts(list: &CaptionList<4>) -> Vec<&str> {
         list.texts().collect()

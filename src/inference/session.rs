@@ -13,7 +13,7 @@ use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
 use crate::model::encoder::{ImageEncoder, TextEncoder};
 use crate::model::parameters::{Filling, TensorRecord, WeightFormat};
 use crate::preprocess::{RgbPixels, TextPreprocess, Tokens};
-use crate::protocol::{Familiarity, Stage};
+use crate::protocol::{Familiarity, Stage, too_long};
 use crate::weights::adapter_file::AdapterFile;
 use crate::weights::manifest::{Manifest, Part, UnfamiliarDetector};
 
@@ -31,7 +31,7 @@ pub struct Session {
     text_preprocess: TextPreprocess,
     format: WeightFormat,
     text: TextEncoder,
-    /// Of large models it is loaded when it is needed; captions can be described meanwhile.
+    /// Image encoder, which large models load when it is first needed; captions can be described meanwhile.
     vision: Arc<OnceLock<ImageEncoder>>,
     adapters: Option<PerFamily<Adapter>>,
     logit_scale: Option<PerFamily<f64>>,
@@ -60,7 +60,7 @@ impl Session {
     }
 
     /// As [`open`](Self::open) without the image encoder: captions can be described, but not compared with pictures.
-    /// Both encoders hold their weights as they are told to.
+    /// Both encoders hold their weights in the given format.
     ///
     /// # Errors
     ///
@@ -184,13 +184,13 @@ impl Session {
         Ok(adapted)
     }
 
-    /// What the model is.
+    /// Manifest of the model, with the adapters that were given to it later.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// How the encoders hold their weights.
+    /// Format in which the encoders hold their weights.
     #[must_use]
     pub fn format(&self) -> WeightFormat {
         self.format
@@ -206,8 +206,11 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A caption that the tokenizer cannot take, or an engine that fails.
+    /// A caption that is too long or that the tokenizer cannot take, or an engine that fails.
     pub async fn encode_text(&self, captions: &[String]) -> Result<Vec<TextEncoding>> {
+        if let Some(problem) = captions.iter().find_map(|caption| too_long(caption)) {
+            return Err(Error::Text(problem));
+        }
         let mut encodings = Vec::with_capacity(captions.len());
         for chunk in captions.chunks(CAPTIONS_PER_PASS) {
             let tokens = chunk
@@ -285,10 +288,10 @@ impl Session {
         values_of(Tensor::cat(columns, 1)).await
     }
 
-    /// What the text encoder projects, `[n_texts, width]`.
+    /// Pooled features of captions before the last projection of the text encoder, `[n_texts, width]`.
     ///
-    /// On a GPU captions never share their beginnings: there the number of dispatches counts more than that of tokens, and
-    /// each number of nodes would be a shape more to compile and tune for.
+    /// On a GPU captions never share their beginnings: there the number of dispatches counts more than that of tokens,
+    /// and each number of nodes would be a shape more to compile and tune for.
     fn pool(&self, tokens: &[Tokens]) -> Tensor<2> {
         let end_position = |ids: &[u32]| self.manifest.encoder.end_position(ids, ids.len());
         let captions = tokens
@@ -365,7 +368,7 @@ fn image_encoding(row: &[f32], manifest: &Manifest) -> ImageEncoding {
     }
 }
 
-/// Judges what the engine gave beside the features, if it gave something.
+/// Familiarity by the mean cosine that stands behind a row's features, if the encoder has exemplars.
 fn familiarity_of(given: &[f32], detector: Option<&UnfamiliarDetector>) -> Option<Familiarity> {
     let score = given.first().copied()?;
     Some(Familiarity::new(f64::from(score), detector?.threshold))

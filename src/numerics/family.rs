@@ -54,6 +54,26 @@ impl Family {
         }
     }
 
+    /// Draws a unit vector around `mean_direction`, a unit vector of d entries.
+    ///
+    /// # Examples
+    /// ```
+    /// use kappascope::numerics::Family;
+    /// use rand::{SeedableRng as _, rngs::ChaCha8Rng};
+    /// let mut rng = ChaCha8Rng::seed_from_u64(1);
+    /// let drawn = Family::PowerSpherical.sample(3, 1e6, &[0.0, 0.0, 1.0], &mut rng);
+    /// assert!(drawn[2] > 0.9999, "close to its mean direction");
+    /// ```
+    pub fn sample<R: rand::Rng + ?Sized>(
+        self,
+        embed_dim: usize,
+        concentration: f64,
+        mean_direction: &[f64],
+        rng: &mut R,
+    ) -> Vec<f64> {
+        delegate!(self, embed_dim, concentration, sample, mean_direction, rng)
+    }
+
     /// Returns the mean of the cosine.
     #[must_use]
     pub fn mean_resultant_length(self, embed_dim: usize, concentration: f64) -> f64 {

@@ -68,6 +68,7 @@ pub fn decode_within(budget: &DecodeBudget, bytes: &[u8]) -> Result<DecodedImage
 }
 
 const FIRST_FRAME: &str = "only the first frame of this animation is used";
+const TRANSPARENT: &str = "transparent parts: the model reads the colours beneath";
 const GREY_CLIPPED: &str = "this 16-bit grey picture was cut off at 255 of 65535, as Pillow does";
 
 fn with_note_if(mut picture: DecodedImage, condition: bool, note: &str) -> DecodedImage {
@@ -133,6 +134,7 @@ fn read<D: ImageDecoder>(
     let mut values = filled(0, usize::try_from(n_bytes).map_err(|_| Excess::NoMemory)?)?;
     decoder.read_image(&mut values).map_err(explain)?;
     let clipped = colour == ColorType::L16 && numbers(&values).any(|value| value > 255);
+    let transparent = is_transparent(&values, colour);
     let rgb = RgbPixels {
         width: width as usize,
         height: height as usize,
@@ -140,6 +142,7 @@ fn read<D: ImageDecoder>(
     };
     let (rgb, notes) = (upright(rgb, orientation)?, Vec::new());
     let picture = with_note_if(DecodedImage { rgb, notes }, animated, FIRST_FRAME);
+    let picture = with_note_if(picture, transparent, TRANSPARENT);
     Ok(with_note_if(picture, clipped, GREY_CLIPPED))
 }
 
@@ -157,6 +160,14 @@ fn read_jpeg(bytes: &[u8], budget: &DecodeBudget) -> Result<DecodedImage> {
     let orientation = orientation.unwrap_or(Orientation::NoTransforms);
     let (rgb, notes) = (upright(picture.rgb, orientation)?, Vec::new());
     Ok(DecodedImage { rgb, notes })
+}
+
+/// Whether a pixel lets through what lies behind it.
+fn is_transparent(values: &[u8], colour: ColorType) -> bool {
+    let pixel_bytes = usize::from(colour.bytes_per_pixel());
+    let alpha_at = pixel_bytes - pixel_bytes / usize::from(colour.channel_count());
+    let is_opaque = |pixel: &[u8]| pixel[alpha_at..].iter().all(|byte| *byte == u8::MAX);
+    colour.has_alpha() && !values.chunks_exact(pixel_bytes).all(is_opaque)
 }
 
 /// Drops alpha, spreads grey, and reduces 16 bits, each as Pillow does.

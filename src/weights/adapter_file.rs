@@ -1,4 +1,4 @@
-//! The two adapters of an encoder as one file: a safetensors file whose header says what they are and what they answer.
+//! The two adapters of an encoder as one file: a safetensors file whose header holds their description and golden κ.
 //!
 //! It lets a model that came without adapters have a κ, such as CLIP out of another program's file.
 
@@ -10,6 +10,7 @@ use super::size_limits::check_adapter;
 use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::adapter::{AdapterConfig, Family, PerFamily};
 use crate::model::parameters::TensorRecord;
+use crate::protocol::too_long;
 
 /// The file's name in a model folder.
 pub const FILE: &str = "adapters.safetensors";
@@ -17,22 +18,22 @@ pub const FILE: &str = "adapters.safetensors";
 pub const FORMAT: u32 = 1;
 /// The name of the description in the file's header.
 const DESCRIPTION: &str = "kappascope-adapters";
-/// What the names of each family's tensors begin with.
+/// Prefix of the names of each family's tensors.
 const PREFIXES: PerFamily<&str> = PerFamily {
     vmf: "vmf.",
     power_spherical: "power_spherical.",
 };
 
-/// Adapters with what is known of them.
+/// Adapters with their description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdapterFile {
     /// Sizes, provenance and answers of the adapters.
     pub about: About,
-    /// Their tensors, as a manifest's shards name them.
+    /// Tensors of the adapters, as a manifest's shards name them.
     pub records: PerFamily<Vec<TensorRecord>>,
 }
 
-/// What stands in the file's header.
+/// Description in the file's header: sizes, reference uncertainty, golden κ and provenance of the adapters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// Version of the format.
@@ -43,11 +44,11 @@ pub struct About {
     pub adapters: PerFamily<AdapterConfig>,
     /// 1/κ of the reference captions, ascending.
     pub reference_uncertainty: PerFamily<Vec<f64>>,
-    /// Captions that tell whether an encoder is the one that the adapters were fitted on.
+    /// Captions whose κ identifies the encoder that the adapters were fitted on.
     pub captions: Vec<String>,
     /// κ of each of the captions.
     pub concentration: PerFamily<Vec<f64>>,
-    /// How the adapters were made.
+    /// Command, seed, commit and date of the adapters.
     pub provenance: Provenance,
 }
 
@@ -71,6 +72,9 @@ impl About {
             vmf.len(),
             power_spherical.len()
         );
+        if let Some(problem) = self.captions.iter().find_map(|caption| too_long(caption)) {
+            refuse!("captions of the adapter file: {problem}");
+        }
         Ok(())
     }
 }
@@ -186,10 +190,13 @@ mod tests {
         silent.about.concentration.vmf.clear();
         let mut huge = file();
         huge.about.adapters.power_spherical.hidden_layers = usize::MAX;
+        let mut long = file();
+        long.about.captions = vec!["a".repeat(2001)];
         for (file, word) in [
             (newer, "format 2"),
             (silent, "κ of 0"),
             (huge, "hidden_layers"),
+            (long, "a caption of 2001 characters"),
         ] {
             let bytes = file.write().expect("a file");
             let error = AdapterFile::read(&bytes).expect_err("not to be used");

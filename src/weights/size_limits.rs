@@ -15,7 +15,7 @@ const MAX_WIDTH: usize = 16_384;
 const MAX_LAYERS: usize = 256;
 /// Width of an MLP over that of its transformer.
 const MAX_MLP_RATIO: f64 = 16.0;
-/// Tokens of a caption.
+/// Greatest number of tokens of a caption.
 const MAX_CONTEXT: usize = 8_192;
 /// Token ids, each of which has a row in the token table.
 const MAX_VOCABULARY: usize = 2_000_000;
@@ -109,7 +109,7 @@ pub(super) fn check_adapter(adapter: &AdapterConfig) -> Result<()> {
     check_parameters("an adapter", n_values)
 }
 
-/// What the size of a transformer depends on.
+/// Sizes that determine a transformer's number of parameters.
 struct Transformer<'a> {
     name: &'a str,
     width: usize,
@@ -205,7 +205,7 @@ mod tests {
     const SCENES: &[u8] = include_bytes!("../../public/models/scenes/manifest.json");
     const PHOTOS: &[u8] = include_bytes!("../../public/models/photos/manifest.json");
 
-    /// What is said of a manifest with another value at a place.
+    /// Message of the refusal of a manifest with another value at a place.
     fn refusal(manifest: &[u8], place: &str, value: &Value) -> String {
         let mut json: Value = serde_json::from_slice(manifest).expect("a manifest");
         *json
@@ -273,6 +273,15 @@ mod tests {
         assert!(ratio.contains("text_cfg.mlp_ratio"), "{ratio}");
         let below = refusal(PHOTOS, "/towers/text/mlp_ratio", &json!(-4.0));
         assert!(below.contains("text.mlp_ratio"), "{below}");
+    }
+
+    #[test]
+    fn a_golden_caption_that_no_page_would_ask_is_refused() {
+        let long = json!("a".repeat(2001));
+        let found = refusal(SCENES, "/golden/captions/0", &long);
+        let expected =
+            "manifest: golden.captions: a caption of 2001 characters, expected at most 2000";
+        assert_eq!(found, expected, "one too many");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Whether a manifest makes sense by itself, before anything it names is read.
+//! Checks of a manifest's own consistency, before any file that it names is read.
 
 use super::manifest::{FORMAT, FileEntry, Golden, Logits, Manifest, Part};
 use super::size_limits::{MAX_FILE_BYTES, check_adapter, check_clip, check_towers};
@@ -6,7 +6,7 @@ use crate::error::{Error, Result, refuse_if};
 use crate::model::adapter::{Family, PerFamily};
 use crate::model::clip::{Architecture, ClipConfig};
 use crate::model::encoder::{EncoderConfig, ImageTowerConfig, TextTowerConfig, TowersConfig};
-use crate::protocol::PictureSets;
+use crate::protocol::{PictureSets, too_long};
 
 /// Returns an error about the manifest unless a condition holds.
 macro_rules! check {
@@ -243,6 +243,9 @@ fn validate_file(entry: &FileEntry) -> Result<()> {
 fn validate_golden(golden: &Golden) -> Result<()> {
     let expected = golden.captions.len();
     check!(expected > 0, "golden.captions is empty");
+    if let Some(problem) = golden.captions.iter().find_map(|caption| too_long(caption)) {
+        check!(false, "golden.captions: {problem}");
+    }
     let per_family = |values: &Option<PerFamily<Vec<f64>>>| {
         let lengths = values
             .iter()

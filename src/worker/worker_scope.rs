@@ -11,17 +11,17 @@ use super::queue::Queue;
 use crate::protocol::{Request, Response, SHORT_MEMORY_GIGABYTES};
 use crate::wire::{self, property, reason};
 
-/// The scope of the worker that this runs in.
+/// Global scope of the worker that this code runs in.
 pub(super) fn scope() -> DedicatedWorkerGlobalScope {
     js_sys::global().unchecked_into()
 }
 
-/// Gigabytes of memory, rounded, where the browser tells.
+/// Gigabytes of memory, where the page tells: it sees more of the device than a worker.
 fn memory_gigabytes() -> Option<f64> {
-    property(&scope().navigator(), "deviceMemory").as_f64()
+    property(&scope(), "memoryGigabytes").as_f64()
 }
 
-/// Whether the browser tells that the device has little memory.
+/// Whether the page tells that the device has little memory.
 pub(super) fn is_short_of_memory() -> bool {
     memory_gigabytes().is_some_and(|memory| memory < SHORT_MEMORY_GIGABYTES)
 }
@@ -34,7 +34,7 @@ pub(super) fn post(response: &Response) {
             .map_err(|value| js_error(&value))
     });
     if let Err(error) = sent {
-        // Nobody is left to be told.
+        // No page is left that could receive it.
         web_sys::console::error_1(&error.to_string().into());
     }
 }

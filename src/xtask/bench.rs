@@ -27,7 +27,7 @@ pub(crate) fn browser(steps: &[&str]) -> Result<(), String> {
     let mut npm = shell::program("npm", &install);
     shell::succeed(npm.args(["--prefix", FOLDER, ONNXRUNTIME_WEB]))?;
     export()?;
-    let mut test = shell::program("cargo", &TEST.split(' ').collect::<Vec<_>>());
+    let mut test = shell::cargo(TEST);
     test.env("CHROMEDRIVER", driver)
         .env("KAPPASCOPE_BENCH_BROWSER", shell::root().join(FOLDER))
         .env("KAPPASCOPE_BENCH_STEPS", steps.join(" "));
@@ -37,8 +37,7 @@ pub(crate) fn browser(steps: &[&str]) -> Result<(), String> {
 /// `train` beside `PyTorch` and onnxruntime, with all cores.
 pub(crate) fn train() -> Result<(), String> {
     export()?;
-    let build = ["build", "--release", "--bin", "train"];
-    shell::succeed(&mut shell::program("cargo", &build))?;
+    shell::succeed(&mut shell::cargo("build --release --bin train"))?;
     let compare = ["benches/train/compare.py", FOLDER];
     shell::succeed(&mut shell::program(&python(), &compare))
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check there is, one line for each step, and one line that sums them up.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -16,6 +17,8 @@ const TIMED: &str = "targets::";
 const SOAK: &str = "soak::";
 /// The comparison with another program, which `cargo xtask bench` runs.
 const COMPARED: &str = "bench::";
+/// The variable that is set in GitHub's workflows alone.
+const GITHUB: &str = "GITHUB_ACTIONS";
 
 /// What a step came to.
 enum Outcome {
@@ -111,7 +114,7 @@ fn run_step(&(name, what, check): &NamedStep) -> Tally {
 }
 
 fn format() -> Result<Outcome, String> {
-    cargo("fmt --check")
+    one(&mut shell::program("cargo", &["fmt", "--check"]))
 }
 
 fn xtask() -> Result<Outcome, String> {
@@ -121,11 +124,36 @@ fn xtask() -> Result<Outcome, String> {
 }
 
 fn deny() -> Result<Outcome, String> {
-    if shell::find_program(&["cargo-deny"]).is_none() {
-        let reason = "cargo-deny is not installed: cargo install --locked cargo-deny".to_owned();
-        return Ok(Outcome::Skipped(reason));
+    if let Err(reason) = tools::ensure_cargo_deny() {
+        return passed_by(reason, env::var_os(GITHUB)).map(Outcome::Skipped);
     }
-    cargo("deny --locked check")
+    shell::succeed(&mut shell::cargo("deny check bans licenses sources"))?;
+    let mut tally = Tally::one(true);
+    tally += advisories()?;
+    Ok(Outcome::Counted(tally))
+}
+
+/// The published advisories, which are fetched each time.
+fn advisories() -> Result<Tally, String> {
+    if let Err(reason) = shell::succeed(&mut shell::cargo("deny fetch db")) {
+        let reason = passed_by(reason, env::var_os(GITHUB))?;
+        println!("skipped: advisories: {reason}");
+        let skipped = 1;
+        return Ok(Tally {
+            skipped,
+            ..Tally::default()
+        });
+    }
+    shell::succeed(&mut shell::cargo("deny check --disable-fetch advisories"))?;
+    Ok(Tally::one(true))
+}
+
+/// Why a check is passed by that lacks something; on GitHub, where everything can be had, it fails for that.
+fn passed_by(reason: String, github: Option<OsString>) -> Result<String, String> {
+    match github {
+        Some(_) => Err(reason),
+        None => Ok(reason),
+    }
 }
 
 fn lint_native() -> Result<Outcome, String> {
@@ -133,7 +161,7 @@ fn lint_native() -> Result<Outcome, String> {
 }
 
 fn document() -> Result<Outcome, String> {
-    let mut command = shell::program("cargo", &["doc", "--no-deps", "--lib"]);
+    let mut command = shell::cargo("doc --no-deps --lib");
     one(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
@@ -161,7 +189,7 @@ fn test_native() -> Result<Outcome, String> {
 /// Checked only: it needs no CUDA to compile, but a GPU to run. `DOCS_RS` keeps a dependency from downloading LLVM,
 /// which only linking needs.
 fn check_cuda() -> Result<Outcome, String> {
-    let mut command = shell::program("cargo", &["check", "--features", "cuda", "--bin", "train"]);
+    let mut command = shell::cargo("check --features cuda --bin train");
     one(command.env("DOCS_RS", "1"))
 }
 
@@ -238,14 +266,9 @@ fn one(command: &mut Command) -> Result<Outcome, String> {
     Ok(Outcome::Counted(Tally::one(true)))
 }
 
-/// A command of Cargo's, its words parted by spaces.
-fn cargo_command(line: &str) -> Command {
-    shell::program("cargo", &line.split(' ').collect::<Vec<_>>())
-}
-
 /// A command of Cargo's that counts as one test.
 fn cargo(line: &str) -> Result<Outcome, String> {
-    one(&mut cargo_command(line))
+    one(&mut shell::cargo(line))
 }
 
 /// A command of Cargo's whose tests are counted one by one.
@@ -254,7 +277,7 @@ fn test(line: &str, variables: &[(&str, &str)]) -> Result<Outcome, String> {
 }
 
 fn counted(line: &str, variables: &[(&str, &str)]) -> Result<Tally, String> {
-    let mut command = cargo_command(line);
+    let mut command = shell::cargo(line);
     command.envs(variables.iter().copied());
     let finished = shell::show_and_keep(&mut command)?;
     report::skipped(&finished.stdout).for_each(|line| println!("{line}"));
@@ -271,4 +294,18 @@ pub(crate) fn browser_driver() -> Result<String, String> {
     let found = || shell::find_program(&["chromedriver"]).map(text);
     let driver = named.or_else(found);
     driver.ok_or_else(|| "no chromedriver on the path".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_check_lacks_is_a_failure_on_github_alone() {
+        let lacks = || "no program".to_owned();
+        let elsewhere = passed_by(lacks(), None);
+        assert_eq!(elsewhere, Ok(lacks()), "elsewhere");
+        let on_github = passed_by(lacks(), Some("true".into()));
+        assert_eq!(on_github, Err(lacks()), "on GitHub");
+    }
 }

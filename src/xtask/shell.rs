@@ -21,6 +21,14 @@ pub(crate) fn program(name: &str, arguments: &[&str]) -> Command {
     command
 }
 
+/// Cargo with the words of a line. It may not change `Cargo.lock`: what is checked is what is recorded there.
+pub(crate) fn cargo(line: &str) -> Command {
+    let (subcommand, arguments) = line.split_once(' ').unwrap_or((line, ""));
+    let mut command = program("cargo", &[subcommand, "--locked"]);
+    command.args(arguments.split_whitespace());
+    command
+}
+
 /// Runs a program; its standard output is shown line by line and kept.
 pub(crate) fn show_and_keep(command: &mut Command) -> Result<Finished, String> {
     let name = command.get_program().to_string_lossy().into_owned();
@@ -88,4 +96,23 @@ fn search_path() -> OsString {
     let existing = env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(tools_folder().join("bin")).chain(env::split_paths(&existing));
     env::join_paths(folders).unwrap_or(existing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(command: &Command) -> Vec<&str> {
+        let arguments = command.get_args();
+        arguments.filter_map(|argument| argument.to_str()).collect()
+    }
+
+    #[test]
+    fn cargo_may_not_change_the_lock_file() {
+        let command = cargo("test --lib -- name");
+        let expected = ["test", "--locked", "--lib", "--", "name"];
+        assert_eq!(arguments(&command), expected, "with arguments");
+        let command = cargo("doc");
+        assert_eq!(arguments(&command), ["doc", "--locked"], "without");
+    }
 }

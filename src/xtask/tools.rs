@@ -1,4 +1,4 @@
-//! What the page is built with: found on the machine, or installed at the version this project was built with.
+//! What the page is built and checked with: found on the machine, or installed at the version this project was built with.
 
 use std::fs;
 
@@ -6,6 +6,7 @@ use super::shell;
 
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 const TRUNK_VERSION: &str = "0.21.14";
+const CARGO_DENY_VERSION: &str = "0.19.9";
 const AXE_VERSION: &str = "4.14.1";
 
 /// Sees to everything that building the page needs.
@@ -37,6 +38,16 @@ pub(crate) fn ensure_wasm_bindgen() -> Result<(), String> {
     let version = version.ok_or("Cargo.lock names no version of wasm-bindgen")?;
     // Without `--locked`: the lock file of this release names a version that was withdrawn.
     ensure("wasm-bindgen", "wasm-bindgen-cli", version, &[])
+}
+
+/// Sees to cargo-deny, which holds the dependencies to `deny.toml`.
+pub(crate) fn ensure_cargo_deny() -> Result<(), String> {
+    ensure(
+        "cargo-deny",
+        "cargo-deny",
+        CARGO_DENY_VERSION,
+        &["--locked"],
+    )
 }
 
 /// Sees to axe-core, which looks for obstacles to assistive technology in the built page.

@@ -5,8 +5,8 @@ use burn::tensor::Tensor;
 
 use super::concentration;
 
-/// Log-density of each picture under each caption's isotropic Gaussian of precision κ, up to a constant of the dimension
-/// alone: the ablation as the paper describes it.
+/// Log-density of each picture under each caption's isotropic Gaussian of precision κ, up to a constant of the
+/// dimension alone: the ablation as the paper describes it.
 ///
 /// ```text
 /// −(κ/2)·‖z − μ‖² + (d/2)·ln κ = κ·(μᵀz − 1) + (d/2)·ln κ        κ = ‖η‖, μ = η/κ
@@ -126,12 +126,12 @@ pub fn expected_squared_distance(
 /// - `log_variance`: v, `[n, embed_dim]`
 /// - output: `[1]`
 pub fn halved_information_bottleneck(mean: Tensor<2>, log_variance: Tensor<2>) -> Tensor<1> {
-    /// What the released code takes for a divergence gone wrong.
+    /// Greatest mean divergence that the released code keeps; a greater one counts as numerical failure and becomes 0.
     const GREATEST: f64 = 1e4;
     let half = log_variance * 0.5;
     let divergence = (half.clone() + 1.0 - mean.clone() * mean - half.exp()).mean() * -0.5;
-    let is_sound = divergence.clone().lower_equal_elem(GREATEST).float();
-    divergence * is_sound
+    let is_unsound = divergence.clone().greater_elem(GREATEST);
+    divergence.mask_fill(is_unsound, 0.0)
 }
 
 #[cfg(test)]
@@ -169,6 +169,23 @@ mod tests {
         let papers = precision_log_density(eta * 3.0, images) / 3.0 - 3.0_f64.ln() / 2.0;
         let error: f32 = (own - papers).abs().max().into_scalar();
         assert!(error < TOLERANCE, "they differ by {error}");
+    }
+
+    #[test]
+    fn a_divergence_beyond_all_numbers_is_taken_out_and_pulls_at_nothing() {
+        let mean = rows([[1.0, 0.0, 0.0]; 2]);
+        let of = |log_variance: f32| {
+            let variance = rows([[log_variance; 3]; 2]);
+            let divergence: f32 =
+                halved_information_bottleneck(mean.clone(), variance).into_scalar();
+            divergence
+        };
+        assert!(
+            (of(0.0) - 1.0 / 6.0).abs() < TOLERANCE,
+            "{}: of a unit Gaussian its mean alone",
+            of(0.0)
+        );
+        assert_eq!(of(1e3), 0.0, "e to the power of 500 is infinite");
     }
 
     #[test]

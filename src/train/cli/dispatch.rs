@@ -1,4 +1,4 @@
-//! The subcommands of `train`.
+//! Subcommands of `train`, and the dispatch to their files.
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -15,6 +15,7 @@ use super::inspect::{self, InspectArgs};
 use super::merge::{self, MergeArgs};
 use super::photos::{self, PhotosArgs};
 use super::reproduce::{self, ReproduceArgs};
+use super::sample::{self, SampleArgs};
 use super::scenes::{self, ScenesArgs};
 use super::score::{self, ScoreArgs};
 use super::table::{self, TableArgs};
@@ -57,6 +58,8 @@ enum Command {
     Inspect(InspectArgs),
     /// Score captions against pictures: the numbers of the page.
     Score(ScoreArgs),
+    /// Draw directions from the distributions of captions.
+    Sample(SampleArgs),
     /// Draw the pictures of the page, and record a model's answers to its starting captions.
     Gallery(GalleryArgs),
 }
@@ -82,6 +85,7 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Export(args) => export::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Score(args) => score::run(args),
+        Command::Sample(args) => sample::run(args),
         Command::Gallery(args) => gallery::run(args),
     }
 }

@@ -1,4 +1,4 @@
-//! `train embed`.
+//! Arguments of `train embed`, and the calls that embed drawn scenes or a data set.
 
 use std::path::PathBuf;
 
@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use super::merge;
+use super::score::caption;
 use crate::corruption::{Corruption, CorruptionKind};
 use crate::device;
 use crate::train::data::corruption::Corruptions;
@@ -18,7 +19,7 @@ use crate::train::provenance::command_line;
 use crate::train::scenes_model::embed::{Amounts, embed};
 use crate::weights::shard::Precision;
 
-/// What stands below the help of the command.
+/// Examples, printed below the command's help.
 const EXAMPLES: &str = "Examples:
   train embed --out runs/features
   train embed --world coco --root data/coco --model runs/clip --device cuda --f16 --out runs/coco
@@ -33,7 +34,7 @@ the work, also as a job array of Slurm (--shard auto) or Kubernetes (--shard aut
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct EmbedArgs {
-    /// Where pictures and captions come from.
+    /// Source of pictures and captions.
     #[arg(long, value_enum, default_value = "scenes")]
     world: Dataset,
     /// Folder of the data set.
@@ -54,20 +55,23 @@ pub(super) struct EmbedArgs {
     /// Share of the pictures to measure on, where a data set has no splits.
     #[arg(long, default_value_t = DatasetChoice::HOLD_OUT)]
     hold_out: f64,
-    /// How Flickr30k and Flickr8k are divided.
+    /// Division of Flickr30k and Flickr8k into pictures to train and to measure on.
     #[arg(long, value_enum, default_value = "karpathy")]
     flickr_split: FlickrSplit,
     /// Pictures to be classified: cifar10=FOLDER, cifar100=FOLDER, stl10=FOLDER, or folder=FOLDER with a folder for
     /// each class; may be given several times. CIFAR-10 and CIFAR-100 together make "none of the above".
     #[arg(long = "task", value_name = "NAME=FOLDER")]
     tasks: Vec<String>,
-    /// What the name of a class is put into; several are an ensemble.
-    #[arg(long = "template", default_value = "a photo of a {}")]
+    /// Caption of a class, with {} in place of its name; several are an ensemble.
+    #[arg(long = "template", default_value = "a photo of a {}", value_parser = caption)]
     templates: Vec<String>,
     /// A caption that stands for "none of them"; may be given several times.
-    #[arg(long = "dummy", default_values = ["a photo", "a photo of an object", "a photo of something"])]
+    #[arg(
+        long = "dummy", value_parser = caption,
+        default_values = ["a photo", "a photo of an object", "a photo of something"]
+    )]
     dummies: Vec<String>,
-    /// Which part of the work to do: 3/8 (counted from 0), auto, or auto/8.
+    /// Part of the work to do: 3/8 (counted from 0), auto, or auto/8.
     #[arg(long)]
     shard: Option<String>,
     /// Distort the pictures that are measured on: gaussian, shot, impulse, speckle, defocus, zoom, snow, jpeg or
@@ -99,7 +103,7 @@ pub(super) struct EmbedArgs {
     /// Write over features that are there.
     #[arg(long)]
     force: bool,
-    /// Where to compute: `cpu`, or `cuda` or `libtorch` in a build with that feature.
+    /// Device to compute on: `cpu`, or `cuda` or `libtorch` in a build with that feature.
     #[arg(long, default_value = "cpu")]
     device: String,
 }

@@ -1,4 +1,4 @@
-//! The command line of `train`, one file a subcommand: its arguments and what they call. Used by the program alone.
+//! The command line of `train`, one file a subcommand: its arguments and its calls. Used by the program alone.
 
 #![expect(
     clippy::print_stdout,
@@ -19,6 +19,7 @@ mod merge;
 mod photos;
 mod plan;
 mod reproduce;
+mod sample;
 mod scenes;
 mod score;
 mod table;

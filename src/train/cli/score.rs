@@ -12,7 +12,7 @@ use crate::family::Family;
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::percentile_of;
 use crate::preprocess::decode;
-use crate::protocol::MAX_CAPTION_CHARACTERS;
+use crate::protocol::too_long;
 use crate::train::export::bundle;
 
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub(super) struct ScoreArgs {
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum FamilyName {
+pub(super) enum FamilyName {
     Vmf,
     PowerSpherical,
 }
@@ -53,12 +53,10 @@ impl From<FamilyName> for Family {
 }
 
 /// A caption as it was typed, unless it is too long.
-fn caption(typed: &str) -> Result<String, String> {
-    match typed.chars().count() {
-        0..=MAX_CAPTION_CHARACTERS => Ok(typed.to_owned()),
-        n => Err(format!(
-            "it has {n} characters, expected at most {MAX_CAPTION_CHARACTERS}"
-        )),
+pub(super) fn caption(typed: &str) -> Result<String, String> {
+    match too_long(typed) {
+        Some(problem) => Err(problem),
+        None => Ok(typed.to_owned()),
     }
 }
 
@@ -92,7 +90,7 @@ struct ScoredCaption {
     distribution: Option<Vagueness>,
 }
 
-/// How much a caption leaves open: κ, 1/κ, and the percentile of 1/κ among the reference captions.
+/// Concentration of a caption: κ, 1/κ, and the percentile of 1/κ among the reference captions.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Vagueness {
     kappa: f64,
@@ -229,7 +227,7 @@ impl fmt::Display for ScoreTable {
 }
 
 impl ScoreTable {
-    /// What a model without adapters has to say.
+    /// Table of cosines, for a model without adapters.
     fn cosines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,

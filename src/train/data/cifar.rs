@@ -6,17 +6,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use super::place::first_of;
 use super::{Item, Labelled, Picture, PlaneOrder};
+use crate::protocol::too_long;
 
 /// Pixels in a row.
 const SIDE: usize = 32;
 /// Bytes of the three planes.
 const N_BYTES: usize = 3 * SIDE * SIDE;
 
-/// How a version lays out its records.
+/// Layout of a version's files and records.
 struct CifarLayout {
     name: &'static str,
     file: &'static str,
@@ -106,6 +107,9 @@ pub(super) fn class_names(path: &Path, n: usize) -> Result<Vec<String>> {
     let names: Vec<String> = names.filter(|line| !line.is_empty()).collect();
     let (path, found) = (path.display(), names.len());
     ensure!(found == n, "{path}: {found} names, {n} were expected");
+    if let Some(problem) = names.iter().find_map(|name| too_long(name)) {
+        bail!("{path}: {problem}");
+    }
     Ok(names)
 }
 
@@ -147,5 +151,13 @@ mod tests {
         refused(cifar_10(folder.path()), "a multiple of 3073 was expected");
         folder.put("test_batch.bin", [10; 3073]);
         refused(cifar_10(folder.path()), "label 10");
+    }
+
+    #[test]
+    fn a_name_that_no_caption_has_room_for_is_refused() {
+        let folder = Folder::new();
+        folder.put("batches.meta.txt", names(9) + &"a".repeat(2001));
+        folder.put("test_batch.bin", [0; 3073]);
+        refused(cifar_10(folder.path()), "a caption of 2001 characters");
     }
 }

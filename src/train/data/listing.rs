@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::Picture;
+use crate::protocol::{MAX_CAPTION_CHARACTERS, shortened};
 
 /// A caption of a picture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +38,7 @@ impl ItemCaption {
 pub struct Item {
     /// Name in its data set.
     pub id: String,
-    /// Where the picture lies, to be read later.
+    /// Place of the picture, from which it is read later.
     pub picture: Picture,
     /// At least one, but for pictures that are to be classified.
     pub captions: Vec<ItemCaption>,
@@ -58,14 +59,14 @@ impl Item {
 /// An entry of a data set that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
-    /// Its name in the data set.
+    /// Name of the entry in the data set.
     pub what: String,
-    /// Why it was left out.
+    /// Reason for which it was left out.
     pub why: String,
 }
 
 impl Skipped {
-    /// An entry and the reason.
+    /// An entry that was left out, and the reason.
     pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
         let (what, why) = (what.into(), why.into());
         Self { what, why }
@@ -97,11 +98,11 @@ pub struct Splits {
 pub struct Labelled {
     /// Name of the data set.
     pub name: String,
-    /// What the classes are called.
+    /// Name of each class.
     pub classes: Vec<String>,
     /// The pictures, without captions.
     pub listing: Listing,
-    /// The class of each picture.
+    /// Index of each picture's class.
     pub labels: Vec<usize>,
 }
 
@@ -118,7 +119,8 @@ impl Listing {
         self.skipped.push(Skipped::new(what, why));
     }
 
-    /// Leaves out captions without words, pictures without captions and pictures that are not where they should be.
+    /// Leaves out captions without words, the ends of captions that are too long, pictures without captions and
+    /// pictures that are not where they should be.
     ///
     /// # Errors
     ///
@@ -128,6 +130,7 @@ impl Listing {
         let n_items = items.len();
         let mut missing = None;
         for mut item in items {
+            self.shorten(&mut item);
             item.captions.retain(|caption| !caption.text.is_empty());
             if item.captions.is_empty() {
                 self.skip(format!("picture {}", item.id), "no caption");
@@ -148,8 +151,21 @@ impl Listing {
         Ok(self)
     }
 
-    /// How many things were left out for each reason, the most frequent first; numbers and names in reasons are not told
-    /// apart.
+    /// Cuts captions that are too long, each with a note: nothing is moved, for a caption's place may be its meaning.
+    fn shorten(&mut self, item: &mut Item) {
+        for caption in &mut item.captions {
+            let kept = shortened(&caption.text).len();
+            if kept < caption.text.len() {
+                caption.text.truncate(kept);
+                let why =
+                    format!("the end of a caption, after {MAX_CAPTION_CHARACTERS} characters");
+                self.skip(format!("picture {}", item.id), why);
+            }
+        }
+    }
+
+    /// Number of entries left out for each reason, the most frequent first; numbers and names in reasons are not
+    /// told apart.
     #[must_use]
     pub fn reasons(&self) -> Vec<(String, usize)> {
         let mut counts: HashMap<String, usize> = HashMap::new();
@@ -225,6 +241,18 @@ mod tests {
             ("no caption".to_owned(), 1),
         ];
         assert_eq!(checked.reasons(), reasons, "{:?}", checked.skipped);
+    }
+
+    #[test]
+    fn a_caption_that_is_too_long_loses_its_end_and_that_is_said() {
+        let full = "ä".repeat(MAX_CAPTION_CHARACTERS);
+        let (long, here) = (format!("{full}b"), file!());
+        let listing = Listing::from(vec![item("full", here, &full), item("long", here, &long)]);
+        let checked = listing.checked(Path::new("list")).expect("both are there");
+        let texts: Vec<_> = checked.items.iter().map(|i| &i.captions[0].text).collect();
+        assert_eq!(texts, [&full, &full], "what fits is kept");
+        let why = "the end of a caption, after 2000 characters";
+        assert_eq!(checked.skipped, [Skipped::new("picture long", why)], "one");
     }
 
     #[test]

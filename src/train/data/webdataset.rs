@@ -1,11 +1,11 @@
 //! `WebDataset`: tar archives whose members belong together by name, `000012.jpg` and `000012.txt`.
 //!
-//! The archives are walked once by their heads alone; pictures are read later, from where they lie in them. A caption is
-//! the text of `.txt`, or of `caption` in `.json`.
+//! The archives are walked once by their heads alone; pictures are read later, from where they lie in them. A caption
+//! is the text of `.txt`, or of `caption` in `.json`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::place::{is_picture, names_in};
 use super::{Item, ItemCaption, Listing, Picture};
 
-/// The most that the text of a caption may take.
+/// The most that a `.txt` or `.json` may take.
 const MAX_TEXT_BYTES: u64 = 1 << 20;
 
 /// The files of one name that were found so far.
@@ -55,7 +55,7 @@ pub fn listing(path: &Path) -> Result<Listing> {
         "{}: no picture with a .txt or .json of the same name",
         path.display()
     );
-    Ok(listing)
+    listing.checked(path)
 }
 
 fn read_archive(path: &Path, listing: &mut Listing) -> Result<()> {
@@ -78,15 +78,7 @@ fn read_archive(path: &Path, listing: &mut Listing) -> Result<()> {
                 n_bytes: usize::try_from(entry.size())?,
             });
         } else if ending == "txt" || ending == "json" {
-            let mut text = String::new();
-            let read = entry
-                .by_ref()
-                .take(MAX_TEXT_BYTES)
-                .read_to_string(&mut text);
-            match read
-                .map_err(|e| e.to_string())
-                .and_then(|_| caption(&ending, &text))
-            {
+            match text_of(&mut entry).and_then(|text| caption(&ending, &text)) {
                 // A text of its own says more than what else is known of the picture.
                 Ok(found) if ending == "txt" || sample.caption.is_none() => sample.caption = found,
                 Ok(_) => {}
@@ -111,6 +103,17 @@ fn read_archive(path: &Path, listing: &mut Listing) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The text of a member, or why it is not read.
+fn text_of(member: &mut impl Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let read = member.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MAX_TEXT_BYTES {
+        return Err(format!("a text of more than {MAX_TEXT_BYTES} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|error| error.to_string())
 }
 
 /// A name up to its first dot behind the last slash, and the ending in lower case.
@@ -180,6 +183,30 @@ mod tests {
         let whys: Vec<&str> = found.skipped.iter().map(|s| s.why.as_str()).collect();
         assert_eq!(whys[..2], ["no picture", "no caption"], "{whys:?}");
         assert!(whys[2].contains("EOF"), "the fault of the JSON: {whys:?}");
+    }
+
+    #[test]
+    fn a_long_caption_is_cut_and_a_text_without_end_left_out_and_both_are_said() {
+        let folder = Folder::new();
+        let red = png([200, 0, 0]);
+        let texts = [2001, 1 << 20, (1 << 20) + 1].map(|n| vec![b'a'; n]);
+        let members = [
+            ("1.png", &red[..]),
+            ("1.txt", &texts[0]),
+            ("2.png", &red),
+            ("2.txt", &texts[1]),
+            ("3.png", &red),
+            ("3.txt", &texts[2]),
+        ];
+        folder.put("00000.tar", archive(&members));
+        let found = listing(folder.path()).expect("two items");
+        let lengths = found.items.iter().map(|item| item.captions[0].text.len());
+        assert_eq!(lengths.collect::<Vec<_>>(), [2000, 2000], "as many as fit");
+        let reasons = [
+            ("the end of a caption, after 2000 characters".to_owned(), 2),
+            ("a text of more than 1048576 bytes".to_owned(), 1),
+        ];
+        assert_eq!(found.reasons(), reasons, "{:?}", found.skipped);
     }
 
     #[test]

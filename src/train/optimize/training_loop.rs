@@ -13,8 +13,8 @@ use crate::train::progress::{Interrupt, Meter};
 /// Steps between two readings of the loss.
 const STEPS_PER_READING: usize = 25;
 
-/// What a module is trained on. Everything depends on the step alone, so that a resumed training sees what it would have
-/// seen.
+/// Objective of a training: the loss and the learning rate of each step. Both depend on the step alone, so that a
+/// resumed training sees the same data.
 pub trait Objective<M> {
     /// The loss of the batch of a step, counted from 0.
     ///
@@ -26,23 +26,23 @@ pub trait Objective<M> {
     /// The learning rate of a step.
     fn learning_rate(&self, step: usize) -> f64;
 
-    /// Looks at the module before each step and after the last; what it sees changes nothing. An objective that watches
-    /// nothing leaves it as it is.
+    /// Observes the module before each step and after the last, without changing the training; does nothing unless an
+    /// objective overrides it.
     ///
     /// # Errors
     ///
-    /// What was seen cannot be written down.
+    /// The observation cannot be written.
     fn observe(&mut self, _module: &M, _n_steps: usize) -> Result<()> {
         Ok(())
     }
 }
 
-/// The loss of a batch.
+/// Losses of a batch.
 #[derive(Debug)]
 pub struct Loss {
-    /// What is minimised, `[1]`.
+    /// Loss that is minimised, `[1]`.
     pub total: Tensor<1>,
-    /// What the progress bar shows, by name, `[1]` each.
+    /// Losses that the progress bar shows, by name, `[1]` each.
     pub shown: Vec<(&'static str, Tensor<1>)>,
 }
 
@@ -52,7 +52,7 @@ pub struct Loss {
     "the training diverged: the loss is {loss} at step {step}; a smaller learning rate may help"
 )]
 pub struct Diverged {
-    /// Infinite, or no number.
+    /// Loss of the step: infinite, or no number.
     pub loss: f32,
     /// Steps that were taken before it.
     pub step: usize,
@@ -61,14 +61,14 @@ pub struct Diverged {
 /// A module with its optimiser and objective.
 #[expect(missing_debug_implementations, reason = "Burn's optimiser has none")]
 pub struct Trainer<M, O> {
-    /// What is trained, on an autodiff device.
+    /// Module that is trained, on an autodiff device.
     pub module: M,
     optimizer: ModuleOptimizer,
     objective: O,
 }
 
 impl<M: Module, O: Objective<M>> Trainer<M, O> {
-    /// Before the first step.
+    /// A trainer before its first step.
     pub const fn new(module: M, optimizer: ModuleOptimizer, objective: O) -> Self {
         Self {
             module,
@@ -131,14 +131,16 @@ impl<M: Module, O: Objective<M>> Trainer<M, O> {
             self.objective.observe(&self.module, step)?;
             let loss = self.step(step)?;
             let is_last = step + 1 == n_steps;
-            if step.is_multiple_of(STEPS_PER_READING) || is_last {
-                show(&mut meter, step, loss)?;
-            }
             let stops = interrupt.is_set() && !is_last;
             let is_due = |checkpoint: &&Checkpoint| {
                 is_last || stops || saved.elapsed() >= checkpoint.interval
             };
-            if let Some(checkpoint) = checkpoint.filter(is_due) {
+            let due = checkpoint.filter(is_due);
+            // Read before it is saved: a checkpoint of a training that diverged would only diverge again.
+            if step.is_multiple_of(STEPS_PER_READING) || is_last || due.is_some() {
+                show(&mut meter, step, loss)?;
+            }
+            if let Some(checkpoint) = due {
                 self.save(step + 1, checkpoint)?;
                 saved = Instant::now();
             }
@@ -166,4 +168,47 @@ fn show(meter: &mut Meter, step: usize, loss: Loss) -> Result<()> {
     let shown: Vec<(&str, f32)> = shown.collect();
     meter.update(step + 1, &shown);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use burn::nn::{Linear, LinearConfig};
+    use burn::optim::AdamWConfig;
+
+    use super::*;
+    use crate::device::cpu;
+
+    /// A loss that is no number from this step on.
+    struct NoNumberFrom(usize);
+
+    impl Objective<Linear> for NoNumberFrom {
+        fn loss(&mut self, module: &Linear, step: usize) -> Result<Loss> {
+            let x = Tensor::<2>::ones([1, 2], &cpu().autodiff());
+            let scale = if step < self.0 { 1.0 } else { f32::NAN };
+            let total = module.forward(x).sum() * scale;
+            let shown = Vec::new();
+            Ok(Loss { total, shown })
+        }
+
+        fn learning_rate(&self, _step: usize) -> f64 {
+            1e-3
+        }
+    }
+
+    #[test]
+    fn a_training_that_diverges_leaves_the_checkpoint_of_the_step_before() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let mut checkpoint = Checkpoint::new(folder.path(), &"a test").expect("plain data");
+        checkpoint.interval = Duration::ZERO;
+        let module = LinearConfig::new(2, 1).init(&cpu().autodiff());
+        let trainer = Trainer::new(module, AdamWConfig::new().init(), NoNumberFrom(7));
+        let error = trainer.run("a test", 20, Some(&checkpoint));
+        let error = error.expect_err("the loss is no number");
+        let diverged = error.downcast_ref::<Diverged>().map(|error| error.step);
+        assert_eq!(diverged, Some(7), "{error}");
+        let n_steps = checkpoint.n_steps().expect("a whole checkpoint");
+        assert_eq!(n_steps, 7, "of the last step whose loss is a number");
+    }
 }

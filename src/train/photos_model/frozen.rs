@@ -1,9 +1,9 @@
 //! The encoder of photographs, frozen, for every method of the papers: towers and heads of a finished `train photos`.
 //!
-//! Heads know the pairs they were trained on by heart, and no uncertainty can be learnt of those. So each training picture
-//! is read by the heads of a fold that has not seen it, turned into the space of the shipped heads by the rotation that
-//! fits best on development captions and pictures: within a fold a rotation changes no cosine. What is measured on is
-//! read by the shipped heads.
+//! Heads memorise the pairs they were trained on, and no uncertainty can be learnt of those. So each training
+//! picture is read by the heads of a fold that has not seen it, turned into the space of the shipped heads by the
+//! rotation that fits best on development captions and pictures: within a fold a rotation changes no cosine. What is
+//! measured on is read by the shipped heads.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub const PHOTOS: &str = "photos";
 /// The seed whose heads are the encoder: that of the shipped model.
 const SEED_FOLDER: &str = "seed-0";
 
-/// Where towers, heads and data lie.
+/// Folders of towers, heads and data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrozenPhotos {
     /// The folder that `train photos` wrote.
@@ -44,7 +44,7 @@ pub struct FrozenPhotos {
     pub hierarcaps: Option<PathBuf>,
 }
 
-/// Pictures and captions as the towers see them.
+/// Tower features of pictures and captions.
 struct TowerRows {
     images: Rows,
     texts: Rows,
@@ -56,6 +56,8 @@ struct FrozenEncoder {
     towers: TowersConfig,
     heads: Heads,
     features: PathBuf,
+    /// The `train photos` that made towers and heads, as the towers' manifest has it.
+    command: String,
     device: Device,
 }
 
@@ -93,7 +95,8 @@ impl FrozenPhotos {
 
     fn open(&self) -> Result<FrozenEncoder> {
         let (folder, device) = (self.run.join("towers"), device::cpu());
-        let EncoderConfig::Towers(imported) = manifest_of(&folder)?.encoder else {
+        let manifest = manifest_of(&folder)?;
+        let EncoderConfig::Towers(imported) = manifest.encoder else {
             anyhow::bail!("{}: two towers were expected", folder.display());
         };
         let towers = TowersConfig::of(imported.text, imported.image);
@@ -101,6 +104,7 @@ impl FrozenPhotos {
             heads: self.heads(&towers, "heads", &device)?,
             encoder: Encoder::open(&folder, &device)?,
             features: self.run.join("features"),
+            command: manifest.provenance.command,
             towers,
             device,
         })
@@ -155,11 +159,11 @@ impl FrozenPhotos {
             views: 0,
             noise: String::new(),
             seed: 0,
-            command: String::new(),
+            command: frozen.command.clone(),
         })
     }
 
-    /// Of the pieces of features that are read, and of all heads.
+    /// SHA-256 of the pieces of features that are read, and of all heads, by file.
     fn hashes(&self) -> Result<BTreeMap<String, String>> {
         let used = [
             "train-pictures",
@@ -187,7 +191,7 @@ impl FrozenPhotos {
 }
 
 impl FrozenEncoder {
-    /// What the towers say of pictures and captions, which `train photos` kept.
+    /// Tower features of pictures and captions, which `train photos` kept.
     fn rows(
         &self,
         listing: &Listing,

@@ -53,11 +53,11 @@ pub struct WordNet {
     /// The first word of each synset, and the synsets one step above it.
     synsets: HashMap<Synset, (String, Vec<Synset>)>,
     verbs: BTreeSet<String>,
-    /// How often a word was found in tagged texts, by [`PartOfSpeech`].
+    /// Number of times that a word was found in tagged texts, by [`PartOfSpeech`].
     n_tagged: BTreeMap<String, [u64; 3]>,
 }
 
-/// What a word is in a sentence.
+/// Part of speech of a word in a sentence.
 #[derive(Debug, Clone, Copy)]
 enum PartOfSpeech {
     Noun,
@@ -124,7 +124,8 @@ impl WordNet {
                 .collect();
             let synset = || {
                 let n_words = usize::from_str_radix(fields.get(3)?, 16).ok()?;
-                let pointers = fields.get(5 + 2 * n_words..)?;
+                let start = n_words.checked_mul(2)?.checked_add(5)?;
+                let pointers = fields.get(start..)?;
                 let above = pointers.chunks_exact(4);
                 let above = above.filter(|pointer| matches!(pointer[0], "@" | "@i"));
                 let above = above.map(|pointer| pointer[1].parse::<Synset>());
@@ -154,8 +155,9 @@ impl WordNet {
                 _ => PartOfSpeech::Modifier,
             };
             let n_tagged = rest.rsplit(' ').next().and_then(|n| n.parse::<u64>().ok());
-            self.n_tagged.entry(lemma.to_owned()).or_default()[kind as usize] +=
-                n_tagged.unwrap_or_default();
+            let counts = self.n_tagged.entry(lemma.to_owned()).or_default();
+            let count = &mut counts[kind as usize];
+            *count = count.saturating_add(n_tagged.unwrap_or_default());
         }
     }
 
@@ -174,9 +176,9 @@ impl WordNet {
         };
         let lemma = singular.or_else(known)?;
         // A word that few texts have may be tagged by chance.
-        if self.count(&lemma, PartOfSpeech::Modifier)
-            > self.count(&lemma, PartOfSpeech::Noun) + MIN_TAGGED
-        {
+        let n_as_modifier = self.count(&lemma, PartOfSpeech::Modifier);
+        let n_as_noun = self.count(&lemma, PartOfSpeech::Noun);
+        if n_as_modifier > n_as_noun.saturating_add(MIN_TAGGED) {
             return None;
         }
         let (lemma, synset) = self.senses.get_key_value(&lemma)?;
@@ -245,7 +247,7 @@ fn entries(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.starts_with("  "))
 }
 
-/// What a plural or a verb after "he" may be made of.
+/// Possible base forms of a plural or of a verb after "he".
 fn stems(word: &str) -> impl Iterator<Item = String> {
     ENDINGS.iter().filter_map(move |(ending, instead)| {
         let stem = word.strip_suffix(ending)?;
@@ -261,6 +263,18 @@ pub(super) mod tests {
     pub(in crate::train::photos_model) fn excerpt() -> WordNet {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/wordnet");
         WordNet::read(&folder).expect("the fixture")
+    }
+
+    #[test]
+    fn numbers_that_no_file_has_are_refused_or_held() {
+        let mut wordnet = WordNet::default();
+        let error = wordnet.read_data("1 3 n ffffffffffffffff dog 0 000 | a dog\n");
+        assert!(error.is_err(), "more words than an address counts");
+        let most = u64::MAX;
+        wordnet.read_tags(&format!("dog%1:1 1 1 {most}\ndog%1:2 2 2 {most}\n"));
+        assert_eq!(wordnet.count("dog", PartOfSpeech::Noun), most, "held there");
+        wordnet.senses.insert("dog".to_owned(), 1);
+        assert!(wordnet.noun("dog").is_some(), "never rather a modifier");
     }
 
     #[test]

@@ -79,9 +79,13 @@ fn start_script(kind: EngineKind) -> Result<String, JsValue> {
     };
     let script = browser::page_file(&format!("{name}.js"));
     let program = browser::page_file(&format!("{name}_bg.wasm"));
+    // A worker cannot see whether the device has a mouse, so the page tells it how much memory to count on.
+    let memory = browser::memory_gigabytes();
+    let memory = memory.map_or_else(|| "undefined".to_owned(), |memory| memory.to_string());
     // What does not come is told the page as an error of the worker, which a rejected promise is not in every browser.
     let text = format!(
-        "try {{
+        "self.memoryGigabytes = {memory};
+        try {{
             const {{ default: init }} = await import({:?});
             await init({{ module_or_path: fetch({:?}, {{ integrity: {:?} }}) }});
         }} catch (error) {{
