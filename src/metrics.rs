@@ -25,8 +25,8 @@ pub struct LinearFit {
 /// Returns how many items stand before the best relevant one when `scores` are sorted descending, equal scores in
 /// order of their index; `None` if no item is relevant.
 ///
-/// `relevant` are the indices of relevant items, ascending. Rank 0 is a hit at 1, the same as `argmax` finding a relevant
-/// item.
+/// `relevant` are the indices of relevant items, ascending. Rank 0 is a hit at 1, the same as `argmax` finding a
+/// relevant item.
 ///
 /// # Examples
 /// ```
@@ -70,21 +70,38 @@ pub fn recall_at_k(ranks: &[usize], k: usize) -> f64 {
 
 /// Returns the recall in each of `n_levels` groups of queries, from the most certain to the most uncertain.
 ///
-/// Queries are sorted by uncertainty ascending (stable), cut into groups of ⌊N/n⌋, and the remainder is dropped.
-/// Empty if there are fewer queries than levels.
+/// Queries are sorted by uncertainty ascending and cut into groups of ⌊N/n⌋; the remainder is dropped. Where a cut
+/// falls among queries of equal uncertainty, each counts as the mean of them all, which is what a random order gives on
+/// average: the order in which queries are passed decides nothing. Empty if there are fewer queries than levels.
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::recall_by_level;
+/// // The certain query finds; which of the three others, of whom one finds, stands in which level is not known.
+/// let recall = recall_by_level(&[0.1, 0.5, 0.5, 0.5], &[true, true, false, false], 2);
+/// assert_eq!(recall, [(1.0 + 1.0 / 3.0) / 2.0, 1.0 / 3.0]);
+/// ```
 #[must_use]
 pub fn recall_by_level(uncertainty: &[f64], is_correct: &[bool], n_levels: usize) -> Vec<f64> {
-    let mut queries: Vec<_> = uncertainty.iter().zip(is_correct).collect();
-    queries.sort_by(|a, b| a.0.total_cmp(b.0));
+    let mut queries: Vec<(f64, bool)> = uncertainty
+        .iter()
+        .copied()
+        .zip(is_correct.iter().copied())
+        .collect();
+    queries.sort_by(|a, b| compare(a.0, b.0));
     let size = queries.len().checked_div(n_levels).unwrap_or(0);
     if size == 0 {
         return Vec::new();
     }
-    let level = |group: &[(&f64, &bool)]| share(group.iter().map(|query| *query.1));
-    queries
+    let ties = queries.chunk_by(|a, b| compare(a.0, b.0).is_eq());
+    let expected = |tie: &[(f64, bool)]| share(tie.iter().map(|query| query.1));
+    let expected: Vec<f64> = ties
+        .flat_map(|tie| std::iter::repeat_n(expected(tie), tie.len()))
+        .collect();
+    expected
         .chunks_exact(size)
         .take(n_levels)
-        .map(level)
+        .map(mean)
         .collect()
 }
 
@@ -425,6 +442,23 @@ mod tests {
             recall_by_level(&uncertainty, &is_correct, 0).is_empty(),
             "no level"
         );
+    }
+
+    #[test]
+    fn queries_of_equal_uncertainty_count_alike_in_whatever_order_they_come() {
+        let uncertainty = [0.2, 0.1, 0.2, 0.2, 0.1, 0.2];
+        let orders = [
+            [true, true, false, false, false, false],
+            [false, false, false, false, true, true],
+        ];
+        for is_correct in orders {
+            let recall = recall_by_level(&uncertainty, &is_correct, 3);
+            assert_eq!(
+                recall,
+                [0.5, 0.25, 0.25],
+                "one of two, then one of four: {is_correct:?}"
+            );
+        }
     }
 
     #[test]

@@ -117,6 +117,21 @@ fn plan(epochs: usize) -> FitPlan {
     }
 }
 
+/// Measures the methods with a plan of one epoch into the folder, several at a time, and reads the results back.
+fn measured(data: &EvaluationData, methods: &[MethodName], n_seeds: u64, folder: &Path) -> Results {
+    let campaign = Campaign {
+        methods,
+        n_seeds,
+        n_jobs: 2,
+        plan: &plan(1),
+        data,
+        folder,
+        device: ("cpu", &cpu()),
+    };
+    campaign.run().expect("measured");
+    Results::read(&folder.join("results.json")).expect("results")
+}
+
 const RSUM: Metric = Metric::RecallSum;
 
 /// Metric of the recall sum (RSUM) under this shift of the test split.
@@ -185,11 +200,12 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
         "report.md",
         "summary.json",
         "figures.json",
+        "findings.json",
         "environment.json",
     ];
     let there = files.map(|name| folder.join(name).exists());
 
-    assert_eq!(there, [true; 4], "{files:?}");
+    assert_eq!(there, [true; 5], "{files:?}");
     let report = std::fs::read_to_string(folder.join("report.md")).expect("a report");
     assert!(
         report.ends_with("\n# By hand\n"),
@@ -212,7 +228,6 @@ fn every_method_is_fitted_and_measured_and_nothing_twice() {
 
 #[test]
 fn bayesvlm_is_measured_at_the_encoders_own_logits_and_the_report_says_so() {
-    let device = cpu();
     let reproduce = |logits: Option<Logits>, squared_image_norm| {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let mut cache = cache();
@@ -220,17 +235,8 @@ fn bayesvlm_is_measured_at_the_encoders_own_logits_and_the_report_says_so() {
         cache.config.squared_image_norm = squared_image_norm;
         let data = EvaluationData::alone(cache);
         assert_eq!(data.why_not(MethodName::Bayesvlm), None, "captions do");
-        let campaign = Campaign {
-            methods: &[MethodName::Bayesvlm, MethodName::BayesvlmCosine],
-            n_seeds: 1,
-            n_jobs: 1,
-            plan: &plan(1),
-            data: &data,
-            folder: folder.path(),
-            device: ("cpu", &device),
-        };
-        campaign.run().expect("measured");
-        let results = Results::read(&folder.path().join("results.json")).expect("results");
+        let methods = [MethodName::Bayesvlm, MethodName::BayesvlmCosine];
+        let results = measured(&data, &methods, 1, folder.path());
         let report = std::fs::read_to_string(folder.path().join("report.md")).expect("a report");
         assert_eq!(results.methods().len(), 2, "{report}");
         report
@@ -264,18 +270,8 @@ fn the_spread_of_views_is_measured_where_views_were_embedded() {
     );
     let data = EvaluationData::alone(cache());
     assert_eq!(data.why_not(MethodName::Augmentation), None, "with views");
-    let (device, folder) = (cpu(), tempfile::tempdir().expect("a folder for the test"));
-    let campaign = Campaign {
-        methods: &[MethodName::Augmentation],
-        n_seeds: 2,
-        n_jobs: 1,
-        plan: &plan(1),
-        data: &data,
-        folder: folder.path(),
-        device: ("cpu", &device),
-    };
-    campaign.run().expect("measured");
-    let results = Results::read(&folder.path().join("results.json")).expect("results");
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let results = measured(&data, &[MethodName::Augmentation], 2, folder.path());
     assert_eq!(of_images(&results), 1, "the same for every seed");
 }
 
@@ -331,19 +327,8 @@ fn corrupted() -> [CorruptedSplit; 2] {
 fn every_method_is_measured_on_corrupted_pictures_and_captions() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let folder = folder.path();
-    let device = cpu();
     let reproduce = |data: &EvaluationData, folder: &Path| {
-        let campaign = Campaign {
-            methods: &MethodName::ALL,
-            n_seeds: 1,
-            n_jobs: 2,
-            plan: &plan(1),
-            data,
-            folder,
-            device: ("cpu", &device),
-        };
-        campaign.run().expect("measured");
-        let results = Results::read(&folder.join("results.json")).expect("results");
+        let results = measured(data, &MethodName::ALL, 1, folder);
         let report = std::fs::read_to_string(folder.join("report.md")).expect("a report");
         (results, report)
     };
@@ -488,8 +473,21 @@ fn rates_are_chosen_on_validation_data_and_a_folder_is_repeated_by_its_own_setti
     };
     let (rates, environment) = (json("learning-rates.json"), json("environment.json"));
     for method in ["pfe", "asymvlm-vmf"] {
-        let tried = rates["tried"][method].as_array().expect("rates").len();
-        assert_eq!(tried, 6, "{method}: {rates}");
+        let tried = rates["tried"][method].as_array().expect("rates");
+        let tried: Vec<f64> = tried
+            .iter()
+            .filter_map(|one| one["learning_rate"].as_f64())
+            .collect();
+        for rate in [1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 5e-2] {
+            assert!(tried.contains(&rate), "{method} without {rate}: {tried:?}");
+        }
+        let chosen = rates["chosen"][method].as_f64().expect("a rate");
+        let edges = [tried[0], tried[tried.len() - 1]];
+        let is_last = [1e-5, 1.0].contains(&chosen);
+        assert!(
+            is_last || !edges.contains(&chosen),
+            "{method}: {chosen} is the edge of {tried:?}"
+        );
         let (chosen, fitted) = (
             &rates["chosen"][method],
             &environment["learning_rates"][method],

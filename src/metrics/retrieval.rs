@@ -1,6 +1,8 @@
 //! Retrieval with many captions for each picture.
 
-use super::{LinearFit, first_hit_rank, linear_fit, recall_at_k, recall_by_level, spearman};
+use super::{
+    LinearFit, compare, first_hit_rank, linear_fit, recall_at_k, recall_by_level, spearman,
+};
 
 /// What one query found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,19 +62,35 @@ pub fn mean_impact(undisturbed: f64, shifted: &[f64]) -> Option<f64> {
 /// Recall over levels of uncertainty, and how well it falls.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Levels {
-    /// Recall of each level, the most certain first.
+    /// Recall of each level, the most certain first; empty where uncertainty does not tell levels apart.
     pub recall: Vec<f64>,
-    /// Rank correlation S of level and recall; −1 is ideal.
+    /// Rank correlation S of level and recall; −1 is ideal. `None` without levels, or where recall is the same in all.
     pub spearman: Option<f64>,
-    /// The straight line through recall over level; its R² is blind to the sign of its slope.
+    /// The straight line through recall over level; its R² is blind to the sign of its slope. `None` as S is.
     pub line: Option<LinearFit>,
 }
 
 impl Levels {
     /// Cuts queries into levels as [`recall_by_level`] does.
+    ///
+    /// There are no levels where uncertainty says the same of all queries, or of so many that fewer than half of the
+    /// neighbouring levels differ in it: S of the few that do would hang on single queries.
+    ///
+    /// # Examples
+    /// ```
+    /// use kappascope::metrics::retrieval::Levels;
+    /// let is_correct = [true, true, false, false];
+    /// let told = Levels::of(&[0.1, 0.2, 0.3, 0.4], &is_correct, 2);
+    /// assert_eq!(told.recall, [1.0, 0.0]);
+    /// assert_eq!(Levels::of(&[0.0; 4], &is_correct, 2).spearman, None);
+    /// ```
     #[must_use]
     pub fn of(uncertainty: &[f64], is_correct: &[bool], n_levels: usize) -> Self {
-        let recall = recall_by_level(uncertainty, is_correct, n_levels);
+        let n = uncertainty.len().min(is_correct.len());
+        let recall = match tells_levels_apart(&uncertainty[..n], n_levels) {
+            true => recall_by_level(uncertainty, is_correct, n_levels),
+            false => Vec::new(),
+        };
         let level: Vec<f64> = (0..recall.len()).map(|level| level as f64).collect();
         Self {
             spearman: spearman(&level, &recall),
@@ -80,6 +98,22 @@ impl Levels {
             recall,
         }
     }
+}
+
+/// Whether at least half of the neighbouring levels hold different values.
+fn tells_levels_apart(uncertainty: &[f64], n_levels: usize) -> bool {
+    let mut sorted = uncertainty.to_vec();
+    sorted.sort_by(|a, b| compare(*a, *b));
+    let size = sorted.len().checked_div(n_levels).unwrap_or(0);
+    let n_neighbours = n_levels.saturating_sub(1);
+    let differ = (0..n_neighbours).filter(|level| {
+        let both = level * size..(level + 2) * size;
+        let ends = sorted
+            .get(both.start)
+            .zip(sorted.get(both.end.saturating_sub(1)));
+        ends.is_some_and(|(least, most)| compare(*least, *most).is_ne())
+    });
+    2 * differ.count() >= n_neighbours
 }
 
 #[cfg(test)]
@@ -128,6 +162,38 @@ mod tests {
         assert_close("S", spearman, &fixture["levels_spearman"]);
         assert_close("slope", line.slope, &fixture["levels_slope"]);
         assert_close("R²", line.r_squared, &fixture["levels_r_squared"]);
+    }
+
+    /// A hundred queries, of which the first `n_distinct` have uncertainties of their own, the others all the greatest.
+    fn levels_of_distinct(n_distinct: usize) -> Levels {
+        let uncertainty: Vec<f64> = (0..100).map(|i| i.min(n_distinct) as f64).collect();
+        // The row order alone would make recall fall: the first half is found.
+        let is_correct: Vec<bool> = (0..100).map(|i| i < 50).collect();
+        Levels::of(&uncertainty, &is_correct, 10)
+    }
+
+    #[test]
+    fn an_uncertainty_that_says_the_same_of_all_orders_nothing() {
+        for n_distinct in [0, 1, 40] {
+            let found = levels_of_distinct(n_distinct);
+            let expected = Levels {
+                recall: Vec::new(),
+                spearman: None,
+                line: None,
+            };
+            assert_eq!(found, expected, "{n_distinct} of a hundred differ");
+        }
+    }
+
+    #[test]
+    fn ties_that_leave_half_of_the_levels_apart_share_what_they_found() {
+        let found = levels_of_distinct(50);
+        let expected = [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        assert_eq!(found.recall, expected, "five levels of single values");
+        let spearman = found.spearman.expect("levels that differ");
+        assert!(spearman < -0.8, "it falls: {spearman}");
+        let apart = levels_of_distinct(100);
+        assert_eq!(apart.recall, found.recall, "without ties the same here");
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! What the experiments of `train` write down and the page reads: plain data, with the JSON keys of the files.
+//! Reports of the experiments, written by `train` and read by the page: plain data, with the JSON keys of the files.
 //!
 //! Knows nothing of how the numbers came about, nor of how they are shown.
 
 mod adapted;
 mod evaluation;
 mod figure;
+mod finding;
 mod metric;
 mod photos;
 mod summary;
@@ -12,6 +13,7 @@ mod summary;
 pub use adapted::{AdaptedCosine, AdaptedFamily, AdaptedReport};
 pub use evaluation::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation, OutOfDistribution};
 pub use figure::{Figure, FigureLine, FigurePanel};
+pub use finding::{FindingVerdict, SuiteFinding, SuiteFindings, VerdictCounts, VerdictWord};
 pub use metric::{
     Better, Grouped, Impacted, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval,
     Shift,

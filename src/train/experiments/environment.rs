@@ -121,7 +121,7 @@ impl Environment<'_> {
     fn same_plan(&self, mut there: Value, now: &Value) -> Result<Value> {
         for key in PLANNED {
             ensure!(
-                there[key] == now[key],
+                without_commands(&there[key]) == without_commands(&now[key]),
                 "{} holds results with {key} {}, not {}; choose another folder",
                 self.folder.display(),
                 there[key],
@@ -202,6 +202,20 @@ impl Environment<'_> {
     }
 }
 
+/// A setting without the commands in it: features are the same whatever command made them, and earlier results do not
+/// name that of photographs.
+fn without_commands(setting: &Value) -> Value {
+    match setting {
+        Value::Object(entries) => {
+            let entries = entries.iter().filter(|(key, _)| *key != "command");
+            let entries = entries.map(|(key, value)| (key.clone(), without_commands(value)));
+            Value::Object(entries.collect())
+        }
+        Value::Array(all) => Value::Array(all.iter().map(without_commands).collect()),
+        other => other.clone(),
+    }
+}
+
 /// The file of a folder; `None` where there is none.
 ///
 /// # Errors
@@ -273,6 +287,17 @@ mod tests {
         });
         let expected = [(MethodName::Pfe, 1e-2), (MethodName::AsymvlmVmf, 1e-2)];
         assert_eq!(learning_rates(&recorded, &methods), expected, "by the grid");
+    }
+
+    #[test]
+    fn features_are_the_same_whatever_command_made_them() {
+        let features = |command: &str, weights: &str| {
+            let config = serde_json::json!({ "command": command, "weights": [weights] });
+            without_commands(&serde_json::json!([config]))
+        };
+        let recorded = features("", "a");
+        assert_eq!(recorded, features("train photos", "a"), "the same features");
+        assert_ne!(recorded, features("", "b"), "of another encoder");
     }
 
     #[test]

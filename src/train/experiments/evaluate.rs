@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 use crate::family::{Family, PerFamily};
 use crate::inference::{ImageEncoding, Session, TextEncoding};
-use crate::metrics::{mean, recall_by_level, spearman};
+use crate::metrics::retrieval::Levels;
+use crate::metrics::{mean, spearman};
 use crate::report::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation};
 use crate::scenes::grammar::{N_LEVELS, full_description, hierarchy, random_part};
 use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
@@ -331,9 +332,9 @@ fn recall(
 }
 
 fn level_correlation(uncertainty: &[f64], is_correct: &[bool]) -> Result<f64> {
-    let recall = recall_by_level(uncertainty, is_correct, UNCERTAINTY_LEVELS);
-    let levels: Vec<f64> = (0..recall.len()).map(|level| level as f64).collect();
-    spearman(&levels, &recall).context("recall that differs between uncertainty levels")
+    let levels = Levels::of(uncertainty, is_correct, UNCERTAINTY_LEVELS);
+    let found = levels.spearman;
+    found.context("uncertainty levels that are told apart, and recall that differs between them")
 }
 
 fn attribute_accuracy(session: &Session, seed: u64, score: Score) -> Result<BTreeMap<String, f64>> {
@@ -380,5 +381,8 @@ mod tests {
         let uncertainty: Vec<f64> = (0..100).map(f64::from).collect();
         let result = level_correlation(&uncertainty, &[true; 100]);
         assert!(result.is_err(), "{result:?}");
+        let is_correct: Vec<bool> = (0..100).map(|i| i < 50).collect();
+        let result = level_correlation(&[0.5; 100], &is_correct);
+        assert!(result.is_err(), "the order of rows alone: {result:?}");
     }
 }

@@ -7,25 +7,29 @@ use crate::report::{
 };
 use crate::train::methods::MethodName;
 
-const ABLATION: [MethodName; 7] = [
+/// `AsymVLM` and its ablations; the Gaussian as the paper has it, then per dimension.
+const ABLATION: [MethodName; 8] = [
     MethodName::AsymvlmVmf,
     MethodName::AsymvlmPs,
     MethodName::AsymvlmVmfEncoderMean,
     MethodName::ImageVmf,
     MethodName::SymvlmVmf,
     MethodName::SymvlmVmfRaw,
+    MethodName::GaussianPrecision,
     MethodName::Gaussian,
 ];
-const COMPARED: [MethodName; 9] = [
+const COMPARED: [MethodName; 11] = [
     MethodName::Pfe,
     MethodName::Pcmepp,
     MethodName::Bayesvlm,
     MethodName::Entropy,
     MethodName::Probvlm,
     MethodName::Prolip,
-    MethodName::Elip,
+    MethodName::ElipBottleneck,
     MethodName::AsymvlmVmf,
     MethodName::AsymvlmPs,
+    MethodName::AsymvlmVmfEncoderMean,
+    MethodName::AsymvlmPsEncoderMean,
 ];
 /// The methods whose uncertainty is compared with the captions' hierarchy.
 const HIERARCHY: [MethodName; 2] = [MethodName::AsymvlmVmf, MethodName::AsymvlmPs];
@@ -36,58 +40,123 @@ const REJECTING: [MethodName; 4] = [
     MethodName::AsymvlmVmf,
     MethodName::AsymvlmPs,
 ];
-/// A figure's name, and what it shows.
-const RECALL: (&str, &str) = (
-    "recall-by-level",
-    "Share of queries whose answer came first, over ten levels of uncertainty, the most certain queries at the left: a \
-     method whose line falls knows where it fails",
-);
-const ABLATIONS: (&str, &str) = (
-    "ablation",
-    "The same where κ is the caption’s (AsymVLM), the picture’s (image) or both sides’ (SymVLM), and where the spread is a \
-     Gaussian",
-);
-const LEVELS: (&str, &str) = (
-    "hierarchy",
-    "Captions from the vaguest level to the fullest: the median, with a band that holds eight captions of ten",
-);
-const LENGTHS: (&str, &str) = (
-    "tokens",
-    "1/κ by the number of tokens, and by the bits that the words say: the median, with a band that holds eight captions \
-     of ten",
-);
-const REJECTIONS: (&str, &str) = (
-    "rejection",
-    "Pictures of a class and pictures of none, as a threshold moves (CLIP) or as dummy captions are added",
-);
+/// Caption of a figure, composed of the panels and lines that it has.
+type Caption = fn(&[FigurePanel]) -> String;
 
 /// Every figure of one data set for which there are numbers.
 pub(super) fn figures(results: &Results, dataset: &str) -> Vec<Figure> {
-    let all = [
-        (RECALL, recall_panels(results, &COMPARED)),
-        (ABLATIONS, recall_panels(results, &ABLATION)),
-        (LEVELS, hierarchy_panels(results)),
-        (LENGTHS, vec![tokens_panel(results), bits_panel(results)]),
-        (REJECTIONS, vec![rejection_panel(results)]),
+    let all: [(&str, Caption, Vec<FigurePanel>); 5] = [
+        (
+            "recall-by-level",
+            of_recall,
+            recall_panels(results, &COMPARED),
+        ),
+        ("ablation", of_ablation, recall_panels(results, &ABLATION)),
+        ("hierarchy", of_hierarchy, hierarchy_panels(results)),
+        (
+            "tokens",
+            of_lengths,
+            vec![tokens_panel(results), bits_panel(results)],
+        ),
+        ("rejection", of_rejection, vec![rejection_panel(results)]),
     ];
     // Of a data set that was not trained on, its name.
     let elsewhere = dataset
         .split_once(" → ")
         .map(|(_, other)| format!("Measured on {other}: "));
     let elsewhere = elsewhere.unwrap_or_default();
-    let figure = |((name, caption), panels): ((&str, &str), Vec<FigurePanel>)| {
-        let panels: Vec<_> = panels
-            .into_iter()
-            .filter(|panel| !panel.lines.is_empty())
-            .collect();
+    let figure = |(name, caption, mut panels): (&str, Caption, Vec<FigurePanel>)| {
+        panels.retain(|panel| !panel.lines.is_empty());
         (!panels.is_empty()).then(|| Figure {
             name: name.to_owned(),
             dataset: dataset.to_owned(),
-            caption: format!("{elsewhere}{caption}"),
+            caption: format!("{elsewhere}{}", caption(&panels)),
             panels,
         })
     };
     all.into_iter().filter_map(figure).collect()
+}
+
+fn of_recall(_: &[FigurePanel]) -> String {
+    "Share of queries whose answer came first, over ten levels of uncertainty, the most certain queries at the left: a \
+     method whose line falls knows where it fails"
+        .to_owned()
+}
+
+fn of_ablation(panels: &[FigurePanel]) -> String {
+    let sides = [
+        ("AsymVLM ", "the caption’s (AsymVLM)"),
+        ("AsymVLM(image)", "the picture’s (image)"),
+        ("SymVLM", "both sides’ (SymVLM)"),
+    ];
+    let sides = sides.into_iter().filter(|(name, _)| has_line(panels, name));
+    let sides: Vec<&str> = sides.map(|(_, side)| side).collect();
+    let gaussian = has_line(panels, "AsymVLM(Gaussian)");
+    let gaussian = gaussian.then(|| "where the spread is a Gaussian".to_owned());
+    let sides = (!sides.is_empty()).then(|| format!("where κ is {}", listed(&sides, "or")));
+    let parts: Vec<String> = sides.into_iter().chain(gaussian).collect();
+    format!("Recall@1 over the same levels {}", parts.join(", and "))
+}
+
+fn of_hierarchy(panels: &[FigurePanel]) -> String {
+    let shown = [
+        ("1/κ", "1/κ"),
+        ("evidence", "likelihood of the own picture"),
+    ];
+    let shown = shown.into_iter().filter(|(label, _)| {
+        let mut labels = panels.iter().map(|panel| panel.y_label.as_str());
+        labels.any(|y_label| y_label.starts_with(label))
+    });
+    let shown: Vec<&str> = shown.map(|(_, word)| word).collect();
+    let shown = listed(&shown, "and");
+    format!(
+        "{shown} of captions from the vaguest level to the fullest: the median, with a band that holds eight captions \
+         of ten"
+    )
+}
+
+fn of_lengths(panels: &[FigurePanel]) -> String {
+    let by = [
+        ("tokens", "by the number of tokens"),
+        ("bits", "by the bits that the words say"),
+    ];
+    let by = by
+        .into_iter()
+        .filter(|(label, _)| panels.iter().any(|panel| panel.x_label == *label));
+    let by: Vec<&str> = by.map(|(_, word)| word).collect();
+    let by = listed(&by, "and");
+    format!("1/κ {by}: the median, with a band that holds eight captions of ten")
+}
+
+fn of_rejection(panels: &[FigurePanel]) -> String {
+    let moves = [
+        (["threshold", "margin"], "as a threshold moves (CLIP)"),
+        (["dummies", "dummies"], "as dummy captions are added"),
+    ];
+    let moves = moves.into_iter().filter(|(words, _)| {
+        let mut lines = panels.iter().flat_map(|panel| &panel.lines);
+        lines.any(|line| words.iter().any(|word| line.name.ends_with(word)))
+    });
+    let moves: Vec<&str> = moves.map(|(_, word)| word).collect();
+    format!(
+        "Pictures of a class and pictures of none, {}",
+        listed(&moves, "or")
+    )
+}
+
+/// Whether a line's name begins so.
+fn has_line(panels: &[FigurePanel], name: &str) -> bool {
+    let mut lines = panels.iter().flat_map(|panel| &panel.lines);
+    lines.any(|line| line.name.starts_with(name))
+}
+
+/// “a, b or c”.
+fn listed(words: &[&str], last: &str) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
+    }
 }
 
 fn recall_panels(results: &Results, methods: &[MethodName]) -> Vec<FigurePanel> {
@@ -220,4 +289,89 @@ fn quantile_lines(results: &Results, grouped: Grouped) -> Vec<FigureLine> {
         banded_line(method, points.collect())
     };
     HIERARCHY.iter().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn panel_of(x_label: &str, names: &[&str]) -> FigurePanel {
+        let lines = names
+            .iter()
+            .filter_map(|name| line((*name).to_owned(), vec![[0.0, 1.0]]));
+        panel("", [x_label, "1/κ"], lines.collect())
+    }
+
+    #[test]
+    fn a_caption_names_the_lines_and_panels_that_are_there() {
+        let image = ["AsymVLM vMF", "AsymVLM(image) vMF"];
+        let all = [&image[..], &["SymVLM vMF", "AsymVLM(Gaussian)"]].concat();
+        let same = "Recall@1 over the same levels where";
+        for (names, expected) in [
+            (
+                &image[..],
+                format!("{same} κ is the caption’s (AsymVLM) or the picture’s (image)"),
+            ),
+            (
+                &all,
+                format!(
+                    "{same} κ is the caption’s (AsymVLM), the picture’s (image) or both sides’ (SymVLM), and where the \
+                     spread is a Gaussian"
+                ),
+            ),
+            (
+                &["AsymVLM(Gaussian)"],
+                format!("{same} the spread is a Gaussian"),
+            ),
+        ] {
+            assert_eq!(of_ablation(&[panel_of("", names)]), expected, "{names:?}");
+        }
+        let [tokens, bits] = ["tokens", "bits"].map(|label| panel_of(label, &image));
+        let of_tokens = of_lengths(std::slice::from_ref(&tokens));
+        assert!(
+            of_tokens.starts_with("1/κ by the number of tokens: the median"),
+            "{of_tokens}"
+        );
+        let of_both = of_lengths(&[tokens, bits]);
+        assert!(
+            of_both.starts_with("1/κ by the number of tokens and by the bits that"),
+            "{of_both}"
+        );
+    }
+
+    #[test]
+    fn the_committed_figures_hold_what_their_captions_say() {
+        for world in ["scenes", "photos"] {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/evidence");
+            let text = std::fs::read_to_string(path.join(world).join("figures.json"));
+            let figures: Vec<Figure> =
+                serde_json::from_str(&text.expect("committed")).expect("figures");
+            for figure in &figures {
+                let has_x = |label: &str| figure.panels.iter().any(|panel| panel.x_label == label);
+                let has_name = |part: &str| figure.names().iter().any(|name| name.contains(part));
+                for (word, is_there) in [
+                    ("Gaussian", has_name("Gaussian")),
+                    ("SymVLM)", has_name("SymVLM")),
+                    ("(image)", has_name("(image)")),
+                    ("bits", has_x("bits")),
+                    ("number of tokens", has_x("tokens")),
+                    ("threshold", has_name("threshold") || has_name("margin")),
+                    ("dummy", has_name("dummies")),
+                ] {
+                    let is_said = figure.caption.contains(word);
+                    assert_eq!(is_said, is_there, "{world}, {}: {word}", figure.name);
+                }
+            }
+            let compared = figures
+                .iter()
+                .find(|figure| figure.name == "recall-by-level");
+            let names = compared.expect("recall").names();
+            assert!(
+                names.contains(&MethodName::AsymvlmVmfEncoderMean.title()),
+                "{world}: {names:?}"
+            );
+        }
+    }
 }

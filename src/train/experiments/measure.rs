@@ -78,8 +78,8 @@ impl<'a, M: Method> Encoded<'a, M> {
         self.texts.dims()[0]
     }
 
-    /// Each picture against all captions: `f` is given the scores of some pictures at a time, row by row, and the number
-    /// of the first.
+    /// Each picture against all captions: `f` is given the scores of some pictures at a time, row by row, and the
+    /// number of the first.
     pub(super) fn by_image<T>(&self, f: impl FnMut(usize, &[f32]) -> Vec<T>) -> Result<Vec<T>> {
         let scores = |images: Range<usize>, texts: Range<usize>| self.scores(images, texts);
         by_query([self.n_images(), self.n_texts()], scores, f)
@@ -186,9 +186,9 @@ struct Retrieved {
 
 /// Retrieval both ways, over levels of uncertainty, and what the truth about captions says of the uncertainty.
 ///
-/// A caption is to find its own picture, as with the papers' data sets. A picture is to find one of its own captions, in
-/// COCO any of its five. Where truth is known there are two measures more: any caption that is true of the picture, by
-/// which those win that say nothing, and any that is true among captions that say equally much.
+/// A caption is to find its own picture, as with the papers' data sets. A picture is to find one of its own captions,
+/// in COCO any of its five. Where truth is known there are two measures more: any caption that is true of the picture,
+/// by which those win that say nothing, and any that is true among captions that say equally much.
 ///
 /// # Errors
 ///
@@ -406,9 +406,10 @@ fn groups(
     groups
 }
 
-/// Share of neighbouring levels of one hierarchy whose uncertainty falls. The levels of a hierarchy follow each other; a
-/// picture may have several.
+/// Share of neighbouring levels of one hierarchy whose uncertainty falls; `None` where it is the same of all captions.
+/// The levels of a hierarchy follow each other; a picture may have several.
 fn adjacent_levels_ordered(uncertainty: &[f64], captions: &[CaptionRow]) -> Option<f64> {
+    uncertainty.iter().find(|one| **one != uncertainty[0])?;
     let rows: Vec<(&CaptionRow, f64)> = captions.iter().zip(uncertainty.iter().copied()).collect();
     let falls = rows.windows(2).filter_map(|pair| {
         let [(vaguer, before), (fuller, after)] = pair else {
@@ -617,6 +618,10 @@ mod tests {
         assert_eq!(found[&Metric::AdjacentLevelsOrdered], 1.0, "both pictures");
         let found = caption_numbers(&[0.9, 0.2, 0.1, 0.8], &[0.0; 4], &captions());
         assert_eq!(found[&Metric::AdjacentLevelsOrdered], 0.5, "one of two");
+        let same = caption_numbers(&[0.5; 4], &[0.0; 4], &captions());
+        let none = [Metric::AdjacentLevelsOrdered, Metric::UncertaintyVsTokens];
+        let is_there = none.map(|metric| same.contains_key(&metric));
+        assert_eq!(is_there, [false; 2], "which says the same of all");
     }
 
     #[test]
@@ -657,5 +662,9 @@ mod tests {
                 assert!(slope < 0.0, "it falls: {slope}");
             }
         }
+        // What says the same of all would order queries by their numbers, by which those that find come first.
+        let numbers = level_numbers(&found, Side::Text, &[0.0; 20], &ids);
+        let counted: Vec<String> = numbers.keys().map(ToString::to_string).collect();
+        assert_eq!(counted, ["n_captions", "n_images"], "no levels, no S");
     }
 }

@@ -1,21 +1,29 @@
 //! `report.md`: how the results came about, which of the paper's findings hold, tables and figures.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
 use serde_json::Value;
 
+use super::grid::Edge;
 use super::results::Results;
-use super::{environment, figures, findings, tables, times};
+use super::{environment, figures, findings, grid, tables, times};
 use crate::report::{Figure, Metric, SummaryRow, shown_on_the_page};
 use crate::train::files;
+use crate::train::methods::MethodName;
+
+/// The methods whose learning rate lies at an edge of what was tried.
+type Edges = BTreeMap<MethodName, Edge>;
 
 /// Beside the report: what a person has to say of the results, which stands at the end of every report of them.
 const NOTES: &str = "notes.md";
 
 /// What the page draws.
 const FIGURES: &str = "figures.json";
+/// The verdicts that the page shows.
+const FINDINGS: &str = "findings.json";
 
 /// Entries of `environment.json` that the report repeats: as they are called there, and their keys.
 const SETTINGS: [(&str, &str); 8] = [
@@ -35,21 +43,24 @@ const SETTINGS: [(&str, &str); 8] = [
     ),
 ];
 
-/// Writes report, figures and summary of the results in a folder.
+/// Writes report, figures, verdicts and summary of the results in a folder.
 ///
 /// # Errors
 ///
 /// There are no results, or a file cannot be read or written.
 pub fn write(folder: &Path) -> Result<()> {
-    let results = Results::read(&folder.join("results.json"))?;
+    let results = Results::read(&folder.join("results.json"))?.without_tied_levels();
     let environment = environment::read(folder)?.unwrap_or_default();
     let mut drawn = Vec::new();
     for dataset in results.datasets() {
         let found = results.on(&dataset);
         drawn.extend(figures::figures(&found, &dataset));
     }
-    let text = markdown(&results, &environment, &drawn) + &notes(folder)?;
+    let edges = grid::edges(folder)?;
+    let text = markdown(&results, (&environment, &edges), &drawn) + &notes(folder)?;
     files::put(&folder.join(FIGURES), serde_json::to_string(&drawn)?)?;
+    let verdicts = findings::for_the_page(&results);
+    files::put(&folder.join(FINDINGS), serde_json::to_string(&verdicts)?)?;
     files::put(&folder.join("report.md"), text)?;
     files::put_json(
         &folder.join("summary.json"),
@@ -68,12 +79,16 @@ fn summary(results: &Results, environment: &Value) -> Vec<SummaryRow> {
 
 /// The report, a chapter for each data set; the page draws the figures.
 #[must_use]
-fn markdown(results: &Results, environment: &Value, figures: &[Figure]) -> String {
+fn markdown(
+    results: &Results,
+    (environment, edges): (&Value, &Edges),
+    figures: &[Figure],
+) -> String {
     let mut text = "# Every method on frozen features\n\n".to_owned();
-    write_origin(&mut text, results, environment);
+    write_origin(&mut text, results, (environment, edges));
     text.push_str(
-        "\nNumbers are mean ± population standard deviation over seeds; a number without ± is of one seed, or of a method \
-         that trains nothing.\n\n",
+        "\nNumbers are mean ± population standard deviation over seeds; a number without ± is of one seed, or of a \
+         method that trains nothing.\n\n",
     );
     for dataset in results.datasets() {
         let of = results.on(&dataset);
@@ -109,7 +124,7 @@ fn markdown(results: &Results, environment: &Value, figures: &[Figure]) -> Strin
 }
 
 /// How the results came about: commands, sizes, severities, learning rates, and where.
-fn write_origin(text: &mut String, results: &Results, environment: &Value) {
+fn write_origin(text: &mut String, results: &Results, (environment, edges): (&Value, &Edges)) {
     let features = &environment["features"];
     write_commands(text, environment);
     let mut line = |name: &str, value: String| {
@@ -123,7 +138,8 @@ fn write_origin(text: &mut String, results: &Results, environment: &Value) {
     for (name, key) in SETTINGS {
         line(name, plain(&environment[key]));
     }
-    line("learning rates", rates(results, environment));
+    let rates = rates(results, (environment, edges));
+    line("learning rates", rates.clone());
     line(
         "disturbed test splits, kind and severity",
         severities(&environment["disturbances"]),
@@ -165,6 +181,7 @@ fn write_origin(text: &mut String, results: &Results, environment: &Value) {
             ),
         );
     }
+    text.push_str(of_edges(&rates));
 }
 
 /// The commands as they were given, word for word.
@@ -222,12 +239,29 @@ fn measured_on(results: &Results, environment: &Value) -> String {
         .unwrap_or_default()
 }
 
-fn rates(results: &Results, environment: &Value) -> String {
+/// Learning rates, with a word at those that a grid chose at its edge.
+fn rates(results: &Results, (environment, edges): (&Value, &Edges)) -> String {
+    let is_of_grid = environment["grid_epochs"].is_u64();
     let rates = environment::learning_rates(environment, &results.methods());
-    let rates = rates
-        .iter()
-        .map(|(name, rate)| format!("{} {rate}", name.slug()));
+    let rates = rates.iter().map(|(name, rate)| {
+        let edge = edges.get(name).filter(|_| is_of_grid);
+        let edge = edge.map_or("", |edge| match edge {
+            Edge::Lower => " (lower edge of the grid)",
+            Edge::Upper => " (upper edge of the grid)",
+        });
+        format!("{} {rate}{edge}", name.slug())
+    });
     rates.collect::<Vec<_>>().join(", ")
+}
+
+/// What a rate at the edge of the grid means; nothing where there is none.
+fn of_edges(rates: &str) -> &'static str {
+    match rates.contains(" of the grid)") {
+        true => {
+            "\nA learning rate at the edge of the grid may not be the best: what lies beyond was not tried.\n"
+        }
+        false => "",
+    }
 }
 
 fn severities(disturbances: &Value) -> String {
@@ -250,7 +284,6 @@ mod tests {
     use super::super::measure::Numbers;
     use super::*;
     use crate::report::Retrieval;
-    use crate::train::methods::MethodName;
 
     /// Results that the page shows.
     const SUITES: [&str; 2] = ["public/evidence/scenes", "public/evidence/photos"];
@@ -276,7 +309,7 @@ mod tests {
             caption: "Recall falls".to_owned(),
             panels: Vec::new(),
         };
-        let text = markdown(&results, &environment, &[figure]);
+        let text = markdown(&results, (&environment, &Edges::new()), &[figure]);
         for part in [
             "```sh\ntrain embed --train-scenes 7\ntrain reproduce --seeds 3\n```",
             "- trained on: 49 captions of 7 pictures",
@@ -299,19 +332,73 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_at_the_edge_of_the_grid_is_said() {
+        let mut results = Results::default();
+        for method in [
+            MethodName::Pfe,
+            MethodName::Prolip,
+            MethodName::Deterministic,
+        ] {
+            results.add(
+                method,
+                "scenes",
+                0,
+                Numbers::from([(Metric::RecallSum, 1.0)]),
+            );
+        }
+        let told = |grid_epochs: Option<u64>| {
+            let environment = serde_json::json!({
+                "follow": "code", "grid_epochs": grid_epochs,
+                "learning_rates": { "pfe": 5e-2, "prolip": 1e-2, "deterministic": 1e-4 },
+            });
+            let edges = [
+                (MethodName::Pfe, Edge::Upper),
+                (MethodName::Deterministic, Edge::Lower),
+            ];
+            markdown(&results, (&environment, &edges.into()), &[])
+        };
+        let chosen = told(Some(4));
+        let rates = "pfe 0.05 (upper edge of the grid), prolip 0.01, deterministic 0.0001 (lower edge of the grid)";
+        for part in [rates, "may not be the best"] {
+            assert!(chosen.contains(part), "{part} in {chosen}");
+        }
+        let given = told(None);
+        assert!(!given.contains("edge"), "no grid, no edge: {given}");
+    }
+
+    #[test]
     fn the_committed_report_is_what_the_committed_results_say() {
         for suite in SUITES {
             is_what_the_results_say(&Path::new(env!("CARGO_MANIFEST_DIR")).join(suite));
         }
     }
 
+    #[test]
+    fn the_rows_of_committed_tables_have_as_many_cells_as_their_heads() {
+        for suite in SUITES {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(suite);
+            let text = std::fs::read_to_string(path.join("report.md")).expect("committed");
+            let lines: Vec<&str> = text.lines().collect();
+            for pair in lines.windows(2) {
+                let is_table = pair.iter().all(|line| line.starts_with('|'));
+                let [above, below] = [pair[0], pair[1]].map(|line| line.matches('|').count());
+                assert!(!is_table || above == below, "{suite}: {}", pair[1]);
+            }
+        }
+    }
+
     fn is_what_the_results_say(committed: &Path) {
         let again = tempfile::tempdir().expect("a folder for the test");
-        for file in ["results.json", "environment.json", "notes.md"] {
+        for file in [
+            "results.json",
+            "environment.json",
+            "learning-rates.json",
+            "notes.md",
+        ] {
             std::fs::copy(committed.join(file), again.path().join(file)).expect("committed");
         }
         write(again.path()).expect("a report");
-        for file in ["report.md", "summary.json", FIGURES] {
+        for file in ["report.md", "summary.json", FIGURES, FINDINGS] {
             let [found, expected] = [again.path(), committed]
                 .map(|folder| std::fs::read_to_string(folder.join(file)).expect("a file of text"));
             for (found, expected) in found.lines().zip(expected.lines()) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::fit_plan::FitRequest;
 use super::measure::Numbers;
 use crate::metrics::{mean, population_sd};
-use crate::report::{Metric, SummaryRow};
+use crate::report::{Grouped, Metric, SummaryRow};
 use crate::train::files;
 use crate::train::methods::MethodName;
 
@@ -48,6 +48,26 @@ impl Summary {
             sd: population_sd(values),
             n: values.len(),
         })
+    }
+}
+
+/// How many quantiles of captions' uncertainty are one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tie {
+    Half,
+    All,
+}
+
+impl Tie {
+    /// Of quantiles; `None` where fewer than half of them are the same.
+    fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let n_tied = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max()?;
+        match n_tied {
+            all if all == values.len() => Some(Self::All),
+            half if 2 * half >= values.len() => Some(Self::Half),
+            _ => None,
+        }
     }
 }
 
@@ -147,6 +167,38 @@ impl Results {
         MethodName::ALL.into_iter().filter(is_there).collect()
     }
 
+    /// The same without numbers that the order of rows decided: those of levels whose uncertainty is one value for half
+    /// of the captions or more, as the quantiles tell. Measured anew they would not be there; earlier results hold
+    /// them.
+    #[must_use]
+    pub(super) fn without_tied_levels(mut self) -> Self {
+        let ties = self.ties();
+        let of = |row: &ResultRow| ties.get(&(row.method, row.dataset.clone(), row.seed));
+        let is_kept = |row: &ResultRow| match row.metric {
+            Metric::Levels(..) | Metric::LevelRecall(..) => of(row).is_none(),
+            Metric::AdjacentLevelsOrdered => of(row) != Some(&Tie::All),
+            _ => true,
+        };
+        self.0 = self.0.iter().filter(|row| is_kept(row)).cloned().collect();
+        self
+    }
+
+    /// The fits whose captions' uncertainties are the same, as far as their quantiles show.
+    fn ties(&self) -> BTreeMap<(MethodName, String, u64), Tie> {
+        let mut quantiles: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+        for row in &self.0 {
+            if let Metric::Quantile(of, ..) = row.metric
+                && of != Grouped::ScoreByLevel
+            {
+                let fit = (row.method, row.dataset.clone(), row.seed);
+                quantiles.entry(fit).or_default().push(row.value);
+            }
+        }
+        let ties = quantiles.into_iter();
+        ties.filter_map(|(fit, values)| Some((fit, Tie::of(values)?)))
+            .collect()
+    }
+
     /// The seeds of one number, in order of the seed.
     #[must_use]
     pub fn values(&self, method: MethodName, metric: &Metric) -> Vec<f64> {
@@ -214,6 +266,7 @@ impl Results {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{LevelStatistic, Retrieval};
 
     fn numbers(value: f64) -> Numbers {
         Numbers::from([(Metric::RecallSum, value), (Metric::FitSeconds, f64::NAN)])
@@ -247,6 +300,58 @@ mod tests {
         let shifted = results.on("coco → flickr30k");
         let found = shifted.values(MethodName::Pfe, &Metric::RecallSum);
         assert_eq!(found, [0.3], "its own");
+    }
+
+    /// S, recall of a level, the share of levels in order, and quantiles of captions' uncertainty.
+    fn with_quantiles(quantiles: &[f64]) -> Results {
+        let t2i = Retrieval::TextToImage;
+        let mut numbers = Numbers::from([
+            (Metric::Recall(t2i, 1), 0.25),
+            (Metric::Levels(t2i, LevelStatistic::Spearman), -0.08),
+            (Metric::LevelRecall(t2i, 0), 0.25),
+            (Metric::AdjacentLevelsOrdered, 0.0),
+        ]);
+        let of = |tokens| Metric::Quantile(Grouped::UncertaintyByTokens, tokens, 50);
+        numbers.extend((0..).map(of).zip(quantiles.iter().copied()));
+        let mut results = Results::default();
+        results.add(MethodName::Pcmepp, "photos", 0, numbers);
+        results
+    }
+
+    #[test]
+    fn levels_are_left_out_where_uncertainty_says_the_same_of_most() {
+        for (quantiles, n_left) in [
+            (&[0.0, 0.0, 0.0, 0.0][..], 1),
+            (&[0.0, 0.0, 0.5, 0.75], 2),
+            (&[0.0, 0.25, 0.5, 0.75], 4),
+            (&[], 4),
+        ] {
+            let left = with_quantiles(quantiles).without_tied_levels();
+            let n_others = left.metrics(MethodName::Pcmepp).len() - quantiles.len();
+            assert_eq!(n_others, n_left, "of four, with {quantiles:?}");
+            let recall = Metric::Recall(Retrieval::TextToImage, 1);
+            assert_eq!(left.values(MethodName::Pcmepp, &recall), [0.25], "stays");
+        }
+    }
+
+    #[test]
+    fn of_the_committed_photographs_one_method_says_the_same_of_all() {
+        let committed =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("public/evidence/photos/results.json");
+        let results = Results::read(&committed)
+            .expect("committed results")
+            .on("photos");
+        let ordered = |results: &Results| -> Vec<MethodName> {
+            let spearman = Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman);
+            let methods = results.methods().into_iter();
+            methods
+                .filter(|method| results.summary(*method, &spearman).is_some())
+                .collect()
+        };
+        let mut before = ordered(&results);
+        before.retain(|method| *method != MethodName::Pcmepp);
+        let after = ordered(&results.without_tied_levels());
+        assert_eq!(after, before, "all others keep their S");
     }
 
     #[test]

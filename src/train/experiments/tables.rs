@@ -66,13 +66,15 @@ const fn rejection(head: &'static str, rule: RejectionRule, result: RejectionRes
 /// The tables in order: title, what the numbers are, and columns. Pictures look for their own captions; where truth is
 /// not known there are no others, and the columns hold the plain numbers.
 #[rustfmt::skip]
-static TABLES: [(&str, &str, &[Column]); 14] = [
+static TABLES: [(&str, &str, &[Column]); 15] = [
     (
         "Retrieval and its uncertainty",
-        "T2I: a caption looks for its picture. I2T: a picture looks for a caption that was said of itself. S and R² are of \
-         recall over ten levels of uncertainty; S should be −1. R² is blind to the sign of the slope, which stands beside \
-         it. RSUM is the sum of the six recalls in percent. ProbVLM's released code calls one over the variance \
-         uncertainty; with the other sign its order is read backwards, which is the variance itself.",
+        "T2I: a caption looks for its picture. I2T: a picture looks for a caption that was said of itself. S and R² \
+         are of recall over ten levels of uncertainty; S should be −1. R² is blind to the sign of the slope, which \
+         stands beside it. Neither is there without an uncertainty, where it says the same of all or of most queries, \
+         or where recall is the same at every level. RSUM is the sum of the six recalls in percent. ProbVLM's released \
+         code calls one over the variance uncertainty; with the other sign its order is read backwards, which is the \
+         variance itself.",
         &[
             ("T2I R@1", recall(TextToImage, 1)), ("T2I R²", levels(TextToImage, RSquared)),
             ("T2I slope", levels(TextToImage, Slope)), ("T2I S", levels(TextToImage, Spearman)),
@@ -83,10 +85,10 @@ static TABLES: [(&str, &str, &[Column]); 14] = [
     ),
     (
         "What a picture may find",
-        "Recall@1 of pictures by how much the caption must say: one that was said of itself; any that is true of it among \
-         the captions of one level of the hierarchy, which say equally much, in the mean of the levels and for each, the \
-         vaguest first; any that is true of it. The last rewards saying nothing: who answers “a picture” to every picture \
-         has 1.",
+        "Recall@1 of pictures by how much the caption must say: one that was said of itself; any that is true of it \
+         among the captions of one level of the hierarchy, which say equally much, in the mean of the levels and for \
+         each, the vaguest first; any that is true of it. The last rewards saying nothing: who answers “a picture” to \
+         every picture has 1.",
         &[
             ("own caption", recall(ImageToOwnText, 1)), ("true of its level", recall(ImageToLevelText, 1)),
             ("level 0", Metric::LevelTextRecall(0)), ("level 1", Metric::LevelTextRecall(1)),
@@ -148,9 +150,9 @@ static TABLES: [(&str, &str, &[Column]); 14] = [
     ),
     (
         "Captions whose truth is known",
-        "Uncertainty against the information of captions; all correlations should be −1. With bits over distinct captions, \
-         as `train evaluate` counts for κ, whose sign is the opposite; earlier results counted a caption as often as it \
-         was said.",
+        "Uncertainty against the information of captions; all correlations should be −1. With bits over distinct \
+         captions, as `train evaluate` counts for κ, whose sign is the opposite; earlier results counted a caption as \
+         often as it was said.",
         &[
             ("full captions, T2I R@1", Metric::FullCaptionRecall),
             ("adjacent levels in order", Metric::AdjacentLevelsOrdered),
@@ -160,9 +162,21 @@ static TABLES: [(&str, &str, &[Column]); 14] = [
         ],
     ),
     (
+        "Captions by length and level",
+        "What captions say is not known here, only how long they are and, where someone wrote a hierarchy, at which \
+         level they stand. Spearman correlation of uncertainty with the number of tokens: −1 where a longer caption is \
+         always more certain. Of a hierarchy, the share of neighbouring levels whose uncertainty falls, and what \
+         captions of the fullest level find.",
+        &[
+            ("full captions, T2I R@1", Metric::FullCaptionRecall),
+            ("adjacent levels in order", Metric::AdjacentLevelsOrdered),
+            ("Spearman with tokens", Metric::UncertaintyVsTokens),
+        ],
+    ),
+    (
         "Fitted scale and concentration",
-        "The factor τ on the logits at the end of the fit, and quantiles of κ over the captions that are measured on, of \
-         the pictures where theirs is uncertain. A density that τ has tempered has the concentration τκ; a fit \
+        "The factor τ on the logits at the end of the fit, and quantiles of κ over the captions that are measured on, \
+         of the pictures where theirs is uncertain. A density that τ has tempered has the concentration τκ; a fit \
          identifies the two together.",
         &[
             ("τ", Metric::FittedScale), ("κ, 10 %", Metric::Concentration(10)),
@@ -187,8 +201,8 @@ static TABLES: [(&str, &str, &[Column]); 14] = [
     ),
     (
         "None of the above",
-        "Accuracy on positives, pictures of a class, and on negatives, pictures of none, with each of three dummies. Who \
-         refuses everything has 0 and 1.",
+        "Accuracy on positives, pictures of a class, and on negatives, pictures of none, with each of three dummies. \
+         Who refuses everything has 0 and 1.",
         &[
             rejection("dummy 1 pos.", Dummy(0), Positive), rejection("dummy 1 neg.", Dummy(0), Negative),
             rejection("dummy 2 pos.", Dummy(1), Positive), rejection("dummy 2 neg.", Dummy(1), Negative),
@@ -213,18 +227,27 @@ pub(super) fn markdown(results: &Results, dataset: &str) -> String {
     let mut text = String::new();
     let is_truth_known = is_truth_known(results);
     for (title, note, columns) in &TABLES {
-        let columns: Vec<Column> = match is_truth_known {
+        let left_out = if is_truth_known {
+            &NEEDS_NO_TRUTH[..]
+        } else {
+            &NEEDS_TRUTH
+        };
+        if left_out.contains(title) {
+            continue;
+        }
+        let mut columns: Vec<Column> = match is_truth_known {
             true => columns.to_vec(),
             false => columns.iter().map(without_truth).collect(),
         };
-        if !is_truth_known && NEEDS_TRUTH.contains(title) {
-            continue;
-        }
         let mut methods = results.methods();
         methods.retain(|method| is_measured(results, *method, &columns));
         if methods.is_empty() {
             continue;
         }
+        columns.retain(|(_, metric)| {
+            let mut summaries = methods.iter().map(|name| results.summary(*name, metric));
+            summaries.any(|summary| summary.is_some())
+        });
         let heads: Vec<&str> = columns.iter().map(|column| column.0).collect();
         let (heads, rule) = (heads.join(" | "), "---|".repeat(columns.len() + 2));
         let head = format!("## {title}\n\n{note}\n\n| method | seeds | {heads} |\n|{rule}\n");
@@ -256,7 +279,7 @@ pub(super) fn markdown(results: &Results, dataset: &str) -> String {
 
 /// A number with uncertainty read the other way round, where it follows: `ProbVLM`'s released code takes one over the
 /// variance, its paper speaks of the variance.
-fn other_sign(metric: &Metric, found: Summary) -> Option<Summary> {
+pub(super) fn other_sign(metric: &Metric, found: Summary) -> Option<Summary> {
     let mean = match metric {
         Metric::Levels(_, Spearman | Slope)
         | Metric::UncertaintyVsBits
@@ -270,11 +293,14 @@ fn other_sign(metric: &Metric, found: Summary) -> Option<Summary> {
 }
 
 /// Tables that say something where it is known which captions are true of a picture, and repeat others elsewhere.
-const NEEDS_TRUTH: [&str; 3] = [
+const NEEDS_TRUTH: [&str; 4] = [
     "What a picture may find",
     "Any true caption",
     "Disturbed pictures or captions, any true caption",
+    "Captions whose truth is known",
 ];
+/// Tables in the place of others where truth is not known.
+const NEEDS_NO_TRUTH: [&str; 1] = ["Captions by length and level"];
 
 /// Whether pictures found more captions that are true of them than those that were said of them.
 #[must_use]
@@ -356,8 +382,8 @@ mod tests {
         results.add(MethodName::Clip, "scenes", 0, numbers.into());
         let text = markdown(&results, "scenes");
         for part in [
-            "| CLIP zero-shot | 1 | – | – | – | – | 0.000 | – | – | – | 100.000 |",
-            "| CLIP zero-shot | 1 | 0.000 | 0.250 | – | – | – | – | – | 1.000 |",
+            "| method | seeds | I2T R@1 | RSUM |\n|---|---|---|---|\n| CLIP zero-shot | 1 | 0.000 | 100.000 |",
+            "| CLIP zero-shot | 1 | 0.000 | 0.250 | 1.000 |",
             "## Any true caption",
         ] {
             assert!(text.contains(part), "{part} in {text}");
@@ -366,12 +392,42 @@ mod tests {
         let numbers = [(recall(ImageToText, 1), 0.5), (Metric::RecallSum, 300.0)];
         plain.add(MethodName::Clip, "photos", 0, numbers.into());
         let text = markdown(&plain, "photos");
-        let row = "| CLIP zero-shot | 1 | – | – | – | – | 0.500 | – | – | – | 300.000 |";
+        let row = "| CLIP zero-shot | 1 | 0.500 | 300.000 |";
         assert!(text.contains(row), "own captions are all there are: {text}");
         assert!(
             !text.contains("## Any true"),
             "which is not said twice: {text}"
         );
+    }
+
+    #[test]
+    fn captions_have_a_table_of_their_own_where_what_they_say_is_not_known() {
+        let of = |is_truth_known: bool| {
+            let mut results = Results::default();
+            let mut numbers = Numbers::from([(Metric::UncertaintyVsTokens, -0.5)]);
+            if is_truth_known {
+                numbers.insert(recall(ImageToOwnText, 1), 0.5);
+            }
+            results.add(MethodName::Pfe, "a", 0, numbers);
+            markdown(&results, "a")
+        };
+        for (is_truth_known, there, not_there) in [
+            (
+                true,
+                "## Captions whose truth is known",
+                "## Captions by length",
+            ),
+            (
+                false,
+                "## Captions by length and level",
+                "## Captions whose truth",
+            ),
+        ] {
+            let text = of(is_truth_known);
+            assert!(text.contains(there), "{there} in {text}");
+            assert!(!text.contains(not_there), "{not_there} in {text}");
+            assert!(text.contains("| PFE* | 1 | -0.500 |"), "{text}");
+        }
     }
 
     #[test]
@@ -383,7 +439,8 @@ mod tests {
         ];
         results.add(MethodName::Probvlm, "scenes", 0, numbers.into());
         let text = markdown(&results, "scenes");
-        let row = "| – with the other sign | 1 | – | 0.250 | – | -0.500 |";
+        let row = "| method | seeds | T2I R² | T2I S |\n|---|---|---|---|\n\
+                   | ProbVLM | 1 | 0.250 | 0.500 |\n| – with the other sign | 1 | 0.250 | -0.500 |";
         assert!(text.contains(row), "{row} in {text}");
     }
 
@@ -400,8 +457,8 @@ mod tests {
         let table = text.split("## Fitted scale and concentration").nth(1);
         let table = table.expect("it was measured");
         for row in [
-            "| AsymVLM vMF | 1 | 2.500 | – | 8.000 | – |",
-            "| Determ. FT | 1 | 14.000 | – | – | – |",
+            "| AsymVLM vMF | 1 | 2.500 | 8.000 |",
+            "| Determ. FT | 1 | 14.000 | – |",
         ] {
             assert!(table.contains(row), "{row} in {table}");
         }
@@ -415,8 +472,14 @@ mod tests {
             let numbers = Numbers::from([(recall(TextToImage, 1), value)]);
             results.add(MethodName::Pfe, "scenes", seed, numbers);
         }
+        let ranked = Numbers::from([(levels(TextToImage, Spearman), -1.0)]);
+        results.add(MethodName::Density, "scenes", 0, ranked);
         let text = markdown(&results, "scenes");
-        assert!(text.contains("| PFE* | 2 | 0.500 ± 0.250 | – |"), "{text}");
+        assert!(
+            text.contains("| PFE* | 2 | 0.500 ± 0.250 | – |\n"),
+            "{text}"
+        );
+        assert!(!text.contains("T2I R²"), "which no method has: {text}");
         assert!(
             !text.contains("None of the above"),
             "no empty table: {text}"

@@ -37,8 +37,8 @@ pub(super) fn markdown(results: &Results, sessions: &[Session]) -> String {
     if n_unknown > 0 {
         writeln!(
             text,
-            "Of {n_unknown} fits it was not recorded on which machine they ran, so their times compare nothing and are not \
-             shown.\n"
+            "Of {n_unknown} fits it was not recorded on which machine they ran, so their times compare nothing and are \
+             not shown.\n"
         )
         .ok();
     }

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use super::results::Summary;
+use crate::report::{FindingVerdict, VerdictCounts, VerdictWord};
+use crate::train::methods::MethodName;
 
 /// Seeds that a trained method needs before it decides anything.
 pub(super) const MIN_SEEDS: usize = 3;
@@ -24,8 +26,22 @@ pub(super) enum Support {
     Against,
     /// The difference is no greater than what seeds make.
     WithinSpread,
+    Undecided(Undecided),
+}
+
+/// Why a comparison decides nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Undecided {
     /// A side has fewer than [`MIN_SEEDS`].
     TooFewSeeds,
+    /// A method's uncertainty does not tell ten levels apart.
+    SaysTheSame(MethodName),
+    /// A method's recall is the same at every level.
+    SameRecall(MethodName),
+    /// Fewer queries of a method find than there are levels.
+    TooFewHits(MethodName),
+    /// A method finds nothing on clean data.
+    NothingToLose(MethodName),
 }
 
 /// One row of a finding.
@@ -38,13 +54,25 @@ pub(super) struct FindingRow {
     pub(super) support: Support,
 }
 
-/// What a paper says, and the comparisons that decide it.
+/// What a paper says, and how it is judged.
 #[derive(Debug)]
-pub(super) struct Finding {
-    pub(super) claim: &'static str,
+pub(super) struct Claim {
+    pub(super) text: &'static str,
     /// How it is judged, where that needs a word.
     pub(super) rule: &'static str,
+    /// Groups of methods with their names, of each of which one method at least must be measured.
+    pub(super) groups: &'static [(&'static str, &'static [MethodName])],
+    /// Why it is not decided where those are measured and nothing can be compared.
+    pub(super) otherwise: &'static str,
+}
+
+/// A claim, and the comparisons that decide it.
+#[derive(Debug)]
+pub(super) struct Finding {
+    pub(super) claim: &'static Claim,
     pub(super) rows: Vec<FindingRow>,
+    /// Methods of the claim that were not measured.
+    pub(super) unmeasured: Vec<MethodName>,
 }
 
 impl Estimate {
@@ -85,15 +113,27 @@ impl Estimate {
 
     /// Whether it is greater than another, if `gain` is 1, or less, if it is −1.
     pub(super) fn against(&self, other: &Self, gain: f64) -> Support {
-        let errors = self.standard_error().zip(other.standard_error());
         let difference = self.over_seeds.mean - other.over_seeds.mean;
-        decide(gain * difference, errors.map(|(a, b)| a.hypot(b)))
+        decide(gain * difference, self.joint_error(other))
+    }
+
+    /// Whether it differs from another by less than a share of that.
+    pub(super) fn near(&self, other: &Self, share: f64) -> Support {
+        let difference = (self.over_seeds.mean - other.over_seeds.mean).abs();
+        let allowed = share * other.over_seeds.mean.abs();
+        decide(allowed - difference, self.joint_error(other))
+    }
+
+    /// Standard error of a difference.
+    fn joint_error(&self, other: &Self) -> Option<f64> {
+        let errors = self.standard_error().zip(other.standard_error());
+        errors.map(|(a, b)| a.hypot(b))
     }
 }
 
 fn decide(gain: f64, standard_error: Option<f64>) -> Support {
     let Some(error) = standard_error else {
-        return Support::TooFewSeeds;
+        return Support::Undecided(Undecided::TooFewSeeds);
     };
     let margin = STANDARD_ERRORS * error;
     if gain > margin {
@@ -106,69 +146,199 @@ fn decide(gain: f64, standard_error: Option<f64>) -> Support {
 }
 
 impl Support {
-    const fn word(self) -> &'static str {
+    /// Of several comparisons that must all say yes: the opposite if one does, and no more than the least decided.
+    pub(super) fn of_all(all: &[Self]) -> Self {
+        let undecided = all.iter().find(|one| matches!(one, Self::Undecided(_)));
+        let first = |support| all.contains(&support).then_some(support);
+        let least = first(Self::Against).or(undecided.copied());
+        least.or(first(Self::WithinSpread)).unwrap_or(Self::For)
+    }
+
+    fn word(self) -> String {
         match self {
-            Self::For => "yes",
-            Self::Against => "no",
-            Self::WithinSpread => "no difference",
-            Self::TooFewSeeds => "not decided",
+            Self::For => "yes".to_owned(),
+            Self::Against => "opposite".to_owned(),
+            Self::WithinSpread => "no difference".to_owned(),
+            Self::Undecided(why) => {
+                let method: Vec<MethodName> = why.method().into_iter().collect();
+                format!("not decided: {}", why.text(&method))
+            }
+        }
+    }
+}
+
+impl Undecided {
+    /// The reason, of which several methods may give the same.
+    const fn reason(self) -> &'static str {
+        match self {
+            Self::TooFewSeeds => "fewer than 3 seeds",
+            Self::SaysTheSame(_) => "says the same of all or most",
+            Self::SameRecall(_) => "finds as much at every level",
+            Self::TooFewHits(_) => "finds fewer than one a level",
+            Self::NothingToLose(_) => "finds nothing to lose",
+        }
+    }
+
+    /// The method that gives it; none of seeds.
+    const fn method(self) -> Option<MethodName> {
+        match self {
+            Self::TooFewSeeds => None,
+            Self::SaysTheSame(method)
+            | Self::SameRecall(method)
+            | Self::TooFewHits(method)
+            | Self::NothingToLose(method) => Some(method),
+        }
+    }
+
+    /// The reason with the methods that give it.
+    fn text(self, methods: &[MethodName]) -> String {
+        match methods {
+            [] => self.reason().to_owned(),
+            _ => format!("{}: {}", titles(methods), self.reason()),
         }
     }
 }
 
 impl Finding {
-    fn verdict(&self) -> String {
-        let count = |support| {
-            self.rows
-                .iter()
-                .filter(|row| row.support == support)
-                .count()
-        };
-        let n = self.rows.len();
-        let (n_for, n_against) = (count(Support::For), count(Support::Against));
-        let (n_within, n_few) = (count(Support::WithinSpread), count(Support::TooFewSeeds));
-        if n_few == n {
-            return format!("not decided: fewer than {MIN_SEEDS} seeds");
+    /// What its comparisons say together, with the reason where some or all are not decided.
+    pub(super) fn verdict(&self) -> FindingVerdict {
+        let counts = self.counts();
+        FindingVerdict {
+            verdict: counts.verdict(),
+            counts,
+            reason: self.reason(counts),
         }
-        if n_for == n {
-            return format!("holds in all {n} comparisons");
-        }
-        if n_for + n_against == 0 {
-            return "not decided: no difference is greater than what seeds make".to_owned();
-        }
-        let word = if n_for == 0 {
-            "does not hold"
-        } else {
-            "holds in part"
-        };
-        format!(
-            "{word}: yes in {n_for} of {n} comparisons, the opposite in {n_against}, no difference in {n_within}, not \
-             decided in {n_few}"
-        )
     }
 
-    /// The verdict with its comparisons; nothing where none could be made.
+    fn counts(&self) -> VerdictCounts {
+        let mut counts = VerdictCounts::default();
+        for row in &self.rows {
+            let of_its_kind = match row.support {
+                Support::For => &mut counts.yes,
+                Support::Against => &mut counts.opposite,
+                Support::WithinSpread => &mut counts.no_difference,
+                Support::Undecided(_) => &mut counts.not_decided,
+            };
+            *of_its_kind += 1;
+        }
+        counts
+    }
+
+    fn reason(&self, counts: VerdictCounts) -> String {
+        if self.rows.is_empty() {
+            return self.why_empty();
+        }
+        let mut reasons: Vec<String> = Vec::new();
+        if counts.verdict() == VerdictWord::NotDecided && counts.no_difference > 0 {
+            reasons.push("no difference is greater than what seeds make".to_owned());
+        }
+        for (why, methods) in self.undecided() {
+            reasons.push(why.text(&methods));
+        }
+        reasons.join("; ")
+    }
+
+    /// Each reason once, in order, with the methods that give it.
+    fn undecided(&self) -> Vec<(Undecided, Vec<MethodName>)> {
+        let mut found: Vec<(Undecided, Vec<MethodName>)> = Vec::new();
+        for row in &self.rows {
+            let Support::Undecided(why) = row.support else {
+                continue;
+            };
+            let place = found
+                .iter()
+                .position(|(known, _)| known.reason() == why.reason());
+            let place = place.unwrap_or_else(|| {
+                found.push((why, Vec::new()));
+                found.len() - 1
+            });
+            let methods = &mut found[place].1;
+            methods.extend(why.method().filter(|method| !methods.contains(method)));
+        }
+        found
+    }
+
+    /// Why nothing was compared: a group of which no method was measured, or what else is missing.
+    fn why_empty(&self) -> String {
+        let is_absent = |(_, group): &&(&str, &[MethodName])| {
+            let mut methods = group.iter();
+            methods.all(|method| self.unmeasured.contains(method))
+        };
+        match self.claim.groups.iter().find(is_absent) {
+            Some((name, _)) => format!("not measured here: {name}"),
+            None => self.claim.otherwise.to_owned(),
+        }
+    }
+
+    /// The verdict as a sentence, without its full stop.
+    pub(super) fn sentence(&self) -> String {
+        let FindingVerdict {
+            verdict,
+            counts,
+            reason,
+        } = self.verdict();
+        let word = verdict.text();
+        let n = counts.total();
+        let VerdictCounts {
+            yes,
+            opposite,
+            no_difference,
+            not_decided,
+        } = counts;
+        let counted = format!(
+            "yes in {yes} of {n} comparisons, the opposite in {opposite}, no difference in {no_difference}, not \
+             decided in {not_decided}"
+        );
+        let because = match reason.is_empty() {
+            true => String::new(),
+            false => format!(" ({reason})"),
+        };
+        match verdict {
+            VerdictWord::Holds => format!("{word} in all {n} comparisons"),
+            VerdictWord::NotDecided if yes + no_difference == 0 => format!("{word}: {reason}"),
+            VerdictWord::NotDecided => format!("{word}: {reason}; {counted}"),
+            VerdictWord::HoldsInPart | VerdictWord::DoesNotHold => {
+                format!("{word}: {counted}{because}")
+            }
+        }
+    }
+
+    /// The verdict with its comparisons.
     pub(super) fn write(&self, text: &mut String) {
+        // Writing to a string cannot fail.
+        writeln!(text, "**{}** — {}.\n", self.claim.text, self.sentence()).ok();
         if self.rows.is_empty() {
             return;
         }
-        writeln!(text, "**{}** — {}.\n", self.claim, self.verdict()).ok();
-        if !self.rule.is_empty() {
-            writeln!(text, "{}\n", self.rule).ok();
+        if !self.claim.rule.is_empty() {
+            writeln!(text, "{}\n", self.claim.rule).ok();
+        }
+        if !self.unmeasured.is_empty() {
+            let unmeasured = titles(&self.unmeasured);
+            writeln!(text, "Not compared, as not measured here: {unmeasured}.\n").ok();
         }
         text.push_str("<details><summary>Comparisons</summary>\n\n");
         text.push_str("| comparison | found | the paper's own | |\n|---|---|---|---|\n");
         for row in &self.rows {
-            let paper = if row.paper.is_empty() {
-                "none printed"
-            } else {
-                &row.paper
+            let paper = match row.paper.is_empty() {
+                true => "none printed",
+                false => &row.paper,
             };
             let word = row.support.word();
             writeln!(text, "| {} | {} | {paper} | {word} |", row.what, row.found).ok();
         }
         text.push_str("\n</details>\n\n");
     }
+}
+
+/// Methods as people call them; a name with a comma in it stands in quotation marks.
+fn titles(methods: &[MethodName]) -> String {
+    let title = |method: &MethodName| match method.title() {
+        title if title.contains(',') => format!("“{title}”"),
+        title => title.to_owned(),
+    };
+    let titles: Vec<String> = methods.iter().map(title).collect();
+    titles.join(", ")
 }
 
 #[cfg(test)]
@@ -192,7 +362,11 @@ mod tests {
         };
         for n in [1, 2] {
             let found = estimate(0.9, 0.0, n).against(&exact, 1.0);
-            assert_eq!(found, Support::TooFewSeeds, "{n} seeds");
+            assert_eq!(
+                found,
+                Support::Undecided(Undecided::TooFewSeeds),
+                "{n} seeds"
+            );
         }
         assert_eq!(
             estimate(0.9, 0.0, 3).against(&exact, 1.0),
@@ -228,38 +402,113 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_counts_what_speaks_for_against_and_not_at_all() {
-        let row = |support| FindingRow {
+    fn a_number_is_near_another_within_a_share_of_it() {
+        let theirs = estimate(0.5, 0.0, 3);
+        for (ours, sd, expected) in [
+            (0.48, 0.005, Support::For),
+            (0.40, 0.005, Support::Against),
+            (0.55, 0.005, Support::WithinSpread),
+        ] {
+            let found = estimate(ours, sd, 3).near(&theirs, 0.1);
+            assert_eq!(found, expected, "{ours} ± {sd} within .05 of .5");
+        }
+    }
+
+    #[test]
+    fn what_must_hold_everywhere_fails_where_one_comparison_says_the_opposite() {
+        use Support::{Against, For, WithinSpread};
+        let few = Support::Undecided(Undecided::TooFewSeeds);
+        for (all, expected) in [
+            (&[For, For][..], For),
+            (&[For, WithinSpread], WithinSpread),
+            (&[WithinSpread, few, For], few),
+            (&[few, Against, For], Against),
+        ] {
+            assert_eq!(Support::of_all(all), expected, "{all:?}");
+        }
+    }
+
+    static CLAIM: Claim = Claim {
+        text: "κ says much",
+        rule: "",
+        groups: &[
+            ("baselines", &[MethodName::Pfe, MethodName::Elip]),
+            ("CLIP", &[MethodName::Clip]),
+        ],
+        otherwise: "no test pictures",
+    };
+
+    fn finding(supports: &[Support], unmeasured: &[MethodName]) -> Finding {
+        let row = |support: &Support| FindingRow {
             what: String::new(),
             found: String::new(),
             paper: String::new(),
-            support,
+            support: *support,
         };
-        let verdict = |supports: &[Support]| {
-            let rows = supports.iter().map(|support| row(*support)).collect();
-            Finding {
-                claim: "",
-                rule: "",
-                rows,
-            }
-            .verdict()
-        };
-        use Support::{Against, For, TooFewSeeds, WithinSpread};
+        Finding {
+            claim: &CLAIM,
+            rows: supports.iter().map(row).collect(),
+            unmeasured: unmeasured.to_vec(),
+        }
+    }
+
+    #[test]
+    fn the_verdict_counts_what_speaks_for_against_and_not_at_all() {
+        use Support::{Against, For, WithinSpread};
+        let few = Support::Undecided(Undecided::TooFewSeeds);
+        let same = Support::Undecided(Undecided::SaysTheSame(MethodName::Pcmepp));
         for (supports, expected) in [
             (&[For, For][..], "holds in all 2 comparisons"),
+            (&[few, few], "not decided: fewer than 3 seeds"),
             (
-                &[TooFewSeeds, TooFewSeeds],
-                "not decided: fewer than 3 seeds",
+                &[few, same],
+                "not decided: fewer than 3 seeds; PCME++*: says the same of all or most",
             ),
-            (&[WithinSpread, TooFewSeeds], "not decided: no difference"),
+            (&[WithinSpread], "not decided: no difference"),
+            (
+                &[WithinSpread, few],
+                "not decided: no difference is greater than what seeds make; fewer than 3 seeds; yes in 0 of 2",
+            ),
             (
                 &[Against, WithinSpread],
                 "does not hold: yes in 0 of 2 comparisons, the opposite in 1",
             ),
-            (&[For, TooFewSeeds], "holds in part: yes in 1 of 2"),
+            (&[For, few], "holds in part: yes in 1 of 2"),
         ] {
-            let found = verdict(supports);
+            let found = finding(supports, &[]).sentence();
             assert!(found.starts_with(expected), "{found}, expected {expected}");
+        }
+        assert!(
+            Undecided::TooFewSeeds
+                .reason()
+                .contains(&MIN_SEEDS.to_string()),
+            "the number of seeds is said as it is"
+        );
+        let pfe = Support::Undecided(Undecided::SaysTheSame(MethodName::Pfe));
+        let both = finding(&[same, pfe, same], &[]).sentence();
+        let once = "not decided: PCME++*, PFE*: says the same of all or most";
+        assert_eq!(both, once, "a reason stands once");
+        let part = finding(&[For, same], &[]).sentence();
+        let because = "not decided in 1 (PCME++*: says the same of all or most)";
+        assert!(part.ends_with(because), "{part}");
+    }
+
+    #[test]
+    fn a_finding_without_comparisons_says_what_is_missing() {
+        use MethodName::{Clip, Elip, Pfe};
+        for (unmeasured, expected) in [
+            (&[Pfe, Elip][..], "not measured here: baselines"),
+            (&[Pfe, Clip], "not measured here: CLIP"),
+            (&[Elip], "no test pictures"),
+        ] {
+            let finding = finding(&[], unmeasured);
+            assert_eq!(finding.verdict().reason, expected, "{unmeasured:?}");
+            let mut text = String::new();
+            finding.write(&mut text);
+            assert_eq!(
+                text,
+                format!("**κ says much** — not decided: {expected}.\n\n")
+            );
         }
     }
 }

@@ -1,0 +1,49 @@
+//! Findings that need what is not measured here, with what they need.
+
+use super::super::judge::Judge;
+use super::super::verdict::{Claim, Finding};
+
+const fn undecided(text: &'static str, otherwise: &'static str) -> Claim {
+    Claim {
+        text,
+        rule: "",
+        groups: &[],
+        otherwise,
+    }
+}
+
+static CLAIMS: [Claim; 7] = [
+    undecided(
+        "ProLIP: pictures are more certain than captions (figure 5)",
+        "its uncertainty of pictures is not measured here",
+    ),
+    undecided(
+        "ProLIP: uncertainty of pictures follows accuracy, occlusion and attacks",
+        "needs its image tower; here its loss adapts features",
+    ),
+    undecided(
+        "ProLIP's appendix C.3",
+        "needs ProLIP pre-trained; here its loss adapts features",
+    ),
+    undecided(
+        "ProLIP: paths through HierarCaps and weighted prompts gain by uncertainty",
+        "neither is measured here",
+    ),
+    undecided(
+        "ELIP is less certain of shifted pictures and captions",
+        "uncertainty is not measured under disturbance",
+    ),
+    undecided(
+        "ELIP needs its evidential loss and the adapters of both towers",
+        "ELIP without one of them is not fitted here",
+    ),
+    undecided(
+        "AsymVLM does on SigLIP's features what it does on CLIP's",
+        "features of one encoder are measured here",
+    ),
+];
+
+pub(super) fn findings(judge: &Judge<'_>) -> Vec<Finding> {
+    let findings = CLAIMS.iter().map(|claim| judge.finding(claim, Vec::new()));
+    findings.collect()
+}
