@@ -2,13 +2,27 @@
 const workers = navigator.serviceWorker;
 let isLeaving = false;
 
-const offer = worker => {
-  const notice = document.createElement('div');
+// Resolves with the first element that a selector names, once the document has one.
+const arrival = selector => new Promise(resolve => {
+  const look = () => {
+    const found = document.querySelector(selector);
+    if (!found) return;
+    watch.disconnect();
+    resolve(found);
+  };
+  const watch = new MutationObserver(look);
+  watch.observe(document, { subtree: true, childList: true, attributeFilter: ['data-status', 'hidden'] });
+  look();
+});
+
+const offer = async worker => {
+  // Beneath the page's messages, or with the word that its program did not come.
+  const messages = await arrival('.notices, #failure:not([hidden])');
+  const notice = document.createElement('p');
   notice.id = 'renewed';
-  notice.className = 'notices';
-  notice.role = 'status';
-  notice.innerHTML = `<p class="notice"><span>A new version of this page is ready. Your captions stay in the address.</span>
-    <button type="button">Reload</button><button type="button" aria-label="Dismiss this message">×</button></p>`;
+  notice.className = 'notice';
+  notice.innerHTML = `<span>A new version of this page is ready. Your captions stay in the address.</span>
+    <button type="button">Reload</button><button type="button" aria-label="Dismiss this message">×</button>`;
   const [reload, dismiss] = notice.querySelectorAll('button');
   reload.style.cssText = 'flex: none; color: inherit; font: inherit; text-decoration: underline';
   reload.onclick = () => {
@@ -18,19 +32,11 @@ const offer = worker => {
   };
   dismiss.onclick = () => notice.remove();
   document.getElementById('renewed')?.remove();
-  document.getElementById('app').after(notice);
+  messages.prepend(notice);
 };
 
 // Resolves once an engine answers.
-const isReady = () => document.querySelector('[data-status="ready"]') !== null;
-const ready = new Promise(resolve => {
-  const watch = new MutationObserver(() => {
-    if (!isReady()) return;
-    watch.disconnect();
-    resolve();
-  });
-  watch.observe(document.documentElement, { subtree: true, childList: true, attributeFilter: ['data-status'] });
-});
+const ready = arrival('[data-status="ready"]');
 
 const begin = async () => {
   // What is fetched ahead at the first visit waits until the visitor does not.

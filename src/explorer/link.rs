@@ -8,7 +8,6 @@ use percent_encoding::{
     AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode,
 };
 
-use super::captions::shortened;
 use super::locks::Access;
 use super::measure::{Measure, SecondNumber};
 use super::state::{ExplorerState, ModelChoice, OWN};
@@ -20,6 +19,7 @@ use super::views::studio::drawing::Drawing;
 use super::world::World;
 use crate::corruption::{CorruptionKind as _, Misspelling};
 use crate::numerics::Family;
+use crate::protocol::shortened;
 
 /// The largest limit on a cosine that means anything, in thousandths.
 const MAX_LIMIT: u16 = 1000;
@@ -223,6 +223,11 @@ const FIELDS: &[Field] = &[
         |state| list((state.coverage != usual(state).coverage).then_some(state.coverage)),
         |draft, value| replace(&mut draft.state.coverage, within(value, 0.0, 1.0)),
     ),
+    (
+        "ask",
+        |state| list((!state.questions.is_empty()).then_some(&state.questions)),
+        |draft, value| draft.state.ask(value),
+    ),
 ];
 
 /// The fragment that restores this state, without `#`.
@@ -240,6 +245,17 @@ pub fn encode_view(state: &ExplorerState, view: View) -> String {
         view,
         ..state.clone()
     })
+}
+
+/// The fragment of a lesson whose class is asked these questions, too.
+pub fn encode_class(lesson: &str, questions: &str) -> String {
+    match decode(lesson) {
+        Some((mut state, _)) => {
+            state.ask(questions);
+            encode(&state)
+        }
+        None => lesson.to_owned(),
+    }
 }
 
 /// The state that a fragment holds and the number of own pictures its sender had; `None` for a fragment that holds none.
@@ -341,6 +357,7 @@ mod tests {
     use super::*;
     use crate::corruption::ImageCorruption;
     use crate::explorer::locks::PageControl;
+    use crate::explorer::state::MAX_QUESTION_CHARACTERS;
     use crate::explorer::views::none_of_these::Classes;
     use crate::protocol::MAX_CAPTION_CHARACTERS;
 
@@ -371,6 +388,7 @@ mod tests {
             lesson in 0..5_usize,
             game in prop::option::of(0..100_u32),
             coverage in 0.0..=1.0_f64,
+            questions in "(.|\n){0,700}",
         ) {
             let pictures: Vec<_> = pictures.iter().map(String::as_str).filter(|id| !id.starts_with(OWN)).collect();
             let mut state = ExplorerState::new(model, captions.iter().map(String::as_str), pictures.iter().copied());
@@ -396,6 +414,7 @@ mod tests {
             }
             (state.tour_step, state.lesson, state.coverage) = (tour_step, lesson, coverage);
             state.game = game;
+            state.ask(&questions);
             let link = encode(&state);
             prop_assert!(link.is_ascii(), "a link is plain text: {link}");
             prop_assert_eq!(decode(&link), Some((state.clone(), 0)), "through {}", link);
@@ -467,6 +486,19 @@ mod tests {
             lengths, [MAX_CAPTION_CHARACTERS; 5],
             "each text of the link is cut"
         );
+    }
+
+    #[test]
+    fn a_teachers_questions_are_in_the_link_of_the_class_and_no_longer_than_a_code_holds() {
+        let lesson = "v=1&view=learn&hide=views.export&lesson=2";
+        let long = "x".repeat(2 * MAX_QUESTION_CHARACTERS);
+        let asked = format!("Why?\n\n  Who asks? \n{long}");
+        let (state, _) = decode(&encode_class(lesson, &asked)).expect("it is a link of ours");
+        assert_eq!(state.own_questions()[..2], ["Why?", "Who asks?"], "by line");
+        let n_characters = state.questions.chars().count();
+        assert_eq!(n_characters, MAX_QUESTION_CHARACTERS, "cut");
+        assert_eq!((state.view, state.lesson), (View::Learn, 2), "the lesson");
+        assert_eq!(encode_class(lesson, ""), lesson, "nothing was added");
     }
 
     #[test]

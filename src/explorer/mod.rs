@@ -7,6 +7,7 @@ mod class_code;
 mod device_report;
 mod export;
 mod extent;
+mod formula;
 mod guessing_game;
 mod halo;
 mod history;
@@ -35,12 +36,13 @@ pub use class_code::{LessonScore, class_lines};
 pub use device_report::{device_report, millis_text};
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
+pub use formula::formula_markup;
 pub use guessing_game::{Game, GameAnswer, N_ROUNDS, game_rounds};
 pub use halo::{HaloMark, HaloShape, halo_density, halo_text};
 pub use history::History;
 pub use latest_queue::{LatestQueue, Out, Priority};
 pub use legibility::{Legibility, pieces};
-pub use link::{decode, encode, encode_view};
+pub use link::{decode, encode, encode_class, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use markup::escaped;
 pub use measure::{Measure, SecondNumber};
@@ -59,15 +61,17 @@ pub use readings::pair_view::PairView;
 pub use readings::request::ReadingRequest;
 pub use readings::snapshot::Snapshot;
 pub use share_card::{CARD_SIZE, ShareCard};
-pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, ModelChoice, OWN};
+pub use state::{
+    ExplorerState, MAX_CAPTIONS, MAX_PICTURES, MAX_QUESTION_CHARACTERS, ModelChoice, OWN,
+};
 pub use supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,
     ModelSource, PagePicture, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
 };
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula,
-    formula_with_numbers, likelier_text, measure_text, ordinal, rank_text, share_text, spoken,
-    tokens_note,
+    formula_of_equal_concentrations, formula_with_numbers, likelier_text, measure_text, ordinal,
+    rank_text, share_text, spoken, tokens_note,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;
@@ -77,6 +81,7 @@ pub use views::evidence::evaluation::{
     out_of_distribution_text, scatter,
 };
 pub use views::evidence::figure::figure_markup;
+pub use views::evidence::findings::counts_text;
 pub use views::evidence::photographs::{PhotographsEvaluation, photographs_tables};
 pub use views::evidence::summary::summary_tables;
 pub use views::geometry::{
@@ -88,7 +93,8 @@ pub use views::ladder::{
     rung_text, rung_views, step_text,
 };
 pub use views::learn::{
-    KappaFailure, Lesson, LessonQuestion, Lessons, TourStep, answer_text, truth_text,
+    KappaFailure, Lesson, LessonPicture, LessonQuestion, Lessons, N_NUMBERED, TourStep,
+    answer_numbers, answer_text, truth_text,
 };
 pub use views::none_of_these::{
     Answer, Classes, Judgement, MAX_CLASSES, answer_name, is_disputed, judgement_text, thousandths,
@@ -98,7 +104,7 @@ pub use views::studio::scene_search::{N_WANTED, SceneSearch};
 pub use views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
 pub use views::word_variants::{MAX_WORDS, WordView, is_cut, whole, word_views, worth_text};
 pub use wall::{
-    LitPictures, N_WALL_SCENES, coverage_text, fitting_scenes, likely_photographs,
-    nearest_coverage, share_of_pictures, wall_scenes,
+    LitPictures, N_WALL_SCENES, coverage_text, fitting_scenes, found_text, likely_photographs,
+    nearest_coverage, set_text, share_of_drawings, share_of_pictures, wall_scenes,
 };
 pub use world::World;

@@ -19,6 +19,9 @@ pub const MAX_CAPTIONS: usize = 24;
 /// Pictures on the page at most.
 pub const MAX_PICTURES: usize = 24;
 
+/// Characters that a teacher's own questions have at most, so that their link still fits a code that a phone reads.
+pub const MAX_QUESTION_CHARACTERS: usize = 600;
+
 /// Share of captions whose right photograph the wall lights at first: high, and yet a dog leaves most of it dark.
 const FIRST_COVERAGE: f64 = 0.7;
 
@@ -69,6 +72,8 @@ pub struct ExplorerState {
     pub is_big: bool,
     /// Share of captions whose right photograph the wall shall light.
     pub coverage: f64,
+    /// Questions that a teacher asks beside those of the lesson, one a line.
+    pub questions: String,
 }
 
 /// The model that the visitor wants to answer.
@@ -137,6 +142,7 @@ impl ExplorerState {
             game: None,
             is_big: false,
             coverage: FIRST_COVERAGE,
+            questions: String::new(),
         };
         for picture in pictures {
             state.add_picture(picture);
@@ -158,6 +164,19 @@ impl ExplorerState {
         self.locks = other.locks;
         self.is_big = other.is_big;
         self.coverage = other.coverage;
+        self.questions.clone_from(&other.questions);
+    }
+
+    /// The teacher's own questions that have words.
+    pub fn own_questions(&self) -> Vec<String> {
+        let lines = self.questions.lines().map(str::trim);
+        let asked = lines.filter(|line| !line.is_empty());
+        asked.map(str::to_owned).collect()
+    }
+
+    /// Takes a teacher's own questions, as many characters of them as a link holds.
+    pub fn ask(&mut self, questions: &str) {
+        self.questions = questions.chars().take(MAX_QUESTION_CHARACTERS).collect();
     }
 
     /// Takes over what an earlier state of the page held.

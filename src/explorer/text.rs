@@ -12,30 +12,34 @@ use crate::protocol::{CaptionTokens, MAX_CAPTION_CHARACTERS};
 /// Unknown words that a note names at most; a caption of 2,000 characters may hold hundreds.
 const MAX_NAMED_WORDS: usize = 5;
 
-/// What is said of a caption that has [`MAX_CAPTION_CHARACTERS`].
-const CUT_OFF: &str =
-    "A caption holds 2,000 characters at most; anything after them was left out. ";
+/// What is said of a text that has [`MAX_CAPTION_CHARACTERS`].
+const CUT_OFF: &str = "A text holds 2,000 characters at most; anything after them was left out. ";
 
 /// Note about a caption as typed, given its last reading; empty if there is nothing to say.
 pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
     if text.trim().is_empty() {
         return "Without words there is nothing to measure.".into();
     }
-    let is_full = text.chars().count() >= MAX_CAPTION_CHARACTERS;
-    let full = if is_full { CUT_OFF } else { "" };
     let view = view.filter(|view| view.caption == text);
     let of_reading = view.map(|view| {
         let cut = cut_note(view.truncated, view.n_tokens);
         [unread_note(view.legibility, &view.unknown_words), cut].concat()
     });
-    [full, &of_reading.unwrap_or_default()].concat()
+    [cut_off_note(text), &of_reading.unwrap_or_default()].concat()
+}
+
+/// Note about a text as typed that may have lost its end; empty if there is nothing to say.
+pub(super) fn cut_off_note(text: &str) -> &'static str {
+    let is_full = text.chars().count() >= MAX_CAPTION_CHARACTERS;
+    if is_full { CUT_OFF } else { "" }
 }
 
 /// Note about a caption that a model without adapters has compared; empty if there is nothing to say.
 pub fn tokens_note(tokens: &CaptionTokens) -> String {
     let legibility = Legibility::of(&tokens.caption, &tokens.unknown_words, None);
+    let full = cut_off_note(&tokens.caption).to_owned();
     let cut = cut_note(tokens.truncated, tokens.n_tokens);
-    [unread_note(legibility, &tokens.unknown_words), cut].concat()
+    [full, unread_note(legibility, &tokens.unknown_words), cut].concat()
 }
 
 /// What the model could not read and why; empty where it read all.
@@ -199,6 +203,14 @@ pub fn formula(family: Family) -> &'static str {
     }
 }
 
+/// Formula of the nats where κ is the same for every caption: the special case that is CLIP's.
+pub fn formula_of_equal_concentrations(family: Family) -> &'static str {
+    match family {
+        Family::VonMisesFisher => "nats = κ · t + constant",
+        Family::PowerSpherical => "nats = κ · ln(1 + t) + constant",
+    }
+}
+
 /// Formula of the nats, with a pair's numbers put in.
 pub fn formula_with_numbers(family: Family, concentration: f64, pair: &PairView) -> String {
     let [nats, kappa, cosine, normalizer] = [
@@ -234,6 +246,36 @@ mod tests {
         }
     }
 
+    /// Shares of captions for one picture, from numbers that are compared as logits.
+    fn softmax(logits: &[f64]) -> Vec<f64> {
+        let weights: Vec<f64> = logits.iter().map(|logit| logit.exp()).collect();
+        weights
+            .iter()
+            .map(|weight| weight / weights.iter().sum::<f64>())
+            .collect()
+    }
+
+    #[test]
+    fn with_one_concentration_for_all_the_order_is_that_of_the_cosine_and_vmf_is_clip() {
+        let (cosines, kappa, scale) = ([-0.2, 0.05, 0.31, 0.4], 7.5, 2.25);
+        for family in Family::ALL {
+            let nats = |kappa: f64, t: f64| family.log_likelihood_ratio(128, kappa, t);
+            let equal = cosines.map(|t| nats(kappa, t));
+            assert!(equal.is_sorted(), "{family:?}: {equal:?}");
+            let unequal = [(60.0, cosines[2]), (5.0, cosines[3])].map(|(kappa, t)| nats(kappa, t));
+            assert!(
+                unequal[0] > unequal[1],
+                "{family:?}: κ can turn the order round, {unequal:?}"
+            );
+        }
+        let vmf = Family::VonMisesFisher;
+        let shares = softmax(&cosines.map(|t| scale * vmf.log_likelihood_ratio(128, kappa, t)));
+        let clip = softmax(&cosines.map(|t| scale * kappa * t));
+        for (share, clip) in shares.iter().zip(clip) {
+            assert!((share - clip).abs() < 1e-12, "{share} and {clip}");
+        }
+    }
+
     #[test]
     fn ordinals_are_written_as_they_are_spoken() {
         let names = [1, 2, 3, 4, 11, 12, 13, 21, 22, 24].map(ordinal);
@@ -253,6 +295,15 @@ mod tests {
         let note = caption_note(&full, None);
         assert!(note.contains("2,000 characters"), "the note was: {note}");
         assert_eq!(caption_note(&full[1..], None), "", "one less is whole");
+        let tokens = CaptionTokens {
+            caption: full,
+            ..CaptionTokens::default()
+        };
+        let note = tokens_note(&tokens);
+        assert!(
+            note.contains("2,000 characters"),
+            "without adapters: {note}"
+        );
     }
 
     #[test]

@@ -7,10 +7,9 @@ use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 
 use super::readings::caption_view::CaptionView;
-use super::views::ladder::bits_of;
 use crate::numerics::Family;
 use crate::protocol::{CompactDirection, FoundCoverage, PictureSets};
-use crate::scenes::{Compositions, Scene, parse};
+use crate::scenes::{Compositions, Scene, information, parse};
 
 /// Scenes on the wall.
 pub const N_WALL_SCENES: usize = 48;
@@ -42,10 +41,9 @@ pub fn wall_scenes() -> Vec<Scene> {
 #[must_use]
 pub fn fitting_scenes(caption: &str, scenes: &[Scene]) -> Option<LitPictures> {
     let description = parse(caption)?;
-    let bits = bits_of(caption)?;
     Some(LitPictures {
         lit: scenes.iter().map(|scene| description.fits(scene)).collect(),
-        share: (-bits).exp2(),
+        share: (-information(&description).bits).exp2(),
     })
 }
 
@@ -93,6 +91,22 @@ pub fn share_of_pictures(share: f64, n_pictures: usize) -> String {
     format!("about 1 in {}", grouped((one_in / unit).round() * unit))
 }
 
+/// How many pictures of the wall are lit, of how many.
+#[must_use]
+pub fn set_text(lit: &LitPictures) -> String {
+    let n_lit = lit.lit.iter().filter(|is_lit| **is_lit).count();
+    format!("set: {n_lit} of {}", lit.lit.len())
+}
+
+/// A share of all drawings in words; `none` where words contradict each other.
+#[must_use]
+pub fn share_of_drawings(lit: &LitPictures) -> String {
+    match lit.share {
+        0.0 => "none".to_owned(),
+        share => share_of_pictures(share, lit.lit.len()),
+    }
+}
+
 /// A whole number with a comma before each three figures.
 fn grouped(number: f64) -> String {
     let figures = format!("{number:.0}");
@@ -113,6 +127,31 @@ pub fn nearest_coverage(sets: &PictureSets, chosen: f64) -> usize {
     let all = sets.coverages.iter().enumerate();
     let nearest = all.min_by(|a, b| away(*a.1).total_cmp(&away(*b.1)));
     nearest.map_or(0, |(i, _)| i)
+}
+
+/// The stated coverage beside those that were found, in a line, and where sets with one threshold on the cosine are
+/// smaller.
+#[must_use]
+pub fn found_text(sets: &PictureSets, family: Family, i_coverage: usize) -> Option<String> {
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let stated = percent(*sets.coverages.get(i_coverage)?);
+    let (mut found, mut smaller) = (Vec::new(), Vec::new());
+    for measured in &sets.measured {
+        let ours = measured.by_concentration.get(family).get(i_coverage)?;
+        let cosine = measured.by_cosine.get(i_coverage)?;
+        found.push(format!("{} ({})", percent(ours.found), measured.on));
+        if cosine.mean_size < ours.mean_size {
+            smaller.push(measured.on.as_str());
+        }
+    }
+    let line = format!("Stated {stated}, found {}.", found.join(", "));
+    Some(match smaller.is_empty() {
+        true => line,
+        false => {
+            let on = smaller.join(" and ");
+            format!("{line} On {on} the sets of the cosine alone are smaller.")
+        }
+    })
 }
 
 /// What was found with the sets, one sentence for each data set.
@@ -144,6 +183,7 @@ mod tests {
     use super::*;
     use crate::explorer::legibility::Legibility;
     use crate::protocol::CosineThresholds;
+    use crate::protocol::MeasuredSets;
     use crate::protocol::PerFamily;
 
     #[test]
@@ -183,6 +223,41 @@ mod tests {
             None,
             "not of this world"
         );
+        let none = fitting_scenes("a small red star and five stars", &scenes);
+        assert_eq!(none, None, "a count is joined with nothing");
+        let none = fitting_scenes("a round square", &scenes).expect("it is a sentence");
+        assert_eq!(share_of_drawings(&none), "none", "a contradiction");
+        assert_eq!(set_text(&none), "set: 0 of 48", "nothing is lit");
+    }
+
+    #[test]
+    fn the_coverage_found_stands_beside_the_stated_and_smaller_sets_are_admitted() {
+        let found = |found: f64, mean_size: f64| FoundCoverage {
+            found,
+            found_in_worst_fifth: 0.0,
+            mean_size,
+        };
+        let measured = |on: &str, by_cosine: f64| MeasuredSets {
+            on: on.to_owned(),
+            n_pictures: 1000,
+            n_pairs: 5000,
+            by_concentration: PerFamily::of(|_| vec![found(0.694, 0.3)]),
+            by_cosine: vec![found(0.7, by_cosine)],
+        };
+        let text = |measured: Vec<MeasuredSets>| {
+            let sets = PictureSets {
+                coverages: vec![0.7],
+                measured,
+                thresholds: PerFamily::of(|_| CosineThresholds::default()),
+            };
+            found_text(&sets, Family::VonMisesFisher, 0)
+        };
+        let both = text(vec![measured("A", 0.4), measured("B", 0.2)]);
+        let expected =
+            "Stated 70 %, found 69 % (A), 69 % (B). On B the sets of the cosine alone are smaller.";
+        assert_eq!(both.as_deref(), Some(expected), "B");
+        let one = text(vec![measured("A", 0.4)]);
+        assert_eq!(one.as_deref(), Some("Stated 70 %, found 69 % (A)."), "none");
     }
 
     fn caption(concentration: f64) -> CaptionView {

@@ -350,12 +350,49 @@ mod tests {
     }
 
     #[test]
+    fn captions_without_articles_are_read() {
+        for (caption, whole) in [
+            ("red star", "a red star"),
+            ("Star", "a star"),
+            ("red", "something red"),
+            ("small and red", "something small and red"),
+            ("red on the left", "something red on the left"),
+            (
+                "red star above blue circle",
+                "a red star above a blue circle",
+            ),
+            ("star on a grey ground", "a star on a grey ground"),
+            ("there is a star in the picture", "a star"),
+            ("there is something in the picture", "a picture"),
+        ] {
+            let read = parse(caption);
+            assert!(read.is_some(), "{caption:?} is read");
+            assert_eq!(read, parse(whole), "{caption:?} is {whole:?}");
+        }
+        let stars = parse("red stars").expect("they are read");
+        let range = CountRange { least: 2, most: 4 };
+        let Claim::Count(object, found) = stars.claim else {
+            panic!("no number in {stars:?}");
+        };
+        let Some(Claim::Exists(one)) = parse("a red star").map(|one| one.claim) else {
+            panic!("the sentence is of the grammar");
+        };
+        assert_eq!((vec![object], found), (one, range), "two at least");
+    }
+
+    #[test]
     fn sentences_outside_the_grammar_are_not_read() {
         for caption in [
             "",
             "a dog",
-            "red",
+            "red and blue and",
+            "and",
+            "the star",
+            "star and circle",
+            "stars above a circle",
+            "on the left",
             "a star above",
+            "in the picture",
             "colourless green ideas sleep furiously",
             "two star",
         ] {

@@ -1,12 +1,14 @@
 //! Reads a caption of the world back into its description.
 
-use super::description::{Claim, Description, ObjectDescription};
+use super::description::{Claim, CountRange, Description, ObjectDescription};
+use super::scene::MAX_OBJECTS;
 use super::vocabulary::{
     ANY_NOUNS, ANYTHING, Attribute, COUNTS, HELD_OUT_OPENINGS, OPENINGS, RELATIONS, Term,
     is_adjective, plural, term_of, terms,
 };
 
-/// The description that a caption means, or `None` where it is not a sentence of the world's grammar.
+/// The description that a caption means; articles may be missing, as in "red star", "stars" and "red". `None` where it is
+/// not a sentence of the world's grammar.
 ///
 /// # Examples
 /// ```
@@ -26,13 +28,22 @@ pub fn parse(caption: &str) -> Option<Description> {
     Some(description)
 }
 
-/// Takes "on a grey ground" or "in dim light" off the end and narrows the description.
+/// Takes "on a grey ground" or "in dim light" off the end and narrows the description; "in the picture" narrows nothing.
 fn strip_ending<'w, 't>(
     words: &'w [&'t str],
     description: &mut Description,
 ) -> Option<&'w [&'t str]> {
     if let [rest @ .., "on", "a" | "an", ground, "ground" | "background"] = words {
         description.grounds &= term_of(Attribute::Ground, ground)?.mask;
+        return Some(rest);
+    }
+    if let [
+        rest @ ..,
+        "in",
+        "the",
+        "picture" | "image" | "drawing" | "scene",
+    ] = words
+    {
         return Some(rest);
     }
     terms(Attribute::Light).find_map(|term| {
@@ -76,6 +87,17 @@ fn claim(words: &[&str]) -> Option<Claim> {
     count(words)
         .or_else(|| related(words))
         .or_else(|| exists(words))
+        .or_else(|| bare(words))
+}
+
+/// What is said without an article or a count: "red" is something red, and "stars" are two at least.
+fn bare(words: &[&str]) -> Option<Claim> {
+    if adjective(words.first()?).is_some()
+        && let Some(object) = qualities(words, ObjectDescription::ANY)
+    {
+        return Some(Claim::Exists(vec![object]));
+    }
+    Some(Claim::Count(noun_phrase(words, Number::Plural)?, PLURAL))
 }
 
 fn count(words: &[&str]) -> Option<Claim> {
@@ -129,10 +151,15 @@ fn starts_object(word: &str) -> bool {
 fn object(words: &[&str]) -> Option<ObjectDescription> {
     match words {
         ["something", rest @ ..] => qualities(rest, ObjectDescription::ANY),
-        ["a" | "an", rest @ ..] => noun_phrase(rest, Number::Singular),
-        _ => None,
+        ["a" | "an", rest @ ..] | rest => noun_phrase(rest, Number::Singular),
     }
 }
+
+/// What a plural says of a number.
+const PLURAL: CountRange = CountRange {
+    least: 2,
+    most: MAX_OBJECTS,
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Number {
@@ -164,7 +191,7 @@ fn qualities(words: &[&str], mut object: ObjectDescription) -> Option<ObjectDesc
     while let [word, tail @ ..] = rest {
         if let Some(term) = adjective(word) {
             narrow(&mut object, term);
-        } else if *word != "and" {
+        } else if *word != "and" || tail.is_empty() {
             break;
         }
         rest = tail;

@@ -8,11 +8,11 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::View;
-use crate::ui::dom::browser;
+use crate::ui::dom::{browser, focus};
 use crate::ui::page::gallery::Opening;
 use crate::ui::page::locks::Prepared;
 use crate::ui::page::state::PageState;
-use crate::ui::page::{effects, file_input, lessons, locks};
+use crate::ui::page::{effects, file_input, lessons, locks, speech};
 use crate::ui::panels::masthead::Masthead;
 use crate::ui::panels::navigation::Navigation;
 use crate::ui::panels::notices::Notices;
@@ -47,6 +47,8 @@ fn App(opening: Opening) -> impl IntoView {
     locks::keep(page);
     lessons::keep(page);
     file_input::accept_dropped(page);
+    focus::keep();
+    speech::keep(page);
     let place = NodeRef::<Main>::new();
     keep_view(page, place);
     let skip = move |_| {
@@ -60,10 +62,10 @@ fn App(opening: Opening) -> impl IntoView {
         <Masthead/>
         <Navigation/>
         <Prepared/>
+        <Notices/>
         <main node_ref=place tabindex="-1"></main>
         <Save of=place/>
         <Tour/>
-        <Notices/>
         <p class="hidden" aria-live="polite" id="spoken">{move || page.spoken.get()}</p>
     }
 }

@@ -417,7 +417,34 @@ mod built_page {
             let is_it = |mean: &f64| (mean - value).abs() <= EXACT;
             assert!(means.iter().any(is_it), "{value} was measured");
         }
+        findings_are_what_was_committed(browser);
         figures_are_what_was_committed(browser);
+    }
+
+    /// Every finding of `findings.json` stands with its verdicts, whatever they are.
+    fn findings_are_what_was_committed(browser: &Browser) {
+        let text = fs::read_to_string(dist().join("evidence/scenes/findings.json"))
+            .expect("the page brings the findings");
+        let committed: Value = serde_json::from_str(&text).expect("it is JSON");
+        let findings = committed["findings"].as_array().expect("a list");
+        let n_datasets = committed["datasets"].as_array().expect("a list").len();
+        let expected = findings.iter().map(|finding| {
+            let verdicts = finding["verdicts"].as_array().expect("one or more");
+            // Verdicts that are the same on all data sets stand once.
+            let verdicts = verdicts.iter().cycle().take(n_datasets);
+            let words: Vec<&Value> = verdicts.map(|one| &one["verdict"]).collect();
+            json!([finding["claim"], words])
+        });
+        let expected: Vec<Value> = expected.collect();
+        assert!(
+            expected.len() > 10,
+            "{} findings of three papers",
+            expected.len()
+        );
+        let shown = "return [...document.querySelectorAll('.findings tbody tr')].map(row => [row.cells[0].textContent,
+            [...row.querySelectorAll('[data-verdict]')].map(cell => cell.dataset.verdict)])";
+        let shown = browser.run(shown, &[]);
+        assert_eq!(shown, json!(expected), "each with its verdicts");
     }
 
     /// Each figure draws the lines of `figures.json`, its letters lie inside, and its names point at their lines.

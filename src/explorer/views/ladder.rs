@@ -5,7 +5,7 @@ use crate::explorer::legibility::{Legibility, is_letter};
 use crate::explorer::number::{spoken_numbers, three_significant};
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::caption_view::CaptionView;
-use crate::explorer::text::unread_note;
+use crate::explorer::text::{cut_off_note, unread_note};
 use crate::explorer::world::{FIRST_OF_PHOTOGRAPHS, FIRST_OF_SCENES, World};
 use crate::numerics::Family;
 use crate::scenes::{information, parse};
@@ -277,8 +277,13 @@ fn step(change: f64, says: Says) -> RungStep {
     }
 }
 
-/// The step to a rung, such as `✓ narrower by 3.1`; empty without one. What the model could not read comes first.
+/// The step to a rung, such as `✓ narrower by 3.1`; empty without one. What was cut off comes first, then what the model
+/// could not read.
 pub fn step_text(rung: &RungView) -> String {
+    [cut_off_note(&rung.text), &judged_step(rung)].concat()
+}
+
+fn judged_step(rung: &RungView) -> String {
     let view = rung.view.as_ref();
     if let Some(view) = view.filter(|view| view.legibility != Legibility::Whole) {
         return unread_note(view.legibility, &view.unknown_words);
@@ -335,6 +340,7 @@ pub fn rung_text(rung: &RungView) -> String {
 mod tests {
     use super::*;
     use crate::explorer::readings::cache::tests::{answer_of, cache_of, cache_with};
+    use crate::protocol::MAX_CAPTION_CHARACTERS;
 
     fn rungs(kappas: &[f64], bits: &[Option<f64>]) -> Vec<RungView> {
         let texts: Vec<String> = (0..kappas.len()).map(|i| format!("rung {i}")).collect();
@@ -408,6 +414,22 @@ mod tests {
             "One step is not judged.",
             "nothing is claimed"
         );
+    }
+
+    #[test]
+    fn a_rung_that_lost_its_end_says_so_before_its_step() {
+        let full = "a".repeat(MAX_CAPTION_CHARACTERS);
+        let texts = ["a", &full[1..], &full].map(str::to_owned);
+        let pairs = [(&*texts[0], 1.0), (&texts[1], 2.0), (&texts[2], 3.0)];
+        let cache = cache_of(&pairs);
+        let rungs = rung_views(&texts, &[], &cache, Family::VonMisesFisher);
+        let [_, whole, cut] = &rungs[..] else {
+            panic!("three rungs: {rungs:?}");
+        };
+        let says = |rung| step_text(rung).contains("2,000 characters");
+        assert!(!says(whole), "one less is whole: {}", step_text(whole));
+        assert!(says(cut), "the step was: {}", step_text(cut));
+        assert!(step_text(cut).contains("narrower by 1.00"), "and its step");
     }
 
     #[test]

@@ -10,6 +10,9 @@ use crate::explorer::number::three_significant;
 use crate::explorer::readings::cache::ReadingCache;
 use crate::numerics::Family;
 
+/// Pictures of the gallery that a worksheet shows with numbers.
+pub const N_NUMBERED: usize = 6;
+
 /// The texts of `lessons.json`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Lessons {
@@ -51,6 +54,21 @@ pub struct Lesson {
     pub questions: Vec<LessonQuestion>,
     /// Questions to talk about, without an answer key.
     pub open: Vec<String>,
+    /// Captions to be matched with the first pictures of the gallery, on paper.
+    #[serde(default)]
+    pub pictures: Vec<LessonPicture>,
+    /// Words that the lesson needs, each with a sentence.
+    #[serde(default)]
+    pub words: Vec<[String; 2]>,
+}
+
+/// A caption, and which of the numbered pictures it could mean.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct LessonPicture {
+    /// The words that are asked about.
+    pub caption: String,
+    /// Numbers of the pictures that fit, from 1.
+    pub fits: Vec<usize>,
 }
 
 /// A question about κ of some captions.
@@ -215,12 +233,29 @@ pub fn truth_text(question: &LessonQuestion) -> String {
     groups.collect::<Vec<_>>().join(" < ")
 }
 
-/// The model's answer in a line, each caption with its κ, the vaguest first.
+/// The model's answer in a line, the vaguest caption first.
 pub fn answer_text(answer: &[(String, f64)]) -> String {
-    let captions = answer.iter();
-    let captions =
-        captions.map(|(caption, kappa)| format!("“{caption}” (κ {})", three_significant(*kappa)));
+    let captions = answer.iter().map(|(caption, _)| format!("“{caption}”"));
     captions.collect::<Vec<_>>().join(" < ")
+}
+
+/// κ of the captions of an answer, in its order.
+pub fn answer_numbers(answer: &[(String, f64)]) -> String {
+    let numbers = answer.iter().map(|(_, kappa)| three_significant(*kappa));
+    format!(" (κ {})", numbers.collect::<Vec<_>>().join(", "))
+}
+
+impl LessonPicture {
+    /// The numbers of the pictures that the caption could mean, for the key.
+    #[must_use]
+    pub fn answer(&self) -> String {
+        let numbers = self.fits.iter().map(usize::to_string);
+        format!(
+            "“{}”: {}",
+            self.caption,
+            numbers.collect::<Vec<_>>().join(", ")
+        )
+    }
 }
 
 #[cfg(test)]
@@ -232,8 +267,12 @@ pub(in crate::explorer) mod tests {
     use crate::explorer::readings::cache::tests::{answer_of, cache_of, cache_with};
     use crate::explorer::views::View;
     use crate::explorer::views::ladder::bits_of;
+    use crate::explorer::wall::fitting_scenes;
     use crate::explorer::world::World;
     use crate::protocol::CaptionReading;
+    use crate::scenes::description::{Claim, Description, ObjectDescription};
+    use crate::scenes::parse;
+    use crate::scenes::scene::{Colour, Ground, Light, Object, Scene, Shape, Size, Texture};
 
     /// The lessons of each world.
     pub(in crate::explorer) fn shipped() -> [(World, Lessons); 2] {
@@ -337,8 +376,9 @@ pub(in crate::explorer) mod tests {
     fn an_answer_goes_from_the_vaguest_on() {
         let cache = cache_of(&[("a", 4.0), ("b", 2.0)]);
         let answer = question(&["a", "b"], &[]).answer(&cache, Family::VonMisesFisher);
-        let line = answer_text(&answer.expect("both are known"));
-        assert_eq!(line, "“b” (κ 2.00) < “a” (κ 4.00)", "with their numbers");
+        let answer = answer.expect("both are known");
+        assert_eq!(answer_text(&answer), "“b” < “a”", "without their numbers");
+        assert_eq!(answer_numbers(&answer), " (κ 2.00, 4.00)", "in its order");
     }
 
     #[test]
@@ -388,6 +428,73 @@ pub(in crate::explorer) mod tests {
                 assert!(captions.len() == 2 || !is_told, "{truth:?}: told");
             }
         }
+    }
+
+    /// The scene that its full description leaves.
+    fn described(text: &str) -> Scene {
+        let Description {
+            claim: Claim::Exists(objects),
+            grounds,
+            lights,
+        } = parse(text).expect("the world understands it")
+        else {
+            panic!("not of objects: {text}");
+        };
+        let at = |mask: u16| mask.trailing_zeros() as usize;
+        let place = |i: usize| [1.0, 3.0, 5.0][i] / 6.0;
+        let object = |object: &ObjectDescription| Object {
+            shape: Shape::ALL[at(object.shapes)],
+            colour: Colour::ALL[at(object.colours)],
+            size: Size::ALL[at(object.sizes)],
+            texture: Texture::ALL[at(object.textures)],
+            x: place(at(object.cells) % 3),
+            y: place(at(object.cells) / 3),
+        };
+        Scene {
+            objects: objects.iter().map(object).collect(),
+            ground: Ground::ALL[at(grounds)],
+            light: Light::ALL[at(lights)],
+        }
+    }
+
+    #[test]
+    fn the_key_to_the_numbered_pictures_is_what_the_words_mean() {
+        #[derive(Deserialize)]
+        struct Picture {
+            alt: String,
+        }
+        let gallery = include_str!("../../../public/gallery/gallery.json");
+        let gallery: Vec<Picture> = serde_json::from_str(gallery).expect("the file is ours");
+        let scenes: Vec<Scene> = gallery[..N_NUMBERED]
+            .iter()
+            .map(|picture| described(&picture.alt))
+            .collect();
+        let [(_, lessons), (_, photographs)] = shipped();
+        for LessonPicture { caption, fits } in lessons.lessons.iter().flat_map(|of| &of.pictures) {
+            let lit = fitting_scenes(caption, &scenes);
+            let lit = lit
+                .unwrap_or_else(|| panic!("not understood: {caption}"))
+                .lit;
+            let numbers: Vec<usize> = (1..)
+                .zip(lit)
+                .filter(|one| one.1)
+                .map(|one| one.0)
+                .collect();
+            assert_eq!(&numbers, fits, "{caption}");
+        }
+        for lesson in lessons.lessons.iter().chain(&photographs.lessons) {
+            assert!(!lesson.words.is_empty(), "{}: no words", lesson.title);
+            let numbers = lesson.pictures.iter().flat_map(|asked| &asked.fits);
+            assert!(
+                numbers.clone().all(|i| (1..=N_NUMBERED).contains(i)),
+                "{}",
+                lesson.title
+            );
+        }
+        assert!(
+            lessons.lessons.iter().all(|of| !of.pictures.is_empty()),
+            "none is asked"
+        );
     }
 
     #[test]

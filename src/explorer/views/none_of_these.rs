@@ -1,11 +1,12 @@
 //! The view of "none of these": pictures are named with classes, or with none of them by three rules.
 
-use crate::explorer::captions::shortened;
 use crate::explorer::number::{percent, three_significant};
 use crate::explorer::readings::best::free_offset;
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::pair_view::posterior;
+use crate::explorer::text::cut_off_note;
 use crate::numerics::Family;
+use crate::protocol::shortened;
 
 /// Classes at most: each is a bar.
 pub const MAX_CLASSES: usize = 12;
@@ -120,8 +121,24 @@ impl Classes {
         (!self.dummy.trim().is_empty()).then(|| self.dummy.clone())
     }
 
+    /// Note about the texts: whether one lost its end, and which classes the model cannot read; empty if there is nothing
+    /// to say.
+    pub fn note(&self, cache: &ReadingCache, family: Family) -> String {
+        let fields = [self.names.clone(), self.template.clone()];
+        let texts = self.captions().into_iter().chain(fields);
+        let mut notes = texts.map(|text| cut_off_note(&text));
+        let cut_off = notes.find(|note| !note.is_empty()).unwrap_or_default();
+        match self.unread(cache, family) {
+            unread if unread.is_empty() => cut_off.to_owned(),
+            unread => {
+                let unread = unread.join(", ");
+                format!("{cut_off}Not read by the model, and so no answer: {unread}.")
+            }
+        }
+    }
+
     /// The classes whose captions the model cannot read.
-    pub fn unread(&self, cache: &ReadingCache, family: Family) -> Vec<String> {
+    fn unread(&self, cache: &ReadingCache, family: Family) -> Vec<String> {
         let is_unread = |name: &String| {
             let view = cache.caption(&self.caption(name), family);
             view.is_some_and(|view| view.is_unread())
@@ -244,6 +261,7 @@ fn margin(values: &[f64], is_read: &[bool]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::explorer::readings::cache::tests::{answer_of, cache_with};
+    use crate::protocol::MAX_CAPTION_CHARACTERS;
 
     fn classes(names: &str) -> Classes {
         Classes {
@@ -360,9 +378,39 @@ mod tests {
             "red alone"
         );
         assert!(judgement.shares[1].is_nan(), "no share: {judgement:?}");
-        assert_eq!(both.unread(&cache, family), ["bird"], "it is named");
+        let note = "Not read by the model, and so no answer: bird.";
+        assert_eq!(both.note(&cache, family), note, "it is named");
         let judgement = classes("bird").judge(&cache, "x", family);
         assert_eq!(judgement, None, "no class is left");
+    }
+
+    #[test]
+    fn a_text_of_the_classes_that_lost_its_end_has_a_note() {
+        let full = "a".repeat(MAX_CAPTION_CHARACTERS);
+        let (half, cache) = ("b".repeat(MAX_CAPTION_CHARACTERS / 2), cache());
+        let of = |names: &str, template: &str, dummy: &str| Classes {
+            names: names.to_owned(),
+            template: template.to_owned(),
+            dummy: dummy.to_owned(),
+            ..Classes::default()
+        };
+        for (classes, is_cut) in [
+            (of("red", "something {}", "a picture"), false),
+            (of("red", "something {}", &full[1..]), false),
+            (of("red", "something {}", &full), true),
+            (of("red", &full, ""), true),
+            (of(&full, "{}", ""), true),
+            (of("", &full, ""), true),
+            // Each fits, and the caption made of both does not.
+            (of(&half, &format!("{half} {{}}"), ""), true),
+        ] {
+            let note = classes.note(&cache, Family::VonMisesFisher);
+            assert_eq!(
+                note.contains("2,000 characters"),
+                is_cut,
+                "{classes:?}: {note}"
+            );
+        }
     }
 
     #[test]

@@ -16,6 +16,10 @@ use crate::wire::property;
 /// Pixels above and below an element that has been brought into sight.
 const SURROUNDINGS: f64 = 96.0;
 
+/// Memory that a telephone or a tablet is taken to have whose browser does not tell, as none on an iPhone does: there a
+/// page that takes more than some hundred megabytes is ended.
+const UNTOLD_GIGABYTES: f64 = 2.0;
+
 /// Marks the entries of the history that the page shows or has shown.
 const OWN_ENTRY: &str = "kappascope";
 
@@ -148,6 +152,8 @@ pub(crate) fn speak_of(selector: Option<&str>, card: &str) {
     }
     if let Some(card) = element(card) {
         focus(&card);
+        // In a low window it lies below the view and not over it.
+        bring_into_view(&card);
     }
 }
 
@@ -310,6 +316,10 @@ pub(crate) fn now_millis() -> f64 {
     clock.map_or(0.0, |clock| clock.now())
 }
 
+fn navigator() -> JsValue {
+    window().map_or(JsValue::UNDEFINED, |window| window.navigator().into())
+}
+
 /// What the browser calls itself.
 pub(crate) fn name() -> String {
     let name = window().and_then(|window| window.navigator().user_agent().ok());
@@ -318,19 +328,21 @@ pub(crate) fn name() -> String {
 
 /// Whether the visitor told the browser to save data.
 pub(crate) fn saves_data() -> bool {
-    let navigator = window().map_or(JsValue::UNDEFINED, |window| window.navigator().into());
     // Not every browser has it, and web-sys has no name for it.
-    property(&property(&navigator, "connection"), "saveData").is_truthy()
+    property(&property(&navigator(), "connection"), "saveData").is_truthy()
 }
 
-/// Whether the browser says that the device has little memory.
-pub(crate) fn lacks_memory() -> bool {
-    let navigator = window().map(|window| window.navigator());
+/// Gigabytes of memory, rounded, where the browser tells; few where it does not tell and a finger is the only pointer.
+pub(crate) fn memory_gigabytes() -> Option<f64> {
+    let number = |name| property(&navigator(), name).as_f64();
+    let is_touched = || number("maxTouchPoints") > Some(1.0) && !has_mouse();
     // Not every browser has it, and web-sys has no name for it.
-    let memory = navigator
-        .and_then(|navigator| js_sys::Reflect::get(&navigator, &"deviceMemory".into()).ok());
-    let gigabytes = memory.and_then(|memory| memory.as_f64());
-    gigabytes.is_some_and(|gigabytes| gigabytes < SHORT_MEMORY_GIGABYTES)
+    number("deviceMemory").or_else(|| is_touched().then_some(UNTOLD_GIGABYTES))
+}
+
+/// Whether the device has little memory, as far as that is known.
+pub(crate) fn lacks_memory() -> bool {
+    memory_gigabytes().is_some_and(|gigabytes| gigabytes < SHORT_MEMORY_GIGABYTES)
 }
 
 /// Tells the document's own script something that it does not need this program for.

@@ -1,6 +1,8 @@
-//! The browser's document: focus, storage, address, canvas, and a view as SVG.
+//! The browser's document: its changes, focus, storage, address, canvas, and a view as SVG.
 
 pub(super) mod browser;
 pub(super) mod canvas;
+pub(super) mod changes;
 pub(super) mod cursor;
+pub(super) mod focus;
 pub(super) mod svg;

@@ -63,7 +63,7 @@ pub(crate) fn ModelPanel() -> impl IntoView {
             </div>
             <div class="doings">
                 <p class="aside" data-field="engine">{move || engine_details(page)}</p>
-                <p class="trouble" role="alert" data-field="trouble">{move || models.trouble.get()}</p>
+                <p class="trouble" data-field="trouble" data-spoken>{move || models.trouble.get()}</p>
                 <DeviceTimings/>
                 <LoadBar/>
                 <StoredWeights/>

@@ -37,7 +37,7 @@ pub(crate) fn DeviceTimings() -> impl IntoView {
     view! {
         <div class="timings" data-field="timings">
             <button type="button" data-act="measure" disabled=move || !is_idle() on:click=measure>"Measure this device"</button>
-            <div role="status">{found}</div>
+            <div data-spoken>{found}</div>
         </div>
     }
 }

@@ -177,7 +177,8 @@ impl PageState {
         });
     }
 
-    fn tell_removed(self, what: &str) {
+    /// Says that something was removed, and how it comes back.
+    pub(crate) fn tell_removed(self, what: &str) {
         self.spoken
             .set(format!("removed: {what}; Control and Z bring it back"));
     }

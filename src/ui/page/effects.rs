@@ -8,8 +8,8 @@ use leptos::web_sys::{Element, KeyboardEvent};
 use wasm_bindgen::JsCast as _;
 
 use crate::explorer::{
-    Access, Compared, Event, ExplorerState, PageControl, Priority, Readings, ScoreRequest,
-    Snapshot, View, World, decode, encode, spoken,
+    Compared, Event, ExplorerState, Priority, Readings, ScoreRequest, Snapshot, View, World,
+    decode, encode, spoken,
 };
 use crate::ui::dom::browser;
 use crate::ui::model_panel;
@@ -18,14 +18,12 @@ use crate::ui::page::gallery;
 use crate::ui::page::gallery::Opening;
 use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::{EngineState, PageState};
-use crate::ui::page::{tour, worlds};
+use crate::ui::page::{speech, tour, worlds};
 
 /// Browsers limit how often an address may change; a pause in typing is soon enough.
 const LINK_PAUSE: Duration = Duration::from_millis(300);
 /// The starting caption of which one word is best changed.
 const INVITING_ROW: usize = 3;
-/// Long enough that a screen reader speaks of the finished word and not of each letter.
-const SPEECH_PAUSE: Duration = Duration::from_millis(900);
 
 /// Restores the link, shows the pictures, starts the engine, and sets up the effects of every change.
 pub(crate) fn open(page: PageState, opening: Opening) {
@@ -324,24 +322,17 @@ fn keep_undoing(page: PageState) {
 }
 
 fn keep_speaking(page: PageState) {
-    let mut speak = debounce(SPEECH_PAUSE, move |()| {
+    let mut speak = debounce(speech::PAUSE, move |()| {
         let sentence = page.edited.get_untracked().and_then(|key| {
             page.readings
                 .with_untracked(|readings| sentence(page, readings, key))
         });
         if let Some(sentence) = sentence {
-            page.spoken.set(sentence);
+            page.speak_numbers(sentence);
         }
     });
-    let is_hidden = move || {
-        let access = |state: &ExplorerState| state.locks.access(PageControl::Numbers);
-        page.state.with(access) == Access::Hidden
-    };
     Effect::new(move |_| {
         page.readings.track();
-        if is_hidden() {
-            return;
-        }
         speak(());
     });
 }

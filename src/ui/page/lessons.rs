@@ -78,5 +78,5 @@ pub(crate) fn blank(page: PageState) -> impl IntoView {
             Some(Ok(_)) => None,
         })
     };
-    view! { <p class="aside" role="status">{words}</p> }
+    view! { <p class="aside" data-spoken>{words}</p> }
 }

@@ -3,10 +3,11 @@
 use leptos::prelude::*;
 use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
-use web_sys::{Element, Event, HtmlElement, KeyboardEvent};
+use web_sys::{Element, Event, KeyboardEvent};
 
-use crate::explorer::{Access, Locks, PageControl};
+use crate::explorer::{Access, ExplorerState, Locks, PageControl};
 use crate::ui::dom::browser;
+use crate::ui::dom::changes::observe;
 use crate::ui::page::state::PageState;
 
 /// Events by which a control is used; they are stopped before they reach a locked one.
@@ -21,6 +22,14 @@ PARTS :is(a, button, .choice:not(:has(:checked))):not([aria-current], [aria-pres
 PARTS .view-group:not(:has([aria-current])) { display: none !important }
 PARTS .choice span { border-color: transparent !important }
 ";
+/// The elements of fields.
+const FIELDS: [&str; 3] = ["textarea", "input", "select"];
+/// The attributes of a field that is only read; the first is on no other.
+const READ_ONLY: [(&str, &str); 3] = [
+    ("aria-readonly", "true"),
+    ("readonly", ""),
+    ("tabindex", "-1"),
+];
 /// Events that bring pictures, wherever on the page they happen.
 const DROP_EVENTS: [&str; 2] = ["drop", "paste"];
 
@@ -43,7 +52,10 @@ fn parts(control: PageControl) -> &'static str {
         PageControl::Corruption => ".corruption fieldset",
         PageControl::Numbers => {
             // Sorting, the files and the command tell the order or the numbers, too.
-            ".numbers, .wall-panel, .zero-note, .number, [data-value], .finding, .halo, .bar, .track, .axis, .pair, .marginal, .ball, \
+            // What a lesson or a game is about is no number.
+            ".numbers, .wall-panel, .zero-note, .number, [data-value], .halo, .bar, .track, .axis, .pair, .marginal, .ball, \
+                [data-view]:not([data-view=learn], [data-view=teach], [data-view=traverse]) .finding, \
+                [data-view=evidence] :is(.aside, .measures, .chart), \
                 .spreads, .ranks, .step, .place, .details, .shares, .measured, .formula, .twin, .answer, .feet, \
                 .ball-beside figcaption, .sort, .sort-by, .sort-row, .export"
         }
@@ -59,6 +71,16 @@ fn hidden_parts(control: PageControl) -> &'static str {
         PageControl::Ladder => ".rung-tools, [data-view=ladder] .view-controls",
         PageControl::Studio => ".studio-tools, .others",
         control => parts(control),
+    }
+}
+
+impl PageState {
+    /// Has a sentence with numbers read out, unless a teacher's link hides them.
+    pub(crate) fn speak_numbers(self, sentence: String) {
+        let access = |state: &ExplorerState| state.locks.access(PageControl::Numbers);
+        if self.state.with_untracked(access) != Access::Hidden {
+            self.spoken.set(sentence);
+        }
     }
 }
 
@@ -104,7 +126,7 @@ pub(crate) fn Prepared() -> impl IntoView {
     words
 }
 
-/// Keeps locked and hidden controls from being focused, from being used by keys, by assistive programs, or by what is dropped on the page.
+/// Keeps locked and hidden controls from being used by keys, by assistive programs, or by what is dropped on the page.
 pub(crate) fn keep(page: PageState) {
     for name in USES {
         browser::intercept(name, move |event| {
@@ -113,13 +135,11 @@ pub(crate) fn keep(page: PageState) {
             }
         });
     }
-    browser::intercept("focusin", move |event| {
-        let field = event
-            .target()
-            .and_then(|field| field.dyn_into::<HtmlElement>().ok());
-        if let Some(field) = field.filter(|_| uses_a_locked_control(page, event)) {
-            // What cannot be typed in takes no cursor; the next Tab goes on from here.
-            field.blur().ok();
+    let locks = Memo::new(move |_| page.state.with(|state| state.locks));
+    Effect::new(move |_| mark_fields(locks.get()));
+    observe(move |_| {
+        if locks.get_untracked() != Locks::default() {
+            mark_fields(locks.get_untracked());
         }
     });
     for name in DROP_EVENTS {
@@ -131,6 +151,29 @@ pub(crate) fn keep(page: PageState) {
                 stop(event);
             }
         });
+    }
+}
+
+/// Has the fields of locked controls, and no others, be ones that are read: Tab passes them over.
+fn mark_fields(locks: Locks) {
+    let locked: Vec<&str> = unusable(locks).map(parts).collect();
+    let locked = locked.join(", ");
+    let all =
+        FIELDS.map(|name| browser::document().map(|page| page.get_elements_by_tag_name(name)));
+    for fields in all.iter().flatten() {
+        for field in (0..fields.length()).filter_map(|i| fields.item(i)) {
+            // The selectors are constants, which the browser reads; an empty one holds nothing.
+            let is_locked = field.closest(&locked).ok().flatten().is_some();
+            if is_locked != field.has_attribute(READ_ONLY[0].0) {
+                for (name, value) in READ_ONLY {
+                    // The names are XML names.
+                    match is_locked {
+                        true => field.set_attribute(name, value).ok(),
+                        false => field.remove_attribute(name).ok(),
+                    };
+                }
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub(super) mod lessons;
 pub(super) mod locks;
 pub(super) mod notices;
 pub(super) mod pictures;
+pub(super) mod speech;
 pub(super) mod state;
 pub(super) mod tour;
 pub(super) mod wall;

@@ -78,6 +78,14 @@ impl PictureFile {
         }
     }
 
+    /// What the visitor should know of how it was read.
+    pub(crate) fn notes(&self) -> String {
+        match &self.state {
+            PictureState::Read(reading) => reading.notes.join("; "),
+            _ => String::new(),
+        }
+    }
+
     /// Its address, once it may be drawn: a visitor's own file only after an engine has found it sound.
     pub(crate) fn sound_url(&self) -> Option<String> {
         (self.state != PictureState::Unread).then(|| self.url.clone())

@@ -10,6 +10,10 @@ use crate::ui::page::gallery;
 use crate::ui::page::gallery::Opening;
 use crate::ui::page::state::{EngineState, PageState};
 
+/// That a view has gone to the world whose truth is known.
+pub(crate) const GONE_TO_SCENES: &str = "This view compares the model with the truth, which is known of drawn scenes \
+    only. So the page has gone to Scenes; your photographs are as you left them. ";
+
 /// The pictures that a world is shown with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pictures {
@@ -105,6 +109,7 @@ pub(crate) fn keep_truth(page: PageState) {
         });
         if let Some(view) = view {
             enter(page, World::Scenes, view);
+            page.spoken.set(GONE_TO_SCENES.into());
         }
     });
 }

@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, HaloMark, History, MAX_CHANGES, OneChange, caption_note,
-    halo_text, one_changes, percent, share_of_pictures, three_significant, tokens_note,
+    CaptionView, Direction, ExplorerState, HaloMark, History, MAX_CHANGES, OneChange, World,
+    caption_note, halo_text, one_changes, percent, set_text, share_of_drawings, three_significant,
+    tokens_note,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::panels::each::each;
@@ -140,8 +141,11 @@ fn Numbers(
     let page = expect_context::<PageState>();
     let fits = Memo::new(move |_| {
         let lit = page.lit_pictures(key, &text.get())?;
-        let share = share_of_pictures(lit.share, lit.lit.len());
-        Some(format!("fits {share}"))
+        Some(match page.world.get() {
+            World::Scenes => format!("fits {}", share_of_drawings(&lit)),
+            // Nobody knows which photographs fit.
+            World::Photographs => set_text(&lit),
+        })
     });
     let read =
         move |part: fn(&CaptionView) -> Option<f64>| view.with(|view| view.as_ref().and_then(part));

@@ -37,7 +37,25 @@ pub(crate) fn PictureButton(id: String) -> impl IntoView {
             aria-pressed=move || is_chosen().to_string() on:click=choose
         >
             {move || url().map(|url| view! { <img src=url alt="" width="56" height="56" decoding="async"/> })}
+            {unfamiliar(page, id)}
         </button>
+    }
+}
+
+/// Whether a picture is one that the model at work was not made for.
+pub(crate) fn is_unfamiliar(page: PageState, id: &str) -> bool {
+    let is_strange = |file: &PictureFile| file.is_out_of_distribution();
+    page.files
+        .with(|files| files.get(id).is_some_and(is_strange))
+}
+
+/// The label over a picture that the model at work was not made for.
+pub(crate) fn unfamiliar(page: PageState, id: StoredValue<String>) -> impl IntoView {
+    move || {
+        let words = page.world.get().unfamiliar_picture();
+        id.with_value(|id| is_unfamiliar(page, id)).then(|| {
+            view! { <span class="out-of-distribution" title=words>{words.split(':').next()}</span> }
+        })
     }
 }
 
@@ -49,7 +67,12 @@ pub(crate) fn alt(page: PageState, id: &str) -> String {
     file.unwrap_or_else(|| id.to_owned())
 }
 
-/// The chosen picture in words.
+/// The chosen picture in words, and a warning where the model at work was not made for it.
 pub(crate) fn chosen_alt(page: PageState) -> Option<String> {
-    page.picture().map(|id| alt(page, &id))
+    let id = page.picture()?;
+    let alt = alt(page, &id);
+    Some(match is_unfamiliar(page, &id) {
+        true => format!("{alt}. {}.", page.world.get().unfamiliar_picture()),
+        false => alt,
+    })
 }

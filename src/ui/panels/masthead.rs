@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 
 use crate::explorer::{Event, Snapshot, file_size};
-use crate::protocol::Progress;
 use crate::ui::model_panel::{ModelButton, ModelPanel, engine_name, stage_name};
 use crate::ui::page::state::{EngineState, PageState};
 use crate::ui::panels::worlds::WorldChoice;
@@ -29,10 +28,10 @@ pub(crate) fn Masthead() -> impl IntoView {
             <p class="name"><a href="./">"Kappascope"</a></p>
             <h1>"How many pictures could these words mean?"</h1>
             <WorldChoice/>
-            <p class="engine" role="status">
+            <p class="engine">
                 // First, so that it stays where it is while the words beside it grow.
                 <ModelButton/>
-                <span>{move || engine_text(page)}</span>
+                <span><span data-spoken>{move || engine_text(page)}</span>{move || bytes_text(page)}</span>
                 <button type="button" class="quiet" data-act="retry-engine" hidden=cannot_retry on:click=retry>
                     {retry_text}
                 </button>
@@ -45,6 +44,7 @@ pub(crate) fn Masthead() -> impl IntoView {
     }
 }
 
+/// Which model answers on which engine, or what keeps it from that.
 fn engine_text(page: PageState) -> String {
     let is_recorded = |snapshot: &Snapshot| snapshot.recorded;
     let shown = match page
@@ -56,7 +56,9 @@ fn engine_text(page: PageState) -> String {
     };
     page.engine.with(|engine| match engine {
         EngineState::Starting => format!("{shown}the model is being loaded"),
-        EngineState::Loading(progress) => format!("{shown}{}", progress_text(progress)),
+        EngineState::Loading(progress) => {
+            format!("{shown}loading the {}", stage_name(progress.stage))
+        }
         EngineState::Ready(card) => {
             let engine = engine_name(card);
             format!("{} · on the {engine} · nothing is uploaded", card.title())
@@ -78,8 +80,13 @@ fn engine_text(page: PageState) -> String {
     })
 }
 
-fn progress_text(progress: &Progress) -> String {
-    let [loaded, total] = [progress.loaded_bytes, progress.stage_end_bytes].map(file_size);
-    let stage = stage_name(progress.stage);
-    format!("loading the {stage}, {loaded} of {total}")
+/// How far a load is, which is not read out: it changes several times a second.
+fn bytes_text(page: PageState) -> Option<String> {
+    page.engine.with(|engine| {
+        let EngineState::Loading(progress) = engine else {
+            return None;
+        };
+        let [loaded, total] = [progress.loaded_bytes, progress.stage_end_bytes].map(file_size);
+        Some(format!(", {loaded} of {total}"))
+    })
 }

@@ -6,6 +6,7 @@ pub(super) mod chosen_picture;
 pub(super) mod controls;
 pub(super) mod each;
 pub(super) mod export;
+pub(super) mod formula;
 pub(super) mod gallery_strip;
 pub(super) mod game;
 pub(super) mod line_field;

@@ -11,6 +11,7 @@ use crate::explorer::{
     likelier_text, rank_text, three_significant,
 };
 use crate::ui::page::state::PageState;
+use crate::ui::panels::chosen_picture::is_unfamiliar;
 use crate::ui::plot;
 
 /// The numbers of a caption and a picture, and how the page marks them.
@@ -110,7 +111,11 @@ impl Pair {
         let of_view = |view: &PairView| view.standing;
         let of_view = || self.view.with(|view| view.as_ref().map(of_view));
         let of_cosine = self.cosine.get().map(|view| view.standing);
-        of_cosine.or_else(of_view).unwrap_or_default()
+        let standing = of_cosine.or_else(of_view).unwrap_or_default();
+        match self.image.with_value(|id| is_unfamiliar(self.page, id)) {
+            true => Standing::default(),
+            false => standing,
+        }
     }
 
     fn is_best(self) -> bool {
@@ -167,6 +172,12 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
         if page.is_bare.get() { "cosine" } else { "nats" }
     };
     let shown = Memo::new(move |_| pair.shown());
+    // Where there is room: the cell that is touched says what its number is compared with.
+    let than = move || match (pair.is_touched.get(), shown.get().1) {
+        (false, _) | (true, "") => "",
+        (true, "as likely") => "as a blind guess",
+        (true, _) => "than a blind guess",
+    };
     // One line has room for one of the two.
     let best_of = move || Some(best_text(pair.standing())).filter(|_| pair.moved().is_empty());
     view! {
@@ -181,6 +192,7 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >
             <span class="nats">{move || shown.get().0}</span>" "<span class="likelier">{move || shown.get().1}</span>
+            <span class="than">{than}</span>
             {plot::bar(move || pair.measured(), move || page.extent())}
             <span class="beside">{move || pair.beside()}</span>
             <span class="best-of">{best_of}<span class="moved" data-field="moved">{move || pair.moved()}</span></span>

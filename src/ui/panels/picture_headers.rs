@@ -3,12 +3,12 @@
 use leptos::html::Th;
 use leptos::prelude::*;
 
-use crate::explorer::{Extent, OWN, measure_text, round_number};
+use crate::explorer::{Extent, Measure, OWN, measure_text, round_number};
 use crate::ui::dom::browser;
 use crate::ui::page::file_input;
 use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::PageState;
-use crate::ui::panels::chosen_picture::alt;
+use crate::ui::panels::chosen_picture::{alt, unfamiliar};
 use crate::ui::panels::each::each;
 use crate::ui::plot;
 
@@ -18,12 +18,18 @@ pub(crate) fn PictureHeaders() -> impl IntoView {
     let page = expect_context::<PageState>();
     let ids = page.pictures();
     let is_bare = move || page.is_bare.get();
+    let cells = move || match page.measure() {
+        Measure::Likelihood => "cells, how much likelier than a blind guess",
+        Measure::Cosine => "",
+    };
     view! {
         <tr role="row" class="heads">
             <th role="columnheader" class="caption"><span class="hidden">"Caption"</span></th>
             <th role="columnheader" class="numbers">
                 <i>"κ"</i>
-                <span hidden=is_bare>", how specific"<br/>"bar, how vague among sample captions"</span>
+                <span hidden=is_bare>
+                    ", how specific"<br/>"bar, how vague among sample captions"<br/>{cells}
+                </span>
                 <button type="button" class="quiet sort" hidden=is_bare on:click=move |_| page.sort_captions(None)>
                     "sort by "<i>"κ"</i>
                 </button>
@@ -32,14 +38,6 @@ pub(crate) fn PictureHeaders() -> impl IntoView {
             <th role="columnheader" class="picture add"><AddPicture/></th>
         </tr>
     }
-}
-
-/// What the visitor should know of how a picture was read.
-fn notes(file: Memo<Option<PictureFile>>) -> String {
-    file.with(|file| match file.as_ref().map(|file| &file.state) {
-        Some(PictureState::Read(reading)) => reading.notes.join("; "),
-        _ => String::new(),
-    })
 }
 
 /// One picture, chosen by a click; its name is the column's name.
@@ -57,13 +55,7 @@ fn PictureHeader(id: String) -> impl IntoView {
         page.change(&mut |state| state.picture = Some(id.get_value()));
     };
     let is_pointed = move || id.with_value(|id| page.points_at_picture(id));
-    let is_strange = move || {
-        file.with(|file| {
-            file.as_ref()
-                .is_some_and(PictureFile::is_out_of_distribution)
-        })
-    };
-    let title = move || format!("{} {}", alt(), notes(file)).trim().to_owned();
+    let notes = move || file.with(|file| file.as_ref().map(PictureFile::notes));
     let waiting = move || match page.models.loads_image_encoder() {
         true => "loading the image encoder",
         false => "reading",
@@ -86,7 +78,6 @@ fn PictureHeader(id: String) -> impl IntoView {
         page.keep_step(None);
         page.take_off(&id.get_value());
     };
-    let unfamiliar = move || page.world.get().unfamiliar_picture();
     view! {
         <th
             node_ref=column role="columnheader" class="picture" class:chosen=is_chosen class:pointed=is_pointed
@@ -94,9 +85,10 @@ fn PictureHeader(id: String) -> impl IntoView {
             on:pointerleave=move |_| page.point(None, None)
         >
             <button
-                type="button" class="frame" aria-pressed=move || is_chosen().to_string() title=title on:click=choose
+                type="button" class="frame" aria-pressed=move || is_chosen().to_string() title=alt on:click=choose
             >{picture}</button>
-            <Show when=is_strange><span class="out-of-distribution" title=unfamiliar>{move || unfamiliar().split(':').next()}</span></Show>
+            {unfamiliar(page, id)}
+            <small class="picture-notes">{notes}</small>
             <button
                 type="button" class="sort-by" title="sort the captions by this column"
                 aria-label=move || format!("Sort the captions by this picture: {}", alt())

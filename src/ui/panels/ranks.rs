@@ -2,15 +2,24 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Measure, Readings, dispute_text, firsts_text};
+use crate::explorer::{
+    Measure, Readings, dispute_text, firsts_text, formula, formula_of_equal_concentrations,
+};
 use crate::ui::page::pictures::PictureFile;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::{MEASURES, choices};
 use crate::ui::panels::each::each;
+use crate::ui::panels::formula::typeset;
 
 /// How the marks in the cells are read while bars show cosines.
 const MOVED: &str = "Bars now show cosines, which know no κ; “3rd → 1st” is a caption that is third for a picture by \
     cosine and first by likelihood.";
+
+/// CLIP as the special case of equal concentrations.
+const EQUAL_CONCENTRATIONS: &str = "The second line is the first with one κ for every caption: what is left is the \
+    order of t, the cosine between picture and mean direction. With the encoder’s own direction as the mean, the \
+    von Mises–Fisher line is CLIP: a softmax of cosines at the temperature 1/(τκ), in which a vague caption and a full \
+    one compete as equals.";
 
 /// Where κ changes which caption is best, and on request the order of the captions for each picture.
 #[component]
@@ -31,6 +40,9 @@ pub(crate) fn Ranks() -> impl IntoView {
             <details class="twin">
                 <summary>"Which caption would plain cosine choose?"</summary>
                 {choices("ranked-by", "In order of", MEASURES, |state| &mut state.measure)}
+                {typeset(move || Some(formula(page.family()).to_owned()))}
+                {typeset(move || Some(formula_of_equal_concentrations(page.family()).to_owned()))}
+                <p class="aside">{EQUAL_CONCENTRATIONS}</p>
                 <div class="rank-cards">{each(move || ids.get(), move |id| card(page, id))}</div>
             </details>
         </section>

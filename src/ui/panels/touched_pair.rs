@@ -8,6 +8,7 @@ use crate::explorer::{
 use crate::ui::page::pictures::{Credit, PictureState};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::each::each;
+use crate::ui::panels::formula::typeset;
 use crate::ui::panels::measures::{Number, caption_head};
 use crate::ui::plot;
 
@@ -172,8 +173,8 @@ fn Details(id: Memo<Option<String>>) -> impl IntoView {
             </dl>
             <details>
                 <summary>"The formula, with these numbers"</summary>
-                <p class="formula">{formula(family)}</p>
-                <p class="formula">{formula_with_numbers(family, view.concentration, &pair)}</p>
+                {typeset(move || Some(formula(family).to_owned()))}
+                {typeset(move || Some(formula_with_numbers(family, view.concentration, &pair)))}
                 <p>
                     "Here "<i>"t"</i>" is the cosine between the caption’s mean direction "<i>"μ"</i>" and the "
                     "picture, and ln "<i>"C"</i>" makes the density integrate to one over the sphere."

@@ -4,7 +4,10 @@ use leptos::ev::Event;
 use leptos::html::Canvas;
 use leptos::prelude::*;
 
-use crate::explorer::{KeyedCaption, LitPictures, World, coverage_text, share_of_pictures};
+use crate::explorer::{
+    KeyedCaption, LitPictures, World, coverage_text, found_text, share_of_drawings,
+    share_of_pictures,
+};
 use crate::scenes::{Scene, render};
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
@@ -12,6 +15,8 @@ use crate::ui::page::wall::{COLUMNS, ROWS, SIDE, pictures_name};
 use crate::ui::panels::share_card;
 
 const TRUTH: &str = "Counted from the words, over all drawings that this world can make; the model has no part in it.";
+const NO_SENTENCE: &str =
+    "This world’s grammar has no such sentence, so nobody can count the drawings that it means.";
 
 #[component]
 pub(crate) fn Wall() -> impl IntoView {
@@ -26,8 +31,13 @@ pub(crate) fn Wall() -> impl IntoView {
     let lit = Memo::new(move |_| page.lit_pictures(key.get()?, &text.get()?));
     let what = move || pictures_name(world.get());
     let answer = move || match lit.get() {
+        Some(lit) if world.get() == Some(World::Scenes) => share_of_drawings(&lit),
         Some(lit) => share_of_pictures(lit.share, lit.lit.len()),
         None => "–".to_owned(),
+    };
+    let account = move || match lit.with(Option::is_none) && text.get().is_some() {
+        true => NO_SENTENCE,
+        false => TRUTH,
     };
     let asked = move || match text.get() {
         Some(text) => format!("“{text}” could mean"),
@@ -56,7 +66,7 @@ pub(crate) fn Wall() -> impl IntoView {
                 <p class="wall-caption">{asked}</p>
                 <p class="fits"><b data-field="fits">{answer}</b>" "{what}</p>
                 <Show when=move || world.get() == Some(World::Photographs)><Coverage/></Show>
-                <p class="aside" hidden=move || world.get() != Some(World::Scenes)>{TRUTH}</p>
+                <p class="aside" hidden=move || world.get() != Some(World::Scenes)>{account}</p>
                 <button type="button" class="quiet" data-act="card" disabled=move || lit.with(Option::is_none) on:click=save>
                     "Save as a card"
                 </button>
@@ -159,6 +169,10 @@ fn Coverage() -> impl IntoView {
         let line = |line: String| view! { <p class="aside">{line}</p> };
         text.map(|text| text.into_iter().map(line).collect_view())
     };
+    let line = move || {
+        let (family, i) = (page.family(), page.i_coverage());
+        page.picture_sets(|sets| found_text(sets, family, i))
+    };
     view! {
         <label class="coverage">
             "The right one is lit for "<b data-field="coverage">{percent}</b>" of captions"
@@ -167,6 +181,7 @@ fn Coverage() -> impl IntoView {
                 prop:value=move || page.i_coverage().to_string() on:input=choose
             />
         </label>
+        <p class="aside" data-field="found">{move || line().flatten()}</p>
         <details><summary>"Is that so?"</summary>{found}</details>
     }
 }

@@ -43,9 +43,8 @@ pub(crate) fn WayBack() -> impl IntoView {
             .filter(|world| !world.has_known_truth())?;
         let go_back = move |_| worlds::go_to(page, world, left.view);
         Some(view! {
-            <p class="aside way-back" role="status">
-                "This view compares the model with the truth, which is known of drawn scenes only. So the page has gone "
-                "to Scenes; your photographs are as you left them. "
+            <p class="aside way-back">
+                {worlds::GONE_TO_SCENES}
                 <button type="button" class="quiet" data-act="back" on:click=go_back>"Back to "{world.title()}</button>
             </p>
         })

@@ -218,6 +218,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
     };
     let remove = move || {
         page.keep_step(None);
+        page.tell_removed(&text.get_untracked());
         page.change(&mut |state| state.ladder.remove(key));
     };
     let edit = move |text| {
@@ -227,7 +228,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
     };
     let speak = move |_| {
         let words = rung.with_untracked(|rung| rung.as_ref().map(rung_text));
-        page.spoken.set(words.unwrap_or_default());
+        page.speak_numbers(words.unwrap_or_default());
     };
     let button = move |sign: &'static str, verb: &'static str, act: Callback<()>| {
         let label = move || format!("{verb} rung {}", number());

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, Extent, KappaFailure, Lesson, LessonQuestion, LessonScore, View, World,
-    bits_of, three_significant,
+    CaptionView, Direction, ExplorerState, Extent, KappaFailure, Lesson, LessonQuestion,
+    LessonScore, View, World, bits_of, three_significant,
 };
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
@@ -48,6 +48,7 @@ pub(crate) fn Learn() -> impl IntoView {
             <FamilyChoice/>
             <LessonChoice/>
             {asked}
+            <OwnQuestions/>
             <OtherLessons/>
             <details class="misleads">
                 <summary>"What "<i>"κ"</i>" is not: where it misleads"</summary>
@@ -77,6 +78,20 @@ fn Invitation() -> impl IntoView {
                 <span class="aside">"The tour has "{n}" steps through the views. Your page comes back at its end."</span>
             </p>
         })
+    }
+}
+
+/// The questions of the teacher who made the link, to be talked about.
+#[component]
+fn OwnQuestions() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let asked = Memo::new(move |_| page.state.with(ExplorerState::own_questions));
+    let question = |question: String| view! { <li>{question}</li> }.into_any();
+    view! {
+        <section hidden=move || asked.with(Vec::is_empty)>
+            <h3>"Your teacher asks, too"</h3>
+            <ul class="notes own-questions">{move || asked.get().into_iter().map(question).collect_view()}</ul>
+        </section>
     }
 }
 
@@ -178,7 +193,7 @@ fn asked(lesson_index: usize, lesson: Lesson, scores: Scores) -> AnyView {
     view! {
         <p class="finding">{lesson.about}</p>
         <div class="questions">{questions.collect_view()}</div>
-        <p class="aside" role="status" data-field="score">{score}</p>
+        <p class="aside" data-field="score" data-spoken>{score}</p>
     }
     .into_any()
 }
@@ -244,7 +259,7 @@ fn Asked(place: (usize, usize), question: LessonQuestion, scores: Scores) -> imp
         <section class="question" data-question=place.1.to_string()>
             <h3>{ask}</h3>
             {offer}
-            <p class="aside" aria-live="polite">{verdict}</p>
+            <p class="aside" data-spoken>{verdict}</p>
             {again}
         </section>
     }

@@ -61,18 +61,10 @@ fn ClassControls(classes: Memo<Classes>) -> impl IntoView {
             Some(format!("asked as “{}”", classes.caption(&first)))
         })
     };
-    let unread = move || {
+    let note = move || {
         let family = page.family();
-        let names = page
-            .cache
-            .with(|cache| classes.with(|classes| classes.unread(cache, family)));
-        match names.is_empty() {
-            true => String::new(),
-            false => format!(
-                "Not read by the model, and so no answer: {}.",
-                names.join(", ")
-            ),
-        }
+        page.cache
+            .with(|cache| classes.with(|classes| classes.note(cache, family)))
     };
     view! {
         <div class="class-controls">
@@ -82,7 +74,7 @@ fn ClassControls(classes: Memo<Classes>) -> impl IntoView {
             />
             <Text id="class-dummy" label="Caption for none of them" field=|classes| &mut classes.dummy/>
             <p class="aside">{example}</p>
-            <p class="aside" role="status">{unread}</p>
+            <p class="aside" data-spoken>{note}</p>
             <Limit
                 id="class-threshold" label="Threshold: a cosine below is none" field=|classes| &mut classes.threshold
             />
@@ -133,7 +125,7 @@ fn Limit(
                 id=id type="range" min="0" max="1000" step="10" prop:value=move || value.get().to_string()
                 aria-valuetext=shown on:input:target=move |event| edit(event.target().value())
             />
-            <output for=id>{shown}</output>
+            <output for=id aria-live="off">{shown}</output>
         </p>
     }
 }
@@ -231,7 +223,7 @@ fn ChosenAnswer(classes: Memo<Classes>, names: Memo<Vec<String>>) -> impl IntoVi
     };
     view! {
         <h3 class="chosen-title">{move || chosen_alt(page)}</h3>
-        <p class="finding" aria-live="polite">{sentence}</p>
+        <p class="finding" data-spoken>{sentence}</p>
         <table class="measures cards classes-table">
             <caption class="hidden">"Every class for the chosen picture"</caption>
             {head(CLASS_COLUMNS)}

@@ -3,12 +3,17 @@
 use std::fmt;
 
 use crate::scenes::Scene;
-use crate::scenes::scene::{Colour, Ground, Light, MAX_OBJECTS, Object, Shape, Size, Texture};
+use crate::scenes::scene::{
+    Colour, Ground, JITTER, Light, MAX_OBJECTS, Object, Shape, Size, Texture,
+};
+use crate::scenes::vocabulary::{Attribute, term_for};
 
 /// Positions are kept in thousandths of the picture's side, so that a link brings back exactly what was drawn.
 const SIDE: u16 = 1000;
 /// Digits of an object in a link: four attributes and two positions.
 const N_DIGITS: usize = 10;
+/// What positions in thousandths are off by at most, as a share of the side.
+const ROUNDING: f32 = 0.001;
 /// Places of new objects, in turn: the middle first, then the corners.
 const FREE_PLACES: [[u16; 2]; 5] = [[500, 500], [167, 167], [833, 167], [167, 833], [833, 833]];
 
@@ -112,19 +117,32 @@ impl Drawing {
         can
     }
 
-    /// Moves an object to a point, kept within the picture.
+    /// Moves an object to a point, the whole of it kept within the picture.
     pub fn place(&mut self, i: usize, x: f64, y: f64) {
         if let Some(object) = self.objects.get_mut(i) {
             (object.x, object.y) = (thousandths(x), thousandths(y));
+            object.keep_within();
         }
     }
 
-    /// Moves an object by so many thousandths of the side, kept within the picture.
+    /// Moves an object by so many thousandths of the side, the whole of it kept within the picture.
     pub fn shift(&mut self, i: usize, dx: i16, dy: i16) {
         if let Some(object) = self.objects.get_mut(i) {
-            object.x = object.x.saturating_add_signed(dx).min(SIDE - 1);
-            object.y = object.y.saturating_add_signed(dy).min(SIDE - 1);
+            object.x = object.x.saturating_add_signed(dx);
+            object.y = object.y.saturating_add_signed(dy);
+            object.keep_within();
         }
+    }
+
+    /// Whether an object lies as none did in training: over the line between two cells, or in a cell with another.
+    pub fn is_between_places(&self) -> bool {
+        let cells: Vec<usize> = self
+            .objects
+            .iter()
+            .map(|object| object.object().cell())
+            .collect();
+        let shares_a_cell = |i: usize| cells[..i].contains(&cells[i]);
+        (0..cells.len()).any(|i| shares_a_cell(i) || self.objects[i].is_over_a_line())
     }
 
     /// The drawing as digits, for a link.
@@ -200,6 +218,30 @@ impl DrawnObject {
         })
     }
 
+    /// Moves the centre so that no part is beyond an edge of the picture.
+    fn keep_within(&mut self) {
+        let radius = thousandths(f64::from(self.size.radius()));
+        self.x = self.x.clamp(radius, SIDE - radius);
+        self.y = self.y.clamp(radius, SIDE - radius);
+    }
+
+    /// Whether it reaches over the edge of its cell, further than in training.
+    fn is_over_a_line(&self) -> bool {
+        let Object { x, y, size, .. } = self.object();
+        let centre = |at: f32| {
+            [1.0 / 6.0, 0.5, 5.0 / 6.0][usize::from(at >= 1.0 / 3.0) + usize::from(at >= 2.0 / 3.0)]
+        };
+        let room = (1.0_f32 / 6.0 - size.radius()).max(JITTER) + ROUNDING;
+        [x, y].into_iter().any(|at| (at - centre(at)).abs() > room)
+    }
+
+    /// Where it lies, in the words of the captions, such as `at the top left`.
+    pub fn place_text(&self) -> &'static str {
+        let term = term_for(Attribute::Cell, 1 << self.object().cell());
+        term.and_then(|term| term.words.first().copied())
+            .unwrap_or_default()
+    }
+
     /// The object in words, such as `small solid red star`.
     pub fn text(&self) -> String {
         let (size, texture) = (value_name(self.size), value_name(self.texture));
@@ -252,6 +294,7 @@ pub fn bmp(pixels: &[u8], side: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explorer::wall::wall_scenes;
     use crate::explorer::world::World;
     use crate::scenes::parse;
 
@@ -296,10 +339,48 @@ mod tests {
         let mut drawing = Drawing::default();
         drawing.shift(0, -1000, 1000);
         let object = drawing.objects[0];
-        assert_eq!((object.x, object.y), (0, 999), "pushed beyond two edges");
-        drawing.place(0, 1.7, -0.2);
-        let object = drawing.objects[0];
-        assert_eq!((object.x, object.y), (999, 0), "dragged beyond two edges");
+        assert_eq!((object.x, object.y), (95, 905), "pushed beyond two edges");
+        drawing.place(1, 1.7, -0.2);
+        let object = drawing.objects[1];
+        assert_eq!(
+            (object.x, object.y),
+            (835, 165),
+            "dragged beyond two edges, a large one"
+        );
+    }
+
+    #[test]
+    fn a_shape_over_a_line_or_beside_another_in_its_cell_is_between_places() {
+        let mut drawing = Drawing::default();
+        assert!(!drawing.is_between_places(), "as in training");
+        for (x, y, expected) in [
+            (500, 167, false),
+            (430, 167, false),
+            (420, 167, true),
+            (333, 500, true),
+            (167, 833, false),
+            (500, 760, true),
+        ] {
+            drawing.place(0, f64::from(x) / 1e3, f64::from(y) / 1e3);
+            let found = drawing.is_between_places();
+            assert_eq!(found, expected, "a small star at {x}, {y}");
+        }
+        drawing.place(0, 0.5, 0.167);
+        drawing.place(1, 0.5, 0.8);
+        assert!(drawing.is_between_places(), "a large circle reaches up");
+        let [star, circle] = [0, 1].map(|i: usize| drawing.objects[i].place_text());
+        assert_eq!(
+            [star, circle],
+            ["at the top centre", "at the bottom centre"]
+        );
+    }
+
+    #[test]
+    fn no_scene_of_the_training_is_between_places() {
+        for scene in wall_scenes() {
+            let drawing = Drawing::of(&scene);
+            assert!(!drawing.is_between_places(), "{drawing:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What was measured of the models, and of every method of the papers.
 
 mod figure;
+mod findings;
 mod suite;
 mod table;
 mod view;

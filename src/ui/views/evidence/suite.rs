@@ -4,9 +4,10 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 use super::figure::figure;
+use super::findings::findings;
 use super::table::table;
 use crate::explorer::{World, summary_tables};
-use crate::report::{Figure, SuiteEnvironment, SummaryRow};
+use crate::report::{Figure, SuiteEnvironment, SuiteFindings, SummaryRow};
 use crate::ui::page::gallery::fetch_json;
 
 /// What `train reproduce` wrote of a world: its folder, and the words that differ.
@@ -37,6 +38,7 @@ const fn suite_texts(world: World) -> SuiteTexts {
 struct Files {
     summary: Vec<SummaryRow>,
     figures: Vec<Figure>,
+    findings: SuiteFindings,
     environment: SuiteEnvironment,
 }
 
@@ -44,6 +46,7 @@ async fn fetch(folder: &str) -> Result<Files, String> {
     Ok(Files {
         summary: fetch_json(&format!("{folder}/summary.json")).await?,
         figures: fetch_json(&format!("{folder}/figures.json")).await?,
+        findings: fetch_json(&format!("{folder}/findings.json")).await?,
         environment: fetch_json(&format!("{folder}/environment.json")).await?,
     })
 }
@@ -71,11 +74,14 @@ pub(super) fn Suite(world: World) -> impl IntoView {
             view! { <p class="aside">{words}</p> }.into_any()
         }
         Some(Ok(Files {
-            summary, figures, ..
+            summary,
+            figures,
+            findings: found,
+            ..
         })) => {
             let tables: Vec<AnyView> = summary_tables(&summary).into_iter().map(table).collect();
             let figures: Vec<AnyView> = figures.iter().map(figure).collect();
-            view! { <div class="evidence">{tables}</div>{figures} }.into_any()
+            view! { {findings(found)}<div class="evidence">{tables}</div>{figures} }.into_any()
         }
     };
     view! {
@@ -87,7 +93,7 @@ pub(super) fn Suite(world: World) -> impl IntoView {
                 "those with an asterisk as the paper of AsymVLM adapts them, with means that stay as they are. AsymVLM gives \
                 captions a spread, AsymVLM(image) pictures, SymVLM both, and Determ. FT neither; vMF and PS are the two \
                 distributions. "
-                <a href=format!("{folder}/report.md")>"The whole report"</a>" says which of the papers’ findings hold here; "
+                <a href=format!("{folder}/report.md")>"The whole report"</a>" lists every comparison; "
                 <a href=format!("{folder}/results.json")>"all numbers"</a>". What was run: "
                 <code>{commands}</code>
             </p>

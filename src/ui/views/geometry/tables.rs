@@ -9,6 +9,7 @@ use crate::explorer::{
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::alt;
+use crate::ui::panels::formula::typeset;
 use crate::ui::panels::measures::head;
 use crate::ui::views::geometry::spreads::{Concentration, spreads};
 
@@ -64,8 +65,8 @@ fn Formulas(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl
         };
         view! {
             <p class="aside">{family_name(family)}</p>
-            <p class="formula">{density_formula(family)}</p>
-            <p class="formula">{numbers}</p>
+            {typeset(move || Some(density_formula(family).to_owned()))}
+            {typeset(numbers)}
         }
     };
     view! {

@@ -105,7 +105,7 @@ fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> imp
                 id="dimension" type="range" min="0" step="1" max=last prop:value=at aria-valuetext=words
                 on:input:target=move |event| choose(event.target().value())
             />
-            <output for="dimension">{words}</output>
+            <output for="dimension" aria-live="off">{words}</output>
             <button type="button" class="quiet" disabled=move || shown.get() == own.get() on:click=home>
                 "back to the model’s own"
             </button>

@@ -60,7 +60,7 @@ pub(crate) fn Others() -> impl IntoView {
                 </label>
                 <button type="button" class="ask" on:click=ask>"Ten scenes that fit it"</button>
             </p>
-            <p class="aside" aria-live="polite">{message}</p>
+            <p class="aside" data-spoken>{message}</p>
             <div class="ten">{each(scenes, other)}</div>
         </div>
     }

@@ -33,8 +33,10 @@ pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
         }
     });
     let n_objects = Memo::new(move |_| drawing.with(|drawing| drawing.objects.len()));
-    let handle =
-        move |i| view! { <Handle i=i drawing=drawing chosen=chosen stage=stage/> }.into_any();
+    let moved = RwSignal::new(String::new());
+    let handle = move |i| {
+        view! { <Handle i=i drawing=drawing chosen=chosen moved=moved stage=stage/> }.into_any()
+    };
     view! {
         <div class="stage" node_ref=stage>
             <canvas
@@ -43,6 +45,7 @@ pub(crate) fn Stage(chosen: RwSignal<usize>) -> impl IntoView {
             {each(move || (0..n_objects.get()).collect(), handle)}
         </div>
         <p class="aside">"Drag a shape, or choose it and use the arrow keys, with Shift for larger steps."</p>
+        <p class="hidden" data-spoken>{move || moved.get()}</p>
     }
 }
 
@@ -63,6 +66,7 @@ fn Handle(
     i: usize,
     drawing: Memo<Drawing>,
     chosen: RwSignal<usize>,
+    moved: RwSignal<String>,
     stage: NodeRef<Div>,
 ) -> impl IntoView {
     let page = expect_context::<PageState>();
@@ -70,7 +74,10 @@ fn Handle(
     let object = move || drawing.with(|drawing| drawing.objects.get(i).copied());
     let label = move || {
         let n = drawing.with(|drawing| drawing.objects.len());
-        object().map(|object| format!("{}, shape {} of {n}", object.text(), i + 1))
+        object().map(|object| {
+            let (text, place) = (object.text(), object.place_text());
+            format!("{text} {place}, shape {} of {n}", i + 1)
+        })
     };
     let grab = move |event: PointerEvent| {
         chosen.set(i);
@@ -98,6 +105,8 @@ fn Handle(
             event.prevent_default();
             page.keep_step(Some(MOVED + i as u64));
             page.change(&mut |state| state.drawing.shift(i, dx, dy));
+            let place = object().map(|object| object.place_text());
+            moved.set(format!("moved, now {}", place.unwrap_or_default()));
         }
     };
     let placed = move |part: fn(DrawnObject) -> f64| {

@@ -16,6 +16,8 @@ use crate::ui::views::studio::stage::Stage;
 use crate::ui::views::studio::tools::Tools;
 
 const COLUMNS: &str = "Caption|~evidence over a blind guess (nats)|nats|truly";
+/// What is said of a drawing that the model sees badly.
+const BETWEEN: &str = "Between two places: these numbers say little.";
 const ABOUT: &str = "
 # Two judges
 “Fits” is the truth: this world’s rules are known, so whether a caption is true of a drawing can be looked up. The
@@ -55,6 +57,8 @@ pub(crate) fn Studio() -> impl IntoView {
 #[component]
 fn Captions() -> impl IntoView {
     let page = expect_context::<PageState>();
+    let drawing = page.drawing();
+    let note = move || drawing.with(|drawing| drawing.is_between_places().then_some(BETWEEN));
     let texts = Memo::new(move |_| {
         let (_, mut texts) = page.state.with(crate::explorer::ExplorerState::askable);
         let mut seen = Vec::new();
@@ -75,6 +79,9 @@ fn Captions() -> impl IntoView {
         texts.with(|texts| {
             let known = texts.iter().filter(|text| is_read(text));
             let known = known.filter_map(|text| Some((text, nats(text)?)));
+            if drawing.with(Drawing::is_between_places) {
+                return None;
+            }
             let (text, best) = known.clone().max_by(|a, b| a.1.total_cmp(&b.1))?;
             let scale = page
                 .cache
@@ -94,6 +101,7 @@ fn Captions() -> impl IntoView {
             </tbody>
             {foot(COLUMNS, [extent])}
         </table>
+        <p class="between" data-spoken>{note}</p>
         <p class="aside">"These are the captions of the page; change them in Explore."</p>
     }
 }

@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Access, Lessons, PageControl, View, class_lines, encode};
+use crate::explorer::{
+    Access, Lessons, MAX_QUESTION_CHARACTERS, PageControl, View, class_lines, encode, encode_class,
+};
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
@@ -28,7 +30,10 @@ const CLASS_LINK: &str = "The link for the class";
 pub(crate) fn Teach() -> impl IntoView {
     let page = expect_context::<PageState>();
     let lesson = lessons::open_lesson(page);
-    let link = Memo::new(move |_| lesson.with(|lesson| Some(lesson.as_ref()?.1.link.clone())));
+    let own = move || page.state.with(|state| state.questions.clone());
+    let link = Memo::new(move |_| {
+        lesson.with(|lesson| Some(encode_class(&lesson.as_ref()?.1.link, &own())))
+    });
     view! {
         <section class="view" aria-labelledby="teach-title">
             <h2 id="teach-title">"Prepare a class"</h2>
@@ -39,6 +44,7 @@ pub(crate) fn Teach() -> impl IntoView {
                 <section>
                     <h3>"A ready lesson"</h3>
                     <Notes/>
+                    <OwnQuestions/>
                     {move || link.get().map(|link| shared_link("lesson-link", CLASS_LINK, &link))}
                 </section>
                 <Own/>
@@ -51,6 +57,23 @@ pub(crate) fn Teach() -> impl IntoView {
             </p>
             <Worksheet/>
         </section>
+    }
+}
+
+/// Questions of the teacher's own, which the class sees below those of the lesson.
+#[component]
+fn OwnQuestions() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let text = Memo::new(move |_| page.state.with(|state| state.questions.clone()));
+    let edit = move |text: String| page.change(&mut |state| state.ask(&text));
+    view! {
+        <p class="text-control">
+            <label for="questions">"Your own questions, one a line; they are in the link and on the worksheet"</label>
+            <textarea
+                id="questions" class="words" rows="3" autocomplete="off" maxlength=MAX_QUESTION_CHARACTERS.to_string()
+                prop:value=text on:input:target=move |event| edit(event.target().value())
+            ></textarea>
+        </p>
     }
 }
 
@@ -75,7 +98,7 @@ fn ClassResult() -> impl IntoView {
                     on:input:target=move |event| codes.set(event.target().value())
                 ></textarea>
             </p>
-            <ul class="notes" aria-live="polite">{each(lines, |line| view! { <li>{line}</li> }.into_any())}</ul>
+            <ul class="notes" data-spoken>{each(lines, |line| view! { <li>{line}</li> }.into_any())}</ul>
         </section>
     }
 }

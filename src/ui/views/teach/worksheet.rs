@@ -2,51 +2,102 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Lesson, LessonQuestion, answer_text, family_name, truth_text};
+use crate::explorer::{
+    ExplorerState, Lesson, LessonPicture, LessonQuestion, N_NUMBERED, answer_numbers, answer_text,
+    encode_class, family_name, truth_text,
+};
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
+use crate::ui::page::pictures::{Credit, GalleryPicture};
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
-
-/// What the words of the sheet mean.
-const WORDS: &str = "Words: a caption is a sentence about a picture; it is vague when many pictures fit it, and specific \
-    when few do. κ (kappa) is a model’s number for how specific a caption is: the higher, the fewer pictures.";
 
 /// The worksheet of the open lesson.
 #[component]
 pub(crate) fn Worksheet() -> impl IntoView {
     let page = expect_context::<PageState>();
     let lesson = lessons::open_lesson(page);
+    let own = Memo::new(move |_| page.state.with(|state| state.questions.clone()));
     move || {
         let (_, lesson) = lesson.get()?;
+        let link = own.with(|own| encode_class(&lesson.link, own));
         Some(view! {
             <article class="worksheet" aria-label="Worksheet">
-                {questions(&lesson)}
+                {head(&lesson, &browser::address_with(&link))}
+                {questions(page, &lesson)}
                 <Key lesson=lesson/>
             </article>
         })
     }
 }
 
-fn questions(lesson: &Lesson) -> AnyView {
+/// Title, place for a name, and the way to the page: as a code, and as text for those without a camera.
+fn head(lesson: &Lesson, address: &str) -> AnyView {
+    view! {
+        <header>
+            <h3>{lesson.title.clone()}</h3>
+            <p class="aside">"Name: "<span class="line"></span></p>
+            {plot::qr(address)}
+            <p class="aside address"><code>{address.to_owned()}</code></p>
+        </header>
+    }
+    .into_any()
+}
+
+fn questions(page: PageState, lesson: &Lesson) -> AnyView {
     let asked = |question: &LessonQuestion| {
         let caption = |caption: &String| {
             view! { <li class="words"><span class="place-for-answer"></span>{caption.clone()}</li> }
         };
         view! { <li>{question.ask()}<ul>{question.captions.iter().map(caption).collect_view()}</ul></li> }
     };
-    let open = |question: &String| view! { <li>{question.clone()}<p class="lines"></p></li> };
+    let open = |question: String| view! { <li>{question}<p class="lines"></p></li> };
+    let own = page.state.with(ExplorerState::own_questions);
+    let open = lesson.open.iter().cloned().chain(own).map(open);
+    let word = |[word, meaning]: &[String; 2]| {
+        view! { <li><b>{word.clone()}</b>": "{meaning.clone()}</li> }
+    };
     view! {
-        <header>
-            <h3>{lesson.title.clone()}</h3>
-            <p class="aside">"Name: "<span class="line"></span></p>
-            {plot::qr(&browser::address_with(&lesson.link))}
-        </header>
         <p>"A caption is vague when many pictures fit it. Number the captions of each question, 1 for the vaguest."</p>
-        <ol>{lesson.questions.iter().map(asked).collect_view()}{lesson.open.iter().map(open).collect_view()}</ol>
-        <p class="aside">{WORDS}</p>
+        <ol>
+            {lesson.questions.iter().map(asked).collect_view()}
+            {numbered_pictures(page, lesson)}
+            {open.collect_view()}
+        </ol>
+        <h4>"Words"</h4>
+        <ul class="word-list">{lesson.words.iter().map(word).collect_view()}</ul>
     }
     .into_any()
+}
+
+/// The first pictures of the gallery, and captions to be matched with them.
+fn numbered_pictures(page: PageState, lesson: &Lesson) -> Option<AnyView> {
+    let picture = |(i, url): (usize, String)| {
+        view! { <li><img src=url alt="" width="96" height="96"/>{i + 1}</li> }
+    };
+    let pictures: Vec<_> = page.gallery.with(|gallery| {
+        let numbered = gallery.iter().take(N_NUMBERED);
+        let read = |picture: &GalleryPicture| (picture.url(), picture.credit.clone());
+        numbered.map(read).collect()
+    });
+    let (urls, credits): (Vec<String>, Vec<Option<Credit>>) = pictures.into_iter().unzip();
+    let credit = |credit: Credit| format!("{} ({})", credit.page, credit.license);
+    let credits: Vec<String> = credits.into_iter().flatten().map(credit).collect();
+    let caption = |asked: &LessonPicture| {
+        let caption = asked.caption.clone();
+        view! { <li class="words">{caption}<span class="line"></span></li> }
+    };
+    (!lesson.pictures.is_empty() && !urls.is_empty()).then(|| {
+        view! {
+            <li>
+                "Which of "{format!("1–{}", urls.len())}" could each caption mean?"
+                <ul class="numbered">{urls.into_iter().enumerate().map(picture).collect_view()}</ul>
+                <small class="aside">{credits.join("; ")}</small>
+                <ul>{lesson.pictures.iter().map(caption).collect_view()}</ul>
+            </li>
+        }
+        .into_any()
+    })
 }
 
 /// The key, with the answers of the model at work under the chosen distribution.
@@ -67,22 +118,33 @@ fn Key(lesson: Lesson) -> impl IntoView {
     let answer = move |question: &LessonQuestion| {
         let family = page.family();
         let known = page.cache.with(|cache| question.answer(cache, family));
-        let model = known.map_or_else(
+        let model = known.as_ref().map_or_else(
             || "the model has not answered yet".to_owned(),
-            |known| answer_text(&known),
+            |known| answer_text(known),
         );
+        let numbers = known.as_ref().map(|known| answer_numbers(known));
         view! {
             <li data-field="key">
-                {truth_text(question)}<p class="aside">"The model: "{model}". "{question.why.clone()}</p>
+                {truth_text(question)}
+                <p class="aside">
+                    "The model: "{model}<span class="number">{numbers}</span>". "{question.why.clone()}
+                </p>
             </li>
         }
     };
+    let pictures: Vec<String> = lesson.pictures.iter().map(LessonPicture::answer).collect();
+    let pictures = (!pictures.is_empty()).then(|| view! { <li>{pictures.join("; ")}</li> });
+    let note = |note: &String| view! { <li>{note.clone()}</li> };
+    let notes = lesson.notes.iter().map(note).collect_view();
+    let (minutes, plan) = (lesson.minutes, lesson.plan());
     let answers = move || lesson.questions.iter().map(answer).collect_view();
     view! {
         <section class="key">
             <h3>"Answer key: "{title}</h3>
             <p class="aside">{by}</p>
-            <ol>{answers}</ol>
+            <ol>{answers}{pictures}</ol>
+            <p class="aside">"About "{minutes}" minutes. "{plan}</p>
+            <ul class="notes">{notes}</ul>
         </section>
     }
 }

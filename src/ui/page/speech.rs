@@ -1,0 +1,55 @@
+//! Speech: sentences for screen readers, all from one place of the document.
+//!
+//! Two places would speak at once. What stands in an element marked `data-spoken` is therefore copied to that one when it
+//! becomes another text, together with what else has changed meanwhile.
+
+use std::cell::RefCell;
+use std::mem;
+use std::rc::Rc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::web_sys::{Element, HtmlElement, Node};
+use wasm_bindgen::{JsCast as _, JsValue};
+
+use crate::ui::dom::changes::observe;
+use crate::ui::page::state::PageState;
+use crate::wire::property;
+
+/// Long enough that a screen reader speaks of the finished word and not of each letter.
+pub(crate) const PAUSE: Duration = Duration::from_millis(900);
+
+/// Has the texts of marked elements read out when they change, as long as the page lives.
+pub(crate) fn keep(page: PageState) {
+    let changed = Rc::new(RefCell::new(Vec::<HtmlElement>::new()));
+    let known = Rc::clone(&changed);
+    let mut speak = debounce(PAUSE, move |()| {
+        let changed = mem::take(&mut *changed.borrow_mut());
+        // What a teacher's link hides is no inner text, and so not read out; of an element that has left the page, or
+        // takes no place on it, all text would be.
+        let changed = changed.iter().filter(|element| element.offset_width() > 0);
+        let texts = changed.map(HtmlElement::inner_text);
+        let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+        if !texts.is_empty() {
+            page.spoken.set(texts.join(" "));
+        }
+    });
+    observe(move |records| {
+        for record in records {
+            if let Some(element) = marked(&property(&record, "target")) {
+                let mut changed = known.borrow_mut();
+                changed.retain(|other| *other != element);
+                changed.push(element);
+                speak(());
+            }
+        }
+    });
+}
+
+/// The marked element in which something changed.
+fn marked(target: &JsValue) -> Option<HtmlElement> {
+    let target = target.dyn_ref::<Node>()?;
+    let own = target.dyn_ref::<Element>().cloned();
+    let element = own.or_else(|| target.parent_element())?;
+    element.closest("[data-spoken]").ok()??.dyn_into().ok()
+}
