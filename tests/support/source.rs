@@ -9,7 +9,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Block, File, Item, UseTree, Visibility};
+use syn::{Attribute, Block, File, Item, Signature, UseTree, Visibility};
 
 /// A source file without its tests.
 pub(crate) struct Source {
@@ -23,7 +23,7 @@ pub(crate) struct Source {
     pub(crate) tokens: Vec<String>,
     /// Literals as the code writes them, strings with their quotes.
     pub(crate) strings: Vec<String>,
-    /// Every function: its name, whether it is a component of the page, and the lines of its body.
+    /// Functions with a body, components of the page and methods included.
     pub(crate) functions: Vec<Function>,
     imports: Vec<Import>,
     paths: Vec<Vec<String>>,
@@ -32,7 +32,7 @@ pub(crate) struct Source {
 
 pub(crate) struct Function {
     pub(crate) name: String,
-    pub(crate) is_component: bool,
+    /// Lines from its signature to its last brace.
     pub(crate) n_lines: usize,
 }
 
@@ -239,26 +239,32 @@ impl Source {
         path.clear();
     }
 
-    fn keep_function(&mut self, name: &syn::Ident, attributes: &[Attribute], block: &Block) {
-        let braces = block.brace_token.span;
-        let n_lines = braces.close().end().line - braces.open().start().line;
+    fn keep_function(&mut self, signature: &Signature, block: &Block) {
+        let first = signature.fn_token.span.start().line;
+        let last = block.brace_token.span.close().end().line;
         self.functions.push(Function {
-            name: name.to_string(),
-            is_component: attributes.iter().any(|a| a.path().is_ident("component")),
-            n_lines: n_lines.saturating_sub(1),
+            name: signature.ident.to_string(),
+            n_lines: last + 1 - first,
         });
     }
 }
 
 impl<'a> Visit<'a> for Source {
     fn visit_item_fn(&mut self, function: &'a syn::ItemFn) {
-        self.keep_function(&function.sig.ident, &function.attrs, &function.block);
+        self.keep_function(&function.sig, &function.block);
         visit::visit_item_fn(self, function);
     }
 
     fn visit_impl_item_fn(&mut self, function: &'a syn::ImplItemFn) {
-        self.keep_function(&function.sig.ident, &function.attrs, &function.block);
+        self.keep_function(&function.sig, &function.block);
         visit::visit_impl_item_fn(self, function);
+    }
+
+    fn visit_trait_item_fn(&mut self, function: &'a syn::TraitItemFn) {
+        if let Some(block) = &function.default {
+            self.keep_function(&function.sig, block);
+        }
+        visit::visit_trait_item_fn(self, function);
     }
 }
 

@@ -206,11 +206,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
     });
     let number = move || place.get().map_or(0, |place| place + 1);
     let shift = move |direction| {
-        page.keep_step(None);
-        let moved = page
-            .state
-            .try_update(|state| state.ladder.move_by_one(key, direction));
-        if moved == Some(true) {
+        if move_rung(page, key, direction) {
             page.spoken
                 .set(format!("moved to rung {}", untrack(number)));
             browser::keep_focus();
@@ -254,6 +250,15 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
             {button("×", "Remove", Callback::new(move |()| remove()))}
         </span>
     }
+}
+
+/// Whether a rung moved by one place.
+fn move_rung(page: PageState, key: u64, direction: Direction) -> bool {
+    page.keep_step(None);
+    let moved = page
+        .state
+        .try_update(|state| state.ladder.move_by_one(key, direction));
+    moved == Some(true)
 }
 
 #[component]

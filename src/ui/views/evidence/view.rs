@@ -33,13 +33,7 @@ pub(in crate::ui) fn Evidence() -> impl IntoView {
         others.try_set(known);
         measured.try_set(Some(own));
     });
-    let message = move || {
-        measured.with(|measured| match measured {
-            None => "Not yet: the measurements are being fetched.".to_owned(),
-            Some(Err(reason)) => format!("The measurements could not be fetched: {reason}."),
-            Some(Ok(measured)) => out_of_distribution_text(&measured.out_of_distribution),
-        })
-    };
+    let message = move || measured.with(|measured| message(measured.as_ref()));
     let tables = Memo::new(move |_| {
         let family = page.state.with(|state| state.family);
         let known = |measured: &Result<Evaluation, String>| {
@@ -78,6 +72,15 @@ pub(in crate::ui) fn Evidence() -> impl IntoView {
             </div>
             <Suite world=World::Scenes/>
         </section>
+    }
+}
+
+/// How many pictures are called foreign, or why that is not known.
+fn message(measured: Option<&Result<Evaluation, String>>) -> String {
+    match measured {
+        None => "Not yet: the measurements are being fetched.".to_owned(),
+        Some(Err(reason)) => format!("The measurements could not be fetched: {reason}."),
+        Some(Ok(measured)) => out_of_distribution_text(&measured.out_of_distribution),
     }
 }
 

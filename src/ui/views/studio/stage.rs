@@ -72,13 +72,7 @@ fn Handle(
     let page = expect_context::<PageState>();
     let is_dragged = RwSignal::new(false);
     let object = move || drawing.with(|drawing| drawing.objects.get(i).copied());
-    let label = move || {
-        let n = drawing.with(|drawing| drawing.objects.len());
-        object().map(|object| {
-            let (text, place) = (object.text(), object.place_text());
-            format!("{text} {place}, shape {} of {n}", i + 1)
-        })
-    };
+    let label = move || drawing.with(|drawing| handle_label(drawing, i));
     let grab = move |event: PointerEvent| {
         chosen.set(i);
         page.keep_step(None);
@@ -125,6 +119,14 @@ fn Handle(
             on:pointerup=move |_| is_dragged.set(false) on:pointercancel=move |_| is_dragged.set(false)
         ></button>
     }
+}
+
+/// An object's words, its place and its number, as the name of its handle.
+fn handle_label(drawing: &Drawing, i: usize) -> Option<String> {
+    let object = drawing.objects.get(i)?;
+    let (text, place) = (object.text(), object.place_text());
+    let n = drawing.objects.len();
+    Some(format!("{text} {place}, shape {} of {n}", i + 1))
 }
 
 /// How far an arrow key moves an object, in thousandths of the side; `None` for another key.
