@@ -9,7 +9,7 @@ fn main() {
             name: "cpu",
             tolerance: inference::CPU_TOLERANCE,
             device: device::cpu(),
-            device_words: "WebAssembly, one thread".to_owned(),
+            device_text: "WebAssembly, one thread".to_owned(),
             kernel: Some(worker::kernel()),
             is_reference: true,
         })

@@ -5,13 +5,13 @@ use kappascope::{device, inference};
 
 fn main() {
     worker::start(async {
-        let device_words = worker::describe_gpu().await?;
+        let device_text = worker::describe_gpu().await?;
         let device = device::gpu(worker::report_lost_gpu).await?;
         Ok(Engine {
             name: "gpu",
             tolerance: inference::GPU_TOLERANCE,
             device,
-            device_words,
+            device_text,
             kernel: None,
             is_reference: false,
         })

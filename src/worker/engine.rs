@@ -19,7 +19,7 @@ pub struct Engine {
     /// Device of its tensors.
     pub device: Device,
     /// Name of the device, for people.
-    pub device_words: String,
+    pub device_text: String,
     /// Kernel of packed products, if the engine packs its matrices.
     pub kernel: Option<Kernel>,
     /// Whether it is trusted with weights of which no golden values are known.

@@ -178,7 +178,7 @@ impl Model {
             Some(golden) => drop(session.encode_text(&golden.captions).await?),
             None => drop(self.probe().await?),
         }
-        let device = &self.loaded.device_words;
+        let device = &self.loaded.device_text;
         let card = answer::EngineFacts {
             name: self.loaded.name.to_owned(),
             device: match session.format() {

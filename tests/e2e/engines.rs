@@ -245,7 +245,7 @@ mod built_page {
             &server.address(&format!("?backend=cpu&hub={hub}")),
         );
         browser.click("[data-act=models]");
-        browser.click("[data-act=weigh]");
+        browser.click("[data-act=query-size]");
         wait_for(&browser, "[data-act=hub]");
         browser.click("[data-act=hub]");
         wait_for(&browser, "[data-model=clip][aria-current='true']");

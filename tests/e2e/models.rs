@@ -44,7 +44,7 @@ mod built_page {
     }
 
     fn download(browser: &Browser) {
-        browser.click("[data-act=weigh]");
+        browser.click("[data-act=query-size]");
         wait_for(browser, "[data-act=hub]");
         browser.click("[data-act=hub]");
     }
@@ -249,12 +249,12 @@ mod built_page {
         let (server, browser) = (Server::replacing(files), Browser::start());
         open(&server, &browser, "nowhere");
         browser.fill("[data-act=hub-id]", "tiny");
-        let is_refused = "return document.querySelector('[data-act=weigh]').disabled";
+        let is_refused = "return document.querySelector('[data-act=query-size]').disabled";
         browser.wait_for("a refusal", LIMIT, is_refused, &[]);
         assert!(server.asked(newest).is_empty(), "nothing before a click");
         browser.fill("[data-act=hub-id]", "test/tiny");
         download(&browser);
-        let size = words(&browser, "[data-field=weighed]");
+        let size = words(&browser, "[data-field=download-size]");
         assert!(size.contains("at revision abc"), "{size}");
         wait_until_at_work(&browser, "clip");
     }
@@ -336,7 +336,7 @@ mod built_page {
         wait_for(&browser, "[data-field=trouble]:not(:empty)");
         let trouble = words(&browser, "[data-field=trouble]");
         assert!(trouble.to_lowercase().contains("sha"), "{trouble}");
-        browser.click("[data-act=weigh]");
+        browser.click("[data-act=query-size]");
         wait_until_it_says(&browser, "answered 404");
         crate::harness::type_first_caption(&browser, "a small green cross");
     }

@@ -1,5 +1,5 @@
-//! Which captions are to blame for an engine's death: one that was in a request when an engine died is sent alone, and only
-//! if an engine dies again is it set aside.
+//! Captions to blame for an engine's death: one that was in a request when an engine died is sent alone, and only if an
+//! engine dies again is it quarantined.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Captions {
     answered: BTreeSet<String>,
-    /// They were answered alone, after they had been suspected.
+    /// They were answered alone, after they had been blamed.
     cleared: BTreeSet<String>,
     /// They were in a request when an engine died, and are sent alone next.
-    suspects: BTreeSet<String>,
+    blamed: BTreeSet<String>,
     /// They killed an engine alone.
     quarantined: BTreeSet<String>,
 }
@@ -23,40 +23,40 @@ impl Captions {
 
     /// Takes note that a caption was answered alone.
     pub(super) fn clear(&mut self, caption: &str) {
-        self.suspects.remove(caption);
+        self.blamed.remove(caption);
         self.cleared.insert(caption.to_owned());
         self.answered.insert(caption.to_owned());
     }
 
-    /// Takes note that an engine died with these captions: those that none has answered are suspected, else all that were
-    /// not cleared. Returns whether there are any.
-    pub(super) fn suspect(&mut self, captions: &[String]) -> bool {
+    /// Takes note that an engine died with these captions: those that none has answered are blamed, else all that were not
+    /// cleared. Returns whether there are any.
+    pub(super) fn blame(&mut self, captions: &[String]) -> bool {
         let without = |known: &BTreeSet<String>| -> Vec<String> {
             let is_unknown = |caption: &&String| !known.contains(*caption);
             captions.iter().filter(is_unknown).cloned().collect()
         };
         let new = without(&self.answered);
-        let suspects = if new.is_empty() {
+        let blamed = if new.is_empty() {
             without(&self.cleared)
         } else {
             new
         };
-        let is_any = !suspects.is_empty();
-        self.suspects.extend(suspects);
+        let is_any = !blamed.is_empty();
+        self.blamed.extend(blamed);
         is_any
     }
 
     /// The first of these that is to be sent alone.
-    pub(super) fn suspect_among(&self, captions: &[String]) -> Option<String> {
+    pub(super) fn blamed_among(&self, captions: &[String]) -> Option<String> {
         let mut captions = captions.iter();
         captions
-            .find(|caption| self.suspects.contains(*caption))
+            .find(|caption| self.blamed.contains(*caption))
             .cloned()
     }
 
     /// Sets a caption aside.
     pub(super) fn quarantine(&mut self, caption: &str) {
-        self.suspects.remove(caption);
+        self.blamed.remove(caption);
         self.quarantined.insert(caption.to_owned());
     }
 
@@ -75,28 +75,28 @@ mod tests {
     }
 
     #[test]
-    fn new_captions_are_suspected_before_answered_ones_and_these_before_cleared_ones() {
+    fn new_captions_are_blamed_before_answered_ones_and_these_before_cleared_ones() {
         let all = captions(&["old", "new"]);
         let mut known = Captions::default();
         known.answered(&all[..1]);
-        assert!(known.suspect(&all), "one was never answered");
-        let suspect = known.suspect_among(&all);
-        assert_eq!(suspect.as_deref(), Some("new"), "that one");
+        assert!(known.blame(&all), "one was never answered");
+        let blamed = known.blamed_among(&all);
+        assert_eq!(blamed.as_deref(), Some("new"), "that one");
         known.clear("new");
-        assert!(known.suspect(&all), "then it must be the other");
-        let suspect = known.suspect_among(&all);
-        assert_eq!(suspect.as_deref(), Some("old"), "which was not alone");
+        assert!(known.blame(&all), "then it must be the other");
+        let blamed = known.blamed_among(&all);
+        assert_eq!(blamed.as_deref(), Some("old"), "which was not alone");
         known.clear("old");
-        assert!(!known.suspect(&all), "nobody is left");
+        assert!(!known.blame(&all), "nobody is left");
     }
 
     #[test]
-    fn a_caption_that_was_set_aside_is_no_suspect_any_more() {
+    fn a_caption_that_was_quarantined_is_blamed_no_more() {
         let all = captions(&["killer"]);
         let mut known = Captions::default();
-        known.suspect(&all);
+        known.blame(&all);
         known.quarantine("killer");
-        assert_eq!(known.suspect_among(&all), None, "it is not sent again");
+        assert_eq!(known.blamed_among(&all), None, "it is not sent again");
         assert!(known.is_quarantined("killer"), "and known by name");
     }
 }

@@ -9,8 +9,8 @@ use crate::explorer::latest_queue::Out;
 
 /// So many deaths without anything done between them, and nobody to blame, and the page stops trying.
 const MAX_DEATHS: u8 = 3;
-/// So many deaths of one suspect, and it is set aside.
-const MAX_SUSPICIONS: u8 = 2;
+/// Deaths for which a picture or an adapter file is blamed, after which it is dropped.
+const MAX_BLAMED_DEATHS: u8 = 2;
 
 impl Supervisor {
     /// An engine died, or is given up for dead.
@@ -115,19 +115,19 @@ impl Supervisor {
         self.tell(EngineEvent::Stopped(message));
     }
 
-    /// An engine died with captions: one that was suspected and alone is set aside; else they are suspected.
+    /// An engine died with captions: one that was blamed before and alone is quarantined; else they are blamed.
     fn score_died(&mut self, message: &str, is_alone: bool) {
         let Some(Out { request, .. }) = self.queue.out() else {
             return;
         };
         let captions = request.captions.clone();
         if let [caption] = captions.as_slice()
-            && self.captions.suspect_among(&captions).is_some()
+            && self.captions.blamed_among(&captions).is_some()
             && is_alone
         {
             return self.quarantine(caption.clone(), message);
         }
-        if !self.captions.suspect(&captions) {
+        if !self.captions.blame(&captions) {
             self.request_died(message);
         }
     }
@@ -167,7 +167,7 @@ impl Supervisor {
         };
         let mut picture = self.pictures.remove(place);
         picture.n_deaths += 1;
-        let is_guilty = picture.n_deaths >= MAX_SUSPICIONS;
+        let is_guilty = picture.n_deaths >= MAX_BLAMED_DEATHS;
         self.pictures.push(picture);
         if is_guilty {
             self.n_deaths = 0;
@@ -181,7 +181,7 @@ impl Supervisor {
             return;
         };
         *n_deaths += 1;
-        if *n_deaths >= MAX_SUSPICIONS {
+        if *n_deaths >= MAX_BLAMED_DEATHS {
             let name = std::mem::take(name);
             self.n_deaths = 0;
             self.adapters = Adapters::Dropped;

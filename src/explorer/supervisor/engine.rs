@@ -58,7 +58,7 @@ pub(super) struct Upgrade {
 pub(super) enum Job {
     /// The request that is out.
     Score,
-    /// A suspected caption, alone; its number.
+    /// A caption that was blamed, alone.
     Probe(String),
     /// To read a picture of the page.
     Picture(String),

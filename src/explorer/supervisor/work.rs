@@ -102,7 +102,7 @@ impl Supervisor {
         let next = self.queue.next();
         if let Some(request) = next
             && request.captions.len() > 1
-            && let Some(caption) = self.captions.suspect_among(&request.captions)
+            && let Some(caption) = self.captions.blamed_among(&request.captions)
         {
             // Nothing else may be to blame: a load of the image encoder ends first.
             let is_alone = engine.waiting_picture.is_none();

@@ -193,11 +193,11 @@ fn AtHub() -> impl IntoView {
         <label class="hub-id">"Any CLIP of it, by its id: "
             <input type="text" data-act="hub-id" spellcheck="false" prop:value=move || id.get() on:input=edit/>
         </label>
-        " "<button type="button" data-act="weigh" hidden=is_known disabled=move || named.with(Option::is_none) on:click=query>
+        " "<button type="button" data-act="query-size" hidden=is_known disabled=move || named.with(Option::is_none) on:click=query>
             "Check download size"
         </button>
         <button type="button" data-act="hub" hidden=move || !is_known() on:click=load>"Download"</button>
-        " "<span data-field="weighed">{answer}</span>
+        " "<span data-field="download-size">{answer}</span>
     }
 }
 

@@ -185,7 +185,7 @@ fn a_lone_caption_that_kills_is_answered_in_words() {
 }
 
 #[test]
-fn a_caption_that_was_answered_before_is_not_suspected_first() {
+fn a_caption_that_was_answered_before_is_not_blamed_first() {
     let mut world = World::built_in(faults(|f| f.killers = set(["killer"])));
     world.ask(&["a", "b"]);
     world.ask(&["a", "killer"]);
@@ -219,7 +219,7 @@ fn two_deaths_near_each_other_blame_nobody() {
     world.kill();
     world.faults.hangers.clear();
     world.kill();
-    assert_eq!(world.count(is_refused), 0, "each was suspected once");
+    assert_eq!(world.count(is_refused), 0, "each was blamed once");
     world.ask_about(Priority::Matrix, &["c"], &["a", "b"]);
     assert_eq!(
         world.last_answer(),
