@@ -39,8 +39,8 @@ What is in the folder is not done again; an interrupted run goes on, fit by fit.
 pub(super) struct ReproduceArgs {
     /// Where pictures and captions come from: scenes, photos (--features being the folder of a `train photos`), or a
     /// data set as `train embed` calls it.
-    #[arg(long, default_value = "scenes", value_parser = parse_world)]
-    world: World,
+    #[arg(long = "world", value_name = "WORLD", default_value = "scenes", value_parser = parse_source)]
+    source: FeatureSource,
     /// How much work to put in: learning rates by a grid, and for scenes the features, which are embedded if they are
     /// not there. Without a preset learning rates are the published ones times --rate-factor.
     #[arg(long, value_enum)]
@@ -87,21 +87,21 @@ pub(super) struct ReproduceArgs {
     plan: PlanArgs,
 }
 
-/// World on whose features the experiments are repeated.
+/// Source of the features on which the experiments are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum World {
+enum FeatureSource {
     Photos,
     Of(Dataset),
 }
 
-fn parse_world(name: &str) -> Result<World, String> {
+fn parse_source(name: &str) -> Result<FeatureSource, String> {
     match name {
-        PHOTOS => Ok(World::Photos),
-        _ => Ok(World::Of(Dataset::from_str(name, false)?)),
+        PHOTOS => Ok(FeatureSource::Photos),
+        _ => Ok(FeatureSource::Of(Dataset::from_str(name, false)?)),
     }
 }
 
-impl World {
+impl FeatureSource {
     fn slug(self) -> String {
         match self {
             Self::Photos => PHOTOS.to_owned(),
@@ -181,9 +181,9 @@ fn campaign(
 impl ReproduceArgs {
     fn recipe(&self) -> Option<PresetRecipe> {
         let recipe = self.preset?.recipe();
-        Some(match self.world {
-            World::Photos => recipe.of_photos(),
-            World::Of(_) => recipe,
+        Some(match self.source {
+            FeatureSource::Photos => recipe.of_photos(),
+            FeatureSource::Of(_) => recipe,
         })
     }
 
@@ -197,7 +197,7 @@ impl ReproduceArgs {
 
     /// The features, embedded if a preset needs them.
     fn data(&self, recipe: Option<&PresetRecipe>, device: &Device) -> Result<EvaluationData> {
-        if self.world == World::Photos {
+        if self.source == FeatureSource::Photos {
             return self.photos();
         }
         let usual = match self.preset {
@@ -205,11 +205,11 @@ impl ReproduceArgs {
             Some(preset) => PathBuf::from(format!("runs/features-{preset:?}").to_lowercase()),
         };
         let features = self.plan.features_or(usual);
-        if let (Some(recipe), World::Of(Dataset::Scenes)) = (recipe, self.world) {
+        if let (Some(recipe), FeatureSource::Of(Dataset::Scenes)) = (recipe, self.source) {
             self.embed(recipe, &features, device)?;
         }
         let data = self.plan.data_in(&features)?;
-        let (found, expected) = (&data.own.config.dataset, self.world.slug());
+        let (found, expected) = (&data.own.config.dataset, self.source.slug());
         ensure!(
             *found == expected,
             "{} holds features of {found}, features of {expected} were expected",
