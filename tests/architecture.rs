@@ -6,11 +6,11 @@
 #[path = "support/source.rs"]
 mod source;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use source::{Source, Uses, files_below, root, sources};
+use source::{Source, Uses, files_below, root, sources, test_sources};
 
 /// What the browser is called in code.
 const WEB: &[&str] = &[
@@ -442,6 +442,18 @@ fn nineteen_functions_in_twenty_fit_on_a_screen() {
         "the 95th percentile of {} functions is {percentile} lines, at most {PERCENTILE_95_LIMIT} are allowed",
         lengths.len()
     );
+}
+
+#[test]
+fn a_type_name_has_one_meaning() {
+    let mut files: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
+    for source in sources().iter().chain(test_sources()) {
+        for name in &source.types {
+            files.entry(name).or_default().push(&source.path);
+        }
+    }
+    files.retain(|_, files| files.len() > 1);
+    assert!(files.is_empty(), "types of one name: {files:#?}");
 }
 
 #[test]

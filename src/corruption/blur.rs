@@ -16,7 +16,7 @@ const ZOOM: [(f64, f64); 5] = [
 const PIXELATE: [f64; 5] = [0.6, 0.5, 0.4, 0.3, 0.25];
 
 /// Weights of a neighbourhood: row, column, weight.
-type Kernel = Vec<(isize, isize, f32)>;
+type BlurKernel = Vec<(isize, isize, f32)>;
 
 pub(super) fn defocus(canvas: &Canvas, level: usize) -> Canvas {
     let (radius, softness) = DEFOCUS[level];
@@ -35,7 +35,7 @@ pub(super) fn defocus(canvas: &Canvas, level: usize) -> Canvas {
     clippy::cast_possible_truncation,
     reason = "a radius of some pixels, in single precision"
 )]
-fn disc(radius: f64, softness: f64) -> Kernel {
+fn disc(radius: f64, softness: f64) -> BlurKernel {
     let reach = (radius + 2.0).ceil() as isize;
     let weight = |row: isize, column: isize| {
         let distance = (row as f64).hypot(column as f64);

@@ -97,7 +97,8 @@ pub use views::learn::{
     answer_numbers, answer_text, truth_text,
 };
 pub use views::none_of_these::{
-    Answer, Classes, Judgement, MAX_CLASSES, answer_name, is_disputed, judgement_text, thousandths,
+    ClassAnswer, Classes, Judgement, MAX_CLASSES, answer_name, is_disputed, judgement_text,
+    thousandths,
 };
 pub use views::studio::drawing::{Drawing, DrawnObject, bmp, value_name};
 pub use views::studio::scene_search::{N_WANTED, SceneSearch};

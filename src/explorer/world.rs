@@ -32,7 +32,7 @@ pub enum World {
 
 /// A row of the table; paths are relative to the page.
 #[derive(Debug)]
-struct Row {
+struct WorldRow {
     /// The name in links, in the address and of the model's folder.
     slug: &'static str,
     title: &'static str,
@@ -44,7 +44,7 @@ struct Row {
     ladder: &'static [&'static str],
 }
 
-const PHOTOGRAPHS: Row = Row {
+const PHOTOGRAPHS: WorldRow = WorldRow {
     slug: "photos",
     title: "Photographs",
     manifest: "models/photos/manifest.json",
@@ -62,7 +62,7 @@ const PHOTOGRAPHS: Row = Row {
     ladder: &FIRST_OF_PHOTOGRAPHS,
 };
 
-const SCENES: Row = Row {
+const SCENES: WorldRow = WorldRow {
     slug: "scenes",
     title: "Scenes",
     manifest: "models/scenes/manifest.json",
@@ -77,7 +77,7 @@ impl World {
     /// The worlds, the one that the page opens with first.
     pub const ALL: [Self; 2] = [Self::Photographs, Self::Scenes];
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static WorldRow {
         match self {
             Self::Photographs => &PHOTOGRAPHS,
             Self::Scenes => &SCENES,

@@ -50,7 +50,7 @@ pub(super) fn check_clip(clip: &ClipConfig) -> Result<()> {
     check("vision_cfg.patch_size", patch, MAX_IMAGE_SIZE)?;
     let n_patches = (vision.image_size / patch).pow(2);
     check("vision_cfg: the number of patches", n_patches, MAX_PATCHES)?;
-    let tower = Transformer {
+    let tower = TransformerSizes {
         name: "vision_cfg",
         width: vision.width,
         layers: vision.layers,
@@ -59,7 +59,7 @@ pub(super) fn check_clip(clip: &ClipConfig) -> Result<()> {
     let n_rows = 3 * patch * patch + n_patches + clip.embed_dim;
     tower.check(n_rows)?;
     check_text_table("text_cfg", text.context_length, text.vocab_size)?;
-    let tower = Transformer {
+    let tower = TransformerSizes {
         name: "text_cfg",
         width: text.width,
         layers: text.layers,
@@ -78,7 +78,7 @@ pub(super) fn check_towers(towers: &TowersConfig) -> Result<()> {
     let ImageTowerConfig::EfficientNet(image) = &towers.image;
     check("embed_dim", towers.embed_dim, MAX_WIDTH)?;
     check_text_table("text", text.context_length, text.vocab_size)?;
-    let tower = Transformer {
+    let tower = TransformerSizes {
         name: "text",
         width: text.width,
         layers: text.layers,
@@ -110,14 +110,14 @@ pub(super) fn check_adapter(adapter: &AdapterConfig) -> Result<()> {
 }
 
 /// Sizes that determine a transformer's number of parameters.
-struct Transformer<'a> {
+struct TransformerSizes<'a> {
     name: &'a str,
     width: usize,
     layers: usize,
     mlp_ratio: f64,
 }
 
-impl Transformer<'_> {
+impl TransformerSizes<'_> {
     /// Refuses sizes of the blocks, or of them with `n_rows` of tables and projections, that are too large.
     fn check(&self, n_rows: usize) -> Result<()> {
         let (name, ratio) = (self.name, self.mlp_ratio);

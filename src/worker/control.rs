@@ -22,11 +22,11 @@ pub enum Wish {
 /// Current wish of the visitor; clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Control {
-    shared: Rc<RefCell<Shared>>,
+    shared: Rc<RefCell<SharedWish>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedWish {
     wish: Wish,
     waker: Option<Waker>,
 }

@@ -11,11 +11,11 @@ use crate::protocol::Request;
 /// A queue whose clones share their content.
 #[derive(Debug, Clone, Default)]
 pub struct Queue {
-    shared: Rc<RefCell<Waiting>>,
+    shared: Rc<RefCell<WaitingRequests>>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingRequests {
     requests: VecDeque<Request>,
     waker: Option<Waker>,
 }
@@ -57,7 +57,7 @@ impl Queue {
     }
 }
 
-impl Waiting {
+impl WaitingRequests {
     /// The first request that no later one makes useless.
     fn take(&mut self) -> Option<Request> {
         loop {

@@ -19,7 +19,7 @@ use kappascope::train::data::{
 use kappascope::train::import::CheckpointSource;
 use kappascope::train::import::open::open;
 use kappascope::train::import::towers::{read_image, read_text};
-use kappascope::train::photos_model::evaluation::{judged_pairs, read_judgements};
+use kappascope::train::photos_model::evaluation::{judged_pairs, read_ratings};
 use kappascope::train::photos_model::wordnet::WordNet;
 use kappascope::weights::adapter_file::AdapterFile;
 use kappascope::weights::manifest::Manifest;
@@ -276,7 +276,7 @@ fn is_captions(root: &Path, bytes: &[u8]) -> bool {
 fn is_judgements(root: &Path, bytes: &[u8]) -> bool {
     let listing = flickr::captions_of(&put(root, "judged.txt", TOKENS), root);
     let listing = listing.expect("its pictures are there");
-    let judgements = read_judgements(&put(root, "ExpertAnnotations.txt", bytes));
+    let judgements = read_ratings(&put(root, "ExpertAnnotations.txt", bytes));
     judgements.is_ok_and(|judgements| judged_pairs(&judgements, &listing).is_ok())
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Source {
     pub(crate) tokens: Vec<String>,
     /// Literals as the code writes them, strings with their quotes.
     pub(crate) strings: Vec<String>,
+    /// Types that the file defines, those of its tests included.
+    pub(crate) types: Vec<String>,
     /// Functions with a body, components of the page and methods included.
     pub(crate) functions: Vec<Function>,
     imports: Vec<Import>,
@@ -51,13 +53,19 @@ pub(crate) fn root() -> &'static Path {
 
 /// All files below `src` that are not for tests alone.
 pub(crate) fn sources() -> &'static [Source] {
-    static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(read_sources);
-    &SOURCES
+    &ALL.0
 }
 
-fn read_sources() -> Vec<Source> {
+/// The files below `src` that are for tests alone.
+pub(crate) fn test_sources() -> &'static [Source] {
+    &ALL.1
+}
+
+static ALL: LazyLock<(Vec<Source>, Vec<Source>)> = LazyLock::new(read_sources);
+
+fn read_sources() -> (Vec<Source>, Vec<Source>) {
     let files = files_below(&root().join("src")).into_iter();
-    let mut found: Vec<Source> = files
+    let found: Vec<Source> = files
         .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
         .map(|path| {
             let text = fs::read_to_string(&path).expect("a source file can be read");
@@ -66,9 +74,10 @@ fn read_sources() -> Vec<Source> {
         })
         .collect();
     let for_tests: BTreeSet<PathBuf> = found.iter().flat_map(Source::test_files).collect();
-    found.retain(|source| !for_tests.contains(&source.path));
-    assert!(found.len() > 100, "only {} sources were found", found.len());
-    found
+    let is_code = |source: &Source| !for_tests.contains(&source.path);
+    let (code, tests): (Vec<_>, Vec<_>) = found.into_iter().partition(is_code);
+    assert!(code.len() > 100, "only {} sources were found", code.len());
+    (code, tests)
 }
 
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -95,6 +104,7 @@ impl Source {
             text,
             tokens: Vec::new(),
             strings: Vec::new(),
+            types: types(&file),
             functions: Vec::new(),
             imports: Vec::new(),
             paths: Vec::new(),
@@ -266,6 +276,27 @@ impl<'a> Visit<'a> for Source {
         }
         visit::visit_trait_item_fn(self, function);
     }
+}
+
+/// Structs, enums, traits and aliases, inside functions and modules as well.
+fn types(file: &File) -> Vec<String> {
+    struct Types(Vec<String>);
+    impl<'a> Visit<'a> for Types {
+        fn visit_item(&mut self, item: &'a Item) {
+            self.0.extend(match item {
+                Item::Enum(item) => Some(item.ident.to_string()),
+                Item::Struct(item) => Some(item.ident.to_string()),
+                Item::Trait(item) => Some(item.ident.to_string()),
+                Item::Type(item) => Some(item.ident.to_string()),
+                Item::Union(item) => Some(item.ident.to_string()),
+                _ => None,
+            });
+            visit::visit_item(self, item);
+        }
+    }
+    let mut found = Types(Vec::new());
+    found.visit_file(file);
+    found.0
 }
 
 fn ends_with_colons(tokens: &[TokenTree]) -> bool {

@@ -460,11 +460,11 @@ pub(in crate::explorer) mod tests {
     #[test]
     fn the_key_to_the_numbered_pictures_is_what_the_words_mean() {
         #[derive(Deserialize)]
-        struct Picture {
+        struct PictureAlt {
             alt: String,
         }
         let gallery = include_str!("../../../public/gallery/gallery.json");
-        let gallery: Vec<Picture> = serde_json::from_str(gallery).expect("the file is ours");
+        let gallery: Vec<PictureAlt> = serde_json::from_str(gallery).expect("the file is ours");
         let scenes: Vec<Scene> = gallery[..N_NUMBERED]
             .iter()
             .map(|picture| described(&picture.alt))

@@ -42,7 +42,7 @@ impl Default for Classes {
 
 /// What a picture is called by likelihood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum ClassAnswer {
     /// The class at this index, from 0, in the order of the names.
     Class(usize),
     /// None of the classes: the dummy is clearly likelier than each.
@@ -51,7 +51,7 @@ pub enum Answer {
     Tie,
 }
 
-impl Answer {
+impl ClassAnswer {
     /// A class, or none of them.
     pub fn of(class: Option<usize>) -> Self {
         class.map_or(Self::NoneOfThese, Self::Class)
@@ -78,7 +78,7 @@ pub struct Judgement {
     /// The greatest cosine minus the next; `None` with a single class.
     pub cosine_margin: Option<f64>,
     /// The answer by likelihood.
-    pub by_likelihood: Answer,
+    pub by_likelihood: ClassAnswer,
     /// The answer by cosine with a threshold.
     pub by_threshold: Option<usize>,
     /// The answer by cosine with a margin.
@@ -189,11 +189,11 @@ fn shares(nats: &[f64], is_read: &[bool], logit_scale: f64) -> Vec<f64> {
 }
 
 /// The likeliest of the candidates that can be read, the classes first and the dummy behind them.
-fn likeliest(nats: &[f64], is_read: &[bool], n_classes: usize, offset: f64) -> Answer {
+fn likeliest(nats: &[f64], is_read: &[bool], n_classes: usize, offset: f64) -> ClassAnswer {
     match greatest(nats, is_read) {
-        _ if margin(nats, is_read).is_some_and(|margin| margin <= offset) => Answer::Tie,
-        Some(class) if class < n_classes => Answer::Class(class),
-        _ => Answer::NoneOfThese,
+        _ if margin(nats, is_read).is_some_and(|margin| margin <= offset) => ClassAnswer::Tie,
+        Some(class) if class < n_classes => ClassAnswer::Class(class),
+        _ => ClassAnswer::NoneOfThese,
     }
 }
 
@@ -203,26 +203,26 @@ pub fn thousandths(n: u16) -> f64 {
 }
 
 /// An answer in words.
-pub fn answer_name(answer: Answer, names: &[String]) -> String {
+pub fn answer_name(answer: ClassAnswer, names: &[String]) -> String {
     match answer {
-        Answer::Class(i) => names.get(i).cloned().unwrap_or_default(),
-        Answer::NoneOfThese => "none".into(),
-        Answer::Tie => "a tie".into(),
+        ClassAnswer::Class(i) => names.get(i).cloned().unwrap_or_default(),
+        ClassAnswer::NoneOfThese => "none".into(),
+        ClassAnswer::Tie => "a tie".into(),
     }
 }
 
 /// The three answers for a picture, in one sentence.
 pub fn judgement_text(judgement: &Judgement, names: &[String]) -> String {
-    let quoted = |answer: Answer| match answer {
-        Answer::Class(_) => format!("“{}”", answer_name(answer, names)),
-        Answer::NoneOfThese => "none of these".to_owned(),
-        Answer::Tie => "a tie".to_owned(),
+    let quoted = |answer: ClassAnswer| match answer {
+        ClassAnswer::Class(_) => format!("“{}”", answer_name(answer, names)),
+        ClassAnswer::NoneOfThese => "none of these".to_owned(),
+        ClassAnswer::Tie => "a tie".to_owned(),
     };
-    let name = |answer: Option<usize>| quoted(Answer::of(answer));
+    let name = |answer: Option<usize>| quoted(ClassAnswer::of(answer));
     let share = match judgement.by_likelihood {
-        Answer::Class(i) => judgement.shares.get(i),
-        Answer::NoneOfThese => judgement.shares.last(),
-        Answer::Tie => None,
+        ClassAnswer::Class(i) => judgement.shares.get(i),
+        ClassAnswer::NoneOfThese => judgement.shares.last(),
+        ClassAnswer::Tie => None,
     };
     let by_likelihood = format!(
         "By likelihood {} ({}{} nats for the best class)",
@@ -239,7 +239,7 @@ pub fn judgement_text(judgement: &Judgement, names: &[String]) -> String {
 
 /// Whether the three answers differ.
 pub fn is_disputed(judgement: &Judgement) -> bool {
-    judgement.by_likelihood != Answer::of(judgement.by_threshold)
+    judgement.by_likelihood != ClassAnswer::of(judgement.by_threshold)
         || judgement.by_threshold != judgement.by_margin
 }
 
@@ -312,13 +312,13 @@ mod tests {
             .expect("all is known");
         assert_eq!(
             fits.by_likelihood,
-            Answer::Class(0),
+            ClassAnswer::Class(0),
             "x is red: {:?}",
             fits.nats
         );
         assert_eq!(
             alien.by_likelihood,
-            Answer::NoneOfThese,
+            ClassAnswer::NoneOfThese,
             "y is neither: {alien:?}"
         );
         assert_eq!(alien.by_threshold, None, "its best cosine is 0.05");
@@ -347,7 +347,7 @@ mod tests {
             .expect("all is known");
         assert_eq!(
             judgement.by_likelihood,
-            Answer::Class(1),
+            ClassAnswer::Class(1),
             "the less unlikely one"
         );
         let sum: f64 = judgement.shares.iter().sum();
@@ -369,7 +369,7 @@ mod tests {
         let judgement = both.judge(&cache, "x", family).expect("red is read");
         assert_eq!(
             judgement.by_likelihood,
-            Answer::NoneOfThese,
+            ClassAnswer::NoneOfThese,
             "{judgement:?}"
         );
         assert_eq!(
@@ -423,7 +423,7 @@ mod tests {
         let cache = cache_with(&answer_of(&captions, &["x"], &[0.6, 0.59, 0.1]));
         let judgement = classes("red, green").judge(&cache, "x", Family::VonMisesFisher);
         let answer = judgement.map(|judgement| judgement.by_likelihood);
-        assert_eq!(answer, Some(Answer::Tie), "0.2 nats apart");
+        assert_eq!(answer, Some(ClassAnswer::Tie), "0.2 nats apart");
     }
 
     #[test]

@@ -17,11 +17,11 @@ pub(super) type BlockConvolutions<'a> = (Option<&'a Convolution>, &'a Convolutio
 /// The tower's convolutions, those of all channels packed for one kernel.
 #[derive(Debug)]
 pub(super) struct HostTower {
-    stem: Product,
+    stem: MatrixConvolution,
     stem_size: usize,
     stem_stride: usize,
-    blocks: Vec<Block>,
-    head: Product,
+    blocks: Vec<HostBlock>,
+    head: MatrixConvolution,
     width: usize,
 }
 
@@ -35,7 +35,7 @@ struct Map {
 
 /// Every output of every channel, at each place of a map.
 #[derive(Debug)]
-struct Product {
+struct MatrixConvolution {
     matrix: PackedMatrix,
     bias: Vec<f32>,
 }
@@ -51,10 +51,10 @@ struct Depthwise {
 }
 
 #[derive(Debug)]
-struct Block {
-    expand: Option<Product>,
+struct HostBlock {
+    expand: Option<MatrixConvolution>,
     depthwise: Depthwise,
-    project: Product,
+    project: MatrixConvolution,
 }
 
 impl HostTower {
@@ -67,13 +67,13 @@ impl HostTower {
     ) -> Option<Self> {
         let [width, ..] = head.weight.lazy_shape().dims::<4>();
         let [_, _, stem_size, _] = stem.weight.lazy_shape().dims::<4>();
-        let blocks = blocks.map(|block| Block::pack(block, kernel));
+        let blocks = blocks.map(|block| HostBlock::pack(block, kernel));
         Some(Self {
-            stem: Product::pack(stem, kernel)?,
+            stem: MatrixConvolution::pack(stem, kernel)?,
             stem_size,
             stem_stride: stem.stride,
             blocks: blocks.collect::<Option<_>>()?,
-            head: Product::pack(head, kernel)?,
+            head: MatrixConvolution::pack(head, kernel)?,
             width,
         })
     }
@@ -139,7 +139,7 @@ impl HostTower {
     }
 }
 
-impl Product {
+impl MatrixConvolution {
     fn pack(convolution: &Convolution, kernel: Kernel) -> Option<Self> {
         let [width, channels, size, _] = convolution.weight.lazy_shape().dims::<4>();
         let panels = Panels::pack(
@@ -240,16 +240,16 @@ impl Depthwise {
     }
 }
 
-impl Block {
+impl HostBlock {
     fn pack((expand, depthwise, project): BlockConvolutions<'_>, kernel: Kernel) -> Option<Self> {
         let expand = match expand {
-            Some(expand) => Some(Product::pack(expand, kernel)?),
+            Some(expand) => Some(MatrixConvolution::pack(expand, kernel)?),
             None => None,
         };
         Some(Self {
             expand,
             depthwise: Depthwise::pack(depthwise),
-            project: Product::pack(project, kernel)?,
+            project: MatrixConvolution::pack(project, kernel)?,
         })
     }
 

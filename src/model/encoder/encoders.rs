@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::exemplars::Exemplars;
 use super::head::Head;
-use super::towers::{ImageTower, TextTower as LockedTextTower};
+use super::towers::{ImageTower, LockedTextTower};
 use crate::error::Result;
 use crate::model::clip::{TextTower, VisionTower};
 use crate::model::gemm::Kernel;

@@ -16,4 +16,4 @@ pub use encoders::{
 };
 pub use exemplars::{Exemplars, ExemplarsConfig};
 pub use head::{Head, HeadConfig, HeadInput, NamedHead};
-pub use towers::{ImageTower, ImageTowerConfig, TextTower, TextTowerConfig};
+pub use towers::{ImageTower, ImageTowerConfig, LockedTextTower, TextTowerConfig};

@@ -28,7 +28,7 @@ pub enum ImageTowerConfig {
 
 /// Locked text tower: token ids → features, `[n_texts, width]`.
 #[derive(Module, Debug)]
-pub enum TextTower {
+pub enum LockedTextTower {
     /// BERT with mean pooling.
     Bert(Bert),
 }
@@ -65,9 +65,9 @@ impl TextTowerConfig {
 
     /// A tower with random initial weights.
     #[must_use]
-    pub fn init(&self, device: &Device) -> TextTower {
+    pub fn init(&self, device: &Device) -> LockedTextTower {
         let Self::Bert(bert) = self;
-        TextTower::Bert(bert.init(device))
+        LockedTextTower::Bert(bert.init(device))
     }
 }
 
@@ -92,7 +92,7 @@ impl ImageTowerConfig {
     }
 }
 
-impl TextTower {
+impl LockedTextTower {
     /// Features, not normalised, as the tower's own module documents them.
     pub fn forward(&self, ids: Tensor<2, Int>, ends: Tensor<1, Int>) -> Tensor<2> {
         let Self::Bert(bert) = self;
@@ -108,7 +108,7 @@ impl ImageTower {
     }
 }
 
-impl Parameters for TextTower {
+impl Parameters for LockedTextTower {
     fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
         let Self::Bert(bert) = self;
         bert.visit_parameters(visitor)

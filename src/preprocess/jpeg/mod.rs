@@ -30,7 +30,7 @@ const MAX_SCANS: usize = 100;
 
 /// Content of a JPEG file: its pixels and its Exif data.
 #[derive(Debug)]
-pub(super) struct Picture<'a> {
+pub(super) struct DecodedJpeg<'a> {
     /// The pixels, not yet turned upright.
     pub(super) rgb: RgbPixels,
     /// Exif data, where there are any.
@@ -38,7 +38,10 @@ pub(super) struct Picture<'a> {
 }
 
 /// The picture of a JPEG file.
-pub(super) fn decode<'a>(bytes: &'a [u8], budget: &DecodeBudget) -> Result<Picture<'a>, Refusal> {
+pub(super) fn decode<'a>(
+    bytes: &'a [u8],
+    budget: &DecodeBudget,
+) -> Result<DecodedJpeg<'a>, Refusal> {
     const CUT_OFF: Refusal = Refusal::Damaged("it ends before its end marker");
     let mut headers = Headers::new(*budget, bytes.len());
     let (mut at, mut n_scans) = (2, 0);
@@ -64,7 +67,7 @@ pub(super) fn decode<'a>(bytes: &'a [u8], budget: &DecodeBudget) -> Result<Pictu
     let frame = headers.frame.ok_or(Refusal::Damaged("it has no frame"))?;
     let rgb = colour::to_rgb(frame, space)?;
     let exif = headers.exif;
-    Ok(Picture { rgb, exif })
+    Ok(DecodedJpeg { rgb, exif })
 }
 
 /// Moves behind the segment that starts with its length and returns its content.

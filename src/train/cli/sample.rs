@@ -71,9 +71,9 @@ pub(super) fn run(args: &SampleArgs) -> Result<()> {
     }
     let described = args.captions.iter().zip(distributions.iter().zip(&draws));
     let described = described.map(|(caption, (distribution, draws))| {
-        DrawnCaption::of(caption, family, distribution, draws)
+        SampledCaption::of(caption, family, distribution, draws)
     });
-    let table = DrawnCaptions(described.collect());
+    let table = SampledCaptions(described.collect());
     if args.json {
         println!("{}", serde_json::to_string_pretty(&table)?);
     } else {
@@ -123,7 +123,7 @@ fn write(out: &Path, draws: &[Vec<Vec<f64>>]) -> Result<()> {
 
 /// Statistics of the draws of one caption, beside those that its distribution gives.
 #[derive(Debug, Serialize)]
-struct DrawnCaption {
+struct SampledCaption {
     caption: String,
     /// Concentration κ.
     kappa: f64,
@@ -137,7 +137,7 @@ struct DrawnCaption {
     quantiles: [f64; 3],
 }
 
-impl DrawnCaption {
+impl SampledCaption {
     fn of(
         caption: &str,
         family: Family,
@@ -174,9 +174,9 @@ impl DrawnCaption {
 /// The answer of `train sample`, a row for each caption.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
-struct DrawnCaptions(Vec<DrawnCaption>);
+struct SampledCaptions(Vec<SampledCaption>);
 
-impl fmt::Display for DrawnCaptions {
+impl fmt::Display for SampledCaptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let heads = ["κ", "A_d(κ)", "mean t", "length", "5 %", "50 %", "95 %"];
         for head in heads {
@@ -219,7 +219,7 @@ mod tests {
                 let draws: Vec<_> = (0..4000)
                     .map(|_| family.sample(16, concentration, &mean, &mut rng))
                     .collect();
-                DrawnCaption::of("a star", family, &of_kappa(concentration), &draws)
+                SampledCaption::of("a star", family, &of_kappa(concentration), &draws)
             };
             let (vague, full) = (drawn(2.0), drawn(40.0));
             for row in [&vague, &full] {

@@ -105,14 +105,14 @@ mod tests {
     use super::*;
 
     #[derive(Parser)]
-    struct Command {
+    struct ScenesCommand {
         #[command(flatten)]
         args: ScenesArgs,
     }
 
     #[test]
     fn plain_contrast_leaves_out_the_loss_that_knows_what_fits() {
-        let recipe = |words: &[&str]| Command::parse_from(words).args.recipe();
+        let recipe = |words: &[&str]| ScenesCommand::parse_from(words).args.recipe();
         let (usual, plain) = (recipe(&["train"]), recipe(&["train", "--plain-contrast"]));
         let weights = [usual.clip.probe_weight, plain.clip.probe_weight];
         assert!(weights[0] > 0.0 && weights[1] == 0.0, "weights {weights:?}");

@@ -12,7 +12,7 @@ use super::fit_plan::{FitPlan, FitRequest};
 use super::measure::Numbers;
 use super::report;
 use super::results::Results;
-use super::run::{Evaluator, MeasuredSets};
+use super::run::{Evaluator, NumbersBySet};
 use super::side_by_side::{locked, side_by_side};
 use crate::report::{Impacted, Metric, Shift};
 use crate::train::files;
@@ -122,13 +122,13 @@ impl Campaign<'_> {
     }
 
     /// One fit; its checkpoint lies in a folder of its own until it is done.
-    fn fit(&self, evaluator: &Evaluator<'_>, request: FitRequest) -> Result<MeasuredSets> {
+    fn fit(&self, evaluator: &Evaluator<'_>, request: FitRequest) -> Result<NumbersBySet> {
         let FitRequest { name, seed } = request;
         let job = format!("{}-{seed}", name.slug());
         let unfinished = self.folder.join("unfinished").join(job);
         let measured = evaluator
             .fit(request, self.plan, Some(&unfinished))
-            .or_else(|error| -> Result<MeasuredSets> {
+            .or_else(|error| -> Result<NumbersBySet> {
                 // That a recipe diverges is a result.
                 let diverged = error.downcast::<Diverged>()?;
                 let numbers = Numbers::from([(Metric::DivergedAtStep, diverged.step as f64)]);

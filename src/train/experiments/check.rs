@@ -20,7 +20,7 @@ use crate::train::methods::MethodName;
 
 /// How near numbers must come to recorded ones to count as repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tolerance {
+pub struct RepeatTolerance {
     /// What differs, in words.
     pub of: &'static str,
     /// Share of a number by which it may be off.
@@ -33,7 +33,7 @@ pub struct Tolerance {
 
 /// On the same features: rounding differs between machines, and what it moves is the rank of a few queries; of hundreds
 /// of numbers a few hang on single ones.
-const SAME_FEATURES: Tolerance = Tolerance {
+const SAME_FEATURES: RepeatTolerance = RepeatTolerance {
     of: "the same features",
     share_of_value: 0.02,
     at_least: 0.02,
@@ -41,7 +41,7 @@ const SAME_FEATURES: Tolerance = Tolerance {
 };
 /// On features of the same towers by heads that were trained anew, which are other ones on each machine, as those of
 /// another seed are: S of a method moves by several hundredths, and single levels by more.
-const OTHER_HEADS: Tolerance = Tolerance {
+const OTHER_HEADS: RepeatTolerance = RepeatTolerance {
     of: "features by heads trained anew",
     share_of_value: 0.1,
     at_least: 0.1,
@@ -75,7 +75,7 @@ pub struct Checked {
     /// The number that differs most: data set, metric, and both values, there and now.
     pub farthest: Option<(String, Metric, [f64; 2])>,
     /// How near they had to come.
-    pub tolerance: Tolerance,
+    pub tolerance: RepeatTolerance,
 }
 
 impl Checked {
@@ -121,7 +121,7 @@ impl Check<'_> {
     }
 
     /// How near numbers must come: on the recorded features, or on those of the same towers by other heads.
-    fn tolerance(&self, environment: &Value) -> Result<Tolerance> {
+    fn tolerance(&self, environment: &Value) -> Result<RepeatTolerance> {
         let recorded: Vec<String> =
             serde_json::from_value(environment["features"]["weights"].clone())?;
         let found = &self.data.own.config.weights;
@@ -197,7 +197,7 @@ fn compared(
     request: FitRequest,
     there: &Results,
     now: &[(String, Numbers)],
-    tolerance: Tolerance,
+    tolerance: RepeatTolerance,
 ) -> Checked {
     let mut checked = Checked {
         request,
@@ -246,7 +246,7 @@ pub fn table(checked: &[Checked]) -> (String, bool) {
     let mut text = String::new();
     // Writing to a string cannot fail.
     if let Some(Checked { tolerance, .. }) = checked.first() {
-        let Tolerance {
+        let RepeatTolerance {
             of,
             share_of_value,
             at_least,

@@ -39,7 +39,7 @@ const PLANNED: [&str; 10] = [
 
 /// One run of the command: fits of several can lie in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Session {
+pub(super) struct RunSession {
     /// Processor, number of cores, and system.
     pub(super) machine: String,
     /// What computed, as `--device` calls it.
@@ -54,7 +54,7 @@ pub(super) struct Session {
     pub(super) command: String,
 }
 
-impl Session {
+impl RunSession {
     /// Sessions whose times can be compared.
     pub(super) fn clock(&self) -> String {
         let Self {
@@ -106,7 +106,7 @@ impl Environment<'_> {
             None => now,
             Some(there) => self.same_plan(there, &now)?,
         };
-        let session = Session::now(self.plan, self.device, self.jobs, self.folder)?;
+        let session = RunSession::now(self.plan, self.device, self.jobs, self.folder)?;
         let mut known = sessions(&environment);
         let place = known.iter().position(|other| *other == session);
         let place = place.unwrap_or_else(|| {
@@ -226,7 +226,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Value>> {
 }
 
 /// The sessions of a folder in order; results from before they were recorded have none.
-pub(super) fn sessions(environment: &Value) -> Vec<Session> {
+pub(super) fn sessions(environment: &Value) -> Vec<RunSession> {
     serde_json::from_value(environment[SESSIONS].clone()).unwrap_or_default()
 }
 
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn times_of_other_machines_devices_or_loads_are_not_compared() {
-        let session = Session {
+        let session = RunSession {
             machine: "a".to_owned(),
             device: "cpu".to_owned(),
             jobs: 2,
@@ -310,11 +310,11 @@ mod tests {
             tree: "clean".to_owned(),
             command: "train reproduce".to_owned(),
         };
-        let other_commit = Session {
+        let other_commit = RunSession {
             commit: "2".to_owned(),
             ..session.clone()
         };
-        let busier = Session {
+        let busier = RunSession {
             jobs: 1,
             ..session.clone()
         };

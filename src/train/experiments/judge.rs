@@ -3,7 +3,7 @@
 use super::paper;
 use super::results::{Results, Summary};
 use super::tables::is_truth_known;
-use super::verdict::{Claim, Estimate, Finding, FindingRow, Support, Undecided};
+use super::verdict::{Estimate, Finding, FindingRow, PaperClaim, Support, Undecided};
 use crate::report::{Better, LevelStatistic, Metric, Retrieval};
 use crate::train::methods::MethodName::{
     self, AsymvlmPs, AsymvlmPsEncoderMean, AsymvlmVmf, AsymvlmVmfEncoderMean, Bayesvlm, Pcmepp,
@@ -37,7 +37,7 @@ pub(super) const R_SQUARED: fn(Retrieval) -> Metric =
     |of| Metric::Levels(of, LevelStatistic::RSquared);
 
 /// Two methods beside each other in one measure.
-pub(super) struct Comparison {
+pub(super) struct MethodComparison {
     pub(super) what: String,
     pub(super) pair: [MethodName; 2],
     /// Of each method, if it has the number.
@@ -54,7 +54,7 @@ pub(super) struct Judge<'a> {
 
 impl Judge<'_> {
     /// A claim with its comparisons, and what is missing of it.
-    pub(super) fn finding(&self, claim: &'static Claim, rows: Vec<FindingRow>) -> Finding {
+    pub(super) fn finding(&self, claim: &'static PaperClaim, rows: Vec<FindingRow>) -> Finding {
         let measured = self.results.methods();
         let groups = claim.groups.iter();
         let mut unmeasured: Vec<MethodName> = groups.flat_map(|group| group.1).copied().collect();
@@ -134,7 +134,7 @@ impl Judge<'_> {
             return None;
         }
         let [ours, theirs] = pair.map(|method| self.estimate(method, metric));
-        let comparison = Comparison {
+        let comparison = MethodComparison {
             what: format!("{} with the other sign", versus(what, pair)),
             pair,
             estimates: [ours, theirs.map(Estimate::turned)],
@@ -154,7 +154,7 @@ impl Judge<'_> {
     ) -> Option<FindingRow> {
         let is_higher_claimed = (metric.better() == Better::Higher) == (claimed == Claimed::Better);
         let gain = if is_higher_claimed { 1.0 } else { -1.0 };
-        let comparison = Comparison {
+        let comparison = MethodComparison {
             what: versus(what, pair),
             pair,
             estimates: pair.map(|method| self.estimate(method, metric)),
@@ -170,10 +170,10 @@ impl Judge<'_> {
     /// The row of a comparison, by a rule over both numbers; none where a method was not measured.
     pub(super) fn row(
         &self,
-        comparison: Comparison,
+        comparison: MethodComparison,
         rule: impl Fn(&Estimate, &Estimate) -> Support,
     ) -> Option<FindingRow> {
-        let Comparison {
+        let MethodComparison {
             what,
             pair,
             estimates,

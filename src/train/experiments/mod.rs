@@ -35,4 +35,4 @@ pub use evaluation_data::EvaluationData;
 pub use fit_plan::{FitPlan, FitRequest};
 pub use fit_record::FitRecord;
 pub use measure::{Encoded, Numbers, retrieval};
-pub use run::{Evaluator, MeasuredSets};
+pub use run::{Evaluator, NumbersBySet};

@@ -13,11 +13,11 @@ pub(super) struct Relevance {
     /// The captions of each level of the hierarchy, the vaguest first; none where truth is not known.
     levels: Vec<Vec<usize>>,
     /// Of each caption its level, and its place among those of the level.
-    places: Vec<Place>,
+    places: Vec<LevelPlace>,
 }
 
 /// Level of a caption, and its place among those of the level; none of a caption of no level.
-type Place = Option<(usize, usize)>;
+type LevelPlace = Option<(usize, usize)>;
 
 /// What one picture found.
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ impl Relevance {
 }
 
 /// The captions of each level, and of each caption its level and place.
-fn by_level(ids: &IdMap) -> (Vec<Vec<usize>>, Vec<Place>) {
+fn by_level(ids: &IdMap) -> (Vec<Vec<usize>>, Vec<LevelPlace>) {
     let mut levels: Vec<Vec<usize>> = Vec::new();
     let place = |(text, level): (usize, Option<usize>)| {
         let level = level?;

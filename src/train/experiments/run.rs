@@ -29,7 +29,7 @@ use crate::weights::manifest::Logits;
 use crate::weights::shard::{Precision, write};
 
 /// Numbers of each data set that was measured on, the own one first.
-pub type MeasuredSets = Vec<(String, Numbers)>;
+pub type NumbersBySet = Vec<(String, Numbers)>;
 
 /// What a method that trains nothing knows of the training split.
 enum Known {
@@ -90,11 +90,11 @@ impl<'a> MethodInputs<'a> {
         Ok((texts, self.rows(Side::Image, &set.images)?))
     }
 
-    fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<MeasuredSets> {
+    fn measure<M: Method>(&self, method: &M, name: MethodName) -> Result<NumbersBySet> {
         let sets = self.evaluator.data.measured().into_iter();
         let measured =
             sets.map(|(dataset, cache)| Ok((dataset, self.measure_on(cache, method, name)?)));
-        let mut measured = measured.collect::<Result<MeasuredSets>>()?;
+        let mut measured = measured.collect::<Result<NumbersBySet>>()?;
         // The own data set is the first.
         if let Some((_, own)) = measured.first_mut() {
             own.extend(self.impact_of_corruptions(method, own)?);
@@ -201,9 +201,9 @@ struct FitAndMeasure<'a> {
 }
 
 impl MethodVisitor for FitAndMeasure<'_> {
-    type Output = Result<MeasuredSets>;
+    type Output = Result<NumbersBySet>;
 
-    fn visit<M: Method>(self, method: M) -> Result<MeasuredSets> {
+    fn visit<M: Method>(self, method: M) -> Result<NumbersBySet> {
         let FitRequest { name, seed } = self.request;
         let method = drawn(method, seed);
         let started = Instant::now();
@@ -356,7 +356,7 @@ impl<'a> Evaluator<'a> {
         request: FitRequest,
         plan: &FitPlan,
         folder: Option<&Path>,
-    ) -> Result<MeasuredSets> {
+    ) -> Result<NumbersBySet> {
         let outputs = FitOutputs {
             checkpoint: folder,
             probes: None,
@@ -370,7 +370,7 @@ impl<'a> Evaluator<'a> {
         request: FitRequest,
         plan: &FitPlan,
         outputs: FitOutputs<'_>,
-    ) -> Result<MeasuredSets> {
+    ) -> Result<NumbersBySet> {
         if let Some(folder) = outputs.checkpoint {
             make_folder(folder)?;
         }

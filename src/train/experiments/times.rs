@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::environment::Session;
+use super::environment::RunSession;
 use super::results::{Results, Summary};
 use crate::report::Metric;
 use crate::train::methods::MethodName;
 
 /// The times of one data set as Markdown; nothing where none were measured.
-pub(super) fn markdown(results: &Results, sessions: &[Session]) -> String {
+pub(super) fn markdown(results: &Results, sessions: &[RunSession]) -> String {
     let mut by_clock: BTreeMap<String, Vec<(MethodName, [f64; 2])>> = BTreeMap::new();
     let mut n_unknown = 0;
     for method in results.methods() {
@@ -76,8 +76,8 @@ mod tests {
     use super::super::measure::Numbers;
     use super::*;
 
-    fn session(machine: &str) -> Session {
-        Session {
+    fn session(machine: &str) -> RunSession {
+        RunSession {
             machine: machine.to_owned(),
             device: "cpu".to_owned(),
             jobs: 1,

@@ -56,7 +56,7 @@ pub(super) struct FindingRow {
 
 /// What a paper says, and how it is judged.
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(super) struct PaperClaim {
     pub(super) text: &'static str,
     /// How it is judged, where that needs a word.
     pub(super) rule: &'static str,
@@ -69,7 +69,7 @@ pub(super) struct Claim {
 /// A claim, and the comparisons that decide it.
 #[derive(Debug)]
 pub(super) struct Finding {
-    pub(super) claim: &'static Claim,
+    pub(super) claim: &'static PaperClaim,
     pub(super) rows: Vec<FindingRow>,
     /// Methods of the claim that were not measured.
     pub(super) unmeasured: Vec<MethodName>,
@@ -428,7 +428,7 @@ mod tests {
         }
     }
 
-    static CLAIM: Claim = Claim {
+    static CLAIM: PaperClaim = PaperClaim {
         text: "κ says much",
         rule: "",
         groups: &[

@@ -5,13 +5,13 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
-use super::pictures::GalleryPicture;
+use super::pictures::DecodedPicture;
 use crate::preprocess::decode;
 use crate::train::files::read_json;
 
 /// An entry of `gallery.json`, as far as the model is concerned.
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct PhotographEntry {
     id: String,
     file: String,
     captions: Vec<String>,
@@ -22,13 +22,13 @@ struct Entry {
 /// # Errors
 ///
 /// The list or a photograph cannot be read.
-pub fn read(folder: &Path) -> Result<Vec<GalleryPicture>> {
-    let entries: Vec<Entry> = read_json(&folder.join("gallery.json"))?;
-    let picture = |entry: Entry| {
+pub fn read(folder: &Path) -> Result<Vec<DecodedPicture>> {
+    let entries: Vec<PhotographEntry> = read_json(&folder.join("gallery.json"))?;
+    let picture = |entry: PhotographEntry| {
         let path = folder.join(&entry.file);
         let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
         let pixels = decode(&bytes).with_context(|| path.display().to_string())?;
-        Ok(GalleryPicture {
+        Ok(DecodedPicture {
             id: entry.id,
             pixels: pixels.rgb,
             captions: entry.captions,

@@ -46,7 +46,7 @@ pub fn write(folder: &Path) -> Result<()> {
 
 /// A picture of a gallery.
 #[derive(Debug, Clone)]
-pub struct GalleryPicture {
+pub struct DecodedPicture {
     /// Name of the picture in the gallery, such as `lone-red-star`.
     pub id: String,
     /// Picture as 8-bit RGB, drawn or decoded from its file.
@@ -57,9 +57,9 @@ pub struct GalleryPicture {
 
 /// The pictures of the scenes' gallery.
 #[must_use]
-pub fn scene_pictures() -> Vec<GalleryPicture> {
+pub fn scene_pictures() -> Vec<DecodedPicture> {
     let scenes = gallery_scenes().into_iter().zip(captions());
-    let picture = |((id, scene), captions): ((&str, Scene), Vec<String>)| GalleryPicture {
+    let picture = |((id, scene), captions): ((&str, Scene), Vec<String>)| DecodedPicture {
         id: id.to_owned(),
         pixels: picture(&scene),
         captions,

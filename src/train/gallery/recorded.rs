@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 
-use super::pictures::{GalleryPicture, gallery_scenes};
+use super::pictures::{DecodedPicture, gallery_scenes};
 use crate::answer::{self, EngineFacts, familiarity, model_card};
 use crate::corruption::Corrupted;
 use crate::explorer::{
@@ -32,7 +32,7 @@ pub struct WorldModel<'a> {
     /// Outcome of the self-test on the model's golden values.
     pub self_test: SelfTest,
     /// The pictures of its gallery.
-    pub gallery: &'a [GalleryPicture],
+    pub gallery: &'a [DecodedPicture],
 }
 
 impl WorldModel<'_> {
@@ -92,7 +92,7 @@ impl WorldModel<'_> {
     fn pictures(&self, embeddings: Vec<ImageEncoding>) -> Vec<RecordedPicture> {
         let encoder = self.session.manifest().image_encoder();
         let pictures = self.gallery.iter().zip(embeddings);
-        let recorded = |(picture, encoding): (&GalleryPicture, ImageEncoding)| RecordedPicture {
+        let recorded = |(picture, encoding): (&DecodedPicture, ImageEncoding)| RecordedPicture {
             encoder: encoder.clone(),
             reading: self.reading(picture, &encoding),
             embedding: encoding.embedding,
@@ -100,7 +100,7 @@ impl WorldModel<'_> {
         pictures.map(recorded).collect()
     }
 
-    fn reading(&self, picture: &GalleryPicture, encoding: &ImageEncoding) -> ImageReading {
+    fn reading(&self, picture: &DecodedPicture, encoding: &ImageEncoding) -> ImageReading {
         let side = |pixels| u32::try_from(pixels).unwrap_or(u32::MAX);
         ImageReading {
             image: picture.id.clone(),

@@ -25,7 +25,7 @@ const LICENSE: &str = "Attribution License";
 
 /// An entry of the list of photographs.
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct WallEntry {
     file: String,
     license: String,
     flickr_photo_page: String,
@@ -48,7 +48,7 @@ pub struct WallPhotograph {
 ///
 /// The list or a photograph cannot be read, or there are too few whose licence allows it.
 pub fn read(folder: &Path) -> Result<Vec<WallPhotograph>> {
-    let entries: Vec<Entry> = read_json(&folder.join("manifest.json"))?;
+    let entries: Vec<WallEntry> = read_json(&folder.join("manifest.json"))?;
     let n_wanted = COLUMNS * ROWS;
     let allowed = entries.into_iter().filter(|entry| entry.license == LICENSE);
     let photographs = allowed.take(n_wanted).map(|entry| {

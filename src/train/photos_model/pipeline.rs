@@ -17,7 +17,7 @@ use super::evaluation::{markdown, outsider_pictures, picture_sets_markdown, repo
 use super::export::export;
 use super::heads::HeadRecipe;
 use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
-use super::training::Training;
+use super::training::SeedTraining;
 use super::unfamiliar::{self, outsider_texts};
 use crate::device;
 use crate::train::data::augment::Augmentation;
@@ -178,9 +178,9 @@ impl PhotosRun {
         let embedded = self.embed(&data, &towers)?;
         let (heads, mut adapters) = self.preset.recipes();
         adapters.masks_fitting = self.masks_fitting;
-        let training = Training::new(&data, embedded, &self.out, (heads, adapters))?;
+        let training = SeedTraining::new(&data, embedded, &self.out, (heads, adapters))?;
         let mut evaluations = Vec::new();
-        let mut card = ModelCard::default();
+        let mut card = CardTables::default();
         for seed in 0..self.seeds {
             let model = training.train(seed)?;
             let mut int8 = None;
@@ -218,12 +218,12 @@ impl PhotosRun {
 
 /// Tables of the model card.
 #[derive(Debug, Default)]
-struct ModelCard {
+struct CardTables {
     sets: String,
     marked: String,
 }
 
-impl ModelCard {
+impl CardTables {
     /// The card with these tables and that of the evaluation.
     fn with(&self, measured: &str) -> String {
         let card = include_str!("model_card.md").replace("{measured}", measured);

@@ -32,7 +32,7 @@ pub struct TowerFeatures<'a> {
 
 /// Provenance of a list of features: hashes of towers and rows, and the augmentation.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Claim {
+struct FeatureProvenance {
     /// SHA-256 of the towers' files.
     weights: Vec<String>,
     /// SHA-256 of all names or texts.
@@ -155,13 +155,13 @@ impl TowerFeatures<'_> {
             .with_context(|| format!("creating {}", self.folder.display()))?;
         let mut hash = Sha256::new();
         rows.for_each(|row| hash.update([row.as_bytes(), &[0]].concat()));
-        let claim = Claim {
+        let claim = FeatureProvenance {
             weights: self.encoder.weights().to_vec(),
             rows: hash.finalize().iter().map(|b| format!("{b:02x}")).collect(),
             augmentation,
         };
         let path = self.folder.join(format!("{name}.json"));
-        let Some(there) = files::find_json::<Claim>(&path)? else {
+        let Some(there) = files::find_json::<FeatureProvenance>(&path)? else {
             return files::put(&path, serde_json::to_vec(&claim)?);
         };
         ensure!(

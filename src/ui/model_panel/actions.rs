@@ -10,7 +10,7 @@ use crate::explorer::{Event, ModelChoice, ModelSource, OWN, PHOTOGRAPH_SETS, Tra
 use crate::protocol::{Hub, Request};
 use crate::ui::dom::browser;
 use crate::ui::engine::Client;
-use crate::ui::model_panel::models_state::{Found, Load};
+use crate::ui::model_panel::models_state::{Load, ModelBeside};
 use crate::ui::page::gallery;
 use crate::ui::page::state::PageState;
 use crate::ui::page::worlds;
@@ -111,7 +111,7 @@ fn look_around(page: PageState) {
         spawn_local(async move {
             // Where there is none, the panel says how to put one there.
             if let Ok(manifest) = gallery::fetch_json::<Sizes>(path).await {
-                let found = Found {
+                let found = ModelBeside {
                     path,
                     bytes: manifest.shards.iter().map(|shard| shard.bytes).sum(),
                 };
@@ -127,11 +127,11 @@ fn look_around(page: PageState) {
 /// What the panel needs of a manifest.
 #[derive(Debug, Deserialize)]
 struct Sizes {
-    shards: Vec<Size>,
+    shards: Vec<ShardSize>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Size {
+struct ShardSize {
     bytes: u64,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct ModelsState {
     /// What the browser keeps.
     pub(crate) stored: RwSignal<Option<Stored>>,
     /// Models that lie beside the page.
-    pub(crate) found: RwSignal<Vec<Found>>,
+    pub(crate) found: RwSignal<Vec<ModelBeside>>,
 }
 
 /// How far a load is.
@@ -61,7 +61,7 @@ impl Timings {
 
 /// A model beside the page.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct ModelBeside {
     /// The path of its manifest.
     pub(crate) path: &'static str,
     pub(crate) bytes: u64,

@@ -10,7 +10,7 @@ use crate::protocol::DownloadSize;
 use crate::ui::dom::browser;
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::actions::{CLIP, CLIP_INT8};
-use crate::ui::model_panel::models_state::Found;
+use crate::ui::model_panel::models_state::ModelBeside;
 use crate::ui::page::state::PageState;
 
 /// Why eight bits are recommended.
@@ -49,7 +49,7 @@ fn BesidePage() -> impl IntoView {
     let page = expect_context::<PageState>();
     let button = move |path: &'static str, name: &'static str, suffix: &'static str| {
         let size = move || {
-            let size = |found: &Vec<Found>| {
+            let size = |found: &Vec<ModelBeside>| {
                 Some(file_size(found.iter().find(|one| one.path == path)?.bytes))
             };
             page.models.found.with(size)
@@ -66,7 +66,8 @@ fn BesidePage() -> impl IntoView {
         view! { <button type="button" data-act=name class=order hidden=move || size().is_none() on:click=load>{words}</button>" " }
     };
     let has_any = move || {
-        let is_other = |one: &Found| World::ALL.iter().all(|world| one.path != world.manifest());
+        let is_other =
+            |one: &ModelBeside| World::ALL.iter().all(|world| one.path != world.manifest());
         page.models.found.with(|found| found.iter().any(is_other))
     };
     let advice = move || if is_short(page) { SHORT } else { "" };

@@ -43,7 +43,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
             data-caption=move || text.get() style:--certainty=move || plot::certainty(mark())
         >
             <th role="rowheader" class="caption">
-                {plot::halo(mark, plot::Size::Wide)}
+                {plot::halo(mark, plot::HaloSize::Wide)}
                 <div class="typed"><CaptionField key=key text=text/>{strokes(move || view.get(), text.into())}</div>
                 <p class="note">{note}</p>
                 <p class="note zero-note">{zero_note}</p>

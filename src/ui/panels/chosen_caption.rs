@@ -48,7 +48,7 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
         <div class="chosen-caption">
             <div class="row">
                 <div class="caption">
-                    {plot::halo(mark, plot::Size::Wide)}
+                    {plot::halo(mark, plot::HaloSize::Wide)}
                     <div class="typed">
                         <textarea
                             rows="1" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off"
@@ -79,7 +79,7 @@ fn CaptionChoice(caption: KeyedCaption, chosen: Memo<Option<u64>>) -> impl IntoV
     view! {
         <label class="choice">
             <input type="radio" name="chosen-caption" prop:checked=move || chosen.get() == Some(key) on:change=choose/>
-            {plot::halo(mark, plot::Size::Small)}<span class="words">{caption.text}</span>
+            {plot::halo(mark, plot::HaloSize::Small)}<span class="words">{caption.text}</span>
         </label>
     }
 }

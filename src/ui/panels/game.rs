@@ -51,7 +51,7 @@ fn drawn(page: PageState, game: RwSignal<Option<Game>>, now: &Game) -> AnyView {
                 type="button" class="ask" aria-pressed=is_chosen.to_string()
                 aria-disabled=now.answer.is_some().to_string() on:click=choose
             >
-                {plot::halo(move || mark, plot::Size::Wide)}
+                {plot::halo(move || mark, plot::HaloSize::Wide)}
                 <span class="words">{words.clone()}</span>
                 <span class="number">{kappa}</span>
             </button>

@@ -54,7 +54,7 @@ fn head_of_row(view: ViewOf, words: Box<dyn Fn() -> String + Send + Sync>) -> An
         let words = struck(&words(), view.as_ref());
         view! { <span class="words">{words}</span><span class="hidden">{not_read}</span> }
     };
-    view! { <th scope="row">{plot::halo(mark, plot::Size::Small)}{words}</th> }.into_any()
+    view! { <th scope="row">{plot::halo(mark, plot::HaloSize::Small)}{words}</th> }.into_any()
 }
 
 /// The strokes over a field in which a caption is typed.

@@ -13,7 +13,7 @@ const SMALL_REACH: f64 = 1.0;
 
 /// The size of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ui) enum Size {
+pub(in crate::ui) enum HaloSize {
     /// Under a caption's words.
     Wide,
     /// Beside a caption in a table or a list.
@@ -23,7 +23,7 @@ pub(in crate::ui) enum Size {
 /// The mark of a caption; nothing is known yet of one without.
 pub(in crate::ui) fn halo(
     mark: impl Fn() -> Option<HaloMark> + Send + Sync + 'static,
-    size: Size,
+    size: HaloSize,
 ) -> AnyView {
     drawn(Arc::new(mark), size)
 }
@@ -37,10 +37,10 @@ pub(in crate::ui) fn certainty(mark: Option<HaloMark>) -> Option<String> {
 }
 
 /// Compiled once, and not for each closure.
-fn drawn(mark: Arc<dyn Fn() -> Option<HaloMark> + Send + Sync>, size: Size) -> AnyView {
+fn drawn(mark: Arc<dyn Fn() -> Option<HaloMark> + Send + Sync>, size: HaloSize) -> AnyView {
     let (reach, class) = match size {
-        Size::Wide => (WIDE_REACH, "halo halo-wide"),
-        Size::Small => (SMALL_REACH, "halo halo-small"),
+        HaloSize::Wide => (WIDE_REACH, "halo halo-wide"),
+        HaloSize::Small => (SMALL_REACH, "halo halo-small"),
     };
     let known = mark.clone();
     let class = move || match known() {

@@ -13,7 +13,7 @@ mod track;
 pub(super) use axis::axis;
 pub(super) use ball::{Bands, ball};
 pub(super) use bar::bar;
-pub(super) use halo::{Size, certainty, gradients, halo};
+pub(super) use halo::{HaloSize, certainty, gradients, halo};
 pub(super) use marginal::{Line, Panel, Tick, marginal};
 pub(super) use qr::{code, qr};
 pub(super) use track::track;

@@ -180,7 +180,7 @@ fn Rung(
             style:--certainty=move || plot::certainty(mark())
         >
             <th scope="row">
-                {plot::halo(mark, plot::Size::Small)}<RungField key=key place=place rung=rung/>
+                {plot::halo(mark, plot::HaloSize::Small)}<RungField key=key place=place rung=rung/>
             </th>
             <td class="plotted">{plot::bar(move || read(kappa), move || kappas.get())}</td>
             <Number field="rung-kappa" value=number(kappa) show=three_significant/>

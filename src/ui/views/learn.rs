@@ -23,7 +23,7 @@ const ANSWER_COLUMNS: &str =
 const FAILURE_COLUMNS: &str = "caption|~how specific to the model|*κ*|bits";
 
 /// Right neighbours by lesson and question, as far as they were judged.
-type Scores = RwSignal<BTreeMap<(usize, usize), u32>>;
+type LessonScores = RwSignal<BTreeMap<(usize, usize), u32>>;
 
 /// The text of one more cell in a caption's row, where there is one.
 type Further<'a> = Option<&'a dyn Fn(&str) -> Option<String>>;
@@ -33,7 +33,7 @@ type Further<'a> = Option<&'a dyn Fn(&str) -> Option<String>>;
 pub(crate) fn Learn() -> impl IntoView {
     let page = expect_context::<PageState>();
     let lesson = lessons::open_lesson(page);
-    let scores: Scores = RwSignal::default();
+    let scores: LessonScores = RwSignal::default();
     let asked = move || lesson.get().map(|(i, lesson)| asked(i, lesson, scores));
     let failures = move || {
         let texts = page.lesson_texts.get().and_then(Result::ok);
@@ -147,7 +147,7 @@ pub(crate) fn LessonChoice() -> impl IntoView {
 }
 
 /// A lesson with its questions and the score.
-fn asked(lesson_index: usize, lesson: Lesson, scores: Scores) -> AnyView {
+fn asked(lesson_index: usize, lesson: Lesson, scores: LessonScores) -> AnyView {
     let world = expect_context::<PageState>().world.get_untracked();
     let n_questions = lesson.questions.len();
     // Those of another world's lesson, perhaps.
@@ -208,7 +208,7 @@ fn score_name(world: World, lesson: usize, question: usize) -> String {
 
 /// One question: asked, guessed, and then shown.
 #[component]
-fn Asked(place: (usize, usize), question: LessonQuestion, scores: Scores) -> impl IntoView {
+fn Asked(place: (usize, usize), question: LessonQuestion, scores: LessonScores) -> impl IntoView {
     let page = expect_context::<PageState>();
     let guess = RwSignal::new(question.captions.clone());
     let is_shown = RwSignal::new(false);

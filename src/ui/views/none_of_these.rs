@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    Answer, Classes, Extent, Judgement, answer_name, is_disputed, judgement_text, percent, signed,
-    thousandths, three_significant,
+    ClassAnswer, Classes, Extent, Judgement, answer_name, is_disputed, judgement_text, percent,
+    signed, thousandths, three_significant,
 };
 use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::page::state::PageState;
@@ -160,7 +160,7 @@ fn AnswerRow(id: String, classes: Memo<Classes>, names: Memo<Vec<String>>) -> im
     let page = expect_context::<PageState>();
     let stored = StoredValue::new(id.clone());
     let judgement = Memo::new(move |_| stored.with_value(|id| judged(page, classes, id)));
-    let answer = move |field: &'static str, part: fn(&Judgement) -> Answer| {
+    let answer = move |field: &'static str, part: fn(&Judgement) -> ClassAnswer| {
         let name = move |answer| names.with(|names| answer_name(answer, names));
         let words = move || {
             let answer = judgement.with(|judgement| judgement.as_ref().map(part));
@@ -180,9 +180,9 @@ fn AnswerRow(id: String, classes: Memo<Classes>, names: Memo<Vec<String>>) -> im
             {answer("by-likelihood", |judgement| judgement.by_likelihood)}
             <Number field="best-nats" value=best_nats show=signed/>
             <Number field="dummy-nats" value=number(|judgement| judgement.dummy_nats) show=signed/>
-            {answer("by-threshold", |judgement| Answer::of(judgement.by_threshold))}
+            {answer("by-threshold", |judgement| ClassAnswer::of(judgement.by_threshold))}
             <Number field="best-cosine" value=best_cosine show=three_significant/>
-            {answer("by-margin", |judgement| Answer::of(judgement.by_margin))}
+            {answer("by-margin", |judgement| ClassAnswer::of(judgement.by_margin))}
             <Number field="cosine-margin" value=number(|judgement| judgement.cosine_margin) show=three_significant/>
         </tr>
     }

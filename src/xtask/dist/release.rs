@@ -175,18 +175,18 @@ mod tests {
     ];
 
     /// A folder that goes with the test.
-    struct Folder(PathBuf);
+    struct ReleaseFolder(PathBuf);
 
-    impl Drop for Folder {
+    impl Drop for ReleaseFolder {
         fn drop(&mut self) {
             fs::remove_dir_all(&self.0).ok();
         }
     }
 
     /// A page as the build leaves it, in a folder that goes with the test.
-    fn built(test: &str, engine: &str) -> Folder {
+    fn built(test: &str, engine: &str) -> ReleaseFolder {
         let name = format!("kappascope-{test}-{}", std::process::id());
-        let folder = Folder(std::env::temp_dir().join(name));
+        let folder = ReleaseFolder(std::env::temp_dir().join(name));
         let write = |path: &str, content: &str| {
             let path = folder.0.join("dist").join(path);
             fs::create_dir_all(path.parent().expect("a parent")).expect("a folder for the test");
@@ -205,7 +205,7 @@ mod tests {
         folder
     }
 
-    fn released(folder: &Folder) -> Vec<Listed> {
+    fn released(folder: &ReleaseFolder) -> Vec<Listed> {
         let added = shell::root().join("public/release");
         let to = folder.0.join("release");
         let files = release(&folder.0.join("dist"), &added, &to, "terms").expect("a release");
@@ -269,8 +269,9 @@ mod tests {
 
     #[test]
     fn another_engine_makes_another_page_and_another_service_worker() {
-        let read =
-            |folder: &Folder, name: &str| text(&folder.0.join("release").join(name)).expect(name);
+        let read = |folder: &ReleaseFolder, name: &str| {
+            text(&folder.0.join("release").join(name)).expect(name)
+        };
         let (one, two) = (built("first", "one"), built("second", "two"));
         released(&one);
         released(&two);

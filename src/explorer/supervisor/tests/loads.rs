@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn a_remembered_model_that_kills_is_loaded_twice_and_not_at_the_next_visit() {
     let faults = faults(|f| f.killing_loads = loads(&CLIP, EngineKind::Cpu));
-    let first = World::with_clip(faults.clone());
-    let n_loads = |world: &World| world.loads.iter().filter(|(_, s)| *s == CLIP).count();
+    let first = SimulatedPage::with_clip(faults.clone());
+    let n_loads = |world: &SimulatedPage| world.loads.iter().filter(|(_, s)| *s == CLIP).count();
     assert_eq!(n_loads(&first), 2, "two strikes");
     assert_eq!(first.count(is_given_up), 1, "the page says why");
     assert!(
@@ -21,7 +21,7 @@ fn a_remembered_model_that_kills_is_loaded_twice_and_not_at_the_next_visit() {
         strikes: strikes.collect(),
         unended: Vec::new(),
     };
-    let mut second = World::started(faults, CLIP, notes);
+    let mut second = SimulatedPage::started(faults, CLIP, notes);
     assert_eq!(n_loads(&second), 0, "it is not tried by itself");
     assert_eq!(second.count(is_given_up), 1, "the page says why");
     second.faults = Faults::default();
@@ -32,7 +32,7 @@ fn a_remembered_model_that_kills_is_loaded_twice_and_not_at_the_next_visit() {
 
 #[test]
 fn a_built_in_model_that_kills_waits_for_the_visitor() {
-    let mut world = World::built_in(faults(|f| {
+    let mut world = SimulatedPage::built_in(faults(|f| {
         f.killing_loads = loads(&ModelSource::FALLBACK, EngineKind::Cpu);
     }));
     assert_eq!(
@@ -62,7 +62,7 @@ fn an_upgrade_that_kills_is_not_tried_at_the_third_visit() {
             strikes: vec![(load.clone(), n_strikes)],
             unended: Vec::new(),
         };
-        let world = World::started(faults(), ModelSource::FALLBACK, notes);
+        let world = SimulatedPage::started(faults(), ModelSource::FALLBACK, notes);
         assert_eq!(world.loads.len(), n_loads, "after {n_strikes} strikes");
         assert_eq!(world.count(is_stopped), 0, "the CPU answers");
     }
@@ -70,7 +70,7 @@ fn an_upgrade_that_kills_is_not_tried_at_the_third_visit() {
 
 #[test]
 fn an_image_encoder_that_kills_blames_the_model_and_no_picture() {
-    let mut world = World::with_clip(faults(|f| f.killing_image_encoders = set(["clip"])));
+    let mut world = SimulatedPage::with_clip(faults(|f| f.killing_image_encoders = set(["clip"])));
     world.add_picture("star");
     assert_eq!(world.count(is_refused), 0, "the picture stays");
     assert_eq!(world.count(is_given_up), 1, "the model goes");
@@ -84,7 +84,7 @@ fn an_image_encoder_that_kills_blames_the_model_and_no_picture() {
 
 #[test]
 fn adapters_that_kill_are_dropped_by_name() {
-    let mut world = World::with_clip(faults(|f| f.killing_adapters = BTreeSet::from([7])));
+    let mut world = SimulatedPage::with_clip(faults(|f| f.killing_adapters = BTreeSet::from([7])));
     world.happens(Event::GiveAdapters(
         "bad.safetensors".to_owned(),
         Arc::new(vec![7]),
@@ -102,7 +102,7 @@ fn adapters_that_kill_are_dropped_by_name() {
 
 #[test]
 fn adapters_are_given_to_the_engine_that_replaces_one() {
-    let mut world = World::with_clip(Faults::default());
+    let mut world = SimulatedPage::with_clip(Faults::default());
     world.happens(Event::GiveAdapters(
         "good.safetensors".to_owned(),
         Arc::new(vec![1]),
@@ -116,7 +116,7 @@ fn adapters_are_given_to_the_engine_that_replaces_one() {
 #[test]
 fn another_world_takes_the_place_of_the_one_at_work_at_once() {
     let photographs = ModelSource::BuiltIn(crate::explorer::World::Photographs);
-    let mut world = World::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(Faults::default());
     world.add_picture("p");
     world.happens(Event::OpenWorld(crate::explorer::World::Photographs));
     assert_eq!(*world.supervisor.source(), photographs, "it answers");
@@ -133,7 +133,7 @@ fn photographs_that_do_not_come_give_way_to_the_scenes() {
         killing_loads: loads(&photographs, EngineKind::Cpu),
         ..Faults::default()
     };
-    let mut world = World::started(faults, photographs.clone(), LoadNotes::default());
+    let mut world = SimulatedPage::started(faults, photographs.clone(), LoadNotes::default());
     assert_eq!(world.count(is_given_up), 1, "the page says why");
     assert!(world.supervisor.source().is_fallback(), "scenes answer");
     world.faults = Faults::default();

@@ -3,7 +3,7 @@
 mod loads;
 mod property;
 mod silence;
-mod world;
+mod simulated_page;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::*;
 use crate::explorer::latest_queue::Priority;
 use crate::protocol::{Request, Response};
-use world::{CLIP, Faults, World};
+use simulated_page::{CLIP, Faults, SimulatedPage};
 
 fn set<const N: usize>(words: [&str; N]) -> BTreeSet<String> {
     words.into_iter().map(str::to_owned).collect()
@@ -53,8 +53,8 @@ fn is_failed(event: &EngineEvent) -> bool {
 }
 
 /// A page whose GPU engine has been put to work.
-fn on_gpu(faults: Faults) -> World {
-    let world = World::built_in(Faults {
+fn on_gpu(faults: Faults) -> SimulatedPage {
+    let world = SimulatedPage::built_in(Faults {
         gpu_millis: Some(1.0),
         ..faults
     });
@@ -70,7 +70,7 @@ fn on_gpu(faults: Faults) -> World {
 
 #[test]
 fn an_engine_answers_captions_and_pictures() {
-    let mut world = World::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(Faults::default());
     world.add_picture("star");
     world.ask_about(Priority::Matrix, &["a", "b"], &["star"]);
     let expected = (names(["a", "b"]), names(["star"]));
@@ -80,7 +80,7 @@ fn an_engine_answers_captions_and_pictures() {
 
 #[test]
 fn a_slower_gpu_is_not_used() {
-    let world = World::built_in(faults(|f| f.gpu_millis = Some(99.0)));
+    let world = SimulatedPage::built_in(faults(|f| f.gpu_millis = Some(99.0)));
     assert_eq!(world.n_engines(), 1, "the GPU engine ended");
     let says = |event: &EngineEvent| matches!(event, EngineEvent::Choice(words) if words.contains("99 ms"));
     assert_eq!(world.count(says), 1, "and why");
@@ -127,7 +127,7 @@ fn a_gpu_that_is_lost_while_a_picture_is_read_removes_no_picture() {
 
 #[test]
 fn a_gpu_that_is_lost_while_loading_leaves_the_cpu_at_work() {
-    let mut world = World::built_in(Faults {
+    let mut world = SimulatedPage::built_in(Faults {
         gpu_millis: Some(1.0),
         hanging_loads: loads(&ModelSource::FALLBACK, EngineKind::Gpu),
         ..Faults::default()
@@ -141,7 +141,7 @@ fn a_gpu_that_is_lost_while_loading_leaves_the_cpu_at_work() {
 #[test]
 fn a_caption_that_kills_is_sent_twice_and_set_aside_alone() {
     let captions = ["a", "killer", "c", "d"];
-    let mut world = World::built_in(faults(|f| f.killers = set(["killer"])));
+    let mut world = SimulatedPage::built_in(faults(|f| f.killers = set(["killer"])));
     world.ask(&captions);
     assert_eq!(world.n_sent("killer"), 2, "the second time alone");
     assert_eq!(world.quarantined(), ["killer"], "it is named");
@@ -159,7 +159,7 @@ fn a_caption_that_kills_is_sent_twice_and_set_aside_alone() {
 
 #[test]
 fn two_captions_that_kill_are_both_found() {
-    let mut world = World::built_in(faults(|f| f.killers = set(["x", "y"])));
+    let mut world = SimulatedPage::built_in(faults(|f| f.killers = set(["x", "y"])));
     world.ask(&["a", "x", "b", "y"]);
     assert_eq!(world.quarantined(), ["x", "y"], "each is named");
     assert_eq!(
@@ -173,7 +173,7 @@ fn two_captions_that_kill_are_both_found() {
 #[test]
 fn a_lone_caption_that_kills_is_answered_in_words() {
     for priority in Priority::ALL {
-        let mut world = World::built_in(faults(|f| f.killers = set(["killer"])));
+        let mut world = SimulatedPage::built_in(faults(|f| f.killers = set(["killer"])));
         world.ask_about(priority, &["killer"], &[]);
         assert_eq!(world.n_sent("killer"), 2, "{priority:?}");
         assert_eq!(world.quarantined(), ["killer"], "{priority:?}");
@@ -186,7 +186,7 @@ fn a_lone_caption_that_kills_is_answered_in_words() {
 
 #[test]
 fn a_caption_that_was_answered_before_is_not_blamed_first() {
-    let mut world = World::built_in(faults(|f| f.killers = set(["killer"])));
+    let mut world = SimulatedPage::built_in(faults(|f| f.killers = set(["killer"])));
     world.ask(&["a", "b"]);
     world.ask(&["a", "killer"]);
     assert_eq!(world.quarantined(), ["killer"], "the new one");
@@ -195,7 +195,7 @@ fn a_caption_that_was_answered_before_is_not_blamed_first() {
 
 #[test]
 fn a_picture_that_kills_is_read_twice_and_dropped_alone() {
-    let mut world = World::built_in(faults(|f| f.killers = set(["killer"])));
+    let mut world = SimulatedPage::built_in(faults(|f| f.killers = set(["killer"])));
     for image in ["a", "killer", "b"] {
         world.add_picture(image);
     }
@@ -212,7 +212,7 @@ fn a_picture_that_kills_is_read_twice_and_dropped_alone() {
 
 #[test]
 fn two_deaths_near_each_other_blame_nobody() {
-    let mut world = World::built_in(faults(|f| f.hangers = set(["a", "b"])));
+    let mut world = SimulatedPage::built_in(faults(|f| f.hangers = set(["a", "b"])));
     world.add_picture("a");
     world.faults.hangers = set(["b"]);
     world.add_picture("b");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
-use super::world::{CLIP, Faults, World};
+use super::simulated_page::{CLIP, Faults, SimulatedPage};
 use crate::explorer::latest_queue::Priority;
 use crate::explorer::supervisor::{EngineEvent, EngineKind, Event, LoadNotes, ModelSource};
 
@@ -88,7 +88,7 @@ fn faults() -> impl Strategy<Value = Faults> {
         )
 }
 
-fn take(world: &mut World, on_page: &mut BTreeSet<usize>, step: RandomStep) {
+fn take(world: &mut SimulatedPage, on_page: &mut BTreeSet<usize>, step: RandomStep) {
     match step {
         RandomStep::Ask(priority, captions) => {
             let captions: Vec<_> = captions.into_iter().map(|i| CAPTIONS[i]).collect();
@@ -137,7 +137,7 @@ proptest! {
         steps in vec(step(), 1..40),
     ) {
         let source = if starts_with_clip { CLIP } else { ModelSource::FALLBACK };
-        let mut world = World::started(faults.clone(), source, LoadNotes::default());
+        let mut world = SimulatedPage::started(faults.clone(), source, LoadNotes::default());
         let mut on_page = BTreeSet::new();
         for step in steps {
             take(&mut world, &mut on_page, step);
@@ -164,7 +164,7 @@ proptest! {
         faults in faults(),
         captions in vec(vec(0..CAPTIONS.len(), 1..6), 1..12),
     ) {
-        let mut world = World::built_in(Faults { gpu_millis: None, ..faults.clone() });
+        let mut world = SimulatedPage::built_in(Faults { gpu_millis: None, ..faults.clone() });
         for captions in captions {
             let captions: Vec<_> = captions.into_iter().map(|i| CAPTIONS[i]).collect();
             world.ask(&captions);

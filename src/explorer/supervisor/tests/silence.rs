@@ -6,7 +6,7 @@ use super::*;
 fn an_engine_that_never_answers_may_be_stopped_and_is_replaced() {
     let slow = |event: &EngineEvent| matches!(event, EngineEvent::IsSlow(true));
     for is_stopped_by_hand in [true, false] {
-        let mut world = World::built_in(faults(|f| f.hangers = set(["endless"])));
+        let mut world = SimulatedPage::built_in(faults(|f| f.hangers = set(["endless"])));
         world.ask(&["a", "endless"]);
         world.pass(19);
         assert_eq!(world.count(slow), 0, "not yet");
@@ -31,7 +31,7 @@ fn an_engine_that_never_answers_may_be_stopped_and_is_replaced() {
 
 #[test]
 fn a_heartbeat_keeps_an_engine_that_computes_for_long() {
-    let mut world = World::built_in(faults(|f| f.hangers = set(["long"])));
+    let mut world = SimulatedPage::built_in(faults(|f| f.hangers = set(["long"])));
     world.ask(&["long"]);
     for _ in 0..100 {
         world.pass(2);
@@ -49,7 +49,7 @@ fn a_heartbeat_keeps_an_engine_that_computes_for_long() {
 
 #[test]
 fn a_page_that_slept_was_not_kept_waiting() {
-    let mut world = World::built_in(faults(|f| f.hangers = set(["long"])));
+    let mut world = SimulatedPage::built_in(faults(|f| f.hangers = set(["long"])));
     world.ask(&["long"]);
     world.now += 3.6e6;
     world.pass(1);
@@ -62,7 +62,7 @@ fn a_page_that_slept_was_not_kept_waiting() {
 
 #[test]
 fn a_load_that_never_ends_is_given_up() {
-    let mut world = World::built_in(faults(|f| {
+    let mut world = SimulatedPage::built_in(faults(|f| {
         f.hanging_loads = loads(&ModelSource::FALLBACK, EngineKind::Cpu);
     }));
     world.ask(&["a"]);
@@ -77,7 +77,8 @@ fn a_load_that_never_ends_is_given_up() {
 
 #[test]
 fn a_load_that_is_stopped_by_hand_makes_room_for_the_built_in_model() {
-    let mut world = World::with_clip(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
+    let mut world =
+        SimulatedPage::with_clip(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
     world.happens(Event::Stop);
     world.ask(&["a"]);
     world.assert_answered(&["a"], "it answers");
@@ -85,7 +86,8 @@ fn a_load_that_is_stopped_by_hand_makes_room_for_the_built_in_model() {
 
 #[test]
 fn a_cancelled_load_that_does_not_end_by_itself_is_ended() {
-    let mut world = World::with_clip(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
+    let mut world =
+        SimulatedPage::with_clip(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
     world.happens(Event::Cancel);
     world.pass(6);
     let given_up = |event: &EngineEvent| matches!(event, EngineEvent::GivenUp(None));
@@ -98,7 +100,8 @@ fn a_cancelled_load_that_does_not_end_by_itself_is_ended() {
 
 #[test]
 fn a_paused_load_waits_for_as_long_as_it_takes() {
-    let mut world = World::with_clip(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
+    let mut world =
+        SimulatedPage::with_clip(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
     world.happens(Event::Pause);
     world.pass(1000);
     assert_eq!(world.loads.len(), 1, "nothing was begun anew");
@@ -106,7 +109,7 @@ fn a_paused_load_waits_for_as_long_as_it_takes() {
 
 #[test]
 fn a_request_that_cannot_be_posted_is_one_that_kills() {
-    let mut world = World::built_in(faults(|f| f.unpostable = set(["huge"])));
+    let mut world = SimulatedPage::built_in(faults(|f| f.unpostable = set(["huge"])));
     world.ask(&["a", "huge"]);
     assert_eq!(world.quarantined(), ["huge"], "it is named");
     world.assert_answered(&["a"], "the rest");
@@ -114,7 +117,7 @@ fn a_request_that_cannot_be_posted_is_one_that_kills() {
 
 #[test]
 fn an_engine_that_dies_again_and_again_without_a_reason_is_given_up_until_the_visitor_wants_it() {
-    let mut world = World::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(Faults::default());
     for n_deaths in 1..=4 {
         assert_eq!(world.count(is_stopped), 0, "before death {n_deaths}");
         world.kill();
@@ -131,7 +134,8 @@ fn an_engine_that_dies_again_and_again_without_a_reason_is_given_up_until_the_vi
 
 #[test]
 fn another_model_is_loaded_beside_the_one_at_work() {
-    let mut world = World::built_in(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
+    let mut world =
+        SimulatedPage::built_in(faults(|f| f.hanging_loads = loads(&CLIP, EngineKind::Cpu)));
     world.happens(Event::ChangeModel(CLIP));
     world.ask(&["a"]);
     world.assert_answered(&["a"], "meanwhile");
@@ -142,7 +146,7 @@ fn another_model_is_loaded_beside_the_one_at_work() {
 
 #[test]
 fn a_question_about_the_browser_survives_its_engine() {
-    let mut world = World::built_in(faults(|f| f.hangers = set(["a"])));
+    let mut world = SimulatedPage::built_in(faults(|f| f.hangers = set(["a"])));
     world.ask(&["a"]);
     world.happens(Event::Query(Request::ListStored));
     world.faults.hangers.clear();
@@ -153,7 +157,7 @@ fn a_question_about_the_browser_survives_its_engine() {
 
 #[test]
 fn an_engine_that_dies_while_it_is_measured_is_not_measured_by_the_next() {
-    let mut world = World::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(Faults::default());
     world.happens(Event::Query(Request::MeasureDevice));
     world.kill();
     let failed = |event: &EngineEvent| matches!(event, EngineEvent::DeviceMeasured(Err(_)));
@@ -167,7 +171,7 @@ fn an_engine_that_dies_while_it_is_measured_is_not_measured_by_the_next() {
 
 #[test]
 fn a_question_that_nobody_answers_is_answered_in_words() {
-    let mut world = World::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(Faults::default());
     let hub = crate::protocol::Hub::vit_b_32();
     world.happens(Event::Query(Request::QueryDownloadSize(hub)));
     world.pass(121);
@@ -177,7 +181,7 @@ fn a_question_that_nobody_answers_is_answered_in_words() {
 
 #[test]
 fn without_an_engine_the_page_says_why() {
-    let mut world = World::new(Faults::default());
+    let mut world = SimulatedPage::new(Faults::default());
     world.happens(Event::Start(Start {
         source: ModelSource::FALLBACK,
         asked_kind: None,

@@ -1,30 +1,16 @@
 //! What was measured of the photographs' model, in tables: means over several trainings, by the paths of the measures.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 
 use super::evaluation::{EvidenceTable, Measured, UNIT};
 use crate::explorer::extent::Extent;
 use crate::family::Family;
+use crate::report::{PhotosSummary, Spread};
 
 /// What the page reads of the `evaluation.json` of a model of photographs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct PhotographsEvaluation {
-    summary: Summary,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Summary {
-    n_seeds: usize,
-    /// By path, such as `vmf.recall.text_to_image.r1`.
-    measures: BTreeMap<String, Spread>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-struct Spread {
-    mean: f64,
-    sd: f64,
+    summary: PhotosSummary,
 }
 
 /// A question: its title, what its numbers are, its columns, and the paths of each row's measures, where `{}` stands for
@@ -139,7 +125,7 @@ const QUESTIONS: [Question; 4] = [
 
 /// The tables under a family; a measure that is not there leaves its cell empty, and a row without any is left out.
 pub fn photographs_tables(found: &PhotographsEvaluation, family: Family) -> Vec<EvidenceTable> {
-    let Summary { n_seeds, .. } = found.summary;
+    let n_seeds = found.summary.n_seeds;
     let seeds = match n_seeds {
         1 => "One training.".to_owned(),
         n => format!("Means over {n} trainings, ± standard deviation."),

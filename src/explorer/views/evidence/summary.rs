@@ -4,7 +4,7 @@ use crate::explorer::views::evidence::evaluation::{EvidenceTable, Measured, UNIT
 use crate::report::{LevelStatistic, Metric, Retrieval, SummaryRow};
 
 /// A column: its head and the number in it.
-type Column = (&'static str, Metric);
+type SummaryColumn = (&'static str, Metric);
 
 /// One table a question, with a row for each method that was measured and a column for each number that was.
 pub fn summary_tables(summary: &[SummaryRow]) -> Vec<EvidenceTable> {
@@ -65,9 +65,9 @@ pub fn summary_tables(summary: &[SummaryRow]) -> Vec<EvidenceTable> {
 /// The columns of which a number was measured: metrics and heads.
 fn measured_columns(
     summary: &[SummaryRow],
-    columns: Vec<Column>,
+    columns: Vec<SummaryColumn>,
 ) -> (Vec<Metric>, Vec<&'static str>) {
-    let is_measured = |(_, metric): &Column| summary.iter().any(|row| row.metric == *metric);
+    let is_measured = |(_, metric): &SummaryColumn| summary.iter().any(|row| row.metric == *metric);
     let measured = columns.into_iter().filter(is_measured);
     measured.map(|(head, metric)| (metric, head)).unzip()
 }

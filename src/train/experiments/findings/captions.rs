@@ -3,7 +3,7 @@
 use super::super::judge::{ASYMVLM, ENCODER_MEAN, Judge};
 use super::super::paper;
 use super::super::tables::other_sign;
-use super::super::verdict::{Claim, Estimate, Finding, FindingRow, Support, Undecided};
+use super::super::verdict::{Estimate, Finding, FindingRow, PaperClaim, Support, Undecided};
 use crate::report::{Grouped, Metric};
 use crate::train::methods::MethodName::{
     self, Bayesvlm, ElipBottleneck, Pcmepp, Pfe, Probvlm, Prolip,
@@ -14,13 +14,13 @@ const OTHERS: [MethodName; 6] = [Prolip, Pfe, Pcmepp, Bayesvlm, Probvlm, ElipBot
 const OTHER_SIGN: &str = "AsymVLM's own are judged in the finding of its fuller captions. ProbVLM stands twice, as its \
                           released code calls one over the variance uncertainty.";
 
-static FULLER: Claim = Claim {
+static FULLER: PaperClaim = PaperClaim {
     text: "AsymVLM's fuller captions are more certain, and their pictures more likely",
     rule: "Likelihood rises by level where the difference of medians, taken of each seed, is above zero at each step.",
     groups: &[("AsymVLM", &ASYMVLM)],
     otherwise: "captions' lengths and levels are not measured here",
 };
-static LENGTH: Claim = Claim {
+static LENGTH: PaperClaim = PaperClaim {
     text: "ProLIP: a caption's uncertainty falls with its length, in its adapter and the others",
     rule: OTHER_SIGN,
     groups: &[
@@ -29,7 +29,7 @@ static LENGTH: Claim = Claim {
     ],
     otherwise: "captions' lengths are not measured here",
 };
-static ADJACENT: Claim = Claim {
+static ADJACENT: PaperClaim = PaperClaim {
     text: "ProLIP: uncertainty falls from level to level, in its adapter and the others",
     rule: OTHER_SIGN,
     groups: &[

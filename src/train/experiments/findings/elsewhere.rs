@@ -1,10 +1,10 @@
 //! Findings that need what is not measured here, with what they need.
 
 use super::super::judge::Judge;
-use super::super::verdict::{Claim, Finding};
+use super::super::verdict::{Finding, PaperClaim};
 
-const fn undecided(text: &'static str, otherwise: &'static str) -> Claim {
-    Claim {
+const fn undecided(text: &'static str, otherwise: &'static str) -> PaperClaim {
+    PaperClaim {
         text,
         rule: "",
         groups: &[],
@@ -12,7 +12,7 @@ const fn undecided(text: &'static str, otherwise: &'static str) -> Claim {
     }
 }
 
-static CLAIMS: [Claim; 7] = [
+static CLAIMS: [PaperClaim; 7] = [
     undecided(
         "ProLIP: pictures are more certain than captions (figure 5)",
         "its uncertainty of pictures is not measured here",

@@ -1,11 +1,11 @@
 //! How well uncertainties order recall: S, and R² of a falling line.
 
 use super::super::judge::{
-    ASYMVLM, BASELINES, Claimed, Comparison, ENCODER_MEAN, Judge, R_SQUARED, SPEARMAN, pairs,
+    ASYMVLM, BASELINES, Claimed, ENCODER_MEAN, Judge, MethodComparison, R_SQUARED, SPEARMAN, pairs,
     versus,
 };
 use super::super::paper;
-use super::super::verdict::{Claim, Finding, FindingRow};
+use super::super::verdict::{Finding, FindingRow, PaperClaim};
 use crate::train::methods::MethodName::{
     self, Density, ElipBottleneck, Entropy, ImageDensity, ImageEntropy,
 };
@@ -23,32 +23,32 @@ const NEWER: &str = "Other scores are those that nothing is trained for, and ELI
                      its evidence.";
 const BLIND: &str = "R² is blind to the sign of the slope: where recall rises with uncertainty it counts as negative.";
 
-static ORDER: Claim = Claim {
+static ORDER: PaperClaim = PaperClaim {
     text: "AsymVLM's uncertainty orders recall better than the baselines' does (S)",
     rule: "ProbVLM stands twice: with the uncertainty of its released code, one over the variance, and with the other \
            sign, the variance itself (or the reverse, if the settings above say `variance`).",
     groups: &[("AsymVLM", &ASYMVLM), ("the baselines", &BASELINES)],
     otherwise: NO_LEVELS,
 };
-static ORDER_OF_PEERS: Claim = Claim {
+static ORDER_OF_PEERS: PaperClaim = PaperClaim {
     text: "AsymVLM's uncertainty orders recall better than other scores do (S)",
     rule: NEWER,
     groups: &[("AsymVLM", &ASYMVLM), ("other scores", &PEERS)],
     otherwise: NO_LEVELS,
 };
-static LINE: Claim = Claim {
+static LINE: PaperClaim = PaperClaim {
     text: "Recall falls more linearly with AsymVLM's uncertainty than with the baselines' (R²)",
     rule: BLIND,
     groups: &[("AsymVLM", &ASYMVLM), ("the baselines", &BASELINES)],
     otherwise: NO_LEVELS,
 };
-static LINE_OF_PEERS: Claim = Claim {
+static LINE_OF_PEERS: PaperClaim = PaperClaim {
     text: "Recall falls more linearly with AsymVLM's uncertainty than with other scores (R²)",
     rule: NEWER,
     groups: &[("AsymVLM", &ASYMVLM), ("other scores", &PEERS)],
     otherwise: NO_LEVELS,
 };
-static ORDER_OF_KAPPA_ALONE: Claim = Claim {
+static ORDER_OF_KAPPA_ALONE: PaperClaim = PaperClaim {
     text: "With the encoder's means AsymVLM orders recall better than the baselines (S)",
     rule: ENCODERS_MEAN,
     groups: &[
@@ -57,7 +57,7 @@ static ORDER_OF_KAPPA_ALONE: Claim = Claim {
     ],
     otherwise: NO_LEVELS,
 };
-static LINE_OF_KAPPA_ALONE: Claim = Claim {
+static LINE_OF_KAPPA_ALONE: PaperClaim = PaperClaim {
     text: "With the encoder's means recall falls more linearly than with the baselines (R²)",
     rule: ENCODERS_MEAN,
     groups: &[
@@ -68,11 +68,11 @@ static LINE_OF_KAPPA_ALONE: Claim = Claim {
 };
 
 pub(super) fn findings(judge: &Judge<'_>) -> Vec<Finding> {
-    let order = |claim: &'static Claim, ours: &[MethodName], theirs: &[MethodName]| {
+    let order = |claim: &'static PaperClaim, ours: &[MethodName], theirs: &[MethodName]| {
         let rows = judge.by_direction(SPEARMAN, &pairs(ours, theirs), Claimed::Better);
         judge.finding(claim, rows)
     };
-    let line = |claim: &'static Claim, ours: &[MethodName], theirs: &[MethodName]| {
+    let line = |claim: &'static PaperClaim, ours: &[MethodName], theirs: &[MethodName]| {
         judge.finding(claim, linear(judge, &pairs(ours, theirs)))
     };
     vec![
@@ -90,7 +90,7 @@ fn linear(judge: &Judge<'_>, pairs: &[[MethodName; 2]]) -> Vec<FindingRow> {
     for direction in judge.directions() {
         let what = format!("R², {}", direction.title());
         rows.extend(pairs.iter().filter_map(|pair| {
-            let comparison = Comparison {
+            let comparison = MethodComparison {
                 what: versus(&what, *pair),
                 pair: *pair,
                 estimates: pair.map(|method| judge.falling_r_squared(method, direction)),

@@ -1,10 +1,10 @@
 //! What methods find, and the ablations that the paper judges by it.
 
 use super::super::judge::{
-    ASYMVLM, BASELINES, Claimed, Comparison, ENCODER_MEAN, Judge, RECALL_AT_1, SPEARMAN, pairs,
-    versus,
+    ASYMVLM, BASELINES, Claimed, ENCODER_MEAN, Judge, MethodComparison, RECALL_AT_1, SPEARMAN,
+    pairs, versus,
 };
-use super::super::verdict::{Claim, Estimate, Finding, FindingRow};
+use super::super::verdict::{Estimate, Finding, FindingRow, PaperClaim};
 use crate::report::{LevelStatistic, Metric, Retrieval};
 use crate::train::methods::MethodName::{
     self, AsymvlmPs, AsymvlmVmf, Clip, Deterministic, Gaussian, GaussianDiagonal,
@@ -35,7 +35,7 @@ const NO_LEVELS: &str = "recall over levels of uncertainty is not measured here"
 const ANY_TRUE_CAPTION: &str = "Where truth is known, a picture must find a caption that was said of itself: any \
                                 caption that is true of it would let those win that say nothing.";
 
-static FINDS_MORE: Claim = Claim {
+static FINDS_MORE: PaperClaim = PaperClaim {
     text: "AsymVLM finds more than CLIP and the baselines (Recall@1)",
     rule: ANY_TRUE_CAPTION,
     groups: &[
@@ -45,7 +45,7 @@ static FINDS_MORE: Claim = Claim {
     ],
     otherwise: NO_RECALL,
 };
-static FINDS_MORE_BY_KAPPA: Claim = Claim {
+static FINDS_MORE_BY_KAPPA: PaperClaim = PaperClaim {
     text: "With the encoder's means AsymVLM finds more than the frozen cosine (Recall@1)",
     rule: "No finding of the paper, whose perceptron learns μ and κ. A caption's pictures stand in the order of the \
            cosine, whatever its κ; only what a picture finds can differ.",
@@ -55,34 +55,34 @@ static FINDS_MORE_BY_KAPPA: Claim = Claim {
     ],
     otherwise: NO_RECALL,
 };
-static IMAGE_FINDS_AS_MUCH: Claim = Claim {
+static IMAGE_FINDS_AS_MUCH: PaperClaim = PaperClaim {
     text: "AsymVLM(image) finds about as much as AsymVLM (Recall@1)",
     rule: "About as much is less than a tenth more or less. “Opposite” is a difference that is surely greater, “no \
            difference” one too near the bound.",
     groups: &[("AsymVLM(image)", &IMAGE), ("AsymVLM", &ASYMVLM)],
     otherwise: NO_RECALL,
 };
-static IMAGE_SAYS_NOTHING: Claim = Claim {
+static IMAGE_SAYS_NOTHING: PaperClaim = PaperClaim {
     text: "An uncertainty of pictures says nothing of recall (S is near zero)",
     rule: "Two-sided: a strong S of either sign speaks against it. Below −.648 recall falls with the uncertainty of \
            pictures, above .648 it rises. The strength of S without its sign is taken of each seed, then the mean.",
     groups: &[("AsymVLM(image)", &IMAGE)],
     otherwise: NO_LEVELS,
 };
-static SYMMETRIC_FINDS_LESS: Claim = Claim {
+static SYMMETRIC_FINDS_LESS: PaperClaim = PaperClaim {
     text: "A distribution for pictures too finds less (Recall@1)",
     rule: ANY_TRUE_CAPTION,
     groups: &[("SymVLM", &SYMMETRIC), ("AsymVLM", &ASYMVLM)],
     otherwise: NO_RECALL,
 };
-static SYMMETRIC_FALLS_SLIGHTLY: Claim = Claim {
+static SYMMETRIC_FALLS_SLIGHTLY: PaperClaim = PaperClaim {
     text: "With a distribution for pictures too recall falls only slightly with uncertainty",
     rule: "It falls where S is below zero, and slightly where its slope, as a share of the recall, is less steep than \
            AsymVLM's.",
     groups: &[("SymVLM", &SYMMETRIC), ("AsymVLM", &ASYMVLM)],
     otherwise: NO_LEVELS,
 };
-static GAUSSIAN: Claim = Claim {
+static GAUSSIAN: PaperClaim = PaperClaim {
     text: "With a Gaussian recall falls nearly linearly, but is lower than AsymVLM's",
     rule: "The paper gives one line to its Gaussian. AsymVLM(Gaussian) reads it literally, κ being the precision; “per \
            dimension” is our parametrisation of the same family (precision d·κ, density over d), “diagonal” has a \
@@ -90,7 +90,7 @@ static GAUSSIAN: Claim = Claim {
     groups: &[("a Gaussian", &GAUSSIANS), ("AsymVLM", &[AsymvlmVmf])],
     otherwise: NO_RECALL,
 };
-static FINE_TUNING: Claim = Claim {
+static FINE_TUNING: PaperClaim = PaperClaim {
     text: "Deterministic fine-tuning hurts zero-shot accuracy, more than AsymVLM does",
     rule: "",
     groups: &[
@@ -124,7 +124,7 @@ fn image_finds_as_much(judge: &Judge<'_>) -> Vec<FindingRow> {
         let recall = RECALL_AT_1.1(direction);
         let what = format!("Recall@1 within a tenth, {}", direction.title());
         rows.extend(IMAGE_AND_TEXT.iter().filter_map(|pair| {
-            let comparison = Comparison {
+            let comparison = MethodComparison {
                 what: versus(&what, *pair),
                 pair: *pair,
                 estimates: pair.map(|method| judge.estimate(method, &recall)),
@@ -170,7 +170,7 @@ fn symmetric_falls_slightly(judge: &Judge<'_>) -> Vec<FindingRow> {
             rows.extend(judge.of_levels(what, (method, direction), order, |order| {
                 order.beyond(-1.0, 0.0)
             }));
-            let comparison = Comparison {
+            let comparison = MethodComparison {
                 what: versus(&format!("slope as a share of recall, {title}"), pair),
                 pair,
                 estimates: pair.map(|method| relative_slope(judge, method, direction)),

@@ -1,9 +1,9 @@
 //! None of the above: dummy captions, and thresholds on CLIP's probabilities.
 
 use super::super::classify::CURVE_STEPS;
-use super::super::judge::{ASYMVLM, Comparison, Judge, pairs, versus};
+use super::super::judge::{ASYMVLM, Judge, MethodComparison, pairs, versus};
 use super::super::paper;
-use super::super::verdict::{Claim, Estimate, Finding, FindingRow};
+use super::super::verdict::{Estimate, Finding, FindingRow, PaperClaim};
 use crate::report::{Metric, RejectionResult, RejectionRule};
 use crate::train::methods::MethodName::{self, Clip, Deterministic};
 
@@ -11,14 +11,14 @@ use crate::train::methods::MethodName::{self, Clip, Deterministic};
 const N_DUMMIES: usize = 3;
 const NO_TASK: &str = "pictures of no class are not measured here";
 
-static DUMMIES: Claim = Claim {
+static DUMMIES: PaperClaim = PaperClaim {
     text: "A dummy caption sorts out pictures of no class only where captions have a concentration",
     rule: "By balanced accuracy, the mean of that on positives (pictures of a class, given to it) and on negatives \
            (pictures of none, refused): who refuses everything, or nothing, has at most a half.",
     groups: &[("AsymVLM", &ASYMVLM), ("CLIP", &[Clip, Deterministic])],
     otherwise: NO_TASK,
 };
-static THRESHOLDS: Claim = Claim {
+static THRESHOLDS: PaperClaim = PaperClaim {
     text: "AsymVLM with a dummy sorts them out better than a threshold or a margin on CLIP",
     rule: "By balanced accuracy. CLIP stands twice: at the point of its curve that is nearest to the paper's, and at \
            the best point of the curve, chosen on the very pictures that are measured on, which is to its advantage.",
@@ -64,7 +64,7 @@ fn with_dummy(judge: &Judge<'_>, method: MethodName, dummy: usize) -> Option<Rat
 /// A row that shows positives and negatives beside balanced accuracy.
 fn row(
     judge: &Judge<'_>,
-    comparison: Comparison,
+    comparison: MethodComparison,
     [ours, theirs]: [&Rates; 2],
 ) -> Option<FindingRow> {
     let row = judge.row(comparison, |ours, theirs| ours.against(theirs, 1.0))?;
@@ -88,7 +88,7 @@ fn dummies(judge: &Judge<'_>) -> Vec<FindingRow> {
                 .filter_map(|pair| {
                     let [ours, theirs] = pair.map(|method| with_dummy(judge, method, dummy));
                     let (ours, theirs) = (ours?, theirs?);
-                    let comparison = Comparison {
+                    let comparison = MethodComparison {
                         what: versus(&what, *pair),
                         pair: *pair,
                         estimates: [Some(ours.balanced), Some(theirs.balanced)],
@@ -117,7 +117,7 @@ fn thresholds(judge: &Judge<'_>) -> Vec<FindingRow> {
             for dummy in 0..N_DUMMIES {
                 rows.extend(ASYMVLM.iter().filter_map(|method| {
                     let ours = with_dummy(judge, *method, dummy)?;
-                    let comparison = Comparison {
+                    let comparison = MethodComparison {
                         what: format!(
                             "balanced accuracy, {} with dummy {} against CLIP's {rule} at {point}",
                             method.title(),

@@ -2,7 +2,7 @@
 
 use super::super::judge::{Claimed, Judge, versus};
 use super::super::paper;
-use super::super::verdict::{Claim, Finding, FindingRow, Support, Undecided};
+use super::super::verdict::{Finding, FindingRow, PaperClaim, Support, Undecided};
 use crate::report::{Impacted, Metric, Retrieval, Shift};
 use crate::train::methods::MethodName::{
     self, Clip, Deterministic, Elip, ElipBottleneck, ElipReleased,
@@ -15,25 +15,25 @@ const ON_FEATURES: &str = "The paper tunes bottlenecks inside CLIP's blocks; her
                            read its last features. “Determ. FT” stands for the paper's fine-tuned CLIP.";
 const NOT_DISTURBED: &str = "nothing disturbed is measured here";
 
-static LOSES_LESS: Claim = Claim {
+static LOSES_LESS: PaperClaim = PaperClaim {
     text: "ELIP loses less under shift than CLIP (MMI)",
     rule: ON_FEATURES,
     groups: &[("ELIP", &ELIP), ("CLIP", &COMPARED)],
     otherwise: NOT_DISTURBED,
 };
-static KEEPS_MORE: Claim = Claim {
+static KEEPS_MORE: PaperClaim = PaperClaim {
     text: "ELIP finds more under shift than CLIP (RSUM)",
     rule: ON_FEATURES,
     groups: &[("ELIP", &ELIP), ("CLIP", &COMPARED)],
     otherwise: NOT_DISTURBED,
 };
-static SCENARIOS: Claim = Claim {
+static SCENARIOS: PaperClaim = PaperClaim {
     text: "ELIP loses less in its four scenarios of shift (MMI)",
     rule: ON_FEATURES,
     groups: &[("ELIP", &ELIP), ("CLIP", &COMPARED)],
     otherwise: "pictures and captions are never disturbed together here",
 };
-static TRANSFERS: Claim = Claim {
+static TRANSFERS: PaperClaim = PaperClaim {
     text: "ELIP finds more than CLIP on data that it was not trained on (Recall@1)",
     rule: ON_FEATURES,
     groups: &[("ELIP", &ELIP), ("CLIP", &[Clip])],

@@ -4,14 +4,14 @@ use crate::train::data::Listing;
 
 /// Captions and the pictures that each of them fits, a row each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CaptionList {
+pub struct RetrievalCaptions {
     /// Text of each caption, in the order of the rows.
     pub texts: Vec<String>,
     /// Rows of the pictures that each caption fits, ascending.
     pub pictures_of: Vec<Vec<usize>>,
 }
 
-impl CaptionList {
+impl RetrievalCaptions {
     /// The captions that people wrote, picture by picture; each fits the picture that it was written for.
     #[must_use]
     pub fn of(listing: &Listing) -> Self {
@@ -84,7 +84,7 @@ pub(super) mod tests {
 
     #[test]
     fn written_captions_keep_their_order_and_their_picture() {
-        let list = CaptionList::of(&listing(&[&["a dog", "a brown dog"], &["a dog"]]));
+        let list = RetrievalCaptions::of(&listing(&[&["a dog", "a brown dog"], &["a dog"]]));
         assert_eq!(list.texts, ["a dog", "a brown dog", "a dog"], "in order");
         assert_eq!(list.pictures_of, [[0], [0], [1]], "own picture alone");
         let expected = [vec![0, 1], vec![2]];

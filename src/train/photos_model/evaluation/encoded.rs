@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use super::captions::{CaptionList, word_count};
+use super::captions::{RetrievalCaptions, word_count};
 use crate::family::{Family, PerFamily};
 use crate::train::features::rows::Rows;
 
@@ -21,7 +21,7 @@ pub struct Distributions {
 pub struct EncodedPairs {
     /// Embeddings of the pictures, `[n_images, embed_dim]`, unit vectors.
     pub(super) images: Rows,
-    pub(super) captions: CaptionList,
+    pub(super) captions: RetrievalCaptions,
     /// Embeddings of the captions, `[n_captions, embed_dim]`, unit vectors.
     pub(super) embeddings: Rows,
     /// Lengths of the captions' embeddings before they were normalised.
@@ -54,7 +54,7 @@ impl EncodedPairs {
     /// Numbers of rows or widths that do not fit each other, or a caption of a picture that is not there.
     pub fn new(
         images: Rows,
-        captions: CaptionList,
+        captions: RetrievalCaptions,
         embeddings: Rows,
         distributions: PerFamily<Distributions>,
     ) -> Result<Self> {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn pairs(picture: usize, n_kappas: usize) -> Result<EncodedPairs> {
-        let captions = CaptionList {
+        let captions = RetrievalCaptions {
             texts: vec!["a dog".to_owned(), "something".to_owned()],
             pictures_of: vec![vec![picture], vec![0, 1]],
         };

@@ -6,7 +6,7 @@ use super::encoded::{EncodedLadders, EncodedOutsiders, EncodedPairs};
 use super::expert::{JudgedPair, agreement};
 use super::ladders::{full_caption_r10, hierarchy};
 use super::outsiders::{by_best_score, by_nearest_pictures};
-use super::recall::Found;
+use super::recall::RecallHits;
 use super::scores::{ScoredPairs, Scores};
 use crate::family::{Family, PerFamily};
 use crate::metrics::spearman;
@@ -97,9 +97,9 @@ struct Sets<'a> {
 
 /// Hits in each set by one score.
 struct FoundIn {
-    flickr: Found,
-    all_levels: Found,
-    hierarcaps: Found,
+    flickr: RecallHits,
+    all_levels: RecallHits,
+    hierarcaps: RecallHits,
 }
 
 impl<'a> Sets<'a> {
@@ -109,9 +109,9 @@ impl<'a> Sets<'a> {
         let hierarcaps = ScoredPairs::of(&input.hierarcaps.pairs);
         Self {
             by_cosine: FoundIn {
-                flickr: Found::of(flickr.pairs, &flickr.cosines),
-                all_levels: Found::of(all_levels.pairs, &all_levels.cosines),
-                hierarcaps: Found::of(hierarcaps.pairs, &hierarcaps.cosines),
+                flickr: RecallHits::of(flickr.pairs, &flickr.cosines),
+                all_levels: RecallHits::of(all_levels.pairs, &all_levels.cosines),
+                hierarcaps: RecallHits::of(hierarcaps.pairs, &hierarcaps.cosines),
             },
             int8: input.int8.map(ScoredPairs::of),
             flickr,
@@ -123,9 +123,9 @@ impl<'a> Sets<'a> {
 
     fn under(&self, family: Family) -> PhotosFamily {
         let nats = self.flickr.nats(family);
-        let found = |scored: &ScoredPairs<'_>| Found::of(scored.pairs, &scored.nats(family));
+        let found = |scored: &ScoredPairs<'_>| RecallHits::of(scored.pairs, &scored.nats(family));
         let kappa = |scored: &ScoredPairs<'a>| scored.pairs.concentrations(family);
-        let flickr = Found::of(self.flickr.pairs, &nats);
+        let flickr = RecallHits::of(self.flickr.pairs, &nats);
         let all_levels = found(&self.all_levels);
         let hits = found(&self.hierarcaps).of_captions;
         let ladders = self.input.hierarcaps;
@@ -187,7 +187,7 @@ impl<'a> Sets<'a> {
 }
 
 /// Loss of recall at 1 against single precision, of the direction that loses more.
-fn r1_loss(single: &Found, eight_bits: &Found) -> f64 {
+fn r1_loss(single: &RecallHits, eight_bits: &RecallHits) -> f64 {
     let (single, eight_bits) = (single.recall(), eight_bits.recall());
     let text_to_image = single.text_to_image.r1 - eight_bits.text_to_image.r1;
     text_to_image.max(single.image_to_text.r1 - eight_bits.image_to_text.r1)
@@ -195,7 +195,7 @@ fn r1_loss(single: &Found, eight_bits: &Found) -> f64 {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::captions::CaptionList;
+    use super::super::captions::RetrievalCaptions;
     use super::super::encoded::Distributions;
     use super::*;
     use crate::report::RecallAt;
@@ -217,7 +217,7 @@ pub(super) mod tests {
     fn perfect(kappas: &[f64]) -> EncodedPairs {
         let n_of_each = kappas.len();
         let rows = 0..N_PICTURES * n_of_each;
-        let captions = CaptionList {
+        let captions = RetrievalCaptions {
             texts: rows
                 .clone()
                 .map(|row| vec!["word"; row % n_of_each + 1].join(" "))
@@ -350,7 +350,7 @@ pub(super) mod tests {
     fn eight_bits_lose_what_the_worse_direction_loses() {
         let recall = |hits: [usize; 2], images: [usize; 2]| {
             let hit = |rank| crate::metrics::retrieval::Hit { best: 0, rank };
-            Found {
+            RecallHits {
                 of_captions: hits.map(hit).into(),
                 of_images: images.map(hit).into(),
             }

@@ -17,7 +17,7 @@ use crate::train::data::Listing;
 
 /// A line of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judgement {
+pub struct ExpertRating {
     /// Name of the picture.
     pub picture: String,
     /// Name of the picture that the caption was written for.
@@ -44,25 +44,25 @@ pub struct JudgedPair {
 /// # Errors
 ///
 /// The file is missing, empty, or has a line of another form.
-pub fn read_judgements(path: &Path) -> Result<Vec<Judgement>> {
+pub fn read_ratings(path: &Path) -> Result<Vec<ExpertRating>> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let lines = text.lines().enumerate();
     let lines = lines.filter(|(_, line)| !line.trim().is_empty());
-    let judgements: Vec<Judgement> = lines
+    let ratings: Vec<ExpertRating> = lines
         .map(|(i, line)| {
             let of_form = || {
                 let line = i + 1;
                 let form = "PICTURE<tab>PICTURE#NUMBER<tab>1-4<tab>1-4<tab>1-4";
                 format!("{}: line {line}, {form} was expected", path.display())
             };
-            judgement(line).with_context(of_form)
+            rating(line).with_context(of_form)
         })
         .collect::<Result<_>>()?;
-    ensure!(!judgements.is_empty(), "{}: no judgements", path.display());
-    Ok(judgements)
+    ensure!(!ratings.is_empty(), "{}: no judgements", path.display());
+    Ok(ratings)
 }
 
-fn judgement(line: &str) -> Option<Judgement> {
+fn rating(line: &str) -> Option<ExpertRating> {
     let fields: Vec<&str> = line.trim_end().split('\t').collect();
     let [picture, caption, scores @ ..] = fields.as_slice() else {
         return None;
@@ -74,7 +74,7 @@ fn judgement(line: &str) -> Option<Judgement> {
     scores
         .iter()
         .all(|score| (1..=4).contains(score))
-        .then_some(Judgement {
+        .then_some(ExpertRating {
             picture: (*picture).to_owned(),
             caption_of: caption_of.to_owned(),
             i_caption: number.parse().ok()?,
@@ -88,7 +88,7 @@ fn judgement(line: &str) -> Option<Judgement> {
 /// # Errors
 ///
 /// A picture or a caption that the listing lacks.
-pub fn judged_pairs(judgements: &[Judgement], listing: &Listing) -> Result<Vec<JudgedPair>> {
+pub fn judged_pairs(ratings: &[ExpertRating], listing: &Listing) -> Result<Vec<JudgedPair>> {
     let mut row = 0;
     let mut rows = HashMap::new();
     for (i_image, item) in listing.items.iter().enumerate() {
@@ -100,20 +100,20 @@ pub fn judged_pairs(judgements: &[Judgement], listing: &Listing) -> Result<Vec<J
         found.with_context(|| format!("{name} was judged and is not among the pictures"))
     };
     let mut pairs = Vec::new();
-    for judgement in judgements {
-        let (i_image, _) = find(&judgement.picture)?;
-        let (i_owner, first_row) = find(&judgement.caption_of)?;
+    for rating in ratings {
+        let (i_image, _) = find(&rating.picture)?;
+        let (i_owner, first_row) = find(&rating.caption_of)?;
         let captions = &listing.items[i_owner].captions;
-        let caption = captions.get(judgement.i_caption).with_context(|| {
-            let (name, number) = (&judgement.caption_of, judgement.i_caption);
+        let caption = captions.get(rating.i_caption).with_context(|| {
+            let (name, number) = (&rating.caption_of, rating.i_caption);
             format!("{name} has no caption #{number}, which was judged")
         })?;
         let own = &listing.items[i_image].captions;
         if own.iter().all(|own| own.text != caption.text) {
             pairs.push(JudgedPair {
                 i_image,
-                i_caption: first_row + judgement.i_caption,
-                scores: judgement.scores,
+                i_caption: first_row + rating.i_caption,
+                scores: rating.scores,
             });
         }
     }
@@ -144,11 +144,11 @@ mod tests {
     use super::super::captions::tests::listing;
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<Judgement>> {
+    fn read(text: &str) -> Result<Vec<ExpertRating>> {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let path = folder.path().join("ExpertAnnotations.txt");
         std::fs::write(&path, text).expect("the folder is the test's own");
-        read_judgements(&path)
+        read_ratings(&path)
     }
 
     #[test]

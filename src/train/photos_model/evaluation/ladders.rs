@@ -74,7 +74,7 @@ fn rise(from: f64, to: f64) -> f64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::captions::CaptionList;
+    use super::super::captions::RetrievalCaptions;
     use super::super::encoded::{Distributions, EncodedPairs};
     use super::*;
     use crate::family::PerFamily;
@@ -85,7 +85,7 @@ mod tests {
     /// Ladders of three rungs: "animal", "dog" and "a brown dog".
     fn ladders(n: usize) -> EncodedLadders {
         let rungs = ["animal", "dog", "a brown dog"].map(str::to_owned);
-        let captions = CaptionList {
+        let captions = RetrievalCaptions {
             texts: rungs.iter().cloned().cycle().take(n * N_LEVELS).collect(),
             pictures_of: (0..n * N_LEVELS).map(|row| vec![row / N_LEVELS]).collect(),
         };

@@ -16,10 +16,10 @@ mod summary;
 mod table;
 mod text_picture;
 
-pub use captions::CaptionList;
+pub use captions::RetrievalCaptions;
 pub use encoded::{Distributions, EncodedLadders, EncodedOutsiders, EncodedPairs};
 pub use evaluate::{EvaluationInput, evaluate};
-pub use expert::{JudgedPair, Judgement, judged_pairs, read_judgements};
+pub use expert::{ExpertRating, JudgedPair, judged_pairs, read_ratings};
 pub use outsider_pictures::outsider_pictures;
 pub use picture_sets::{markdown as picture_sets_markdown, picture_sets};
 pub use summary::{report, summarize};

@@ -81,7 +81,7 @@ fn nearness(pictures: &Rows, references: &Rows) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::captions::CaptionList;
+    use super::super::captions::RetrievalCaptions;
     use super::super::encoded::Distributions;
     use super::*;
     use crate::family::PerFamily;
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn pairs() -> EncodedPairs {
-        let captions = CaptionList {
+        let captions = RetrievalCaptions {
             texts: vec!["a".to_owned(), "b".to_owned()],
             pictures_of: vec![vec![0], vec![1]],
         };

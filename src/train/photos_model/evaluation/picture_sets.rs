@@ -198,7 +198,7 @@ pub fn markdown(sets: &PictureSets) -> String {
 mod tests {
     use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
-    use super::super::captions::CaptionList;
+    use super::super::captions::RetrievalCaptions;
     use super::super::encoded::Distributions;
     use super::*;
     use crate::train::features::rows::Rows;
@@ -229,7 +229,7 @@ mod tests {
             width: WIDTH,
         };
         let captions = rows(captions.collect());
-        let list = CaptionList {
+        let list = RetrievalCaptions {
             texts: vec![String::new(); n_captions],
             pictures_of: (0..n_captions)
                 .map(|caption| vec![caption % n_images])

@@ -10,12 +10,12 @@ const N_LEVELS: usize = 10;
 
 /// Hits of captions among pictures, and of pictures among captions.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
+pub(super) struct RecallHits {
     pub(super) of_captions: Vec<Hit>,
     pub(super) of_images: Vec<Hit>,
 }
 
-impl Found {
+impl RecallHits {
     /// Counts every picture that a caption fits as right, and every caption that fits a picture.
     pub(super) fn of(pairs: &EncodedPairs, scores: &Scores) -> Self {
         let captions_of = pairs.captions.captions_of(pairs.n_images());
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn recall_counts_queries_both_ways() {
-        let found = Found {
+        let found = RecallHits {
             of_captions: vec![hit(0, 0), hit(0, 4), hit(1, 9), hit(1, 12)],
             of_images: vec![hit(0, 0), hit(1, 1)],
         };
@@ -91,7 +91,7 @@ mod tests {
         // Captions 10 k … 10 k + 9 make a level, of which k are found.
         let rank = |i: usize| usize::from(i % 10 >= i / 10);
         let specificity: Vec<f64> = (0_u8..100).map(f64::from).collect();
-        let found = Found {
+        let found = RecallHits {
             of_captions: (0..100).map(|i| hit(0, rank(i))).collect(),
             // Pictures retrieve the captions in falling order and are right alike.
             of_images: (0..100).rev().map(|i| hit(i, rank(i))).collect(),

@@ -130,7 +130,7 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::captions::CaptionList;
+    use super::super::captions::RetrievalCaptions;
     use super::super::encoded::Distributions;
     use super::*;
     use crate::family::PerFamily;
@@ -144,7 +144,7 @@ mod tests {
                 .collect(),
             width: 11,
         };
-        let captions = CaptionList {
+        let captions = RetrievalCaptions {
             texts: vec!["a".to_owned(), "b".to_owned()],
             pictures_of: vec![vec![0], vec![2]],
         };

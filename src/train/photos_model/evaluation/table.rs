@@ -7,7 +7,7 @@ use crate::report::PhotosSummary;
 const NOTHING: &str = "–";
 
 /// A row of the table.
-struct Row {
+struct MeasureRow {
     label: &'static str,
     /// Target of the measure, such as `≥ .27`; empty if there is none.
     target: &'static str,
@@ -39,7 +39,7 @@ pub fn markdown(summary: &PhotosSummary) -> String {
     lines.join("\n")
 }
 
-fn line(summary: &PhotosSummary, row: &Row) -> String {
+fn line(summary: &PhotosSummary, row: &MeasureRow) -> String {
     let at = |path: &str| cell(summary, path, row.n_digits);
     let below = |parent: &str| {
         let measure = row
@@ -76,7 +76,7 @@ fn cell(summary: &PhotosSummary, path: &str, n_digits: usize) -> String {
 }
 
 #[rustfmt::skip] // A table.
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<MeasureRow> {
     vec![
         scored("Flickr8k test, text → image, R@1", "≥ .27", "recall.text_to_image.r1", "cosine.recall.text_to_image.r1"),
         scored("… R@5", "", "recall.text_to_image.r5", "cosine.recall.text_to_image.r5"),
@@ -107,8 +107,8 @@ const fn scored(
     target: &'static str,
     measure: &'static str,
     cosine: &'static str,
-) -> Row {
-    Row {
+) -> MeasureRow {
+    MeasureRow {
         label,
         target,
         measure: Some(measure),
@@ -118,8 +118,8 @@ const fn scored(
     }
 }
 
-const fn ordered(label: &'static str, target: &'static str, measure: &'static str) -> Row {
-    Row {
+const fn ordered(label: &'static str, target: &'static str, measure: &'static str) -> MeasureRow {
+    MeasureRow {
         label,
         target,
         measure: Some(measure),
@@ -129,8 +129,12 @@ const fn ordered(label: &'static str, target: &'static str, measure: &'static st
     }
 }
 
-const fn without_kappa(label: &'static str, target: &'static str, cosine: &'static str) -> Row {
-    Row {
+const fn without_kappa(
+    label: &'static str,
+    target: &'static str,
+    cosine: &'static str,
+) -> MeasureRow {
+    MeasureRow {
         label,
         target,
         measure: None,
@@ -140,8 +144,8 @@ const fn without_kappa(label: &'static str, target: &'static str, cosine: &'stat
     }
 }
 
-const fn quantized(label: &'static str, target: &'static str, measure: &'static str) -> Row {
-    Row {
+const fn quantized(label: &'static str, target: &'static str, measure: &'static str) -> MeasureRow {
+    MeasureRow {
         label,
         target,
         measure: Some(measure),

@@ -11,8 +11,8 @@ use burn::tensor::Device;
 use super::adapters::{AdapterData, AdapterRecipe, Fold, adapter_config, train_adapter};
 use super::data::{CaptionedListing, PhotosData, PhotosFolders};
 use super::evaluation::{
-    CaptionList, Distributions, EncodedLadders, EncodedOutsiders, EncodedPairs, EvaluationInput,
-    evaluate, judged_pairs, read_judgements,
+    Distributions, EncodedLadders, EncodedOutsiders, EncodedPairs, EvaluationInput,
+    RetrievalCaptions, evaluate, judged_pairs, read_ratings,
 };
 use super::heads::{CaptionedPictures, HeadRecipe, Heads, train_heads};
 use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
@@ -36,7 +36,7 @@ const N_LEVELS: usize = 4;
 
 /// Everything that trainings of several seeds share.
 #[derive(Debug)]
-pub struct Training<'a> {
+pub struct SeedTraining<'a> {
     data: &'a PhotosData,
     towers: TowersConfig,
     train: CaptionedPictures,
@@ -69,7 +69,7 @@ pub struct TrainedModel {
     pub seed: u64,
 }
 
-impl<'a> Training<'a> {
+impl<'a> SeedTraining<'a> {
     /// Puts features in order.
     ///
     /// # Errors
@@ -252,8 +252,13 @@ impl<'a> Training<'a> {
         )?;
         let (all, rows) = self.all_levels();
         let all_levels = self.pairs(model, &self.test.images, all, rows)?;
-        let ladders = self.pairs(model, pictures, CaptionList::of(listing), captions.clone())?;
-        let judgements = read_judgements(&folders.flickr8k.join("ExpertAnnotations.txt"))?;
+        let ladders = self.pairs(
+            model,
+            pictures,
+            RetrievalCaptions::of(listing),
+            captions.clone(),
+        )?;
+        let judgements = read_ratings(&folders.flickr8k.join("ExpertAnnotations.txt"))?;
         let outsiders = self.outsiders.iter();
         let outsiders = outsiders
             .map(|(kind, rows)| Ok((kind.clone(), self.images(model, rows)?)))
@@ -305,9 +310,9 @@ impl<'a> Training<'a> {
     }
 
     /// The captions that people wrote of the test pictures.
-    fn test_captions(&self) -> CaptionList {
+    fn test_captions(&self) -> RetrievalCaptions {
         let test = &self.data.test;
-        CaptionList {
+        RetrievalCaptions {
             texts: test.captions.clone(),
             pictures_of: test
                 .picture_of
@@ -318,7 +323,7 @@ impl<'a> Training<'a> {
     }
 
     /// The first caption of each test picture and its vaguer truths, each with the picture that it was written for.
-    fn all_levels(&self) -> (CaptionList, Rows) {
+    fn all_levels(&self) -> (RetrievalCaptions, Rows) {
         let test = &self.data.test;
         let mut last = None;
         let is_first = |caption: &usize| {
@@ -339,7 +344,7 @@ impl<'a> Training<'a> {
         &self,
         model: &TrainedModel,
         images: &Rows,
-        captions: CaptionList,
+        captions: RetrievalCaptions,
         features: Rows,
     ) -> Result<EncodedPairs> {
         let texts = model
@@ -370,8 +375,8 @@ fn with_vaguer(
     listing: &CaptionedListing,
     captions: &[usize],
     features: [&Rows; 2],
-) -> (CaptionList, Rows) {
-    let mut list = CaptionList::default();
+) -> (RetrievalCaptions, Rows) {
+    let mut list = RetrievalCaptions::default();
     let mut rows = Rows::empty(features[0].width);
     for &caption in captions {
         let truths = listing.vaguer_of[caption].iter();

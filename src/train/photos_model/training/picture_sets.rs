@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 
-use super::{TrainedModel, Training, with_vaguer};
+use super::{SeedTraining, TrainedModel, with_vaguer};
 use crate::protocol::PictureSets;
-use crate::train::photos_model::evaluation::{CaptionList, picture_sets};
+use crate::train::photos_model::evaluation::{RetrievalCaptions, picture_sets};
 
-impl Training<'_> {
+impl SeedTraining<'_> {
     /// Thresholds chosen on the development pictures with captions of all levels, and measured on the test pictures and
     /// on those of `HierarCaps`.
     ///
@@ -23,7 +23,12 @@ impl Training<'_> {
         let mut others = vec![("Flickr8k's test pictures", test)];
         if let (Some(listing), Some([images, captions])) = (&self.data.hierarcaps, &self.hierarcaps)
         {
-            let pairs = self.pairs(model, images, CaptionList::of(listing), captions.clone())?;
+            let pairs = self.pairs(
+                model,
+                images,
+                RetrievalCaptions::of(listing),
+                captions.clone(),
+            )?;
             others.push(("HierarCaps' pictures (of COCO)", pairs));
         }
         let others: Vec<_> = others.iter().map(|(on, pairs)| (*on, pairs)).collect();

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 
-use super::Training;
+use super::SeedTraining;
 use crate::train::features::rows::Rows;
 use crate::train::photos_model::unfamiliar::{Samples, Unfamiliar};
 
-impl Training<'_> {
+impl SeedTraining<'_> {
     /// Exemplars and detectors of captions and pictures that are unlike those of the training.
     ///
     /// # Errors

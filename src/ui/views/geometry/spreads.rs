@@ -14,10 +14,10 @@ pub(crate) enum Concentration {
 }
 
 /// A spread with its label and its class in the style sheet.
-pub(super) type Labelled = (CosineDistribution, &'static str, &'static str);
+pub(super) type LabelledSpread = (CosineDistribution, &'static str, &'static str);
 
 /// The uniform distribution and those of both families.
-pub(super) fn spreads(known: &CaptionGeometry, which: Concentration) -> [Labelled; 3] {
+pub(super) fn spreads(known: &CaptionGeometry, which: Concentration) -> [LabelledSpread; 3] {
     let values = concentration(known, which);
     let labelled = |family, value, class| {
         (

@@ -13,7 +13,7 @@ use crate::ui::panels::chosen_picture::{PictureStrip, alt};
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
 use crate::ui::plot::{Bands, Line, Panel, Tick};
-use crate::ui::views::geometry::spreads::{Concentration, Labelled, concentration, spreads};
+use crate::ui::views::geometry::spreads::{Concentration, LabelledSpread, concentration, spreads};
 use crate::ui::views::geometry::tables::GeometryTables;
 
 /// Share of the probability within a band on the ball.
@@ -194,7 +194,7 @@ fn panels(
     dimension: usize,
     touched: Option<&str>,
 ) -> [Panel; 2] {
-    let line = |(spread, label, class): Labelled| Line {
+    let line = |(spread, label, class): LabelledSpread| Line {
         label,
         class,
         curve: spread.curve(dimension),

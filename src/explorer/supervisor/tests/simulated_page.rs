@@ -46,7 +46,7 @@ struct SimulatedEngine {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct World {
+pub(super) struct SimulatedPage {
     pub(super) supervisor: Supervisor,
     pub(super) faults: Faults,
     pub(super) now: f64,
@@ -59,7 +59,7 @@ pub(super) struct World {
     pub(super) loads: Vec<(EngineKind, ModelSource)>,
 }
 
-impl World {
+impl SimulatedPage {
     pub(super) fn new(faults: Faults) -> Self {
         Self {
             faults,
