@@ -259,6 +259,8 @@ const MODULES: &[Module] = &[
 const FILE_LIMIT: usize = 450;
 /// The longest a program's `main` file may be: it only calls the library.
 const BIN_LIMIT: usize = 40;
+/// The most characters of a line of the page, whose markup `rustfmt` leaves as it is.
+const LINE_LIMIT: usize = 120;
 /// The most lines of a function or a component, from its signature to its last brace.
 const FUNCTION_LIMIT: usize = 60;
 /// The most lines of nineteen functions in twenty.
@@ -417,6 +419,19 @@ fn files_are_short_and_say_what_they_are() {
         wrong
     });
     assert_eq!(wrong, "", "files have at most {FILE_LIMIT} lines");
+}
+
+#[test]
+fn markup_is_wrapped() {
+    let wrong = complaints(|source| {
+        let lines = source.text.lines().zip(1..);
+        let is_markup = source.module().as_deref() == Some("ui");
+        lines
+            .filter(|(line, _)| is_markup && line.chars().count() > LINE_LIMIT)
+            .map(|(line, n)| format!("line {n} has {} characters", line.chars().count()))
+            .collect()
+    });
+    assert_eq!(wrong, "", "lines of the page over {LINE_LIMIT} characters");
 }
 
 #[test]

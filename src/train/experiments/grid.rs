@@ -1,9 +1,9 @@
 //! Learning rates chosen on validation data, one grid for all methods: {1, 5} × {10⁻⁴, 10⁻³, 10⁻²}, as the paper's
-//! appendix B.4. Where the best lies at an edge, the next rate beyond is tried, too, between 10⁻⁵ and 1. A tenth of the training pictures is held out. Of the rates whose recall there is within a hundredth of
-//! the best, the one with the least loss is taken: loss alone would take a rate at which a method finds nothing and
-//! says so, recall alone knows nothing of uncertainties. A rate has no say whose loss is far worse than that of another
-//! which finds nearly as much: it finds what the frozen features find, and has learnt nothing. The test split has no
-//! part in it.
+//! appendix B.4. Where the best lies at an edge, the next rate beyond is tried, too, between 10⁻⁵ and 1. A tenth of the
+//! training pictures is held out. Of the rates whose recall there is within a hundredth of the best, the one with the
+//! least loss is taken: loss alone would take a rate at which a method finds nothing and says so, recall alone knows
+//! nothing of uncertainties. A rate has no say whose loss is far worse than that of another which finds nearly as much:
+//! it finds what the frozen features find, and has learnt nothing. The test split has no part in it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -257,7 +257,8 @@ pub(crate) struct PageFile {
     pub(crate) integrity: String,
 }
 
-/// A file of the page by its name in the build; the released page says in `<meta name="file:…">` what it is called there.
+/// A file of the page by its name in the build; the released page says in `<meta name="file:…">` what it is called
+/// there.
 pub(crate) fn page_file(name: &str) -> PageFile {
     let selector = format!("meta[name=\"file:{name}\"]");
     let meta = document().and_then(|document| document.query_selector(&selector).ok().flatten());

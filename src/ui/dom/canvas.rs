@@ -33,7 +33,8 @@ pub(crate) fn as_jpeg(pixels: &[u8], side: u32) -> Option<String> {
     jpeg(pixels, side, 0.92).ok()
 }
 
-/// The tiles of a picture of so many columns and rows, row by row, each as an address that holds `side` × `side` pixels.
+/// The tiles of a picture of so many columns and rows, row by row, each as an address that holds `side` × `side`
+/// pixels.
 pub(crate) async fn tiles(
     url: &str,
     [columns, rows]: [usize; 2],

@@ -51,7 +51,8 @@ const FIELD: [&str; 9] = [
 ];
 /// What serves to change the page and is no part of its picture.
 const CHROME: &str = "button:not(.frame, .small-frame, .words), details:not([open]), summary, .controls, .choices, \
-    .view-controls, .captions, .prose, .gallery, .export, .twin, .add, .tools, .changes, .new-caption, .check, .rung-tools";
+    .view-controls, .captions, .prose, .gallery, .export, .twin, .add, .tools, .changes, .new-caption, .check, \
+    .rung-tools";
 /// Width of a letter of the title and the notes, as a share of its size.
 const WIDTH_OF_A_LETTER: f64 = 0.55;
 /// Pixels around the view.
@@ -115,7 +116,8 @@ impl Sheet {
                 // Writing to a string cannot fail.
                 write!(
                     self.svg,
-                    r#"<text x="{MARGIN}" y="{edge:.1}" font-size="{size}" font-family="sans-serif" fill="{ink}">{line}</text>"#
+                    r#"<text x="{MARGIN}" y="{edge:.1}" font-size="{size}" font-family="sans-serif"
+                        fill="{ink}">{line}</text>"#
                 )
                 .ok();
             }

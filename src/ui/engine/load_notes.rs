@@ -1,4 +1,5 @@
-//! Deaths while a model was loaded, and loads that go on, kept in the browser's storage for later visits and other tabs.
+//! Deaths while a model was loaded, and loads that go on, kept in the browser's storage for later visits and other
+//! tabs.
 //!
 //! Each has an entry of its own, so that tabs do not write over each other.
 

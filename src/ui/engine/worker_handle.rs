@@ -70,8 +70,8 @@ impl WorkerHandle {
     }
 }
 
-/// Address of a script that starts an engine. It is a blob, since such a worker is under the page's own policy; one with an
-/// address of its own is under none where the server sends no headers.
+/// Address of a script that starts an engine. It is a blob, since such a worker is under the page's own policy; one
+/// with an address of its own is under none where the server sends no headers.
 fn start_script(kind: EngineKind) -> Result<String, JsValue> {
     let name = match kind {
         EngineKind::Cpu => "engine_cpu",

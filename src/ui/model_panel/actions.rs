@@ -27,10 +27,14 @@ const HUB: &str = "kappascope.hub";
 /// Whether that load was told to wait.
 const PAUSED: &str = "kappascope.clip-paused";
 
-/// The model to begin with: that of the address, where the visitor had it loaded before; else the page says how to have it.
+/// The model to begin with: that of the address, where the visitor had it loaded before; else the page says how to have
+/// it.
 pub(crate) fn open(page: PageState) -> ModelSource {
     if !browser::remembers() {
-        page.tell("This browser keeps no settings for this page, so each visit begins with the built-in model. Everything else works.");
+        page.tell(
+            "This browser keeps no settings for this page, so each visit begins with the built-in model. \
+             Everything else works.",
+        );
     }
     if browser::query("hub").is_some_and(|address| known_hub(&address).is_none()) {
         page.tell(

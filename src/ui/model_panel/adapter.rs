@@ -34,21 +34,24 @@ pub(crate) fn NeedsAdapter() -> impl IntoView {
             <h2>"No adapter for this model"</h2>
             <p>
                 "CLIP gives a caption one direction and says nothing of how vague it is. "<i>"κ"</i>
-                " comes from a small adapter that is trained on top of it, and none is loaded. So this page shows cosines, "
-                "which compare a caption with a picture and no more."
+                " comes from a small adapter that is trained on top of it, and none is loaded. So this page shows \
+                cosines, which compare a caption with a picture and no more."
             </p>
             <p>
                 <label class="plain">
                     <input type="file" class="over" accept=".safetensors" data-act="adapter" on:change=accept/>
                     "Choose an adapter file"
                 </label>
-                " or drop it here: the "<code>"adapters.safetensors"</code>" that this command of the native program writes."</p>
+                " or drop it here: the "<code>"adapters.safetensors"</code>
+                " that this command of the native program writes."
+            </p>
             <pre class="command" tabindex="0"><code>{COMMAND}</code></pre>
         </section>
     }
 }
 
-/// Takes dropped or pasted files that hold weights, and gives the others back: adapters where CLIP is at work, else a model.
+/// Takes dropped or pasted files that hold weights, and gives the others back: adapters where CLIP is at work, else a
+/// model.
 pub(crate) fn accept_weights(page: PageState, files: Vec<File>) -> Vec<File> {
     let is_weights = |file: &File| file.name().ends_with(".safetensors");
     if !files.iter().any(is_weights) {

@@ -13,10 +13,11 @@ use crate::ui::page::state::{EngineState, PageState};
 use crate::ui::panels::prose::emphasized;
 
 const PHOTOGRAPHS: &str = "Made for photographs and everyday English: type what you like, and add photographs of your \
-    own. Of each caption it says how vague it is. Nobody has counted how many photographs a caption fits, so its numbers \
-    can be compared with one another and with people’s judgement, but with no truth.";
-const SCENES: &str = "Knows drawings of one to four shapes, and of each caption how vague it is. The true information of a \
-    caption is known in this world, so *κ* can be checked. It knows no photographs, and no words but those of its world.";
+    own. Of each caption it says how vague it is. Nobody has counted how many photographs a caption fits, so its \
+    numbers can be compared with one another and with people’s judgement, but with no truth.";
+const SCENES: &str = "Knows drawings of one to four shapes, and of each caption how vague it is. The true information \
+    of a caption is known in this world, so *κ* can be checked. It knows no photographs, and no words but those of its \
+    world.";
 
 /// Opens and closes the panel; says when a load goes on behind it.
 #[component]
@@ -55,10 +56,14 @@ pub(crate) fn ModelPanel() -> impl IntoView {
             {World::ALL.map(|world| view! { <BuiltInModel world=world/> }).collect_view()}
             <div class="model" data-model="clip" aria-current=move || current(models, ModelChoice::Clip)>
                 <h2>"CLIP ViT-B/32 "<span class="status">{move || status(page, ModelChoice::Clip)}</span></h2>
-                <p>"OpenAI’s model knows photographs and nearly all English words. By itself it has no "<i>"κ"</i>": it compares by cosine "
-                    "until it is given adapters. It counts badly, hardly heeds “not”, and its makers ask that it is not used "
-                    "to watch or to recognise people."</p>
-                <p class="aside">"MIT, © OpenAI. Its text encoder is loaded first; the image encoder comes with your first picture."</p>
+                <p>
+                    "OpenAI’s model knows photographs and nearly all English words. By itself it has no "<i>"κ"</i>
+                    ": it compares by cosine until it is given adapters. It counts badly, hardly heeds “not”, and its \
+                    makers ask that it is not used to watch or to recognise people."
+                </p>
+                <p class="aside">
+                    "MIT, © OpenAI. Its text encoder is loaded first; the image encoder comes with your first picture."
+                </p>
                 <Sources/>
             </div>
             <div class="doings">

@@ -1,4 +1,5 @@
-//! Where the weights of CLIP come from: beside the page, the visitor's files, or the hub; nothing begins without a click.
+//! Where the weights of CLIP come from: beside the page, the visitor's files, or the hub; nothing begins without a
+//! click.
 
 use leptos::prelude::*;
 use leptos::web_sys;
@@ -14,8 +15,8 @@ use crate::ui::model_panel::models_state::ModelBeside;
 use crate::ui::page::state::PageState;
 
 /// Why eight bits are recommended.
-const SHORT: &str = "Memory or disk is short here, so take eight bits: half of the disk and two thirds of the memory; they \
-    change cosines in the third figure.";
+const SHORT: &str = "Memory or disk is short here, so take eight bits: half of the disk and two thirds of the memory; \
+    they change cosines in the third figure.";
 /// What is done with weights of other programs where memory is short.
 const HELD_IN_INT8: &str = "Memory is short here, so the CPU engine holds these weights in eight bits, which changes \
     cosines in the third figure.";
@@ -63,7 +64,12 @@ fn BesidePage() -> impl IntoView {
                 ""
             }
         };
-        view! { <button type="button" data-act=name class=order hidden=move || size().is_none() on:click=load>{words}</button>" " }
+        view! {
+            <button
+                type="button" data-act=name class=order hidden=move || size().is_none() on:click=load
+            >{words}</button>
+            " "
+        }
     };
     let has_any = move || {
         let is_other =
@@ -112,7 +118,9 @@ fn OwnFiles() -> impl IntoView {
     view! {
         <b>"Your own files. "</b>
         <label class="plain">
-            <input type="file" class="over" multiple=true accept=".safetensors,.json" data-act="files" on:change=accept/>
+            <input
+                type="file" class="over" multiple=true accept=".safetensors,.json" data-act="files" on:change=accept
+            />
             "Choose files"
         </label>
         " or "
@@ -194,9 +202,11 @@ fn AtHub() -> impl IntoView {
         <label class="hub-id">"Any CLIP of it, by its id: "
             <input type="text" data-act="hub-id" spellcheck="false" prop:value=move || id.get() on:input=edit/>
         </label>
-        " "<button type="button" data-act="query-size" hidden=is_known disabled=move || named.with(Option::is_none) on:click=query>
-            "Check download size"
-        </button>
+        " "
+        <button
+            type="button" data-act="query-size" hidden=is_known disabled=move || named.with(Option::is_none)
+            on:click=query
+        >"Check download size"</button>
         <button type="button" data-act="hub" hidden=move || !is_known() on:click=load>"Download"</button>
         " "<span data-field="download-size">{answer}</span>
     }

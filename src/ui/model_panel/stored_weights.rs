@@ -21,17 +21,24 @@ pub(crate) fn StoredWeights() -> impl IntoView {
     view! {
         <p class="kept" data-field="kept" data-value=bytes>
             {move || stored.with(|stored| stored.as_ref().map(words))}
-            " "<button type="button" data-act="delete" hidden=move || !has_any() on:click=move |_| actions::delete_stored(page)>
-                "Delete what is kept"
-            </button>
+            " "
+            <button
+                type="button" data-act="delete" hidden=move || !has_any()
+                on:click=move |_| actions::delete_stored(page)
+            >"Delete what is kept"</button>
         </p>
-        <details data-field="hashes" hidden=has_none><summary>"SHA-256 of what came from the hub"</summary><pre>{hashes}</pre></details>
+        <details data-field="hashes" hidden=has_none>
+            <summary>"SHA-256 of what came from the hub"</summary>
+            <pre>{hashes}</pre>
+        </details>
     }
 }
 
 fn words(stored: &Stored) -> String {
     if !stored.is_allowed {
-        return "This browser keeps nothing for this page: a model works, but will be downloaded again at each visit.".into();
+        return "This browser keeps nothing for this page: a model works, but will be downloaded again at each \
+                visit."
+            .into();
     }
     let room = stored
         .room_bytes

@@ -26,8 +26,14 @@ pub(crate) fn DeviceTimings() -> impl IntoView {
     let found = move || {
         timings.with(|timings| match timings {
             Timings::Unknown => ().into_any(),
-            Timings::Running => view! { <p class="aside">"The model reads captions and a picture, five times each …"</p> }.into_any(),
-            Timings::Failed(why) => view! { <p class="trouble">{format!("This device was not measured: {why}.")}</p> }.into_any(),
+            Timings::Running => view! {
+                <p class="aside">"The model reads captions and a picture, five times each …"</p>
+            }
+            .into_any(),
+            Timings::Failed(why) => view! {
+                <p class="trouble">{format!("This device was not measured: {why}.")}</p>
+            }
+            .into_any(),
             Timings::Measured(timings) => page.engine.with(|engine| match engine {
                 EngineState::Ready(model) => table(model, timings),
                 _ => ().into_any(),
@@ -36,7 +42,9 @@ pub(crate) fn DeviceTimings() -> impl IntoView {
     };
     view! {
         <div class="timings" data-field="timings">
-            <button type="button" data-act="measure" disabled=move || !is_idle() on:click=measure>"Measure this device"</button>
+            <button type="button" data-act="measure" disabled=move || !is_idle() on:click=measure>
+                "Measure this device"
+            </button>
             <div data-spoken>{found}</div>
         </div>
     }
@@ -63,7 +71,11 @@ fn table(model: &LoadedModel, timings: &[DeviceTiming]) -> AnyView {
     view! {
         <p class="aside">{format!("The model took {} to load from {from}.", millis_text(load_millis))}</p>
         <table class="measures">
-            <thead><tr><th scope="col">"what"</th><th scope="col">"first time"</th><th scope="col">"median of five"</th></tr></thead>
+            <thead>
+                <tr>
+                    <th scope="col">"what"</th><th scope="col">"first time"</th><th scope="col">"median of five"</th>
+                </tr>
+            </thead>
             <tbody>{rows.collect_view()}</tbody>
         </table>
         <button type="button" data-act="save-timings" on:click=save>"Save as JSON"</button>

@@ -124,7 +124,8 @@ impl PageState {
     /// Leaves a caption out that stops engines; another wording is another caption.
     fn quarantine(self, caption: String, message: &str) {
         self.tell(format!(
-            "The caption “{caption}” is left out: {message}. All others are answered; change its words to have it tried again."
+            "The caption “{caption}” is left out: {message}. All others are answered; change its words to have it \
+             tried again."
         ));
         self.quarantined.update(|all| {
             all.insert(caption);
@@ -167,7 +168,10 @@ impl PageState {
     fn stored(self, stored: Stored) {
         let is_news = self.models.stored.with_untracked(Option::is_none);
         if is_news && !stored.is_allowed {
-            self.tell("This browser keeps nothing for this page, so a model is downloaded again at each visit. Everything else works.");
+            self.tell(
+                "This browser keeps nothing for this page, so a model is downloaded again at each visit. \
+                 Everything else works.",
+            );
         }
         self.models.stored.set(Some(stored));
     }

@@ -53,8 +53,8 @@ fn parts(control: PageControl) -> &'static str {
         PageControl::Numbers => {
             // Sorting, the files and the command tell the order or the numbers, too.
             // What a lesson or a game is about is no number.
-            ".numbers, .wall-panel, .zero-note, .number, [data-value], .halo, .bar, .track, .axis, .pair, .marginal, .ball, \
-                [data-view]:not([data-view=learn], [data-view=teach], [data-view=traverse]) .finding, \
+            ".numbers, .wall-panel, .zero-note, .number, [data-value], .halo, .bar, .track, .axis, .pair, .marginal, \
+                .ball, [data-view]:not([data-view=learn], [data-view=teach], [data-view=traverse]) .finding, \
                 [data-view=evidence] :is(.aside, .measures, .chart), \
                 .spreads, .ranks, .step, .place, .details, .shares, .measured, .formula, .twin, .answer, .feet, \
                 .ball-beside figcaption, .sort, .sort-by, .sort-row, .export"

@@ -1,7 +1,7 @@
 //! Speech: sentences for screen readers, all from one place of the document.
 //!
-//! Two places would speak at once. What stands in an element marked `data-spoken` is therefore copied to that one when it
-//! becomes another text, together with what else has changed meanwhile.
+//! Two places would speak at once. What stands in an element marked `data-spoken` is therefore copied to that one when
+//! it becomes another text, together with what else has changed meanwhile.
 
 use std::cell::RefCell;
 use std::mem;

@@ -169,7 +169,9 @@ fn Numbers(
     view! {
         <td role="gridcell" class="numbers" class:bare=move || page.is_bare.get()>
             <span class="fits">{fits}</span>
-            <span class="kappa"><i>"κ "</i><b>{number("kappa", |view| Some(view.concentration), three_significant)}</b></span>
+            <span class="kappa">
+                <i>"κ "</i><b>{number("kappa", |view| Some(view.concentration), three_significant)}</b>
+            </span>
             <span class="inverse">
                 "1/"<i>"κ "</i>{number("uncertainty", |view| Some(view.uncertainty), three_significant)}
             </span>

@@ -52,7 +52,8 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
                     <div class="typed">
                         <textarea
                             rows="1" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off"
-                            aria-label="The caption" prop:value=move || text.get() on:input:target=move |event| edit(event.target().value())
+                            aria-label="The caption" prop:value=move || text.get()
+                            on:input:target=move |event| edit(event.target().value())
                         >{text.get_untracked()}</textarea>
                         {strokes(move || view.get(), text.into())}
                     </div>

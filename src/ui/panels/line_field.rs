@@ -36,7 +36,8 @@ pub(crate) fn LineField(
     view! {
         <textarea
             node_ref=field rows="1" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off"
-            prop:value=text on:keydown=on_key on:input:target=move |event| edit(event.target().value().replace('\n', " "))
+            prop:value=text on:keydown=on_key
+            on:input:target=move |event| edit(event.target().value().replace('\n', " "))
         ></textarea>
     }
 }

@@ -187,7 +187,8 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             class:best=move || pair.is_best() class:pointed=move || is_pointed.get()
             tabindex=move || if pair.is_touched.get() { "0" } else { "-1" }
             data-field=field data-image=image data-caption=move || text.get()
-            data-value=move || pair.exact() title=move || pair.exact() aria-description=move || pair.exact().and(pair.described())
+            data-value=move || pair.exact() title=move || pair.exact()
+            aria-description=move || pair.exact().and(pair.described())
             on:click=move |_| pair.touch() on:focus=move |_| pair.touch() on:keydown=walk
             on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >

@@ -21,7 +21,8 @@ A cell says how many times likelier the caption makes the picture than a blind g
 far as this model’s eyes can tell pictures apart.
 
 The zero of the nats is set by training only within about one nat, so within that a picture is “≈ 1 × as likely”, and
-captions as near as that to each other are a tie. A caption that the model cannot read has a dashed outline and is compared with nothing.";
+captions as near as that to each other are a tie. A caption that the model cannot read has a dashed outline and is
+compared with nothing.";
 const SCENES: &str = "
 It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and
 the page says that its numbers mean little.";

@@ -12,7 +12,8 @@ use crate::ui::panels::formula::typeset;
 use crate::ui::panels::measures::{Number, caption_head};
 use crate::ui::plot;
 
-const WITHOUT_NONE: &str = "The shares always sum to 100 %, even when no caption fits. The cells above say whether any does.";
+const WITHOUT_NONE: &str = "The shares always sum to 100 %, even when no caption fits. The cells above say whether any \
+    does.";
 const WITH_NONE: &str =
     "“None of these” has 0 nats for every picture: it is the blind guess itself.";
 /// The scale of shares.

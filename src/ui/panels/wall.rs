@@ -61,15 +61,17 @@ pub(crate) fn Wall() -> impl IntoView {
         }
     };
     view! {
-        <section class="wall-panel" aria-label="Pictures that these words could mean" hidden=move || world.get().is_none()>
+        <section
+            class="wall-panel" aria-label="Pictures that these words could mean" hidden=move || world.get().is_none()
+        >
             <div class="wall-answer">
                 <p class="wall-caption">{asked}</p>
                 <p class="fits"><b data-field="fits">{answer}</b>" "{what}</p>
                 <Show when=move || world.get() == Some(World::Photographs)><Coverage/></Show>
                 <p class="aside" hidden=move || world.get() != Some(World::Scenes)>{account}</p>
-                <button type="button" class="quiet" data-act="card" disabled=move || lit.with(Option::is_none) on:click=save>
-                    "Save as a card"
-                </button>
+                <button
+                    type="button" class="quiet" data-act="card" disabled=move || lit.with(Option::is_none) on:click=save
+                >"Save as a card"</button>
             </div>
             <div class="wall" class:unknown=move || lit.with(Option::is_none) role="img" aria-label=spoken>
                 {move || world.get().map(|world| tiles(page, world, lit))}
@@ -78,8 +80,8 @@ pub(crate) fn Wall() -> impl IntoView {
     }
 }
 
-/// The caption under the pointer, else the one edited or chosen last, else the best of the picture or the last that lights
-/// one.
+/// The caption under the pointer, else the one edited or chosen last, else the best of the picture or the last that
+/// lights one.
 fn shown_caption(page: PageState) -> Option<u64> {
     let captions = page.captions_with_words();
     let has_words = |key: &u64| captions.iter().any(|caption| caption.key == *key);

@@ -20,7 +20,8 @@ pub(in crate::ui) fn qr(text: &str) -> Option<AnyView> {
     Some(view.into_any())
 }
 
-/// The path of the dots of a text's code, and the side of the square that they are in; `None` for a text that is too long.
+/// The path of the dots of a text's code, and the side of the square that they are in; `None` for a text that is too
+/// long.
 pub(in crate::ui) fn code(text: &str) -> Option<(String, usize)> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let width = code.width();

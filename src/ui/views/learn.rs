@@ -75,7 +75,9 @@ fn Invitation() -> impl IntoView {
                 <button type="button" class="ask" data-act="game" on:click=move |_| game::begin(page)>
                     "Guess: which is vaguer?"
                 </button>
-                <span class="aside">"The tour has "{n}" steps through the views. Your page comes back at its end."</span>
+                <span class="aside">
+                    "The tour has "{n}" steps through the views. Your page comes back at its end."
+                </span>
             </p>
         })
     }
@@ -114,7 +116,9 @@ fn OtherLessons() -> impl IntoView {
         Some(view! {
             <p class="aside">
                 {about}
-                <button type="button" class="quiet" data-act="other-lessons" on:click=open>"Go to "{other.title()}</button>
+                <button type="button" class="quiet" data-act="other-lessons" on:click=open>
+                    "Go to "{other.title()}
+                </button>
             </p>
         })
     }

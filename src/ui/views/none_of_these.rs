@@ -23,14 +23,14 @@ const CLASS_COLUMNS: &str =
     "Class|~evidence over a blind guess (nats)|nats|share|~encoder’s cosine|cosine";
 const ABOUT: &str = "
 # Three ways to say none
-The encoder gives each class a cosine, and the largest always wins. To refuse, one needs a number from outside: a threshold
-that the best must reach, or a margin by which it must lead. With likelihoods a vague caption can stand for
+The encoder gives each class a cosine, and the largest always wins. To refuse, one needs a number from outside: a
+threshold that the best must reach, or a margin by which it must lead. With likelihoods a vague caption can stand for
 everything else: where “a picture” is likelier than every class, no class fits.
 
 # What it is not
 A vague caption wins against classes that are wrong, and not against everything strange: a picture from outside this
-model’s world can still look red to it. Answers closer than training sets its zero are a tie, and a class whose words the
-model has never met is no answer.";
+model’s world can still look red to it. Answers closer than training sets its zero are a tie, and a class whose words
+the model has never met is no answer.";
 
 /// The view: the classes, the answers for every picture, and the chosen picture in full.
 #[component]
@@ -97,8 +97,8 @@ fn Text(
         <p class="text-control">
             <label for=id>{label}</label>
             <input
-                id=id type="text" class="words" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false" autocomplete="off"
-                prop:value=text on:input:target=move |event| edit(event.target().value())
+                id=id type="text" class="words" maxlength=MAX_CAPTION_CHARACTERS.to_string() spellcheck="false"
+                autocomplete="off" prop:value=text on:input:target=move |event| edit(event.target().value())
             />
         </p>
     }

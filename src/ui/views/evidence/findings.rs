@@ -6,8 +6,8 @@ use crate::explorer::counts_text;
 use crate::report::{FindingVerdict, SuiteFinding, SuiteFindings};
 
 const TITLE: &str = "Does what the papers found hold here?";
-const ABOUT: &str = "Each finding is asked of every pair of methods and every measure that it speaks of. A difference counts \
-    beyond twice its standard error over at least three seeds.";
+const ABOUT: &str = "Each finding is asked of every pair of methods and every measure that it speaks of. A difference \
+    counts beyond twice its standard error over at least three seeds.";
 
 /// A table with a row for each finding and a column for each data set.
 pub(super) fn findings(SuiteFindings { datasets, findings }: SuiteFindings) -> AnyView {

@@ -22,8 +22,8 @@ const fn suite_texts(world: World) -> SuiteTexts {
         World::Photographs => SuiteTexts {
             folder: "./evidence/photos",
             title: "How do other methods do on photographs?",
-            features: "Every method was fitted to the captioned photographs of Flickr8k, as the photographs’ towers and heads \
-                       see them; ",
+            features: "Every method was fitted to the captioned photographs of Flickr8k, as the photographs’ towers \
+                       and heads see them; ",
         },
         World::Scenes => SuiteTexts {
             folder: "./evidence/scenes",
@@ -90,9 +90,9 @@ pub(super) fn Suite(world: World) -> impl IntoView {
             {found}
             <p class="aside">
                 {features}
-                "those with an asterisk as the paper of AsymVLM adapts them, with means that stay as they are. AsymVLM gives \
-                captions a spread, AsymVLM(image) pictures, SymVLM both, and Determ. FT neither; vMF and PS are the two \
-                distributions. "
+                "those with an asterisk as the paper of AsymVLM adapts them, with means that stay as they are. AsymVLM \
+                gives captions a spread, AsymVLM(image) pictures, SymVLM both, and Determ. FT neither; vMF and PS are \
+                the two distributions. "
                 <a href=format!("{folder}/report.md")>"The whole report"</a>" lists every comparison; "
                 <a href=format!("{folder}/results.json")>"all numbers"</a>". What was run: "
                 <code>{commands}</code>

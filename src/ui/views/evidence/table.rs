@@ -22,7 +22,9 @@ pub(super) fn table(table: EvidenceTable) -> AnyView {
             <p class="aside">{table.about}</p>
             <div class="scroll" tabindex="0" role="region" aria-label=table.title>
                 <table class="measures evidence-table">
-                    <thead><tr><th scope="col"><span class="hidden">"Measured of"</span></th>{heads.collect_view()}</tr></thead>
+                    <thead>
+                        <tr><th scope="col"><span class="hidden">"Measured of"</span></th>{heads.collect_view()}</tr>
+                    </thead>
                     <tbody>{table.rows.into_iter().map(row).collect_view()}</tbody>
                 </table>
             </div>

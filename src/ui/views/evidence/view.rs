@@ -61,13 +61,17 @@ pub(in crate::ui) fn Evidence() -> impl IntoView {
             <div class="prose">
                 <section>
                     <h3>"One model of several"</h3>
-                    <p>"These numbers are of the model that answers in Scenes. The same training with another seed gives others, and "
-                        "a difference that is smaller than what they vary means nothing."</p>
+                    <p>
+                        "These numbers are of the model that answers in Scenes. The same training with another seed \
+                        gives others, and a difference that is smaller than what they vary means nothing."
+                    </p>
                 </section>
                 <section>
                     <h3>"What it is not"</h3>
-                    <p>"They say how well "<i>"κ"</i>" works in a world of drawn shapes, where the information of every caption is "
-                        "known. They are no evidence for photographs."</p>
+                    <p>
+                        "They say how well "<i>"κ"</i>" works in a world of drawn shapes, where the information of \
+                        every caption is known. They are no evidence for photographs."
+                    </p>
                 </section>
             </div>
             <Suite world=World::Scenes/>

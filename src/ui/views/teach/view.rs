@@ -92,7 +92,9 @@ fn ClassResult() -> impl IntoView {
         <section class="class-result">
             <h3>"What the class has reached"</h3>
             <p class="text-control">
-                <label for="codes">"The codes of six letters that the lesson gives each of them, one after another"</label>
+                <label for="codes">
+                    "The codes of six letters that the lesson gives each of them, one after another"
+                </label>
                 <textarea
                     id="codes" class="words" rows="3" spellcheck="false" autocomplete="off"
                     on:input:target=move |event| codes.set(event.target().value())
