@@ -9,12 +9,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use leptos::prelude::*;
-use leptos::web_sys::{Element, HtmlElement, Node};
-use wasm_bindgen::{JsCast as _, JsValue};
+use leptos::web_sys::{Element, HtmlElement, MutationRecord, Node};
+use wasm_bindgen::JsCast as _;
 
 use crate::ui::dom::changes::observe;
 use crate::ui::page::state::PageState;
-use crate::wire::property;
 
 /// Long enough that a screen reader speaks of the finished word and not of each letter.
 pub(crate) const PAUSE: Duration = Duration::from_millis(900);
@@ -36,7 +35,8 @@ pub(crate) fn keep(page: PageState) {
     });
     observe(move |records| {
         for record in records {
-            if let Some(element) = marked(&property(&record, "target")) {
+            let target = record.unchecked_ref::<MutationRecord>().target();
+            if let Some(element) = target.as_ref().and_then(marked) {
                 let mut changed = known.borrow_mut();
                 changed.retain(|other| *other != element);
                 changed.push(element);
@@ -47,8 +47,7 @@ pub(crate) fn keep(page: PageState) {
 }
 
 /// The marked element in which something changed.
-fn marked(target: &JsValue) -> Option<HtmlElement> {
-    let target = target.dyn_ref::<Node>()?;
+fn marked(target: &Node) -> Option<HtmlElement> {
     let own = target.dyn_ref::<Element>().cloned();
     let element = own.or_else(|| target.parent_element())?;
     element.closest("[data-spoken]").ok()??.dyn_into().ok()
