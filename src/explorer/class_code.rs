@@ -14,7 +14,7 @@ const MOST: [u32; 3] = [16, 16, 64];
 /// Check sums: of so many codes with a wrong letter one is taken for another score.
 const CHECKS: u32 = 1_900;
 
-/// What a pupil has reached in a lesson.
+/// Score of a pupil in one lesson.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LessonScore {
     /// The world of the lesson.

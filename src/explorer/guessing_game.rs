@@ -69,14 +69,14 @@ pub struct Game {
     pub answer: Option<GameAnswer>,
 }
 
-/// What a visitor has said, and what is then said.
+/// A visitor's guess, with the verdict and the numbers that are then shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GameAnswer {
     /// Place of the caption that was chosen.
     pub side: usize,
     /// How it stands against the words, and where the model errs.
     pub verdict: String,
-    /// What the model makes of both captions.
+    /// Views of both captions by the model; `None` for one without an answer.
     pub views: Vec<Option<CaptionView>>,
 }
 

@@ -43,7 +43,7 @@ pub fn halo_density(at: f64) -> f64 {
     ((-4.5 * at * at).exp() - (-4.5_f64).exp() * at).max(0.0)
 }
 
-/// What the halo of a caption shows.
+/// Halo of a caption: light by its percentile, or a dashed outline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum HaloMark {
     /// Light, at this percentile of 1/κ.

@@ -1,4 +1,4 @@
-//! What the visitor changed, step by step, so that it can be undone.
+//! History of the visitor's changes, step by step, so that they can be undone.
 
 use super::state::ExplorerState;
 

@@ -63,7 +63,7 @@ impl PageControl {
     }
 }
 
-/// What may be done with a control.
+/// Access of the visitor to a control.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Access {
     /// It can be used.

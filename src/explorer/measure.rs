@@ -1,6 +1,6 @@
 //! The numbers of a pair that the matrix may show.
 
-/// What the bars of the matrix show, and what captions are ranked by.
+/// Measure that the bars of the matrix show and that captions are ranked by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Measure {
     /// Evidence over a blind guess in nats, in which κ takes part.

@@ -1,4 +1,4 @@
-//! What the page shows, as plain data: its state, its link, and the readings of an answer.
+//! The page's logic as plain data: its state, its link, and the readings of an answer.
 //!
 //! Knows nothing of the browser or of drawing, and of engines only what they say, so that all of it is tested natively.
 

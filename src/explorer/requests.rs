@@ -6,8 +6,8 @@ use super::state::ExplorerState;
 use super::views::RequestInputs;
 
 impl ReadingRequest {
-    /// What the open view asks about, given the pictures that an engine has read and the captions that it takes from
-    /// elsewhere: from its pictures or its lessons.
+    /// Captions and pictures that the open view asks about, given the pictures that an engine has read and the captions
+    /// that it takes from elsewhere: from its pictures or its lessons.
     pub fn of_view(state: &ExplorerState, images: Vec<String>, elsewhere: Vec<String>) -> Self {
         let inputs = inputs(state, images, elsewhere);
         state.view.reading_request(inputs)
@@ -15,7 +15,7 @@ impl ReadingRequest {
 }
 
 impl GeneratedRequest {
-    /// What the open view asks about pictures that it generates.
+    /// Generated pictures that the open view asks about, with its captions; `None` for a view that generates none.
     pub fn of_view(state: &ExplorerState) -> Option<Self> {
         let inputs = inputs(state, Vec::new(), Vec::new());
         let of = state.view.generated_pictures(&inputs)?;

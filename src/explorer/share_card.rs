@@ -16,7 +16,7 @@ const WALL: f64 = 500.0;
 /// Opacity of a picture that the caption could not mean.
 const DARK: f64 = 0.13;
 
-/// What the card shows.
+/// Content of a card: a caption with its halo, its wall of pictures and its link.
 #[derive(Debug, Clone, Default)]
 pub struct ShareCard {
     /// The caption that the card shows, in large type.

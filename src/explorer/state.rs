@@ -36,7 +36,7 @@ pub struct ExplorerState {
     pub pictures: Vec<String>,
     /// Family of distributions whose numbers are shown.
     pub family: Family,
-    /// What the bars of the matrix show.
+    /// Measure that the bars of the matrix show.
     pub measure: Measure,
     /// The number under each bar.
     pub beside: SecondNumber,

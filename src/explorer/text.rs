@@ -12,7 +12,7 @@ use crate::protocol::{CaptionTokens, MAX_CAPTION_CHARACTERS};
 /// Unknown words that a note names at most; a caption of 2,000 characters may hold hundreds.
 const MAX_NAMED_WORDS: usize = 5;
 
-/// What is said of a text that has [`MAX_CAPTION_CHARACTERS`].
+/// Note about a text that has [`MAX_CAPTION_CHARACTERS`].
 const CUT_OFF: &str = "A text holds 2,000 characters at most; anything after them was left out. ";
 
 /// Note about a caption as typed, given its last reading; empty if there is nothing to say.
@@ -42,7 +42,7 @@ pub fn tokens_note(tokens: &CaptionTokens) -> String {
     [full, unread_note(legibility, &tokens.unknown_words), cut].concat()
 }
 
-/// What the model could not read and why; empty where it read all.
+/// Note about words that the model could not read, and why; empty where it read all.
 pub(super) fn unread_note(legibility: Legibility, unknown: &[String]) -> String {
     let named = unknown.iter().take(MAX_NAMED_WORDS);
     let named: Vec<String> = named.map(|word| format!("“{word}”")).collect();
@@ -159,7 +159,7 @@ pub fn likelier_text(pair: &PairView) -> (String, &'static str) {
     }
 }
 
-/// What a nat more does to what the page counts, in a sentence.
+/// Effect of one nat more on ratios and shares, in words.
 pub fn share_text(logit_scale: f64) -> String {
     let [scale, times, offset] =
         [logit_scale, logit_scale.exp(), free_offset(logit_scale)].map(three_significant);

@@ -154,7 +154,7 @@ pub fn found_text(sets: &PictureSets, family: Family, i_coverage: usize) -> Opti
     })
 }
 
-/// What was found with the sets, one sentence for each data set.
+/// Measured coverage of the sets, one sentence for each data set.
 #[must_use]
 pub fn coverage_text(sets: &PictureSets, family: Family, i_coverage: usize) -> Vec<String> {
     let percent = |share: f64| format!("{:.0} %", 100.0 * share);

@@ -153,7 +153,7 @@ impl World {
         }
     }
 
-    /// What is said of a picture that its model was not made for.
+    /// Note about a picture that its model was not made for.
     #[must_use]
     pub fn unfamiliar_picture(self) -> &'static str {
         match self {

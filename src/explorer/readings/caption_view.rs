@@ -61,7 +61,7 @@ impl CaptionView {
         }
     }
 
-    /// What its halo shows.
+    /// Halo of the caption.
     pub fn mark(&self) -> HaloMark {
         self.percentile.map_or(HaloMark::Unread, HaloMark::At)
     }

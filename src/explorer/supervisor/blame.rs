@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-/// What is known of captions under one model.
+/// Captions under one model by what engines did with them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Captions {
     answered: BTreeSet<String>,

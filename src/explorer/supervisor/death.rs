@@ -1,4 +1,4 @@
-//! What follows when an engine dies: who is to blame, and which engine takes its place.
+//! Death of an engine: what it is blamed on, and which engine takes its place.
 
 use super::engine::{Job, WatchedEngine};
 use super::event::EngineEvent;
@@ -7,7 +7,7 @@ use super::model::EngineKind;
 use super::strikes::{LoadKind, MAX_STRIKES};
 use crate::explorer::latest_queue::Out;
 
-/// So many deaths without anything done between them, and nobody to blame, and the page stops trying.
+/// Deaths without anything done between them, and nothing to blame, after which the page stops trying.
 const MAX_DEATHS: u8 = 3;
 /// Deaths for which a picture or an adapter file is blamed, after which it is dropped.
 const MAX_BLAMED_DEATHS: u8 = 2;

@@ -53,7 +53,7 @@ pub(super) struct Upgrade {
     pub(super) needs_probe: bool,
 }
 
-/// Something that an engine was asked.
+/// Job that an engine was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Job {
     /// The request that is out.

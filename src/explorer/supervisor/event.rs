@@ -1,4 +1,4 @@
-//! What the supervisor is told, what it has done, and what it tells the page.
+//! Messages of the supervisor: events that it is told, actions that it has done, and events that it tells the page.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ pub struct ScoreRequest {
     pub images: Vec<String>,
     /// Whether the captions are compared with each other, too.
     pub relates: bool,
-    /// What the pictures that are generated for this request show.
+    /// Contents of the pictures that are generated for this request.
     pub generated: Option<GeneratedRequest>,
     /// Those pictures, each under its name; they replace the ones of that name.
     pub pictures: Vec<(String, Arc<Vec<u8>>)>,
 }
 
-/// What happens to the supervisor.
+/// Event that the supervisor is told, by the page or by an engine.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// The page begins, with the model that it was left with.
@@ -63,7 +63,7 @@ pub enum Event {
     Retry,
     /// The page is left, perhaps for good.
     Leave,
-    /// What the page did because of [`Action::Pass`] is done.
+    /// The effects that [`Action::Pass`] waits for are done.
     Passed,
     /// An engine said something.
     Said(u64, Response),
@@ -82,7 +82,7 @@ pub struct PagePicture {
     pub image: String,
     /// Bytes of the picture's file as picked or fetched, not decoded.
     pub bytes: Arc<Vec<u8>>,
-    /// What was recorded of it when the page was made.
+    /// Embedding of it, recorded when the page was made.
     pub recorded: Option<Arc<RecordedPicture>>,
 }
 
@@ -93,13 +93,13 @@ pub struct Start {
     pub source: ModelSource,
     /// The engine that the address asks for.
     pub asked_kind: Option<EngineKind>,
-    /// What earlier visits left.
+    /// Notes of earlier visits on loads.
     pub notes: LoadNotes,
     /// Why no engine can run in this browser.
     pub obstacle: Option<String>,
 }
 
-/// What the supervisor has done.
+/// Action that the page performs for the supervisor.
 #[derive(Debug, Clone)]
 pub enum Action {
     /// Starts an engine's worker; its number is never used again.
@@ -120,7 +120,7 @@ pub enum Action {
     Tell(EngineEvent),
 }
 
-/// What the page is told.
+/// Event of an engine that the page is told.
 #[derive(Debug, Clone)]
 pub enum EngineEvent {
     /// A load goes on.
@@ -131,11 +131,11 @@ pub enum EngineEvent {
     Changed(LoadedModel),
     /// A model that was asked for does not come; why, unless the visitor gave it up.
     GivenUp(Option<String>),
-    /// What a model at the hub would cost, or why that is not known.
+    /// Download size of a model at the hub, or why it is not known.
     DownloadSize(Result<DownloadSize, String>),
     /// How long the loaded model takes on this device, or why that is not known.
     DeviceMeasured(Result<Vec<DeviceTiming>, String>),
-    /// What the browser keeps.
+    /// Weights that the browser keeps.
     Stored(Stored),
     /// The model cannot use the adapters of this file, and why.
     AdapterRefused(String, String),
@@ -162,12 +162,12 @@ pub enum EngineEvent {
     Quarantined {
         /// The caption that is set aside.
         caption: String,
-        /// What the engine said.
+        /// Message of the engine that died last.
         message: String,
     },
     /// A request of this priority failed, and why.
     Failed(Priority, String),
-    /// Something else failed; words for the visitor.
+    /// Another failure, in words for the visitor.
     Trouble(String),
     /// The engine died and was started again; what it said.
     Restarted(String),

@@ -237,7 +237,7 @@ impl Supervisor {
         }
     }
 
-    /// What belongs to the model that answered so far, and not to the next one.
+    /// Forgets captions, adapters, probes and counts of the model that answered so far.
     fn forget_model(&mut self) {
         self.captions = Captions::default();
         self.adapters = Adapters::None;

@@ -34,7 +34,7 @@ pub struct Supervisor {
     pub(super) adapters: Adapters,
     /// Questions that are not about captions, and when they were asked.
     pub(super) queries: Vec<(Request, f64)>,
-    /// What the first engine makes of the inputs by which engines are compared.
+    /// Embeddings by the first engine of the inputs on which engines are compared.
     pub(super) probes: Option<Probes>,
     pub(super) strikes: Strikes,
     /// Deaths without anything done between them.
@@ -75,7 +75,7 @@ pub(super) enum Adapters {
 }
 
 impl Supervisor {
-    /// What is to be done now that this happened, in order; `now_millis` never decreases.
+    /// Actions that follow from an event, in order; `now_millis` never decreases.
     pub fn handle(&mut self, now_millis: f64, event: Event) -> Vec<Action> {
         let gap = now_millis - self.last_millis.replace(now_millis).unwrap_or(now_millis);
         self.now += gap.clamp(0.0, MAX_GAP_MILLIS);

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{EngineKind, ModelSource};
 
-/// So many deaths, and a load is not begun by itself.
+/// Deaths of a load after which it is not begun by itself.
 pub(super) const MAX_STRIKES: u32 = 2;
-/// A load that was last seen longer ago than this belongs to a page that is gone: a hidden page may count its time once a
-/// minute only.
+/// Age of the last sign of a load after which its page is gone: a hidden page may count its time once a minute only.
 pub(super) const STALE_MILLIS: f64 = 150_000.0;
 
-/// What is loaded, and for what.
+/// Kind of a load: which part of a model, on which engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LoadKind {
     /// A model on the CPU.
@@ -57,18 +56,18 @@ pub struct LoadId {
     pub source: String,
 }
 
-/// What a visit leaves for the next.
+/// Note on a load that a visit leaves for the next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LoadNote {
     /// This page loads that now.
     IsLoading(LoadId),
     /// This page does not load that any more.
     HasEnded(LoadId),
-    /// So many deaths are counted.
+    /// Number of deaths that are counted.
     Strikes(LoadId, u32),
 }
 
-/// What earlier visits left.
+/// Notes on loads that earlier visits left.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoadNotes {
     /// Deaths so far, by load.
@@ -165,7 +164,7 @@ impl Strikes {
         }
     }
 
-    /// What is to be kept, since this was last asked.
+    /// Notes to be kept that are new since this was last asked.
     pub(super) fn take_notes(&mut self) -> Vec<LoadNote> {
         std::mem::take(&mut self.notes)
     }

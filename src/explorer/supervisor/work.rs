@@ -1,4 +1,4 @@
-//! What the engine at work is asked, one thing at a time, and what its answers mean.
+//! Jobs of the engine at work, one at a time, and its answers.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Supervisor {
         }
     }
 
-    /// What the engine at work is to do next, if it can do anything.
+    /// The next job of the engine at work with its message; `None` where there is none, or the engine is busy.
     fn next_job(&mut self) -> Option<(Job, Request)> {
         let now = self.now;
         let engine = self.ready()?;
@@ -379,7 +379,7 @@ impl Supervisor {
         Some(out).filter(|out| !self.queue.is_outdated(out))
     }
 
-    /// What the engine was asked failed; it goes on.
+    /// The engine's job failed; the engine goes on.
     fn failed(&mut self, message: String) {
         let Some(job) = self.main.as_mut().and_then(|engine| engine.job.take()) else {
             return self.tell(EngineEvent::Trouble(message));

@@ -132,7 +132,7 @@ const OPENING_WORDS: [&str; 8] = ["any", "except", "no", "nor", "not", "or", "so
 /// Bits that are as good as none: those of captions with several objects are sampled.
 const FREE_BITS: f64 = 0.1;
 
-/// What a rung says against the one above.
+/// Information of a rung's words against those of the rung above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Says {
     More,
@@ -233,8 +233,8 @@ fn says_by_bits(change: f64) -> Says {
     }
 }
 
-/// What the words alone settle: a rung that holds the words of another says more, as does a later one of a ladder that
-/// was written so.
+/// Order of two rungs by their words alone: a rung that holds the words of another says more, as does a later one of a
+/// ladder that was written so.
 fn says_by_words(above: &str, below: &str) -> Says {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c| !is_letter(c));

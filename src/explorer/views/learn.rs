@@ -29,7 +29,7 @@ pub struct Lessons {
 pub struct TourStep {
     /// Title of the step, shown above its text.
     pub title: String,
-    /// What to look at and what to do.
+    /// Text of the step: where to look and what to do.
     pub text: String,
     /// Link of the page that it opens, without `#`.
     pub link: String,

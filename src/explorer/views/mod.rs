@@ -45,9 +45,9 @@ struct Row {
     slug: &'static str,
     /// Title of the view in the navigation.
     name: &'static str,
-    /// What a visitor does there: `See`, `Understand` or `Check`.
+    /// Group in the navigation: `See`, `Understand` or `Check`.
     group: &'static str,
-    /// What it asks engines about, beside the matrix.
+    /// Request to engines, beside that of the matrix.
     reads: fn(RequestInputs<'_>) -> ReadingRequest,
     /// The pictures that it generates and asks about.
     generates: fn(&RequestInputs<'_>) -> Option<GeneratedPictures>,
@@ -101,7 +101,7 @@ views! {
     /// Captions from the general to the specific.
     Ladder = Row::new("ladder", "Ladder", "See")
         .reads(|page| ReadingRequest::of(page.ladder.texts().map(str::to_owned), Vec::new()));
-    /// What each word of a caption adds.
+    /// Change of κ by each word of a caption.
     Words = Row::new("words", "Words", "See")
         .reads(|page| ReadingRequest::of(word_variants::variant_captions(page.caption), Vec::new()));
     /// A scene to draw, and how likely it is under each caption.
@@ -125,7 +125,7 @@ views! {
         images: page.images,
         relates: true,
     });
-    /// What was measured of the model.
+    /// Measurements of the model.
     Evidence = Row::new("evidence", "Evidence", "Check");
     /// A tour, lessons that ask before they show, and what κ is not.
     Learn = Row::new("learn", "Learn", "Check")
@@ -146,7 +146,7 @@ impl View {
         self.row().name
     }
 
-    /// What a visitor does there: `See`, `Understand` or `Check`.
+    /// Group in the navigation: `See`, `Understand` or `Check`.
     pub fn group(self) -> &'static str {
         self.row().group
     }
@@ -161,7 +161,7 @@ impl View {
         Self::ALL.into_iter().find(|view| view.slug() == slug)
     }
 
-    /// What the view asks engines about, beside the matrix.
+    /// Request of the view to engines, beside that of the matrix.
     pub(super) fn reading_request(self, inputs: RequestInputs<'_>) -> ReadingRequest {
         (self.row().reads)(inputs)
     }

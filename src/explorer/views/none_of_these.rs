@@ -40,7 +40,7 @@ impl Default for Classes {
     }
 }
 
-/// What a picture is called by likelihood.
+/// Answer for a picture: a class, none of them, or a tie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClassAnswer {
     /// The class at this index, from 0, in the order of the names.

@@ -10,7 +10,7 @@ use super::simulated_page::{CLIP, Faults, SimulatedPage};
 use crate::explorer::latest_queue::Priority;
 use crate::explorer::supervisor::{EngineEvent, EngineKind, Event, LoadNotes, ModelSource};
 
-/// What may happen on a page.
+/// Random step of a visitor, an engine or the clock.
 #[derive(Debug, Clone)]
 enum RandomStep {
     Ask(Priority, Vec<usize>),

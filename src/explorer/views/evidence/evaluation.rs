@@ -1,4 +1,4 @@
-//! What was measured of the shipped model, as `train evaluate` wrote it down, in tables.
+//! Measurements of the shipped model, as `train evaluate` wrote them down, in tables.
 
 use crate::explorer::extent::Extent;
 use crate::explorer::number::{percent, three_significant};
@@ -35,9 +35,9 @@ impl Measured {
 pub struct EvidenceTable {
     /// The question that the table answers, shown above it.
     pub title: &'static str,
-    /// What the numbers are.
+    /// Meaning of the numbers and the unit they are in.
     pub about: String,
-    /// What each column holds.
+    /// Heading of each column.
     pub columns: Vec<&'static str>,
     /// The rows with their names; a number that was not measured is `None`.
     pub rows: Vec<(String, Vec<Option<Measured>>)>,
@@ -99,7 +99,7 @@ pub fn evaluation_command(evaluation: &Evaluation) -> String {
     format!("cargo run --release -- evaluate --scenes {n_scenes} --seed {seed}")
 }
 
-/// What a training is judged by.
+/// Measures that a training is judged by, each with its heading.
 fn key_numbers(found: &FamilyEvaluation) -> [(&'static str, f64); 8] {
     let bits = |key: &str| {
         found

@@ -123,7 +123,7 @@ fn series(chart: &Chart, line: &FigureLine, i: usize, height: f64) -> String {
     text + &format!(r#"<text class="chart-letter" x="{x}" y="{y:.1}">{letter}</text></g>"#)
 }
 
-/// What a panel shows as a table: a row for each x, a column for each line.
+/// Numbers of a panel as a table: a row for each x, a column for each line.
 fn table(panel: &FigurePanel) -> String {
     let points = panel.lines.iter().flat_map(|line| &line.points);
     let mut xs: Vec<f64> = points.map(|point| point[0]).collect();

@@ -1,4 +1,4 @@
-//! What was measured of the photographs' model, in tables: means over several trainings, by the paths of the measures.
+//! Measurements of the photographs' model in tables: means over several trainings, by the paths of the measures.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::explorer::extent::Extent;
 use crate::family::Family;
 use crate::report::{PhotosSummary, Spread};
 
-/// What the page reads of the `evaluation.json` of a model of photographs.
+/// Part of the `evaluation.json` of a model of photographs that the page reads.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct PhotographsEvaluation {
     summary: PhotosSummary,

@@ -1,4 +1,4 @@
-//! What `train reproduce` found of every method of the papers on the scenes, in tables.
+//! Results of `train reproduce` for every method of the papers on the scenes, in tables.
 
 use crate::explorer::views::evidence::evaluation::{EvidenceTable, Measured, UNIT};
 use crate::report::{LevelStatistic, Metric, Retrieval, SummaryRow};

@@ -12,7 +12,7 @@ use crate::scenes::vocabulary::{Attribute, term_for};
 const SIDE: u16 = 1000;
 /// Digits of an object in a link: four attributes and two positions.
 const N_DIGITS: usize = 10;
-/// What positions in thousandths are off by at most, as a share of the side.
+/// Greatest error of positions in thousandths, as a share of the side.
 const ROUNDING: f32 = 0.001;
 /// Places of new objects, in turn: the middle first, then the corners.
 const FREE_PLACES: [[u16; 2]; 5] = [[500, 500], [167, 167], [833, 167], [167, 833], [833, 833]];
