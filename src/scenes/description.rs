@@ -1,4 +1,4 @@
-//! What a caption says about a scene, and whether a scene fits it.
+//! Description of a scene by a caption, and whether a scene fits it.
 //!
 //! Every word narrows a set of values ("round" leaves circle and ring), so a description is a few bit masks.
 
@@ -94,7 +94,7 @@ impl Relation {
     }
 }
 
-/// What a caption claims about the objects.
+/// Claim of a caption about the objects.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Claim {
     /// There are distinct objects that fit these, whatever else there is. Empty: nothing is claimed.
@@ -124,7 +124,7 @@ impl CountRange {
 /// The meaning of a caption.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Description {
-    /// What is claimed about the objects.
+    /// Claim about the objects.
     pub claim: Claim,
     /// Allowed grounds, one bit for each of [`Ground::ALL`].
     pub grounds: Mask,

@@ -90,7 +90,7 @@ fn claim(words: &[&str]) -> Option<Claim> {
         .or_else(|| bare(words))
 }
 
-/// What is said without an article or a count: "red" is something red, and "stars" are two at least.
+/// Claim without an article or a count: "red" is something red, and "stars" are two at least.
 fn bare(words: &[&str]) -> Option<Claim> {
     if adjective(words.first()?).is_some()
         && let Some(object) = qualities(words, ObjectDescription::ANY)
@@ -155,7 +155,7 @@ fn object(words: &[&str]) -> Option<ObjectDescription> {
     }
 }
 
-/// What a plural says of a number.
+/// Count that a plural means: two at least.
 const PLURAL: CountRange = CountRange {
     least: 2,
     most: MAX_OBJECTS,

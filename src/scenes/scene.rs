@@ -98,7 +98,7 @@ attribute! {
 }
 
 attribute! {
-    /// What the objects lie on.
+    /// Ground that the objects lie on.
     Ground {
         /// White, one of the pale grounds.
         White = 4.0,

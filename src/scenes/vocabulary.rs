@@ -2,7 +2,7 @@
 
 use super::description::{CountRange, Mask, Relation};
 
-/// What a word speaks about.
+/// Attribute of a scene that a word speaks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attribute {
     /// Shape nouns and the adjectives that go with "thing".
@@ -24,7 +24,7 @@ pub enum Attribute {
 /// A meaning with the words for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Term {
-    /// What it speaks about.
+    /// Attribute that it speaks about.
     pub attribute: Attribute,
     /// The values it leaves open.
     pub mask: Mask,

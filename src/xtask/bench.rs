@@ -4,7 +4,7 @@ use std::env;
 
 use super::{checks, shell};
 
-/// What the page's engines are compared with, at the version that the results are of.
+/// Package that the page's engines are compared with, at the version that the results are of.
 const ONNXRUNTIME_WEB: &str = "onnxruntime-web@1.30.0";
 /// Where the package and the models lie; nothing in it is kept in the repository.
 const FOLDER: &str = "runs/bench-browser";

@@ -20,7 +20,7 @@ const COMPARED: &str = "bench::";
 /// The variable that is set in GitHub's workflows alone.
 const GITHUB: &str = "GITHUB_ACTIONS";
 
-/// What a step came to.
+/// Outcome of a step.
 enum Outcome {
     Counted(Tally),
     Skipped(String),
@@ -236,7 +236,7 @@ fn test_page() -> Result<Outcome, String> {
     }
 }
 
-/// What lacks something is passed by, and said so; what is measured in time runs alone.
+/// The end-to-end tests: those that lack something are passed by, and said so; those that measure time run alone.
 fn drive_page(driver: &str) -> Result<Outcome, String> {
     let mut missing = Vec::new();
     if let Err(reason) = tools::ensure_axe() {

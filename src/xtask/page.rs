@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::{shell, tools};
 
-/// What each program of the page may weigh, gzipped, and what must not or must be in it.
+/// Budget of a program of the page: its gzipped size, and the crates that must not or must be in it.
 ///
 /// The crates' names stand in the locations of their panics, so they are found where their code is linked.
 struct Budget {

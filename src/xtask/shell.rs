@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-/// What a program said on its standard output, and whether it succeeded.
+/// Standard output of a program, and whether it succeeded.
 pub(crate) struct Finished {
     pub(crate) succeeded: bool,
     pub(crate) stdout: String,
@@ -55,7 +55,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
     status.success().then_some(()).ok_or_else(failed)
 }
 
-/// What a program prints, if it can be run at all.
+/// Standard output of a program; `None` if it cannot be run or fails.
 pub(crate) fn output_of(name: &str, arguments: &[&str]) -> Option<String> {
     let output = program(name, arguments)
         .stderr(Stdio::null())

@@ -1,4 +1,5 @@
-//! What the page is built and checked with: found on the machine, or installed at the version this project was built with.
+//! Tools that build and check the page: found on the machine, or installed at the version that this project was built
+//! with.
 
 use std::fs;
 

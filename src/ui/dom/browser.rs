@@ -321,7 +321,7 @@ fn navigator() -> JsValue {
     window().map_or(JsValue::UNDEFINED, |window| window.navigator().into())
 }
 
-/// What the browser calls itself.
+/// User agent of the browser.
 pub(crate) fn name() -> String {
     let name = window().and_then(|window| window.navigator().user_agent().ok());
     name.unwrap_or_default()

@@ -12,12 +12,12 @@ use wasm_bindgen::JsCast as _;
 use crate::ui::dom::browser::{document, focus, has_mouse, intercept};
 use crate::ui::dom::changes::observe;
 
-/// What takes the focus and opens no keyboard over the page.
+/// Selector of elements that take the focus and open no keyboard over the page.
 const CONTROLS: &str = "button, select, summary, a[href], input:not([type=text]), [tabindex='0']";
-/// The same, and where something is typed.
+/// Selector of these and of fields, where something is typed.
 const CONTROLS_AND_FIELDS: &str =
     "button, select, summary, a[href], input, textarea, [tabindex='0']";
-/// What keeps no focus.
+/// Selector of elements that keep no focus.
 const UNUSABLE: &str = ":disabled, [hidden], [hidden] *";
 /// The parts of the page within which what stands nearest is looked for.
 const PARTS: &str = "main, #app, body";

@@ -49,7 +49,7 @@ const FIELD: [&str; 9] = [
     "text-align",
     "letter-spacing",
 ];
-/// What serves to change the page and is no part of its picture.
+/// Selector of elements that serve to change the page and are no part of its picture.
 const CHROME: &str = "button:not(.frame, .small-frame, .words), details:not([open]), summary, .controls, .choices, \
     .view-controls, .captions, .prose, .gallery, .export, .twin, .add, .tools, .changes, .new-caption, .check, \
     .rung-tools";

@@ -17,7 +17,7 @@ const LOADING: &str = "kappascope.loading";
 /// This tab's name, which a reload keeps and another tab does not have.
 const TAB: &str = "kappascope.tab";
 
-/// What earlier visits and other tabs left; what this tab left before it was reloaded is its own.
+/// Notes of earlier visits and other tabs; those of this tab before it was reloaded are its own.
 pub(super) fn recall() -> LoadNotes {
     let mut notes = LoadNotes::default();
     let Some(storage) = storage() else {

@@ -1,4 +1,4 @@
-//! What a visitor can do with models, and what follows from it.
+//! Actions of a visitor on models, and their effects.
 
 use leptos::prelude::*;
 use leptos::web_sys;
@@ -128,7 +128,7 @@ fn look_around(page: PageState) {
     }
 }
 
-/// What the panel needs of a manifest.
+/// Part of a manifest that the panel reads.
 #[derive(Debug, Deserialize)]
 struct Sizes {
     shards: Vec<ShardSize>,

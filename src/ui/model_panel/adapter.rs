@@ -1,4 +1,4 @@
-//! What is missing where a model has no adapters, how to make them, and how to give them.
+//! Adapters that a model lacks: what the page shows without them, how to make them, and how to give them.
 
 use std::sync::Arc;
 

@@ -139,7 +139,7 @@ pub(crate) fn engine_name(card: &LoadedModel) -> &'static str {
     }
 }
 
-/// What is to be known of the model that answers.
+/// State of the model that answers, and whether its weights are known; empty for another model.
 fn status(page: PageState, model: ModelChoice) -> &'static str {
     if current(page.models, model).is_none() {
         return "";
@@ -156,7 +156,7 @@ fn status(page: PageState, model: ModelChoice) -> &'static str {
     })
 }
 
-/// What a world's model weighs, once that is known.
+/// Bytes of a world's model; `None` until its manifest has been read.
 fn bytes_of(models: ModelsState, world: World) -> Option<u64> {
     models.found.with(|found| {
         let known = found.iter().find(|found| found.path == world.manifest())?;

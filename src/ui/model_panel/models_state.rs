@@ -1,4 +1,4 @@
-//! What is known of the models and of the load that goes on.
+//! State of the models, and of the load that goes on.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::explorer::{ModelChoice, ModelSource, TransferRate};
 use crate::protocol::{DeviceTiming, DownloadSize, Progress, Stage, Stored};
 use crate::ui::dom::browser;
 
-/// What is known of the models; copied freely, since it holds only handles.
+/// State of the models; copied freely, since it holds only handles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ModelsState {
     /// Whether the panel is open.
@@ -20,11 +20,11 @@ pub(crate) struct ModelsState {
     pub(crate) left: RwSignal<Option<ModelSource>, LocalStorage>,
     /// Why something did not come about.
     pub(crate) trouble: RwSignal<Option<String>>,
-    /// What the hub's model would cost.
+    /// Download size of the hub's model, or why it is not known.
     pub(crate) download_size: RwSignal<Option<Result<DownloadSize, String>>>,
     /// How long the model that answers takes here.
     pub(crate) timings: RwSignal<Timings>,
-    /// What the browser keeps.
+    /// Weights that the browser keeps.
     pub(crate) stored: RwSignal<Option<Stored>>,
     /// Models that lie beside the page.
     pub(crate) found: RwSignal<Vec<ModelBeside>>,
@@ -40,7 +40,7 @@ pub(crate) enum Load {
     Going(Progress),
 }
 
-/// What is known of how long the model takes.
+/// Times of the model on this device, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) enum Timings {
     /// The visitor has not asked for a measurement of this model.

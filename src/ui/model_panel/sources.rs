@@ -17,7 +17,7 @@ use crate::ui::page::state::PageState;
 /// Why eight bits are recommended.
 const SHORT: &str = "Memory or disk is short here, so take eight bits: half of the disk and two thirds of the memory; \
     they change cosines in the third figure.";
-/// What is done with weights of other programs where memory is short.
+/// Note about weights of other programs where memory is short.
 const HELD_IN_INT8: &str = "Memory is short here, so the CPU engine holds these weights in eight bits, which changes \
     cosines in the third figure.";
 
@@ -212,7 +212,7 @@ fn AtHub() -> impl IntoView {
     }
 }
 
-/// What a model at the hub would cost, in words.
+/// Download size of a model at the hub, in words.
 fn size_text(size: &DownloadSize) -> String {
     format!(
         "Text encoder {}, image encoder {}, at revision {:.8}.",

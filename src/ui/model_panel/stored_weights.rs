@@ -1,4 +1,4 @@
-//! What the browser keeps of models.
+//! Weights of models that the browser keeps.
 
 use leptos::prelude::*;
 

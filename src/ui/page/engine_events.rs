@@ -1,4 +1,4 @@
-//! What follows on the page when an engine has something to say.
+//! Effects of engines' events on the page.
 
 use std::collections::BTreeSet;
 

@@ -28,7 +28,7 @@ pub(crate) struct GalleryPicture {
     /// The folder that it lies in.
     #[serde(skip)]
     pub(crate) folder: &'static str,
-    /// What its world's image encoder makes of it.
+    /// Embedding of it by its world's image encoder.
     #[serde(skip)]
     pub(crate) recorded: Option<Arc<RecordedPicture>>,
     /// The file itself, fetched ahead so that the gallery works when the network is gone.
@@ -78,7 +78,7 @@ impl PictureFile {
         }
     }
 
-    /// What the visitor should know of how it was read.
+    /// Notes for the visitor on how it was read.
     pub(crate) fn notes(&self) -> String {
         match &self.state {
             PictureState::Read(reading) => reading.notes.join("; "),
@@ -114,9 +114,9 @@ pub(crate) struct CorruptedPictures {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WallPictures {
     pub(crate) scenes: Vec<Scene>,
-    /// What the model of photographs makes of its wall; none before it has been fetched.
+    /// Embeddings of its wall by the model of photographs; none before they have been fetched.
     pub(crate) photographs: Vec<CompactDirection>,
-    /// What somebody wrote of each photograph.
+    /// Caption that somebody wrote of each photograph.
     pub(crate) captions: Vec<String>,
 }
 

@@ -87,7 +87,7 @@ pub(crate) struct PageState {
     /// The view and the locks of the link that a teacher prepares.
     pub(crate) prepared: RwSignal<(View, Locks)>,
     pub(crate) client: StoredValue<Client, LocalStorage>,
-    /// What can be undone.
+    /// Changes that can be undone.
     pub(crate) history: RwSignal<History>,
     /// The visitor's own pictures that were taken off last, for those who want them back.
     pub(crate) taken_off: StoredValue<Vec<(String, PictureFile)>>,
@@ -102,7 +102,7 @@ pub(crate) struct Pointed {
     pub(crate) image: Option<String>,
 }
 
-/// What the engine is doing.
+/// State of the engine that answers the page.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum EngineState {
     Starting,
@@ -245,7 +245,7 @@ impl PageState {
         self.readings.with(|readings| readings.extent)
     }
 
-    /// What the bars of the matrix are; without κ only cosines can be.
+    /// Measure of the matrix's bars; without κ the cosine.
     pub(crate) fn measure(self) -> Measure {
         if self.is_bare.get() {
             return Measure::Cosine;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-/// What makes the view of an item, under the item's hash.
+/// Function that makes the view of an item, under the item's hash.
 type Keyed = (u64, Arc<dyn Fn() -> AnyView + Send + Sync>);
 
 /// The views of these items, each of which is there once and is its own key.

@@ -8,7 +8,7 @@ use crate::explorer::{CaptionView, Extent, pieces};
 use crate::ui::panels::prose::emphasized;
 use crate::ui::plot;
 
-/// What is known of a caption.
+/// Reading of a caption; `None` while it has none.
 type ViewOf = Arc<dyn Fn() -> Option<CaptionView> + Send + Sync>;
 
 /// The head of a table: its columns with `|` between them, those of bars after a `~`, and words between `*` emphasized.

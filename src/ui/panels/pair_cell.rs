@@ -78,7 +78,7 @@ impl Pair {
         of_view.or_else(|| self.bare_cosine())
     }
 
-    /// What the cell says first, and the words after it.
+    /// Number of the cell, and the words after it.
     fn shown(self) -> (String, &'static str) {
         let is_likelihood = self.measure.get() == Measure::Likelihood;
         let of_view = || self.view.with(|view| view.as_ref().map(likelier_text));

@@ -22,7 +22,7 @@ const UNHASHED: [&str; 5] = [
     "engine_gpu_bg.wasm",
     REGISTRATION,
 ];
-/// What the page does not need to open: it is kept when it is first used. Weights engines keep themselves.
+/// Files that the page does not need to open: they are kept when they are first used. Weights engines keep themselves.
 const ON_DEMAND: [&str; 6] = [
     "engine_",
     "models/",
@@ -33,7 +33,7 @@ const ON_DEMAND: [&str; 6] = [
 ];
 /// Models that a developer has imported lie beside those of the page, and are no part of it.
 const IMPORTED: &str = "models/clip-";
-/// What trunk leaves where it did not fill something in.
+/// Mark that trunk leaves where it did not fill something in.
 const PLACEHOLDER: &str = "{{__";
 
 /// Builds the page and writes the release.

@@ -1,4 +1,4 @@
-//! What was measured of the models, and of every method of the papers.
+//! Measurements of the models, and of every method of the papers.
 
 mod figure;
 mod findings;

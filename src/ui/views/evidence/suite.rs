@@ -10,7 +10,7 @@ use crate::explorer::{World, summary_tables};
 use crate::report::{Figure, SuiteEnvironment, SuiteFindings, SummaryRow};
 use crate::ui::page::gallery::fetch_json;
 
-/// What `train reproduce` wrote of a world: its folder, and the words that differ.
+/// Results of `train reproduce` on a world: their folder, and the words that differ.
 struct SuiteTexts {
     folder: &'static str,
     title: &'static str,

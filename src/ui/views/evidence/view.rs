@@ -1,4 +1,4 @@
-//! What was measured of the shipped model, and how to measure it again.
+//! Measurements of the shipped model, and how to measure it again.
 
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
@@ -88,7 +88,7 @@ fn message(measured: Option<&Result<Evaluation, String>>) -> String {
     }
 }
 
-/// What was measured of the photographs' model.
+/// Measurements of the photographs' model.
 #[component]
 fn Photographs() -> impl IntoView {
     let page = expect_context::<PageState>();

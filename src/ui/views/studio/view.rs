@@ -16,7 +16,7 @@ use crate::ui::views::studio::stage::Stage;
 use crate::ui::views::studio::tools::Tools;
 
 const COLUMNS: &str = "Caption|~evidence over a blind guess (nats)|nats|truly";
-/// What is said of a drawing that the model sees badly.
+/// Note about a drawing that the model sees badly.
 const BETWEEN: &str = "Between two places: these numbers say little.";
 const ABOUT: &str = "
 # Two judges

@@ -22,7 +22,7 @@ const ACCESSES: [(Access, &str); 3] = [
     (Access::Hidden, "hidden"),
 ];
 
-/// What the links here are for.
+/// Name of the links on this page.
 const CLASS_LINK: &str = "The link for the class";
 
 /// The view: a ready lesson, a page of the teacher's own, and the worksheet.
@@ -77,7 +77,7 @@ fn OwnQuestions() -> impl IntoView {
     }
 }
 
-/// What the class has reached, from the codes that it reads out.
+/// Scores of the class, from the codes that it reads out.
 #[component]
 fn ClassResult() -> impl IntoView {
     let page = expect_context::<PageState>();
