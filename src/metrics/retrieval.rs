@@ -4,7 +4,7 @@ use super::{
     LinearFit, compare, first_hit_rank, linear_fit, recall_at_k, recall_by_level, spearman,
 };
 
-/// What one query found.
+/// Result of one query: its best item, and the rank of the first relevant one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
     /// The best item, the first of equals.
@@ -14,7 +14,7 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// What a query with these scores found; `relevant` are the indices of relevant items, ascending.
+    /// Result of a query with these scores; `relevant` are the indices of relevant items, ascending.
     pub fn of(scores: &[f32], relevant: impl IntoIterator<Item = usize>) -> Self {
         let mut best = 0;
         let mut top = f32::NEG_INFINITY;

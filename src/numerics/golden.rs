@@ -7,7 +7,7 @@ use super::{
     ln_gamma, ln_gamma_ratio, trigamma, uniform_cosine_density, uniform_log_density,
 };
 
-/// What the documentation of the distributions promises: relative to the value.
+/// Relative accuracy that the documentation of the distributions promises.
 const ACCURACY: f64 = 2e-13;
 
 /// The table below prints ten significant digits.

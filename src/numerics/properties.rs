@@ -9,7 +9,7 @@ use super::{
     uniform_cosine_density, uniform_log_density,
 };
 
-/// What rounding may do to an inequality between two accurate values.
+/// Relative error by which rounding may break an inequality between two accurate values.
 const ROUNDING: f64 = 2e-13;
 
 /// Greatest error of the training kernel, at d = 2 and κ = 3.3 (`SciPy`, grid over κ).

@@ -1,4 +1,4 @@
-//! What a manifest records of how a file was made.
+//! Provenance of a file, as a manifest records it.
 
 use std::path::Path;
 
@@ -66,7 +66,7 @@ pub(super) fn tree(without: &Path) -> Tree {
     }
 }
 
-/// What a program prints; empty where it fails.
+/// Standard output of a program; empty where it fails.
 fn output(program: &str, arguments: &[&str]) -> String {
     let output = std::process::Command::new(program).args(arguments).output();
     let text = output.map(|found| String::from_utf8_lossy(&found.stdout).into_owned());

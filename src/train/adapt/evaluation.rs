@@ -1,4 +1,4 @@
-//! What fits measured as `evaluation.json`, and as a table.
+//! Measurements of the fits as `evaluation.json`, and as a table.
 
 use anyhow::{Context as _, Result};
 
@@ -11,7 +11,7 @@ use crate::train::experiments::Numbers;
 use crate::train::experiments::evaluation_table::number;
 use crate::train::features::cache::Cache;
 
-/// What both fits and the encoder alone measured on the held-out split.
+/// Report of both fits and of the encoder alone on the held-out split.
 pub(super) fn report(
     cache: &Cache,
     seed: u64,

@@ -140,7 +140,7 @@ impl AdaptRun {
         self.out.join("recipe.json")
     }
 
-    /// What decides the features and the fits.
+    /// Options that decide the features and the fits.
     fn recipe(&self) -> Value {
         let DatasetChoice {
             dataset,

@@ -19,7 +19,7 @@ use crate::train::files;
 use crate::train::methods::MethodName;
 use crate::train::optimize::Diverged;
 
-/// What to fit and measure, and where the results go.
+/// Fits of several methods and seeds, with their data and the folder of the results.
 #[derive(Debug)]
 pub struct Campaign<'a> {
     /// The methods to fit, in the order of the tables.
@@ -75,7 +75,7 @@ impl Campaign<'_> {
         &self.data.own.config.dataset
     }
 
-    /// What is not in the results, seed by seed.
+    /// Fits that are not in the results yet, seed by seed.
     fn left(&self, results: &Results) -> Vec<FitRequest> {
         let all = (0..self.n_seeds).flat_map(|seed| {
             let request = move |&name: &MethodName| FitRequest { name, seed };

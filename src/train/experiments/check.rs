@@ -21,11 +21,11 @@ use crate::train::methods::MethodName;
 /// How near numbers must come to recorded ones to count as repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RepeatTolerance {
-    /// What differs, in words.
+    /// Difference between the two runs, in words.
     pub of: &'static str,
     /// Share of a number by which it may be off.
     pub share_of_value: f64,
-    /// What it may be off by in any case.
+    /// Difference that is allowed in any case, in the number's own unit.
     pub at_least: f64,
     /// Share of a fit's numbers that must be as near.
     pub share_near: f64,
@@ -48,7 +48,7 @@ const OTHER_HEADS: RepeatTolerance = RepeatTolerance {
     share_near: 0.8,
 };
 
-/// What to check, and with what.
+/// A check of a folder's results by fitting a share of them again.
 #[derive(Debug)]
 pub struct Check<'a> {
     /// The folder that is checked.
@@ -221,7 +221,7 @@ fn compared(
     checked
 }
 
-/// What was recorded and what was found, of each number that both have; times are left out.
+/// Recorded and repeated value of each number that both have; times are left out.
 fn both(
     FitRequest { name, seed }: FitRequest,
     there: &Results,

@@ -77,7 +77,7 @@ impl<'a> Classified<'a> {
         Ok(numbers)
     }
 
-    /// What a threshold on CLIP's probability and one on its margin do without a dummy.
+    /// Accuracies by a threshold on CLIP's probability and by one on its margin, without a dummy.
     pub(super) fn with_thresholds(&self) -> Result<Numbers> {
         let rows = self.scores.iter().map(|row| &row[..self.n_classes]);
         let choices = rows.map(|row| Choice::of(&softmax(row)).context("a task has classes"));
@@ -99,8 +99,8 @@ impl<'a> Classified<'a> {
     }
 }
 
-/// What refusing the least confident candidates does: at points of the curve over all thresholds, at the point nearest
-/// to a target, and as area under the ROC curve.
+/// Accuracies when the least confident candidates are refused: at points of the curve over all thresholds, at the point
+/// nearest to a target, and the area under the ROC curve.
 fn by_confidence(rule: RejectionRule, candidates: &[Candidate], target: Accuracy) -> Numbers {
     let curve = rejection_curve(candidates);
     let mut numbers = Numbers::new();

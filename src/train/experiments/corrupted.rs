@@ -51,7 +51,7 @@ pub struct CorruptedSplit {
     pub rows: Embedded,
 }
 
-/// What a folder holds; `disturbed.json`.
+/// List of the corruptions in a folder; `disturbed.json`.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 struct CorruptedList {
     /// SHA-256 of each of the encoder's files.

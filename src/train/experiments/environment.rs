@@ -23,7 +23,7 @@ const RATES: &str = "learning_rates";
 const CORRUPTIONS: &str = "disturbances";
 /// Key of the sessions.
 const SESSIONS: &str = "sessions";
-/// What must be the same for all results of a folder.
+/// Keys whose values must be the same for all results of a folder.
 const PLANNED: [&str; 10] = [
     "batch",
     "epochs",
@@ -42,7 +42,7 @@ const PLANNED: [&str; 10] = [
 pub(super) struct RunSession {
     /// Processor, number of cores, and system.
     pub(super) machine: String,
-    /// What computed, as `--device` calls it.
+    /// Device that computed, as `--device` calls it.
     pub(super) device: String,
     /// Fits at a time.
     pub(super) jobs: usize,
@@ -83,7 +83,7 @@ impl RunSession {
     }
 }
 
-/// What is planned, written before the first fit.
+/// Plan and surroundings of a run, written before the first fit.
 #[derive(Debug)]
 pub(super) struct Environment<'a> {
     pub(super) plan: &'a FitPlan,
@@ -161,7 +161,7 @@ impl Environment<'_> {
         asked.then(|| self.data.curvature()).flatten()
     }
 
-    /// What a reader has to know to repeat the numbers.
+    /// Settings that a reader needs to repeat the numbers.
     fn json(&self) -> Value {
         let (plan, config) = (self.plan, &self.data.own.config);
         let others = self.data.others.iter().map(|cache| &cache.config);

@@ -237,7 +237,7 @@ fn encode_scenes(session: &Session, scenes: &[Scene]) -> Result<Vec<ImageEncodin
     Ok(encodings)
 }
 
-/// What pairs are ranked by.
+/// Score by which pairs are ranked.
 #[derive(Clone, Copy)]
 enum Score {
     Cosine,

@@ -71,7 +71,7 @@ pub(super) fn for_the_page(results: &Results) -> SuiteFindings {
     }
 }
 
-/// What the papers say, and what the results of one data set say of it; the same claims in the same order of any.
+/// Findings on the papers' claims by the results of one data set; the same claims in the same order for any.
 fn findings(results: &Results) -> Vec<Finding> {
     let judge = Judge { results };
     [

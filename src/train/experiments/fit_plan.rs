@@ -27,7 +27,7 @@ pub struct FitPlan {
     pub grid_epochs: Option<usize>,
     /// Paper or code, where they differ.
     pub follow: Variant,
-    /// What `ProbVLM` calls uncertainty.
+    /// Statistic that `ProbVLM` calls uncertainty.
     pub probvlm_uncertainty: UncertaintyOf,
     /// Where τ starts in deterministic fine-tuning; 1 if not given.
     pub deterministic_scale: Option<f32>,

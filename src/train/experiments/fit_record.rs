@@ -16,7 +16,7 @@ use crate::train::methods::{FitOutputs, MethodName};
 use crate::train::optimize::Checkpoint;
 
 const FILE: &str = "numbers.json";
-/// What probe sentences say during the fit, beside it.
+/// File of the probe sentences' uncertainty during the fit, beside it.
 const PROBES: &str = "probes.json";
 
 /// The whole of `numbers.json`.
@@ -30,7 +30,7 @@ pub struct FitRecord {
     pub features_folder: PathBuf,
     /// The method that was fitted.
     pub method: MethodName,
-    /// What was measured, by data set.
+    /// Measured numbers, by data set.
     pub numbers: BTreeMap<String, Numbers>,
     /// Seed of the weights and of the order of captions.
     pub seed: u64,

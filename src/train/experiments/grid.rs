@@ -197,7 +197,7 @@ impl Grid<'_> {
         Ok(chosen)
     }
 
-    /// What comes of a rate on held-out pictures.
+    /// Validation of a learning rate on held-out pictures.
     fn try_rate(
         &self,
         name: MethodName,
@@ -225,7 +225,7 @@ impl Grid<'_> {
     }
 }
 
-/// What is still to be tried, for all methods.
+/// Learning rates that are still to be tried, for all methods.
 fn left(record: &Record, methods: &[MethodName]) -> Vec<(MethodName, f64)> {
     let of_method = |name: MethodName| record.left(name).into_iter().map(move |rate| (name, rate));
     methods.iter().copied().flat_map(of_method).collect()

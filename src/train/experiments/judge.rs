@@ -15,12 +15,12 @@ use crate::train::methods::Variant;
 pub(super) const ASYMVLM: [MethodName; 2] = [AsymvlmVmf, AsymvlmPs];
 /// `AsymVLM` with mean directions that stay the encoder's, as in the adapters of the photographs' model.
 pub(super) const ENCODER_MEAN: [MethodName; 2] = [AsymvlmVmfEncoderMean, AsymvlmPsEncoderMean];
-/// What the paper compares it with.
+/// Methods that the paper compares it with.
 pub(super) const BASELINES: [MethodName; 5] = [Pfe, Pcmepp, Bayesvlm, Probvlm, Prolip];
 /// Levels of uncertainty, and fewest queries that must find for S and R² to say something: one a level.
 const LEVELS: f64 = 10.0;
 
-/// What a finding claims of one method against another.
+/// Order of two methods that a finding claims.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Claimed {
     Better,

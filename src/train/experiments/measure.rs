@@ -243,7 +243,7 @@ impl Retrieved {
         })
     }
 
-    /// What pictures found of one kind of right captions.
+    /// Hits of pictures among one kind of right captions.
     fn hits(&self, right: impl Fn(&ImageHits) -> Hit) -> Vec<Hit> {
         self.of_images.iter().map(right).collect()
     }
@@ -344,7 +344,7 @@ fn level_numbers(found: &Retrieved, side: Side, uncertainty: &[f64], ids: &IdMap
     numbers
 }
 
-/// What the truth about captions says of their uncertainty: information, levels of a hierarchy, tokens.
+/// Captions' uncertainty against the truth about them (information, levels of a hierarchy, tokens), and its quantiles.
 fn caption_numbers(uncertainty: &[f64], own: &[f64], captions: &[CaptionRow]) -> Numbers {
     let mut numbers = Numbers::new();
     // Each caption once, as `train evaluate` counts: "a picture" is said of every scene.
@@ -381,7 +381,7 @@ fn whole_bits(bits: f64) -> usize {
     bits.max(0.0).round() as usize
 }
 
-/// What is described by quantiles, by group of captions.
+/// Values to be described by quantiles, by group of captions.
 fn groups(
     grouped: Grouped,
     captions: &[CaptionRow],

@@ -1,4 +1,4 @@
-//! What the paper prints for CLIP ViT-B/32, to stand beside what is measured.
+//! Numbers that the papers print, to stand beside those that are measured.
 //!
 //! `AsymVLM`, tables A.2 (retrieval), A.4 (zero-shot accuracy) and 2 (none of the above): mean and standard deviation
 //! over five seeds. ELIP, tables 1, 5 and 7: one training, on features of CLIP ViT-L/14.
@@ -45,7 +45,7 @@ fn beside(dataset: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// What the paper prints of a number of two methods on the data nearest to these, for the reader; empty where it prints
+/// Printed values of a number for two methods on the data nearest to these, for the reader; empty where the paper has
 /// none. A picture's own captions are what the paper calls image → text.
 #[must_use]
 pub(super) fn of_pair(dataset: &str, metric: &Metric, pair: [MethodName; 2]) -> String {
@@ -98,7 +98,7 @@ fn rates((positive, negative): (f64, f64)) -> String {
     format!("{balanced:.3} ({positive:.3} / {negative:.3})")
 }
 
-/// What ELIP prints of a number under a shift beside CLIP as it is, or fine-tuned; empty where it prints none.
+/// ELIP's number under a shift beside that of CLIP as it is, or fine-tuned; empty where it prints none.
 #[must_use]
 pub(super) fn of_elip(of: Impacted, shift: &Shift, other: MethodName) -> String {
     let is_rsum = matches!(of, Impacted::RecallSum | Impacted::OwnRecallSum);
@@ -114,7 +114,7 @@ pub(super) fn of_elip(of: Impacted, shift: &Shift, other: MethodName) -> String 
     format!("COCO: {both}")
 }
 
-/// What ELIP prints of Recall@1 on FLICKR-30K, trained on COCO, beside CLIP's.
+/// ELIP's Recall@1 on FLICKR-30K, trained on COCO, beside CLIP's.
 #[must_use]
 pub(super) fn of_elip_elsewhere(direction: Retrieval) -> String {
     let both = match direction {
@@ -124,7 +124,7 @@ pub(super) fn of_elip_elsewhere(direction: Retrieval) -> String {
     format!("COCO → FLICKR-30K: {both}")
 }
 
-/// What `ProLIP` prints of its own captions' uncertainty along `HierarCaps` (appendix C.6); empty for other numbers.
+/// `ProLIP`'s number on its own captions' uncertainty along `HierarCaps` (appendix C.6); empty for other numbers.
 #[must_use]
 pub(super) fn of_hierarchies(metric: &Metric) -> String {
     match metric {
@@ -133,7 +133,7 @@ pub(super) fn of_hierarchies(metric: &Metric) -> String {
     }
 }
 
-/// What the paper prints of a number; `None` where it does not.
+/// Printed mean and deviation of a number; `None` where the paper has none.
 #[must_use]
 pub(super) fn printed(dataset: &str, method: MethodName, metric: &Metric) -> Option<Summary> {
     let at = |metrics: &[Metric]| metrics.iter().position(|known| known == metric);

@@ -15,7 +15,7 @@ pub enum ReproducePreset {
     Full,
 }
 
-/// What a preset stands for; each number can be given by hand, too.
+/// Settings of a preset; each number can be given by hand, too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PresetRecipe {
     /// The methods, in the order of the tables.

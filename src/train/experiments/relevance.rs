@@ -19,7 +19,7 @@ pub(super) struct Relevance {
 /// Level of a caption, and its place among those of the level; none of a caption of no level.
 type LevelPlace = Option<(usize, usize)>;
 
-/// What one picture found.
+/// Hits of one picture among the captions.
 #[derive(Debug, Clone)]
 pub(super) struct ImageHits {
     /// Of the captions that are true of it; where truth is not known, of its own.
@@ -57,7 +57,7 @@ impl Relevance {
         }
     }
 
-    /// What a picture with these scores of all captions found.
+    /// Hits of a picture with these scores of all captions.
     pub(super) fn hits_of_image(&self, image: usize, scores: &[f32]) -> ImageHits {
         let own = Hit::of(scores, self.own[image].iter().copied());
         let Some(table) = &self.fitting else {

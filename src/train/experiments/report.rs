@@ -20,7 +20,7 @@ type Edges = BTreeMap<MethodName, Edge>;
 /// Beside the report: what a person has to say of the results, which stands at the end of every report of them.
 const NOTES: &str = "notes.md";
 
-/// What the page draws.
+/// Figures that the page draws.
 const FIGURES: &str = "figures.json";
 /// The verdicts that the page shows.
 const FINDINGS: &str = "findings.json";
@@ -68,7 +68,7 @@ pub fn write(folder: &Path) -> Result<()> {
     )
 }
 
-/// What the page shows of the data set that was trained on.
+/// Rows of the data set that was trained on which the page shows.
 fn summary(results: &Results, environment: &Value) -> Vec<SummaryRow> {
     let own = environment["features"]["dataset"].as_str();
     let first = results.datasets().into_iter().next();
@@ -254,7 +254,7 @@ fn rates(results: &Results, (environment, edges): (&Value, &Edges)) -> String {
     rates.collect::<Vec<_>>().join(", ")
 }
 
-/// What a rate at the edge of the grid means; nothing where there is none.
+/// Note on learning rates at the edge of the grid; empty where there is none.
 fn of_edges(rates: &str) -> &'static str {
     match rates.contains(" of the grid)") {
         true => {

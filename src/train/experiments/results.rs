@@ -223,13 +223,13 @@ impl Results {
             .collect()
     }
 
-    /// What the seeds say of one number; `None` where it was not measured.
+    /// Mean and deviation of one number over the seeds; `None` where it was not measured.
     #[must_use]
     pub fn summary(&self, method: MethodName, metric: &Metric) -> Option<Summary> {
         Summary::of(&self.values(method, metric))
     }
 
-    /// What the seeds say of some numbers, method by method; what was not measured is left out.
+    /// Mean and deviation of some numbers over the seeds, method by method; what was not measured is left out.
     #[must_use]
     pub fn summaries(&self, metrics: &[Metric]) -> Vec<SummaryRow> {
         let of_method = |method: MethodName| {

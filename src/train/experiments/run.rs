@@ -31,7 +31,7 @@ use crate::weights::shard::{Precision, write};
 /// Numbers of each data set that was measured on, the own one first.
 pub type NumbersBySet = Vec<(String, Numbers)>;
 
-/// What a method that trains nothing knows of the training split.
+/// Knowledge of the training split that a method has which trains nothing.
 enum Known {
     Nothing,
     /// The posteriors of the projections of captions and pictures; none where a tower ends in no projection.
@@ -121,7 +121,7 @@ impl<'a> MethodInputs<'a> {
         Ok(impact(clean, &corrupted.collect::<Result<Vec<_>>>()?))
     }
 
-    /// What noise does to recall: on pictures alone, on captions alone, on both as in `both`.
+    /// Recall under noise and its mean loss: on pictures alone, on captions alone, on both as in `both`.
     fn impact<M: Method>(&self, noisy: &Cache, method: &M, both: &Numbers) -> Result<Numbers> {
         let own = &self.evaluator.data.own;
         let is_same = noisy.config.dataset == own.config.dataset

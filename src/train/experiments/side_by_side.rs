@@ -45,7 +45,7 @@ pub(super) fn side_by_side<T: Send>(
     })
 }
 
-/// What threads share, also after one of them failed.
+/// Access to data that threads share, also after one of them failed.
 pub(super) fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,7 +13,7 @@ use crate::train::methods::{Features, Method, Training, mean_loss};
 /// Every so many-th picture is held out.
 const HELD_OUT: i64 = 10;
 
-/// What a fit gives on pictures that it was not fitted to.
+/// Loss and recall of a fit on pictures that it was not fitted to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Validation {
     /// Mean loss of batches as large as those of the training.

@@ -19,7 +19,7 @@ pub(super) struct Estimate {
     pub(super) is_exact: bool,
 }
 
-/// What one comparison says of a finding.
+/// Support of one comparison for a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Support {
     For,
@@ -54,7 +54,7 @@ pub(super) struct FindingRow {
     pub(super) support: Support,
 }
 
-/// What a paper says, and how it is judged.
+/// Claim of a paper, and how it is judged.
 #[derive(Debug)]
 pub(super) struct PaperClaim {
     pub(super) text: &'static str,
@@ -200,7 +200,7 @@ impl Undecided {
 }
 
 impl Finding {
-    /// What its comparisons say together, with the reason where some or all are not decided.
+    /// Verdict of its comparisons together, with the reason where some or all are not decided.
     pub(super) fn verdict(&self) -> FindingVerdict {
         let counts = self.counts();
         FindingVerdict {

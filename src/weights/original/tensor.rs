@@ -24,7 +24,7 @@ pub enum TensorDtype {
     F16,
     /// The upper half of four bytes.
     Bf16,
-    /// Something that no parameter of a CLIP is, of this many bytes.
+    /// Another type, which no parameter of a CLIP has, of this many bytes.
     Other {
         /// Bytes that each value takes.
         bytes: usize,

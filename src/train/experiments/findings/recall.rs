@@ -1,4 +1,4 @@
-//! What methods find, and the ablations that the paper judges by it.
+//! Recall of the methods, and the ablations that the paper judges by it.
 
 use super::super::judge::{
     ASYMVLM, BASELINES, Claimed, ENCODER_MEAN, Judge, MethodComparison, RECALL_AT_1, SPEARMAN,

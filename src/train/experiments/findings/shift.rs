@@ -9,7 +9,7 @@ use crate::train::methods::MethodName::{
 };
 
 const ELIP: [MethodName; 3] = [ElipBottleneck, Elip, ElipReleased];
-/// What the paper compares it with: CLIP as it is, and fine-tuned.
+/// Methods that the paper compares it with: CLIP as it is, and fine-tuned.
 const COMPARED: [MethodName; 2] = [Clip, Deterministic];
 const ON_FEATURES: &str = "The paper tunes bottlenecks inside CLIP's blocks; here bottlenecks, or a new perceptron, \
                            read its last features. “Determ. FT” stands for the paper's fine-tuned CLIP.";

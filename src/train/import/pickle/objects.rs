@@ -32,7 +32,7 @@ pub(super) type Unpickled<T> = Result<T, String>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
-    /// Something that leads to no tensor: `None`, a truth value, a float.
+    /// Value that leads to no tensor: `None`, a truth value, a float.
     Nothing,
     Integer(i64),
     Text(Rc<str>),
