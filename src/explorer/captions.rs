@@ -14,7 +14,7 @@ pub struct KeyedCaption {
     pub text: String,
 }
 
-/// Where a caption moves.
+/// Direction in which a caption moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Towards the first row.

@@ -1,4 +1,4 @@
-//! How long the loaded model took on this device, as JSON for whoever compares devices.
+//! Times of the loaded model on this device, as JSON for those who compare devices.
 
 use std::fmt::Write as _;
 

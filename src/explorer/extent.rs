@@ -21,7 +21,7 @@ impl Default for Extent {
     }
 }
 
-/// How many times as long as the side below zero the side above it is, where bars are cut off.
+/// Ratio of the side above zero to the side below it, where bars are cut off.
 const FAVOUR: f64 = 5.0;
 
 impl Extent {

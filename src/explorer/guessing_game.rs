@@ -74,7 +74,7 @@ pub struct Game {
 pub struct GameAnswer {
     /// Place of the caption that was chosen.
     pub side: usize,
-    /// How it stands against the words, and where the model errs.
+    /// Verdict on the guess by the words, and on the model where it errs.
     pub verdict: String,
     /// Views of both captions by the model; `None` for one without an answer.
     pub views: Vec<Option<CaptionView>>,
@@ -137,7 +137,7 @@ impl Game {
         self.answer.is_some() && self.i_round + 1 == self.rounds.len()
     }
 
-    /// Where the game stands, in a sentence.
+    /// State of the game, in a sentence.
     #[must_use]
     pub fn text(&self) -> String {
         let (n, streak) = (self.rounds.len(), self.streak);

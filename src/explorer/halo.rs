@@ -52,7 +52,7 @@ pub enum HaloMark {
     Unread,
 }
 
-/// How a halo looks, for a screen reader.
+/// Look of a halo in words, for a screen reader.
 pub fn halo_text(mark: HaloMark) -> &'static str {
     match mark {
         HaloMark::Unread => "a dashed outline: not read",

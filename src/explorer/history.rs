@@ -9,7 +9,7 @@ const MAX_STEPS: usize = 20;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
     steps: Vec<ExplorerState>,
-    /// Where the last step was typed or dragged.
+    /// Place where the last step was typed or dragged.
     place: Option<u64>,
 }
 

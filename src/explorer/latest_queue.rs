@@ -13,7 +13,7 @@ pub struct LatestQueue<R> {
 pub struct Out<R> {
     /// Its number, by which an answer is known.
     pub id: u64,
-    /// Which part of the page asked.
+    /// Part of the page that asked.
     pub priority: Priority,
     /// The request as it was asked, kept to be sent once more.
     pub request: R,
@@ -26,7 +26,7 @@ struct Waiting<R> {
     n_replays: u8,
 }
 
-/// Who asks; the first goes first.
+/// Part of the page that asks; requests of an earlier one go first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
     /// The matrix, about its captions and pictures.

@@ -70,7 +70,7 @@ const EMPTY_WORDS: [&str; 64] = [
     "you",
 ];
 
-/// How much of a caption the model can read.
+/// Share of a caption that the model can read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Legibility {
     /// All of it but punctuation.

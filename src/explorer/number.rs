@@ -53,7 +53,7 @@ pub fn two_decimals(value: f64) -> String {
     format!("{sign}{size}")
 }
 
-/// How often one thing is likelier than another, where that can be counted: one decimal below 3, whole times above.
+/// Ratio of likelihoods in words that can be counted: one decimal below 3, whole times above.
 pub(super) fn times(ratio: f64) -> String {
     match ratio {
         _ if ratio > MOST_TIMES => "> 1,000 ×".into(),

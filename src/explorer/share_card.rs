@@ -23,7 +23,7 @@ pub struct ShareCard {
     pub caption: String,
     /// Its halo; none while its numbers are unknown.
     pub mark: Option<HaloMark>,
-    /// How many pictures it fits, such as `about 1 in 19`, and of which.
+    /// Share of pictures that it fits, such as `about 1 in 19`, and of which.
     pub fits: [String; 2],
     /// Pictures of the wall as addresses that hold them, each with whether it is lit.
     pub pictures: Vec<(String, bool)>,

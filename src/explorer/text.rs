@@ -106,7 +106,7 @@ pub fn rank_text(pair: &PairView) -> String {
     format!("{before} → {after}")
 }
 
-/// How many pictures have another best caption when κ takes part.
+/// Number of pictures that have another best caption when κ takes part, in a sentence.
 pub fn dispute_text(n_disputed: usize, n_pictures: usize) -> String {
     if n_pictures == 0 {
         return String::new();
@@ -146,7 +146,7 @@ pub fn beside_text(pair: &PairView, beside: SecondNumber) -> String {
     }
 }
 
-/// How much likelier than a blind guess a caption makes a picture: a number that anyone can count, and its words.
+/// Likelihood of a picture under a caption against a blind guess: a number that anyone can count, and its words.
 ///
 /// A caption that the model cannot read has neither: it has no share, and says nothing for or against a picture.
 pub fn likelier_text(pair: &PairView) -> (String, &'static str) {

@@ -20,7 +20,7 @@ const NEARLY_ALL: f64 = 0.95;
 /// Share of pictures from which tenths are counted.
 const MANY: f64 = 0.35;
 
-/// Which pictures of the wall a caption could mean.
+/// Pictures of the wall that a caption could mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LitPictures {
     /// For each picture, whether the caption could mean it.
@@ -91,7 +91,7 @@ pub fn share_of_pictures(share: f64, n_pictures: usize) -> String {
     format!("about 1 in {}", grouped((one_in / unit).round() * unit))
 }
 
-/// How many pictures of the wall are lit, of how many.
+/// Number of pictures of the wall that are lit, of how many.
 #[must_use]
 pub fn set_text(lit: &LitPictures) -> String {
     let n_lit = lit.lit.iter().filter(|is_lit| **is_lit).count();

@@ -51,7 +51,7 @@ impl ObjectDescription {
             && has(self.cells, object.cell())
     }
 
-    /// How many of the five attributes are constrained.
+    /// Number of the five attributes that are constrained.
     pub fn n_constraints(&self) -> usize {
         [
             self.shapes != Self::ANY.shapes,
@@ -66,7 +66,7 @@ impl ObjectDescription {
     }
 }
 
-/// Where the first described object lies, seen from the second.
+/// Relation of two described objects: the side of the second on which the first lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Relation {
     /// In a grid column further left.
@@ -162,7 +162,7 @@ impl Description {
             && self.claim.fits(&scene.objects)
     }
 
-    /// How many attributes are constrained: each object's, ground, light, and one for a count or a relation.
+    /// Number of attributes that are constrained: each object's, ground, light, and one for a count or a relation.
     pub fn n_constraints(&self) -> usize {
         let ground = usize::from(self.grounds != full(Ground::ALL.len()));
         let light = usize::from(self.lights != full(Light::ALL.len()));

@@ -1,4 +1,4 @@
-//! How much a caption tells: −log₂ of the probability that a random scene fits it.
+//! Information of a caption in bits: −log₂ of the probability that a random scene fits it.
 //!
 //! Exact for claims about one object or a number of objects. For several objects the probability is
 //!

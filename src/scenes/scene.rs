@@ -112,7 +112,7 @@ attribute! {
 }
 
 attribute! {
-    /// How the scene is lit.
+    /// Light on the scene.
     Light {
         /// Full light: every channel as it is painted.
         Bright = 3.0,
@@ -165,7 +165,7 @@ impl Object {
     }
 }
 
-/// Which third of the side a coordinate lies in; coordinates outside of the picture count to the nearest.
+/// Third of the side that a coordinate lies in; coordinates outside of the picture count to the nearest.
 fn third(coordinate: f32) -> usize {
     if coordinate < 1.0 / 3.0 {
         0
@@ -187,7 +187,7 @@ pub struct Scene {
     pub light: Light,
 }
 
-/// Which colour–shape–texture compositions a scene may hold.
+/// Compositions of colour, shape and texture that a scene may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compositions {
     /// All of them: the world as it is.

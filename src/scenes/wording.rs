@@ -8,7 +8,7 @@ use super::vocabulary::{
     is_adjective, plural, term_for,
 };
 
-/// How freely a description is put into words.
+/// Freedom with which a description is put into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wording {
     /// The plainest word for everything, in the usual order.

@@ -1,6 +1,6 @@
 //! The best captions and pictures of the matrix, and which of them are as good as tied.
 
-/// How a pair stands among those of its column and of its row.
+/// Standing of a pair among those of its column and of its row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Whether no other caption comes near it for this picture.
@@ -46,7 +46,7 @@ fn standing(column: &[f64], row: &[f64], value: f64, margin: f64) -> Standing {
     }
 }
 
-/// How many values are greater by more than the margin.
+/// Number of values that are greater by more than the margin.
 pub(super) fn n_above(values: &[f64], value: f64, margin: f64) -> usize {
     values
         .iter()

@@ -18,7 +18,7 @@ pub struct ReadingCache {
     captions: HashMap<String, CachedCaption>,
 }
 
-/// Where a reading came from.
+/// Source of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerSource {
     /// The engine at work.

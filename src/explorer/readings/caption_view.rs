@@ -23,9 +23,9 @@ pub struct CaptionView {
     pub truncated: bool,
     /// Words the model does not know.
     pub unknown_words: Vec<String>,
-    /// How like the captions of the model's training it is; `None` where the model cannot tell.
+    /// Familiarity of it to the model, by the captions of its training; `None` where the model cannot tell.
     pub familiarity: Option<Familiarity>,
-    /// How much of it the model can read.
+    /// Share of it that the model can read.
     pub legibility: Legibility,
     /// Direction of its embedding; none before an engine has told it.
     pub direction: CompactDirection,

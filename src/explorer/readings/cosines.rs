@@ -31,7 +31,7 @@ pub struct Cosines {
 pub struct CosineView {
     /// The encoder's cosine between text and image embedding, from −1 to 1.
     pub cosine: f64,
-    /// How it stands among the pairs shown.
+    /// Standing of it among the pairs shown.
     pub standing: Standing,
 }
 
@@ -95,7 +95,7 @@ impl Cosines {
     }
 }
 
-/// How much of a caption a model without adapters can read.
+/// Share of a caption that a model without adapters can read.
 fn legibility(tokens: &CaptionTokens) -> Legibility {
     Legibility::of(&tokens.caption, &tokens.unknown_words, None)
 }

@@ -140,7 +140,8 @@ impl Readings {
         self.none_shares.get(image).copied()
     }
 
-    /// How many captions stand before this one for a picture, by a measure; captions as good as tied stand as by cosine.
+    /// Number of captions that stand before this one for a picture, by a measure; those as good as tied stand as by
+    /// cosine.
     ///
     /// `None` for a caption that the model cannot read.
     pub fn place(&self, key: u64, image: &str, measure: Measure) -> Option<usize> {

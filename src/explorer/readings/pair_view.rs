@@ -16,8 +16,8 @@ pub struct PairView {
     pub cosine: f64,
     /// Cosine of the mean direction and the picture.
     pub mean_direction_cosine: f64,
-    /// How many times likelier the caption makes the picture than a blind guess does, by the model's own scale:
-    /// exp(τ · nats), its share's odds against "none of these".
+    /// Likelihood of the picture under the caption over that of a blind guess, by the model's own scale: exp(τ · nats),
+    /// its share's odds against "none of these".
     pub times_likelier: f64,
     /// Logarithm of the normaliser minus that of the uniform distribution.
     pub log_normalizer_ratio: f64,
@@ -25,7 +25,7 @@ pub struct PairView {
     pub posterior: f64,
     /// Whether the nats are as good as zero, whose place training leaves free by so much.
     pub is_near_zero: bool,
-    /// How it stands among the pairs shown.
+    /// Standing of it among the pairs shown.
     pub standing: Standing,
     /// Rank of the caption for this picture by nats, from 1; 0 where it was not compared.
     pub likelihood_rank: usize,

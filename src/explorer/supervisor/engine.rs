@@ -37,7 +37,7 @@ pub(super) struct WatchedEngine {
     pub(super) has_adapters: bool,
     /// Pictures of the request that is out which it was given.
     pub(super) n_generated: usize,
-    /// When it was asked, and when it was last heard.
+    /// Times when it was asked and when it was last heard, in milliseconds.
     pub(super) asked_at: f64,
     pub(super) heard_at: f64,
     pub(super) cancelled_at: Option<f64>,

@@ -86,7 +86,7 @@ pub struct PagePicture {
     pub recorded: Option<Arc<RecordedPicture>>,
 }
 
-/// How the page begins.
+/// Start of the page: its model, its engine, and notes of earlier visits.
 #[derive(Debug, Clone)]
 pub struct Start {
     /// The model to load first.
@@ -133,7 +133,7 @@ pub enum EngineEvent {
     GivenUp(Option<String>),
     /// Download size of a model at the hub, or why it is not known.
     DownloadSize(Result<DownloadSize, String>),
-    /// How long the loaded model takes on this device, or why that is not known.
+    /// Times of the loaded model on this device, or why they are not known.
     DeviceMeasured(Result<Vec<DeviceTiming>, String>),
     /// Weights that the browser keeps.
     Stored(Stored),

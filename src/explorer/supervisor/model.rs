@@ -13,7 +13,7 @@ pub enum EngineKind {
     Gpu,
 }
 
-/// Where a model's weights come from.
+/// Source of a model's weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelSource {
     /// The page brings it.

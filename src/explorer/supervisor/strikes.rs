@@ -50,7 +50,7 @@ impl From<EngineKind> for LoadKind {
 /// A load that is counted: its kind, and the key of the model's source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LoadId {
-    /// Which engine or part of a model is loaded.
+    /// Engine or part of a model that is loaded.
     pub kind: LoadKind,
     /// From where; see [`ModelSource::key`].
     pub source: String,

@@ -132,7 +132,7 @@ impl LessonQuestion {
         (n_right, guess.len().saturating_sub(1))
     }
 
-    /// How a guess stands against the words, and then where the model errs; `None` while its numbers are missing.
+    /// Verdict on a guess by the words, and on the model where it errs; `None` while its numbers are missing.
     pub fn verdict(
         &self,
         guess: &[String],
@@ -161,7 +161,7 @@ impl LessonQuestion {
         ))
     }
 
-    /// Where the model's order of the captions that it can read is not that of the words.
+    /// Errors in the model's order of the captions that it can read, against that of the words.
     fn errors_of_model(&self, read: &[String], unread: &[String]) -> String {
         let errors = read.windows(2).filter(|pair| !self.is_in_order(pair));
         let errors = errors.map(|pair| format!("it finds “{}” vaguer than “{}”", pair[0], pair[1]));
@@ -183,7 +183,7 @@ impl LessonQuestion {
     }
 }
 
-/// How the right steps of a visitor and of the model compare.
+/// Comparison of the right steps of a visitor and of the model.
 fn contest(own: usize, model: usize, n: usize) -> String {
     let end = match own.cmp(&model) {
         Ordering::Greater => "you have beaten it",
@@ -194,7 +194,7 @@ fn contest(own: usize, model: usize, n: usize) -> String {
 }
 
 impl Lesson {
-    /// How its minutes are best spent: a fifth to begin, two to answer, one to look and one to talk.
+    /// Plan of its minutes: a fifth to begin, two to answer, one to look and one to talk.
     #[must_use]
     pub fn plan(&self) -> String {
         let fifth = self.minutes.div_ceil(5);

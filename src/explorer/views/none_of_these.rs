@@ -243,7 +243,7 @@ pub fn is_disputed(judgement: &Judgement) -> bool {
         || judgement.by_threshold != judgement.by_margin
 }
 
-/// Where the greatest value stands, of those that can be read.
+/// Index of the greatest value, of those that can be read.
 fn greatest(values: &[f64], is_read: &[bool]) -> Option<usize> {
     let read = (0..values.len()).filter(|&i| is_read[i]);
     read.max_by(|&a, &b| values[a].total_cmp(&values[b]))

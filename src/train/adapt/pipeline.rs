@@ -35,7 +35,7 @@ pub struct AdaptRun {
     pub revision: Option<String>,
     /// The data; its limit holds for the pictures of each split, its seed is that of the adapters too.
     pub data: DatasetChoice,
-    /// How adapters are fitted.
+    /// Plan by which adapters are fitted.
     pub plan: FitPlan,
     /// Folder of the run.
     pub out: PathBuf,
@@ -43,11 +43,11 @@ pub struct AdaptRun {
     pub export: Option<PathBuf>,
     /// Whether adapters or a model that are there already may be replaced.
     pub replace: bool,
-    /// Where features are computed and adapters fitted.
+    /// Device that computes features and fits adapters.
     pub device: Device,
 }
 
-/// Where the encoder's model folder is, or is to be made.
+/// Folder of the encoder's model, which is there or is to be made.
 struct EncoderFolder {
     path: PathBuf,
     /// The checkpoint that it is made of, if it is not there yet.

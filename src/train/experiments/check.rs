@@ -18,7 +18,7 @@ use super::run::Evaluator;
 use crate::report::Metric;
 use crate::train::methods::MethodName;
 
-/// How near numbers must come to recorded ones to count as repeated.
+/// Difference from recorded numbers within which others count as repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RepeatTolerance {
     /// Difference between the two runs, in words.
@@ -63,7 +63,7 @@ pub struct Check<'a> {
     pub device: &'a Device,
 }
 
-/// How near one fit's numbers are to those of the folder.
+/// One fit's numbers beside those of the folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     /// Method and seed of the fit that is repeated.
@@ -74,7 +74,7 @@ pub struct Checked {
     pub n_near: usize,
     /// The number that differs most: data set, metric, and both values, there and now.
     pub farthest: Option<(String, Metric, [f64; 2])>,
-    /// How near they had to come.
+    /// Tolerance within which they had to come.
     pub tolerance: RepeatTolerance,
 }
 
@@ -120,7 +120,7 @@ impl Check<'_> {
         }
     }
 
-    /// How near numbers must come: on the recorded features, or on those of the same towers by other heads.
+    /// Tolerance of the numbers: on the recorded features, or on those of the same towers by other heads.
     fn tolerance(&self, environment: &Value) -> Result<RepeatTolerance> {
         let recorded: Vec<String> =
             serde_json::from_value(environment["features"]["weights"].clone())?;

@@ -153,7 +153,7 @@ impl Environment<'_> {
         Ok(there)
     }
 
-    /// Where the curvature of `BayesVLM` is taken, if that is among the methods.
+    /// Data at which the curvature of `BayesVLM` is taken, if that is among the methods.
     fn curvature(&self) -> Option<String> {
         let is_of_it =
             |name: &MethodName| matches!(name, MethodName::Bayesvlm | MethodName::BayesvlmCosine);

@@ -1,4 +1,5 @@
-//! Which of the papers' findings hold: rules over `results.json`, so that nobody has to look kindly at a table.
+//! Findings of the papers and whether they hold: rules over `results.json`, so that nobody has to look kindly at a
+//! table.
 
 mod captions;
 mod elsewhere;

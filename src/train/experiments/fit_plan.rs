@@ -1,4 +1,4 @@
-//! How methods are fitted: sizes, batches, passes and learning rates.
+//! Plan of a fit: sizes, batches, passes and learning rates.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const WIDENING: usize = 2;
 /// Hidden layers of the paper's code.
 const HIDDEN_LAYERS: usize = 3;
 
-/// How to fit; what is not given is as published.
+/// Plan of a fit; what is not given is as published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitPlan {
     /// Pairs in a batch.
@@ -29,7 +29,7 @@ pub struct FitPlan {
     pub follow: Variant,
     /// Statistic that `ProbVLM` calls uncertainty.
     pub probvlm_uncertainty: UncertaintyOf,
-    /// Where τ starts in deterministic fine-tuning; 1 if not given.
+    /// Initial τ of deterministic fine-tuning; 1 if not given.
     pub deterministic_scale: Option<f32>,
     /// Width of hidden layers; the paper's 1024, or twice the features' where that is less.
     pub hidden_width: Option<usize>,

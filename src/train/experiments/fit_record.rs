@@ -26,7 +26,7 @@ pub struct FitRecord {
     pub command: String,
     /// Encoder and data set of the features.
     pub features: CacheConfig,
-    /// Where the features lie.
+    /// Folder of the features.
     pub features_folder: PathBuf,
     /// The method that was fitted.
     pub method: MethodName,
@@ -39,7 +39,7 @@ pub struct FitRecord {
 }
 
 impl FitRecord {
-    /// Where the record of a fit's folder lies.
+    /// Path of the record in a fit's folder.
     #[must_use]
     pub fn path(folder: &Path) -> PathBuf {
         folder.join(FILE)

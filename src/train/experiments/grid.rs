@@ -49,9 +49,9 @@ pub struct Grid<'a> {
     pub epochs: usize,
     /// The features, whose training split is divided.
     pub data: &'a EvaluationData,
-    /// Where `learning-rates.json` lies; what is in it is not tried again.
+    /// Folder of `learning-rates.json`; what is in it is not tried again.
     pub folder: &'a Path,
-    /// Where to compute, and fits at a time.
+    /// Device that computes.
     pub device: &'a Device,
     /// Fits at a time.
     pub n_jobs: usize,

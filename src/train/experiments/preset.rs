@@ -1,4 +1,4 @@
-//! How much of the papers' experiments to repeat.
+//! Presets: shares of the papers' experiments to repeat.
 
 use crate::train::methods::MethodName::{
     self, AsymvlmPs, AsymvlmPsEncoderMean, AsymvlmVmf, AsymvlmVmfEncoderMean, Augmentation,

@@ -1,4 +1,4 @@
-//! Which captions are right for a picture.
+//! Relevance of captions: which are right for a picture.
 
 use crate::metrics::retrieval::Hit;
 use crate::train::features::cache::{IdMap, Truths};

@@ -123,7 +123,7 @@ fn markdown(
     text
 }
 
-/// How the results came about: commands, sizes, severities, learning rates, and where.
+/// Origin of the results: commands, sizes, severities, learning rates, and machines.
 fn write_origin(text: &mut String, results: &Results, (environment, edges): (&Value, &Edges)) {
     let features = &environment["features"];
     write_commands(text, environment);

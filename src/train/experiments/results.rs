@@ -51,7 +51,7 @@ impl Summary {
     }
 }
 
-/// How many quantiles of captions' uncertainty are one value.
+/// Tie of the quantiles of captions' uncertainty: half of them or all are one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tie {
     Half,

@@ -38,7 +38,7 @@ enum Known {
     Posteriors(Box<[Option<Laplace>; 2]>),
     /// Features of the side whose density is asked for.
     Features(Side, Box<KnownFeatures>),
-    /// How far views of pictures lie apart, which the features bring with them.
+    /// Spread of the views of pictures, which the features bring with them.
     Views,
 }
 

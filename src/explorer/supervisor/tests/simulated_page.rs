@@ -156,7 +156,7 @@ impl SimulatedPage {
         self.engines.len()
     }
 
-    /// How often engines got this caption.
+    /// Number of times that engines got this caption.
     pub(super) fn n_sent(&self, caption: &str) -> usize {
         let has = |request: &Request| matches!(request, Request::Score { captions, .. } if captions.iter().any(|c| c == caption));
         let posted = self.posted.iter();

@@ -1,4 +1,4 @@
-//! Where the parts of a panel of lines stand: a plain drawing in user units, x to the right and y down.
+//! Layout of a panel of lines: a plain drawing in user units, x to the right and y down.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ impl Chart {
         })
     }
 
-    /// Where a point stands.
+    /// Place of a point in the drawing.
     pub(super) fn place(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         let [left, top, right, floor] = CHART_BOX;
         let share = |value: f64, [low, high]: [f64; 2]| (value - low) / (high - low);

@@ -45,7 +45,7 @@ pub struct EvidenceTable {
     pub scales: Vec<Extent>,
 }
 
-/// How far this training and others, which differ in their seed, lie apart under a family.
+/// Scatter of this training and others, which differ in their seed, under a family.
 pub fn scatter(own: &Evaluation, others: &[Evaluation], family: Family) -> EvidenceTable {
     let own = key_numbers(own.families.get(family));
     let others: Vec<_> = others
@@ -80,7 +80,7 @@ pub fn evaluation_tables(evaluation: &Evaluation, family: Family) -> Vec<Evidenc
     ]
 }
 
-/// How often pictures are called foreign to the model's world, in one sentence.
+/// Share of pictures that are called foreign to the model's world, in one sentence.
 pub fn out_of_distribution_text(found: &OutOfDistribution) -> String {
     let scenes = percent(found.scenes);
     match found.photos {

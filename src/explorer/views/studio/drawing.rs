@@ -235,7 +235,7 @@ impl DrawnObject {
         [x, y].into_iter().any(|at| (at - centre(at)).abs() > room)
     }
 
-    /// Where it lies, in the words of the captions, such as `at the top left`.
+    /// Place of it in the words of the captions, such as `at the top left`.
     pub fn place_text(&self) -> &'static str {
         let term = term_for(Attribute::Cell, 1 << self.object().cell());
         term.and_then(|term| term.words.first().copied())

@@ -1,4 +1,4 @@
-//! How well uncertainties order recall: S, and R² of a falling line.
+//! Order of recall by uncertainty: S, and R² of a falling line.
 
 use super::super::judge::{
     ASYMVLM, BASELINES, Claimed, ENCODER_MEAN, Judge, MethodComparison, R_SQUARED, SPEARMAN, pairs,
