@@ -6,7 +6,7 @@ use super::{checks, shell};
 
 /// Package that the page's engines are compared with, at the version that the results are of.
 const ONNXRUNTIME_WEB: &str = "onnxruntime-web@1.30.0";
-/// Where the package and the models lie; nothing in it is kept in the repository.
+/// Folder of the package and the models; nothing in it is kept in the repository.
 const FOLDER: &str = "runs/bench-browser";
 /// The test that drives the browser.
 const TEST: &str = "test --test e2e -- --ignored --nocapture bench::";

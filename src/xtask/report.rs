@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-/// How many tests passed, failed and were skipped.
+/// Numbers of tests that passed, failed and were skipped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: usize,

@@ -86,7 +86,7 @@ pub(crate) fn root() -> &'static Path {
     &ROOT
 }
 
-/// Where missing tools are installed: beside the build's other products, so that nothing of the user's is replaced.
+/// Folder of installed tools: beside the build's other products, so that nothing of the user's is replaced.
 pub(crate) fn tools_folder() -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     root().join(target).join("tools")

@@ -5,7 +5,7 @@ use leptos::web_sys::HtmlElement;
 
 use crate::ui::dom::browser;
 
-/// Which line of a list takes the cursor, once its field is drawn.
+/// Line of a list that takes the cursor, once its field is drawn.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cursor(RwSignal<Option<Target>>);
 

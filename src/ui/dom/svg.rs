@@ -357,7 +357,7 @@ fn utf16_length(text: &str) -> u32 {
     text.encode_utf16().fold(0, |length, _| length + 1)
 }
 
-/// Where a word stands on the page; `None` where it takes no room.
+/// Frame of a word on the page; `None` where it takes no room.
 fn frame_of(range: &Range, node: &Node, from: u32, word: &str) -> Option<DomRect> {
     range.set_start(node, from).ok()?;
     range.set_end(node, from + utf16_length(word)).ok()?;

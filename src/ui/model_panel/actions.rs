@@ -20,7 +20,7 @@ pub(crate) const CLIP: &str = "./models/clip-vit-b-32/manifest.json";
 /// The same in eight bits.
 pub(crate) const CLIP_INT8: &str = "./models/clip-vit-b-32-int8/manifest.json";
 
-/// Where the visitor had the weights of CLIP loaded from, kept from visit to visit.
+/// Key of the source from which the visitor had the weights of CLIP loaded, kept from visit to visit.
 const SOURCE: &str = "kappascope.clip-source";
 /// The model at the hub that the visitor had loaded last, with its commit.
 const HUB: &str = "kappascope.hub";

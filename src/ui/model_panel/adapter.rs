@@ -16,7 +16,7 @@ use crate::ui::page::state::PageState;
 /// No adapter is as large; a larger file is a whole model.
 const MAX_ADAPTER_BYTES: f64 = 64e6;
 
-/// How adapters are made.
+/// Command that makes adapters.
 const COMMAND: &str =
     "train adapt openai/clip-vit-base-patch32 --data coco --root data/coco --export runs/clip-coco";
 

@@ -108,7 +108,7 @@ fn current(models: ModelsState, model: ModelChoice) -> Option<&'static str> {
     is_at_work.then_some("true")
 }
 
-/// Which engine answers and why, at length.
+/// Engine that answers and why, at length.
 fn engine_details(page: PageState) -> Option<String> {
     page.engine.with(|engine| match engine {
         EngineState::Ready(card) => Some(card_text(card, &page.choice.get())),

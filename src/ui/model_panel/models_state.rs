@@ -22,7 +22,7 @@ pub(crate) struct ModelsState {
     pub(crate) trouble: RwSignal<Option<String>>,
     /// Download size of the hub's model, or why it is not known.
     pub(crate) download_size: RwSignal<Option<Result<DownloadSize, String>>>,
-    /// How long the model that answers takes here.
+    /// Times of the model that answers on this device.
     pub(crate) timings: RwSignal<Timings>,
     /// Weights that the browser keeps.
     pub(crate) stored: RwSignal<Option<Stored>>,
@@ -30,7 +30,7 @@ pub(crate) struct ModelsState {
     pub(crate) found: RwSignal<Vec<ModelBeside>>,
 }
 
-/// How far a load is.
+/// Progress of a load.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Load {
     /// Nothing is being loaded.

@@ -1,5 +1,4 @@
-//! Where the weights of CLIP come from: beside the page, the visitor's files, or the hub; nothing begins without a
-//! click.
+//! Sources of the weights of CLIP: beside the page, the visitor's files, or the hub; nothing begins without a click.
 
 use leptos::prelude::*;
 use leptos::web_sys;

@@ -22,7 +22,7 @@ pub(crate) struct GalleryPicture {
     /// Captions that are true of it, each of which says more than the one before.
     #[serde(default)]
     pub(crate) captions: Vec<String>,
-    /// Whom it is by, where that is somebody's.
+    /// Credit of its photographer, where it has one.
     #[serde(default)]
     pub(crate) credit: Option<Credit>,
     /// The folder that it lies in.
@@ -36,7 +36,7 @@ pub(crate) struct GalleryPicture {
     pub(crate) bytes: Option<Arc<Vec<u8>>>,
 }
 
-/// Where a photograph comes from, and how it may be used.
+/// Credit of a photograph: its page and its licence.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Credit {
     /// The photographer's page of it.

@@ -91,7 +91,7 @@ pub(crate) struct PageState {
     pub(crate) history: RwSignal<History>,
     /// The visitor's own pictures that were taken off last, for those who want them back.
     pub(crate) taken_off: StoredValue<Vec<(String, PictureFile)>>,
-    /// How many pictures of the visitor's own were added.
+    /// Number of the visitor's own pictures that were added.
     pub(crate) n_own: StoredValue<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Which pictures of the wall a caption lights.
+//! Pictures of the wall that a caption lights.
 
 use leptos::prelude::*;
 

@@ -56,7 +56,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     }
 }
 
-/// Where a caption is typed.
+/// Field of a caption.
 #[component]
 fn CaptionField(key: u64, text: Memo<String>) -> impl IntoView {
     let page = expect_context::<PageState>();

@@ -1,4 +1,4 @@
-//! How the answers are read: under which distribution, and with what beside the bars.
+//! Controls of how answers are read: under which distribution, and with what beside the bars.
 
 use leptos::prelude::*;
 

@@ -8,7 +8,7 @@ use crate::ui::page::state::PageState;
 use crate::ui::panels::shared_link::shared_link;
 use crate::ui::plot;
 
-/// Where the number of right answers in a row is kept.
+/// Key of the number of right answers in a row.
 const STREAK: &str = "kappascope-streak";
 
 /// The game with the number in the page's state.

@@ -8,7 +8,7 @@ use crate::explorer::Direction;
 use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::dom::cursor::Cursor;
 
-/// Where a line is typed. Enter adds the next one; Alt with an arrow moves this one.
+/// Field of a line. Enter adds the next one; Alt with an arrow moves this one.
 #[component]
 pub(crate) fn LineField(
     key: u64,

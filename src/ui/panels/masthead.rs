@@ -44,7 +44,7 @@ pub(crate) fn Masthead() -> impl IntoView {
     }
 }
 
-/// Which model answers on which engine, or what keeps it from that.
+/// Model and engine that answer, or what keeps them from that.
 fn engine_text(page: PageState) -> String {
     let is_recorded = |snapshot: &Snapshot| snapshot.recorded;
     let shown = match page
@@ -80,7 +80,7 @@ fn engine_text(page: PageState) -> String {
     })
 }
 
-/// How far a load is, which is not read out: it changes several times a second.
+/// Progress of a load, which is not read out: it changes several times a second.
 fn bytes_text(page: PageState) -> Option<String> {
     page.engine.with(|engine| {
         let EngineState::Loading(progress) = engine else {

@@ -123,7 +123,7 @@ impl Pair {
         standing.is_best_caption || standing.is_best_picture
     }
 
-    /// How the order by cosine differs.
+    /// Ranks by cosine and by likelihood, while bars show cosines.
     fn moved(self) -> String {
         match self.measure.get() {
             Measure::Likelihood => String::new(),

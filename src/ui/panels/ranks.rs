@@ -1,4 +1,4 @@
-//! Which caption comes first for each picture, by likelihood and by the cosine alone.
+//! Ranks of captions for each picture, by likelihood and by the cosine alone.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::ui::panels::controls::{MEASURES, choices};
 use crate::ui::panels::each::each;
 use crate::ui::panels::formula::typeset;
 
-/// How the marks in the cells are read while bars show cosines.
+/// Meaning of the marks in the cells while bars show cosines.
 const MOVED: &str = "Bars now show cosines, which know no κ; “3rd → 1st” is a caption that is third for a picture by \
     cosine and first by likelihood.";
 
@@ -21,7 +21,7 @@ const EQUAL_CONCENTRATIONS: &str = "The second line is the first with one κ for
     von Mises–Fisher line is CLIP: a softmax of cosines at the temperature 1/(τκ), in which a vague caption and a full \
     one compete as equals.";
 
-/// Where κ changes which caption is best, and on request the order of the captions for each picture.
+/// Pictures for which κ changes the best caption, and on request the order of the captions for each.
 #[component]
 pub(crate) fn Ranks() -> impl IntoView {
     let page = expect_context::<PageState>();

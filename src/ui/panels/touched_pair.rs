@@ -51,7 +51,7 @@ pub(crate) fn TouchedPair() -> impl IntoView {
     }
 }
 
-/// Whom a photograph is by, and how it may be used.
+/// Credit of a photograph: its photographer's page and its licence.
 fn credit(credit: Credit) -> impl IntoView {
     view! {
         <small class="credit">

@@ -146,7 +146,7 @@ fn SceneTile(scene: Scene) -> impl IntoView {
     view! { <canvas node_ref=surface width=SIDE height=SIDE></canvas> }
 }
 
-/// How sure the set is to hold the right photograph, and what was found.
+/// Slider of the set's coverage, with the coverage that was measured.
 #[component]
 fn Coverage() -> impl IntoView {
     let page = expect_context::<PageState>();

@@ -31,7 +31,7 @@ pub(in crate::ui) struct Panel {
 pub(in crate::ui) struct Line {
     /// Its name, written above its peak.
     pub(in crate::ui) label: &'static str,
-    /// How it is drawn, named as in the style sheet.
+    /// Class of it in the style sheet.
     pub(in crate::ui) class: &'static str,
     /// Points of its density, from cosine −1 to 1.
     pub(in crate::ui) curve: Curve,

@@ -192,7 +192,7 @@ fn Rung(
     }
 }
 
-/// Where a rung is typed, with its buttons.
+/// Field of a rung, with its buttons.
 #[component]
 fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>) -> impl IntoView {
     let page = expect_context::<PageState>();

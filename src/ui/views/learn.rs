@@ -202,7 +202,7 @@ fn asked(lesson_index: usize, lesson: Lesson, scores: LessonScores) -> AnyView {
     .into_any()
 }
 
-/// Where the score of a question is kept; those of the scenes were there before other worlds were.
+/// Key of the score of a question; those of the scenes were there before other worlds were.
 fn score_name(world: World, lesson: usize, question: usize) -> String {
     match world {
         World::Scenes => format!("kappascope-lesson-{lesson}-{question}"),

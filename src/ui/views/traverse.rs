@@ -152,7 +152,7 @@ fn met_row(met: MetCaption) -> AnyView {
     .into_any()
 }
 
-/// How the captions met agree with those written for the picture.
+/// Agreement of the captions met with those written for the picture, in a sentence.
 fn agreement_text(way: &Traversal, written: &[String]) -> String {
     match (agreement(way, written), written.len()) {
         (_, 0) => {
@@ -165,7 +165,7 @@ fn agreement_text(way: &Traversal, written: &[String]) -> String {
     }
 }
 
-/// Which caption holds which, as a table of the captions met.
+/// Inclusions among the captions met, as a table.
 fn inclusions(page: PageState, words: &[String]) -> Option<AnyView> {
     if words.is_empty() {
         return None;

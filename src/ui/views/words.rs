@@ -1,4 +1,4 @@
-//! Which word adds the most: each beginning of a caption, and the whole without each word.
+//! Words of a caption by what each adds: each beginning of a caption, and the whole without each word.
 
 use leptos::prelude::*;
 

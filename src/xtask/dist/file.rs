@@ -18,7 +18,7 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Where the page asks for it: no cache answers with another content, also where the name does not tell.
+    /// Address at which the page asks for it: no cache answers with another content, also where the name does not tell.
     pub(super) fn address(&self) -> String {
         let is_named_by_content = self.path != self.built;
         let query: String = self

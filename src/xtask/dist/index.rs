@@ -3,7 +3,7 @@
 use super::file::{Listed, REGISTRATION};
 use super::sha256::{base64, sha256};
 
-/// Where requests may go besides the page's own place: the model hub, and the stores to which it redirects.
+/// Hosts that requests may go to besides the page's own: the model hub, and the stores to which it redirects.
 const HUB: &str = "https://huggingface.co https://*.huggingface.co https://*.hf.co";
 /// Files that are not as the page's program names them, or that it wants with this content only.
 const NAMED: [&str; 6] = [

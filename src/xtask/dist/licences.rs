@@ -143,7 +143,7 @@ fn terms_in(folder: &Path) -> Result<Vec<String>, String> {
         .collect()
 }
 
-/// Where Cargo unpacks the sources of packages.
+/// Folders in which Cargo unpacks the sources of packages.
 fn registry_folders() -> Result<Vec<PathBuf>, String> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));

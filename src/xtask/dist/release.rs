@@ -9,7 +9,7 @@ use super::licences;
 use super::sha256::{base64, sha256, short_hex};
 use crate::xtask::{page, shell};
 
-/// Where the release is written.
+/// Folder of the release.
 const RELEASE: &str = "dist-release";
 /// Files of the release that the built page does not have.
 const ADDED: [&str; 4] = ["app.webmanifest", "icon.png", REGISTRATION, SERVICE_WORKER];

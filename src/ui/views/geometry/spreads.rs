@@ -4,7 +4,7 @@ use crate::explorer::{CaptionGeometry, CosineDistribution, family_name};
 use crate::numerics::Family;
 use crate::protocol::PerFamily;
 
-/// Which concentration is drawn.
+/// Concentration that is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Concentration {
     /// κ, as the model gives it.

@@ -1,4 +1,4 @@
-//! Where a caption's spread lies on the sphere, in the model's own dimension and in any other.
+//! Spread of a caption on the sphere, in the model's own dimension and in any other.
 
 use leptos::prelude::*;
 
@@ -120,7 +120,7 @@ fn own_dimension(geometry: Memo<Option<CaptionGeometry>>) -> Memo<usize> {
     })
 }
 
-/// Where most of the probability lies in the dimension that is shown.
+/// Ball with the region of most of the probability in the dimension that is shown.
 #[component]
 fn Ball(
     geometry: Memo<Option<CaptionGeometry>>,

@@ -17,7 +17,7 @@ use crate::ui::panels::each::each;
 const SIDE: u32 = 256;
 /// Thousandths of the side that an arrow key moves an object; ten times as many with Shift.
 const STEP: i16 = 10;
-/// Where the keys that move the first shape are in the history of the page: no caption's key is as great.
+/// Place in the page's history of the keys that move the first shape: no caption's key is as great.
 const MOVED: u64 = 1 << 32;
 
 /// The canvas and its handles.
@@ -129,7 +129,7 @@ fn handle_label(drawing: &Drawing, i: usize) -> Option<String> {
     Some(format!("{text} {place}, shape {} of {n}", i + 1))
 }
 
-/// How far an arrow key moves an object, in thousandths of the side; `None` for another key.
+/// Step by which an arrow key moves an object, in thousandths of the side; `None` for another key.
 fn step(event: &KeyboardEvent) -> Option<(i16, i16)> {
     let step = if event.shift_key() { 10 * STEP } else { STEP };
     match event.key().as_str() {
