@@ -65,7 +65,8 @@ pub fn data_address(kind: &str, text: &str) -> String {
     format!("data:{kind};charset=utf-8,{}", escape(text))
 }
 
-/// The values of [`COLUMNS`] for each caption and picture, with a word for a share that an unread caption does not have.
+/// The values of [`COLUMNS`] for each caption and picture, with a word for a share that an unread caption does not
+/// have.
 fn rows<'a>(
     state: &'a ExplorerState,
     readings: &'a Readings,

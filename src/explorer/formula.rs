@@ -10,8 +10,8 @@ const OF: char = '\u{2061}';
 
 /// `MathML` of a formula: names, numbers, signs, parentheses, and `^` or `²` for what stands above its factor.
 ///
-/// `nats = κ · t`, `(1 − t²)^((d − 3)/2)`. A name is one letter or a word; ln and exp are functions. What stands above is
-/// a name, a number, or all of a pair of parentheses, which are not drawn.
+/// `nats = κ · t`, `(1 − t²)^((d − 3)/2)`. A name is one letter or a word; ln and exp are functions. What stands above
+/// is a name, a number, or all of a pair of parentheses, which are not drawn.
 pub fn formula_markup(formula: &str) -> String {
     let row = sequence(&mut formula.chars().peekable());
     format!("<math>{row}</math>")

@@ -13,7 +13,8 @@ pub const N_ROUNDS: usize = 3;
 
 /// The questions of the game with this number, the same in every browser; fewer where the lessons hold fewer.
 ///
-/// The lessons know the order of their captions by what the words mean, so a guess is judged by that and not by a model.
+/// The lessons know the order of their captions by what the words mean, so a guess is judged by that and not by a
+/// model.
 #[must_use]
 pub fn game_rounds(lessons: &Lessons, game: u32) -> Vec<LessonQuestion> {
     let questions = lessons.lessons.iter().flat_map(|lesson| &lesson.questions);

@@ -107,8 +107,8 @@ impl<R: Clone + PartialEq> LatestQueue<R> {
         self.out.take_if(|out| out.id == id)
     }
 
-    /// Whether a later request than this one waits, so that its answer is of no use. Those of views hold whatever is asked
-    /// meanwhile.
+    /// Whether a later request than this one waits, so that its answer is of no use. Those of views hold whatever is
+    /// asked meanwhile.
     #[must_use]
     pub fn is_outdated(&self, out: &Out<R>) -> bool {
         out.priority == Priority::Matrix && self.waiting[Priority::Matrix as usize].is_some()

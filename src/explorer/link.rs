@@ -1,8 +1,8 @@
 //! The page's state as the fragment of its address, and back: one table of fields, each of which is written and read.
 //!
 //! A fragment never reaches a server. Unknown fields are passed over, so that old links keep working in newer pages and
-//! new links do what they can in older ones. A link that names no model was made for the scenes, which every page opened
-//! with before there were others; all that a link leaves out is as usual in the world of its model.
+//! new links do what they can in older ones. A link that names no model was made for the scenes, which every page
+//! opened with before there were others; all that a link leaves out is as usual in the world of its model.
 
 use percent_encoding::{
     AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode,
@@ -258,7 +258,8 @@ pub fn encode_class(lesson: &str, questions: &str) -> String {
     }
 }
 
-/// The state that a fragment holds and the number of own pictures its sender had; `None` for a fragment that holds none.
+/// The state that a fragment holds and the number of own pictures its sender had; `None` for a fragment that holds
+/// none.
 pub fn decode(fragment: &str) -> Option<(ExplorerState, usize)> {
     let parts = fragment.trim_start_matches('#').split('&');
     let parts = parts.map(|part| part.split_once('=').unwrap_or((part, "")));

@@ -253,8 +253,8 @@ fn a_power_spherical_likelihood_opposite_to_the_mean_direction_is_finite() {
     );
 }
 
-/// For d = 512: κ, then for von Mises–Fisher mean cosine, its standard deviation and angle in degrees, for power spherical mean
-/// cosine and angle; as printed in the method's table of readable quantities.
+/// For d = 512: κ, then for von Mises–Fisher mean cosine, its standard deviation and angle in degrees, for power
+/// spherical mean cosine and angle; as printed in the method's table of readable quantities.
 #[rustfmt::skip]
 const READABLE: [[f64; 6]; 8] = [
     [1.0, 0.00195, 0.0442, 89.89, 0.00195, 89.89],

@@ -44,7 +44,8 @@ fn growing_with_concentration(family: Family, d: usize, kappa: f64) -> [(&'stati
     ]
 }
 
-/// ∫ f(t) g(t) dt over [−1, 1] for d ≥ 3, by the trapezoidal rule in u with t = tanh u, where it converges geometrically.
+/// ∫ f(t) g(t) dt over [−1, 1] for d ≥ 3, by the trapezoidal rule in u with t = tanh u, where it converges
+/// geometrically.
 fn expectation(family: Family, d: usize, kappa: f64, g: impl Fn(f64) -> f64) -> f64 {
     let step = 0.005;
     (-4000..=4000)

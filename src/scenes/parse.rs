@@ -7,8 +7,8 @@ use super::vocabulary::{
     is_adjective, plural, term_of, terms,
 };
 
-/// The description that a caption means; articles may be missing, as in "red star", "stars" and "red". `None` where it is
-/// not a sentence of the world's grammar.
+/// The description that a caption means; articles may be missing, as in "red star", "stars" and "red". `None` where it
+/// is not a sentence of the world's grammar.
 ///
 /// # Examples
 /// ```
@@ -28,7 +28,8 @@ pub fn parse(caption: &str) -> Option<Description> {
     Some(description)
 }
 
-/// Takes "on a grey ground" or "in dim light" off the end and narrows the description; "in the picture" narrows nothing.
+/// Takes "on a grey ground" or "in dim light" off the end and narrows the description; "in the picture" narrows
+/// nothing.
 fn strip_ending<'w, 't>(
     words: &'w [&'t str],
     description: &mut Description,

@@ -3,8 +3,9 @@
 /// Starts the program anew with an allocator that keeps what is given back, where that is glibc's.
 ///
 /// A step takes and gives back hundreds of megabytes. By its defaults glibc returns them to the system at once, and the
-/// next step waits for the same pages, cleared: a quarter to a third of a fit's time (`benches/fit.md`). The settings are
-/// read when a program starts, so that nothing short of unsafe code changes them later. The process keeps its number.
+/// next step waits for the same pages, cleared: a quarter to a third of a fit's time (`benches/fit.md`). The settings
+/// are read when a program starts, so that nothing short of unsafe code changes them later. The process keeps its
+/// number.
 pub fn keep_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     glibc::start_anew();

@@ -52,7 +52,8 @@ impl RunLock {
             }
             file.set_len(0).with_context(locking)?;
             file.write_all(mine.as_bytes()).with_context(locking)?;
-            // The run before may have deleted the file between opening and locking it: then another is locked by its name.
+            // The run before may have deleted the file between opening and locking it: then another is locked by its
+            // name.
             if std::fs::read_to_string(&path).is_ok_and(|there| there == mine) {
                 return Ok(Self {
                     folder: folder.to_owned(),

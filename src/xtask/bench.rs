@@ -11,8 +11,8 @@ const FOLDER: &str = "runs/bench-browser";
 /// The test that drives the browser.
 const TEST: &str = "test --test e2e -- --ignored --nocapture bench::";
 
-/// Our engines beside onnxruntime-web in one browser; `steps` are those of `tests/e2e/bench.rs`, all but the GPU's where
-/// there are none.
+/// Our engines beside onnxruntime-web in one browser; `steps` are those of `tests/e2e/bench.rs`, all but the GPU's
+/// where there are none.
 pub(crate) fn browser(steps: &[&str]) -> Result<(), String> {
     let driver = checks::browser_driver()?;
     if !shell::root().join("dist/engine_cpu.js").exists() {

@@ -24,9 +24,10 @@ struct Budget {
 const BUDGETS: [Budget; 3] = [
     Budget {
         program: "app",
-        // A view costs 10 to 20 kB, the choice of models 50, the supervisor of the engines and the published corruptions
-        // 60 together, the charts of the evidence 13, the timing of a device 4, the teacher's page with its questions,
-        // the formulas, the findings and what keeps the focus and the voice 21; see to it that each is worth that.
+        // A view costs 10 to 20 kB, the choice of models 50, the supervisor of the engines and the published
+        // corruptions 60 together, the charts of the evidence 13, the timing of a device 4, the teacher's page with its
+        // questions, the formulas, the findings and what keeps the focus and the voice 21; see to it that each is worth
+        // that.
         gzipped_bytes: 757_000,
         without: &["burn-", "cubecl-", "tokenizers-"],
         with: &["leptos"],

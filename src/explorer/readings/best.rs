@@ -17,8 +17,8 @@ pub fn free_offset(logit_scale: f64) -> f64 {
     logit_scale.recip().min(1.0)
 }
 
-/// Gives each item of the rows, one a caption, its standing by its value; values within the margin are tied, and one alone
-/// is best among none.
+/// Gives each item of the rows, one a caption, its standing by its value; values within the margin are tied, and one
+/// alone is best among none.
 pub(super) fn fill_standings<T>(
     rows: &mut [&mut Vec<T>],
     value: impl Fn(&T) -> f64,

@@ -202,7 +202,8 @@ fn fill_ranks(grid: &mut [&mut Vec<PairView>], offset: f64) {
     }
 }
 
-/// Fills the posterior of each column, and returns the shares of a further candidate with so many nats for every picture.
+/// Fills the posterior of each column, and returns the shares of a further candidate with so many nats for every
+/// picture.
 fn fill_posterior(
     grid: &mut [&mut Vec<PairView>],
     logit_scale: f64,

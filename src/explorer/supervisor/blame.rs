@@ -28,8 +28,8 @@ impl Captions {
         self.answered.insert(caption.to_owned());
     }
 
-    /// Takes note that an engine died with these captions: those that none has answered are blamed, else all that were not
-    /// cleared. Returns whether there are any.
+    /// Takes note that an engine died with these captions: those that none has answered are blamed, else all that were
+    /// not cleared. Returns whether there are any.
     pub(super) fn blame(&mut self, captions: &[String]) -> bool {
         let without = |known: &BTreeSet<String>| -> Vec<String> {
             let is_unknown = |caption: &&String| !known.contains(*caption);

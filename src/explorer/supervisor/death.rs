@@ -48,7 +48,8 @@ impl Supervisor {
         }
     }
 
-    /// The visitor does not wait any longer: what is loaded is given up, and what is computed ends as if its engine had died.
+    /// The visitor does not wait any longer: what is loaded is given up, and what is computed ends as if its engine had
+    /// died.
     pub(super) fn stop(&mut self) {
         const WORDS: &str = "it was stopped, since it did not answer";
         match &self.main {
@@ -110,7 +111,8 @@ impl Supervisor {
         self.load(EngineKind::Cpu);
     }
 
-    /// No engine runs any more until the visitor wants another try; the page says so, which answers everything that waits.
+    /// No engine runs any more until the visitor wants another try; the page says so, which answers everything that
+    /// waits.
     fn stop_trying(&mut self, message: String) {
         self.tell(EngineEvent::Stopped(message));
     }

@@ -143,7 +143,8 @@ pub enum EngineEvent {
     Compared(Box<Compared>),
     /// No engine answers any more, and why; the visitor may have it tried again.
     Stopped(String),
-    /// Loading the scenes' model, which takes the place of others, stopped the page before; it waits for the visitor's word.
+    /// Loading the scenes' model, which takes the place of others, stopped the page before; it waits for the visitor's
+    /// word.
     Waits,
     /// The latest request of the matrix was answered.
     Answered(Box<Snapshot>),

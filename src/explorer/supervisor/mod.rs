@@ -4,9 +4,9 @@
 //! it what happens, so that all of it is tested natively with engines that die, hang and answer late.
 //!
 //! An engine at work has one job at a time, so that a death has one thing to blame. What is blamed is asked again once,
-//! alone, by the next engine; what kills that one, too, is named: a caption is quarantined, a picture or an adapter file is
-//! dropped, and a model's load is counted as a strike, which is kept from visit to visit. Every request ends with an
-//! answer, with a message that it failed, or with the message that no engine runs.
+//! alone, by the next engine; what kills that one, too, is named: a caption is quarantined, a picture or an adapter
+//! file is dropped, and a model's load is counted as a strike, which is kept from visit to visit. Every request ends
+//! with an answer, with a message that it failed, or with the message that no engine runs.
 
 mod blame;
 mod death;

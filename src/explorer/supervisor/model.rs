@@ -1,4 +1,5 @@
-//! Engines and models as the supervisor knows them: which kinds there are, where weights come from, and what was loaded.
+//! Engines and models as the supervisor knows them: which kinds there are, where weights come from, and what was
+//! loaded.
 
 use crate::explorer::state::ModelChoice;
 use crate::explorer::world::World;

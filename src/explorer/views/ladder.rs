@@ -277,8 +277,8 @@ fn step(change: f64, says: Says) -> RungStep {
     }
 }
 
-/// The step to a rung, such as `✓ narrower by 3.1`; empty without one. What was cut off comes first, then what the model
-/// could not read.
+/// The step to a rung, such as `✓ narrower by 3.1`; empty without one. What was cut off comes first, then what the
+/// model could not read.
 pub fn step_text(rung: &RungView) -> String {
     [cut_off_note(&rung.text), &judged_step(rung)].concat()
 }

@@ -121,8 +121,8 @@ impl Classes {
         (!self.dummy.trim().is_empty()).then(|| self.dummy.clone())
     }
 
-    /// Note about the texts: whether one lost its end, and which classes the model cannot read; empty if there is nothing
-    /// to say.
+    /// Note about the texts: whether one lost its end, and which classes the model cannot read; empty if there is
+    /// nothing to say.
     pub fn note(&self, cache: &ReadingCache, family: Family) -> String {
         let fields = [self.names.clone(), self.template.clone()];
         let texts = self.captions().into_iter().chain(fields);

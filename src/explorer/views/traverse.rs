@@ -59,8 +59,8 @@ impl Traversal {
         walk(cache, pool, image, NO_WORDS, near)
     }
 
-    /// The traversal between distributions: towards the vaguest caption that includes the first. The natural parameter κμ
-    /// goes in a straight line, and each step is at the caption of the least divergence from the distribution there.
+    /// The traversal between distributions: towards the vaguest caption that includes the first. The natural parameter
+    /// κμ goes in a straight line, and each step is at the caption of the least divergence from the distribution there.
     pub fn between_distributions(
         cache: &ReadingCache,
         pool: &[String],
@@ -101,7 +101,8 @@ pub fn agreement(traversal: &Traversal, written: &[String]) -> [usize; 3] {
 /// Inclusion of one caption's distribution in another's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Inclusion {
-    /// Mean evidence over a blind guess in nats under the outer distribution, over pictures that are likely under the inner one.
+    /// Mean evidence over a blind guess in nats under the outer distribution, over pictures that are likely under the
+    /// inner one.
     pub nats: f64,
     /// `ProLIP`'s test: above zero where the inner distribution is the narrower one.
     pub test: f64,
@@ -139,7 +140,8 @@ fn read(cache: &ReadingCache, pool: &[String]) -> Vec<String> {
     captions.cloned().collect()
 }
 
-/// The likeliest caption for a picture, where traversals start: the nearest by cosine would be one that fits all pictures.
+/// The likeliest caption for a picture, where traversals start: the nearest by cosine would be one that fits all
+/// pictures.
 fn best_of<'a>(cache: &ReadingCache, pool: &'a [String], image: &str) -> Option<&'a str> {
     greatest(pool, |caption| {
         Some(cache.pair(caption, image, FAMILY)?.nats)

@@ -4,8 +4,9 @@
 //! `SigLIP`'s), described by `open_clip`'s configuration words. Knows nothing of tokenizers, pictures' files or where
 //! weights come from.
 //!
-//! Radford et al. 2021, [Learning Transferable Visual Models From Natural Language Supervision](https://arxiv.org/abs/2103.00020);
-//! Zhai et al. 2023, [Sigmoid Loss for Language Image Pre-Training](https://arxiv.org/abs/2303.15343)
+//! Radford et al. 2021, [Learning Transferable Visual Models From Natural Language
+//! Supervision](https://arxiv.org/abs/2103.00020); Zhai et al. 2023, [Sigmoid Loss for Language Image
+//! Pre-Training](https://arxiv.org/abs/2303.15343)
 
 mod checkpoint;
 mod pooling;

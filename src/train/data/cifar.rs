@@ -1,7 +1,7 @@
 //! CIFAR-10 and CIFAR-100 in their binary version: records of labels and 3,072 bytes, three planes of 32 rows.
 //!
-//! <https://www.cs.toronto.edu/~kriz/cifar.html>. The test files are read: `test_batch.bin` with `batches.meta.txt`, and
-//! `test.bin` with `fine_label_names.txt`.
+//! <https://www.cs.toronto.edu/~kriz/cifar.html>. The test files are read: `test_batch.bin` with `batches.meta.txt`,
+//! and `test.bin` with `fine_label_names.txt`.
 
 use std::path::Path;
 use std::sync::Arc;

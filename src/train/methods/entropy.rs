@@ -1,5 +1,6 @@
 //! The entropy of a frozen query's softmax over all candidates, a score that nothing is trained for: it asks how many
-//! candidates compete, as the entropies both ways of [GeoFlowVLM](https://arxiv.org/abs/2605.13352) do, without their flow.
+//! candidates compete, as the entropies both ways of [GeoFlowVLM](https://arxiv.org/abs/2605.13352) do, without their
+//! flow.
 
 use burn::module::Module;
 use burn::tensor::Tensor;

@@ -113,7 +113,8 @@ fn put(folder: &Path, built: &str, content: &[u8]) -> Result<(Listed, usize), St
     Ok((Listed { built, path, hash }, content.len()))
 }
 
-/// The name of a program with the first digits of its hash: `engine_cpu_bg.wasm` as `engine_cpu_bg-0123456789abcdef.wasm`.
+/// The name of a program with the first digits of its hash: `engine_cpu_bg.wasm` as
+/// `engine_cpu_bg-0123456789abcdef.wasm`.
 fn named_by_content(name: &str, hash: &str) -> String {
     let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
     format!("{stem}-{hash}.{ending}")

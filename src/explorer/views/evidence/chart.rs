@@ -104,7 +104,8 @@ fn ticks([low, high]: [f64; 2]) -> Vec<f64> {
         .collect()
 }
 
-/// Heights at least `gap` apart in the order of the wished ones, as near to them as a pass down and a pass up bring them.
+/// Heights at least `gap` apart in the order of the wished ones, as near to them as a pass down and a pass up bring
+/// them.
 fn apart(wished: &[f64], gap: f64, [top, floor]: [f64; 2]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wished.len()).collect();
     order.sort_by(|a, b| wished[*a].total_cmp(&wished[*b]));

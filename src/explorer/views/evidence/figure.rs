@@ -1,5 +1,5 @@
-//! A figure of a suite as HTML: panels of lines that end in a letter, a legend, and the numbers as tables. What belongs to
-//! a line bears its place in the legend as `data-line`.
+//! A figure of a suite as HTML: panels of lines that end in a letter, a legend, and the numbers as tables. What belongs
+//! to a line bears its place in the legend as `data-line`.
 
 use std::fmt::Write as _;
 

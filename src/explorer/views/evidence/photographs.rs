@@ -13,8 +13,8 @@ pub struct PhotographsEvaluation {
     summary: PhotosSummary,
 }
 
-/// A question: its title, what its numbers are, its columns, and the paths of each row's measures, where `{}` stands for
-/// the family.
+/// A question: its title, what its numbers are, its columns, and the paths of each row's measures, where `{}` stands
+/// for the family.
 struct Question {
     title: &'static str,
     about: &'static str,
