@@ -1,4 +1,5 @@
-//! The directions between modules, read from the source: which module may use which, and what it must never mention.
+//! The directions between modules, read from the source: which module may use which, and what it must never mention;
+//! and names and sizes.
 //!
 //! Comments, strings and `#[cfg(test)]` code are not read. A new module under `src/` must be entered in [`MODULES`].
 #![allow(missing_docs, reason = "an integration test has no users")]
