@@ -221,9 +221,9 @@ mod tests {
         assert_close(found.into_scalar(), -pairs / 2.0);
     }
 
-    type Loss = fn(Tensor<2>) -> Tensor<1>;
+    type LossFunction = fn(Tensor<2>) -> Tensor<1>;
 
-    fn value_and_gradient(loss: Loss, logits: &Tensor<2>) -> (f32, Vec<f32>) {
+    fn value_and_gradient(loss: LossFunction, logits: &Tensor<2>) -> (f32, Vec<f32>) {
         let logits = logits.clone().autodiff().require_grad();
         let value = loss(logits.clone());
         let gradients = value.backward();
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn on_the_cpu_value_and_gradient_are_those_of_the_chain_of_tensors() {
-        let pairs: [[Loss; 2]; 2] = [
+        let pairs: [[LossFunction; 2]; 2] = [
             [info_nce, on_any_device::info_nce],
             [symmetric_log_sum_exp, on_any_device::symmetric_log_sum_exp],
         ];

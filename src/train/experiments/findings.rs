@@ -96,9 +96,9 @@ mod fixture {
     use crate::train::methods::MethodName;
 
     /// A method, a number of it, and that number of each seed.
-    pub(super) type Row<'a> = (MethodName, Metric, &'a [f64]);
+    pub(super) type SeedValues<'a> = (MethodName, Metric, &'a [f64]);
 
-    pub(super) fn results(dataset: &str, rows: &[Row<'_>]) -> Results {
+    pub(super) fn results(dataset: &str, rows: &[SeedValues<'_>]) -> Results {
         let mut results = Results::default();
         for (method, metric, values) in rows {
             for (seed, value) in (0..).zip(*values) {
@@ -110,19 +110,19 @@ mod fixture {
     }
 
     /// The finding whose claim begins so, on a data set.
-    pub(super) fn finding_on(dataset: &str, claim: &str, rows: &[Row<'_>]) -> Finding {
+    pub(super) fn finding_on(dataset: &str, claim: &str, rows: &[SeedValues<'_>]) -> Finding {
         let mut all = findings(&results(dataset, rows)).into_iter();
         all.find(|finding| finding.claim.text.starts_with(claim))
             .expect("a claim begins so")
     }
 
     /// Its verdict as a sentence, on scenes.
-    pub(super) fn sentence(claim: &str, rows: &[Row<'_>]) -> String {
+    pub(super) fn sentence(claim: &str, rows: &[SeedValues<'_>]) -> String {
         finding_on("scenes", claim, rows).sentence()
     }
 
     /// The finding as it is written, on scenes.
-    pub(super) fn written(claim: &str, rows: &[Row<'_>]) -> String {
+    pub(super) fn written(claim: &str, rows: &[SeedValues<'_>]) -> String {
         let mut text = String::new();
         finding_on("scenes", claim, rows).write(&mut text);
         text

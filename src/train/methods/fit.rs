@@ -384,9 +384,9 @@ mod tests {
         );
     }
 
-    type Fit<'a> = Trainer<AsymVlm, FeatureBatches<'a>>;
+    type FitTrainer<'a> = Trainer<AsymVlm, FeatureBatches<'a>>;
 
-    fn weights(fit: &Fit<'_>) -> Vec<f32> {
+    fn weights(fit: &FitTrainer<'_>) -> Vec<f32> {
         let values = |tensor: NamedTensor| tensor.values.into_data().try_into_vec::<f32>();
         let tensors = fit.module.named_tensors().into_iter();
         tensors
@@ -416,7 +416,7 @@ mod tests {
             };
             let device = crate::device::cpu().autodiff();
             let begin = |method| trainer(method, &training, &features, (device.clone(), None));
-            let steps = |fit: &mut Fit<'_>, range: std::ops::Range<usize>| {
+            let steps = |fit: &mut FitTrainer<'_>, range: std::ops::Range<usize>| {
                 for step in range {
                     fit.step(step).expect("a batch");
                 }

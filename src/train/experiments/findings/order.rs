@@ -105,7 +105,7 @@ fn linear(judge: &Judge<'_>, pairs: &[[MethodName; 2]]) -> Vec<FindingRow> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{Row, sentence, written};
+    use super::super::fixture::{SeedValues, sentence, written};
     use crate::report::Retrieval::TextToImage;
     use crate::report::{LevelStatistic, Metric};
     use crate::train::methods::MethodName::{
@@ -169,7 +169,7 @@ mod tests {
                     .map(|(metric, value)| (method, metric, [value; 3]))
             };
             let rows = [of(AsymvlmVmf, -0.9, 0.5), of(Pfe, -0.2, recall)].concat();
-            let rows: Vec<Row<'_>> = rows
+            let rows: Vec<SeedValues<'_>> = rows
                 .iter()
                 .map(|row| (row.0, row.1.clone(), &row.2[..]))
                 .collect();

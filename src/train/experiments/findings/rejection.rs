@@ -148,7 +148,7 @@ fn best_point(judge: &Judge<'_>, rule: RejectionRule) -> Option<Rates> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{Row, sentence, written};
+    use super::super::fixture::{SeedValues, sentence, written};
     use super::*;
     use crate::train::methods::MethodName::AsymvlmVmf;
 
@@ -180,7 +180,7 @@ mod tests {
         })
     }
 
-    fn borrowed(rows: &[OwnedRow]) -> Vec<Row<'_>> {
+    fn borrowed(rows: &[OwnedRow]) -> Vec<SeedValues<'_>> {
         rows.iter()
             .map(|row| (row.0, row.1.clone(), &row.2[..]))
             .collect()
