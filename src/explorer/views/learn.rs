@@ -267,6 +267,7 @@ pub(in crate::explorer) mod tests {
     use crate::explorer::readings::cache::tests::{answer_of, cache_of, cache_with};
     use crate::explorer::views::View;
     use crate::explorer::views::ladder::bits_of;
+    use crate::explorer::views::studio::drawing::Drawing;
     use crate::explorer::wall::fitting_scenes;
     use crate::explorer::world::World;
     use crate::protocol::CaptionReading;
@@ -391,6 +392,27 @@ pub(in crate::explorer) mod tests {
                 assert_eq!(state.model.built_in(), Some(world), "of its world: {link}");
             }
         }
+    }
+
+    #[test]
+    fn the_star_of_the_tours_studio_can_go_below_the_circle() {
+        let [(_, scenes), _] = shipped();
+        let mut steps = scenes.tour.iter();
+        let step = steps.find(|step| step.text.contains("Drag the star below the circle"));
+        let (state, _) = decode(&step.expect("it asks for that").link).expect("it is a page");
+        assert_eq!(state.view, View::Studio, "where it is dragged");
+        let mut drawing = state.drawing;
+        let is_below = |drawing: &Drawing| {
+            let below = parse("a small red star below a large blue circle");
+            below.expect("it parses").fits(&drawing.scene())
+        };
+        assert!(!is_below(&drawing), "it is still to be done");
+        drawing.place(0, 0.5, 5.0 / 6.0);
+        assert!(is_below(&drawing), "the truth follows: {drawing:?}");
+        assert!(!drawing.is_between_places(), "and the numbers say much");
+        drawing.shift(0, 0, -1000);
+        (0..70).for_each(|_| drawing.shift(0, 0, 10));
+        assert!(is_below(&drawing), "by the arrow keys, too: {drawing:?}");
     }
 
     #[test]
