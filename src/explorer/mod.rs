@@ -41,7 +41,7 @@ pub use guessing_game::{Game, GameAnswer, N_ROUNDS, game_rounds};
 pub use halo::{HaloMark, HaloShape, halo_density, halo_text};
 pub use history::History;
 pub use latest_queue::{LatestQueue, Out, Priority};
-pub use legibility::{Legibility, pieces};
+pub use legibility::Legibility;
 pub use link::{decode, encode, encode_class, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use markup::escaped;
