@@ -70,8 +70,8 @@ pub use supervisor::{
 };
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula,
-    formula_of_equal_concentrations, formula_with_numbers, likelier_text, measure_text, ordinal,
-    rank_text, share_text, spoken, tokens_note,
+    formula_of_equal_concentrations, formula_with_numbers, likelier_text, measure_text, nats_text,
+    ordinal, rank_text, share_text, spoken, tokens_note,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::explorer::{
     CaptionView, Compared, Cosines, Drawing, ExplorerState, Extent, GeneratedAnswers,
     GeneratedRequest, History, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache,
-    ReadingRequest, Readings, ScoreRequest, Snapshot, View, World,
+    ReadingRequest, Readings, ScoreRequest, Snapshot, View, World, free_offset,
 };
 use crate::numerics::Family;
 use crate::protocol::Progress;
@@ -215,6 +215,14 @@ impl PageState {
     pub(crate) fn caption_view(self, key: u64) -> Option<CaptionView> {
         self.readings
             .with(|readings| readings.caption(key).cloned())
+    }
+
+    /// Nats by which the model at work leaves the place of zero free; none before there is a model.
+    pub(crate) fn free_offset(self) -> f64 {
+        let family = self.family();
+        let offset =
+            |cache: &ReadingCache| Some(free_offset(*cache.card()?.logit_scale.get(family)));
+        self.cache.with(offset).unwrap_or_default()
     }
 
     /// A caption's numbers for a generated picture of the open view, where they may be shown.

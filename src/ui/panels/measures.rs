@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::explorer::{CaptionView, Extent};
+use crate::explorer::{CaptionView, Extent, nats_text};
+use crate::ui::page::state::PageState;
 use crate::ui::panels::prose::emphasized;
 use crate::ui::plot;
 
@@ -92,8 +93,24 @@ pub(crate) fn Number(
     #[prop(into)] value: Signal<Option<f64>>,
     show: fn(f64) -> String,
 ) -> impl IntoView {
+    number_cell(field, value, Box::new(show))
+}
+
+/// Nats in their cell, in full on hover; a dash where there are none.
+#[component]
+pub(crate) fn Nats(field: &'static str, #[prop(into)] value: Signal<Option<f64>>) -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let show = move |nats| nats_text(nats, page.free_offset());
+    number_cell(field, value, Box::new(show))
+}
+
+fn number_cell(
+    field: &'static str,
+    value: Signal<Option<f64>>,
+    show: Box<dyn Fn(f64) -> String + Send + Sync>,
+) -> AnyView {
     let exact = move || value.get().map(|value| value.to_string());
-    let shown = move || value.get().map_or_else(|| "–".to_owned(), show);
+    let shown = move || value.get().map_or_else(|| "–".to_owned(), &show);
     view! { <td class="number" data-field=field data-value=exact title=exact>{shown}</td> }
         .into_any()
 }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::corruption::{CorruptionKind as _, ImageCorruption, Misspelling};
 use crate::explorer::{
-    CaptionView, ExplorerState, Extent, HaloMark, corrupted_name, ordinal, severity_text, signed,
+    CaptionView, ExplorerState, Extent, HaloMark, corrupted_name, ordinal, severity_text,
     three_significant,
 };
 use crate::ui::dom::canvas;
@@ -14,7 +14,7 @@ use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_text};
 use crate::ui::panels::chosen_picture::{PictureStrip, chosen_alt};
 use crate::ui::panels::controls::{FamilyChoice, choices};
-use crate::ui::panels::measures::{Number, caption_head, foot, head};
+use crate::ui::panels::measures::{Nats, Number, caption_head, foot, head};
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
@@ -91,7 +91,7 @@ fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
                 <th scope="row">{severity_text(severity)}</th>
                 <td class="corrupted"><CorruptedPicture severity=severity/></td>
                 <td class="plotted">{plot::bar(move || own(severity), move || extent.get())}</td>
-                <Number field="corrupted-nats" value=Signal::derive(move || own(severity)) show=signed/>
+                <Nats field="corrupted-nats" value=Signal::derive(move || own(severity))/>
                 <td class="place" data-field="corrupted-place">{move || place(severity)}</td>
             </tr>
         }
@@ -172,7 +172,7 @@ fn MisspeltCaptions(text: Memo<String>) -> impl IntoView {
                 {caption_head(move || view(i), words)}
                 <td class="plotted">{plot::bar(kappa, move || extent.get())}</td>
                 <Number field="misspelt-kappa" value=Signal::derive(kappa) show=three_significant/>
-                <Number field="misspelt-nats" value=Signal::derive(move || nats(i)) show=signed/>
+                <Nats field="misspelt-nats" value=Signal::derive(move || nats(i))/>
                 <td class="place">{place}</td>
             </tr>
         }
