@@ -71,11 +71,11 @@ pub use supervisor::{
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula,
     formula_of_equal_concentrations, formula_with_numbers, likelier_text, measure_text, nats_text,
-    ordinal, rank_text, share_text, spoken, tokens_note,
+    rank_text, share_text, spoken, tokens_note,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;
-pub use views::corruption::{corrupted_name, severity_text};
+pub use views::corruption::{corrupted_name, place_text, severity_text};
 pub use views::evidence::evaluation::{
     EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
     out_of_distribution_text, scatter,

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::corruption::{CorruptionKind as _, ImageCorruption, Misspelling};
 use crate::explorer::{
-    CaptionView, ExplorerState, Extent, HaloMark, corrupted_name, ordinal, severity_text,
+    CaptionView, ExplorerState, Extent, HaloMark, corrupted_name, place_text, severity_text,
     three_significant,
 };
 use crate::ui::dom::canvas;
@@ -80,8 +80,7 @@ fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
         }
         let others = captions.iter().filter(is_read);
         let others: Vec<f64> = others.filter_map(|other| nats(other, severity)).collect();
-        let n_better = others.iter().filter(|other| **other > own).count();
-        Some(format!("{} of {}", ordinal(n_better + 1), others.len()))
+        Some(place_text(own, &others, page.free_offset()))
     };
     let extent =
         Memo::new(move |_| shown.with(|shown| Extent::of(shown.iter().copied().flatten())));
