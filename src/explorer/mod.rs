@@ -54,7 +54,7 @@ pub use readings::cache::{AnswerSource, ReadingCache};
 pub use readings::caption_view::CaptionView;
 pub use readings::cosines::{Compared, CosineView, Cosines};
 pub use readings::generated::{
-    DRAWING, GENERATED_SIDE, GeneratedAnswers, GeneratedPictures, GeneratedRequest, drawing_file,
+    DRAWING, GeneratedAnswers, GeneratedPictures, GeneratedRequest, PICTURE_SIDE, drawing_file,
 };
 pub use readings::matrix::Readings;
 pub use readings::pair_view::PairView;

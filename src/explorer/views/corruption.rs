@@ -4,7 +4,7 @@ use crate::corruption::{CorruptionKind as _, ImageCorruption};
 use crate::explorer::readings::best::n_above;
 use crate::explorer::text::ordinal;
 
-/// The page's name for the chosen picture at a severity, 0 being the picture itself.
+/// The page's name for the chosen picture at a severity, from 1; at 0 it is the picture itself, under its own name.
 pub fn corrupted_name(severity: usize) -> String {
     format!("corrupted-{severity}")
 }

@@ -229,9 +229,13 @@ impl PageState {
     pub(crate) fn generated_pair(self, caption: &str, image: &str) -> Option<PairView> {
         let request = self.generated_request.get()?;
         let may_show = self.generated.with(|answers| answers.may_show(&request));
+        may_show.then(|| self.pair(caption, image)).flatten()
+    }
+
+    /// A caption's numbers for a picture, where they are known.
+    pub(crate) fn pair(self, caption: &str, image: &str) -> Option<PairView> {
         let family = self.family();
-        let pair = || self.cache.with(|cache| cache.pair(caption, image, family));
-        may_show.then(pair).flatten()
+        self.cache.with(|cache| cache.pair(caption, image, family))
     }
 
     /// Whether the pointer is at this caption's row or mark.

@@ -58,7 +58,12 @@ fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
         .map(|kind| (*kind, kind.title()));
     let severities = 0..=usize::from(ImageCorruption::MAX_SEVERITY);
     let nats = move |text: &str, severity: usize| {
-        Some(page.generated_pair(text, &corrupted_name(severity))?.nats)
+        let pair = match severity {
+            // The picture itself has the numbers that it has elsewhere.
+            0 => page.pair(text, &page.picture()?),
+            severity => page.generated_pair(text, &corrupted_name(severity)),
+        };
+        Some(pair?.nats)
     };
     let rows = severities.clone();
     let shown = Memo::new(move |_| -> Vec<Option<f64>> {
@@ -146,13 +151,8 @@ fn MisspeltCaptions(text: Memo<String>) -> impl IntoView {
     });
     let view = move |i: usize| views.with(|views| views.get(i).cloned().flatten());
     let nats = move |i: usize| {
-        let (family, image) = (page.family(), page.picture()?);
         let text = texts.with(|texts| texts.get(i).cloned())?;
-        Some(
-            page.cache
-                .with(|cache| cache.pair(&text, &image, family))?
-                .nats,
-        )
+        Some(page.pair(&text, &page.picture()?)?.nats)
     };
     let extent = Memo::new(move |_| {
         views.with(|views| Extent::of(views.iter().flatten().map(|view| view.concentration)))
