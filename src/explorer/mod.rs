@@ -105,6 +105,6 @@ pub use views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
 pub use views::word_variants::{MAX_WORDS, WordView, is_cut, whole, word_views, worth_text};
 pub use wall::{
     LitPictures, N_WALL_SCENES, coverage_text, fitting_scenes, found_text, likely_photographs,
-    nearest_coverage, set_text, share_of_drawings, share_of_pictures, wall_scenes,
+    lit_share_text, nearest_coverage, set_text, share_of_drawings, share_of_pictures, wall_scenes,
 };
 pub use world::World;
