@@ -24,7 +24,7 @@ const ABOUT: &str = "
 nats are what the model makes of the same pair. A model that sees gives a caption more nats while it is true.
 
 # What it is not
-The model learned from shapes that stand apart, in nine places. Shapes that overlap or reach over the edge are
+The model learned from shapes that stand apart, in nine places. Shapes that overlap or lie between two places are
 outside what it met, and its nats then say little.";
 
 /// The view: the drawing with its tools, the captions beside it, and other scenes that fit one of them.
