@@ -34,6 +34,7 @@ mod built_page {
     ];
     const ALT: &str = "\u{E00A}";
     const ARROW_DOWN: &str = "\u{E015}";
+    const ARROW_UP: &str = "\u{E013}";
     const HOME: &str = "\u{E011}";
 
     #[test]
@@ -334,6 +335,9 @@ mod built_page {
             &[json!(drawing.encode())],
         );
         compare_drawing(&browser, &drawing, &captions);
+        browser.press(".handle", &ARROW_UP.repeat(10));
+        let stopped = "return document.querySelector('.stage ~ [data-spoken]').textContent.startsWith('the edge stops it')";
+        browser.wait_for("what is said at the edge", ANSWERING, stopped, &[]);
         browser.click(".ask");
         let ten = "return document.querySelectorAll('.ten button').length === 10";
         browser.wait_for("ten scenes", ANSWERING, ten, &[]);

@@ -249,6 +249,22 @@ impl DrawnObject {
     }
 }
 
+/// What is said of a move, in thousandths of the side, that was asked for: where the object lies now, and that an edge stops
+/// one that did not go so far.
+pub fn moved_text(before: DrawnObject, (dx, dy): (i16, i16), now: DrawnObject) -> String {
+    let went = |from: u16, to: u16| i32::from(to) - i32::from(from);
+    let went = (went(before.x, now.x), went(before.y, now.y));
+    let verb = match went == (dx.into(), dy.into()) {
+        true => "moved, now",
+        false => "the edge stops it",
+    };
+    let [across, down] = [now.x, now.y].map(|at| (at + 5) / 10);
+    format!(
+        "{verb} {}, {across} % across and {down} % down",
+        now.place_text()
+    )
+}
+
 /// Thousandths as a share of the side; those nearest to a cell's centre stand for it, so that what lies there is drawn as
 /// in the gallery.
 fn share(at: u16) -> f32 {
@@ -354,6 +370,40 @@ mod tests {
             (835, 165),
             "dragged beyond two edges, a large one"
         );
+    }
+
+    #[test]
+    fn each_move_is_said_and_so_is_the_edge() {
+        let mut drawing = Drawing::default();
+        let mut say = |dx, dy| {
+            let before = drawing.objects[0];
+            drawing.shift(0, dx, dy);
+            moved_text(before, (dx, dy), drawing.objects[0])
+        };
+        for (step, expected) in [
+            (
+                (0, -10),
+                "moved, now at the top centre, 50 % across and 16 % down",
+            ),
+            (
+                (0, -10),
+                "moved, now at the top centre, 50 % across and 15 % down",
+            ),
+            (
+                (0, -100),
+                "the edge stops it at the top centre, 50 % across and 10 % down",
+            ),
+            (
+                (0, -10),
+                "the edge stops it at the top centre, 50 % across and 10 % down",
+            ),
+            (
+                (-10, 0),
+                "moved, now at the top centre, 49 % across and 10 % down",
+            ),
+        ] {
+            assert_eq!(say(step.0, step.1), expected, "after {step:?}");
+        }
     }
 
     #[test]
