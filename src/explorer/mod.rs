@@ -61,9 +61,7 @@ pub use readings::pair_view::PairView;
 pub use readings::request::ReadingRequest;
 pub use readings::snapshot::Snapshot;
 pub use share_card::{CARD_SIZE, ShareCard};
-pub use state::{
-    ExplorerState, MAX_CAPTIONS, MAX_PICTURES, MAX_QUESTION_CHARACTERS, ModelChoice, OWN,
-};
+pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, MAX_QUESTION_BYTES, ModelChoice, OWN};
 pub use supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,
     ModelSource, PagePicture, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
