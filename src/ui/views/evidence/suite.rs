@@ -38,7 +38,8 @@ const fn suite_texts(world: World) -> SuiteTexts {
 struct Files {
     summary: Vec<SummaryRow>,
     figures: Vec<Figure>,
-    findings: SuiteFindings,
+    /// The findings, or why they are not there: the numbers stand without them.
+    findings: Result<SuiteFindings, String>,
     environment: SuiteEnvironment,
 }
 
@@ -46,9 +47,15 @@ async fn fetch(folder: &str) -> Result<Files, String> {
     Ok(Files {
         summary: fetch_json(&format!("{folder}/summary.json")).await?,
         figures: fetch_json(&format!("{folder}/figures.json")).await?,
-        findings: fetch_json(&format!("{folder}/findings.json")).await?,
+        findings: fetch_json(&format!("{folder}/findings.json")).await,
         environment: fetch_json(&format!("{folder}/environment.json")).await?,
     })
+}
+
+/// A line in place of what could not be fetched.
+fn missing(what: &str, reason: &str) -> AnyView {
+    let words = format!("The {what} could not be fetched: {reason}.");
+    view! { <p class="aside">{words}</p> }.into_any()
 }
 
 /// Tables and figures of every method, and the commands that repeat them.
@@ -69,10 +76,7 @@ pub(super) fn Suite(world: World) -> impl IntoView {
         move || files.with(|files| Some(files.as_ref()?.as_ref().ok()?.environment.commands()));
     let found = move || match files.get() {
         None => view! { <p class="aside">"Not yet: the results are being fetched."</p> }.into_any(),
-        Some(Err(reason)) => {
-            let words = format!("The results could not be fetched: {reason}.");
-            view! { <p class="aside">{words}</p> }.into_any()
-        }
+        Some(Err(reason)) => missing("results", &reason),
         Some(Ok(Files {
             summary,
             figures,
@@ -81,7 +85,8 @@ pub(super) fn Suite(world: World) -> impl IntoView {
         })) => {
             let tables: Vec<AnyView> = summary_tables(&summary).into_iter().map(table).collect();
             let figures: Vec<AnyView> = figures.iter().map(figure).collect();
-            view! { {findings(found)}<div class="evidence">{tables}</div>{figures} }.into_any()
+            let found = found.map_or_else(|reason| missing("findings", &reason), findings);
+            view! { {found}<div class="evidence">{tables}</div>{figures} }.into_any()
         }
     };
     view! {
