@@ -15,6 +15,8 @@ struct SuiteTexts {
     folder: &'static str,
     title: &'static str,
     features: &'static str,
+    /// What the methods do that were measured in this world alone.
+    own_methods: &'static str,
 }
 
 const fn suite_texts(world: World) -> SuiteTexts {
@@ -24,11 +26,14 @@ const fn suite_texts(world: World) -> SuiteTexts {
             title: "How do other methods do on photographs?",
             features: "Every method was fitted to the captioned photographs of Flickr8k, as the photographs’ towers and heads \
                        see them; ",
+            own_methods: "",
         },
         World::Scenes => SuiteTexts {
             folder: "./evidence/scenes",
             title: "How do other methods do on drawings?",
             features: "Every method was fitted to the features of the scenes’ model; ",
+            own_methods: "BayesVLM trains nothing and asks how unsure the training left each encoder’s last layer. Spread \
+                          over views is how far a picture’s feature moves when the picture is cropped and mirrored. ",
         },
     }
 }
@@ -65,6 +70,7 @@ pub(super) fn Suite(world: World) -> impl IntoView {
         folder,
         title,
         features,
+        own_methods,
     } = suite_texts(world);
     let files = RwSignal::new(None::<Result<Files, String>>);
     spawn_local(async move {
@@ -97,7 +103,10 @@ pub(super) fn Suite(world: World) -> impl IntoView {
                 {features}
                 "those with an asterisk as the paper of AsymVLM adapts them, with means that stay as they are. AsymVLM gives \
                 captions a spread, AsymVLM(image) pictures, SymVLM both, and Determ. FT neither; vMF and PS are the two \
-                distributions. "
+                distributions. ELIP trains a small layer, a bottleneck, behind each encoder, and takes similarity for \
+                evidence. Entropy says how many candidates compete for a caption or a picture, density how near to it \
+                those of the training lie; both train nothing. "
+                {own_methods}
                 <a href=format!("{folder}/report.md")>"The whole report"</a>" lists every comparison; "
                 <a href=format!("{folder}/results.json")>"all numbers"</a>". What was run: "
                 <code>{commands}</code>
