@@ -8,10 +8,10 @@ use crate::explorer::markup::escaped;
 /// Sign between the name of a function and its argument: not seen, but spaced as such.
 const OF: char = '\u{2061}';
 
-/// `MathML` of a formula: names, numbers, signs, parentheses, and `^` or `²` for what stands above its factor.
+/// `MathML` of a formula: names, numbers, signs, parentheses, and `^` or raised digits for what stands above its factor.
 ///
-/// `nats = κ · t`, `(1 − t²)^((d − 3)/2)`. A name is one letter or a word; ln and exp are functions. What stands above
-/// is a name, a number, or all of a pair of parentheses, which are not drawn.
+/// `nats = κ · t`, `(1 − t²)^((d − 3)/2)`, `1,240 · 10⁻⁵`. A name is one letter or a word; ln and exp are functions.
+/// What stands above is a name, a number, or all of a pair of parentheses, which are not drawn.
 pub fn formula_markup(formula: &str) -> String {
     let row = sequence(&mut formula.chars().peekable());
     format!("<math>{row}</math>")
@@ -36,17 +36,27 @@ fn sequence(rest: &mut Peekable<Chars<'_>>) -> String {
 /// A part with what stands above it.
 fn factor(rest: &mut Peekable<Chars<'_>>) -> String {
     let base = part(rest, true);
-    match rest.peek() {
-        Some('²') => {
-            rest.next();
-            format!("<msup>{base}<mn>2</mn></msup>")
-        }
+    let mut raised = String::new();
+    while let Some(plain) = rest.peek().and_then(|letter| lowered(*letter)) {
+        rest.next();
+        raised.push(plain);
+    }
+    let above = match rest.peek() {
+        _ if !raised.is_empty() => format!("<mn>{raised}</mn>"),
         Some('^') => {
             rest.next();
-            format!("<msup>{base}{}</msup>", part(rest, false))
+            part(rest, false)
         }
-        _ => base,
-    }
+        _ => return base,
+    };
+    format!("<msup>{base}{above}</msup>")
+}
+
+/// The digit or the sign that a raised one stands for.
+fn lowered(letter: char) -> Option<char> {
+    let mut all = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹".chars().zip("−0123456789".chars());
+    all.find(|(raised, _)| *raised == letter)
+        .map(|(_, plain)| plain)
 }
 
 /// One element: a name, a number, a sign or all between a pair of parentheses.
@@ -59,12 +69,7 @@ fn part(rest: &mut Peekable<Chars<'_>>, with_parentheses: bool) -> String {
             format!("<mrow><mo>(</mo>{}<mo>)</mo></mrow>", sequence(rest))
         }
         '(' => format!("<mrow>{}</mrow>", sequence(rest)),
-        _ if first.is_ascii_digit() => {
-            let digits = run(first, rest, |letter| {
-                letter.is_ascii_digit() || letter == '.'
-            });
-            format!("<mn>{digits}</mn>")
-        }
+        _ if first.is_ascii_digit() => format!("<mn>{}</mn>", number(first, rest)),
         _ if first.is_alphabetic() => {
             let name = run(first, rest, char::is_alphabetic);
             let of = match name.as_str() {
@@ -75,6 +80,23 @@ fn part(rest: &mut Peekable<Chars<'_>>, with_parentheses: bool) -> String {
         }
         _ => format!("<mo>{}</mo>", escaped(&first.to_string())),
     }
+}
+
+/// The digits from the first on, with a point and with commas before three figures.
+fn number(first: char, rest: &mut Peekable<Chars<'_>>) -> String {
+    let mut digits = String::from(first);
+    while let Some(&letter) = rest.peek() {
+        let figures = rest.clone().skip(1).take(3);
+        let goes_on = match letter {
+            ',' => figures.filter(char::is_ascii_digit).count() == 3,
+            _ => letter.is_ascii_digit() || letter == '.',
+        };
+        if !goes_on {
+            break;
+        }
+        digits.extend(rest.next());
+    }
+    digits
 }
 
 /// The letters from the first on, as long as they go on.
@@ -110,6 +132,22 @@ mod tests {
     }
 
     #[test]
+    fn thousands_and_powers_of_ten_are_one_number() {
+        assert_eq!(
+            row("−1,240 + 12,345,678.5"),
+            "<mo>−</mo><mn>1,240</mn><mo>+</mo><mn>12,345,678.5</mn>"
+        );
+        let power = "<msup><mn>10</mn><mn>−5</mn></msup>";
+        assert_eq!(
+            row("3.10 × 10⁻⁵"),
+            format!("<mn>3.10</mn><mo>×</mo>{power}")
+        );
+        assert_eq!(row("10¹²"), "<msup><mn>10</mn><mn>12</mn></msup>");
+        let list = "<mn>1</mn><mo>,</mo><mn>24</mn>";
+        assert_eq!(row("1,24"), list, "no thousands");
+    }
+
+    #[test]
     fn what_stands_above_belongs_to_one_factor() {
         let square = "<msup><mi>t</mi><mn>2</mn></msup>";
         let group = format!("<mrow><mo>(</mo><mn>1</mn><mo>−</mo>{square}<mo>)</mo></mrow>");
@@ -129,6 +167,8 @@ mod tests {
             "))",
             "x^",
             "²",
+            "1,",
+            "10⁻",
             "^^",
             "(1 + t)^κ · (1 − t²)^((d − 3)/2)",
         ] {

@@ -113,7 +113,7 @@ impl Legibility {
 
 /// A caption in pieces, each with whether it is one of these unknown words.
 #[must_use]
-pub fn pieces<'a>(caption: &'a str, unknown: &[String]) -> Vec<(&'a str, bool)> {
+pub(super) fn pieces<'a>(caption: &'a str, unknown: &[String]) -> Vec<(&'a str, bool)> {
     let mut pieces = Vec::new();
     let (mut from, mut at) = (0, 0);
     while let Some(next) = caption[at..].chars().next() {

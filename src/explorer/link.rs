@@ -358,7 +358,9 @@ mod tests {
     use super::*;
     use crate::corruption::ImageCorruption;
     use crate::explorer::locks::PageControl;
-    use crate::explorer::state::MAX_QUESTION_CHARACTERS;
+    use crate::explorer::state::MAX_QUESTION_BYTES;
+    use crate::explorer::views::learn::Lesson;
+    use crate::explorer::views::learn::tests::shipped;
     use crate::explorer::views::none_of_these::Classes;
     use crate::protocol::MAX_CAPTION_CHARACTERS;
 
@@ -490,16 +492,32 @@ mod tests {
     }
 
     #[test]
-    fn a_teachers_questions_are_in_the_link_of_the_class_and_no_longer_than_a_code_holds() {
+    fn a_teachers_questions_are_in_the_link_of_the_class() {
         let lesson = "v=1&view=learn&hide=views.export&lesson=2";
-        let long = "x".repeat(2 * MAX_QUESTION_CHARACTERS);
-        let asked = format!("Why?\n\n  Who asks? \n{long}");
-        let (state, _) = decode(&encode_class(lesson, &asked)).expect("it is a link of ours");
-        assert_eq!(state.own_questions()[..2], ["Why?", "Who asks?"], "by line");
-        let n_characters = state.questions.chars().count();
-        assert_eq!(n_characters, MAX_QUESTION_CHARACTERS, "cut");
+        let asked = "Why?\n\n  Who asks? \n";
+        let (state, _) = decode(&encode_class(lesson, asked)).expect("it is a link of ours");
+        assert_eq!(state.own_questions(), ["Why?", "Who asks?"], "by line");
         assert_eq!((state.view, state.lesson), (View::Learn, 2), "the lesson");
         assert_eq!(encode_class(lesson, ""), lesson, "nothing was added");
+    }
+
+    #[test]
+    fn the_link_of_a_class_fits_its_code_in_every_script() {
+        /// Bytes in the largest QR code, with the least correction (ISO/IEC 18004, 40-L).
+        const IN_CODE: usize = 2953;
+        /// More than the page's address takes.
+        const ADDRESS: usize = 400;
+        let lessons = shipped().into_iter().flat_map(|(_, of)| of.lessons);
+        for Lesson { link, .. } in lessons {
+            let alone = encode_class(&link, "").len();
+            for letter in ["x", "?", "ж", "犬", "🐶"] {
+                let asked = encode_class(&link, &letter.repeat(3000));
+                let n_bytes = asked.len() - alone - "&ask=".len();
+                let is_cut = (MAX_QUESTION_BYTES - 11..=MAX_QUESTION_BYTES).contains(&n_bytes);
+                assert!(is_cut, "{letter} takes {n_bytes} bytes of {link}");
+                assert!(ADDRESS + asked.len() <= IN_CODE, "{letter}: {asked}");
+            }
+        }
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub use guessing_game::{Game, GameAnswer, N_ROUNDS, game_rounds};
 pub use halo::{HaloMark, HaloShape, halo_density, halo_text};
 pub use history::History;
 pub use latest_queue::{LatestQueue, Out, Priority};
-pub use legibility::{Legibility, pieces};
+pub use legibility::Legibility;
 pub use link::{decode, encode, encode_class, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use markup::escaped;
@@ -54,28 +54,26 @@ pub use readings::cache::{AnswerSource, ReadingCache};
 pub use readings::caption_view::CaptionView;
 pub use readings::cosines::{Compared, CosineView, Cosines};
 pub use readings::generated::{
-    DRAWING, GENERATED_SIDE, GeneratedAnswers, GeneratedPictures, GeneratedRequest, drawing_file,
+    DRAWING, GeneratedAnswers, GeneratedPictures, GeneratedRequest, PICTURE_SIDE, drawing_file,
 };
 pub use readings::matrix::Readings;
 pub use readings::pair_view::PairView;
 pub use readings::request::ReadingRequest;
 pub use readings::snapshot::Snapshot;
 pub use share_card::{CARD_SIZE, ShareCard};
-pub use state::{
-    ExplorerState, MAX_CAPTIONS, MAX_PICTURES, MAX_QUESTION_CHARACTERS, ModelChoice, OWN,
-};
+pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, MAX_QUESTION_BYTES, ModelChoice, OWN};
 pub use supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,
     ModelSource, PagePicture, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
 };
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula,
-    formula_of_equal_concentrations, formula_with_numbers, likelier_text, measure_text, ordinal,
+    formula_of_equal_concentrations, formula_with_numbers, likelier_text, measure_text, nats_text,
     rank_text, share_text, spoken, tokens_note,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;
-pub use views::corruption::{corrupted_name, severity_text};
+pub use views::corruption::{corrupted_name, place_text, severity_text};
 pub use views::evidence::evaluation::{
     EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
     out_of_distribution_text, scatter,
@@ -100,12 +98,12 @@ pub use views::none_of_these::{
     ClassAnswer, Classes, Judgement, MAX_CLASSES, answer_name, is_disputed, judgement_text,
     thousandths,
 };
-pub use views::studio::drawing::{Drawing, DrawnObject, bmp, value_name};
+pub use views::studio::drawing::{Drawing, DrawnObject, bmp, moved_text, value_name};
 pub use views::studio::scene_search::{N_WANTED, SceneSearch};
 pub use views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
 pub use views::word_variants::{MAX_WORDS, WordView, is_cut, whole, word_views, worth_text};
 pub use wall::{
     LitPictures, N_WALL_SCENES, coverage_text, fitting_scenes, found_text, likely_photographs,
-    nearest_coverage, set_text, share_of_drawings, share_of_pictures, wall_scenes,
+    lit_share_text, nearest_coverage, set_text, share_of_drawings, share_of_pictures, wall_scenes,
 };
 pub use world::World;

@@ -19,8 +19,9 @@ pub const MAX_CAPTIONS: usize = 24;
 /// Pictures on the page at most.
 pub const MAX_PICTURES: usize = 24;
 
-/// Characters that a teacher's own questions have at most, so that their link still fits a code that a phone reads.
-pub const MAX_QUESTION_CHARACTERS: usize = 600;
+/// Bytes that a teacher's own questions take in a link at most: of the 2,953 that a QR code holds, 553 are left for the
+/// page's address and the lesson.
+pub const MAX_QUESTION_BYTES: usize = 2400;
 
 /// Share of captions whose right photograph the wall lights at first: high, and yet a dog leaves most of it dark.
 const FIRST_COVERAGE: f64 = 0.7;
@@ -174,9 +175,14 @@ impl ExplorerState {
         asked.map(str::to_owned).collect()
     }
 
-    /// Takes a teacher's own questions, as many characters of them as a link holds.
+    /// Takes a teacher's own questions, as much of them as a link holds.
     pub fn ask(&mut self, questions: &str) {
-        self.questions = questions.chars().take(MAX_QUESTION_CHARACTERS).collect();
+        let mut n_bytes = 0;
+        let fits = |letter: &char| {
+            n_bytes += bytes_in_link(*letter);
+            n_bytes <= MAX_QUESTION_BYTES
+        };
+        self.questions = questions.chars().take_while(fits).collect();
     }
 
     /// Takes over what an earlier state of the page held.
@@ -275,6 +281,14 @@ impl ExplorerState {
         with_words
             .map(|caption| (caption.key, caption.text.clone()))
             .unzip()
+    }
+}
+
+/// Bytes that a letter takes in a link, where each byte of all but RFC 3986's unreserved ones is escaped by three.
+fn bytes_in_link(letter: char) -> usize {
+    match letter {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' | '~' => 1,
+        _ => 3 * letter.len_utf8(),
     }
 }
 

@@ -86,7 +86,7 @@ pub fn best_text(standing: Standing) -> &'static str {
 }
 
 /// An ordinal number, such as `1st` or `22nd`.
-pub fn ordinal(n: usize) -> String {
+pub(super) fn ordinal(n: usize) -> String {
     let suffix = match (n % 10, n % 100) {
         (_, 11..=13) => "th",
         (1, _) => "st",
@@ -140,9 +140,17 @@ pub fn beside_text(pair: &PairView, beside: SecondNumber) -> String {
     match beside {
         SecondNumber::None => String::new(),
         SecondNumber::Posterior => format!("share {}", percent(pair.posterior)),
-        SecondNumber::Nats => format!("{} nats", two_decimals(pair.nats)),
+        SecondNumber::Nats => format!("{} nats", nats_text(pair.nats, pair.free_offset)),
         SecondNumber::Cosine => format!("cos {}", two_decimals(pair.cosine)),
         SecondNumber::LogDensity => format!("ln p {}", two_decimals(pair.log_density)),
+    }
+}
+
+/// Nats with two decimals, or that they are as good as zero, whose place training leaves free by an offset.
+pub fn nats_text(nats: f64, offset: f64) -> String {
+    match nats.abs() <= offset {
+        true => "≈ 0".to_owned(),
+        false => two_decimals(nats),
     }
 }
 
@@ -152,7 +160,7 @@ pub fn beside_text(pair: &PairView, beside: SecondNumber) -> String {
 pub fn likelier_text(pair: &PairView) -> (String, &'static str) {
     match pair.times_likelier {
         _ if pair.posterior.is_nan() => ("–".into(), ""),
-        _ if pair.is_near_zero => ("≈ 1 ×".into(), "as likely"),
+        _ if pair.is_near_zero() => ("≈ 1 ×".into(), "as likely"),
         ratio if ratio > 1.0 => (times(ratio), "likelier"),
         ratio if ratio.recip() > MOST_TIMES => ("much".into(), "less likely"),
         ratio => (times(ratio.recip()), "less likely"),
@@ -175,7 +183,7 @@ pub fn spoken(view: &CaptionView, best: Option<(&str, &PairView)>) -> String {
     let note = unread_note(view.legibility, &view.unknown_words);
     let best = best.map_or_else(String::new, |(alt, pair)| {
         let (times, likely) = likelier_text(pair);
-        let compared = if pair.is_near_zero { "as" } else { "than" };
+        let compared = if pair.is_near_zero() { "as" } else { "than" };
         let best = match pair.standing.is_best_picture {
             true => "Best picture",
             false => "No picture is clearly best; the first",
@@ -367,7 +375,7 @@ mod tests {
             mean_direction_cosine: 0.0,
             log_normalizer_ratio: 0.0,
             posterior: 0.5,
-            is_near_zero: false,
+            free_offset: 1.0,
             standing: Standing {
                 is_best_picture,
                 ..Standing::default()
@@ -390,12 +398,26 @@ mod tests {
             assert_eq!(sentence, format!("{start} {end}"), "for κ = 12.345");
         }
         let tie = PairView {
-            is_near_zero: true,
+            nats: 0.4,
             ..pair(true)
         };
         let sentence = spoken(&view(&[]), Some(("a star", &tie)));
         let end = "Best picture: a star, ≈ 1 × as likely as a blind guess.";
         assert_eq!(sentence, format!("{start} {end}"), "within the free offset");
+    }
+
+    #[test]
+    fn nats_within_the_free_offset_are_as_good_as_zero() {
+        for (nats, shown) in [
+            (0.05, "≈ 0"),
+            (-0.25, "≈ 0"),
+            (0.26, "0.26"),
+            (-3.017, "−3.02"),
+            (224.168, "224.17"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(nats_text(nats, 0.25), shown, "{nats} nats");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 
 use super::readings::caption_view::CaptionView;
+use super::world::World;
 use crate::numerics::Family;
 use crate::protocol::{CompactDirection, FoundCoverage, PictureSets};
 use crate::scenes::{Compositions, Scene, information, parse};
@@ -104,6 +105,15 @@ pub fn share_of_drawings(lit: &LitPictures) -> String {
     match lit.share {
         0.0 => "none".to_owned(),
         share => share_of_pictures(share, lit.lit.len()),
+    }
+}
+
+/// The share of a world's pictures that are lit, in words.
+#[must_use]
+pub fn lit_share_text(world: World, lit: &LitPictures) -> String {
+    match world {
+        World::Scenes => share_of_drawings(lit),
+        World::Photographs => share_of_pictures(lit.share, lit.lit.len()),
     }
 }
 
@@ -227,6 +237,9 @@ mod tests {
         assert_eq!(none, None, "a count is joined with nothing");
         let none = fitting_scenes("a round square", &scenes).expect("it is a sentence");
         assert_eq!(share_of_drawings(&none), "none", "a contradiction");
+        let said = [World::Scenes, World::Photographs].map(|world| lit_share_text(world, &none));
+        let expected = ["none", "fewer than 1 in 48"];
+        assert_eq!(said, expected, "on the wall and on its card");
         assert_eq!(set_text(&none), "set: 0 of 48", "nothing is lit");
     }
 

@@ -14,6 +14,14 @@ use crate::error::{Error, Result};
 /// The token of a word that the model does not know; byte-level tokenizers have none.
 pub const UNKNOWN_TOKEN: &str = "<|unknown|>";
 
+/// American spellings, and the British ones that a vocabulary may have in their place.
+const SPELLINGS: [(&str, &str); 4] = [
+    ("center", "centre"),
+    ("color", "colour"),
+    ("colored", "coloured"),
+    ("colorful", "colourful"),
+];
+
 /// Special tokens and cleaning that the tokenizers of one kind share.
 #[derive(Debug)]
 struct Kind {
@@ -130,26 +138,39 @@ impl TextPreprocess {
             .tokenizer
             .encode(text.as_str(), false)
             .map_err(|error| Error::Text(format!("this caption cannot be encoded: {error}")))?;
+        let mut tokens = encoding.get_ids().to_vec();
+        let (mut unknown_words, mut seen) = (Vec::new(), HashSet::new());
+        for (id, &(from, to)) in tokens.iter_mut().zip(encoding.get_offsets()) {
+            if Some(*id) != self.unknown {
+                continue;
+            }
+            // Offsets are the tokenizer's word, whose rules may be anybody's.
+            let word = text.get(from..to).unwrap_or_default();
+            if let Some(known) = self.respelt(word) {
+                *id = known;
+            } else if seen.insert(word) {
+                unknown_words.push(word.to_owned());
+            }
+        }
         let room = self.context_length - 1 - usize::from(self.start.is_some());
-        let kept = &encoding.get_ids()[..encoding.len().min(room)];
+        let kept = &tokens[..tokens.len().min(room)];
         let mut ids = Vec::with_capacity(kept.len() + 2);
         ids.extend(self.start);
         ids.extend_from_slice(kept);
         ids.push(self.end);
-        let (mut unknown_words, mut seen) = (Vec::new(), HashSet::new());
-        for (&id, &(from, to)) in encoding.get_ids().iter().zip(encoding.get_offsets()) {
-            // Offsets are the tokenizer's word, whose rules may be anybody's.
-            let word = text.get(from..to).unwrap_or_default();
-            if Some(id) == self.unknown && seen.insert(word) {
-                unknown_words.push(word.to_owned());
-            }
-        }
         Ok(Tokens {
             ids,
             n_tokens: kept.len(),
-            truncated: encoding.len() > room,
+            truncated: tokens.len() > room,
             unknown_words,
         })
+    }
+
+    /// Id of an unknown word as the vocabulary spells it.
+    fn respelt(&self, word: &str) -> Option<u32> {
+        let mut all = SPELLINGS.iter();
+        let (_, british) = all.find(|(american, _)| *american == word)?;
+        self.tokenizer.token_to_id(british)
     }
 
     /// Id of the token before every caption, where there is one.
@@ -272,6 +293,16 @@ mod tests {
             "lower case, each once"
         );
         assert_eq!(tokens.ids, [4, 1, 0, 3, 1, 5], "unknown words are id 0");
+    }
+
+    #[test]
+    fn american_spellings_are_the_words_of_a_british_vocabulary() {
+        let json = word_level_tokenizer_json(&["centre", "in", "the"]);
+        let text = TextPreprocess::from_tokenizer_json(json.as_bytes(), 8).expect("a tokenizer");
+        let encode = |caption: &str| text.encode(caption).expect("a caption");
+        assert_eq!(encode("in the Center"), encode("in the centre"), "one word");
+        let unknown = encode("the color").unknown_words;
+        assert_eq!(unknown, ["color"], "the vocabulary has it in no spelling");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::description::{Claim, CountRange, Description, ObjectDescription};
 use super::scene::MAX_OBJECTS;
 use super::vocabulary::{
     ANY_NOUNS, ANYTHING, Attribute, COUNTS, HELD_OUT_OPENINGS, OPENINGS, RELATIONS, Term,
-    is_adjective, plural, term_of, terms,
+    is_adjective, own_spelling, plural, term_of, terms,
 };
 
 /// The description that a caption means; articles may be missing, as in "red star", "stars" and "red". `None` where it
@@ -18,7 +18,7 @@ use super::vocabulary::{
 /// ```
 pub fn parse(caption: &str) -> Option<Description> {
     let text = caption.to_lowercase().replace(['.', ',', '!', '?'], " ");
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let words: Vec<&str> = text.split_whitespace().map(own_spelling).collect();
     let mut rest = &words[..];
     let mut description = Description::anything();
     while let Some(shorter) = strip_ending(rest, &mut description) {

@@ -112,6 +112,21 @@ pub const OPENINGS: &[&str] = &["", "a picture of", "there is", "this shows", "a
 /// An opening of known words that only test captions use.
 pub const HELD_OUT_OPENINGS: &[&str] = &["a drawing of", "this is"];
 
+/// American spellings that are read as this world's own.
+pub const SPELLINGS: &[(&str, &str)] = &[
+    ("center", "centre"),
+    ("color", "colour"),
+    ("colored", "coloured"),
+    ("colorful", "colourful"),
+];
+
+/// A word as this world spells it.
+pub fn own_spelling(word: &str) -> &str {
+    let mut all = SPELLINGS.iter();
+    let known = all.find(|(american, _)| *american == word);
+    known.map_or(word, |(_, own)| own)
+}
+
 /// Terms that speak about an attribute.
 pub fn terms(attribute: Attribute) -> impl Iterator<Item = &'static Term> {
     TERMS.iter().filter(move |term| term.attribute == attribute)

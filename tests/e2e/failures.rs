@@ -4,7 +4,7 @@ mod built_page {
     use std::collections::HashMap;
     use std::fs;
 
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use crate::harness::{
         Browser, Server, built_in_model, manifest, open_ready, text, type_first_caption,
@@ -59,6 +59,21 @@ mod built_page {
             wait_until_it_says(&browser, words);
             type_first_caption(&browser, CAPTION);
         }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn without_the_findings_the_numbers_of_all_methods_still_stand() {
+        let (server, browser) = (Server::start(), Browser::start());
+        server.refuse("/evidence/scenes/findings.json");
+        open_ready(
+            &browser,
+            &server.address("?backend=cpu#v=1&c=a&view=evidence"),
+        );
+        wait_until_it_says(&browser, "The findings could not be fetched");
+        let shown = "return ['.evidence-table', '.chart'].map(part => document.querySelector(`.suite ${part}`) !== null)";
+        let shown = browser.run(shown, &[]);
+        assert_eq!(shown, json!([true, true]), "tables and figures");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod built_page {
     use std::time::Duration;
 
+    use kappascope::explorer::{ExplorerState, SecondNumber, World, encode};
     use serde_json::json;
 
     use crate::harness::{
@@ -44,6 +45,47 @@ mod built_page {
     fn buttons_stay_in_their_row_and_numbers_in_their_cell() {
         for browser in [Browser::with_mouse(), Browser::start()] {
             assert_in_place(&browser);
+        }
+    }
+
+    /// Touches cells one by one: what a number is compared with stands clear of the next cell and of the cell's other words.
+    const COVERED: &str = "const done = arguments[arguments.length - 1], covered = [];
+        const frame = () => new Promise(next => requestAnimationFrame(() => requestAnimationFrame(next)));
+        const box = part => {
+            const words = document.createRange();
+            words.selectNodeContents(part);
+            return words.getBoundingClientRect();
+        };
+        // Letters may be a little higher than their line.
+        const meet = (a, b) => b.width > 0 && a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
+        const look = async () => {
+            const cells = [...document.querySelectorAll('.matrix .row .pair')].filter(cell => cell.checkVisibility());
+            for (const cell of cells.slice(0, 18)) {
+                cell.click();
+                await frame();
+                const than = box(cell.querySelector('.than')), next = cell.nextElementSibling?.getBoundingClientRect();
+                const others = ['.nats', '.likelier', '.bar', '.beside', '.best-of'].map(part => box(cell.querySelector(part)));
+                const isOver = others.some(other => meet(than, other)) || (next?.width > 0 && than.right > next.left);
+                if (than.width > 0 && isOver) covered.push([cell.dataset.caption, cell.dataset.image]);
+            }
+        };
+        look().then(() => done(covered), error => done(String(error)))";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn what_a_touched_number_is_compared_with_covers_nothing() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let pictures = ["star-above-circle", "lone-red-star", "four-cool-shapes"];
+        let mut state = ExplorerState::start(World::Scenes, pictures);
+        for beside in [SecondNumber::None, SecondNumber::Nats] {
+            state.beside = beside;
+            let link = format!("?backend=cpu#{}", encode(&state));
+            open_ready(&browser, &server.address(&link));
+            for width in [1440, 1181, 1024, 768, 390] {
+                browser.resize(width, 900);
+                let found = browser.run_async(COVERED);
+                assert_eq!(found, json!([]), "{beside:?} at {width} pixels");
+            }
         }
     }
 

@@ -47,7 +47,7 @@ fn standing(column: &[f64], row: &[f64], value: f64, margin: f64) -> Standing {
 }
 
 /// Number of values that are greater by more than the margin.
-pub(super) fn n_above(values: &[f64], value: f64, margin: f64) -> usize {
+pub(in crate::explorer) fn n_above(values: &[f64], value: f64, margin: f64) -> usize {
     values
         .iter()
         .filter(|other| **other > value + margin)

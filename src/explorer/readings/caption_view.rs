@@ -1,7 +1,7 @@
 //! One caption's numbers under one family.
 
 use crate::explorer::halo::HaloMark;
-use crate::explorer::legibility::Legibility;
+use crate::explorer::legibility::{Legibility, pieces};
 use crate::metrics::percentile_of;
 use crate::numerics::Family;
 use crate::protocol::{CaptionReading, CompactDirection, Familiarity, ModelCard};
@@ -69,5 +69,47 @@ impl CaptionView {
     /// Whether the model can make nothing of it.
     pub fn is_unread(&self) -> bool {
         self.legibility.is_unread()
+    }
+
+    /// A text in pieces, each with whether it is struck through: the words that the model has never met, or the whole of
+    /// what is unlike every caption of its training.
+    pub fn pieces<'a>(&self, text: &'a str) -> Vec<(&'a str, bool)> {
+        match self.legibility {
+            Legibility::OutOfDistribution => vec![(text, true)],
+            _ => pieces(text, &self.unknown_words),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explorer::readings::cache::tests::card;
+
+    #[test]
+    fn a_caption_that_is_unread_as_a_whole_is_struck_through_as_a_whole() {
+        let struck = |caption: &str, unknown: &[&str], familiarity: Option<Familiarity>| {
+            let reading = CaptionReading {
+                caption: caption.to_owned(),
+                unknown_words: unknown.iter().map(|&word| word.to_owned()).collect(),
+                familiarity,
+                ..CaptionReading::default()
+            };
+            let view = CaptionView::new(&card(), &reading, Family::VonMisesFisher);
+            let pieces = view.pieces(caption).into_iter();
+            let struck = pieces.filter(|(_, is_struck)| *is_struck);
+            struck
+                .map(|(piece, _)| piece.to_owned())
+                .collect::<Vec<_>>()
+        };
+        let unlike = Some(Familiarity::new(0.1, 0.5));
+        for (caption, unknown, familiarity, expected) in [
+            ("ein roter Hund", &[][..], unlike, &["ein roter Hund"][..]),
+            ("a red 犬", &["犬"], unlike, &["a red 犬"]),
+            ("a red puppy", &["puppy"], None, &["puppy"]),
+            ("a red star", &[], None, &[]),
+        ] {
+            assert_eq!(struck(caption, unknown, familiarity), expected, "{caption}");
+        }
     }
 }

@@ -7,12 +7,12 @@ use crate::scenes::render;
 
 /// The page's name for the picture of the scene in the studio.
 pub const DRAWING: &str = "drawing";
-/// Side of generated pictures in pixels, as of those that the built-in model learned from.
-pub const GENERATED_SIDE: usize = 128;
+/// Side of a drawn picture in pixels, in the gallery and in the studio: the same scene has the same numbers.
+pub const PICTURE_SIDE: usize = 256;
 
 /// A drawing as a file.
 pub fn drawing_file(drawing: &Drawing) -> Vec<u8> {
-    bmp(&render(&drawing.scene(), GENERATED_SIDE), GENERATED_SIDE)
+    bmp(&render(&drawing.scene(), PICTURE_SIDE), PICTURE_SIDE)
 }
 
 /// Contents of generated pictures.
@@ -20,7 +20,7 @@ pub fn drawing_file(drawing: &Drawing) -> Vec<u8> {
 pub enum GeneratedPictures {
     /// The scene that the visitor edits in the studio.
     Drawing(Drawing),
-    /// A picture of the page, by name, at each severity of a corruption.
+    /// A picture of the page, by name, at each severity of a corruption, from 1.
     Corrupted(String, ImageCorruption),
 }
 
@@ -84,6 +84,7 @@ impl GeneratedAnswers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::{Answer, Recorded};
 
     fn request(of: GeneratedPictures) -> GeneratedRequest {
         let captions = vec!["a star".to_owned()];
@@ -97,6 +98,26 @@ mod tests {
             drawing.shift(0, shift, 0);
             request(GeneratedPictures::Drawing(drawing))
         })
+    }
+
+    /// The gallery's first picture and the first drawing are one scene.
+    #[test]
+    fn the_first_drawing_was_recorded_with_the_numbers_of_its_picture() {
+        let start = include_str!("../../../public/examples/scenes/start.json");
+        let views = include_str!("../../../public/examples/scenes/views.json");
+        let Recorded { answer: start, .. } = serde_json::from_str(start).expect("it is ours");
+        let views: Vec<Answer> = serde_json::from_str(views).expect("it is ours");
+        let is_drawn = |answer: &&Answer| answer.images == [DRAWING];
+        let drawn = views.iter().find(is_drawn).expect("it was recorded");
+        assert_eq!(start.images[0], "star-above-circle", "its picture");
+        let of_picture = start.pairs.iter().step_by(start.images.len());
+        let pairs = drawn.pairs.iter().zip(of_picture);
+        for ((drawn, shown), reading) in pairs.zip(&start.captions) {
+            let error = (drawn.cosine - shown.cosine).abs();
+            let caption = &reading.caption;
+            assert!(error < 1e-6, "{caption}: {drawn:?} and {shown:?}");
+        }
+        assert_eq!(drawn.pairs.len(), start.captions.len(), "every caption");
     }
 
     #[test]

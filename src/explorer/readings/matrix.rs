@@ -79,7 +79,7 @@ impl Readings {
         };
         fill_standings(&mut read, measured, margin, |pair, standing| {
             // What speaks against a picture is the best of nothing.
-            if state.measure == Measure::Cosine || pair.is_near_zero || pair.nats > UNIFORM_NATS {
+            if state.measure == Measure::Cosine || pair.is_near_zero() || pair.nats > UNIFORM_NATS {
                 pair.standing = standing;
             }
         });
@@ -125,7 +125,7 @@ impl Readings {
     pub fn zero_note(&self, key: u64) -> &'static str {
         let is_vaguest = |view: &CaptionView| view.percentile.is_some_and(|p| p >= VAGUEST);
         let pairs = || self.pairs.get(&key).into_iter().flatten();
-        let is_below = pairs().any(|(_, pair)| pair.nats < 0.0 && !pair.is_near_zero);
+        let is_below = pairs().any(|(_, pair)| pair.nats < 0.0 && !pair.is_near_zero());
         let says_little = pairs().all(|(_, pair)| pair.nats.abs() <= LITTLE_NATS);
         match self.caption(key).is_some_and(is_vaguest) && is_below && says_little {
             true => {

@@ -23,8 +23,8 @@ pub struct PairView {
     pub log_normalizer_ratio: f64,
     /// The caption's share among the captions shown, for this picture: softmax of τ · nats; NaN where it has none.
     pub posterior: f64,
-    /// Whether the nats are as good as zero, whose place training leaves free by so much.
-    pub is_near_zero: bool,
+    /// Nats by which training leaves the place of zero free.
+    pub free_offset: f64,
     /// Standing of it among the pairs shown.
     pub standing: Standing,
     /// Rank of the caption for this picture by nats, from 1; 0 where it was not compared.
@@ -53,11 +53,16 @@ impl PairView {
             mean_direction_cosine: cosine,
             log_normalizer_ratio: family.log_normalizer_ratio(embed_dim, concentration),
             posterior: f64::NAN,
-            is_near_zero: nats.abs() <= free_offset(logit_scale),
+            free_offset: free_offset(logit_scale),
             standing: Standing::default(),
             likelihood_rank: 0,
             cosine_rank: 0,
         }
+    }
+
+    /// Whether the nats are as good as zero.
+    pub fn is_near_zero(&self) -> bool {
+        self.nats.abs() <= self.free_offset
     }
 
     /// The value that bars show and that is ranked by.

@@ -264,12 +264,17 @@ pub(in crate::explorer) mod tests {
 
     use super::*;
     use crate::explorer::link::{decode, encode};
+    use crate::explorer::readings::cache::AnswerSource;
     use crate::explorer::readings::cache::tests::{answer_of, cache_of, cache_with};
+    use crate::explorer::readings::matrix::Readings;
+    use crate::explorer::readings::snapshot::Snapshot;
+    use crate::explorer::text::rank_text;
     use crate::explorer::views::View;
     use crate::explorer::views::ladder::bits_of;
+    use crate::explorer::views::studio::drawing::Drawing;
     use crate::explorer::wall::fitting_scenes;
     use crate::explorer::world::World;
-    use crate::protocol::CaptionReading;
+    use crate::protocol::{Answer, CaptionReading, Recorded};
     use crate::scenes::description::{Claim, Description, ObjectDescription};
     use crate::scenes::parse;
     use crate::scenes::scene::{Colour, Ground, Light, Object, Scene, Shape, Size, Texture};
@@ -391,6 +396,27 @@ pub(in crate::explorer) mod tests {
                 assert_eq!(state.model.built_in(), Some(world), "of its world: {link}");
             }
         }
+    }
+
+    #[test]
+    fn the_star_of_the_tours_studio_can_go_below_the_circle() {
+        let [(_, scenes), _] = shipped();
+        let mut steps = scenes.tour.iter();
+        let step = steps.find(|step| step.text.contains("Drag the star below the circle"));
+        let (state, _) = decode(&step.expect("it asks for that").link).expect("it is a page");
+        assert_eq!(state.view, View::Studio, "where it is dragged");
+        let mut drawing = state.drawing;
+        let is_below = |drawing: &Drawing| {
+            let below = parse("a small red star below a large blue circle");
+            below.expect("it parses").fits(&drawing.scene())
+        };
+        assert!(!is_below(&drawing), "it is still to be done");
+        drawing.place(0, 0.5, 5.0 / 6.0);
+        assert!(is_below(&drawing), "the truth follows: {drawing:?}");
+        assert!(!drawing.is_between_places(), "and the numbers say much");
+        drawing.shift(0, 0, -1000);
+        (0..70).for_each(|_| drawing.shift(0, 0, 10));
+        assert!(is_below(&drawing), "by the arrow keys, too: {drawing:?}");
     }
 
     #[test]
@@ -575,5 +601,166 @@ pub(in crate::explorer) mod tests {
         );
         let long = failure("Very long text");
         assert!(find(&long[2]).truncated, "the blue circle is cut off");
+    }
+
+    /// What was recorded of a world: the matrix of the start, and the answers to the other views.
+    fn recorded_of(world: World) -> (Recorded, ReadingCache) {
+        let (start, views) = match world {
+            World::Scenes => (
+                include_str!("../../../public/examples/scenes/start.json"),
+                include_str!("../../../public/examples/scenes/views.json"),
+            ),
+            World::Photographs => (
+                include_str!("../../../public/examples/photos/start.json"),
+                include_str!("../../../public/examples/photos/views.json"),
+            ),
+        };
+        let start: Recorded = serde_json::from_str(start).expect("it is what was recorded");
+        let views: Vec<Answer> = serde_json::from_str(views).expect("it is what was recorded");
+        let mut cache = ReadingCache::default();
+        for answer in &views {
+            cache.learn(&start.card, answer, AnswerSource::Past);
+        }
+        (start, cache)
+    }
+
+    /// The failures and the lessons of the photographs say of these captions what their model reads, and what it makes of
+    /// words that rule nothing out.
+    #[test]
+    fn what_the_lessons_say_of_the_photographs_model_is_what_it_answers() {
+        let [_, (world, photographs)] = shipped();
+        let (_, cache) = recorded_of(world);
+        let failure = |name: &str| {
+            let mut failures = photographs.failures.iter();
+            let found = failures.find(|failure| failure.name == name);
+            found.map(|failure| &failure.captions).expect("it is shown")
+        };
+        for family in Family::ALL {
+            let view = |caption: &String| {
+                let view = cache.caption(caption, family);
+                view.unwrap_or_else(|| panic!("not recorded: {caption}"))
+            };
+            let is_read = |name: &str| -> Vec<bool> {
+                let views = failure(name).iter().map(view);
+                views.map(|view| !view.is_unread()).collect()
+            };
+            let kappas = |name: &str| -> Vec<f64> {
+                let views = failure(name).iter().map(view);
+                views.map(|view| view.concentration).collect()
+            };
+            let nonsense = is_read("Nonsense");
+            let is_divided = nonsense[0] && nonsense[1..].contains(&true) && !nonsense[3];
+            assert!(is_divided, "some nonsense is read: {nonsense:?}");
+            let foreign = is_read("Other languages");
+            assert_eq!(foreign, [true, false, false, false], "English alone");
+            let german = view(&"ein Hund auf einer Wiese".to_owned());
+            assert!(german.is_unread(), "as in the other languages: {german:?}");
+            let (seen, unseen) = (
+                is_read("Things no photograph shows"),
+                kappas("Things no photograph shows"),
+            );
+            let misleads = (1..unseen.len()).any(|i| seen[i] && unseen[i] > unseen[0]);
+            assert!(misleads, "κ knows that it cannot be seen: {unseen:?}");
+            let dog = view(&"a dog".to_owned()).concentration;
+            let negations = kappas("Negation");
+            let is_specific = negations[1..].iter().all(|kappa| *kappa > dog);
+            assert!(is_specific, "{negations:?} are vague beside {dog}");
+            let long = kappas("Very long text");
+            assert!(long[1] > long[0], "empty words add nothing: {long:?}");
+            let brown = view(&"a brown dog".to_owned()).concentration;
+            assert!(long[3] > brown, "repeated words add nothing: {long:?}");
+        }
+    }
+
+    #[test]
+    fn the_model_can_be_beaten_where_a_lesson_says_so() {
+        let [_, (world, photographs)] = shipped();
+        let (_, cache) = recorded_of(world);
+        let mut lessons = photographs.lessons.iter();
+        let beat = lessons.find(|lesson| lesson.title == "Beat the model");
+        let beat = beat.expect("it is taught");
+        for family in Family::ALL {
+            let verdict = |question: &LessonQuestion| {
+                let truth: Vec<String> = question.truth.concat();
+                question.verdict(&truth, &cache, family).expect("recorded")
+            };
+            let verdicts: Vec<String> = beat.questions.iter().map(verdict).collect();
+            let is_beaten = verdicts
+                .iter()
+                .any(|said| said.contains("you have beaten it"));
+            assert!(is_beaten, "{family:?} has no step wrong: {verdicts:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_as_many_as_the_lessons_count() {
+        let counts = [
+            ("Six words,", 6),
+            ("Nine words,", 9),
+            ("All have five words", 5),
+        ];
+        let mut n_counted = 0;
+        for lesson in shipped().into_iter().flat_map(|(_, of)| of.lessons) {
+            for question in lesson.questions {
+                let counted = counts
+                    .iter()
+                    .find(|(words, _)| question.why.starts_with(words));
+                let Some((words, n)) = counted else {
+                    continue;
+                };
+                n_counted += 1;
+                let all = words.starts_with("All");
+                let said = question.truth[..if all { question.truth.len() } else { 1 }].concat();
+                for caption in said {
+                    assert_eq!(caption.split(' ').count(), *n, "{words} {caption}");
+                }
+            }
+        }
+        assert_eq!(n_counted, counts.len(), "each is said once");
+    }
+
+    /// "Where a cell says '2nd → 1st', κ has moved the caption": there is such a cell.
+    #[test]
+    fn kappa_moves_a_caption_where_the_tour_says_so() {
+        for (world, lessons) in shipped() {
+            let (start, _) = recorded_of(world);
+            let mut steps = lessons.tour.iter();
+            let step = steps.find(|step| step.text.contains("κ has moved the caption"));
+            let (state, _) = decode(&step.expect("it is said").link).expect("it is a page");
+            let snapshot = Snapshot {
+                card: start.card,
+                keys: state.captions.iter().map(|caption| caption.key).collect(),
+                answer: start.answer,
+                recorded: true,
+            };
+            assert!(
+                state
+                    .captions
+                    .texts()
+                    .eq(snapshot.answer.captions.iter().map(|of| &of.caption)),
+                "it was recorded in this order"
+            );
+            let readings = Readings::new(&snapshot, &state);
+            let cells = snapshot.keys.iter().flat_map(|key| {
+                let cell = |image: &String| readings.pair(*key, image).map(rank_text);
+                snapshot.answer.images.iter().filter_map(cell)
+            });
+            let moved: Vec<String> = cells.filter(|text| !text.is_empty()).collect();
+            assert!(
+                !moved.is_empty(),
+                "{world:?}: all ranks are those of the cosine"
+            );
+        }
+    }
+
+    #[test]
+    fn the_longest_caption_with_a_small_kappa_can_be_built() {
+        let [(world, scenes), _] = shipped();
+        let (_, cache) = recorded_of(world);
+        let mut notes = scenes.lessons.iter().flat_map(|lesson| &lesson.notes);
+        assert!(notes.any(|note| note.contains("κ below 1")), "it is a task");
+        let view = cache.caption("there is something in the picture", Family::VonMisesFisher);
+        let kappa = view.expect("recorded").concentration;
+        assert!(kappa < 1.0, "six words have {kappa}");
     }
 }

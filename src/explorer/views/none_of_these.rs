@@ -1,10 +1,10 @@
 //! The view of "none of these": pictures are named with classes, or with none of them by three rules.
 
-use crate::explorer::number::{percent, three_significant};
+use crate::explorer::number::percent;
 use crate::explorer::readings::best::free_offset;
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::pair_view::posterior;
-use crate::explorer::text::cut_off_note;
+use crate::explorer::text::{cut_off_note, nats_text};
 use crate::numerics::Family;
 use crate::protocol::shortened;
 
@@ -65,6 +65,8 @@ pub struct Judgement {
     pub is_read: Vec<bool>,
     /// Nats of each class.
     pub nats: Vec<f64>,
+    /// Nats by which training leaves the place of zero free.
+    pub free_offset: f64,
     /// Nats of the caption that stands for none of them.
     pub dummy_nats: Option<f64>,
     /// Posterior of each class, and last of the dummy if there is one; NaN where the caption cannot be read.
@@ -157,7 +159,8 @@ impl Classes {
         let mut cosines: Vec<f64> = pairs.iter().map(|pair| pair.cosine).collect();
         let scale = *cache.card()?.logit_scale.get(family);
         let shares = shares(&nats, &is_read, scale);
-        let by_likelihood = likeliest(&nats, &is_read, self.list().len(), free_offset(scale));
+        let free_offset = free_offset(scale);
+        let by_likelihood = likeliest(&nats, &is_read, self.list().len(), free_offset);
         let dummy_nats = self.dummy().and_then(|_| nats.pop());
         cosines.truncate(nats.len());
         let (likeliest, nearest) = (greatest(&nats, &is_read)?, greatest(&cosines, &is_read)?);
@@ -171,6 +174,7 @@ impl Classes {
             is_read,
             shares,
             nats,
+            free_offset,
             dummy_nats,
             cosines,
             likeliest,
@@ -228,7 +232,7 @@ pub fn judgement_text(judgement: &Judgement, names: &[String]) -> String {
         "By likelihood {} ({}{} nats for the best class)",
         quoted(judgement.by_likelihood),
         share.map_or_else(String::new, |share| percent(*share) + ", "),
-        three_significant(judgement.nats[judgement.likeliest])
+        nats_text(judgement.nats[judgement.likeliest], judgement.free_offset)
     );
     format!(
         "{by_likelihood}; by cosine with the threshold {}, with the margin {}.",

@@ -210,6 +210,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::explorer::{Drawing, drawing_file};
+    use crate::preprocess::decode;
+
+    #[test]
+    fn the_studio_draws_a_scene_of_the_gallery_as_its_picture() {
+        for (name, scene) in gallery_scenes() {
+            let file = drawing_file(&Drawing::of(&scene));
+            let drawn = decode(&file).expect("a bitmap").rgb;
+            assert!(drawn == picture(&scene), "{name} has other pixels");
+        }
+    }
 
     #[test]
     fn scenes_have_names_and_their_objects_cells_of_their_own() {

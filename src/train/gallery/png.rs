@@ -3,11 +3,9 @@
 use anyhow::Result;
 use image::{ExtendedColorType, ImageEncoder as _};
 
+pub use crate::explorer::PICTURE_SIDE;
 use crate::preprocess::RgbPixels;
 use crate::scenes::{Scene, render};
-
-/// Side of the golden picture and of the gallery's pictures, in pixels.
-pub const PICTURE_SIDE: usize = 256;
 
 /// A scene as the pixels that the gallery shows.
 #[must_use]

@@ -10,7 +10,7 @@ use super::pictures::{DecodedPicture, gallery_scenes};
 use crate::answer::{self, EngineFacts, familiarity, model_card};
 use crate::corruption::Corrupted;
 use crate::explorer::{
-    DRAWING, ExplorerState, GENERATED_SIDE, GeneratedPictures, GeneratedRequest, Lessons,
+    DRAWING, ExplorerState, GeneratedPictures, GeneratedRequest, Lessons, PICTURE_SIDE,
     ReadingRequest, View, World, corrupted_name,
 };
 use crate::inference::{ImageEncoding, SelfTest, Session};
@@ -165,27 +165,29 @@ impl WorldModel<'_> {
 
 /// Generated pictures by name, as the page makes them.
 fn generated_pictures(of: &GeneratedPictures) -> Result<Vec<(String, RgbPixels)>> {
-    let square = |pixels| RgbPixels {
-        width: GENERATED_SIDE,
-        height: GENERATED_SIDE,
+    let square = |pixels, side| RgbPixels {
+        width: side,
+        height: side,
         pixels,
     };
     let (image, corruption) = match of {
         GeneratedPictures::Drawing(drawing) => {
-            let picture = square(render(&drawing.scene(), GENERATED_SIDE));
+            let picture = square(render(&drawing.scene(), PICTURE_SIDE), PICTURE_SIDE);
             return Ok(vec![(DRAWING.to_owned(), picture)]);
         }
         GeneratedPictures::Corrupted(image, corruption) => (image, corruption),
     };
     let named = gallery_scenes().into_iter().find(|(id, _)| id == image);
     let (_, scene) = named.with_context(|| format!("the gallery has no picture {image}"))?;
-    let pixels = render(&scene, GENERATED_SIDE);
-    let ladder = corruption.ladder(&pixels, GENERATED_SIDE, image);
+    let side = World::Scenes.picture_side() as usize;
+    let pixels = render(&scene, side);
+    let ladder = corruption.ladder(&pixels, side, image);
     let named = |(severity, corrupted)| match corrupted {
-        Corrupted::Pixels(pixels) => Ok((corrupted_name(severity), square(pixels))),
+        Corrupted::Pixels(pixels) => Ok((corrupted_name(severity), square(pixels, side))),
         Corrupted::Jpeg { .. } => anyhow::bail!("only the page has the codec for JPEG"),
     };
-    ladder.enumerate().map(named).collect()
+    // The picture itself is known under its own name.
+    ladder.enumerate().skip(1).map(named).collect()
 }
 
 /// Answer as an engine would give it; the request's images are the first of `images`, or none where it names none.

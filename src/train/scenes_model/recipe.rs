@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::preprocess::text::TextPreprocess;
     use crate::scenes::grammar::hierarchy;
-    use crate::scenes::{Compositions, Scene, Wording, say};
+    use crate::scenes::{Compositions, Scene, Wording, parse, say};
     use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
     fn tokenizer(context_length: usize) -> TextPreprocess {
@@ -149,6 +149,25 @@ mod tests {
             let tokens = tokenizer.encode(&caption).expect("a caption");
             assert!(!tokens.truncated, "cut: {caption}");
             assert_eq!(tokens.unknown_words, [""; 0], "words of: {caption}");
+        }
+    }
+
+    #[test]
+    fn american_spellings_are_read_and_mean_what_the_worlds_own_do() {
+        let tokenizer = tokenizer(64);
+        let ids = |text: &str| tokenizer.encode(text).expect("a caption").ids;
+        for (american, own) in vocabulary::SPELLINGS {
+            assert_eq!(ids(american), ids(own), "{american} is {own}");
+        }
+        for (american, own) in [
+            ("a star in the Center", "a star in the centre"),
+            ("a colorful thing", "a colourful thing"),
+        ] {
+            assert_eq!(ids(american), ids(own), "{american}");
+            let meaning = parse(american);
+            assert!(meaning.is_some() && meaning == parse(own), "{american}");
+            let unknown = tokenizer.encode(american).expect("a caption").unknown_words;
+            assert_eq!(unknown, [""; 0], "{american}");
         }
     }
 

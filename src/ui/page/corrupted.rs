@@ -26,7 +26,8 @@ pub(crate) fn files(
                 known.image == *image && known.corruption == *corruption
             };
             let known = corrupted.filter(is_it)?;
-            let files = known.pictures.iter().enumerate();
+            // The picture itself is known under its own name.
+            let files = known.pictures.iter().enumerate().skip(1);
             let file = |(severity, pixels): (usize, &Arc<Vec<u8>>)| {
                 let file = Arc::new(bmp(pixels, known.side as usize));
                 (corrupted_name(severity), file)

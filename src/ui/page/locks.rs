@@ -24,12 +24,16 @@ PARTS .choice span { border-color: transparent !important }
 ";
 /// The elements of fields.
 const FIELDS: [&str; 3] = ["textarea", "input", "select"];
-/// The attributes of a field that is only read; the first is on no other.
-const READ_ONLY: [(&str, &str); 3] = [
+/// The selector of the fields that can be read only, as the roles of others cannot.
+const TEXT_FIELDS: &str = "textarea, input[type=text]";
+/// The attributes of a text field that is only read; the first is on no field that is open.
+const READ_ONLY: &[(&str, &str)] = &[
+    ("tabindex", "-1"),
     ("aria-readonly", "true"),
     ("readonly", ""),
-    ("tabindex", "-1"),
 ];
+/// The attributes of another field that cannot be used.
+const DISABLED: &[(&str, &str)] = &[("tabindex", "-1"), ("aria-disabled", "true")];
 /// Events that bring pictures, wherever on the page they happen.
 const DROP_EVENTS: [&str; 2] = ["drop", "paste"];
 
@@ -154,7 +158,7 @@ pub(crate) fn keep(page: PageState) {
     }
 }
 
-/// Has the fields of locked controls, and no others, be ones that are read: Tab passes them over.
+/// Has the fields of locked controls, and no others, be ones that are read or disabled: Tab passes them over.
 fn mark_fields(locks: Locks) {
     let locked: Vec<&str> = unusable(locks).map(parts).collect();
     let locked = locked.join(", ");
@@ -164,8 +168,12 @@ fn mark_fields(locks: Locks) {
         for field in (0..fields.length()).filter_map(|i| fields.item(i)) {
             // The selectors are constants, which the browser reads; an empty one holds nothing.
             let is_locked = field.closest(&locked).ok().flatten().is_some();
-            if is_locked != field.has_attribute(READ_ONLY[0].0) {
-                for (name, value) in READ_ONLY {
+            let attributes = match field.matches(TEXT_FIELDS) {
+                Ok(true) => READ_ONLY,
+                _ => DISABLED,
+            };
+            if is_locked != field.has_attribute(attributes[0].0) {
+                for (name, value) in attributes {
                     // The names are XML names.
                     match is_locked {
                         true => field.set_attribute(name, value).ok(),

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::explorer::{
     CaptionView, Compared, Cosines, Drawing, ExplorerState, Extent, GeneratedAnswers,
     GeneratedRequest, History, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache,
-    ReadingRequest, Readings, ScoreRequest, Snapshot, View, World,
+    ReadingRequest, Readings, ScoreRequest, Snapshot, View, World, free_offset,
 };
 use crate::numerics::Family;
 use crate::protocol::Progress;
@@ -217,13 +217,25 @@ impl PageState {
             .with(|readings| readings.caption(key).cloned())
     }
 
+    /// Nats by which the model at work leaves the place of zero free; none before there is a model.
+    pub(crate) fn free_offset(self) -> f64 {
+        let family = self.family();
+        let offset =
+            |cache: &ReadingCache| Some(free_offset(*cache.card()?.logit_scale.get(family)));
+        self.cache.with(offset).unwrap_or_default()
+    }
+
     /// A caption's numbers for a generated picture of the open view, where they may be shown.
     pub(crate) fn generated_pair(self, caption: &str, image: &str) -> Option<PairView> {
         let request = self.generated_request.get()?;
         let may_show = self.generated.with(|answers| answers.may_show(&request));
+        may_show.then(|| self.pair(caption, image)).flatten()
+    }
+
+    /// A caption's numbers for a picture, where they are known.
+    pub(crate) fn pair(self, caption: &str, image: &str) -> Option<PairView> {
         let family = self.family();
-        let pair = || self.cache.with(|cache| cache.pair(caption, image, family));
-        may_show.then(pair).flatten()
+        self.cache.with(|cache| cache.pair(caption, image, family))
     }
 
     /// Whether the pointer is at this caption's row or mark.

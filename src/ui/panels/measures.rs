@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::explorer::{CaptionView, Extent, pieces};
+use crate::explorer::{CaptionView, Extent, nats_text};
+use crate::ui::page::state::PageState;
 use crate::ui::panels::prose::emphasized;
 use crate::ui::plot;
 
@@ -33,7 +34,7 @@ pub(crate) fn foot<const N: usize>(columns: &'static str, scales: [Memo<Extent>;
     view! { <tfoot aria-hidden="true"><tr>{cells}</tr></tfoot> }.into_any()
 }
 
-/// The head of a caption's row: its mark and its words, those struck through that the model has never met.
+/// The head of a caption's row: its mark and its words, those struck through that the model cannot read.
 pub(crate) fn caption_head(
     view: impl Fn() -> Option<CaptionView> + Send + Sync + 'static,
     words: impl Fn() -> String + Send + Sync + 'static,
@@ -68,7 +69,8 @@ pub(crate) fn strokes(
 fn strokes_over(view: ViewOf, text: Signal<String>) -> AnyView {
     let strokes = move || {
         let text = text.get();
-        let view = view().filter(|view| view.caption == text && !view.unknown_words.is_empty());
+        let is_struck = |view: &CaptionView| view.is_unread() || !view.unknown_words.is_empty();
+        let view = view().filter(|view| view.caption == text && is_struck(view));
         let text = view.as_ref().map_or("", |_| &text);
         struck(text, view.as_ref())
     };
@@ -76,12 +78,12 @@ fn strokes_over(view: ViewOf, text: Signal<String>) -> AnyView {
 }
 
 fn struck(text: &str, view: Option<&CaptionView>) -> Vec<AnyView> {
-    let unknown = view.map_or(&[][..], |view| &view.unknown_words);
-    let piece = |(piece, is_unknown): (&str, bool)| match is_unknown {
+    let pieces = view.map_or_else(|| vec![(text, false)], |view| view.pieces(text));
+    let piece = |(piece, is_struck): (&str, bool)| match is_struck {
         true => view! { <s>{piece.to_owned()}</s> }.into_any(),
         false => piece.to_owned().into_any(),
     };
-    pieces(text, unknown).into_iter().map(piece).collect()
+    pieces.into_iter().map(piece).collect()
 }
 
 /// A number in its cell, in full on hover; a dash where there is none.
@@ -91,8 +93,24 @@ pub(crate) fn Number(
     #[prop(into)] value: Signal<Option<f64>>,
     show: fn(f64) -> String,
 ) -> impl IntoView {
+    number_cell(field, value, Box::new(show))
+}
+
+/// Nats in their cell, in full on hover; a dash where there are none.
+#[component]
+pub(crate) fn Nats(field: &'static str, #[prop(into)] value: Signal<Option<f64>>) -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let show = move |nats| nats_text(nats, page.free_offset());
+    number_cell(field, value, Box::new(show))
+}
+
+fn number_cell(
+    field: &'static str,
+    value: Signal<Option<f64>>,
+    show: Box<dyn Fn(f64) -> String + Send + Sync>,
+) -> AnyView {
     let exact = move || value.get().map(|value| value.to_string());
-    let shown = move || value.get().map_or_else(|| "–".to_owned(), show);
+    let shown = move || value.get().map_or_else(|| "–".to_owned(), &show);
     view! { <td class="number" data-field=field data-value=exact title=exact>{shown}</td> }
         .into_any()
 }

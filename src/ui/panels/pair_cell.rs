@@ -8,7 +8,7 @@ use web_sys::HtmlElement;
 
 use crate::explorer::{
     CosineView, Cosines, Measure, PairView, Readings, Standing, beside_text, best_text,
-    likelier_text, rank_text, three_significant,
+    likelier_text, nats_text, rank_text, three_significant,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::is_unfamiliar;
@@ -96,9 +96,9 @@ impl Pair {
 
     /// The number as it is read aloud.
     fn described(self) -> Option<String> {
-        let nats = |nats| format!("{} nats", three_significant(nats));
-        let cosine = || self.bare_cosine().map(three_significant);
-        self.nats().map(nats).or_else(cosine)
+        let nats = |pair: &PairView| format!("{} nats", nats_text(pair.nats, pair.free_offset));
+        let nats = self.view.with(|view| view.as_ref().map(nats));
+        nats.or_else(|| self.bare_cosine().map(three_significant))
     }
 
     fn beside(self) -> Option<String> {

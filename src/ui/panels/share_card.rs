@@ -5,7 +5,7 @@ use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::{
     CARD_SIZE, CaptionView, ExplorerState, LitPictures, OWN, ShareCard, World, data_address,
-    encode, share_of_pictures,
+    encode, lit_share_text,
 };
 use crate::scenes::render;
 use crate::ui::dom::{browser, canvas};
@@ -46,7 +46,7 @@ pub(crate) fn save(
             .as_ref()
             .map(CaptionView::mark),
         fits: [
-            share_of_pictures(lit.share, lit.lit.len()),
+            lit_share_text(world, lit),
             pictures_name(Some(world)).to_owned(),
         ],
         caption,

@@ -5,8 +5,7 @@ use leptos::html::Canvas;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    KeyedCaption, LitPictures, World, coverage_text, found_text, share_of_drawings,
-    share_of_pictures,
+    KeyedCaption, LitPictures, World, coverage_text, found_text, lit_share_text,
 };
 use crate::scenes::{Scene, render};
 use crate::ui::dom::canvas;
@@ -30,10 +29,12 @@ pub(crate) fn Wall() -> impl IntoView {
     });
     let lit = Memo::new(move |_| page.lit_pictures(key.get()?, &text.get()?));
     let what = move || pictures_name(world.get());
-    let answer = move || match lit.get() {
-        Some(lit) if world.get() == Some(World::Scenes) => share_of_drawings(&lit),
-        Some(lit) => share_of_pictures(lit.share, lit.lit.len()),
-        None => "–".to_owned(),
+    let answer = move || {
+        let said = world.get().zip(lit.get());
+        said.map_or_else(
+            || "–".to_owned(),
+            |(world, lit)| lit_share_text(world, &lit),
+        )
     };
     let account = move || match lit.with(Option::is_none) && text.get().is_some() {
         true => NO_SENTENCE,

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::corruption::{CorruptionKind as _, ImageCorruption, Misspelling};
 use crate::explorer::{
-    CaptionView, ExplorerState, Extent, HaloMark, corrupted_name, ordinal, severity_text, signed,
+    CaptionView, ExplorerState, Extent, HaloMark, corrupted_name, place_text, severity_text,
     three_significant,
 };
 use crate::ui::dom::canvas;
@@ -14,7 +14,7 @@ use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_text};
 use crate::ui::panels::chosen_picture::{PictureStrip, chosen_alt};
 use crate::ui::panels::controls::{FamilyChoice, choices};
-use crate::ui::panels::measures::{Number, caption_head, foot, head};
+use crate::ui::panels::measures::{Nats, Number, caption_head, foot, head};
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
@@ -58,7 +58,12 @@ fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
         .map(|kind| (*kind, kind.title()));
     let severities = 0..=usize::from(ImageCorruption::MAX_SEVERITY);
     let nats = move |text: &str, severity: usize| {
-        Some(page.generated_pair(text, &corrupted_name(severity))?.nats)
+        let pair = match severity {
+            // The picture itself has the numbers that it has elsewhere.
+            0 => page.pair(text, &page.picture()?),
+            severity => page.generated_pair(text, &corrupted_name(severity)),
+        };
+        Some(pair?.nats)
     };
     let rows = severities.clone();
     let shown = Memo::new(move |_| -> Vec<Option<f64>> {
@@ -80,8 +85,7 @@ fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
         }
         let others = captions.iter().filter(is_read);
         let others: Vec<f64> = others.filter_map(|other| nats(other, severity)).collect();
-        let n_better = others.iter().filter(|other| **other > own).count();
-        Some(format!("{} of {}", ordinal(n_better + 1), others.len()))
+        Some(place_text(own, &others, page.free_offset()))
     };
     let extent =
         Memo::new(move |_| shown.with(|shown| Extent::of(shown.iter().copied().flatten())));
@@ -91,7 +95,7 @@ fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
                 <th scope="row">{severity_text(severity)}</th>
                 <td class="corrupted"><CorruptedPicture severity=severity/></td>
                 <td class="plotted">{plot::bar(move || own(severity), move || extent.get())}</td>
-                <Number field="corrupted-nats" value=Signal::derive(move || own(severity)) show=signed/>
+                <Nats field="corrupted-nats" value=Signal::derive(move || own(severity))/>
                 <td class="place" data-field="corrupted-place">{move || place(severity)}</td>
             </tr>
         }
@@ -147,13 +151,8 @@ fn MisspeltCaptions(text: Memo<String>) -> impl IntoView {
     });
     let view = move |i: usize| views.with(|views| views.get(i).cloned().flatten());
     let nats = move |i: usize| {
-        let (family, image) = (page.family(), page.picture()?);
         let text = texts.with(|texts| texts.get(i).cloned())?;
-        Some(
-            page.cache
-                .with(|cache| cache.pair(&text, &image, family))?
-                .nats,
-        )
+        Some(page.pair(&text, &page.picture()?)?.nats)
     };
     let extent = Memo::new(move |_| {
         views.with(|views| Extent::of(views.iter().flatten().map(|view| view.concentration)))
@@ -172,7 +171,7 @@ fn MisspeltCaptions(text: Memo<String>) -> impl IntoView {
                 {caption_head(move || view(i), words)}
                 <td class="plotted">{plot::bar(kappa, move || extent.get())}</td>
                 <Number field="misspelt-kappa" value=Signal::derive(kappa) show=three_significant/>
-                <Number field="misspelt-nats" value=Signal::derive(move || nats(i)) show=signed/>
+                <Nats field="misspelt-nats" value=Signal::derive(move || nats(i))/>
                 <td class="place">{place}</td>
             </tr>
         }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::explorer::{
     ClassAnswer, Classes, Extent, Judgement, answer_name, is_disputed, judgement_text, percent,
-    signed, thousandths, three_significant,
+    thousandths, three_significant,
 };
 use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::page::state::PageState;
@@ -12,7 +12,7 @@ use crate::ui::panels::chosen_picture::{PictureButton, chosen_alt};
 use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::panels::each::each;
 use crate::ui::panels::gallery_strip::GalleryStrip;
-use crate::ui::panels::measures::{Number, foot, head};
+use crate::ui::panels::measures::{Nats, Number, foot, head};
 use crate::ui::panels::picture_headers::AddPicture;
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
@@ -178,8 +178,8 @@ fn AnswerRow(id: String, classes: Memo<Classes>, names: Memo<Vec<String>>) -> im
         <tr class:disputed=disputed data-image=id.clone()>
             <th scope="row"><PictureButton id=id.clone()/></th>
             {answer("by-likelihood", |judgement| judgement.by_likelihood)}
-            <Number field="best-nats" value=best_nats show=signed/>
-            <Number field="dummy-nats" value=number(|judgement| judgement.dummy_nats) show=signed/>
+            <Nats field="best-nats" value=best_nats/>
+            <Nats field="dummy-nats" value=number(|judgement| judgement.dummy_nats)/>
             {answer("by-threshold", |judgement| ClassAnswer::of(judgement.by_threshold))}
             <Number field="best-cosine" value=best_cosine show=three_significant/>
             {answer("by-margin", |judgement| ClassAnswer::of(judgement.by_margin))}
@@ -260,7 +260,7 @@ fn ClassRow(
         <tr data-class=name class:illegible=is_unread>
             <th scope="row"><span class="words">{words}</span></th>
             <td class="plotted">{plot::bar(own_nats, move || nats.get())}</td>
-            <Number field="class-nats" value=Signal::derive(own_nats) show=signed/>
+            <Nats field="class-nats" value=Signal::derive(own_nats)/>
             <Number field="class-share" value=Signal::derive(share) show=percent/>
             <td class="plotted">{plot::bar(cosine, move || cosines.get())}</td>
             <Number field="class-cosine" value=Signal::derive(cosine) show=three_significant/>

@@ -8,7 +8,7 @@ use crate::explorer::{
 use crate::ui::page::pictures::written_captions;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::{PictureStrip, chosen_alt};
-use crate::ui::panels::measures::{Number, caption_head, head};
+use crate::ui::panels::measures::{Nats, Number, caption_head, head};
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
 
@@ -146,7 +146,7 @@ fn met_row(met: MetCaption) -> AnyView {
             <Number field="met-share" value=known(met.share) show=percent/>
             {caption_head(move || Some(caption.clone()), move || words.clone())}
             <Number field="met-kappa" value=known(kappa) show=three_significant/>
-            <Number field="met-nats" value=known(nats) show=three_significant/>
+            <Nats field="met-nats" value=known(nats)/>
         </tr>
     }
     .into_any()

@@ -14,6 +14,8 @@ const SIDE: u16 = 1000;
 const N_DIGITS: usize = 10;
 /// Greatest error of positions in thousandths, as a share of the side.
 const ROUNDING: f32 = 0.001;
+/// Centres of the cells along an axis, as shares of the side.
+const CENTRES: [f32; 3] = [1.0 / 6.0, 0.5, 5.0 / 6.0];
 /// Places of new objects, in turn: the middle first, then the corners.
 const FREE_PLACES: [[u16; 2]; 5] = [[500, 500], [167, 167], [833, 167], [167, 833], [833, 833]];
 
@@ -182,7 +184,6 @@ impl Drawing {
 
 impl DrawnObject {
     fn object(&self) -> Object {
-        let share = |thousandths: u16| f32::from(thousandths) / f32::from(SIDE);
         Object {
             shape: self.shape,
             colour: self.colour,
@@ -228,9 +229,7 @@ impl DrawnObject {
     /// Whether it reaches over the edge of its cell, further than in training.
     fn is_over_a_line(&self) -> bool {
         let Object { x, y, size, .. } = self.object();
-        let centre = |at: f32| {
-            [1.0 / 6.0, 0.5, 5.0 / 6.0][usize::from(at >= 1.0 / 3.0) + usize::from(at >= 2.0 / 3.0)]
-        };
+        let centre = |at: f32| CENTRES[usize::from(at >= 1.0 / 3.0) + usize::from(at >= 2.0 / 3.0)];
         let room = (1.0_f32 / 6.0 - size.radius()).max(JITTER) + ROUNDING;
         [x, y].into_iter().any(|at| (at - centre(at)).abs() > room)
     }
@@ -248,6 +247,30 @@ impl DrawnObject {
         let (colour, shape) = (value_name(self.colour), value_name(self.shape));
         format!("{size} {texture} {colour} {shape}")
     }
+}
+
+/// What is said of a move, in thousandths of the side, that was asked for: where the object lies now, and that an edge stops
+/// one that did not go so far.
+pub fn moved_text(before: DrawnObject, (dx, dy): (i16, i16), now: DrawnObject) -> String {
+    let went = |from: u16, to: u16| i32::from(to) - i32::from(from);
+    let went = (went(before.x, now.x), went(before.y, now.y));
+    let verb = match went == (dx.into(), dy.into()) {
+        true => "moved, now",
+        false => "the edge stops it",
+    };
+    let [across, down] = [now.x, now.y].map(|at| (at + 5) / 10);
+    format!(
+        "{verb} {}, {across} % across and {down} % down",
+        now.place_text()
+    )
+}
+
+/// Thousandths as a share of the side; those nearest to a cell's centre stand for it, so that what lies there is drawn as
+/// in the gallery.
+fn share(at: u16) -> f32 {
+    let mut centres = CENTRES.into_iter();
+    let centre = centres.find(|centre| thousandths(f64::from(*centre)) == at);
+    centre.unwrap_or_else(|| f32::from(at) / f32::from(SIDE))
 }
 
 /// A share of the side in thousandths, kept within the picture.
@@ -347,6 +370,40 @@ mod tests {
             (835, 165),
             "dragged beyond two edges, a large one"
         );
+    }
+
+    #[test]
+    fn each_move_is_said_and_so_is_the_edge() {
+        let mut drawing = Drawing::default();
+        let mut say = |dx, dy| {
+            let before = drawing.objects[0];
+            drawing.shift(0, dx, dy);
+            moved_text(before, (dx, dy), drawing.objects[0])
+        };
+        for (step, expected) in [
+            (
+                (0, -10),
+                "moved, now at the top centre, 50 % across and 16 % down",
+            ),
+            (
+                (0, -10),
+                "moved, now at the top centre, 50 % across and 15 % down",
+            ),
+            (
+                (0, -100),
+                "the edge stops it at the top centre, 50 % across and 10 % down",
+            ),
+            (
+                (0, -10),
+                "the edge stops it at the top centre, 50 % across and 10 % down",
+            ),
+            (
+                (-10, 0),
+                "moved, now at the top centre, 49 % across and 10 % down",
+            ),
+        ] {
+            assert_eq!(say(step.0, step.1), expected, "after {step:?}");
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ struct SuiteTexts {
     folder: &'static str,
     title: &'static str,
     features: &'static str,
+    /// What the methods do that were measured in this world alone.
+    own_methods: &'static str,
 }
 
 const fn suite_texts(world: World) -> SuiteTexts {
@@ -24,11 +26,14 @@ const fn suite_texts(world: World) -> SuiteTexts {
             title: "How do other methods do on photographs?",
             features: "Every method was fitted to the captioned photographs of Flickr8k, as the photographs’ towers \
                        and heads see them; ",
+            own_methods: "",
         },
         World::Scenes => SuiteTexts {
             folder: "./evidence/scenes",
             title: "How do other methods do on drawings?",
             features: "Every method was fitted to the features of the scenes’ model; ",
+            own_methods: "BayesVLM trains nothing and asks how unsure the training left each encoder’s last layer. Spread \
+                          over views is how far a picture’s feature moves when the picture is cropped and mirrored. ",
         },
     }
 }
@@ -38,7 +43,8 @@ const fn suite_texts(world: World) -> SuiteTexts {
 struct Files {
     summary: Vec<SummaryRow>,
     figures: Vec<Figure>,
-    findings: SuiteFindings,
+    /// The findings, or why they are not there: the numbers stand without them.
+    findings: Result<SuiteFindings, String>,
     environment: SuiteEnvironment,
 }
 
@@ -46,9 +52,15 @@ async fn fetch(folder: &str) -> Result<Files, String> {
     Ok(Files {
         summary: fetch_json(&format!("{folder}/summary.json")).await?,
         figures: fetch_json(&format!("{folder}/figures.json")).await?,
-        findings: fetch_json(&format!("{folder}/findings.json")).await?,
+        findings: fetch_json(&format!("{folder}/findings.json")).await,
         environment: fetch_json(&format!("{folder}/environment.json")).await?,
     })
+}
+
+/// A line in place of what could not be fetched.
+fn missing(what: &str, reason: &str) -> AnyView {
+    let words = format!("The {what} could not be fetched: {reason}.");
+    view! { <p class="aside">{words}</p> }.into_any()
 }
 
 /// Tables and figures of every method, and the commands that repeat them.
@@ -58,6 +70,7 @@ pub(super) fn Suite(world: World) -> impl IntoView {
         folder,
         title,
         features,
+        own_methods,
     } = suite_texts(world);
     let files = RwSignal::new(None::<Result<Files, String>>);
     spawn_local(async move {
@@ -69,10 +82,7 @@ pub(super) fn Suite(world: World) -> impl IntoView {
         move || files.with(|files| Some(files.as_ref()?.as_ref().ok()?.environment.commands()));
     let found = move || match files.get() {
         None => view! { <p class="aside">"Not yet: the results are being fetched."</p> }.into_any(),
-        Some(Err(reason)) => {
-            let words = format!("The results could not be fetched: {reason}.");
-            view! { <p class="aside">{words}</p> }.into_any()
-        }
+        Some(Err(reason)) => missing("results", &reason),
         Some(Ok(Files {
             summary,
             figures,
@@ -81,7 +91,8 @@ pub(super) fn Suite(world: World) -> impl IntoView {
         })) => {
             let tables: Vec<AnyView> = summary_tables(&summary).into_iter().map(table).collect();
             let figures: Vec<AnyView> = figures.iter().map(figure).collect();
-            view! { {findings(found)}<div class="evidence">{tables}</div>{figures} }.into_any()
+            let found = found.map_or_else(|reason| missing("findings", &reason), findings);
+            view! { {found}<div class="evidence">{tables}</div>{figures} }.into_any()
         }
     };
     view! {
@@ -92,7 +103,10 @@ pub(super) fn Suite(world: World) -> impl IntoView {
                 {features}
                 "those with an asterisk as the paper of AsymVLM adapts them, with means that stay as they are. AsymVLM \
                 gives captions a spread, AsymVLM(image) pictures, SymVLM both, and Determ. FT neither; vMF and PS are \
-                the two distributions. "
+                the two distributions. ELIP trains a small layer, a bottleneck, behind each encoder, and takes \
+                similarity for evidence. Entropy says how many candidates compete for a caption or a picture, density \
+                how near to it those of the training lie; both train nothing. "
+                {own_methods}
                 <a href=format!("{folder}/report.md")>"The whole report"</a>" lists every comparison; "
                 <a href=format!("{folder}/results.json")>"all numbers"</a>". What was run: "
                 <code>{commands}</code>

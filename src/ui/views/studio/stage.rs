@@ -7,7 +7,7 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::Element;
 
-use crate::explorer::{Drawing, DrawnObject, value_name};
+use crate::explorer::{Drawing, DrawnObject, moved_text, value_name};
 use crate::scenes::render;
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
@@ -98,9 +98,14 @@ fn Handle(
         if let Some((dx, dy)) = step(&event) {
             event.prevent_default();
             page.keep_step(Some(MOVED + i as u64));
+            let before = object();
             page.change(&mut |state| state.drawing.shift(i, dx, dy));
-            let place = object().map(|object| object.place_text());
-            moved.set(format!("moved, now {}", place.unwrap_or_default()));
+            if let (Some(before), Some(now)) = (before, object()) {
+                let text = moved_text(before, (dx, dy), now);
+                // The same words are read out again only where they are another text.
+                let is_same = moved.with_untracked(|said| *said == text);
+                moved.set(if is_same { text + "\u{a0}" } else { text });
+            }
         }
     };
     let placed = move |part: fn(DrawnObject) -> f64| {

@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView, free_offset, signed};
+use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView};
 use crate::scenes::parse;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::panels::each::each;
-use crate::ui::panels::measures::{Number, caption_head, foot, head};
+use crate::ui::panels::measures::{Nats, caption_head, foot, head};
 use crate::ui::panels::prose::about;
 use crate::ui::panels::worlds::WayBack;
 use crate::ui::plot;
@@ -24,7 +24,7 @@ const ABOUT: &str = "
 nats are what the model makes of the same pair. A model that sees gives a caption more nats while it is true.
 
 # What it is not
-The model learned from shapes that stand apart, in nine places. Shapes that overlap or reach over the edge are
+The model learned from shapes that stand apart, in nine places. Shapes that overlap or lie between two places are
 outside what it met, and its nats then say little.";
 
 /// The view: the drawing with its tools, the captions beside it, and other scenes that fit one of them.
@@ -83,10 +83,8 @@ fn Captions() -> impl IntoView {
                 return None;
             }
             let (text, best) = known.clone().max_by(|a, b| a.1.total_cmp(&b.1))?;
-            let scale = page
-                .cache
-                .with(|cache| Some(*cache.card()?.logit_scale.get(page.family())))?;
-            let is_near = |(_, nats): &(&String, f64)| *nats >= best - free_offset(scale);
+            let least = best - page.free_offset();
+            let is_near = |(_, nats): &(&String, f64)| *nats >= least;
             (known.filter(is_near).count() == 1).then(|| text.clone())
         })
     });
@@ -144,7 +142,7 @@ fn CaptionOfDrawing(
         >
             {head}
             <td class="plotted">{plot::bar(nats, move || extent.get())}</td>
-            <Number field="drawn-nats" value=Signal::derive(nats) show=signed/>
+            <Nats field="drawn-nats" value=Signal::derive(nats)/>
             <td class="truth" data-field="truth">{truth}</td>
         </tr>
     }

@@ -1,10 +1,9 @@
 //! Links, lessons and worksheets for a class.
 
 use leptos::prelude::*;
+use leptos::web_sys::HtmlTextAreaElement;
 
-use crate::explorer::{
-    Access, Lessons, MAX_QUESTION_CHARACTERS, PageControl, View, class_lines, encode, encode_class,
-};
+use crate::explorer::{Access, Lessons, PageControl, View, class_lines, encode, encode_class};
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;
@@ -22,6 +21,8 @@ const ACCESSES: [(Access, &str); 3] = [
     (Access::Hidden, "hidden"),
 ];
 
+/// Message where more is typed than the link's code holds.
+const FULL: &str = "No more fits into the code of the link.";
 /// Name of the links on this page.
 const CLASS_LINK: &str = "The link for the class";
 
@@ -65,14 +66,24 @@ pub(crate) fn Teach() -> impl IntoView {
 fn OwnQuestions() -> impl IntoView {
     let page = expect_context::<PageState>();
     let text = Memo::new(move |_| page.state.with(|state| state.questions.clone()));
-    let edit = move |text: String| page.change(&mut |state| state.ask(&text));
+    let is_cut = RwSignal::new(false);
+    let edit = move |field: HtmlTextAreaElement| {
+        let typed = field.value();
+        page.change(&mut |state| state.ask(&typed));
+        is_cut.set(text.with_untracked(|kept| *kept != typed));
+        if is_cut.get_untracked() {
+            // What the link does not hold stands nowhere.
+            field.set_value(&text.get_untracked());
+        }
+    };
     view! {
         <p class="text-control">
             <label for="questions">"Your own questions, one a line; they are in the link and on the worksheet"</label>
             <textarea
-                id="questions" class="words" rows="3" autocomplete="off" maxlength=MAX_QUESTION_CHARACTERS.to_string()
-                prop:value=text on:input:target=move |event| edit(event.target().value())
+                id="questions" class="words" rows="3" autocomplete="off"
+                prop:value=text on:input:target=move |event| edit(event.target())
             ></textarea>
+            <span class="aside" data-spoken>{move || is_cut.get().then_some(FULL)}</span>
         </p>
     }
 }
