@@ -60,9 +60,10 @@ pub(super) fn figures(results: &Results, dataset: &str) -> Vec<Figure> {
         ),
         ("rejection", of_rejection, vec![rejection_panel(results)]),
     ];
-    // Of a data set that was not trained on, its name.
+    // Of a data set that was not trained on, its name; of the own one under noise, the noise.
     let elsewhere = dataset
         .split_once(" → ")
+        .or_else(|| dataset.split_once(", "))
         .map(|(_, other)| format!("Measured on {other}: "));
     let elsewhere = elsewhere.unwrap_or_default();
     let figure = |(name, caption, mut panels): (&str, Caption, Vec<FigurePanel>)| {
