@@ -238,6 +238,12 @@ pub(super) fn sessions(environment: &Value) -> Vec<Session> {
     serde_json::from_value(environment[SESSIONS].clone()).unwrap_or_default()
 }
 
+/// The learning rates that were recorded.
+pub(super) fn recorded_rates(environment: &Value) -> Vec<(MethodName, f64)> {
+    let of = |name: &MethodName| Some((*name, environment[RATES][name.slug()].as_f64()?));
+    MethodName::ALL.iter().filter_map(of).collect()
+}
+
 /// The learning rate of each method: as recorded, or the published one times the factor where it was not.
 pub(super) fn learning_rates(
     environment: &Value,

@@ -8,14 +8,15 @@ use burn::tensor::Tensor;
 use rayon::prelude::*;
 
 use super::relevance::{ImageHits, Relevance};
-use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls};
+use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls, tells_levels_apart};
 use crate::metrics::{mean, quantile, spearman};
 use crate::report::{Grouped, LevelStatistic, Metric, Retrieval};
 use crate::train::features::cache::{CaptionRow, IdMap};
 use crate::train::methods::{Method, Side};
 
-/// Groups of equal size, from the most certain queries to the most uncertain.
-const LEVELS: usize = 10;
+/// Groups of equal size, from the most certain queries to the most uncertain; also the fewest queries that must find
+/// for S, R² and slope to say something: one a level.
+pub(super) const LEVELS: usize = 10;
 /// Scores that are on the host at a time, which bounds the memory: 64 MB.
 const SCORES_PER_PASS: usize = 1 << 24;
 /// Scores that are computed at a time: 4 MB, which stay in a processor's cache from one operation to the next.
@@ -114,6 +115,12 @@ impl<'a, M: Method> Encoded<'a, M> {
             Some((Metric::Concentration(percent), value))
         };
         Ok(QUANTILES.into_iter().filter_map(of).collect())
+    }
+
+    /// Whether uncertainty tells levels apart; nothing speaks against it where there is none.
+    pub(super) fn tells_levels_apart(&self) -> Result<bool> {
+        let uncertainty = self.uncertainty()?;
+        Ok(uncertainty.is_none_or(|(_, all)| tells_levels_apart(&all, LEVELS)))
     }
 
     /// Uncertainty of each row of the uncertain side.
