@@ -317,7 +317,8 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// The first caption of each test picture and its vaguer truths, each with the picture that it was written for.
+    /// The first caption of each test picture and its vaguer truths, each with the picture that it was made from, which
+    /// alone counts as right though a vague one fits others.
     fn all_levels(&self) -> (CaptionList, Rows) {
         let test = &self.data.test;
         let mut last = None;
@@ -364,7 +365,7 @@ impl<'a> Training<'a> {
     }
 }
 
-/// Captions and their vaguer truths, each with the picture that it was written for; `features` are those of all
+/// Captions and their vaguer truths, each with the one picture that it was made from; `features` are those of all
 /// captions and of all vaguer truths.
 fn with_vaguer(
     listing: &CaptionedListing,
