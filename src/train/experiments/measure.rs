@@ -337,18 +337,27 @@ fn level_numbers(found: &Retrieved, side: Side, uncertainty: &[f64], ids: &IdMap
     }
     for (direction, uncertainty, is_correct) in directions {
         let levels = Levels::of(uncertainty, &is_correct, LEVELS);
-        let line = levels.line;
-        for (statistic, value) in [
-            (LevelStatistic::Spearman, levels.spearman),
-            (LevelStatistic::RSquared, line.map(|line| line.r_squared)),
-            (LevelStatistic::Slope, line.map(|line| line.slope)),
-        ] {
-            numbers.extend(value.map(|value| (Metric::Levels(direction, statistic), value)));
-        }
         let of_levels = levels.recall.iter().enumerate();
         numbers.extend(of_levels.map(|(i, recall)| (Metric::LevelRecall(direction, i), *recall)));
+        if is_correct.iter().filter(|is| **is).count() >= LEVELS {
+            numbers.extend(trend_numbers(&levels, direction));
+        }
     }
     numbers
+}
+
+/// S, R² and slope of recall over levels.
+fn trend_numbers(levels: &Levels, direction: Retrieval) -> Numbers {
+    let line = levels.line;
+    let statistics = [
+        (LevelStatistic::Spearman, levels.spearman),
+        (LevelStatistic::RSquared, line.map(|line| line.r_squared)),
+        (LevelStatistic::Slope, line.map(|line| line.slope)),
+    ];
+    let statistics = statistics.into_iter();
+    statistics
+        .filter_map(|(statistic, value)| Some((Metric::Levels(direction, statistic), value?)))
+        .collect()
 }
 
 /// What the truth about captions says of their uncertainty: information, levels of a hierarchy, tokens.
@@ -631,8 +640,8 @@ mod tests {
         assert_eq!(is_there, [false; 2], "which says the same of all");
     }
 
-    #[test]
-    fn queries_are_levelled_by_the_uncertain_side() {
+    /// Twenty queries each way, each of which retrieves the item of its own number; the first ones are found.
+    fn first_found(n_found: usize) -> (Retrieved, IdMap) {
         let caption = |image| {
             let first = captions().swap_remove(0);
             CaptionRow { image, ..first }
@@ -642,10 +651,9 @@ mod tests {
             captions: (0..20).map(caption).collect(),
             truths: None,
         };
-        // The ten most certain items are found, and each query retrieves the item of its own number.
         let hit = |best| Hit {
             best,
-            rank: usize::from(best >= 10),
+            rank: usize::from(best >= n_found),
         };
         let hits: Vec<Hit> = (0..20).map(hit).collect();
         let of_image = |hit: &Hit| ImageHits {
@@ -658,6 +666,27 @@ mod tests {
             of_texts: hits,
             own: vec![0.0; 20],
         };
+        (found, ids)
+    }
+
+    #[test]
+    fn fewer_hits_than_levels_have_no_trend() {
+        let uncertainty: Vec<f64> = (0..20).map(f64::from).collect();
+        for (n_found, n_trends) in [(9, 0), (10, 6)] {
+            let (found, ids) = first_found(n_found);
+            let numbers = level_numbers(&found, Side::Text, &uncertainty, &ids);
+            let count =
+                |is: fn(&Metric) -> bool| numbers.keys().filter(|metric| is(metric)).count();
+            let trends = count(|metric| matches!(metric, Metric::Levels(..)));
+            let levels = count(|metric| matches!(metric, Metric::LevelRecall(..)));
+            assert_eq!((trends, levels), (n_trends, 20), "{n_found} find");
+        }
+    }
+
+    #[test]
+    fn queries_are_levelled_by_the_uncertain_side() {
+        // The ten most certain items are found.
+        let (found, ids) = first_found(10);
         let uncertainty: Vec<f64> = (0..20).map(f64::from).collect();
         for side in [Side::Text, Side::Image] {
             let numbers = level_numbers(&found, side, &uncertainty, &ids);
