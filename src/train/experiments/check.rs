@@ -96,8 +96,8 @@ impl Check<'_> {
         let environment = environment::read(self.folder)?;
         let environment = environment
             .with_context(|| format!("{}: no environment.json", self.folder.display()))?;
-        let tolerance = self.tolerance(&environment)?;
         same_sizes(self.folder, &environment, &environment::sizes(self.data))?;
+        let tolerance = self.tolerance(&environment)?;
         let plan = FitPlan::recorded(&environment)?;
         let results = Results::read(&self.folder.join("results.json"))?;
         let own = results.on(&self.data.own.config.dataset);
