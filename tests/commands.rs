@@ -137,7 +137,7 @@ fn noisy_features_tell_what_noise_costs() {
     train(&[&words[..], &more].concat()).expect("reproduced");
     let report = std::fs::read_to_string(folder.0.path().join("out/report.md")).expect("a report");
     let (own, shifted) = report
-        .split_once("# scenes → shot 5, keyboard 7")
+        .split_once("# scenes, shot 5, keyboard 7")
         .expect("two chapters");
     assert!(!own.contains("## Noise"), "{own}");
     assert!(shifted.contains("## Noise"), "{shifted}");

@@ -91,7 +91,7 @@ pub use views::ladder::{
     rung_text, rung_views, step_text,
 };
 pub use views::learn::{
-    KappaFailure, Lesson, LessonPicture, LessonQuestion, Lessons, N_NUMBERED, TourStep,
+    CaptionExamples, Lesson, LessonPicture, LessonQuestion, Lessons, N_NUMBERED, TourStep,
     answer_numbers, answer_text, truth_text,
 };
 pub use views::none_of_these::{

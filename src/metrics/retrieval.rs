@@ -101,7 +101,15 @@ impl Levels {
 }
 
 /// Whether at least half of the neighbouring levels hold different values.
-fn tells_levels_apart(uncertainty: &[f64], n_levels: usize) -> bool {
+///
+/// # Examples
+/// ```
+/// use kappascope::metrics::retrieval::tells_levels_apart;
+/// assert!(tells_levels_apart(&[0.1, 0.2, 0.3, 0.4], 2));
+/// assert!(!tells_levels_apart(&[0.0; 4], 2));
+/// ```
+#[must_use]
+pub fn tells_levels_apart(uncertainty: &[f64], n_levels: usize) -> bool {
     let mut sorted = uncertainty.to_vec();
     sorted.sort_by(|a, b| compare(*a, *b));
     let size = sorted.len().checked_div(n_levels).unwrap_or(0);

@@ -38,6 +38,10 @@ pub struct FigureLine {
     /// Low and high of each point; empty where no spread is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub band: Vec<[f64; 2]>,
+    /// Low and high of a narrower band within it, so that a distribution is seen; empty in earlier files, and where
+    /// none is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inner_band: Vec<[f64; 2]>,
 }
 
 impl FigurePanel {
@@ -87,6 +91,7 @@ mod tests {
             name: name.to_owned(),
             points: vec![[0.0, 0.5], [9.0, 0.25]],
             band: vec![[0.4, 0.6], [0.125, 0.3]],
+            inner_band: Vec::new(),
         };
         let panel = |lines: Vec<FigureLine>| FigurePanel {
             title: "Recall@1".to_owned(),

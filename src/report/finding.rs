@@ -40,9 +40,15 @@ pub enum VerdictWord {
     /// Every comparison says yes.
     #[serde(rename = "holds")]
     Holds,
-    /// Some comparisons say yes, others do not.
+    /// Some comparisons say yes, no more of them the opposite, and half at most no difference.
     #[serde(rename = "holds in part")]
     HoldsInPart,
+    /// Some comparisons say yes, and more than half of those that are decided show no difference.
+    #[serde(rename = "mostly no difference")]
+    MostlyNoDifference,
+    /// Some comparisons say yes, and more of them the opposite.
+    #[serde(rename = "mostly not")]
+    MostlyNot,
     /// Some comparisons say the opposite, and none yes.
     #[serde(rename = "does not hold")]
     DoesNotHold,
@@ -94,6 +100,8 @@ impl VerdictWord {
         match self {
             Self::Holds => "holds",
             Self::HoldsInPart => "holds in part",
+            Self::MostlyNoDifference => "mostly no difference",
+            Self::MostlyNot => "mostly not",
             Self::DoesNotHold => "does not hold",
             Self::NotDecided => "not decided",
         }
@@ -116,12 +124,17 @@ impl VerdictCounts {
     /// The verdict that these comparisons make.
     #[must_use]
     pub const fn verdict(self) -> VerdictWord {
+        let decided = self.yes + self.opposite + self.no_difference;
         if self.yes + self.opposite == 0 {
             VerdictWord::NotDecided
         } else if self.yes == self.total() {
             VerdictWord::Holds
         } else if self.yes == 0 {
             VerdictWord::DoesNotHold
+        } else if 2 * self.no_difference > decided {
+            VerdictWord::MostlyNoDifference
+        } else if self.opposite > self.yes {
+            VerdictWord::MostlyNot
         } else {
             VerdictWord::HoldsInPart
         }
@@ -156,11 +169,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_says_yes_the_opposite_part_or_nothing() {
+    fn a_verdict_says_what_most_comparisons_say() {
         for (counts, expected) in [
             ([3, 0, 0, 0], VerdictWord::Holds),
             ([2, 0, 0, 1], VerdictWord::HoldsInPart),
             ([1, 1, 0, 0], VerdictWord::HoldsInPart),
+            ([2, 1, 3, 9], VerdictWord::HoldsInPart),
+            ([1, 10, 9, 0], VerdictWord::MostlyNot),
+            ([3, 8, 5, 4], VerdictWord::MostlyNot),
+            ([2, 0, 16, 0], VerdictWord::MostlyNoDifference),
+            ([4, 2, 10, 4], VerdictWord::MostlyNoDifference),
             ([0, 1, 2, 0], VerdictWord::DoesNotHold),
             ([0, 0, 2, 1], VerdictWord::NotDecided),
             ([0, 0, 0, 0], VerdictWord::NotDecided),

@@ -47,7 +47,7 @@ pub struct PhotosEvaluation {
     pub n_pictures: usize,
     /// Number of captions that people wrote for these pictures.
     pub n_captions: usize,
-    /// Captions of all levels, each text once.
+    /// Captions of all levels: one of each test picture with its vaguer truths, a text as often as pictures have it.
     pub n_captions_of_all_levels: usize,
     /// Measures under each family.
     #[serde(flatten)]
@@ -68,7 +68,8 @@ pub struct PhotosFamily {
     pub recall: BothWays<RecallAt>,
     /// Rank correlation S of recall with ten levels of 1/κ, Flickr8k's captions alone; −1 is ideal.
     pub spearman_levels: BothWays<Option<f64>>,
-    /// The same with captions of all levels, where every picture that a caption fits is right.
+    /// The same with captions of all levels, of which each looks for the one picture that it was made from, whatever
+    /// others it fits: vague ones fail by construction.
     pub spearman_levels_all: BothWays<Option<f64>>,
     /// Measures on `HierarCaps`, which was never trained on.
     pub hierarcaps: LadderMeasures,

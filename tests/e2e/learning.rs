@@ -122,6 +122,25 @@ mod built_page {
         browser.wait_for("the score of before", ANSWERING, kept, &[said]);
     }
 
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn why_captions_have_a_spread_is_told_with_the_native_kappa() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let address = server.address("?backend=cpu#v=1&c=a%20star&view=learn");
+        open_ready(&browser, &address);
+        let selector = "[data-part=asymmetry] tr[data-measured]";
+        wait_for(&browser, &format!("{selector} .number[data-value]"));
+        let shown = names(&browser, selector, "measured");
+        assert!(shown.len() > 6, "two steps of several captions: {shown:?}");
+        let kappas = native_kappas(&shown.iter().map(String::as_str).collect::<Vec<_>>());
+        for (row, caption) in rows(&browser, selector, &["measured-kappa"])
+            .iter()
+            .zip(&shown)
+        {
+            assert_near(row[0], kappas[caption], TOLERANCE, caption);
+        }
+    }
+
     /// Moves the last line to the front by one button, which keeps the focus.
     fn assert_moved_by_keys(browser: &Browser, lines: &str) {
         let lines = format!("const lines = [...document.querySelectorAll(\"{lines}\")]");

@@ -20,8 +20,10 @@ pub struct Lessons {
     pub tour: Vec<TourStep>,
     /// Lessons in the order offered; a place in it, from 0, names one.
     pub lessons: Vec<Lesson>,
+    /// The argument for a spread of captions and none of pictures, step by step.
+    pub asymmetry: Vec<CaptionExamples>,
     /// Kinds of captions whose κ misleads.
-    pub failures: Vec<KappaFailure>,
+    pub failures: Vec<CaptionExamples>,
 }
 
 /// One step of the tour, shown beside the view that it is about.
@@ -82,23 +84,23 @@ pub struct LessonQuestion {
     pub truth: Vec<Vec<String>>,
 }
 
-/// A kind of caption whose κ misleads.
+/// Captions that show something about κ.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct KappaFailure {
-    /// Title of the kind.
+pub struct CaptionExamples {
+    /// Title of what they show.
     pub name: String,
-    /// Captions of this kind, shown with the κ that the model gives.
+    /// The captions, shown with the κ that the model gives.
     pub captions: Vec<String>,
-    /// Explanation of what goes wrong.
+    /// Explanation of what is seen in the numbers, or goes wrong in them.
     pub why: String,
 }
 
 impl Lessons {
-    /// Captions of lessons and failures.
+    /// Captions of lessons, argument and failures.
     pub fn captions(&self) -> impl Iterator<Item = String> {
         let asked = self.lessons.iter().flat_map(Lesson::captions);
-        let failures = self.failures.iter();
-        asked.chain(failures.flat_map(|failure| failure.captions.iter().cloned()))
+        let examples = self.asymmetry.iter().chain(&self.failures);
+        asked.chain(examples.flat_map(|examples| examples.captions.iter().cloned()))
     }
 }
 
@@ -561,6 +563,35 @@ pub(in crate::explorer) mod tests {
         let json = serde_json::from_str(json).expect("it is what was recorded");
         collect(&json, &mut found);
         found
+    }
+
+    #[test]
+    fn the_argument_of_type_and_token_is_borne_out_by_the_models_own_numbers() {
+        let answers = [
+            include_str!("../../../public/examples/scenes/views.json"),
+            include_str!("../../../public/examples/photos/views.json"),
+        ];
+        for ((world, texts), answers) in shipped().into_iter().zip(answers.map(recorded)) {
+            let kappa = |caption: &String| {
+                let mut answers = answers.iter();
+                let found = answers.find(|reading| reading.caption == *caption);
+                let found = found.unwrap_or_else(|| panic!("not recorded: {caption}"));
+                assert!(found.unknown_words.is_empty(), "{caption} is read");
+                found.concentration
+            };
+            assert_eq!(
+                texts.asymmetry.len(),
+                2,
+                "{world:?}: type and token, 1–1 and n–n"
+            );
+            for step in texts.asymmetry {
+                let kappas: Vec<_> = step.captions.iter().map(kappa).collect();
+                let is_rising = kappas.windows(2).all(|pair| {
+                    pair[0].vmf < pair[1].vmf && pair[0].power_spherical < pair[1].power_spherical
+                });
+                assert!(is_rising, "{world:?}, {}: {kappas:?}", step.name);
+            }
+        }
     }
 
     /// The lessons of the scenes say of these captions what their model has never met, and where it stops.

@@ -27,7 +27,7 @@ const EXAMPLES: &str = "Examples:
   train reproduce --preset full --features runs/evidence-features --out runs/evidence
   train reproduce --world photos --preset full --features runs/photos --root data/flickr8k \\
     --hierarcaps data/hierarcaps --out runs/evidence-photos
-  train reproduce --check public/evidence/scenes --features runs/features
+  train reproduce --preset small --check public/evidence/scenes
   train embed --out runs/features && train reproduce --seeds 5 --out runs/papers
   train reproduce --world coco --features runs/coco --measure-on runs/flickr30k --device cuda --batch 2048 \\
     --epochs 200 --rate-factor 1 --out runs/coco-results

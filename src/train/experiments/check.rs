@@ -96,6 +96,7 @@ impl Check<'_> {
         let environment = environment::read(self.folder)?;
         let environment = environment
             .with_context(|| format!("{}: no environment.json", self.folder.display()))?;
+        same_sizes(self.folder, &environment, &environment::sizes(self.data))?;
         let tolerance = self.tolerance(&environment)?;
         let plan = FitPlan::recorded(&environment)?;
         let results = Results::read(&self.folder.join("results.json"))?;
@@ -162,6 +163,31 @@ impl Check<'_> {
             );
         }
     }
+}
+
+/// Refuses features with other splits than those of the results: numbers among other pictures are other numbers.
+fn same_sizes(folder: &Path, environment: &Value, [train, test]: &[Value; 2]) -> Result<()> {
+    for (key, found) in [
+        (environment::TRAINED_ON, train),
+        (environment::MEASURED_ON, test),
+    ] {
+        let recorded = &environment[key];
+        let words = |size: &Value| {
+            format!(
+                "{} captions of {} pictures",
+                size["captions"], size["pictures"]
+            )
+        };
+        ensure!(
+            recorded.is_null() || recorded == found,
+            "{} was {} {}, and these features have {}; its report.md begins with the command that embeds the same",
+            folder.display(),
+            key.replace('_', " "),
+            words(recorded),
+            words(found)
+        );
+    }
+    Ok(())
 }
 
 /// Whether encoders differ in the last of their weights alone, and that is a file of the run that made the features:
@@ -417,6 +443,21 @@ mod tests {
         assert!(!differ_in_heads(&recorded, &changed(0), &hashes), "a tower");
         let shipped = differ_in_heads(&recorded, &changed(last), &[]);
         assert!(!shipped, "the last file of a shipped model is no head");
+    }
+
+    #[test]
+    fn features_of_other_sizes_are_refused_with_both_sizes() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/evidence/scenes");
+        let environment = environment::read(&folder).expect("JSON").expect("a file");
+        let size =
+            |pictures, captions| serde_json::json!({ "pictures": pictures, "captions": captions });
+        let check = |train| same_sizes(&folder, &environment, &[train, size(1000, 6000)]);
+        check(size(2000, 14_000)).expect("the small preset's");
+        let error = check(size(10_000, 70_000)).expect_err("of `train embed`");
+        let text = error.to_string();
+        let part = "was trained on 14000 captions of 2000 pictures, and these features have 70000 captions of 10000";
+        assert!(text.contains(part), "{text}");
+        same_sizes(&folder, &Value::Null, &[size(1, 1), size(1, 1)]).expect("none was recorded");
     }
 
     #[test]

@@ -23,6 +23,9 @@ const RATES: &str = "learning_rates";
 const CORRUPTIONS: &str = "disturbances";
 /// Key of the sessions.
 const SESSIONS: &str = "sessions";
+/// Keys of the sizes of the splits.
+pub(super) const TRAINED_ON: &str = "trained_on";
+pub(super) const MEASURED_ON: &str = "measured_on";
 /// Keys whose values must be the same for all results of a folder.
 const PLANNED: [&str; 10] = [
     "batch",
@@ -166,10 +169,7 @@ impl Environment<'_> {
         let (plan, config) = (self.plan, &self.data.own.config);
         let others = self.data.others.iter().map(|cache| &cache.config);
         let corruptions = self.data.corrupted.iter().map(|split| &split.corruption);
-        let [train, test] = [&self.data.own.train, &self.data.own.test].map(|split| {
-            let (pictures, captions) = (split.ids.images.len(), split.ids.captions.len());
-            serde_json::json!({ "pictures": pictures, "captions": captions })
-        });
+        let [train, test] = sizes(self.data);
         let why_not = |name: &MethodName| Some((name.slug(), self.data.why_not(*name)?));
         let not_measured: BTreeMap<_, _> = self.methods.iter().filter_map(why_not).collect();
         let n_captions = self.data.own.train.ids.captions.len();
@@ -183,8 +183,8 @@ impl Environment<'_> {
             "batch": plan.batch,
             "epochs": plan.epochs,
             "steps": n_captions.div_ceil(plan.batch) * plan.epochs,
-            "trained_on": train,
-            "measured_on": test,
+            TRAINED_ON: train,
+            MEASURED_ON: test,
             "not_measured": not_measured,
             "bayesvlm_curvature": self.curvature(),
             "rate_factor": plan.rate_factor,
@@ -200,6 +200,14 @@ impl Environment<'_> {
             CORRUPTIONS: corruptions.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Pictures and captions of the splits that are trained and measured on.
+pub(super) fn sizes(data: &EvaluationData) -> [Value; 2] {
+    [&data.own.train, &data.own.test].map(|split| {
+        let (pictures, captions) = (split.ids.images.len(), split.ids.captions.len());
+        serde_json::json!({ "pictures": pictures, "captions": captions })
+    })
 }
 
 /// A setting without the commands in it: features are the same whatever command made them, and earlier results do not
@@ -228,6 +236,12 @@ pub(super) fn read(folder: &Path) -> Result<Option<Value>> {
 /// The sessions of a folder in order; results from before they were recorded have none.
 pub(super) fn sessions(environment: &Value) -> Vec<RunSession> {
     serde_json::from_value(environment[SESSIONS].clone()).unwrap_or_default()
+}
+
+/// The learning rates that were recorded.
+pub(super) fn recorded_rates(environment: &Value) -> Vec<(MethodName, f64)> {
+    let of = |name: &MethodName| Some((*name, environment[RATES][name.slug()].as_f64()?));
+    MethodName::ALL.iter().filter_map(of).collect()
 }
 
 /// The learning rate of each method: as recorded, or the published one times the factor where it was not.

@@ -127,16 +127,37 @@ impl EvaluationData {
     pub(super) fn measured(&self) -> Vec<(String, &Cache)> {
         let own = &self.own.config.dataset;
         let others = self.others.iter().map(|cache| {
-            let (other, noise) = (&cache.config.dataset, &cache.config.noise);
-            let name = match (other == own, noise.is_empty()) {
-                (true, false) => format!("{own} → {noise}"),
-                (false, false) => format!("{own} → {other}, {noise}"),
-                (_, true) => format!("{own} → {other}"),
-            };
-            (name, cache)
+            let config = &cache.config;
+            (measured_name(own, &config.dataset, &config.noise), cache)
         });
         std::iter::once((own.clone(), &self.own))
             .chain(others)
             .collect()
+    }
+}
+
+/// Name in results of a data set that was measured on beside the own one. Only one that was not trained on bears an
+/// arrow, by which findings know it.
+fn measured_name(own: &str, other: &str, noise: &str) -> String {
+    match (other == own, noise.is_empty()) {
+        (true, false) => format!("{own}, {noise}"),
+        (false, false) => format!("{own} → {other}, {noise}"),
+        (_, true) => format!("{own} → {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_not_trained_on_bears_an_arrow() {
+        for (other, noise, expected) in [
+            ("scenes", "shot 5, keyboard 7", "scenes, shot 5, keyboard 7"),
+            ("elsewhere", "", "scenes → elsewhere"),
+            ("elsewhere", "shot 5", "scenes → elsewhere, shot 5"),
+        ] {
+            assert_eq!(measured_name("scenes", other, noise), expected, "{other}");
+        }
     }
 }

@@ -60,9 +60,10 @@ pub(super) fn figures(results: &Results, dataset: &str) -> Vec<Figure> {
         ),
         ("rejection", of_rejection, vec![rejection_panel(results)]),
     ];
-    // Of a data set that was not trained on, its name.
+    // Of a data set that was not trained on, its name; of the own one under noise, the noise.
     let elsewhere = dataset
         .split_once(" → ")
+        .or_else(|| dataset.split_once(", "))
         .map(|(_, other)| format!("Measured on {other}: "));
     let elsewhere = elsewhere.unwrap_or_default();
     let figure = |(name, caption, mut panels): (&str, Caption, Vec<FigurePanel>)| {
@@ -109,10 +110,8 @@ fn of_hierarchy(panels: &[FigurePanel]) -> String {
     });
     let shown: Vec<&str> = shown.map(|(_, word)| word).collect();
     let shown = listed(&shown, "and");
-    format!(
-        "{shown} of captions from the vaguest level to the fullest: the median, with a band that holds eight captions \
-         of ten"
-    )
+    let bands = bands_text(panels);
+    format!("{shown} of captions from the vaguest level to the fullest: the median, with {bands}")
 }
 
 fn of_lengths(panels: &[FigurePanel]) -> String {
@@ -125,7 +124,16 @@ fn of_lengths(panels: &[FigurePanel]) -> String {
         .filter(|(label, _)| panels.iter().any(|panel| panel.x_label == *label));
     let by: Vec<&str> = by.map(|(_, word)| word).collect();
     let by = listed(&by, "and");
-    format!("1/κ {by}: the median, with a band that holds eight captions of ten")
+    format!("1/κ {by}: the median, with {}", bands_text(panels))
+}
+
+/// What the bands hold; earlier results have the outer one alone.
+fn bands_text(panels: &[FigurePanel]) -> &'static str {
+    let mut lines = panels.iter().flat_map(|panel| &panel.lines);
+    match lines.any(|line| !line.inner_band.is_empty()) {
+        true => "a band that holds eight captions of ten and, darker, the middle half",
+        false => "a band that holds eight captions of ten",
+    }
 }
 
 fn of_rejection(panels: &[FigurePanel]) -> String {
@@ -205,6 +213,7 @@ fn banded_line(method: MethodName, values: Vec<(f64, [f64; 3])>) -> Option<Figur
             .iter()
             .map(|(_, [low, _, high])| [*low, *high])
             .collect(),
+        inner_band: Vec::new(),
     })
 }
 
@@ -264,11 +273,16 @@ fn rejection_panel(results: &Results) -> FigurePanel {
 }
 
 fn line(name: String, points: Vec<[f64; 2]>) -> Option<FigureLine> {
-    let band = Vec::new();
-    (!points.is_empty()).then_some(FigureLine { name, points, band })
+    (!points.is_empty()).then(|| FigureLine {
+        name,
+        points,
+        band: Vec::new(),
+        inner_band: Vec::new(),
+    })
 }
 
-/// Medians with the band from the first to the last tenth, each the mean over seeds.
+/// Medians with the band from the first to the last tenth and, where it was measured, that of the middle half, each the
+/// mean over seeds.
 fn quantile_lines(results: &Results, grouped: Grouped) -> Vec<FigureLine> {
     let line = |&method: &MethodName| {
         let at = |group, percent| {
@@ -280,13 +294,17 @@ fn quantile_lines(results: &Results, grouped: Grouped) -> Vec<FigureLine> {
             Metric::Quantile(of, group, 50) if *of == grouped => Some(*group),
             _ => None,
         });
-        let points = groups.filter_map(|group| {
-            Some((
-                group as f64,
-                [at(group, 10)?, at(group, 50)?, at(group, 90)?],
-            ))
+        let quantiles = groups.filter_map(|group| {
+            let outer = [at(group, 10)?, at(group, 50)?, at(group, 90)?];
+            let inner = at(group, 25).zip(at(group, 75));
+            Some(((group as f64, outer), inner.map(|(low, high)| [low, high])))
         });
-        banded_line(method, points.collect())
+        let (points, inner): (Vec<_>, Vec<_>) = quantiles.unzip();
+        let line = banded_line(method, points)?;
+        Some(FigureLine {
+            inner_band: inner.into_iter().collect::<Option<_>>().unwrap_or_default(),
+            ..line
+        })
     };
     HIERARCHY.iter().filter_map(line).collect()
 }
@@ -339,6 +357,37 @@ mod tests {
             of_both.starts_with("1/κ by the number of tokens and by the bits that"),
             "{of_both}"
         );
+    }
+
+    #[test]
+    fn a_distribution_has_two_bands_where_its_quarters_were_measured() {
+        for (percents, inner, word) in [
+            (
+                &[10, 25, 50, 75, 90][..],
+                vec![[25.0, 75.0]],
+                "the middle half",
+            ),
+            (
+                &[10, 50, 90],
+                vec![],
+                "a band that holds eight captions of ten",
+            ),
+        ] {
+            let mut results = Results::default();
+            let quantile = |&percent: &usize| {
+                let metric = Metric::Quantile(Grouped::UncertaintyByTokens, 4, percent);
+                (metric, percent as f64)
+            };
+            let numbers = percents.iter().map(quantile).collect();
+            results.add(MethodName::AsymvlmVmf, "scenes", 0, numbers);
+            let figures = figures(&results, "scenes");
+            let figure = figures.iter().find(|figure| figure.name == "tokens");
+            let figure = figure.expect("lengths");
+            let line = &figure.panels[0].lines[0];
+            assert_eq!(line.band, [[10.0, 90.0]], "eight of ten");
+            assert_eq!(line.inner_band, inner, "{percents:?}");
+            assert!(figure.caption.ends_with(word), "{}", figure.caption);
+        }
     }
 
     #[test]

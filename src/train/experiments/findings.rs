@@ -19,7 +19,10 @@ use crate::report::{Metric, SuiteFinding, SuiteFindings};
 #[must_use]
 pub(super) fn rule() -> String {
     format!(
-        "By rule: a difference counts when it is greater than twice its standard error over seeds. A trained method \
+        "By rule: a finding holds where all its comparisons say yes, and does not where some say the opposite and none \
+         yes; between the two it holds in part, or mostly not where more say the opposite, or makes mostly no \
+         difference where more than half of the decided ones show none. \
+         A difference counts when it is greater than twice its standard error over seeds. A trained method \
          with fewer than {MIN_SEEDS} seeds decides nothing; what trains nothing is the same for every seed. Nor do S, \
          R² and slope where an uncertainty says the same of all or of most queries, where recall is the same at every \
          level, or where fewer queries find than there are levels. Seeds change weights and batches, not the test \

@@ -1,9 +1,16 @@
 //! Learning rates chosen on validation data, one grid for all methods: {1, 5} × {10⁻⁴, 10⁻³, 10⁻²}, as the paper's
 //! appendix B.4. Where the best lies at an edge, the next rate beyond is tried, too, between 10⁻⁵ and 1. A tenth of the
-//! training pictures is held out. Of the rates whose recall there is within a hundredth of the best, the one with the
-//! least loss is taken: loss alone would take a rate at which a method finds nothing and says so, recall alone knows
-//! nothing of uncertainties. A rate has no say whose loss is far worse than that of another which finds nearly as much:
-//! it finds what the frozen features find, and has learnt nothing. The test split has no part in it.
+//! training pictures is held out, the test split has no part in it.
+//!
+//! Of the rates whose recall there is within a hundredth of the best, the one with the least loss is taken: loss alone
+//! would take a rate at which a method finds nothing and says so, recall alone knows nothing of uncertainties. A rate
+//! has no say whose loss is far worse than that of another which finds nearly as much: it finds what the frozen features
+//! find, and has learnt nothing. Nor has one at which uncertainty says the same of all or most, while another tells
+//! levels apart: where means stay the encoder's, recall is the same at every rate, and the least loss may be that of
+//! variances that vanish.
+//!
+//! A folder keeps the rates that it has results with: an interrupted run goes on with them, whatever the grid would try
+//! by now.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,6 +21,7 @@ use anyhow::Result;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
+use super::environment;
 use super::evaluation_data::EvaluationData;
 use super::fit_plan::{FitPlan, FitRequest};
 use super::run::Evaluator;
@@ -136,11 +144,15 @@ pub(super) fn edges(folder: &Path) -> Result<BTreeMap<MethodName, Edge>> {
 }
 
 /// The rate of the least loss among those that find about as much as the best, of which those are left out whose loss
-/// is far worse than that of a rate that finds nearly as much; `None` where all diverged.
+/// is far worse than that of a rate that finds nearly as much, and those whose uncertainty tells nothing apart, if
+/// another's does; `None` where all diverged.
 fn best(tried: &[Tried]) -> Option<f64> {
     let converged = tried.iter();
     let converged = converged.filter_map(|one| Some((one.learning_rate, one.validation?)));
-    let converged: Vec<(f64, Validation)> = converged.collect();
+    let mut converged: Vec<(f64, Validation)> = converged.collect();
+    if converged.iter().any(|(_, found)| found.tells_levels_apart) {
+        converged.retain(|(_, found)| found.tells_levels_apart);
+    }
     let like = finding_at_least(LIKE_BEST, &converged);
     let least = like.iter().map(|(_, found)| found.loss).reduce(f64::min)?;
     let bearable = like
@@ -175,9 +187,11 @@ impl Grid<'_> {
         let is_possible = |name: &&MethodName| self.data.why_not(**name).is_none();
         let trained = |name: &&MethodName| name.optimizer(self.plan.follow).is_some();
         let methods = self.methods.iter().filter(trained).filter(is_possible);
+        let kept = kept_rates(self.folder)?;
+        let methods = methods.filter(|name| !kept.contains_key(name));
         let methods: Vec<MethodName> = methods.copied().collect();
         if left(&record, &methods).is_empty() {
-            return Ok(record.chosen);
+            return Ok(with_kept(record.chosen, kept));
         }
         let evaluator = Evaluator::new(self.data, self.device);
         let (split, record) = (evaluator.validation_split(), Mutex::new(record));
@@ -194,7 +208,7 @@ impl Grid<'_> {
             })?;
         }
         let chosen = locked(&record).chosen.clone();
-        Ok(chosen)
+        Ok(with_kept(chosen, kept))
     }
 
     /// Validation of a learning rate on held-out pictures.
@@ -225,6 +239,24 @@ impl Grid<'_> {
     }
 }
 
+/// The rates that a grid chose for the results of a folder, which were planned with them.
+fn kept_rates(folder: &Path) -> Result<BTreeMap<MethodName, f64>> {
+    let environment = environment::read(folder)?.unwrap_or_default();
+    if !environment["grid_epochs"].is_u64() {
+        return Ok(BTreeMap::new());
+    }
+    let rates = environment::recorded_rates(&environment);
+    Ok(rates.into_iter().collect())
+}
+
+fn with_kept(
+    mut chosen: BTreeMap<MethodName, f64>,
+    kept: BTreeMap<MethodName, f64>,
+) -> BTreeMap<MethodName, f64> {
+    chosen.extend(kept);
+    chosen
+}
+
 /// Learning rates that are still to be tried, for all methods.
 fn left(record: &Record, methods: &[MethodName]) -> Vec<(MethodName, f64)> {
     let of_method = |name: MethodName| record.left(name).into_iter().map(move |rate| (name, rate));
@@ -236,7 +268,11 @@ mod tests {
     use super::*;
 
     fn tried((learning_rate, found): (f64, Option<[f64; 2]>)) -> Tried {
-        let validation = found.map(|[loss, recall_sum]| Validation { loss, recall_sum });
+        let validation = found.map(|[loss, recall_sum]| Validation {
+            loss,
+            recall_sum,
+            tells_levels_apart: true,
+        });
         Tried {
             learning_rate,
             validation,
@@ -281,6 +317,48 @@ mod tests {
             let found = best(&all.map(tried));
             assert_eq!(found, Some(expected), "{loss} at {recall_sum}");
         }
+    }
+
+    #[test]
+    fn a_rate_whose_uncertainty_tells_nothing_apart_is_left_out_where_another_tells() {
+        // PCME++* on photographs: recall is that of the frozen means, and variances vanish where the loss is least.
+        let all = [(5e-3, 140.0), (1e-2, 139.0), (5e-2, 138.0)];
+        let at = |tells: [bool; 3]| {
+            let one = |((rate, loss), tells_levels_apart)| Tried {
+                learning_rate: rate,
+                validation: Some(Validation {
+                    loss,
+                    recall_sum: 300.0,
+                    tells_levels_apart,
+                }),
+            };
+            let tried: Vec<Tried> = all.into_iter().zip(tells).map(one).collect();
+            best(&tried)
+        };
+        assert_eq!(at([true, true, false]), Some(1e-2), "the next one");
+        assert_eq!(at([false; 3]), Some(5e-2), "all are alike");
+        let early = r#"{"loss": 1.0, "recall_sum": 2.0}"#;
+        let early: Validation = serde_json::from_str(early).expect("an earlier record");
+        assert!(early.tells_levels_apart, "it was not asked then");
+    }
+
+    #[test]
+    fn a_folder_keeps_the_rates_that_it_has_results_with() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let kept = |grid_epochs: Option<u64>| {
+            let environment = serde_json::json!({
+                "grid_epochs": grid_epochs, "learning_rates": { "pfe": 5e-2 }
+            });
+            files::put_json(&folder.path().join("environment.json"), &environment)
+                .expect("a folder to write to");
+            kept_rates(folder.path()).expect("as it was written")
+        };
+        let of_grid = kept(Some(4));
+        let beyond = BTreeMap::from([(MethodName::Pfe, 1e-1), (MethodName::Prolip, 1e-2)]);
+        let chosen = with_kept(beyond, of_grid);
+        let expected = [(MethodName::Pfe, 5e-2), (MethodName::Prolip, 1e-2)];
+        assert_eq!(chosen, expected.into(), "another method gets its own");
+        assert!(kept(None).is_empty(), "published rates are no choice");
     }
 
     #[test]

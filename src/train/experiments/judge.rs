@@ -1,5 +1,6 @@
 //! Comparisons of methods by their numbers on one data set: the rows of a finding.
 
+use super::measure::LEVELS;
 use super::paper;
 use super::results::{Results, Summary};
 use super::tables::is_truth_known;
@@ -17,8 +18,6 @@ pub(super) const ASYMVLM: [MethodName; 2] = [AsymvlmVmf, AsymvlmPs];
 pub(super) const ENCODER_MEAN: [MethodName; 2] = [AsymvlmVmfEncoderMean, AsymvlmPsEncoderMean];
 /// Methods that the paper compares it with.
 pub(super) const BASELINES: [MethodName; 5] = [Pfe, Pcmepp, Bayesvlm, Probvlm, Prolip];
-/// Levels of uncertainty, and fewest queries that must find for S and R² to say something: one a level.
-const LEVELS: f64 = 10.0;
 
 /// Order of two methods that a finding claims.
 #[derive(Clone, Copy, PartialEq)]
@@ -207,15 +206,11 @@ impl Judge<'_> {
         let recall = summary(Metric::Recall(direction, 1))?;
         let has_order = summary(SPEARMAN.1(direction)).is_some();
         let has_levels = summary(Metric::LevelRecall(direction, 0)).is_some();
-        let queries = match direction {
-            Retrieval::TextToImage => Metric::CaptionCount,
-            _ => Metric::PictureCount,
-        };
-        let n_found = summary(queries).map(|queries| queries.mean * recall.mean);
+        let n_found = summary(direction.queries()).map(|queries| queries.mean * recall.mean);
         if !has_order && !has_levels {
             return Some(Undecided::SaysTheSame(method));
         }
-        if n_found.is_some_and(|n_found| n_found < LEVELS) {
+        if n_found.is_some_and(|n_found| n_found < LEVELS as f64) {
             return Some(Undecided::TooFewHits(method));
         }
         (!has_order).then_some(Undecided::SameRecall(method))

@@ -8,22 +8,23 @@ use burn::tensor::Tensor;
 use rayon::prelude::*;
 
 use super::relevance::{ImageHits, Relevance};
-use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls};
+use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls, tells_levels_apart};
 use crate::metrics::{mean, quantile, spearman};
 use crate::report::{Grouped, LevelStatistic, Metric, Retrieval};
 use crate::train::features::cache::{CaptionRow, IdMap};
 use crate::train::methods::{Method, Side};
 
-/// Groups of equal size, from the most certain queries to the most uncertain.
-const LEVELS: usize = 10;
+/// Groups of equal size, from the most certain queries to the most uncertain; also the fewest queries that must find
+/// for S, R² and slope to say something: one a level.
+pub(super) const LEVELS: usize = 10;
 /// Scores that are on the host at a time, which bounds the memory: 64 MB.
 const SCORES_PER_PASS: usize = 1 << 24;
 /// Scores that are computed at a time: 4 MB, which stay in a processor's cache from one operation to the next.
 const SCORES_PER_TILE: usize = 1 << 20;
 /// Captions of one length that make a point of the figure.
 const MIN_CAPTIONS: usize = 20;
-/// Quantiles of tables and figures, in percent.
-const QUANTILES: [usize; 3] = [10, 50, 90];
+/// Quantiles of tables and figures, in percent: the median, the middle half, and eight of ten.
+const QUANTILES: [usize; 5] = [10, 25, 50, 75, 90];
 /// Measured numbers of one method on one data set.
 pub type Numbers = BTreeMap<Metric, f64>;
 
@@ -114,6 +115,12 @@ impl<'a, M: Method> Encoded<'a, M> {
             Some((Metric::Concentration(percent), value))
         };
         Ok(QUANTILES.into_iter().filter_map(of).collect())
+    }
+
+    /// Whether uncertainty tells levels apart; nothing speaks against it where there is none.
+    pub(super) fn tells_levels_apart(&self) -> Result<bool> {
+        let uncertainty = self.uncertainty()?;
+        Ok(uncertainty.is_none_or(|(_, all)| tells_levels_apart(&all, LEVELS)))
     }
 
     /// Uncertainty of each row of the uncertain side.
@@ -330,18 +337,27 @@ fn level_numbers(found: &Retrieved, side: Side, uncertainty: &[f64], ids: &IdMap
     }
     for (direction, uncertainty, is_correct) in directions {
         let levels = Levels::of(uncertainty, &is_correct, LEVELS);
-        let line = levels.line;
-        for (statistic, value) in [
-            (LevelStatistic::Spearman, levels.spearman),
-            (LevelStatistic::RSquared, line.map(|line| line.r_squared)),
-            (LevelStatistic::Slope, line.map(|line| line.slope)),
-        ] {
-            numbers.extend(value.map(|value| (Metric::Levels(direction, statistic), value)));
-        }
         let of_levels = levels.recall.iter().enumerate();
         numbers.extend(of_levels.map(|(i, recall)| (Metric::LevelRecall(direction, i), *recall)));
+        if is_correct.iter().filter(|is| **is).count() >= LEVELS {
+            numbers.extend(trend_numbers(&levels, direction));
+        }
     }
     numbers
+}
+
+/// S, R² and slope of recall over levels.
+fn trend_numbers(levels: &Levels, direction: Retrieval) -> Numbers {
+    let line = levels.line;
+    let statistics = [
+        (LevelStatistic::Spearman, levels.spearman),
+        (LevelStatistic::RSquared, line.map(|line| line.r_squared)),
+        (LevelStatistic::Slope, line.map(|line| line.slope)),
+    ];
+    let statistics = statistics.into_iter();
+    statistics
+        .filter_map(|(statistic, value)| Some((Metric::Levels(direction, statistic), value?)))
+        .collect()
 }
 
 /// Captions' uncertainty against the truth about them (information, levels of a hierarchy, tokens), and its quantiles.
@@ -515,7 +531,7 @@ mod tests {
         lengths.sort_by(f32::total_cmp);
         let encoded = Encoded::new(&method, images, texts);
         let numbers = retrieval(&encoded, &ids()).expect("a device");
-        let [low, median, high] = QUANTILES.map(|q| numbers[&Metric::Concentration(q)]);
+        let [low, median, high] = [10, 50, 90].map(|q| numbers[&Metric::Concentration(q)]);
         let expected = f64::from(lengths[1] + lengths[2]) / 2.0;
         assert!(
             (median - expected).abs() < 1e-6,
@@ -624,8 +640,8 @@ mod tests {
         assert_eq!(is_there, [false; 2], "which says the same of all");
     }
 
-    #[test]
-    fn queries_are_levelled_by_the_uncertain_side() {
+    /// Twenty queries each way, each of which retrieves the item of its own number; the first ones are found.
+    fn first_found(n_found: usize) -> (Retrieved, IdMap) {
         let caption = |image| {
             let first = captions().swap_remove(0);
             CaptionRow { image, ..first }
@@ -635,10 +651,9 @@ mod tests {
             captions: (0..20).map(caption).collect(),
             truths: None,
         };
-        // The ten most certain items are found, and each query retrieves the item of its own number.
         let hit = |best| Hit {
             best,
-            rank: usize::from(best >= 10),
+            rank: usize::from(best >= n_found),
         };
         let hits: Vec<Hit> = (0..20).map(hit).collect();
         let of_image = |hit: &Hit| ImageHits {
@@ -651,6 +666,27 @@ mod tests {
             of_texts: hits,
             own: vec![0.0; 20],
         };
+        (found, ids)
+    }
+
+    #[test]
+    fn fewer_hits_than_levels_have_no_trend() {
+        let uncertainty: Vec<f64> = (0..20).map(f64::from).collect();
+        for (n_found, n_trends) in [(9, 0), (10, 6)] {
+            let (found, ids) = first_found(n_found);
+            let numbers = level_numbers(&found, Side::Text, &uncertainty, &ids);
+            let count =
+                |is: fn(&Metric) -> bool| numbers.keys().filter(|metric| is(metric)).count();
+            let trends = count(|metric| matches!(metric, Metric::Levels(..)));
+            let levels = count(|metric| matches!(metric, Metric::LevelRecall(..)));
+            assert_eq!((trends, levels), (n_trends, 20), "{n_found} find");
+        }
+    }
+
+    #[test]
+    fn queries_are_levelled_by_the_uncertain_side() {
+        // The ten most certain items are found.
+        let (found, ids) = first_found(10);
         let uncertainty: Vec<f64> = (0..20).map(f64::from).collect();
         for side in [Side::Text, Side::Image] {
             let numbers = level_numbers(&found, side, &uncertainty, &ids);

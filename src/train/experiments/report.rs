@@ -49,7 +49,7 @@ const SETTINGS: [(&str, &str); 8] = [
 ///
 /// There are no results, or a file cannot be read or written.
 pub fn write(folder: &Path) -> Result<()> {
-    let results = Results::read(&folder.join("results.json"))?.without_tied_levels();
+    let results = Results::read(&folder.join("results.json"))?.without_chance_levels();
     let environment = environment::read(folder)?.unwrap_or_default();
     let mut drawn = Vec::new();
     for dataset in results.datasets() {
@@ -135,8 +135,13 @@ fn write_origin(text: &mut String, results: &Results, (environment, edges): (&Va
     line("encoder", plain(&features["model"]));
     line("trained on", size(&environment["trained_on"]));
     line("measured on", measured_on(results, environment));
-    for (name, key) in SETTINGS {
-        line(name, plain(&environment[key]));
+    let is_of_grid = environment["grid_epochs"].is_u64();
+    // A grid chooses every rate, so the factor on the published ones says nothing.
+    let settings = SETTINGS
+        .iter()
+        .filter(|(_, key)| !is_of_grid || *key != "rate_factor");
+    for (name, key) in settings {
+        line(name, plain(&environment[*key]));
     }
     let rates = rates(results, (environment, edges));
     line("learning rates", rates.clone());
@@ -348,7 +353,7 @@ mod tests {
         }
         let told = |grid_epochs: Option<u64>| {
             let environment = serde_json::json!({
-                "follow": "code", "grid_epochs": grid_epochs,
+                "follow": "code", "grid_epochs": grid_epochs, "rate_factor": 5.0,
                 "learning_rates": { "pfe": 5e-2, "prolip": 1e-2, "deterministic": 1e-4 },
             });
             let edges = [
@@ -364,6 +369,8 @@ mod tests {
         }
         let given = told(None);
         assert!(!given.contains("edge"), "no grid, no edge: {given}");
+        let has_factor = [&chosen, &given].map(|told| told.contains("factor on published"));
+        assert_eq!(has_factor, [false, true], "a grid asks for no factor");
     }
 
     #[test]

@@ -7,9 +7,9 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::fit_plan::FitRequest;
-use super::measure::Numbers;
+use super::measure::{LEVELS, Numbers};
 use crate::metrics::{mean, population_sd};
-use crate::report::{Grouped, Metric, SummaryRow};
+use crate::report::{Grouped, Metric, Retrieval, SummaryRow};
 use crate::train::files;
 use crate::train::methods::MethodName;
 
@@ -167,16 +167,21 @@ impl Results {
         MethodName::ALL.into_iter().filter(is_there).collect()
     }
 
-    /// The same without numbers that the order of rows decided: those of levels whose uncertainty is one value for half
-    /// of the captions or more, as the quantiles tell. Measured anew they would not be there; earlier results hold
-    /// them.
+    /// The same without numbers that chance decided: those of levels whose uncertainty is one value for half of the
+    /// captions or more, as the quantiles tell, and S, R² and slope where fewer queries find than there are levels.
+    /// Measured anew they would not be there; earlier results hold them.
     #[must_use]
-    pub(super) fn without_tied_levels(mut self) -> Self {
-        let ties = self.ties();
-        let of = |row: &ResultRow| ties.get(&(row.method, row.dataset.clone(), row.seed));
+    pub(super) fn without_chance_levels(mut self) -> Self {
+        let (ties, found) = (self.ties(), self.queries_that_find());
+        let tie = |row: &ResultRow| ties.get(&(row.method, row.dataset.clone(), row.seed));
+        let finds_too_few = |row: &ResultRow, of: Retrieval| {
+            let n_found = found.get(&(row.method, row.dataset.clone(), row.seed, of));
+            n_found.is_some_and(|n_found| *n_found < LEVELS as f64)
+        };
         let is_kept = |row: &ResultRow| match row.metric {
-            Metric::Levels(..) | Metric::LevelRecall(..) => of(row).is_none(),
-            Metric::AdjacentLevelsOrdered => of(row) != Some(&Tie::All),
+            Metric::Levels(of, _) => tie(row).is_none() && !finds_too_few(row, of),
+            Metric::LevelRecall(..) => tie(row).is_none(),
+            Metric::AdjacentLevelsOrdered => tie(row) != Some(&Tie::All),
             _ => true,
         };
         self.0 = self.0.iter().filter(|row| is_kept(row)).cloned().collect();
@@ -197,6 +202,26 @@ impl Results {
         let ties = quantiles.into_iter();
         ties.filter_map(|(fit, values)| Some((fit, Tie::of(values)?)))
             .collect()
+    }
+
+    /// How many queries of each fit find what they look for, where their number was counted.
+    fn queries_that_find(&self) -> BTreeMap<(MethodName, String, u64, Retrieval), f64> {
+        let of_fits = |metric: &Metric| -> BTreeMap<_, f64> {
+            let rows = self.0.iter().filter(|row| row.metric == *metric);
+            rows.map(|row| ((row.method, &row.dataset, row.seed), row.value))
+                .collect()
+        };
+        let mut found = BTreeMap::new();
+        for of in Retrieval::ALL.iter().copied() {
+            let n_queries = of_fits(&of.queries());
+            for (fit, recall) in of_fits(&Metric::Recall(of, 1)) {
+                if let Some(n_queries) = n_queries.get(&fit) {
+                    let (method, dataset, seed) = fit;
+                    found.insert((method, dataset.clone(), seed, of), n_queries * recall);
+                }
+            }
+        }
+        found
     }
 
     /// The seeds of one number, in order of the seed.
@@ -266,7 +291,7 @@ impl Results {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{LevelStatistic, Retrieval};
+    use crate::report::LevelStatistic;
 
     fn numbers(value: f64) -> Numbers {
         Numbers::from([(Metric::RecallSum, value), (Metric::FitSeconds, f64::NAN)])
@@ -326,11 +351,33 @@ mod tests {
             (&[0.0, 0.25, 0.5, 0.75], 4),
             (&[], 4),
         ] {
-            let left = with_quantiles(quantiles).without_tied_levels();
+            let left = with_quantiles(quantiles).without_chance_levels();
             let n_others = left.metrics(MethodName::Pcmepp).len() - quantiles.len();
             assert_eq!(n_others, n_left, "of four, with {quantiles:?}");
             let recall = Metric::Recall(Retrieval::TextToImage, 1);
             assert_eq!(left.values(MethodName::Pcmepp, &recall), [0.25], "stays");
+        }
+    }
+
+    #[test]
+    fn levels_of_fewer_hits_than_levels_have_no_trend() {
+        let of = Retrieval::ImageToOwnText;
+        let trend = Metric::Levels(of, LevelStatistic::Spearman);
+        let level = Metric::LevelRecall(of, 0);
+        for (recall, n_trends) in [(0.003, 0), (0.02, 1)] {
+            let mut results = Results::default();
+            let numbers = [
+                (Metric::Recall(of, 1), recall),
+                (Metric::PictureCount, 1000.0),
+                (Metric::CaptionCount, 7000.0),
+                (trend.clone(), -0.25),
+                (level.clone(), 0.0),
+            ];
+            results.add(MethodName::Pcmepp, "scenes", 0, numbers.into());
+            let left = results.without_chance_levels();
+            let found =
+                [&trend, &level].map(|metric| left.values(MethodName::Pcmepp, metric).len());
+            assert_eq!(found, [n_trends, 1], "{recall} of a thousand pictures");
         }
     }
 
@@ -350,7 +397,7 @@ mod tests {
         };
         let mut before = ordered(&results);
         before.retain(|method| *method != MethodName::Pcmepp);
-        let after = ordered(&results.without_tied_levels());
+        let after = ordered(&results.without_chance_levels());
         assert_eq!(after, before, "all others keep their S");
     }
 

@@ -71,8 +71,9 @@ static TABLES: [(&str, &str, &[Column]); 15] = [
         "Retrieval and its uncertainty",
         "T2I: a caption looks for its picture. I2T: a picture looks for a caption that was said of itself. S and R² \
          are of recall over ten levels of uncertainty; S should be −1. R² is blind to the sign of the slope, which \
-         stands beside it. Neither is there without an uncertainty, where it says the same of all or of most queries, \
-         or where recall is the same at every level. RSUM is the sum of the six recalls in percent. ProbVLM's released \
+         stands beside it. None of the three is there without an uncertainty, where it says the same of all or of most \
+         queries, where recall is the same at every level, or where fewer queries find than there are levels: of three \
+         hits it is chance. RSUM is the sum of the six recalls in percent. ProbVLM's released \
          code calls one over the variance uncertainty; with the other sign its order is read backwards, which is the \
          variance itself.",
         &[

@@ -20,6 +20,14 @@ pub(super) struct Validation {
     pub(super) loss: f64,
     /// Sum of the recalls at 1, 5 and 10 both ways in percent, of own captions, among the held-out pictures.
     pub(super) recall_sum: f64,
+    /// Whether uncertainty tells levels of the held-out queries apart; of a method that has none, and in records from
+    /// before this was asked, nothing speaks against it.
+    #[serde(default = "not_asked")]
+    pub(super) tells_levels_apart: bool,
+}
+
+const fn not_asked() -> bool {
+    true
 }
 
 /// A tenth of the training pictures with their captions held out.
@@ -78,14 +86,16 @@ impl ValidationSplit {
     ) -> Result<Option<Validation>> {
         let loss = mean_loss(method, training, &self.held_out)?;
         let Features { texts, images, .. } = self.held_out.clone();
-        let found = recall(
-            &Encoded::new(method, images, texts),
-            &self.ids,
-            &Relevance::of(&self.ids),
-        )?;
+        let encoded = Encoded::new(method, images, texts);
+        let found = recall(&encoded, &self.ids, &Relevance::of(&self.ids))?;
         let recall_sum = found.get(&Metric::RecallSum).copied().unwrap_or(f64::NAN);
         let is_finite = loss.is_finite() && recall_sum.is_finite();
-        Ok(is_finite.then_some(Validation { loss, recall_sum }))
+        let validation = Validation {
+            loss,
+            recall_sum,
+            tells_levels_apart: encoded.tells_levels_apart()?,
+        };
+        Ok(is_finite.then_some(validation))
     }
 }
 

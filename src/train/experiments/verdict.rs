@@ -297,9 +297,10 @@ impl Finding {
             VerdictWord::Holds => format!("{word} in all {n} comparisons"),
             VerdictWord::NotDecided if yes + no_difference == 0 => format!("{word}: {reason}"),
             VerdictWord::NotDecided => format!("{word}: {reason}; {counted}"),
-            VerdictWord::HoldsInPart | VerdictWord::DoesNotHold => {
-                format!("{word}: {counted}{because}")
-            }
+            VerdictWord::HoldsInPart
+            | VerdictWord::MostlyNoDifference
+            | VerdictWord::MostlyNot
+            | VerdictWord::DoesNotHold => format!("{word}: {counted}{because}"),
         }
     }
 
@@ -474,6 +475,14 @@ mod tests {
                 "does not hold: yes in 0 of 2 comparisons, the opposite in 1",
             ),
             (&[For, few], "holds in part: yes in 1 of 2"),
+            (
+                &[For, Against, Against],
+                "mostly not: yes in 1 of 3 comparisons, the opposite in 2",
+            ),
+            (
+                &[For, WithinSpread, WithinSpread, few],
+                "mostly no difference: yes in 1 of 4",
+            ),
         ] {
             let found = finding(supports, &[]).sentence();
             assert!(found.starts_with(expected), "{found}, expected {expected}");

@@ -1,12 +1,12 @@
-//! A tour, lessons that ask before they show, and captions whose κ misleads.
+//! A tour, lessons that ask before they show, why captions alone have a spread, and captions whose κ misleads.
 
 use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, Extent, KappaFailure, Lesson, LessonQuestion,
-    LessonScore, View, World, bits_of, three_significant,
+    CaptionExamples, CaptionView, Direction, ExplorerState, Extent, Lesson, LessonQuestion,
+    LessonScore, Lessons, View, World, bits_of, three_significant,
 };
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
@@ -35,9 +35,11 @@ pub(crate) fn Learn() -> impl IntoView {
     let lesson = lessons::open_lesson(page);
     let scores: LessonScores = RwSignal::default();
     let asked = move || lesson.get().map(|(i, lesson)| asked(i, lesson, scores));
-    let failures = move || {
-        let texts = page.lesson_texts.get().and_then(Result::ok);
-        texts.map(|texts| texts.failures.iter().cloned().map(failure).collect_view())
+    let shown = move |of: fn(&Lessons) -> &Vec<CaptionExamples>| {
+        move || {
+            let texts = page.lesson_texts.get().and_then(Result::ok);
+            texts.map(|texts| of(&texts).iter().cloned().map(examples).collect_view())
+        }
     };
     view! {
         <section class="view" aria-labelledby="learn-title">
@@ -50,6 +52,10 @@ pub(crate) fn Learn() -> impl IntoView {
             {asked}
             <OwnQuestions/>
             <OtherLessons/>
+            <details class="misleads" data-part="asymmetry">
+                <summary>"Why captions have a spread, and pictures none"</summary>
+                <div class="failures">{shown(|texts| &texts.asymmetry)}</div>
+            </details>
             <details class="misleads">
                 <summary>"What "<i>"κ"</i>" is not: where it misleads"</summary>
                 <p class="prose-line">
@@ -57,7 +63,7 @@ pub(crate) fn Learn() -> impl IntoView {
                     "itself: it knows nothing of its own ignorance. The numbers below are computed now, by the engine "
                     "at work."
                 </p>
-                <div class="failures">{failures}</div>
+                <div class="failures">{shown(|texts| &texts.failures)}</div>
             </details>
         </section>
     }
@@ -354,18 +360,18 @@ fn Shown(question: StoredValue<LessonQuestion>, guess: RwSignal<Vec<String>>) ->
     }
 }
 
-/// A kind of caption whose κ misleads, with the κ that the model gives.
-fn failure(failure: KappaFailure) -> AnyView {
+/// Captions with the κ that the model gives, and what they show.
+fn examples(examples: CaptionExamples) -> AnyView {
     let page = expect_context::<PageState>();
-    let captions = failure.captions;
+    let captions = examples.captions;
     view! {
-        <section data-failure=failure.name>
-            <h3>{failure.name.clone()}</h3>
+        <section data-failure=examples.name>
+            <h3>{examples.name.clone()}</h3>
             <table class="measures shown">
                 {head(FAILURE_COLUMNS)}
                 <tbody>{move || measured(page, captions.clone(), None)}</tbody>
             </table>
-            <p>{failure.why}</p>
+            <p>{examples.why}</p>
         </section>
     }
     .into_any()

@@ -65,10 +65,10 @@ impl Chart {
         self.path(line.points.iter().copied())
     }
 
-    /// The band around a line as a closed path; empty where no spread is known.
-    pub(super) fn band(&self, line: &FigureLine) -> String {
+    /// A band around a line as a closed path; empty where no spread is known.
+    pub(super) fn band(&self, line: &FigureLine, band: &[[f64; 2]]) -> String {
         let of = |side: usize| {
-            let points = line.points.iter().zip(&line.band);
+            let points = line.points.iter().zip(band);
             points.map(move |([x, _], band)| [*x, band[side]])
         };
         self.path(of(0).chain(of(1).rev()))
@@ -132,6 +132,7 @@ mod tests {
             name: "a method".to_owned(),
             points,
             band,
+            inner_band: Vec::new(),
         };
         FigurePanel {
             title: "Recall@1".to_owned(),
@@ -159,11 +160,15 @@ mod tests {
             "two points"
         );
         assert_eq!(
-            chart.band(&panel.lines[0]).matches('L').count(),
+            chart
+                .band(&panel.lines[0], &panel.lines[0].band)
+                .matches('L')
+                .count(),
             3,
             "there and back"
         );
-        assert_eq!(chart.band(&panel.lines[1]), "", "no spread is known");
+        let none = chart.band(&panel.lines[1], &panel.lines[1].band);
+        assert_eq!(none, "", "no spread is known");
         let empty = FigurePanel {
             lines: Vec::new(),
             ..panel

@@ -98,16 +98,18 @@ fn ticks(chart: &Chart) -> String {
     text
 }
 
-/// A line with its band, a name and number on each point, and its letter at the end.
+/// A line with its bands, of which the inner one comes out darker, a name and number on each point, and its letter at the end.
 fn series(chart: &Chart, line: &FigureLine, i: usize, height: f64) -> String {
-    let (band, path, class) = (
-        chart.band(line),
-        chart.line(line),
-        line_class(i, &line.name),
-    );
+    let bands = [&line.band, &line.inner_band].map(|band| chart.band(line, band));
+    let bands: String = bands
+        .iter()
+        .filter(|band| !band.is_empty())
+        .map(|band| format!(r#"<path class="chart-band" d="{band}"/>"#))
+        .collect();
+    let (path, class) = (chart.line(line), line_class(i, &line.name));
     let name = escaped(&line.name);
     let mut text = format!(
-        r#"<g class="chart-series" data-line="{i}"><path class="chart-band" d="{band}"/><path class="{class}" d="{path}"/>"#
+        r#"<g class="chart-series" data-line="{i}">{bands}<path class="{class}" d="{path}"/>"#
     );
     for point in &line.points {
         let ([x, y], [at, value]) = (chart.place(*point), point.map(three_significant));
@@ -180,6 +182,7 @@ mod tests {
             name: name.to_owned(),
             points,
             band: Vec::new(),
+            inner_band: Vec::new(),
         };
         let figure = Figure {
             name: "recall-by-level".to_owned(),
@@ -196,6 +199,18 @@ mod tests {
             }],
         };
         let html = figure_markup(&figure);
+        assert!(!html.contains("chart-band"), "no spread is known: {html}");
+        let mut spread = figure.clone();
+        let line = &mut spread.panels[0].lines[0];
+        line.band = vec![[0.25, 0.75], [0.0, 0.5]];
+        assert_eq!(figure_markup(&spread).matches("chart-band").count(), 1);
+        spread.panels[0].lines[0].inner_band = vec![[0.375, 0.625], [0.125, 0.375]];
+        let both = figure_markup(&spread);
+        assert_eq!(
+            both.matches("chart-band").count(),
+            2,
+            "one in the other: {both}"
+        );
         for part in [
             "a &lt;method&gt;, 1.00: 0.250</title>",
             "<b>b</b> AsymVLM vMF",

@@ -30,7 +30,7 @@ pub fn summary_tables(summary: &[SummaryRow]) -> Vec<EvidenceTable> {
         "Does a method’s uncertainty say where retrieval fails?",
         format!(
             "Rank correlation of recall with ten levels of uncertainty, and of uncertainty with a caption’s bits; −1 is \
-             perfect. {seeds}"
+             perfect. A dash where it orders nothing, or fewer than ten queries find. {seeds}"
         ),
         &heads,
         rows(summary, &uncertainty),

@@ -203,6 +203,11 @@ mod tests {
     fn transfer_is_judged_on_data_that_was_not_trained_on() {
         for (dataset, ours, expected) in [
             ("photos", 0.5, "not decided: this data set was trained on"),
+            (
+                "scenes, shot 5",
+                0.5,
+                "not decided: this data set was trained on",
+            ),
             ("photos → hierarcaps", 0.5, "holds in all 1"),
             ("photos → hierarcaps", 0.3, "does not hold"),
             ("photos → hierarcaps", 0.4, "not decided: no difference"),

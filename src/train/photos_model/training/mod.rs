@@ -322,7 +322,8 @@ impl<'a> SeedTraining<'a> {
         }
     }
 
-    /// The first caption of each test picture and its vaguer truths, each with the picture that it was written for.
+    /// The first caption of each test picture and its vaguer truths, each with the picture that it was made from, which
+    /// alone counts as right though a vague one fits others.
     fn all_levels(&self) -> (RetrievalCaptions, Rows) {
         let test = &self.data.test;
         let mut last = None;
@@ -369,7 +370,7 @@ impl<'a> SeedTraining<'a> {
     }
 }
 
-/// Captions and their vaguer truths, each with the picture that it was written for; `features` are those of all
+/// Captions and their vaguer truths, each with the one picture that it was made from; `features` are those of all
 /// captions and of all vaguer truths.
 fn with_vaguer(
     listing: &CaptionedListing,
