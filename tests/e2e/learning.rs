@@ -3,7 +3,8 @@
 mod built_page {
     use std::time::Duration;
 
-    use kappascope::explorer::{Lessons, View, decode};
+    use kappascope::explorer::views::learn::Lessons;
+    use kappascope::explorer::{View, decode};
     use kappascope::numerics::VonMisesFisher;
     use serde_json::{Value, json};
 

@@ -9,9 +9,11 @@ use anyhow::{Context as _, Result};
 use super::pictures::{GalleryPicture, gallery_scenes};
 use crate::answer::{self, EngineFacts, familiarity, model_card};
 use crate::corruption::Corrupted;
+use crate::explorer::views::corruption::corrupted_name;
+use crate::explorer::views::learn::Lessons;
 use crate::explorer::{
-    DRAWING, ExplorerState, GENERATED_SIDE, GeneratedPictures, GeneratedRequest, Lessons,
-    ReadingRequest, View, World, corrupted_name,
+    DRAWING, ExplorerState, GENERATED_SIDE, GeneratedPictures, GeneratedRequest, ReadingRequest,
+    View, World,
 };
 use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;

@@ -4,9 +4,9 @@ use leptos::html::Canvas;
 use leptos::prelude::*;
 
 use crate::corruption::{CorruptionKind as _, ImageCorruption, Misspelling};
+use crate::explorer::views::corruption::{corrupted_name, severity_text};
 use crate::explorer::{
-    CaptionView, ExplorerState, Extent, HaloMark, corrupted_name, ordinal, severity_text, signed,
-    three_significant,
+    CaptionView, ExplorerState, Extent, HaloMark, ordinal, signed, three_significant,
 };
 use crate::ui::dom::canvas;
 use crate::ui::page::corrupted;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 
+use crate::explorer::views::ladder::bits_of;
+use crate::explorer::views::learn::{KappaFailure, Lesson, LessonQuestion};
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, Extent, KappaFailure, Lesson, LessonQuestion,
-    LessonScore, View, World, bits_of, three_significant,
+    CaptionView, Direction, ExplorerState, Extent, LessonScore, View, World, three_significant,
 };
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;

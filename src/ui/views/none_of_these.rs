@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{
-    Answer, Classes, Extent, Judgement, answer_name, is_disputed, judgement_text, percent, signed,
-    thousandths, three_significant,
+use crate::explorer::views::none_of_these::{
+    Answer, Classes, Judgement, answer_name, is_disputed, judgement_text, thousandths,
 };
+use crate::explorer::{Extent, percent, signed, three_significant};
 use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::{PictureButton, chosen_alt};

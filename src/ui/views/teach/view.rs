@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
+use crate::explorer::views::learn::Lessons;
 use crate::explorer::{
-    Access, Lessons, MAX_QUESTION_CHARACTERS, PageControl, View, class_lines, encode, encode_class,
+    Access, MAX_QUESTION_CHARACTERS, PageControl, View, class_lines, encode, encode_class,
 };
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
