@@ -27,7 +27,7 @@ mod state;
 mod supervisor;
 mod text;
 mod transfer_rate;
-mod views;
+pub mod views;
 mod wall;
 mod world;
 
@@ -73,35 +73,6 @@ pub use text::{
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;
-pub use views::corruption::{corrupted_name, place_text, severity_text};
-pub use views::evidence::evaluation::{
-    EvidenceTable, Measured, OTHER_SEEDS, evaluation_command, evaluation_tables,
-    out_of_distribution_text, scatter,
-};
-pub use views::evidence::figure::figure_markup;
-pub use views::evidence::findings::counts_text;
-pub use views::evidence::photographs::{PhotographsEvaluation, photographs_tables};
-pub use views::evidence::summary::summary_tables;
-pub use views::geometry::{
-    CaptionGeometry, CosineDistribution, Curve, PictureTick, ball_text, caption_geometry,
-    density_formula, density_formula_with_numbers, dimensions,
-};
-pub use views::ladder::{
-    BUILT_IN_LADDERS, Ladder, MAX_RUNGS, RungStep, RungView, bits_of, built_in_ladder, ladder_text,
-    rung_text, rung_views, step_text,
-};
-pub use views::learn::{
-    CaptionExamples, Lesson, LessonPicture, LessonQuestion, Lessons, N_NUMBERED, TourStep,
-    answer_numbers, answer_text, truth_text,
-};
-pub use views::none_of_these::{
-    ClassAnswer, Classes, Judgement, MAX_CLASSES, answer_name, is_disputed, judgement_text,
-    thousandths,
-};
-pub use views::studio::drawing::{Drawing, DrawnObject, bmp, moved_text, value_name};
-pub use views::studio::scene_search::{N_WANTED, SceneSearch};
-pub use views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
-pub use views::word_variants::{MAX_WORDS, WordView, is_cut, whole, word_views, worth_text};
 pub use wall::{
     LitPictures, N_WALL_SCENES, coverage_text, fitting_scenes, found_text, likely_photographs,
     lit_share_text, nearest_coverage, set_text, share_of_drawings, share_of_pictures, wall_scenes,

@@ -8,6 +8,7 @@ mod checks;
 mod dist;
 mod page;
 mod report;
+mod sheets;
 mod shell;
 mod tools;
 
@@ -18,6 +19,7 @@ usage: cargo xtask COMMAND
 
   serve [--port PORT]   build the page and serve it on 127.0.0.1 (port 8080); missing tools are installed first
   build                 build the page into dist/
+  sheets                join the style sheets; trunk does so before each build
   dist [--built]        build the page and write its release into dist-release/; --built takes dist/ as it is
   bench browser [STEP …]  our engines beside onnxruntime-web in one browser, into benches/results/; a STEP is one of
                         clip, loading, photos, int8, memory and, only where it is named, gpu
@@ -32,6 +34,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["serve"] => page::serve("8080"),
         ["serve", "--port", port] => page::serve(port),
         ["build"] => page::build(),
+        ["sheets"] => sheets::join(),
         ["dist"] => dist::build(),
         ["dist", "--built"] => dist::write(),
         ["bench", "browser", steps @ ..] => bench::browser(steps),

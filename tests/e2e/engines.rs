@@ -1,7 +1,8 @@
 //! Engines that lose their GPU, die and never answer, in the built page: what the visitor sees, and that nothing innocent
 //! is lost.
 //!
-//! Workers are wrapped before the page runs: `faults` says what becomes of a request, by what it asks and holds.
+//! Workers are wrapped before the page runs: `faults` says what becomes of a request, by what it asks and holds, and
+//! after what an engine dies that it says.
 
 /// `cargo test` without a built page passes these by.
 mod built_page {
@@ -9,6 +10,7 @@ mod built_page {
     use std::fs;
     use std::time::Duration;
 
+    use kappascope::inference::CAPTIONS_PER_PASS;
     use serde_json::{Value, json};
 
     use crate::harness::tiny_clip::{hub_files, picture};
@@ -18,28 +20,42 @@ mod built_page {
     };
 
     const LIMIT: Duration = Duration::from_secs(120);
+    /// The longest that a page without its program may say nothing.
+    const SILENCE: Duration = Duration::from_secs(20);
+    /// Passes of the model for one request, enough for half of them to end well before the last.
+    const N_PASSES: usize = 8;
     /// Captions that no test of the model holds, so that nothing recorded can answer.
     const CAPTION: &str = "a tiny striped thing near the corner";
     const KILLER: &str = "a striped thing that nobody survives";
 
-    /// `faults[kind](content, n)` says what becomes of the n-th request of a kind: `die`, `hang`, `refuse` or nothing.
+    /// `faults[kind](content, n)` says what becomes of the n-th request of a kind: `die`, `hang`, `refuse`, `destroy` or
+    /// nothing; `faults.heard(kind)`, whether an engine dies after it has said something of a kind. `heard` is what
+    /// engines said, and when.
     const WRAPPED: &str = "
-        window.engines = []; window.sent = []; window.faults = {};
-        const Real = Worker;
+        window.engines = []; window.sent = []; window.heard = []; window.faults = {};
+        const Real = Worker, kindOf = message => typeof message === 'string' ? message : Object.keys(message)[0];
         window.Worker = class extends Real {
-            constructor(...all) { super(...all); engines.push(this); }
+            constructor(...all) {
+                super(...all);
+                engines.push(this);
+                this.addEventListener('message', ({ data }) => {
+                    const kind = kindOf(data);
+                    heard.push([kind, performance.now()]);
+                    if (window.faults.heard?.(kind) === 'die') this.die();
+                });
+            }
+            die() {
+                this.terminate();
+                const error = new ErrorEvent('error', { message: 'killed by the test' });
+                setTimeout(() => this.dispatchEvent(error));
+            }
             postMessage(message, ...rest) {
-                const kind = typeof message === 'string' ? message : Object.keys(message)[0];
-                const content = message[kind];
+                const kind = kindOf(message), content = message[kind];
                 sent.push([kind, content]);
                 const fault = window.faults[kind]?.(content, sent.filter(([other]) => other === kind).length);
                 if (fault === 'refuse') throw new DOMException('it is too large', 'DataCloneError');
                 if (fault === 'destroy') super.postMessage('destroy-device');
-                if (fault === 'die') {
-                    this.terminate();
-                    const error = new ErrorEvent('error', { message: 'killed by the test' });
-                    setTimeout(() => this.dispatchEvent(error));
-                }
+                if (fault === 'die') this.die();
                 if (fault !== 'hang' && fault !== 'die') super.postMessage(message, ...rest);
             }
         };";
@@ -64,6 +80,14 @@ mod built_page {
         });
         export { default } from './engine_gpu_whole.js';";
 
+    /// A GPU for the page, which looks for one; engines have the real one, if any.
+    const FAKED_GPU: &str =
+        "Object.defineProperty(Navigator.prototype, 'gpu', { configurable: true,
+        get: () => ({ requestAdapter: async () => ({ info: { architecture: 'imagined' } }) }) });";
+    /// A tab whose storage and name were copied by “Duplicate tab”, as browsers tell that.
+    const DUPLICATED: &str = "sessionStorage['kappascope.tab'] = 'other';
+        Object.defineProperty(PerformanceNavigationTiming.prototype, 'type', { get: () => 'back_forward' });";
+
     fn wrapped(faults: &str) -> Browser {
         let browser = Browser::start();
         browser.run_before_pages(&format!("{WRAPPED}{faults}"));
@@ -85,6 +109,48 @@ mod built_page {
         let count = "return sent.filter(([kind, content]) => kind === arguments[0] && JSON.stringify(content).includes(arguments[1])).length";
         let n_sent = browser.run(count, &[json!(kind), json!(words)]);
         n_sent.as_u64().expect("a number of requests")
+    }
+
+    /// How often engines said something of a kind.
+    fn n_heard(browser: &Browser, kind: &str) -> u64 {
+        let count = "return heard.filter(([other]) => other === arguments[0]).length";
+        let n_heard = browser.run(count, &[json!(kind)]);
+        n_heard.as_u64().expect("a number of messages")
+    }
+
+    /// Has the page begin with the tiny model of the hub.
+    fn remembered_hub(server: &Server) -> String {
+        let hub = server.address("hub/test/tiny@abc");
+        format!(
+            "if (!localStorage['kappascope.clip-source']) {{
+                localStorage['kappascope.clip-source'] = 3;
+                localStorage['kappascope.hub'] = '{hub}';
+            }}"
+        )
+    }
+
+    /// Leaves the page a death of the built-in model's load, and such a load that a tab was last seen with so long ago.
+    fn left_behind(age_millis: u32) -> String {
+        format!(
+            "localStorage['kappascope.strikes|cpu|built-in'] = 1;
+             localStorage['kappascope.loading|other|cpu|built-in'] = Date.now() - {age_millis};"
+        )
+    }
+
+    /// The page has had its engine load the built-in model so often, and then rests.
+    fn assert_loads(browser: &Browser, n_loads: u64, after: &str) {
+        let rests = "return ['ready', 'stopped'].includes(document.documentElement.dataset.status)";
+        browser.wait_for("a page at rest", LIMIT, rests, &[]);
+        assert_eq!(n_sent(browser, "Load", ""), n_loads, "loads after {after}");
+    }
+
+    /// The page says soon that its own program failed, and offers to reload it.
+    fn assert_failure(browser: &Browser, words: &str) {
+        let is_told = "return document.getElementById('failure').checkVisibility()";
+        browser.wait_for("a word about the program", SILENCE, is_told, &[]);
+        let says = text(browser);
+        assert!(says.contains(words), "it says what is wrong: {says}");
+        wait_for(browser, "[data-act=reload]");
     }
 
     fn wait_for(browser: &Browser, selector: &str) {
@@ -193,14 +259,8 @@ mod built_page {
     #[ignore = "needs the built page: cargo xtask test"]
     fn a_remembered_model_that_kills_is_tried_twice_and_then_on_demand() {
         let server = Server::replacing(hub_files());
-        let hub = server.address("hub/test/tiny@abc");
-        let browser = wrapped(&format!(
-            "faults.LoadHub = () => localStorage.isMended ? '' : 'die';
-            if (!localStorage['kappascope.clip-source']) {{
-                localStorage['kappascope.clip-source'] = 3;
-                localStorage['kappascope.hub'] = '{hub}';
-            }}"
-        ));
+        let faults = "faults.LoadHub = () => localStorage.isMended ? '' : 'die';";
+        let browser = wrapped(&format!("{faults}{}", remembered_hub(&server)));
         browser.open(&server.address("?backend=cpu#v=1&m=clip&c=a%20star"));
         wait_until_it_says(&browser, "stopped the engine twice");
         wait_until_ready(&browser, LIMIT);
@@ -230,6 +290,91 @@ mod built_page {
         browser.click("[data-act=retry-engine]");
         wait_until_ready(&browser, LIMIT);
         type_first_caption(&browser, CAPTION);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn an_image_encoder_that_kills_is_loaded_twice_and_then_on_demand() {
+        let server = Server::replacing(hub_files());
+        let faults = "faults.heard = kind => kind === 'ImageEncoderLoads' && !localStorage.isMended ? 'die' : '';";
+        let browser = wrapped(&format!("{faults}{}", remembered_hub(&server)));
+        open_ready(
+            &browser,
+            &server.address("?backend=cpu#v=1&m=clip&c=a%20star"),
+        );
+        browser.choose_file(".add-picture input", &picture());
+        wait_until_it_says(
+            &browser,
+            "loading its image encoder stopped the engine twice",
+        );
+        wait_until_ready(&browser, LIMIT);
+        assert_eq!(n_heard(&browser, "ImageEncoderLoads"), 2, "two strikes");
+        assert_eq!(
+            n_sent(&browser, "LoadHub", ""),
+            2,
+            "the model, and again after the first of them"
+        );
+        browser.reload();
+        wait_until_it_says(&browser, "stopped its engine twice before");
+        wait_until_ready(&browser, LIMIT);
+        assert_eq!(n_sent(&browser, "LoadHub", ""), 0, "at the next visit");
+        browser.run("localStorage.isMended = 1", &[]);
+        wait_for(&browser, "[data-act=go-on]");
+        browser.click("[data-act=go-on]");
+        wait_for(&browser, "[data-model=clip][aria-current='true']");
+        browser.choose_file(".add-picture input", &picture());
+        wait_for(&browser, "td.pair[data-value]");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_gpu_that_kills_its_engine_is_tried_at_two_visits_and_the_cpu_goes_on() {
+        let faults = "faults.Load = (_, n) => n === 1 ? '' : 'die';";
+        let (server, browser) = (Server::start(), wrapped(&format!("{FAKED_GPU}{faults}")));
+        let visits = [
+            (2, "the GPU engine stopped: killed by the test"),
+            (2, "the GPU engine stopped: killed by the test"),
+            (1, "the GPU engine stopped twice while it loaded this model"),
+        ];
+        for (visit, (n_loads, words)) in (1..).zip(visits) {
+            open_ready(&browser, &server.address(&format!("?visit={visit}")));
+            // The short line does not say why; the menu of models does.
+            browser.click("[data-act=models]");
+            wait_until_it_says(&browser, words);
+            assert_eq!(n_sent(&browser, "Load", ""), n_loads, "at visit {visit}");
+            assert_eq!(engine(&browser), "cpu", "at visit {visit}");
+            type_first_caption(&browser, CAPTION);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_load_of_another_tab_counts_once_that_tab_is_gone() {
+        // The page takes a tab for gone that was not seen for two and a half minutes.
+        let tabs = [
+            (1_000, 1, "a tab that loads"),
+            (200_000, 0, "one that is gone"),
+        ];
+        for (age_millis, n_loads, whose) in tabs {
+            let (server, browser) = (Server::start(), wrapped(&left_behind(age_millis)));
+            browser.open(&server.address("?backend=cpu"));
+            assert_loads(&browser, n_loads, whose);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_load_of_the_tab_s_own_counts_after_a_reload_and_not_in_a_copy_of_the_tab() {
+        let left = left_behind(1_000);
+        let (server, browser) = (Server::start(), wrapped(&format!("{left}{DUPLICATED}")));
+        browser.open(&server.address("?backend=cpu"));
+        assert_loads(&browser, 1, "“Duplicate tab”");
+        let own = "sessionStorage['kappascope.tab'] = 'other';";
+        let (server, browser) = (Server::start(), wrapped(&format!("{left}{own}")));
+        browser.open(&server.address("?backend=cpu"));
+        assert_loads(&browser, 1, "an address that was opened");
+        browser.reload();
+        assert_loads(&browser, 0, "a reload");
     }
 
     #[test]
@@ -278,6 +423,36 @@ mod built_page {
             wait_until_ready(&browser, ANSWERING);
             type_first_caption(&browser, CAPTION);
         }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn an_engine_says_after_each_pass_that_it_is_alive() {
+        let (server, browser) = (Server::start(), wrapped(""));
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let captions = 0..N_PASSES * CAPTIONS_PER_PASS;
+        let captions: Vec<String> = captions.map(|i| format!("{CAPTION} {i}")).collect();
+        let score = "heard.length = 0;
+            engines.at(-1).postMessage({ Score: { id: 1e6, captions: arguments[0], images: [], relates: false } });
+            return performance.now()";
+        let start = browser.run(score, &[json!(captions)]);
+        let is_answered = "return heard.some(([kind]) => kind === 'Scored')";
+        browser.wait_for("an answer", LIMIT, is_answered, &[]);
+        let times = "return heard.filter(([kind]) => kind === arguments[0]).map(([_, millis]) => millis - arguments[1])";
+        let times = |kind: &str| -> Vec<f64> {
+            let times = browser.run(times, &[json!(kind), start.clone()]);
+            let times = times.as_array().expect("times").iter();
+            times.filter_map(Value::as_f64).collect()
+        };
+        let (alive, answered) = (times("Heartbeat"), times("Scored"));
+        assert_eq!(alive.len(), N_PASSES, "one for each pass: {alive:?}");
+        // They come while the engine computes, not with the answer.
+        assert!(
+            alive[0] < answered[0] / 2.0,
+            "first at {} ms, answered at {} ms",
+            alive[0],
+            answered[0]
+        );
     }
 
     #[test]
@@ -337,15 +512,34 @@ mod built_page {
         let (server, browser) = (Server::start(), Browser::start());
         server.refuse("/app");
         browser.open(&server.address("?"));
-        browser.wait_for(
-            "a word about the missing program",
-            Duration::from_secs(20),
-            "return document.getElementById('failure').checkVisibility()",
-            &[],
-        );
-        let says = text(&browser).contains("could not be loaded");
-        assert!(says, "it says what is wrong");
-        wait_for(&browser, "[data-act=reload]");
+        assert_failure(&browser, "could not be loaded");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_page_whose_program_fails_at_its_start_says_so_within_twenty_seconds() {
+        let failures = [
+            // The program panics over the first,
+            ("createElement", "stopped because of an error of its own"),
+            // and the second ends it without a word.
+            ("createTextNode", "could not be loaded or started"),
+        ];
+        for (function, words) in failures {
+            let (server, browser) = (Server::start(), Browser::start());
+            browser.run_before_pages(&format!(
+                "if (!sessionStorage.isMended) Document.prototype.{function} = () => {{ throw new Error('broken by the test') }};"
+            ));
+            browser.open(&server.address("?backend=cpu"));
+            assert_failure(&browser, words);
+            browser.run("sessionStorage.isMended = 1", &[]);
+            browser.click("[data-act=reload]");
+            wait_until_ready(&browser, LIMIT);
+            let is_told = browser.run(
+                "return document.getElementById('failure').checkVisibility()",
+                &[],
+            );
+            assert_eq!(is_told, json!(false), "{function}: the page works again");
+        }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 mod built_page {
     use std::fs;
 
-    use kappascope::explorer::{LessonQuestion, Lessons, game_rounds};
+    use kappascope::explorer::game_rounds;
+    use kappascope::explorer::views::learn::{LessonQuestion, Lessons};
     use serde_json::json;
 
     use crate::harness::{

@@ -3,7 +3,8 @@
 mod built_page {
     use std::time::Duration;
 
-    use kappascope::explorer::{Lessons, PageControl, View, decode};
+    use kappascope::explorer::views::learn::Lessons;
+    use kappascope::explorer::{PageControl, View, decode};
     use kappascope::numerics::VonMisesFisher;
     use serde_json::{Value, json};
 

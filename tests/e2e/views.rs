@@ -4,7 +4,8 @@ mod built_page {
     use std::fs;
 
     use kappascope::corruption::Misspelling;
-    use kappascope::explorer::{Drawing, drawing_file, free_offset};
+    use kappascope::explorer::views::studio::drawing::Drawing;
+    use kappascope::explorer::{drawing_file, free_offset};
     use kappascope::numerics::Family;
     use kappascope::scenes::{information, parse};
     use serde_json::{Value, json};

@@ -2,15 +2,15 @@
 //!
 //! A new view is a row of the table, a file of logic beside it where it needs one, and a component in `ui::views`.
 
-pub(super) mod corruption;
-pub(super) mod evidence;
-pub(super) mod geometry;
-pub(super) mod ladder;
-pub(super) mod learn;
-pub(super) mod none_of_these;
-pub(super) mod studio;
-pub(super) mod traverse;
-pub(super) mod word_variants;
+pub mod corruption;
+pub mod evidence;
+pub mod geometry;
+pub mod ladder;
+pub mod learn;
+pub mod none_of_these;
+pub mod studio;
+pub mod traverse;
+pub mod word_variants;
 
 use super::readings::generated::GeneratedPictures;
 use super::readings::request::ReadingRequest;

@@ -9,9 +9,11 @@ use anyhow::{Context as _, Result};
 use super::pictures::{DecodedPicture, gallery_scenes};
 use crate::answer::{self, EngineFacts, familiarity, model_card};
 use crate::corruption::Corrupted;
+use crate::explorer::views::corruption::corrupted_name;
+use crate::explorer::views::learn::Lessons;
 use crate::explorer::{
-    DRAWING, ExplorerState, GeneratedPictures, GeneratedRequest, Lessons, PICTURE_SIDE,
-    ReadingRequest, View, World, corrupted_name,
+    DRAWING, ExplorerState, GeneratedPictures, GeneratedRequest, PICTURE_SIDE, ReadingRequest,
+    View, World,
 };
 use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;

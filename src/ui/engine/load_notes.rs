@@ -9,12 +9,13 @@ use web_sys::Storage;
 
 use crate::explorer::{LoadId, LoadKind, LoadNote, LoadNotes, Unended};
 use crate::ui::dom::browser;
+use crate::wire::property;
 
 /// Prefix of the keys `kappascope.strikes|KIND|SOURCE`, whose values are numbers of deaths.
 const STRIKES: &str = "kappascope.strikes";
 /// `kappascope.loading|TAB|KIND|SOURCE`: when the page that loads was last seen.
 const LOADING: &str = "kappascope.loading";
-/// This tab's name, which a reload keeps and another tab does not have.
+/// This tab's name, which only a reload keeps.
 const TAB: &str = "kappascope.tab";
 
 /// Notes of earlier visits and other tabs; those of this tab before it was reloaded are its own.
@@ -25,6 +26,12 @@ pub(super) fn recall() -> LoadNotes {
     };
     let n_entries = storage.length().unwrap_or_default();
     let keys = (0..n_entries).filter_map(|i| storage.key(i).ok().flatten());
+    if !is_reload()
+        && let Some(session) = session()
+    {
+        // “Duplicate tab”, which is no reload, copies the name of a tab whose load may still go on.
+        session.remove_item(TAB).ok();
+    }
     let (own, now) = (tab(), Date::now());
     for key in keys.collect::<Vec<_>>() {
         let value = storage.get_item(&key).ok().flatten().unwrap_or_default();
@@ -77,19 +84,31 @@ fn load(kind: &str, source: &str) -> Option<LoadId> {
     Some(LoadId { kind, source })
 }
 
+/// Whether the page was reloaded, as it is after a crash.
+fn is_reload() -> bool {
+    let clock = browser::window().and_then(|window| window.performance());
+    let entry = clock.map(|clock| clock.get_entries_by_type("navigation").get(0));
+    let way = entry.and_then(|entry| property(&entry, "type").as_string());
+    way.as_deref() == Some("reload")
+}
+
 fn tab() -> String {
-    let storage = browser::window().and_then(|window| window.session_storage().ok().flatten());
-    let known = storage
+    let session = session();
+    let known = session
         .as_ref()
-        .and_then(|storage| storage.get_item(TAB).ok().flatten());
+        .and_then(|session| session.get_item(TAB).ok().flatten());
     known.unwrap_or_else(|| {
         let name = Math::random().to_string();
-        if let Some(storage) = storage {
+        if let Some(session) = session {
             // A tab without a name is taken for another one at its next load.
-            storage.set_item(TAB, &name).ok();
+            session.set_item(TAB, &name).ok();
         }
         name
     })
+}
+
+fn session() -> Option<Storage> {
+    browser::window()?.session_storage().ok().flatten()
 }
 
 fn put(key: &str, value: &str) {

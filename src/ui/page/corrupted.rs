@@ -7,7 +7,9 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::corruption::{Corrupted, ImageCorruption};
-use crate::explorer::{DRAWING, GeneratedPictures, bmp, corrupted_name, drawing_file};
+use crate::explorer::views::corruption::corrupted_name;
+use crate::explorer::views::studio::drawing::bmp;
+use crate::explorer::{DRAWING, GeneratedPictures, drawing_file};
 use crate::ui::dom::canvas;
 use crate::ui::page::pictures::CorruptedPictures;
 use crate::ui::page::state::PageState;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::explorer::Lessons;
+use crate::explorer::views::learn::Lessons;
 
 /// The texts, or why they are not there; `None` before a view has asked for them.
 pub(crate) type LessonTexts = Option<Result<Arc<Lessons>, String>>;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{Lesson, Lessons, TourStep, View};
+use crate::explorer::View;
+use crate::explorer::views::learn::{Lesson, Lessons, TourStep};
 use crate::ui::page::gallery::fetch_json;
 use crate::ui::page::state::PageState;
 

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use leptos::prelude::*;
 
+use crate::explorer::views::studio::drawing::Drawing;
 use crate::explorer::{
-    CaptionView, Compared, Cosines, Drawing, ExplorerState, Extent, GeneratedAnswers,
-    GeneratedRequest, History, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache,
-    ReadingRequest, Readings, ScoreRequest, Snapshot, View, World, free_offset,
+    CaptionView, Compared, Cosines, ExplorerState, Extent, GeneratedAnswers, GeneratedRequest,
+    History, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache, ReadingRequest,
+    Readings, ScoreRequest, Snapshot, View, World, free_offset,
 };
 use crate::numerics::Family;
 use crate::protocol::Progress;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::explorer::TourStep;
+use crate::explorer::views::learn::TourStep;
 use crate::ui::dom::browser;
 use crate::ui::page::state::PageState;
 use crate::ui::page::{lessons, tour};

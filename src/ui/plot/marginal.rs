@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use leptos::prelude::*;
 
-use crate::explorer::Curve;
+use crate::explorer::views::geometry::Curve;
 
 /// Room for the labels, one row each.
 const LABEL_ROW: f64 = 18.0;

@@ -4,10 +4,8 @@ use leptos::html::Canvas;
 use leptos::prelude::*;
 
 use crate::corruption::{CorruptionKind as _, ImageCorruption, Misspelling};
-use crate::explorer::{
-    CaptionView, ExplorerState, Extent, HaloMark, corrupted_name, place_text, severity_text,
-    three_significant,
-};
+use crate::explorer::views::corruption::{corrupted_name, place_text, severity_text};
+use crate::explorer::{CaptionView, ExplorerState, Extent, HaloMark, three_significant};
 use crate::ui::dom::canvas;
 use crate::ui::page::corrupted;
 use crate::ui::page::state::PageState;

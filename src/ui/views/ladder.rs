@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use leptos::prelude::*;
 
-use crate::explorer::{
-    BUILT_IN_LADDERS, Direction, Extent, Ladder as Rungs, MAX_RUNGS, RungStep, RungView, World,
-    bits_of, built_in_ladder, ladder_text, rung_text, rung_views, signed, step_text,
-    three_significant,
+use crate::explorer::views::ladder::{
+    BUILT_IN_LADDERS, Ladder as Rungs, MAX_RUNGS, RungStep, RungView, bits_of, built_in_ladder,
+    ladder_text, rung_text, rung_views, step_text,
 };
+use crate::explorer::{Direction, Extent, World, signed, three_significant};
 use crate::ui::dom::browser;
 use crate::ui::dom::cursor::Cursor;
 use crate::ui::page::state::PageState;

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 
+use crate::explorer::views::ladder::bits_of;
+use crate::explorer::views::learn::{
+    CaptionExamples, KappaFailure, Lesson, LessonQuestion, Lessons,
+};
 use crate::explorer::{
-    CaptionExamples, CaptionView, Direction, ExplorerState, Extent, Lesson, LessonQuestion,
-    LessonScore, Lessons, View, World, bits_of, three_significant,
+    CaptionView, Direction, ExplorerState, Extent, LessonScore, View, World, three_significant,
 };
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{
-    ClassAnswer, Classes, Extent, Judgement, answer_name, is_disputed, judgement_text, percent,
-    thousandths, three_significant,
+use crate::explorer::views::none_of_these::{
+    ClassAnswer, Classes, Judgement, answer_name, is_disputed, judgement_text, thousandths,
 };
+use crate::explorer::{Extent, percent, three_significant};
 use crate::protocol::MAX_CAPTION_CHARACTERS;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::{PictureButton, chosen_alt};

@@ -2,9 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{
-    Inclusion, MetCaption, Traversal, agreement, percent, pool, three_significant,
-};
+use crate::explorer::views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
+use crate::explorer::{percent, three_significant};
 use crate::ui::page::pictures::written_captions;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::{PictureStrip, chosen_alt};

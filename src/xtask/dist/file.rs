@@ -35,7 +35,7 @@ impl Listed {
 }
 
 /// Every file below a folder, by its path from there, in order.
-pub(super) fn paths_in(folder: &Path) -> Result<Vec<String>, String> {
+pub(in crate::xtask) fn paths_in(folder: &Path) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(below) = folders.pop() {
@@ -57,10 +57,10 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|e| told(path, &e))
 }
 
-pub(super) fn text(path: &Path) -> Result<String, String> {
+pub(in crate::xtask) fn text(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|e| told(path, &e))
 }
 
-pub(super) fn told(path: &Path, error: &std::io::Error) -> String {
+pub(in crate::xtask) fn told(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
 }

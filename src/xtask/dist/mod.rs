@@ -3,7 +3,7 @@
 //! The release is the built page with a content policy, with engines that are named by their content, with a service
 //! worker that keeps it for use without a network, and with the licences of everything in it.
 
-mod file;
+pub(super) mod file;
 mod index;
 mod licences;
 mod release;

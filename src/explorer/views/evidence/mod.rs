@@ -1,8 +1,8 @@
 //! The view of evidence: the model's own evaluation, and every method of the papers.
 
-pub(in crate::explorer) mod chart;
-pub(in crate::explorer) mod evaluation;
-pub(in crate::explorer) mod figure;
-pub(in crate::explorer) mod findings;
-pub(in crate::explorer) mod photographs;
-pub(in crate::explorer) mod summary;
+pub mod chart;
+pub mod evaluation;
+pub mod figure;
+pub mod findings;
+pub mod photographs;
+pub mod summary;

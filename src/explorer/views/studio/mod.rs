@@ -1,4 +1,4 @@
 //! The studio: a scene that the visitor draws, and scenes that fit a caption.
 
-pub(in crate::explorer) mod drawing;
-pub(in crate::explorer) mod scene_search;
+pub mod drawing;
+pub mod scene_search;

@@ -6,7 +6,7 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Element, Event};
 
-use crate::explorer::figure_markup;
+use crate::explorer::views::evidence::figure::figure_markup;
 use crate::report::Figure;
 
 /// Attribute of a figure: the line that comes out.

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::counts_text;
+use crate::explorer::views::evidence::findings::counts_text;
 use crate::report::{FindingVerdict, SuiteFinding, SuiteFindings};
 
 const TITLE: &str = "Does what the papers found hold here?";

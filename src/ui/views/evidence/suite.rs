@@ -6,7 +6,8 @@ use wasm_bindgen_futures::spawn_local;
 use super::figure::figure;
 use super::findings::findings;
 use super::table::table;
-use crate::explorer::{World, summary_tables};
+use crate::explorer::World;
+use crate::explorer::views::evidence::summary::summary_tables;
 use crate::report::{Figure, SuiteEnvironment, SuiteFindings, SummaryRow};
 use crate::ui::page::gallery::fetch_json;
 

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{EvidenceTable, Extent, Measured};
+use crate::explorer::Extent;
+use crate::explorer::views::evidence::evaluation::{EvidenceTable, Measured};
 use crate::ui::plot;
 
 pub(super) fn table(table: EvidenceTable) -> AnyView {

@@ -5,10 +5,11 @@ use wasm_bindgen_futures::spawn_local;
 
 use super::suite::Suite;
 use super::table::table;
-use crate::explorer::{
-    OTHER_SEEDS, PhotographsEvaluation, World, evaluation_command, evaluation_tables,
-    out_of_distribution_text, photographs_tables, scatter,
+use crate::explorer::World;
+use crate::explorer::views::evidence::evaluation::{
+    OTHER_SEEDS, evaluation_command, evaluation_tables, out_of_distribution_text, scatter,
 };
+use crate::explorer::views::evidence::photographs::{PhotographsEvaluation, photographs_tables};
 use crate::report::Evaluation;
 use crate::ui::page::gallery::fetch_json;
 use crate::ui::page::state::PageState;

@@ -1,6 +1,7 @@
 //! The spreads that are drawn: knowing nothing, and both distributions of a caption.
 
-use crate::explorer::{CaptionGeometry, CosineDistribution, family_name};
+use crate::explorer::family_name;
+use crate::explorer::views::geometry::{CaptionGeometry, CosineDistribution};
 use crate::numerics::Family;
 use crate::protocol::PerFamily;
 

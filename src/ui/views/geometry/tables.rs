@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{
+use crate::explorer::views::geometry::{
     CaptionGeometry, CosineDistribution, density_formula, density_formula_with_numbers,
-    family_name, three_significant,
 };
+use crate::explorer::{family_name, three_significant};
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::alt;

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{
+use crate::explorer::views::geometry::{
     CaptionGeometry, CosineDistribution, PictureTick, ball_text, caption_geometry, dimensions,
-    family_name, three_significant,
 };
+use crate::explorer::{family_name, three_significant};
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_key};

@@ -5,7 +5,9 @@ use std::time::Duration;
 use leptos::html::Canvas;
 use leptos::prelude::*;
 
-use crate::explorer::{Drawing, KeyedCaption, N_WANTED, SceneSearch};
+use crate::explorer::KeyedCaption;
+use crate::explorer::views::studio::drawing::Drawing;
+use crate::explorer::views::studio::scene_search::{N_WANTED, SceneSearch};
 use crate::scenes::render;
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;

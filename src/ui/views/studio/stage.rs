@@ -7,7 +7,7 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::Element;
 
-use crate::explorer::{Drawing, DrawnObject, moved_text, value_name};
+use crate::explorer::views::studio::drawing::{Drawing, DrawnObject, moved_text, value_name};
 use crate::scenes::render;
 use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{Drawing, value_name};
+use crate::explorer::views::studio::drawing::{Drawing, value_name};
 use crate::scenes::scene::{Colour, Ground, Light, MAX_OBJECTS, Shape, Size, Texture};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::select::Select;

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{CaptionView, DRAWING, Drawing, Extent, PairView};
+use crate::explorer::views::studio::drawing::Drawing;
+use crate::explorer::{CaptionView, DRAWING, Extent, PairView};
 use crate::scenes::parse;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::controls::FamilyChoice;

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use leptos::web_sys::HtmlTextAreaElement;
 
-use crate::explorer::{Access, Lessons, PageControl, View, class_lines, encode, encode_class};
+use crate::explorer::views::learn::Lessons;
+use crate::explorer::{Access, PageControl, View, class_lines, encode, encode_class};
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::state::PageState;

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{
-    ExplorerState, Lesson, LessonPicture, LessonQuestion, N_NUMBERED, answer_numbers, answer_text,
-    encode_class, family_name, truth_text,
+use crate::explorer::views::learn::{
+    Lesson, LessonPicture, LessonQuestion, N_NUMBERED, answer_numbers, answer_text, truth_text,
 };
+use crate::explorer::{ExplorerState, encode_class, family_name};
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
 use crate::ui::page::pictures::{Credit, GalleryPicture};
