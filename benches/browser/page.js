@@ -68,7 +68,8 @@ class Asked {
 class Ours extends Asked {
     static async start(program) {
         const [glue, wasm] = [`${program}.js`, `${program}_bg.wasm`].map(name => JSON.stringify(new URL(name, location).href));
-        const script = `const { default: init } = await import(${glue}); await init({ module_or_path: fetch(${wasm}) });`;
+        const script = `const [{ default: init }, module_or_path] = await Promise.all([import(${glue}), fetch(${wasm})]);
+            await init({ module_or_path });`;
         const ours = new Ours(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })));
         ours.n = 0;
         await ours.ask();
