@@ -289,7 +289,7 @@ const LOADS = ['load the text tower to the first answer', 'first call, 4 × 16 t
 
 const steps = {
     clip: nRounds => calls(CLIP, nRounds, ['1', '4', '8', 'prefixes', 'picture']),
-    int8: nRounds => calls(INT8, nRounds, ['4', 'picture']),
+    int8: nRounds => calls(INT8, nRounds, ['1', '4', '8', 'prefixes', 'picture']),
     photos: nRounds => calls(PHOTOS, nRounds, ['1', '4', 'picture']),
     async loading(nRounds) {
         const n = Math.ceil(nRounds / 3);
