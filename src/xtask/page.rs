@@ -70,6 +70,7 @@ pub(crate) fn serve(port: &str) -> Result<(), String> {
     let mut server = trunk(&[
         "serve",
         "--release",
+        "--locked=true",
         "--address",
         "127.0.0.1",
         "--port",
