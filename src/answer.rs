@@ -144,8 +144,7 @@ pub struct EngineFacts {
     pub from_cache: bool,
     /// Milliseconds from the start until the weights were ready.
     pub load_millis: f64,
-    /// Milliseconds of one pass over the golden or probe inputs when warm; of the first answer where answers are
-    /// recorded.
+    /// Milliseconds of one pass over the probes when warm; of the first answer where answers are recorded.
     pub warm_millis: f64,
 }
 

@@ -70,7 +70,9 @@ pub async fn gpu(on_lost: fn(String)) -> crate::error::Result<Device> {
     let opened = Device::wgpu_options().init_with_setup_async().await;
     let (device, setup) = opened
         .map_err(|error| crate::error::Error::Engine(format!("the GPU cannot be used: {error}")))?;
-    // An error that nobody catches panics by the runtime's own callback.
+    // An error that nobody catches panics by the runtime's own callback, which stays: on wasm a shader that does not
+    // validate is only logged where it is compiled, but its pipeline is then such an error and ends the engine. Only
+    // the runtime's callback of a loss is replaced.
     setup
         .device
         .set_device_lost_callback(move |reason, message| on_lost(format!("{reason:?}: {message}")));

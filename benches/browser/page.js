@@ -68,7 +68,8 @@ class Asked {
 class Ours extends Asked {
     static async start(program) {
         const [glue, wasm] = [`${program}.js`, `${program}_bg.wasm`].map(name => JSON.stringify(new URL(name, location).href));
-        const script = `const { default: init } = await import(${glue}); await init({ module_or_path: fetch(${wasm}) });`;
+        const script = `const [{ default: init }, module_or_path] = await Promise.all([import(${glue}), fetch(${wasm})]);
+            await init({ module_or_path });`;
         const ours = new Ours(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })));
         ours.n = 0;
         await ours.ask();
@@ -288,7 +289,7 @@ const LOADS = ['load the text tower to the first answer', 'first call, 4 × 16 t
 
 const steps = {
     clip: nRounds => calls(CLIP, nRounds, ['1', '4', '8', 'prefixes', 'picture']),
-    int8: nRounds => calls(INT8, nRounds, ['4', 'picture']),
+    int8: nRounds => calls(INT8, nRounds, ['1', '4', '8', 'prefixes', 'picture']),
     photos: nRounds => calls(PHOTOS, nRounds, ['1', '4', 'picture']),
     async loading(nRounds) {
         const n = Math.ceil(nRounds / 3);

@@ -36,7 +36,7 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 ROOT = Path(__file__).parents[2]
-TRAIN = ["cargo", "run", "--release", "--quiet", "--"]
+TRAIN = ["cargo", "run", "--locked", "--release", "--quiet", "--"]
 SEED = 20261123
 N_PICTURES, CAPTIONS_OF_EACH = 1_200, 5
 SIDE = 224
@@ -160,7 +160,7 @@ def fit_row(rounds, steps=12, pairs=20_480):
     sizes = ["--pairs", pairs, "--steps", steps]
     ours, theirs = [], []
     for _ in range(rounds):
-        ours.append(1 / rate(["cargo", "bench", "--quiet", "--bench", "fit", "--", *sizes]))
+        ours.append(1 / rate(["cargo", "bench", "--locked", "--quiet", "--bench", "fit", "--", *sizes]))
         theirs.append(1 / rate([sys.executable, "benches/fit.py", "--threads", os.cpu_count(), *sizes]))
     return dict(name="a step of a fit, vMF, batch 2048, d 512", ours=ours, theirs=theirs, unit="s")
 

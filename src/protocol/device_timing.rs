@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct DeviceTiming {
     /// Name of the pass for people, such as `one caption of eleven words`.
     pub work: String,
-    /// Milliseconds of the first pass.
+    /// Milliseconds of the first pass: of five, or of all since the engine began, where `work` says so.
     pub first_millis: f64,
     /// Median of the milliseconds of five passes.
     pub median_millis: f64,

@@ -1,6 +1,9 @@
 //! The files beside a manifest: from the browser's disk or from the network, checked against the manifest either way.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 
 use sha2::{Digest as _, Sha256};
 use web_sys::{Blob, Url};
@@ -30,12 +33,25 @@ pub(super) struct Download {
     manifest_url: String,
     store: Store,
     control: Control,
+    /// Files of the weights in the order in which they are loaded, of the image encoder and of all else apart.
+    weights: [Vec<FileEntry>; 2],
+    /// The file after the one that is being loaded.
+    ahead: RefCell<Option<Ahead>>,
     total_bytes: u64,
     image_bytes: u64,
     /// Bytes of the files that are there completely.
     loaded_bytes: Cell<u64>,
+    /// Bytes that were reported last: those of a file that came ahead count at once.
+    reported_bytes: Cell<u64>,
     stage: Cell<Stage>,
     was_cached: Cell<bool>,
+}
+
+/// A file that came while the one before was hashed, by its hash.
+#[derive(Debug)]
+struct Ahead {
+    sha256: String,
+    fetched: Result<Fetched>,
 }
 
 impl Download {
@@ -65,14 +81,23 @@ impl Download {
             keep(&store, &name, &bytes).await;
             remove_unlisted(&store, &before.unwrap_or_default(), &bytes).await;
         }
-        let image_bytes = manifest.shards(Part::Image).map(|shard| shard.entry.bytes);
+        let (image, others): (Vec<_>, _) = manifest
+            .shards
+            .iter()
+            .partition(|shard| shard.part == Part::Image);
+        let entries =
+            |shards: Vec<&Shard>| shards.iter().map(|shard| shard.entry.clone()).collect();
+        let image_bytes = image.iter().map(|shard| shard.entry.bytes);
         let download = Self {
             image_bytes: image_bytes.sum(),
+            weights: [entries(image), entries(others)],
+            ahead: RefCell::default(),
             manifest_url: manifest_url.to_owned(),
             store,
             control: control.clone(),
             total_bytes: manifest.weights_bytes(),
             loaded_bytes: Cell::new(0),
+            reported_bytes: Cell::new(0),
             stage: Cell::default(),
             was_cached: Cell::new(true),
         };
@@ -93,8 +118,21 @@ impl Download {
 
     /// A file, verified. A stored file with another hash is fetched anew.
     async fn verified(&self, entry: &FileEntry) -> Result<FileBytes> {
-        let Fetched { blob, stored_bytes } = self.fetch(entry).await?;
-        let outcome = held_against(blob, entry).await;
+        let Fetched { blob, stored_bytes } = match self.ahead.take() {
+            Some(ahead) if ahead.sha256 == entry.sha256 => ahead.fetched?,
+            _ => self.fetch(entry, 0).await?,
+        };
+        // The browser hashes in a thread of its own, so the next file comes meanwhile; its bytes lie on the disk.
+        let outcome = match self.following(entry) {
+            None => held_against(blob, entry).await,
+            Some(next) => {
+                let fetched = self.fetch(next, entry.bytes);
+                let (outcome, fetched) = both(held_against(blob, entry), fetched).await;
+                let sha256 = next.sha256.clone();
+                self.ahead.replace(Some(Ahead { sha256, fetched }));
+                outcome
+            }
+        };
         if outcome.is_ok() {
             return outcome;
         }
@@ -102,10 +140,19 @@ impl Download {
         if stored_bytes == 0 {
             return outcome;
         }
-        held_against(self.fetch(entry).await?.blob, entry).await
+        held_against(self.fetch(entry, 0).await?.blob, entry).await
     }
 
-    async fn fetch(&self, entry: &FileEntry) -> Result<Fetched> {
+    /// The file of weights that is loaded after this one.
+    fn following(&self, entry: &FileEntry) -> Option<&FileEntry> {
+        self.weights.iter().find_map(|files| {
+            let place = files.iter().position(|file| file.sha256 == entry.sha256);
+            files.get(place? + 1)
+        })
+    }
+
+    /// Fetches a file, before which so many bytes have come that do not count as loaded yet.
+    async fn fetch(&self, entry: &FileEntry, bytes_before: u64) -> Result<Fetched> {
         let mut address = beside(&self.manifest_url, &entry.file)?;
         // No cache on the way may answer with the file of this name that another version of the page had.
         address += &format!("?v={}", entry.sha256.get(..16).unwrap_or_default());
@@ -117,7 +164,8 @@ impl Download {
             store: &self.store,
             control: &self.control,
         };
-        let fetched = transfer.run(|n_bytes| self.report(n_bytes)).await?;
+        let report = |n_bytes| self.report(bytes_before + n_bytes);
+        let fetched = transfer.run(report).await?;
         if fetched.stored_bytes < entry.bytes {
             self.was_cached.set(false);
         }
@@ -125,10 +173,13 @@ impl Download {
     }
 
     fn report(&self, n_bytes: u64) {
+        // The golden picture does not count.
+        let loaded_bytes = (self.loaded_bytes.get() + n_bytes).min(self.total_bytes);
+        let loaded_bytes = loaded_bytes.max(self.reported_bytes.get());
+        self.reported_bytes.set(loaded_bytes);
         post(&Response::Progress(Progress {
             stage: self.stage.get(),
-            // The golden picture does not count.
-            loaded_bytes: (self.loaded_bytes.get() + n_bytes).min(self.total_bytes),
+            loaded_bytes,
             stage_end_bytes: if self.stage.get() == Stage::ImageEncoder {
                 self.total_bytes
             } else {
@@ -177,6 +228,32 @@ async fn held_against(blob: Blob, entry: &FileEntry) -> Result<FileBytes> {
     let file = FileBytes::open(blob).await.map_err(unreadable)?;
     verify_hash(&file.sha256().await.map_err(unreadable)?, entry)?;
     Ok(file)
+}
+
+/// Outputs of two futures that run side by side.
+async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
+    let (mut a, mut b) = (pin!(a), pin!(b));
+    let (mut of_a, mut of_b) = (None, None);
+    poll_fn(|context| {
+        if of_a.is_none()
+            && let Poll::Ready(output) = a.as_mut().poll(context)
+        {
+            of_a = Some(output);
+        }
+        if of_b.is_none()
+            && let Poll::Ready(output) = b.as_mut().poll(context)
+        {
+            of_b = Some(output);
+        }
+        match (of_a.take(), of_b.take()) {
+            (Some(of_a), Some(of_b)) => Poll::Ready((of_a, of_b)),
+            outputs => {
+                (of_a, of_b) = outputs;
+                Poll::Pending
+            }
+        }
+    })
+    .await
 }
 
 /// Removes what the manifest before listed and the new one does not. Hashes are found in the text: reading it as a

@@ -5,6 +5,7 @@
 //! captions are described meanwhile. An engine that panics or loses its GPU reports it, and the page starts another.
 
 mod adapter;
+mod card;
 pub mod control;
 mod device_timings;
 mod download;

@@ -1,6 +1,6 @@
 //! A loaded model and its encodings so far.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ use super::worker_scope::{heartbeat, is_short_of_memory, now_millis, post};
 use crate::answer::{self, caption_tokens};
 use crate::error::{Error, Result};
 use crate::inference::{
-    CAPTIONS_PER_PASS, ImageEncoding, SelfTest, Session, Source as _, TextEncoding, WeightFormat,
+    CAPTIONS_PER_PASS, ImageEncoding, SelfTest, Session, Source as _, TextEncoding,
 };
 use crate::preprocess::{DecodeBudget, decode_within};
 use crate::protocol::{
@@ -39,6 +39,8 @@ pub(super) struct Model {
     pub(super) expected: Option<Probes>,
     pub(super) loaded: Engine,
     texts: RefCell<Recent<TextEncoding>>,
+    /// Milliseconds of the first pass over the golden captions, with which the engine begins.
+    pub(super) cold_millis: Cell<Option<f64>>,
     images: RefCell<HashMap<String, ImageEncoding>>,
     /// Requests queued until the image encoder is loaded; `None` while it is not being loaded for a request.
     waiting: RefCell<Option<Vec<Request>>>,
@@ -134,6 +136,7 @@ impl Model {
             expected: expected.clone(),
             loaded: engine.clone(),
             texts: RefCell::default(),
+            cold_millis: Cell::default(),
             images: RefCell::default(),
             waiting: RefCell::default(),
         };
@@ -143,8 +146,11 @@ impl Model {
         } else {
             model.test_text().await?
         };
+        if !engine.is_reference {
+            model.test_alone().await?;
+        }
         heartbeat();
-        let probe = model.probe().await?;
+        let (probe, mut warm_millis) = model.probe_pass().await?;
         let self_test = match (self_test, expected) {
             (None, Some(expected)) if !engine.is_reference => {
                 Some(model.hold_against(&probe, &expected.caption)?)
@@ -153,54 +159,18 @@ impl Model {
         };
         heartbeat();
         let load_millis = now_millis() - start;
-        let response = model.introduce(self_test, probe, load_millis).await?;
+        // The self-test has warmed the CPU, whose code is the same for every shape; a GPU compiles for each.
+        if !engine.is_reference || self_test.is_none() {
+            (_, warm_millis) = model.probe_pass().await?;
+        }
+        let response = model
+            .introduce(self_test, probe, load_millis, warm_millis)
+            .await?;
         Ok((model, response))
     }
 
     pub(super) fn session(&self) -> Rc<Session> {
         Rc::clone(&self.session.borrow())
-    }
-
-    /// The model's card, with the time of one warm pass.
-    async fn introduce(
-        &self,
-        self_test: Option<SelfTest>,
-        probe: Vec<f32>,
-        load_millis: f64,
-    ) -> Result<Response> {
-        let session = self.session();
-        let warm_start = now_millis();
-        match &session.manifest().golden {
-            Some(golden) if session.has_vision() => {
-                let image = self.weights.read(&golden.image).await?;
-                session.golden_readings(&golden.captions, &image).await?;
-            }
-            Some(golden) => drop(session.encode_text(&golden.captions).await?),
-            None => drop(self.probe().await?),
-        }
-        let device = &self.loaded.device_text;
-        let card = answer::EngineFacts {
-            name: self.loaded.name.to_owned(),
-            device: match session.format() {
-                WeightFormat::Tensor | WeightFormat::Packed(_) => device.clone(),
-                WeightFormat::PackedInt8(_) => format!("{device}, weights in eight bits"),
-            },
-            weights_bytes: self.weights.weights_bytes(session.manifest()),
-            from_cache: self.weights.was_cached(),
-            load_millis,
-            warm_millis: now_millis() - warm_start,
-        };
-        Ok(match (self_test, session.logit_scale()) {
-            (Some(self_test), Some(_)) => {
-                let card = answer::model_card(&session, self_test, card)?;
-                Response::Loaded(Box::new(card))
-            }
-            _ => {
-                let is_vit_b_32 = self.is_vit_b_32().await?;
-                let card = answer::bare_card(&session, self_test, is_vit_b_32, probe, card);
-                Response::LoadedBare(Box::new(card))
-            }
-        })
     }
 
     /// Loads the image encoder, if it is not there, and compares the whole model with its golden values.
@@ -210,13 +180,16 @@ impl Model {
             .load_vision(&self.weights, self.weights.progress())
             .await?;
         heartbeat();
+        // Adapters may have been given to it meanwhile.
+        let session = self.session();
         let Some(golden) = &session.manifest().golden else {
             self.test_picture().await?;
             return Ok(None);
         };
         let image = self.weights.read(&golden.image).await?;
-        let self_test = session.self_test(&image, self.loaded.tolerance).await?;
-        trusted(self_test).map(Some)
+        let texts = self.golden_texts(&golden.captions).await?;
+        let self_test = session.self_test_image(&texts, &image, self.loaded.tolerance);
+        trusted(self_test.await?).map(Some)
     }
 
     /// The name in the store of adapters for this model.
@@ -247,7 +220,9 @@ impl Model {
         }
         *self.session.borrow_mut() = Rc::new(adapted);
         *self.texts.borrow_mut() = Recent::default();
-        self.introduce(Some(self_test), Vec::new(), now_millis() - start)
+        let load_millis = now_millis() - start;
+        let (_, warm_millis) = self.probe_pass().await?;
+        self.introduce(Some(self_test), Vec::new(), load_millis, warm_millis)
             .await
     }
 
@@ -389,7 +364,8 @@ impl Model {
     }
 
     /// The captions' encodings in order; only those not used lately are computed.
-    async fn encode(&self, captions: &[String]) -> Result<Vec<TextEncoding>> {
+    pub(super) async fn encode(&self, captions: &[String]) -> Result<Vec<TextEncoding>> {
+        let session = self.session();
         let mut known: Vec<Option<TextEncoding>> = captions
             .iter()
             .map(|caption| self.texts.borrow_mut().find(caption))
@@ -405,7 +381,7 @@ impl Model {
         let mut computed = HashMap::new();
         // As many as share a pass, so that the numbers are those of one call.
         for pass in missing.chunks(CAPTIONS_PER_PASS) {
-            let encodings = self.session().encode_text(pass).await?;
+            let encodings = session.encode_text(pass).await?;
             computed.extend(pass.iter().cloned().zip(encodings));
             heartbeat();
         }
@@ -414,8 +390,11 @@ impl Model {
                 *known = computed.get(caption).cloned();
             }
         }
-        for (caption, encoding) in computed {
-            self.texts.borrow_mut().remember(caption, encoding);
+        // Those of other adapters are not remembered.
+        if Rc::ptr_eq(&session, &self.session.borrow()) {
+            let mut texts = self.texts.borrow_mut();
+            let remember = |(caption, encoding)| texts.remember(caption, encoding);
+            computed.into_iter().for_each(remember);
         }
         known
             .into_iter()

@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: comparisons with other programs, which are fetched when they are asked for.
+//! `cargo xtask bench`: how soon the page opens, and comparisons with other programs, which are fetched when they are asked
+//! for.
 
 use std::env;
 
@@ -10,6 +11,8 @@ const ONNXRUNTIME_WEB: &str = "onnxruntime-web@1.30.0";
 const FOLDER: &str = "runs/bench-browser";
 /// The test that drives the browser.
 const TEST: &str = "test --test e2e -- --ignored --nocapture bench::";
+/// The test that opens the release.
+const START: &str = "test --test e2e -- --ignored --nocapture targets::built_page::the_page_opens";
 
 /// Our engines beside onnxruntime-web in one browser; `steps` are those of `tests/e2e/bench.rs`, all but the GPU's
 /// where there are none.
@@ -31,6 +34,18 @@ pub(crate) fn browser(steps: &[&str]) -> Result<(), String> {
     test.env("CHROMEDRIVER", driver)
         .env("KAPPASCOPE_BENCH_BROWSER", shell::root().join(FOLDER))
         .env("KAPPASCOPE_BENCH_STEPS", steps.join(" "));
+    shell::succeed(&mut test)
+}
+
+/// How soon the release paints and answers, at a first and at a second visit.
+pub(crate) fn start() -> Result<(), String> {
+    let driver = checks::browser_driver()?;
+    if !shell::root().join("dist-release/index.html").exists() {
+        return Err("no page in dist-release/: cargo xtask dist".to_owned());
+    }
+    let mut test = shell::cargo(START);
+    test.env("CHROMEDRIVER", driver)
+        .env("KAPPASCOPE_BENCH_START", "1");
     shell::succeed(&mut test)
 }
 

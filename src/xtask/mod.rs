@@ -23,6 +23,8 @@ usage: cargo xtask COMMAND
   dist [--built]        build the page and write its release into dist-release/; --built takes dist/ as it is
   bench browser [STEP …]  our engines beside onnxruntime-web in one browser, into benches/results/; a STEP is one of
                         clip, loading, photos, int8, memory and, only where it is named, gpu
+  bench page            what each program of the page in dist/ weighs, into benches/results/
+  bench start           how soon the release paints and answers, into benches/results/
   bench train           embedding and fits beside onnxruntime and PyTorch, into benches/results/
   test [STEP …]         run every check there is, or only the steps named; STEP is one of:";
 
@@ -38,6 +40,8 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["dist"] => dist::build(),
         ["dist", "--built"] => dist::write(),
         ["bench", "browser", steps @ ..] => bench::browser(steps),
+        ["bench", "page"] => page::write_weights(),
+        ["bench", "start"] => bench::start(),
         ["bench", "train"] => bench::train(),
         ["test", steps @ ..] => return checks::run(steps),
         _ => Err(format!("{USAGE} {}", checks::step_names())),

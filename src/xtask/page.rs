@@ -71,6 +71,7 @@ pub(crate) fn serve(port: &str) -> Result<(), String> {
     let mut server = trunk(&[
         "serve",
         "--release",
+        "--locked=true",
         "--address",
         "127.0.0.1",
         "--port",
@@ -121,6 +122,28 @@ pub(crate) fn weigh() -> Result<Vec<(String, bool)>, String> {
         results.push((weight, bytes <= limit));
     }
     Ok(results)
+}
+
+/// Writes what each program of the built page weighs to `benches/results/`.
+pub(crate) fn write_weights() -> Result<(), String> {
+    let mut rows = Vec::new();
+    for Budget {
+        program,
+        gzipped_bytes: budget,
+        ..
+    } in &BUDGETS
+    {
+        let wasm = fs::read(find_wasm(program)?).map_err(|e| format!("{program}: {e}"))?;
+        let (bytes, gzipped) = (wasm.len(), gzipped_bytes(&wasm)?);
+        rows.push(format!(
+            "  {{\n    \"name\": \"{program}\",\n    \"bytes\": {bytes},\n    \"gzipped_bytes\": {gzipped},\n    \
+             \"budget_gzipped_bytes\": {budget}\n  }}"
+        ));
+        println!("{program}: {gzipped} bytes gzipped, at most {budget}");
+    }
+    let path = shell::root().join("benches/results/page.json");
+    let json = format!("[\n{}\n]\n", rows.join(",\n"));
+    fs::write(&path, json).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// Bytes of the files in a folder; 0 where there is none.

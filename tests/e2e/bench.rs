@@ -8,7 +8,6 @@ mod built_page {
     use std::fmt::Write as _;
     use std::fs;
     use std::path::{Path, PathBuf};
-    use std::process::Command;
     use std::thread;
     use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ mod built_page {
     use kappascope::weights::shard::Precision;
     use serde_json::{Value, json};
 
-    use crate::harness::{Browser, Server, dist};
+    use crate::harness::{Browser, Server, dist, machine};
 
     /// What is measured where no step is named.
     const STEPS: [&str; 5] = ["clip", "loading", "photos", "int8", "memory"];
@@ -235,29 +234,8 @@ mod built_page {
         let package = folder.join("node_modules/onnxruntime-web/package.json");
         let package = fs::read(package).expect("npm installed it");
         let package: Value = serde_json::from_slice(&package).expect("a package.json");
-        let browser = opened(server);
-        let agent = browser.run("return navigator.userAgent.match(/Chrome\\S+/)[0]", &[]);
-        let agent = agent.as_str().unwrap_or("an unnamed browser");
-        let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let cpu = cpu.lines().find_map(|line| line.strip_prefix("model name"));
-        let cpu = cpu
-            .unwrap_or("an unnamed processor")
-            .trim_start_matches([' ', '\t', ':']);
-        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-        let load = load.split(' ').nth(1).unwrap_or("unknown");
-        let n_cores = thread::available_parallelism().map_or(0, usize::from);
-        let said = |program: &str, arguments: &[&str]| {
-            let output = Command::new(program).args(arguments).output().ok();
-            output.map_or_else(String::new, |output| {
-                String::from_utf8_lossy(&output.stdout).trim().to_owned()
-            })
-        };
-        format!(
-            "{cpu}, {n_cores} cores, load average {load}; {agent}; onnxruntime-web {}; commit {}; {}.\n",
-            package["version"].as_str().unwrap_or_default(),
-            said("git", &["rev-parse", "--short", "HEAD"]),
-            said("date", &["-u", "+%Y-%m-%d"]),
-        )
+        let version = package["version"].as_str().unwrap_or_default();
+        machine::place(&opened(server), &format!("; onnxruntime-web {version}"))
     }
 
     fn keep(rows: &[Row], report: &str) {

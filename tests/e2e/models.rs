@@ -390,13 +390,21 @@ mod built_page {
         wait_for(&browser, "[data-act=save-timings]");
         let rows = "return [...document.querySelectorAll('[data-field=timings] tbody tr')].map(row => row.innerText)";
         let rows = browser.run(rows, &[]);
-        assert_eq!(rows.as_array().map(Vec::len), Some(3), "{rows}");
+        assert_eq!(rows.as_array().map(Vec::len), Some(4), "{rows}");
+        browser.run(
+            "navigator.clipboard.writeText = async text => { window.copied = text }",
+            &[],
+        );
+        browser.click("[data-act=copy-timings]");
+        wait_until_it_says(&browser, "Copied");
         let keep = "window.saved = []; HTMLAnchorElement.prototype.click = function () { saved.push([this.download, this.href]) }";
         browser.run(keep, &[]);
         browser.click("[data-act=save-timings]");
         let report = browser.run_async(
             "const done = arguments[arguments.length - 1]; fetch(saved[0][1]).then(file => file.json()).then(done, () => done(null))",
         );
+        let copied = browser.run("return JSON.parse(copied)", &[]);
+        assert_eq!(copied, report, "copied and saved");
         assert_eq!(report["engine"], "cpu", "{report}");
         let timings = report["timings"].as_array().expect("a list");
         for timing in timings {

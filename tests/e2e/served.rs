@@ -10,8 +10,8 @@ mod built_page {
     use sha2::{Digest as _, Sha256};
 
     use crate::harness::{
-        ANSWERING, Browser, Server, add_picture, dist_release, engine, open_ready, text,
-        type_first_caption, wait_until_it_says, wait_until_ready,
+        ANSWERING, Browser, Server, add_picture, dist_release, engine, kept, open_ready, text,
+        type_first_caption, wait_until_it_says, wait_until_kept, wait_until_ready,
     };
 
     const LIMIT: Duration = Duration::from_secs(120);
@@ -42,29 +42,6 @@ mod built_page {
 
     fn is_of_the_policy(message: &str) -> bool {
         message.contains("Content Security Policy")
-    }
-
-    /// The addresses that the service worker keeps.
-    fn kept(browser: &Browser) -> Vec<String> {
-        let keys = browser.run_async(
-            "const done = arguments[arguments.length - 1], keys = async name => (await caches.open(name)).keys();
-             caches.keys().then(names => Promise.all(names.map(keys))).then(all => done(all.flat().map(key => key.url)))",
-        );
-        let keys = keys.as_array().cloned().unwrap_or_default();
-        let word = |key: &Value| key.as_str().unwrap_or_default().to_owned();
-        keys.iter().map(word).collect()
-    }
-
-    /// Waits until the service worker keeps the page and its engine.
-    fn wait_until_kept(browser: &Browser) {
-        let start = std::time::Instant::now();
-        while !kept(browser)
-            .iter()
-            .any(|key| key.contains("engine_cpu_bg"))
-        {
-            assert!(start.elapsed() < LIMIT, "kept so far: {:?}", kept(browser));
-            std::thread::sleep(Duration::from_millis(200));
-        }
     }
 
     /// Visits the release once, until everything of this visit is there.

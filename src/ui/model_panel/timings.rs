@@ -1,6 +1,7 @@
 //! "Measure this device": how long the loaded model takes here.
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use crate::explorer::{Event, LoadedModel, data_address, device_report, millis_text};
 use crate::protocol::{DeviceTiming, Request};
@@ -61,12 +62,19 @@ fn table(model: &LoadedModel, timings: &[DeviceTiming]) -> AnyView {
         let [first, median] = [timing.first_millis, timing.median_millis].map(millis_text);
         view! { <tr><th scope="row">{timing.work.clone()}</th><td>{first}</td><td>{median}</td></tr> }
     });
-    let report = device_report(model, timings, &browser::name());
+    let report = StoredValue::new(device_report(model, timings, &browser::name()));
     let save = move |_| {
-        browser::save(
-            "kappascope-device.json",
-            &data_address("application/json", &report),
-        );
+        let address = data_address("application/json", &report.get_value());
+        browser::save("kappascope-device.json", &address);
+    };
+    let copied = RwSignal::new(None);
+    let copy = move |_| {
+        spawn_local(async move { copied.set(Some(browser::copy(&report.get_value()).await)) });
+    };
+    let copy_words = move || match copied.get() {
+        None => "Copy as JSON",
+        Some(true) => "Copied",
+        Some(false) => "The browser forbids copying",
     };
     view! {
         <p class="aside">{format!("The model took {} to load from {from}.", millis_text(load_millis))}</p>
@@ -78,6 +86,7 @@ fn table(model: &LoadedModel, timings: &[DeviceTiming]) -> AnyView {
             </thead>
             <tbody>{rows.collect_view()}</tbody>
         </table>
+        <button type="button" data-act="copy-timings" on:click=copy>{copy_words}</button>
         <button type="button" data-act="save-timings" on:click=save>"Save as JSON"</button>
     }
     .into_any()

@@ -4,6 +4,7 @@
 
 mod browser;
 mod driver;
+pub mod machine;
 mod page;
 mod server;
 pub mod tiny_clip;
@@ -11,8 +12,8 @@ pub mod tiny_clip;
 pub use browser::Browser;
 pub use page::{
     ANSWERING, WINDOWS, add_picture, assert_agree, assert_near, assert_sound, axe, built_in_model,
-    engine, escaped, gallery_picture, golden_picture, manifest, native_kappas, native_reading,
-    native_table, new_picture, open_ready, pictures, reading, rows, text, type_first_caption,
-    wait_for_caption, wait_until_it_says, wait_until_ready,
+    engine, escaped, gallery_picture, golden_picture, kept, manifest, native_kappas,
+    native_reading, native_table, new_picture, open_ready, pictures, reading, rows, text,
+    type_first_caption, wait_for_caption, wait_until_it_says, wait_until_kept, wait_until_ready,
 };
 pub use server::{Server, dist, dist_release};

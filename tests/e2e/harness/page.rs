@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -303,6 +304,33 @@ pub fn assert_near(found: Option<f64>, expected: f64, tolerance: f64, what: &str
         error <= tolerance * expected.abs().max(1.0),
         "{what}: the page shows {found}, expected {expected}"
     );
+}
+
+/// The addresses that the service worker keeps.
+pub fn kept(browser: &Browser) -> Vec<String> {
+    let keys = browser.run_async(
+        "const done = arguments[arguments.length - 1], keys = async name => (await caches.open(name)).keys();
+         caches.keys().then(names => Promise.all(names.map(keys))).then(all => done(all.flat().map(key => key.url)))",
+    );
+    let keys = keys.as_array().cloned().unwrap_or_default();
+    let word = |key: &Value| key.as_str().unwrap_or_default().to_owned();
+    keys.iter().map(word).collect()
+}
+
+/// Waits until the service worker keeps the page and its engine.
+pub fn wait_until_kept(browser: &Browser) {
+    let start = Instant::now();
+    while !kept(browser)
+        .iter()
+        .any(|key| key.contains("engine_cpu_bg"))
+    {
+        assert!(
+            start.elapsed() < ANSWERING,
+            "kept so far: {:?}",
+            kept(browser)
+        );
+        thread::sleep(Duration::from_millis(200));
+    }
 }
 
 /// Text as a part of an address.
