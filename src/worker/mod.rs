@@ -173,7 +173,9 @@ async fn answer_at_once(
         | Request::LoadHub(_)
         | Request::Pause
         | Request::Resume
-        | Request::Cancel => None,
+        | Request::Cancel
+        | Request::FetchNothing
+        | Request::FetchMissing => None,
     }
 }
 

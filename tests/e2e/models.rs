@@ -462,6 +462,56 @@ mod built_page {
     /// At full size, which takes a gigabyte of memory and half a minute.
     #[test]
     #[ignore = "needs the built page and KAPPASCOPE_RANDOM_B32=1: cargo xtask test"]
+        server.take_paths();
+        browser.reload();
+        wait_until_ready(&browser, LIMIT);
+        wait_until_it_says(&browser, "This page was made with CLIP");
+        browser.run(
+            "location.hash = arguments[0]",
+            &[json!("v=1&m=clip&c=a%20star")],
+        );
+        let is_followed =
+            "return document.querySelector('tr[data-caption]')?.dataset.caption === 'a star'";
+        browser.wait_for("the link's caption", LIMIT, is_followed, &[]);
+        wait_until_ready(&browser, LIMIT);
+        assert_hub_is_left_alone(&server);
+    }
+
+    fn assert_hub_is_left_alone(server: &Server) {
+        let mut asked = server.take_paths();
+        asked.retain(|path| path.starts_with("/hub/"));
+        assert!(asked.is_empty(), "without a click: {asked:?}");
+    }
+
+    /// Empties the browser's own disk, as browsers do where space is short; local storage stays.
+    const EVICT: &str = "const done = arguments[arguments.length - 1];
+        (async () => {
+            const root = await navigator.storage.getDirectory();
+            for await (const name of root.keys()) await root.removeEntry(name, { recursive: true });
+        })().then(() => done(true), error => done(String(error)))";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn weights_that_the_browser_no_longer_keeps_wait_for_a_click() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        open_tiny(&server, &browser);
+        download(&browser);
+        wait_until_at_work(&browser, "clip");
+        let is_linked = "return location.hash.includes('m=clip')";
+        browser.wait_for("the model in the address", LIMIT, is_linked, &[]);
+        assert_eq!(browser.run_async(EVICT), json!(true), "an empty disk");
+        server.take_paths();
+        browser.reload();
+        wait_until_it_says(&browser, "without a click nothing is fetched");
+        wait_until_ready(&browser, LIMIT);
+        assert_hub_is_left_alone(&server);
+        browser.click("[data-act=go-on]");
+        wait_until_at_work(&browser, "clip");
+        browser.reload();
+        wait_until_ready(&browser, LIMIT);
+        browser.click("[data-act=models]");
+        wait_until_at_work(&browser, "clip");
+        add_picture(&browser);
     fn captions_are_answered_while_a_large_image_encoder_is_on_its_way() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let model = folder.path().join("model");
