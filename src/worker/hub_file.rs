@@ -135,7 +135,7 @@ impl HubFile {
             None => match self.fetch_small(file).await {
                 Ok(bytes) => bytes,
                 Err(error) if is_not_found(&error) => {
-                    self.hashes.borrow_mut().note_absent(file);
+                    self.hashes.borrow_mut().note_absent(file)?;
                     return Ok(None);
                 }
                 // Where the hub cannot be asked, what it said before stands.
