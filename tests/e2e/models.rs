@@ -384,6 +384,29 @@ mod built_page {
     #[ignore = "needs the built page: cargo xtask test"]
     fn a_device_is_measured_and_the_table_is_saved_as_json() {
         let (server, browser) = (Server::start(), Browser::start());
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_device_that_is_touched_and_does_not_tell_its_memory_is_taken_for_a_small_one() {
+        for (n_touch_points, is_short) in [(5, true), (0, false)] {
+            let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+            browser.run_before_pages(&format!(
+                "delete Navigator.prototype.deviceMemory;
+                 Object.defineProperty(Navigator.prototype, 'maxTouchPoints', {{ get: () => {n_touch_points} }});"
+            ));
+            open_tiny(&server, &browser);
+            let told = browser.run("return navigator.deviceMemory ?? null", &[]);
+            assert_eq!(told, Value::Null, "as in Safari and Firefox");
+            let hint = "Memory is short here, so the CPU engine holds these weights in eight bits";
+            let is_said = text(&browser).contains(hint);
+            assert_eq!(is_said, is_short, "with {n_touch_points} touch points");
+            download(&browser);
+            wait_until_at_work(&browser, "clip");
+            let engine = words(&browser, "[data-field=engine]");
+            let is_held = engine.contains("weights in eight bits");
+            assert_eq!(is_held, is_short, "the engine's words: {engine}");
+        }
+    }
+
         open_ready(&browser, &server.address("?backend=cpu&m=scenes"));
         browser.click("[data-act=models]");
         browser.click("[data-act=measure]");
