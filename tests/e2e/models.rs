@@ -337,7 +337,11 @@ mod built_page {
         let trouble = words(&browser, "[data-field=trouble]");
         assert!(trouble.to_lowercase().contains("sha"), "{trouble}");
         browser.click("[data-act=weigh]");
-        wait_until_it_says(&browser, "answered 404");
+        wait_until_it_says(&browser, "has no such model");
+        server.refuse("/hub/");
+        browser.fill("[data-act=hub-id]", "test/other");
+        browser.click("[data-act=weigh]");
+        wait_until_it_says(&browser, "could not be reached");
         crate::harness::type_first_caption(&browser, "a small green cross");
     }
 
@@ -382,10 +386,6 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
-    fn a_device_is_measured_and_the_table_is_saved_as_json() {
-        let (server, browser) = (Server::start(), Browser::start());
-    #[test]
-    #[ignore = "needs the built page: cargo xtask test"]
     fn a_device_that_is_touched_and_does_not_tell_its_memory_is_taken_for_a_small_one() {
         for (n_touch_points, is_short) in [(5, true), (0, false)] {
             let (server, browser) = (Server::replacing(hub_files()), Browser::start());
@@ -407,6 +407,10 @@ mod built_page {
         }
     }
 
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_device_is_measured_and_the_table_is_saved_as_json() {
+        let (server, browser) = (Server::start(), Browser::start());
         open_ready(&browser, &server.address("?backend=cpu&m=scenes"));
         browser.click("[data-act=models]");
         browser.click("[data-act=measure]");
@@ -458,33 +462,6 @@ mod built_page {
         browser.run("document.querySelector('[data-act=delete]').click()", &[]);
         let is_empty = "return document.querySelector('[data-field=kept]')?.dataset.value === '0'";
         browser.wait_for("an empty disk", LIMIT, is_empty, &[]);
-    }
-
-    #[test]
-    #[ignore = "needs the built page: cargo xtask test"]
-    fn files_that_the_visitor_has_are_a_model_even_on_a_full_disk() {
-        let folder = tempfile::tempdir().expect("a folder for the test");
-        let session = session(folder.path(), Dtype::F32);
-        let files: Vec<String> = write_files(folder.path())
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
-        let (server, browser) = (Server::start(), Browser::start());
-        open_tiny(&server, &browser);
-        let origin = server.address("");
-        browser.devtools(
-            "Storage.overrideQuotaForOrigin",
-            json!({ "origin": origin.trim_end_matches('/'), "quotaSize": 4000 }),
-        );
-        browser.choose_file("[data-act=files]", Path::new(&files.join("\n")));
-        wait_until_at_work(&browser, "clip");
-        add_picture(&browser);
-        compare_cosines(&browser, &session, TOLERANCE);
-    }
-
-    /// At full size, which takes a gigabyte of memory and half a minute.
-    #[test]
-    #[ignore = "needs the built page and KAPPASCOPE_RANDOM_B32=1: cargo xtask test"]
         server.take_paths();
         browser.reload();
         wait_until_ready(&browser, LIMIT);
@@ -535,6 +512,33 @@ mod built_page {
         browser.click("[data-act=models]");
         wait_until_at_work(&browser, "clip");
         add_picture(&browser);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn files_that_the_visitor_has_are_a_model_even_on_a_full_disk() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let session = session(folder.path(), Dtype::F32);
+        let files: Vec<String> = write_files(folder.path())
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect();
+        let (server, browser) = (Server::start(), Browser::start());
+        open_tiny(&server, &browser);
+        let origin = server.address("");
+        browser.devtools(
+            "Storage.overrideQuotaForOrigin",
+            json!({ "origin": origin.trim_end_matches('/'), "quotaSize": 4000 }),
+        );
+        browser.choose_file("[data-act=files]", Path::new(&files.join("\n")));
+        wait_until_at_work(&browser, "clip");
+        add_picture(&browser);
+        compare_cosines(&browser, &session, TOLERANCE);
+    }
+
+    /// At full size, which takes a gigabyte of memory and half a minute.
+    #[test]
+    #[ignore = "needs the built page and KAPPASCOPE_RANDOM_B32=1: cargo xtask test"]
     fn captions_are_answered_while_a_large_image_encoder_is_on_its_way() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let model = folder.path().join("model");
