@@ -230,6 +230,28 @@ pub(crate) fn delete_stored(page: PageState) {
     page.supervise(Event::Query(Request::DeleteStored));
 }
 
+/// Keeps both built-in models, for use without a network.
+pub(crate) fn keep_built_in(page: PageState) {
+    page.models.is_keeping.set(true);
+    browser::ask_for_lasting_storage();
+    let manifests = World::ALL.map(|world| {
+        let manifest = browser::page_file(world.manifest());
+        (manifest.address, manifest.integrity)
+    });
+    page.supervise(Event::Query(Request::Keep(manifests.into())));
+}
+
+/// Says that both built-in models are kept, or why not.
+pub(crate) fn built_in_kept(page: PageState, kept: Result<(), String>) {
+    page.models.is_keeping.set(false);
+    page.tell(match kept {
+        Ok(()) => "Both built-in models are kept: this page needs no network any more.".to_owned(),
+        Err(reason) => {
+            format!("Not all could be kept: {reason}. What has arrived stays for another try.")
+        }
+    });
+}
+
 /// Puts captions on the page that CLIP knows, where the visitor has typed none, and takes pictures off that would have
 /// its image encoder loaded before the visitor adds one.
 pub(crate) fn suit_clip(page: PageState) {

@@ -81,7 +81,11 @@ fn BuiltInModel(world: World) -> impl IntoView {
         World::Photographs => (PHOTOGRAPHS, "Licences and sources lie beside it."),
         World::Scenes => (SCENES, "MIT or Apache-2.0."),
     };
-    let size = move || bytes_of(models, world).map(|bytes| format!("{}. ", file_size(bytes)));
+    let size = move || {
+        models
+            .bytes_of(world)
+            .map(|bytes| format!("{}. ", file_size(bytes)))
+    };
     view! {
         <div class="model" data-model=world.slug() aria-current=move || current(models, model)>
             <h2>{world.title()}" (built in) "<span class="status">{move || status(page, model)}</span></h2>
@@ -148,13 +152,5 @@ fn status(page: PageState, model: ModelChoice) -> &'static str {
             "at work; not known to be OpenAI’s weights"
         }
         _ => "at work",
-    })
-}
-
-/// What a world's model weighs, once that is known.
-fn bytes_of(models: ModelsState, world: World) -> Option<u64> {
-    models.found.with(|found| {
-        let known = found.iter().find(|found| found.path == world.manifest())?;
-        Some(known.bytes)
     })
 }
