@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 mod caption;
 mod device_timing;
+mod familiarity;
 mod hub;
 mod picture_sets;
 mod recorded;
@@ -14,6 +15,7 @@ mod recorded;
 pub use crate::family::PerFamily;
 pub use caption::{MAX_CAPTION_CHARACTERS, shortened, too_long};
 pub use device_timing::DeviceTiming;
+pub use familiarity::Familiarity;
 pub use hub::Hub;
 pub use picture_sets::{
     CompactDirection, CosineThresholds, FoundCoverage, MeasuredSets, PictureSets,
@@ -59,8 +61,15 @@ pub enum Request {
     Resume,
     /// Have the load end with [`Response::Cancelled`]; the bytes that have arrived are kept.
     Cancel,
+    /// Have loads take weights from the browser's own disk alone; what is not there is refused.
+    FetchNothing,
+    /// Have loads fetch what is not on the browser's own disk, as they do if nothing was said.
+    FetchMissing,
     /// Tell the models that the browser keeps: [`Response::Stored`].
     ListStored,
+    /// Keep all files of the models behind these manifests, each by its address and hash as in [`Request::Load`]:
+    /// [`Response::Kept`].
+    Keep(Vec<(String, String)>),
     /// Delete everything that the browser keeps, and answer as to [`Request::ListStored`].
     DeleteStored,
     /// Decode and encode a picture under a name of the page's choice.
@@ -169,6 +178,8 @@ pub enum Response {
     },
     /// Bytes and hashes of the models that the browser keeps.
     Stored(Stored),
+    /// The models that were to be kept are, or why not.
+    Kept(Result<(), String>),
     /// The model cannot be used on this engine; nothing was answered with it.
     Refused {
         /// Why, ready to be shown.
@@ -372,30 +383,6 @@ pub struct ImageReading {
     pub notes: Vec<String>,
     /// Familiarity of the picture; `None` for a model without a detector.
     pub familiarity: Option<Familiarity>,
-}
-
-/// Whether a picture or a caption is like those that the model was trained on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Familiarity {
-    /// Score by the model's own detector: greater for what is more familiar.
-    #[serde(alias = "ground_share")]
-    pub score: f64,
-    /// Score below which a picture or caption is out of distribution.
-    pub threshold: f64,
-    /// Whether it is out of distribution: `score < threshold`.
-    pub outside: bool,
-}
-
-impl Familiarity {
-    /// Judges a score by the threshold below which it is out of distribution.
-    #[must_use]
-    pub fn new(score: f64, threshold: f64) -> Self {
-        Self {
-            score,
-            threshold,
-            outside: score < threshold,
-        }
-    }
 }
 
 /// Answer to a request for scores: readings of each caption, of each pair of caption and picture and, if asked for, of

@@ -205,6 +205,15 @@ fn train(words: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), said)
 }
 
+/// Whether the program says that another run, this very process, is at it; its exit code is that of a bad input then.
+fn is_refused(words: &[&str]) -> bool {
+    let (code, said) = train(words);
+    let number = format!("in use by another run, process {};", std::process::id());
+    let is_refused = said.contains(&number);
+    assert!(!is_refused || code == Some(2), "{words:?}: {code:?} {said}");
+    is_refused
+}
+
 #[test]
 fn a_second_run_in_one_folder_is_refused() {
     let scratch = tempfile::tempdir().expect("a folder for the test");
@@ -213,15 +222,46 @@ fn a_second_run_in_one_folder_is_refused() {
     let out = out.display().to_string();
     for words in [
         &["scenes"][..],
+        &["embed"],
+        &["embed", "--world", "captions", "--root", "none"],
+        &["embed", "--world", "captions", "--shard", "0/2"],
+        &["export", "--vmf", "none", "--ps", "none"],
         &["photos", "--root", "none", "--wordnet", "none"],
         &["adapt", "none", "--data", "captions", "--root", "none"],
         &["fit", "--method", "asymvlm-vmf", "--features", "none"],
         &["reproduce", "--features", "none"],
     ] {
-        let (code, said) = train(&[words, &["--out", &out]].concat());
-        assert_eq!(code, Some(2), "{words:?}: {said}");
-        let number = format!("in use by another run, process {};", std::process::id());
-        assert!(said.contains(&number), "{words:?}: {said}");
+        let is_refused = is_refused(&[words, &["--out", &out]].concat());
+        assert!(is_refused, "{words:?}");
+    }
+    assert!(is_refused(&["merge", &out]), "it would end a run");
+}
+
+#[test]
+fn shards_work_side_by_side_but_no_two_on_the_same_part() {
+    let scratch = tempfile::tempdir().expect("a folder for the test");
+    let out = scratch.path().join("features");
+    let _first = RunLock::take_part(&out, "0-of-2").expect("nobody is there");
+    let out = out.display().to_string();
+    let shard = |part| {
+        let words = ["embed", "--world", "captions", "--root", "none"];
+        is_refused(&[&words[..], &["--shard", part, "--out", &out]].concat())
+    };
+    assert!(shard("0/2"), "the same part");
+    assert!(!shard("1/2"), "the other part");
+    assert!(is_refused(&["merge", &out]), "a part is under way");
+    assert!(is_refused(&["embed", "--out", &out]), "a part is under way");
+}
+
+#[test]
+fn a_model_or_a_report_is_made_by_one_run_at_a_time() {
+    let scratch = tempfile::tempdir().expect("a folder for the test");
+    let out = scratch.path().join("made");
+    let _first = RunLock::take_beside(&out).expect("nobody makes it");
+    let out = out.display().to_string();
+    for words in [&["import", "--random", "1"][..], &["evaluate"]] {
+        let is_refused = is_refused(&[words, &["--out", &out]].concat());
+        assert!(is_refused, "{words:?}");
     }
 }
 

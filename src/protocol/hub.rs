@@ -42,6 +42,27 @@ impl Hub {
             .join("+")
     }
 
+    /// Host of the hub, for people.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        let rest = self.origin.split("://").last().unwrap_or_default();
+        rest.split('/').next().unwrap_or_default()
+    }
+
+    /// What an error of a query to the hub means, for people.
+    #[must_use]
+    pub fn trouble(&self, reason: &str) -> String {
+        let what = if reason.ends_with("answered 404") {
+            "has no such model"
+        } else if reason.contains("TypeError") {
+            // Browsers say no more of a connection that failed.
+            "could not be reached"
+        } else {
+            "was asked in vain"
+        };
+        format!("{} {what}: {reason}. Nothing changed.", self.host())
+    }
+
     /// The address that [`Self::parse`] reads.
     #[must_use]
     pub fn address(&self) -> String {
@@ -138,6 +159,37 @@ mod tests {
         for (i, key) in keys.iter().enumerate() {
             assert!(!keys[..i].contains(key), "{key} is another's, too");
             assert!(!key.contains('/'), "{key} is the name of a file");
+        }
+    }
+
+    #[test]
+    fn each_error_has_words_of_its_own_and_names_the_host() {
+        let own = Hub {
+            origin: "https://kappascope.example/hub".to_owned(),
+            ..Hub::vit_b_32()
+        };
+        for (hub, reason, expected) in [
+            (
+                Hub::vit_b_32(),
+                "config.json: the server answered 404",
+                "huggingface.co has no such model",
+            ),
+            (
+                Hub::vit_b_32(),
+                "config.json: TypeError: Failed to fetch",
+                "huggingface.co could not be reached",
+            ),
+            (
+                own,
+                "config.json: the server answered 503",
+                "kappascope.example was asked in vain",
+            ),
+        ] {
+            let words = hub.trouble(reason);
+            assert!(
+                words.starts_with(&format!("{expected}: {reason}")),
+                "{words}"
+            );
         }
     }
 

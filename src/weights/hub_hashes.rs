@@ -104,6 +104,18 @@ pub fn check_compiled_in(id: &str, revision: &str, file: &str, sha256: &str) -> 
     }
 }
 
+/// Refuses the absence of a pinned model's file whose hash is compiled in: defaults would take its place.
+///
+/// # Errors
+///
+/// A file whose hash is compiled in.
+pub fn check_may_lack(id: &str, revision: &str, file: &str) -> Result<()> {
+    match compiled_in(id, revision, file) {
+        Some(known) => refuse!("{file}: is missing, this program expects it with sha256 {known}"),
+        None => Ok(()),
+    }
+}
+
 /// Known hashes of the files of one model, kept beside them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HubHashes {
@@ -144,14 +156,21 @@ impl HubHashes {
     }
 
     /// Notes that the hub has no such file.
-    pub fn note_absent(&mut self, file: &str) {
+    ///
+    /// # Errors
+    ///
+    /// A file of a pinned model, as by [`check_may_lack`]; nothing is noted then.
+    pub fn note_absent(&mut self, file: &str) -> Result<()> {
+        check_may_lack(&self.id, &self.revision, file)?;
         self.first.entry(file.to_owned()).or_default();
+        Ok(())
     }
 
-    /// Whether the hub said that there is no such file.
+    /// Whether the hub said that there is no such file, which it cannot have said of a pinned model's.
     #[must_use]
     pub fn is_absent(&self, file: &str) -> bool {
-        self.first.get(file).is_some_and(String::is_empty)
+        let is_noted = self.first.get(file).is_some_and(String::is_empty);
+        is_noted && check_may_lack(&self.id, &self.revision, file).is_ok()
     }
 
     /// Forgets the hash noted of a file.
@@ -226,11 +245,26 @@ mod tests {
     #[test]
     fn a_file_that_was_not_there_may_come_later() {
         let mut hashes = HubHashes::new("someone/clip", "abc");
-        hashes.note_absent("config.json");
+        assert_eq!(hashes.note_absent("config.json"), Ok(()), "it may lack it");
         assert!(hashes.is_absent("config.json"), "the hub said so");
         assert_eq!(hashes.check("config.json", "1"), Ok(()), "a passing 404");
-        hashes.note_absent("config.json");
+        assert_eq!(hashes.note_absent("config.json"), Ok(()), "once more");
         assert!(!hashes.is_absent("config.json"), "it is known to be there");
+    }
+
+    #[test]
+    fn a_file_of_a_pinned_model_is_never_absent() {
+        for model in &PINNED {
+            for (file, sha256) in model.files {
+                let mut hashes = HubHashes::new(model.id, model.revision);
+                let error = hashes.note_absent(file).expect_err("defaults would apply");
+                assert!(error.to_string().contains(sha256), "{error}");
+                hashes.first.insert((*file).to_owned(), String::new());
+                assert!(!hashes.is_absent(file), "{file}: noted by an older page");
+            }
+            let mut hashes = HubHashes::new(model.id, model.revision);
+            assert_eq!(hashes.note_absent("vocab.json"), Ok(()), "of {}", model.id);
+        }
     }
 
     #[test]
@@ -238,7 +272,7 @@ mod tests {
         let mut hashes = HubHashes::new(PAGE_CLIP.id, PAGE_CLIP.revision);
         hashes.check("config.json", CLIP_CONFIG).expect("it");
         hashes.check("text-f16", "12").expect("new");
-        hashes.note_absent("merges.txt");
+        hashes.note_absent("merges.txt").expect("it may lack it");
         let expected = format!(
             "{} at {}\n{CLIP_CONFIG} config.json: compiled in\n12 text-f16: trusted since it first came\n",
             PAGE_CLIP.id, PAGE_CLIP.revision

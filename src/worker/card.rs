@@ -16,7 +16,7 @@ impl Model {
         warm_millis: f64,
     ) -> Result<Response> {
         let session = self.session();
-        let device = &self.loaded.device_words;
+        let device = &self.loaded.device_text;
         let card = answer::EngineFacts {
             name: self.loaded.name.to_owned(),
             device: match session.format() {

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 
 /// Wish of the visitor about a load under way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,6 +28,7 @@ pub struct Control {
 #[derive(Debug, Default)]
 struct SharedWish {
     wish: Wish,
+    fetches_nothing: bool,
     waker: Option<Waker>,
 }
 
@@ -41,10 +42,27 @@ impl Control {
         }
     }
 
+    /// Allows loads to fetch what is not kept, or forbids it.
+    pub fn set_fetches_nothing(&self, fetches_nothing: bool) {
+        self.shared.borrow_mut().fetches_nothing = fetches_nothing;
+    }
+
     /// Whether the load is neither paused nor cancelled.
     #[must_use]
     pub fn may_go_on(&self) -> bool {
         self.shared.borrow().wish == Wish::GoOn
+    }
+
+    /// Waits until something may be fetched.
+    ///
+    /// # Errors
+    ///
+    /// The load was cancelled, or nothing may be fetched.
+    pub async fn may_fetch(&self) -> Result<()> {
+        if self.shared.borrow().fetches_nothing {
+            refuse!("this browser does not keep all of it, and without a click nothing is fetched");
+        }
+        self.go_on().await
     }
 
     /// Waits while the load is paused.

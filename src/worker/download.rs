@@ -104,6 +104,32 @@ impl Download {
         Ok((manifest, download))
     }
 
+    /// Keeps all files of a model in the store, without loading it; `on_file` is called after each.
+    pub(super) async fn keep(
+        manifest_url: &str,
+        integrity: &str,
+        mut on_file: impl AsyncFnMut(),
+    ) -> Result<()> {
+        // A load that is paused or was cancelled has a control of its own.
+        let (manifest, download) = Self::open(manifest_url, integrity, &Control::default()).await?;
+        let shards = manifest.shards.iter().map(|shard| &shard.entry);
+        let golden = manifest.golden.iter().map(|golden| &golden.image);
+        for entry in shards.chain([&manifest.tokenizer]).chain(golden) {
+            let Fetched { blob, .. } = download.transfer(entry, |_| {}).await?;
+            let outcome = held_against(blob, entry).await;
+            if outcome.is_err() {
+                download.store.remove(&entry.sha256).await;
+            }
+            outcome?;
+            let kept = download.store.find(&entry.sha256).await;
+            if kept.is_none_or(|blob| whole(blob.size()) != entry.bytes) {
+                return Err(failed(&entry.file, "this browser has no room for it"));
+            }
+            on_file().await;
+        }
+        Ok(())
+    }
+
     /// Sets the part of the model that is being loaded, and reports the progress of the load.
     pub(super) fn enter(&self, stage: Stage, loaded_bytes: u64) {
         self.stage.set(stage);
@@ -153,6 +179,15 @@ impl Download {
 
     /// Fetches a file, before which so many bytes have come that do not count as loaded yet.
     async fn fetch(&self, entry: &FileEntry, bytes_before: u64) -> Result<Fetched> {
+        let report = |n_bytes| self.report(bytes_before + n_bytes);
+        let fetched = self.transfer(entry, report).await?;
+        if fetched.stored_bytes < entry.bytes {
+            self.was_cached.set(false);
+        }
+        Ok(fetched)
+    }
+
+    async fn transfer(&self, entry: &FileEntry, on_bytes: impl FnMut(u64)) -> Result<Fetched> {
         let mut address = beside(&self.manifest_url, &entry.file)?;
         // No cache on the way may answer with the file of this name that another version of the page had.
         address += &format!("?v={}", entry.sha256.get(..16).unwrap_or_default());
@@ -164,12 +199,7 @@ impl Download {
             store: &self.store,
             control: &self.control,
         };
-        let report = |n_bytes| self.report(bytes_before + n_bytes);
-        let fetched = transfer.run(report).await?;
-        if fetched.stored_bytes < entry.bytes {
-            self.was_cached.set(false);
-        }
-        Ok(fetched)
+        transfer.run(on_bytes).await
     }
 
     fn report(&self, n_bytes: u64) {

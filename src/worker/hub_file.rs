@@ -132,10 +132,10 @@ impl HubFile {
         let is_new = stored.is_none();
         let bytes = match stored {
             Some(bytes) => bytes,
-            None => match fetch_small(&self.address(file)).await {
+            None => match self.fetch_small(file).await {
                 Ok(bytes) => bytes,
                 Err(error) if is_not_found(&error) => {
-                    self.hashes.borrow_mut().note_absent(file);
+                    self.hashes.borrow_mut().note_absent(file)?;
                     return Ok(None);
                 }
                 // Where the hub cannot be asked, what it said before stands.
@@ -151,6 +151,11 @@ impl HubFile {
             keep(&self.store, &name, &bytes).await;
         }
         Ok(Some(bytes))
+    }
+
+    async fn fetch_small(&self, file: &str) -> Result<Vec<u8>> {
+        self.control.may_fetch().await?;
+        fetch_small(&self.address(file)).await
     }
 
     /// The part of the file that is one encoder, which is kept under this name.

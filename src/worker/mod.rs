@@ -39,6 +39,7 @@ pub use worker_scope::report_lost_gpu;
 use crate::error::{Error, Result};
 use crate::protocol::{Hub, RecordedPicture, Request, Response, Stored};
 use control::Control;
+use download::Download;
 use engine::LoadInputs;
 use model::Model;
 use queue::Queue;
@@ -134,6 +135,11 @@ async fn answer_at_once(
             None
         }
         Request::ListStored => Some(stored().await),
+        Request::Keep(manifests) => {
+            // As slow as the network; captions are answered meanwhile.
+            spawn_local(async move { post(&keep(&manifests).await) });
+            None
+        }
         Request::DeleteStored => {
             let store = Store::open().await;
             for file in store.list().await {
@@ -174,7 +180,9 @@ async fn answer_at_once(
         | Request::LoadHub(_)
         | Request::Pause
         | Request::Resume
-        | Request::Cancel => None,
+        | Request::Cancel
+        | Request::FetchNothing
+        | Request::FetchMissing => None,
     }
 }
 
@@ -212,6 +220,17 @@ async fn offer_kept(file: String) {
     if let Ok(bytes) = read(&blob, 0..whole(blob.size())).await {
         post(&Response::KeptAdapters { bytes });
     }
+}
+
+/// Keeps models, and tells after each file how much is kept.
+async fn keep(manifests: &[(String, String)]) -> Response {
+    for (manifest_url, integrity) in manifests {
+        let kept = Download::keep(manifest_url, integrity, async || post(&stored().await));
+        if let Err(error) = kept.await {
+            return Response::Kept(Err(error.to_string()));
+        }
+    }
+    Response::Kept(Ok(()))
 }
 
 async fn stored() -> Response {

@@ -76,7 +76,7 @@ impl Transfer<'_> {
         let stored_bytes = sink.n_bytes();
         let mut n_tries = 0;
         while let Some(range) = self.plan.next(sink.n_bytes()) {
-            self.control.go_on().await?;
+            self.control.may_fetch().await?;
             let before = sink.n_bytes();
             on_bytes(before);
             let end = before + (range.end - range.start);

@@ -48,6 +48,8 @@ pub(super) fn listen(queue: Queue, control: Control, picked: Picked) {
             Ok(Request::Pause) => control.tell(Wish::Pause),
             Ok(Request::Resume) => control.tell(Wish::GoOn),
             Ok(Request::Cancel) => control.tell(Wish::Cancel),
+            Ok(Request::FetchNothing) => control.set_fetches_nothing(true),
+            Ok(Request::FetchMissing) => control.set_fetches_nothing(false),
             Ok(request) => {
                 if request.is_load() {
                     control.tell(Wish::GoOn);

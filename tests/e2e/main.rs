@@ -9,6 +9,7 @@
     reason = "an integration test has no users"
 )]
 
+mod accessibility;
 mod answers;
 mod bench;
 mod engines;

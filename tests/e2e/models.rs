@@ -337,7 +337,11 @@ mod built_page {
         let trouble = words(&browser, "[data-field=trouble]");
         assert!(trouble.to_lowercase().contains("sha"), "{trouble}");
         browser.click("[data-act=query-size]");
-        wait_until_it_says(&browser, "answered 404");
+        wait_until_it_says(&browser, "has no such model");
+        server.refuse("/hub/");
+        browser.fill("[data-act=hub-id]", "test/other");
+        browser.click("[data-act=query-size]");
+        wait_until_it_says(&browser, "could not be reached");
         crate::harness::type_first_caption(&browser, "a small green cross");
     }
 
@@ -377,6 +381,29 @@ mod built_page {
                 add_picture(&browser);
             }
             compare_cosines(&browser, &session, tolerance);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_device_that_is_touched_and_does_not_tell_its_memory_is_taken_for_a_small_one() {
+        for (n_touch_points, is_short) in [(5, true), (0, false)] {
+            let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+            browser.run_before_pages(&format!(
+                "delete Navigator.prototype.deviceMemory;
+                 Object.defineProperty(Navigator.prototype, 'maxTouchPoints', {{ get: () => {n_touch_points} }});"
+            ));
+            open_tiny(&server, &browser);
+            let told = browser.run("return navigator.deviceMemory ?? null", &[]);
+            assert_eq!(told, Value::Null, "as in Safari and Firefox");
+            let hint = "Memory is short here, so the CPU engine holds these weights in eight bits";
+            let is_said = text(&browser).contains(hint);
+            assert_eq!(is_said, is_short, "with {n_touch_points} touch points");
+            download(&browser);
+            wait_until_at_work(&browser, "clip");
+            let engine = words(&browser, "[data-field=engine]");
+            let is_held = engine.contains("weights in eight bits");
+            assert_eq!(is_held, is_short, "the engine's words: {engine}");
         }
     }
 
@@ -443,6 +470,56 @@ mod built_page {
         browser.run("document.querySelector('[data-act=delete]').click()", &[]);
         let is_empty = "return document.querySelector('[data-field=kept]')?.dataset.value === '0'";
         browser.wait_for("an empty disk", LIMIT, is_empty, &[]);
+        server.take_paths();
+        browser.reload();
+        wait_until_ready(&browser, LIMIT);
+        wait_until_it_says(&browser, "This page was made with CLIP");
+        browser.run(
+            "location.hash = arguments[0]",
+            &[json!("v=1&m=clip&c=a%20star")],
+        );
+        let is_followed =
+            "return document.querySelector('tr[data-caption]')?.dataset.caption === 'a star'";
+        browser.wait_for("the link's caption", LIMIT, is_followed, &[]);
+        wait_until_ready(&browser, LIMIT);
+        assert_hub_is_left_alone(&server);
+    }
+
+    fn assert_hub_is_left_alone(server: &Server) {
+        let mut asked = server.take_paths();
+        asked.retain(|path| path.starts_with("/hub/"));
+        assert!(asked.is_empty(), "without a click: {asked:?}");
+    }
+
+    /// Empties the browser's own disk, as browsers do where space is short; local storage stays.
+    const EVICT: &str = "const done = arguments[arguments.length - 1];
+        (async () => {
+            const root = await navigator.storage.getDirectory();
+            for await (const name of root.keys()) await root.removeEntry(name, { recursive: true });
+        })().then(() => done(true), error => done(String(error)))";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn weights_that_the_browser_no_longer_keeps_wait_for_a_click() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        open_tiny(&server, &browser);
+        download(&browser);
+        wait_until_at_work(&browser, "clip");
+        let is_linked = "return location.hash.includes('m=clip')";
+        browser.wait_for("the model in the address", LIMIT, is_linked, &[]);
+        assert_eq!(browser.run_async(EVICT), json!(true), "an empty disk");
+        server.take_paths();
+        browser.reload();
+        wait_until_it_says(&browser, "without a click nothing is fetched");
+        wait_until_ready(&browser, LIMIT);
+        assert_hub_is_left_alone(&server);
+        browser.click("[data-act=go-on]");
+        wait_until_at_work(&browser, "clip");
+        browser.reload();
+        wait_until_ready(&browser, LIMIT);
+        browser.click("[data-act=models]");
+        wait_until_at_work(&browser, "clip");
+        add_picture(&browser);
     }
 
     #[test]

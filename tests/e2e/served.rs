@@ -201,6 +201,38 @@ mod built_page {
         }
     }
 
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_click_keeps_both_models_so_that_the_other_world_works_without_a_network() {
+        let (server, browser) = (Server::release(""), Browser::start());
+        visit(&browser, &server, SCENES);
+        browser.click("[data-act=models]");
+        let offer = "const button = document.querySelector('[data-act=keep]');
+            return button.checkVisibility() && button.innerText.includes('MB')";
+        browser.wait_for("an offer with its size", LIMIT, offer, &[]);
+        server.take_paths();
+        std::thread::sleep(Duration::from_secs(1));
+        let weights = |paths: &[String]| {
+            let mut weights = paths.iter().filter(|path| path.ends_with(".safetensors"));
+            weights.any(|path| path.contains("photos"))
+        };
+        assert!(!weights(&server.take_paths()), "nothing without a click");
+        browser.click("[data-act=keep]");
+        wait_until_it_says(&browser, "Both built-in models are kept");
+        assert!(weights(&server.take_paths()), "the other model came");
+        server.refuse("/");
+        browser.click("[data-act=photos]");
+        let other =
+            "return document.querySelector('[data-model=photos][aria-current=true]') !== null";
+        browser.wait_for("the other world", LIMIT, other, &[]);
+        wait_until_ready(&browser, LIMIT);
+        type_first_caption(&browser, "a dog that waits in the rain");
+        add_picture(&browser, &picture());
+        browser.reload();
+        wait_until_ready(&browser, LIMIT);
+        assert_eq!(engine(&browser), "cpu", "also at the next visit");
+    }
+
     /// A file of the release as text.
     fn released(path: &str) -> String {
         fs::read_to_string(dist_release().join(path)).expect("a file of the release")

@@ -250,6 +250,19 @@ fn a_file_of_a_pinned_model_that_is_another_is_refused_and_forgotten() {
 }
 
 #[test]
+fn a_pinned_model_without_one_of_its_small_files_is_refused() {
+    let scratch = Scratch::new();
+    let pinned = "openai/clip-vit-base-patch32";
+    let hub = Hub::new(files_of(pinned, &fixture("."), &[WEIGHTS]), None);
+    let output = hub.train(&scratch, &["import", pinned]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("config.json: is missing"), "{message}");
+    assert!(message.contains("b575ef3c"), "what is expected: {message}");
+    assert_eq!(scratch.names("."), ["cache"], "no model was written");
+}
+
+#[test]
 fn two_towers_are_asked_for_by_their_own_ids() {
     let scratch = Scratch::new();
     let text = "sentence-transformers/all-MiniLM-L6-v2";

@@ -253,6 +253,30 @@ async fn a_load_can_be_cancelled() {
 }
 
 #[wasm_bindgen_test]
+async fn a_load_that_may_fetch_nothing_takes_what_is_kept_and_asks_for_no_more() {
+    let store = store_without("kept").await;
+    let (address, plan) = (address(&content()), Plan::whole(u64::from(N_BYTES)));
+    let control = Control::default();
+    let transfer = Transfer {
+        address: &address,
+        name: "kept",
+        plan: &plan,
+        kept: StoragePrecision::AsSent,
+        store: &store,
+        control: &control,
+    };
+    control.set_fetches_nothing(true);
+    let error = transfer.run(|_| {}).await.expect_err("nothing is kept");
+    assert!(error.to_string().contains("without a click"), "{error}");
+    control.set_fetches_nothing(false);
+    transfer.run(|_| {}).await.expect("it arrives");
+    control.set_fetches_nothing(true);
+    let fetched = transfer.run(|_| {}).await.expect("all of it is kept");
+    assert_eq!(bytes_of(&fetched.blob).await, content(), "every byte");
+    store.remove("kept").await;
+}
+
+#[wasm_bindgen_test]
 async fn a_file_that_is_not_there_is_said_to_be() {
     let store = store_without("missing").await;
     let origin = js_sys::global();

@@ -55,7 +55,7 @@ pub enum Event {
     /// The load is to end.
     Cancel,
     /// The page asks something that is not about captions; answered by [`EngineEvent::DownloadSize`],
-    /// [`EngineEvent::DeviceMeasured`] or [`EngineEvent::Stored`].
+    /// [`EngineEvent::DeviceMeasured`], [`EngineEvent::Stored`] or [`EngineEvent::Kept`].
     Query(Request),
     /// The visitor does not wait any longer for an engine that does not answer.
     Stop,
@@ -137,6 +137,8 @@ pub enum EngineEvent {
     DeviceMeasured(Result<Vec<DeviceTiming>, String>),
     /// Weights that the browser keeps.
     Stored(Stored),
+    /// The models that were to be kept are, or why not.
+    Kept(Result<(), String>),
     /// The model cannot use the adapters of this file, and why.
     AdapterRefused(String, String),
     /// The latest request of the matrix was answered without κ.

@@ -39,7 +39,10 @@ impl Supervisor {
     /// Says of questions that nobody answers that they are not answered.
     pub(super) fn give_up_queries(&mut self) {
         let now = self.now;
-        let is_late = |(_, at): &mut (Request, f64)| now - *at >= QUERY_MILLIS;
+        // How long it takes to keep models is the network's to say.
+        let is_late = |(query, at): &mut (Request, f64)| {
+            now - *at >= QUERY_MILLIS && !matches!(query, Request::Keep(_))
+        };
         let late: Vec<_> = self.queries.extract_if(.., is_late).collect();
         for (query, _) in late {
             let message = "no engine answered".to_owned();

@@ -183,6 +183,10 @@ impl Supervisor {
                 });
                 self.tell(EngineEvent::Stored(stored));
             }
+            Response::Kept(kept) => {
+                self.query_done(|query| matches!(query, Request::Keep(_)));
+                self.tell(EngineEvent::Kept(kept));
+            }
             Response::DeviceMeasured(timings) => {
                 self.query_done(|query| *query == Request::MeasureDevice);
                 self.tell(EngineEvent::DeviceMeasured(timings));

@@ -15,6 +15,7 @@ use crate::train::experiments::corrupted::{
 use crate::train::features::cache::Cache;
 use crate::train::features::rows::Embedded;
 use crate::train::progress::Interrupt;
+use crate::train::run_lock::RunLock;
 use crate::train::scenes_model::embed::TestScenes;
 use crate::weights::shard::Precision;
 
@@ -55,6 +56,17 @@ fn severity(most: u8) -> RangedI64ValueParser<u8> {
 }
 
 pub(super) fn run(args: &DisturbArgs) -> Result<()> {
+    // What is not there is said below, and not made.
+    let lock = args
+        .features
+        .exists()
+        .then(|| RunLock::take(&args.features));
+    let _lock = lock.transpose()?;
+    add_corruptions(args)
+}
+
+/// Adds the corruptions to features whose folder is locked already.
+pub(super) fn add_corruptions(args: &DisturbArgs) -> Result<()> {
     let clean = Cache::read(&args.features)?;
     ensure!(
         clean.config.dataset == Dataset::Scenes.slug(),

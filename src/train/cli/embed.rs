@@ -16,6 +16,7 @@ use crate::train::features::part_of::PartOf;
 use crate::train::features::pieces::Sources;
 use crate::train::files::refuse_to_overwrite;
 use crate::train::provenance::command_line;
+use crate::train::run_lock::RunLock;
 use crate::train::scenes_model::embed::{Amounts, embed};
 use crate::weights::shard::Precision;
 
@@ -160,14 +161,18 @@ fn parsed<K: CorruptionKind>(
 }
 
 pub(super) fn run(args: &EmbedArgs) -> Result<()> {
-    refuse_to_overwrite(&args.out.join("features.json"), args.force)?;
-    if args.world == Dataset::Scenes {
-        return embed_scenes(args);
-    }
     let part = match &args.shard {
         Some(text) => PartOf::parse(text, |name| std::env::var(name).ok())?,
         None => PartOf::WHOLE,
     };
+    let _lock = match &args.shard {
+        Some(_) => RunLock::take_part(&args.out, &format!("{}-of-{}", part.index, part.n))?,
+        None => RunLock::take(&args.out)?,
+    };
+    refuse_to_overwrite(&args.out.join("features.json"), args.force)?;
+    if args.world == Dataset::Scenes {
+        return embed_scenes(args);
+    }
     let sources = args.sources()?;
     for note in &sources.splits.notes {
         eprintln!("{note}");
@@ -186,8 +191,7 @@ pub(super) fn run(args: &EmbedArgs) -> Result<()> {
         println!("{out}: part {index} of {n} is done; `train merge {out}` when all are");
         return Ok(());
     }
-    let folder = args.out.clone();
-    merge::run(&merge::MergeArgs { folder })
+    merge::merge_and_print(&args.out)
 }
 
 fn embed_scenes(args: &EmbedArgs) -> Result<()> {

@@ -9,6 +9,7 @@ use crate::device;
 use crate::train::experiments::{evaluate, evaluation_table};
 use crate::train::export::bundle;
 use crate::train::files::{put_json, refuse_to_overwrite};
+use crate::train::run_lock::RunLock;
 
 /// Examples, printed below the command's help.
 const EXAMPLES: &str = "Examples:
@@ -43,8 +44,9 @@ pub(super) fn run(args: &EvaluateArgs) -> Result<()> {
         .out
         .clone()
         .unwrap_or_else(|| args.model.join("evaluation.json"));
-    refuse_to_overwrite(&out, args.force)?;
     let session = bundle::open(&args.model, &device::cpu())?;
+    let _lock = RunLock::take_beside(&out)?;
+    refuse_to_overwrite(&out, args.force)?;
     let evaluation = evaluate::evaluate(&session, args.scenes, args.seed, args.photos.as_deref())?;
     put_json(&out, &evaluation)?;
     print!("{}", evaluation_table::markdown(&[evaluation]));

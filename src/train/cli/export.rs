@@ -11,6 +11,7 @@ use crate::train::export::bundle;
 use crate::train::export::fits::{ExportFits, export_fits};
 use crate::train::files::refuse_to_overwrite;
 use crate::train::provenance::command_line;
+use crate::train::run_lock::RunLock;
 
 /// Example, printed below the command's help.
 const EXAMPLES: &str = "Example:
@@ -42,6 +43,7 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn run(args: &ExportArgs) -> Result<()> {
+    let _lock = RunLock::take(&args.out)?;
     refuse_to_overwrite(&args.out.join("manifest.json"), args.force)?;
     export_fits(&ExportFits {
         model: args.model.clone(),

@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use crate::train::import::towers::{Vocabulary, import_towers};
 use crate::train::import::{CheckpointSource, Import, Imported, import};
 use crate::train::provenance::command_line;
+use crate::train::run_lock::RunLock;
 use crate::weights::shard::Precision;
 
 /// Examples, printed below the command's help.
@@ -77,6 +78,7 @@ impl ImportArgs {
 
 pub(super) fn run(args: &ImportArgs) -> Result<()> {
     let job = args.import()?;
+    let _lock = RunLock::take_beside(&args.out)?;
     let (manifest, verdict) = if let Some(image) = &args.image_tower {
         let image = CheckpointSource::parse(image, None)?;
         (import_towers(&job, &image, &args.vocabulary)?, None)

@@ -8,23 +8,32 @@ use clap::Args;
 use crate::train::features::cache::{Cache, IdMap, TaskIds};
 use crate::train::features::merge::merge;
 use crate::train::provenance::command_line;
+use crate::train::run_lock::RunLock;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  train merge runs/coco")]
 pub(super) struct MergeArgs {
     /// The folder that all shards of `train embed` wrote to.
-    pub(super) folder: PathBuf,
+    folder: PathBuf,
 }
 
 pub(super) fn run(args: &MergeArgs) -> Result<()> {
-    let merged = merge(&args.folder, command_line())?;
-    print_summary(&args.folder, &merged.cache);
+    // What is not there is said below, and not made.
+    let lock = args.folder.exists().then(|| RunLock::take(&args.folder));
+    let _lock = lock.transpose()?;
+    merge_and_print(&args.folder)
+}
+
+/// Merges the pieces of a folder that is locked already.
+pub(super) fn merge_and_print(folder: &Path) -> Result<()> {
+    let merged = merge(folder, command_line())?;
+    print_summary(folder, &merged.cache);
     for line in merged.lines() {
         println!("{line}");
     }
     let mut skipped = merged.skipped.iter();
     if skipped.any(|(_, skipped)| !skipped.is_empty()) {
-        let path = args.folder.join("skipped.json");
+        let path = folder.join("skipped.json");
         println!("{}: each of them", path.display());
     }
     Ok(())

@@ -233,6 +233,9 @@ impl ReproduceArgs {
     /// Scenes, clean and disturbed, through the encoder; what is there is not done again.
     fn embed(&self, recipe: &PresetRecipe, features: &Path, device: &Device) -> Result<()> {
         let [train_scenes, test_scenes, task_scenes] = recipe.scenes;
+        // The folder of the results is locked already.
+        let is_elsewhere = self.out.as_deref() != Some(features);
+        let _lock = is_elsewhere.then(|| RunLock::take(features)).transpose()?;
         if !features.join("features.json").exists() {
             let amounts = Amounts {
                 train_scenes,
@@ -246,7 +249,7 @@ impl ReproduceArgs {
             let cache = embed(&self.model, &amounts, String::new(), device)?;
             cache.write(features, Precision::F32)?;
         }
-        disturb::run(&DisturbArgs {
+        disturb::add_corruptions(&DisturbArgs {
             features: features.to_owned(),
             model: self.model.clone(),
             severities: recipe.severities.clone(),

@@ -7,7 +7,7 @@ use hf_hub::api::sync::{ApiBuilder, ApiRepo};
 use hf_hub::{Cache, Repo, RepoType};
 
 use super::weights_file::{WEIGHTS, file_entry_of};
-use crate::weights::hub_hashes::check_compiled_in;
+use crate::weights::hub_hashes::{check_compiled_in, check_may_lack};
 use crate::weights::manifest::FileEntry;
 use crate::weights::original::CompanionFiles;
 
@@ -109,6 +109,15 @@ pub(super) fn check(id: &str, revision: &str, entry: &FileEntry, path: &Path) ->
         let path = path.display();
         format!("{path} was deleted, so that another run downloads it again")
     })
+}
+
+/// Refuses a pinned model without one of the small files whose hashes are compiled in.
+pub(super) fn check_is_whole(id: &str, revision: &str, folder: &Path) -> Result<()> {
+    let is_missing = |file: &&str| !folder.join(file).exists();
+    for file in CompanionFiles::FILES.into_iter().filter(is_missing) {
+        check_may_lack(id, revision, file)?;
+    }
+    Ok(())
 }
 
 /// The commit in `…/snapshots/COMMIT/FILE`.

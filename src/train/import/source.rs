@@ -89,6 +89,7 @@ impl CheckpointFiles {
         files.into_iter().try_for_each(|entry| {
             hub::check(id, &fetched.revision, entry, &folder.join(&entry.file))
         })?;
+        hub::check_is_whole(id, &fetched.revision, folder)?;
         found.origin.source = id.to_owned();
         found.origin.revision = Some(fetched.revision);
         Ok(found)

@@ -328,6 +328,11 @@ pub(crate) fn name() -> String {
     name.unwrap_or_default()
 }
 
+/// Whether a service worker answers for the page's server.
+pub(crate) fn is_served_offline() -> bool {
+    property(&property(&navigator(), "serviceWorker"), "controller").is_truthy()
+}
+
 /// Whether the visitor told the browser to save data.
 pub(crate) fn saves_data() -> bool {
     // Not every browser has it, and web-sys has no name for it.

@@ -37,6 +37,8 @@ struct Shared {
     workers: RefCell<BTreeMap<u64, WorkerHandle>>,
     /// The visitor's choices of files, by their number.
     picked: RefCell<Vec<Vec<File>>>,
+    /// Key of the source from which the visitor had something fetched in this visit; every other waits for a click.
+    clicked: RefCell<String>,
     events: RefCell<VecDeque<Event>>,
     is_handling: Cell<bool>,
     report: Box<dyn Fn(EngineEvent)>,
@@ -64,6 +66,7 @@ impl Client {
             supervisor: RefCell::default(),
             workers: RefCell::default(),
             picked: RefCell::default(),
+            clicked: RefCell::default(),
             events: RefCell::default(),
             is_handling: Cell::default(),
             report: Box::new(report),
@@ -116,10 +119,38 @@ impl Client {
         ModelSource::Files(picked.len() as u64 - 1)
     }
 
+    /// Takes note of a click by which weights may be fetched from this source.
+    pub(in crate::ui) fn allow_fetching(&self, source: &ModelSource) {
+        self.0.clicked.replace(source.key());
+    }
+
+    /// Takes note of a click on the model at work that needs its image encoder.
+    pub(in crate::ui) fn allow_image_encoder(&self) {
+        let source = self.0.supervisor.borrow().source().clone();
+        self.allow_fetching(&source);
+        let serials: Vec<u64> = self.0.workers.borrow().keys().copied().collect();
+        for serial in serials {
+            self.post(serial, &Request::FetchMissing, &[]);
+        }
+    }
+
+    /// Has nothing fetched any more before the next click.
+    pub(in crate::ui) fn forbid_fetching(&self) {
+        self.0.clicked.take();
+    }
+
+    fn must_not_fetch(&self, source: &ModelSource) -> bool {
+        let is_elsewhere = matches!(source, ModelSource::Beside(_) | ModelSource::Hub(_));
+        is_elsewhere && *self.0.clicked.borrow() != source.key()
+    }
+
     fn perform(&self, action: Action) {
         match action {
             Action::Spawn(serial, kind) => self.spawn(serial, kind),
             Action::Load(serial, source) => {
+                if self.must_not_fetch(&source) {
+                    self.post(serial, &Request::FetchNothing, &[]);
+                }
                 let (request, files) = self.load_request(&source);
                 self.post(serial, &request, &files);
             }

@@ -61,7 +61,7 @@ pub(crate) fn follow_link(page: PageState) {
     let wanted = page.state.with_untracked(|state| state.model);
     if wanted == ModelChoice::Clip && at_work != wanted {
         match remembered_source() {
-            Some(source) => load_clip(page, source),
+            Some(source) => load(page, source),
             None => offer(page, None),
         }
     }
@@ -145,8 +145,15 @@ pub(crate) fn query_download_size(page: PageState, hub: Hub) {
     page.supervise(Event::Query(Request::QueryDownloadSize(hub)));
 }
 
-/// Has CLIP loaded from there.
+/// Has CLIP loaded from there, at the visitor's click.
 pub(crate) fn load_clip(page: PageState, source: ModelSource) {
+    page.client
+        .with_value(|client| client.allow_fetching(&source));
+    load(page, source);
+}
+
+/// Has CLIP loaded from there; without a click of this visit only as far as the browser keeps it.
+fn load(page: PageState, source: ModelSource) {
     browser::remember(SOURCE, code(&source));
     if let ModelSource::Hub(hub) = &source {
         browser::remember_text(HUB, &hub.address());
@@ -219,9 +226,34 @@ pub(crate) fn given_up(page: PageState, reason: Option<String>) {
     worlds::follow_engine(page);
 }
 
-/// Deletes what the browser keeps of models.
+/// Deletes what the browser keeps of models; the next visit begins with a built-in one.
 pub(crate) fn delete_stored(page: PageState) {
+    browser::remember(SOURCE, 0);
+    page.models.left.set(None);
+    page.client.with_value(Client::forbid_fetching);
     page.supervise(Event::Query(Request::DeleteStored));
+}
+
+/// Keeps both built-in models, for use without a network.
+pub(crate) fn keep_built_in(page: PageState) {
+    page.models.is_keeping.set(true);
+    browser::ask_for_lasting_storage();
+    let manifests = World::ALL.map(|world| {
+        let manifest = browser::page_file(world.manifest());
+        (manifest.address, manifest.integrity)
+    });
+    page.supervise(Event::Query(Request::Keep(manifests.into())));
+}
+
+/// Says that both built-in models are kept, or why not.
+pub(crate) fn built_in_kept(page: PageState, kept: Result<(), String>) {
+    page.models.is_keeping.set(false);
+    page.tell(match kept {
+        Ok(()) => "Both built-in models are kept: this page needs no network any more.".to_owned(),
+        Err(reason) => {
+            format!("Not all could be kept: {reason}. What has arrived stays for another try.")
+        }
+    });
 }
 
 /// Puts captions on the page that CLIP knows, where the visitor has typed none, and takes pictures off that would have

@@ -86,7 +86,11 @@ fn BuiltInModel(world: World) -> impl IntoView {
         World::Photographs => (PHOTOGRAPHS, "Licences and sources lie beside it."),
         World::Scenes => (SCENES, "MIT or Apache-2.0."),
     };
-    let size = move || bytes_of(models, world).map(|bytes| format!("{}. ", file_size(bytes)));
+    let size = move || {
+        models
+            .bytes_of(world)
+            .map(|bytes| format!("{}. ", file_size(bytes)))
+    };
     view! {
         <div class="model" data-model=world.slug() aria-current=move || current(models, model)>
             <h2>{world.title()}" (built in) "<span class="status">{move || status(page, model)}</span></h2>
@@ -153,13 +157,5 @@ fn status(page: PageState, model: ModelChoice) -> &'static str {
             "at work; not known to be OpenAI’s weights"
         }
         _ => "at work",
-    })
-}
-
-/// Bytes of a world's model; `None` until its manifest has been read.
-fn bytes_of(models: ModelsState, world: World) -> Option<u64> {
-    models.found.with(|found| {
-        let known = found.iter().find(|found| found.path == world.manifest())?;
-        Some(known.bytes)
     })
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{ModelChoice, ModelSource, TransferRate};
+use crate::explorer::{ModelChoice, ModelSource, TransferRate, World};
 use crate::protocol::{DeviceTiming, DownloadSize, Progress, Stage, Stored};
 use crate::ui::dom::browser;
 
@@ -26,6 +26,8 @@ pub(crate) struct ModelsState {
     pub(crate) timings: RwSignal<Timings>,
     /// Weights that the browser keeps.
     pub(crate) stored: RwSignal<Option<Stored>>,
+    /// Whether all files of the built-in models are on their way to the browser's disk.
+    pub(crate) is_keeping: RwSignal<bool>,
     /// Models that lie beside the page.
     pub(crate) found: RwSignal<Vec<ModelBeside>>,
 }
@@ -80,8 +82,17 @@ impl ModelsState {
             download_size: RwSignal::new(None),
             timings: RwSignal::default(),
             stored: RwSignal::new(None),
+            is_keeping: RwSignal::new(false),
             found: RwSignal::default(),
         }
+    }
+
+    /// What a world's model weighs, once that is known.
+    pub(crate) fn bytes_of(self, world: World) -> Option<u64> {
+        self.found.with(|found| {
+            let known = found.iter().find(|found| found.path == world.manifest())?;
+            Some(known.bytes)
+        })
     }
 
     /// Takes note that a load begins.

@@ -158,8 +158,8 @@ fn AtHub() -> impl IntoView {
     let download_size = page.models.download_size;
     let is_asked = RwSignal::new(false);
     let offered = actions::hub();
-    let place = offered.origin.split("://").last().unwrap_or_default();
-    let place = place.to_owned();
+    let place = offered.host().to_owned();
+    let asked = offered.clone();
     let id = RwSignal::new(offered.id.clone());
     let named = move || match id.get() {
         id if id.trim() == offered.id => Some(offered.clone()),
@@ -189,9 +189,7 @@ fn AtHub() -> impl IntoView {
                 "An id has an owner and a name, as in openai/clip-vit-base-patch32.".to_owned(),
             ),
             Some(Ok(size)) => Some(size_text(size)),
-            Some(Err(reason)) => Some(format!(
-                "huggingface.co could not be reached: {reason}. Nothing changed."
-            )),
+            Some(Err(reason)) => Some(asked.trouble(reason)),
             None => is_asked.get().then(|| "Asking …".to_owned()),
         })
     };

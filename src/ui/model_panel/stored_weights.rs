@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::file_size;
+use crate::explorer::{World, file_size};
 use crate::protocol::Stored;
+use crate::ui::dom::browser;
 use crate::ui::model_panel::actions;
 use crate::ui::page::state::PageState;
 
@@ -18,6 +19,13 @@ pub(crate) fn StoredWeights() -> impl IntoView {
         move || stored.with(|stored| stored.as_ref().is_some_and(|stored| stored.bytes > 0));
     let hashes = move || stored.with(|stored| stored.as_ref().map(|stored| stored.hashes.clone()));
     let has_none = move || hashes().is_none_or(|hashes| hashes.is_empty());
+    let can_keep = move || {
+        // Without a service worker the page itself needs the network.
+        page.models.is_open.get()
+            && browser::is_served_offline()
+            && built_in_bytes(page).is_some()
+            && stored.with(|stored| stored.as_ref().is_some_and(|stored| stored.is_allowed))
+    };
     view! {
         <p class="kept" data-field="kept" data-value=bytes>
             {move || stored.with(|stored| stored.as_ref().map(words))}
@@ -26,12 +34,27 @@ pub(crate) fn StoredWeights() -> impl IntoView {
                 type="button" data-act="delete" hidden=move || !has_any()
                 on:click=move |_| actions::delete_stored(page)
             >"Delete what is kept"</button>
+            " "
+            <button
+                type="button" data-act="keep" hidden=move || !can_keep()
+                disabled=move || page.models.is_keeping.get()
+                on:click=move |_| actions::keep_built_in(page)
+            >
+                "Keep both built-in models for use without a network (up to "
+                {move || built_in_bytes(page).map(file_size)}")"
+            </button>
         </p>
         <details data-field="hashes" hidden=has_none>
             <summary>"SHA-256 of what came from the hub"</summary>
             <pre>{hashes}</pre>
         </details>
     }
+}
+
+/// Bytes of both built-in models, once they are known.
+fn built_in_bytes(page: PageState) -> Option<u64> {
+    let bytes = World::ALL.map(|world| page.models.bytes_of(world));
+    bytes.into_iter().sum()
 }
 
 fn words(stored: &Stored) -> String {

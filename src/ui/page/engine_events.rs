@@ -62,6 +62,7 @@ impl PageState {
             EngineEvent::DownloadSize(size) => self.models.download_size.set(Some(size)),
             EngineEvent::DeviceMeasured(timings) => self.models.timings.set(Timings::of(timings)),
             EngineEvent::Stored(stored) => self.stored(stored),
+            EngineEvent::Kept(kept) => model_panel::built_in_kept(self, kept),
             EngineEvent::AdapterRefused(name, message) => self.tell(format!(
                 "The adapters “{name}” cannot be used: {message}. The model goes on as it was."
             )),

@@ -10,6 +10,7 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{ClipboardEvent, DragEvent, Event, File, FileList, HtmlInputElement, Url};
 
 use crate::explorer::{self, MAX_PICTURES, PagePicture};
+use crate::ui::engine::Client;
 use crate::ui::model_panel::accept_weights;
 use crate::ui::page::pictures::{PictureFile, PictureState, too_many};
 use crate::ui::page::state::{EngineState, PageState};
@@ -118,6 +119,7 @@ async fn read(page: PageState, file: File) {
             },
         );
     });
+    page.client.with_value(Client::allow_image_encoder);
     page.supervise(explorer::Event::AddPicture(PagePicture {
         image: id,
         bytes,

@@ -10,6 +10,7 @@ use wasm_bindgen_futures::spawn_local;
 use crate::explorer::{AnswerSource, Event, ModelChoice, PagePicture, Snapshot, World};
 use crate::protocol::{Answer, CaptionReading, CompactDirection, Recorded, RecordedPicture};
 use crate::ui::dom::browser;
+use crate::ui::engine::Client;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, PictureState, too_many};
 use crate::ui::page::state::PageState;
 
@@ -188,6 +189,7 @@ pub(crate) fn toggle(page: PageState, picture: &GalleryPicture) {
         .try_update(|state| state.add_picture(&picture.id))
         .unwrap_or(false)
     {
+        page.client.with_value(Client::allow_image_encoder);
         show(page, picture);
     } else {
         page.tell(too_many(1));

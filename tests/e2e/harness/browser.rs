@@ -138,8 +138,19 @@ impl Browser {
 
     /// Prefers `light` or `dark`.
     pub fn prefer_colours(&self, scheme: &str) {
-        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        self.devtools("Emulation.setEmulatedMedia", features);
+        self.emulate_media("", &[("prefers-color-scheme", scheme)]);
+    }
+
+    /// Shows the page as on this medium, such as `print`, and with these media features; the empty medium is the usual.
+    pub fn emulate_media(&self, medium: &str, features: &[(&str, &str)]) {
+        let features = features
+            .iter()
+            .map(|(name, value)| json!({ "name": name, "value": value }));
+        let features: Vec<Value> = features.collect();
+        self.devtools(
+            "Emulation.setEmulatedMedia",
+            json!({ "media": medium, "features": features }),
+        );
     }
 
     /// Saves what the whole page looks like under `artefacts/`.

@@ -11,9 +11,10 @@ pub mod tiny_clip;
 
 pub use browser::Browser;
 pub use page::{
-    ANSWERING, WINDOWS, add_picture, assert_agree, assert_near, assert_sound, axe, built_in_model,
-    engine, escaped, gallery_picture, golden_picture, kept, manifest, native_kappas,
-    native_reading, native_table, new_picture, open_ready, pictures, reading, rows, text,
-    type_first_caption, wait_for_caption, wait_until_it_says, wait_until_kept, wait_until_ready,
+    ANSWERING, WINDOWS, add_picture, assert_agree, assert_fits, assert_near, assert_sound, axe,
+    axe_finds, built_in_model, engine, escaped, gallery_picture, golden_picture, kept, manifest,
+    native_kappas, native_reading, native_table, new_picture, open_ready, pictures, reading, rows,
+    text, type_first_caption, wait_for_caption, wait_until_it_says, wait_until_kept,
+    wait_until_ready,
 };
 pub use server::{Server, dist, dist_release};

@@ -371,6 +371,13 @@ const BROKEN: &str = r"
 
 /// Nothing stands beyond the window's edge, no word is broken or cut, and axe-core, which the page has been given, finds nothing.
 pub fn assert_sound(browser: &Browser, name: &str) {
+    assert_fits(browser, name);
+    let found = axe_finds(browser, None);
+    assert_eq!(found, json!([]), "{name}: what axe found");
+}
+
+/// Nothing stands beyond the window's edge, and no word is broken or cut.
+pub fn assert_fits(browser: &Browser, name: &str) {
     let overflow = browser.run(
         "return document.documentElement.scrollWidth - window.innerWidth",
         &[],
@@ -381,11 +388,15 @@ pub fn assert_sound(browser: &Browser, name: &str) {
     );
     let broken = browser.run(BROKEN, &[]);
     assert_eq!(broken, json!([]), "{name}: broken or cut");
+}
+
+/// What axe-core, which the page has been given, finds on it, or on a part of it: rules and elements.
+pub fn axe_finds(browser: &Browser, part: Option<&str>) -> Value {
     // Links of the views that a phone has scrolled out of their row are no skip links; the page's own is a button.
-    let found = browser.run_async(
-        "const done = arguments[arguments.length - 1];
-         axe.run(document, { resultTypes: ['violations'], rules: { 'skip-link': { enabled: false } } }).then(result => done(result.violations.map(
+    browser.run_async_with(
+        "const [part, done] = arguments;
+         axe.run(part ?? document, { resultTypes: ['violations'], rules: { 'skip-link': { enabled: false } } }).then(result => done(result.violations.map(
              violation => [violation.id, violation.nodes.map(node => node.html)])), error => done(String(error)))",
-    );
-    assert_eq!(found, json!([]), "{name}: what axe found");
+        &[json!(part)],
+    )
 }

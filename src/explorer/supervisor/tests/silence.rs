@@ -180,6 +180,17 @@ fn a_question_that_nobody_answers_is_answered_in_words() {
 }
 
 #[test]
+fn models_are_kept_however_long_that_takes_and_whatever_engine_dies() {
+    let mut world = World::built_in(Faults::default());
+    world.happens(Event::Query(Request::Keep(Vec::new())));
+    world.pass(121);
+    world.kill();
+    let asked = world.posted.iter();
+    let asked = asked.filter(|(_, request)| matches!(request, Request::Keep(_)));
+    assert_eq!(asked.count(), 2, "the next engine goes on");
+}
+
+#[test]
 fn without_an_engine_the_page_says_why() {
     let mut world = SimulatedPage::new(Faults::default());
     world.happens(Event::Start(Start {
