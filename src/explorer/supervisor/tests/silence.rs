@@ -181,7 +181,7 @@ fn a_question_that_nobody_answers_is_answered_in_words() {
 
 #[test]
 fn models_are_kept_however_long_that_takes_and_whatever_engine_dies() {
-    let mut world = World::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(Faults::default());
     world.happens(Event::Query(Request::Keep(Vec::new())));
     world.pass(121);
     world.kill();
