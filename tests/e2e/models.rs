@@ -494,9 +494,9 @@ mod built_page {
     fn axe_finds_nothing_on_the_models_nor_without_an_adapter() {
         let axe = axe();
         let (server, browser) = (Server::replacing(hub_files()), Browser::start());
-        for (name, width, height, colours) in WINDOWS {
+        for (name, width, height, features) in WINDOWS {
             browser.resize(width, height);
-            browser.prefer_colours(colours);
+            browser.prefer(features);
             open_tiny(&server, &browser);
             if words(&browser, "[data-model=clip] .status") != "at work" {
                 download(&browser);

@@ -547,9 +547,9 @@ mod built_page {
     fn axe_finds_nothing_on_any_view_and_each_fits_its_window() {
         let axe = axe();
         let (server, browser) = (Server::start(), Browser::start());
-        for (name, width, height, colours) in WINDOWS {
+        for (name, width, height, features) in WINDOWS {
             browser.resize(width, height);
-            browser.prefer_colours(colours);
+            browser.prefer(features);
             open_ready(&browser, &server.address("?backend=cpu"));
             browser.run(&axe, &[]);
             for view in VIEWS {

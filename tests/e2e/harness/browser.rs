@@ -138,8 +138,17 @@ impl Browser {
 
     /// Prefers `light` or `dark`.
     pub fn prefer_colours(&self, scheme: &str) {
-        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        self.devtools("Emulation.setEmulatedMedia", features);
+        self.prefer(&[("prefers-color-scheme", scheme)]);
+    }
+
+    /// Has these media features, each a name and a value, and the usual ones else.
+    pub fn prefer(&self, features: &[(&str, &str)]) {
+        let feature = |(name, value): &(&str, &str)| json!({ "name": name, "value": value });
+        let features: Vec<Value> = features.iter().map(feature).collect();
+        self.devtools(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": features }),
+        );
     }
 
     /// Saves what the whole page looks like under `artefacts/`.

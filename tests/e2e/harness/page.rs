@@ -310,12 +310,32 @@ pub fn escaped(text: &str) -> String {
     text.replace(' ', "%20")
 }
 
-/// The windows that every view must fit: name, width, height, preferred colours.
-pub const WINDOWS: [(&str, u32, u32, &str); 4] = [
-    ("light", 1440, 900, "light"),
-    ("dark", 1440, 900, "dark"),
-    ("tablet", 820, 1180, "light"),
-    ("phone", 390, 844, "light"),
+/// A window that every view must fit: name, width, height, and what the visitor prefers, by media feature.
+pub type Window = (
+    &'static str,
+    u32,
+    u32,
+    &'static [(&'static str, &'static str)],
+);
+
+const LIGHT: (&str, &str) = ("prefers-color-scheme", "light");
+const DARK: (&str, &str) = ("prefers-color-scheme", "dark");
+/// The windows that every view must fit.
+pub const WINDOWS: [Window; 9] = [
+    ("light", 1440, 900, &[LIGHT]),
+    ("dark", 1440, 900, &[DARK]),
+    ("laptop", 1280, 800, &[LIGHT]),
+    ("wide", 1920, 1080, &[LIGHT]),
+    ("forced", 1440, 900, &[DARK, ("forced-colors", "active")]),
+    (
+        "tablet",
+        820,
+        1180,
+        &[LIGHT, ("prefers-reduced-motion", "reduce")],
+    ),
+    ("tablet-dark", 820, 1180, &[DARK]),
+    ("phone", 390, 844, &[LIGHT]),
+    ("phone-dark", 390, 844, &[DARK]),
 ];
 
 /// The program of axe-core, which `cargo xtask test` fetches.
@@ -353,10 +373,12 @@ pub fn assert_sound(browser: &Browser, name: &str) {
     );
     let broken = browser.run(BROKEN, &[]);
     assert_eq!(broken, json!([]), "{name}: broken or cut");
-    // Links of the views that a phone has scrolled out of their row are no skip links; the page's own is a button.
+    // Links of the views that a phone has scrolled out of their row are no skip links; the page's own is a button. Colours
+    // that the system forces are not the page's.
     let found = browser.run_async(
         "const done = arguments[arguments.length - 1];
-         axe.run(document, { resultTypes: ['violations'], rules: { 'skip-link': { enabled: false } } }).then(result => done(result.violations.map(
+         axe.run(document, { resultTypes: ['violations'], rules: {
+             'skip-link': { enabled: false }, 'color-contrast': { enabled: !matchMedia('(forced-colors: active)').matches } } }).then(result => done(result.violations.map(
              violation => [violation.id, violation.nodes.map(node => node.html)])), error => done(String(error)))",
     );
     assert_eq!(found, json!([]), "{name}: what axe found");
