@@ -100,6 +100,7 @@ pub use views::none_of_these::{
     Answer, Classes, Judgement, MAX_CLASSES, answer_name, is_disputed, judgement_text, thousandths,
 };
 pub use views::studio::drawing::{Drawing, DrawnObject, bmp, value_name};
+pub use views::studio::ghosts::{Ghosts, N_GHOSTS};
 pub use views::studio::scene_search::{N_WANTED, SceneSearch};
 pub use views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
 pub use views::word_variants::{MAX_WORDS, WordView, is_cut, whole, word_views, worth_text};

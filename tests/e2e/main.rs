@@ -25,6 +25,7 @@ mod models;
 mod pictures;
 mod served;
 mod soak;
+mod studio;
 mod targets;
 mod undo;
 mod views;
