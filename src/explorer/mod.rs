@@ -5,6 +5,7 @@
 mod captions;
 mod class_code;
 mod device_report;
+mod error_report;
 mod export;
 mod extent;
 mod formula;
@@ -34,6 +35,7 @@ mod world;
 pub use captions::{CaptionList, Direction, KeyedCaption};
 pub use class_code::{LessonScore, class_lines};
 pub use device_report::{device_report, millis_text};
+pub use error_report::error_report;
 pub use export::{command, csv, data_address, json};
 pub use extent::Extent;
 pub use formula::formula_markup;

@@ -1,10 +1,11 @@
 //! The few things the page asks of the browser itself; each does without what is denied.
 
+use js_sys::{Function, Promise};
 use leptos::task::tick;
 use leptos::web_sys;
 use wasm_bindgen::closure::Closure;
-use wasm_bindgen::{JsCast as _, JsValue};
-use wasm_bindgen_futures::spawn_local;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
     CssStyleSheet, Document, Element, Event, FocusOptions, History, HtmlElement,
     ScrollIntoViewOptions, ScrollLogicalPosition, Storage, Window,
@@ -401,6 +402,18 @@ pub(crate) fn save(name: &str, address: &str) {
         link.set_attribute("download", name).ok();
         link.set_attribute("href", address).ok();
         link.click();
+    }
+}
+
+/// Puts a text on the clipboard; `false` where the browser does not allow that.
+pub(crate) async fn copy(text: &str) -> bool {
+    // Not every page has it, and web-sys gives it to every one.
+    let clipboard = property(&navigator(), "clipboard");
+    let write = property(&clipboard, "writeText").dyn_into::<Function>();
+    let written = write.and_then(|write| write.call1(&clipboard, &text.into()));
+    match written.map(JsCast::dyn_into::<Promise>) {
+        Ok(Ok(written)) => JsFuture::from(written).await.is_ok(),
+        _ => false,
     }
 }
 
