@@ -74,6 +74,9 @@ pub struct ExplorerState {
     pub coverage: f64,
     /// Questions that a teacher asks beside those of the lesson, one a line.
     pub questions: String,
+    /// Eight hexadecimal digits of the weights that answered on the page, which a link's are only compared with; empty
+    /// before a model has answered.
+    pub weights: String,
 }
 
 /// The model that the visitor wants to answer.
@@ -143,6 +146,7 @@ impl ExplorerState {
             is_big: false,
             coverage: FIRST_COVERAGE,
             questions: String::new(),
+            weights: String::new(),
         };
         for picture in pictures {
             state.add_picture(picture);
@@ -177,6 +181,14 @@ impl ExplorerState {
     /// Takes a teacher's own questions, as many characters of them as a link holds.
     pub fn ask(&mut self, questions: &str) {
         self.questions = questions.chars().take(MAX_QUESTION_CHARACTERS).collect();
+    }
+
+    /// Has another model answer, whose weights are not known yet.
+    pub fn turn_to(&mut self, model: ModelChoice) {
+        if self.model != model {
+            self.model = model;
+            self.weights.clear();
+        }
     }
 
     /// Takes over what an earlier state of the page held.

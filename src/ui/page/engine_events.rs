@@ -198,11 +198,34 @@ impl PageState {
             LoadedModel::Bare(_) => self.snapshot.set(None),
         }
         self.engine.set(EngineState::Ready(model));
+        self.compare_weights();
         let question = self.question.get_untracked();
         if !question.captions.is_empty() {
             self.supervise(Event::Ask(Priority::Matrix, question));
         }
         self.supervise(Event::Query(Request::ListStored));
+    }
+
+    /// Says where the link of the page was made with other weights of its model than those that answer, which its own
+    /// links tell from now on.
+    pub(crate) fn compare_weights(self) {
+        let now = self.engine.with_untracked(|engine| match engine {
+            EngineState::Ready(model) => model.weights().to_owned(),
+            _ => String::new(),
+        });
+        let (model, linked) = self
+            .state
+            .with_untracked(|state| (state.model, state.weights.clone()));
+        if now.is_empty() || self.models.at_work.get_untracked() != Some(model) || linked == now {
+            return;
+        }
+        if !linked.is_empty() {
+            self.tell(format!(
+                "This link was made with other weights of the model ({linked}; here {now}), so its numbers may differ."
+            ));
+        }
+        // The address changes with the visitor's next step, and not for this.
+        self.state.update_untracked(|state| state.weights = now);
     }
 
     fn stored(self, stored: Stored) {

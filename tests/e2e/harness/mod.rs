@@ -13,6 +13,6 @@ pub use page::{
     ANSWERING, WINDOWS, add_picture, assert_agree, assert_near, assert_sound, axe, built_in_model,
     engine, escaped, gallery_picture, golden_picture, manifest, native_kappas, native_reading,
     native_table, new_picture, open_ready, pictures, reading, rows, text, type_first_caption,
-    wait_for_caption, wait_until_it_says, wait_until_ready,
+    wait_for_caption, wait_until_it_says, wait_until_ready, weights,
 };
 pub use server::{Server, dist, dist_release};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use kappascope::weights::manifest::Manifest;
 use serde_json::{Value, json};
 
 use super::{Browser, dist};
@@ -263,6 +264,12 @@ pub fn manifest() -> Value {
     let text = fs::read_to_string(built_in_model().join("manifest.json"))
         .expect("the page brings a model");
     serde_json::from_str(&text).expect("the manifest is JSON")
+}
+
+/// The digits by which links and files name the weights of the model that the page brings.
+pub fn weights() -> String {
+    let manifest = serde_json::from_value::<Manifest>(manifest());
+    manifest.expect("it is a manifest").weights()
 }
 
 /// The picture that the model is checked with.
