@@ -48,7 +48,7 @@ pub use link::{decode, encode, encode_class, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use markup::escaped;
 pub use measure::{Measure, SecondNumber};
-pub use minimal_pairs::{MAX_CHANGES, OneChange, one_changes};
+pub use minimal_pairs::{MAX_CHANGES, MINIMAL_PAIRS, OneChange, minimal_pairs, one_changes};
 pub use number::{file_size, percent, round_number, signed, three_significant, two_decimals};
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use readings::best::{Standing, free_offset};

@@ -21,6 +21,7 @@ mod layout;
 mod learning;
 mod legibility;
 mod links;
+mod minimal_pairs;
 mod models;
 mod pictures;
 mod served;
