@@ -101,6 +101,7 @@ pub fn bare_card(
         title: manifest.title.clone(),
         embed_dim: manifest.encoder.embed_dim(),
         provenance: origin.unwrap_or_else(|| made.command.clone()),
+        weights: manifest.weights(),
         license: manifest.license.clone(),
         engine: engine.name,
         device: engine.device,
@@ -177,6 +178,7 @@ pub fn model_card(
             "{} (seed {}, commit {}, {})",
             made.command, made.seed, made.commit, made.date
         ),
+        weights: manifest.weights(),
         engine: engine.name,
         device: engine.device,
         self_test,

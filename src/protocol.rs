@@ -250,6 +250,9 @@ pub struct ModelCard {
     pub picture_sets: Option<PictureSets>,
     /// The command, seed and commit that made the weights.
     pub provenance: String,
+    /// Eight hexadecimal digits that other weights do not have; empty for a file of another program.
+    #[serde(default)]
+    pub weights: String,
     /// Kind of the engine that answers: `cpu`, `gpu`, or `recorded` for answers that were recorded.
     pub engine: String,
     /// Name of the device, for people, such as `WebAssembly, one thread` or the GPU's name.
@@ -277,6 +280,9 @@ pub struct BareCard {
     pub embed_dim: usize,
     /// Origin of the weights: a source and its revision, or the command that made them.
     pub provenance: String,
+    /// Eight hexadecimal digits that other weights do not have; empty for a file of another program.
+    #[serde(default)]
+    pub weights: String,
     /// Licence of the weights, as far as it is known.
     pub license: String,
     /// Kind of the engine that answers: `cpu`, `gpu`, or `recorded` for answers that were recorded.

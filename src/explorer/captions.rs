@@ -60,6 +60,7 @@ impl<const CAPACITY: usize> CaptionList<CAPACITY> {
     /// Takes the captions of an earlier state of the list; keys that were used since are used no more.
     pub(super) fn take_back(&mut self, earlier: Self) {
         self.captions = earlier.captions;
+        self.next_key = self.next_key.max(earlier.next_key);
     }
 
     /// Adds a caption below the others and returns its key; `None` where the list is full.

@@ -56,6 +56,7 @@ mod tests {
             title: "CLIP “B/32”".into(),
             embed_dim: 512,
             provenance: String::new(),
+            weights: String::new(),
             license: String::new(),
             engine: "cpu".into(),
             device: "Flex".into(),

@@ -21,14 +21,18 @@ const COLUMNS: [&str; 8] = [
     "is_read",
 ];
 
-/// CSV with a line for each caption and picture after the header; numbers in full.
+/// CSV with a line for each caption and picture after the header, the last column the digits of the model's weights;
+/// numbers in full.
 pub fn csv(state: &ExplorerState, readings: &Readings) -> String {
-    let rows = rows(state, readings, quoted, "").map(|row| row.join(","));
-    let lines = std::iter::once(COLUMNS.join(",")).chain(rows);
-    lines.map(|line| line + "\n").collect()
+    let rows = rows(state, readings, quoted, "").map(|row| (row.join(","), &*readings.weights));
+    let lines = std::iter::once((COLUMNS.join(","), "weights")).chain(rows);
+    lines
+        .map(|(line, last)| format!("{line},{last}\n"))
+        .collect()
 }
 
-/// JSON with the family and an object for each caption and picture; numbers in full.
+/// JSON with the family, the model, the digits of its weights, and an object for each caption and picture; numbers in
+/// full.
 pub fn json(state: &ExplorerState, readings: &Readings) -> String {
     let objects = rows(state, readings, json_text, "null").map(|row| {
         let fields = COLUMNS.iter().zip(row);
@@ -36,8 +40,11 @@ pub fn json(state: &ExplorerState, readings: &Readings) -> String {
         format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
     });
     let objects = objects.collect::<Vec<_>>().join(",\n");
-    let family = family_slug(state.family);
-    format!("{{\"law\":\"{family}\",\"pairs\":[\n{objects}\n]}}\n")
+    let (family, model) = (family_slug(state.family), state.model.slug());
+    let weights = &readings.weights;
+    format!(
+        "{{\"law\":\"{family}\",\"model\":\"{model}\",\"weights\":\"{weights}\",\"pairs\":[\n{objects}\n]}}\n"
+    )
 }
 
 /// The command that computes the same numbers natively; `file` names the file of a picture.
@@ -175,11 +182,15 @@ mod tests {
     #[test]
     fn without_numbers_only_the_names_are_exported() {
         let state = ExplorerState::new(ModelChoice::SCENES, ["a"], ["x"]);
-        let readings = Readings::default();
-        let n_lines = csv(&state, &readings).lines().count();
-        assert_eq!(n_lines, 1, "the line of names");
+        let mut readings = Readings::default();
+        readings.weights.push_str("0f1e2d3c");
+        let csv = csv(&state, &readings);
+        assert_eq!(csv.lines().count(), 1, "the line of names");
+        assert!(csv.ends_with("is_read,weights\n"), "{csv}");
         let whole: serde_json::Value =
             serde_json::from_str(&json(&state, &readings)).expect("it is JSON");
         assert_eq!(whole["pairs"], serde_json::json!([]), "no pairs");
+        assert_eq!(whole["weights"], "0f1e2d3c", "whose numbers they are");
+        assert_eq!(whole["model"], "scenes", "as a link has it");
     }
 }

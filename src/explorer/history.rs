@@ -53,6 +53,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explorer::captions::CaptionList;
     use crate::explorer::state::ModelChoice;
     use crate::explorer::views::View;
     use crate::explorer::world::World;
@@ -82,6 +83,17 @@ mod tests {
         let mut undone = history.undo(&state).expect("there is a step");
         let next = undone.captions.add("a cross");
         assert!(next > added, "{next:?} after {added:?}");
+    }
+
+    #[test]
+    fn a_key_is_not_used_again_after_a_link_was_undone() {
+        let (mut state, mut history) = (page(), History::default());
+        history.keep(&state, None);
+        state.captions = CaptionList::new(["a ring"]);
+        let mut undone = history.undo(&state).expect("there is a step");
+        let added = undone.captions.add("a cross");
+        let with_it = undone.captions.iter().filter(|one| Some(one.key) == added);
+        assert_eq!(with_it.count(), 1, "{:?}", undone.captions);
     }
 
     #[test]

@@ -224,6 +224,11 @@ const FIELDS: &[Field] = &[
         |draft, value| replace(&mut draft.state.coverage, within(value, 0.0, 1.0)),
     ),
     (
+        "w",
+        |state| list((!state.weights.is_empty()).then_some(&state.weights)),
+        |draft, value| replace(&mut draft.state.weights, weights(value)),
+    ),
+    (
         "ask",
         |state| list((!state.questions.is_empty()).then_some(&state.questions)),
         |draft, value| draft.state.ask(value),
@@ -345,6 +350,12 @@ fn text(value: &str) -> Option<String> {
     Some(shortened(value).to_owned())
 }
 
+/// The digits of weights.
+fn weights(value: &str) -> Option<String> {
+    let is_sound = value.len() == 8 && value.chars().all(|c| c.is_ascii_hexdigit());
+    is_sound.then(|| value.to_owned())
+}
+
 /// Names of pictures that are not the visitor's own.
 fn shared<'a>(pictures: impl IntoIterator<Item = &'a String>) -> impl Iterator<Item = &'a String> {
     let pictures = pictures.into_iter();
@@ -392,6 +403,7 @@ mod tests {
             game in prop::option::of(0..100_u32),
             coverage in 0.0..=1.0_f64,
             questions in "(.|\n){0,700}",
+            weights in "([0-9a-f]{8})?",
         ) {
             let pictures: Vec<_> = pictures.iter().map(String::as_str).filter(|id| !id.starts_with(OWN)).collect();
             let mut state = ExplorerState::new(model, captions.iter().map(String::as_str), pictures.iter().copied());
@@ -416,7 +428,7 @@ mod tests {
                 state.locks.set(control, access);
             }
             (state.tour_step, state.lesson, state.coverage) = (tour_step, lesson, coverage);
-            state.game = game;
+            (state.game, state.weights) = (game, weights);
             state.ask(&questions);
             let link = encode(&state);
             prop_assert!(link.is_ascii(), "a link is plain text: {link}");

@@ -2,7 +2,23 @@
 //!
 //! The words are a small table, and no model takes part; what a change does to κ is for the model to say.
 
+use super::state::ExplorerState;
+use super::views::View;
 use crate::scenes::vocabulary::plural;
+
+/// Drawings of the gallery of which each differs from three others in one word: its size, its colour or its shape.
+pub const MINIMAL_PAIRS: [&str; 8] = [
+    "small-red-star",
+    "large-red-star",
+    "small-blue-star",
+    "large-blue-star",
+    "small-red-circle",
+    "large-red-circle",
+    "small-blue-circle",
+    "large-blue-circle",
+];
+/// Captions beside them, each of which fits half as many as the one before.
+const CAPTIONS: [&str; 3] = ["a star", "a red star", "a small red star"];
 
 /// Changes that are offered at most.
 pub const MAX_CHANGES: usize = 3;
@@ -122,6 +138,19 @@ pub fn one_changes(caption: &str) -> Vec<OneChange> {
     all.take(MAX_CHANGES).collect()
 }
 
+/// The page with the minimal pairs and captions of them in place of all others, the caption that fits one picture chosen.
+pub fn minimal_pairs(page: &ExplorerState) -> ExplorerState {
+    let mut pairs = ExplorerState {
+        view: View::Explore,
+        pictures: MINIMAL_PAIRS.map(str::to_owned).to_vec(),
+        picture: None,
+        ..page.clone()
+    };
+    pairs.replace_captions(CAPTIONS);
+    pairs.caption = pairs.captions.last().map(|caption| caption.key);
+    pairs
+}
+
 /// The caption with other words in place of these, where they stand at a place; several of a thing stay several.
 fn replaced(words: &[&str], at: usize, from: &str, to: &str) -> Option<OneChange> {
     let n = from.split_whitespace().count();
@@ -178,6 +207,7 @@ fn with_articles(mut words: Vec<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explorer::link::{decode, encode};
     use crate::explorer::world::World;
     use crate::scenes::parse;
 
@@ -224,6 +254,16 @@ mod tests {
         for (caption, expected) in cases {
             assert_eq!(offered(caption), expected, "{caption}");
         }
+    }
+
+    #[test]
+    fn the_page_of_minimal_pairs_comes_back_from_its_link() {
+        let page = ExplorerState::start(World::Scenes, ["lone-red-star"]);
+        let (pairs, n_own) = decode(&encode(&minimal_pairs(&page))).expect("it is a link");
+        assert_eq!(pairs.pictures, MINIMAL_PAIRS, "no others");
+        assert!(pairs.has_captions(&CAPTIONS), "{:?}", pairs.captions);
+        let chosen = pairs.caption.and_then(|key| pairs.captions.text(key));
+        assert_eq!((chosen, n_own), (Some(CAPTIONS[2]), 0), "the last one");
     }
 
     #[test]

@@ -75,6 +75,9 @@ pub struct ExplorerState {
     pub coverage: f64,
     /// Questions that a teacher asks beside those of the lesson, one a line.
     pub questions: String,
+    /// Eight hexadecimal digits of the weights that answered on the page, which a link's are only compared with; empty
+    /// before a model has answered.
+    pub weights: String,
 }
 
 /// The model that the visitor wants to answer.
@@ -144,6 +147,7 @@ impl ExplorerState {
             is_big: false,
             coverage: FIRST_COVERAGE,
             questions: String::new(),
+            weights: String::new(),
         };
         for picture in pictures {
             state.add_picture(picture);
@@ -183,6 +187,14 @@ impl ExplorerState {
             n_bytes <= MAX_QUESTION_BYTES
         };
         self.questions = questions.chars().take_while(fits).collect();
+    }
+
+    /// Has another model answer, whose weights are not known yet.
+    pub fn turn_to(&mut self, model: ModelChoice) {
+        if self.model != model {
+            self.model = model;
+            self.weights.clear();
+        }
     }
 
     /// Takes over what an earlier state of the page held.

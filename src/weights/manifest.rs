@@ -65,6 +65,20 @@ impl Manifest {
         shards.map(|shard| shard.entry.sha256.clone()).collect()
     }
 
+    /// Eight hexadecimal digits that identify the weights, the first ones of each shard's SHA-256 combined by exclusive or;
+    /// empty where no shard is listed.
+    #[must_use]
+    pub fn weights(&self) -> String {
+        let first = |shard: &Shard| {
+            let digits = shard.entry.sha256.get(..8);
+            digits.map_or(0, |digits| {
+                u32::from_str_radix(digits, 16).unwrap_or_default()
+            })
+        };
+        let combined = self.shards.iter().map(first).reduce(|all, one| all ^ one);
+        combined.map_or_else(String::new, |combined| format!("{combined:08x}"))
+    }
+
     /// Sum of everything that has to be read before the model can answer.
     #[must_use]
     pub fn weights_bytes(&self) -> u64 {
@@ -228,4 +242,48 @@ pub struct CheckpointOrigin {
     /// Names, sizes and hashes of the small files beside it: configuration and tokenizer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<FileEntry>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Recorded;
+
+    const FILES: [[&str; 2]; 2] = [
+        [
+            include_str!("../../public/models/photos/manifest.json"),
+            include_str!("../../public/examples/photos/start.json"),
+        ],
+        [
+            include_str!("../../public/models/scenes/manifest.json"),
+            include_str!("../../public/examples/scenes/start.json"),
+        ],
+    ];
+
+    #[test]
+    fn recorded_answers_name_the_weights_of_their_model_and_a_changed_shard_changes_them() {
+        let mut all = Vec::new();
+        for [manifest, recorded] in FILES {
+            let mut manifest: Manifest = serde_json::from_str(manifest).expect("it is one");
+            let recorded: Recorded = serde_json::from_str(recorded).expect("it is one");
+            assert_eq!(
+                recorded.card.weights,
+                manifest.weights(),
+                "{}",
+                manifest.name
+            );
+            all.push(manifest.weights());
+            let hash = &mut manifest.shards[0].entry.sha256;
+            let other = if hash.starts_with('0') { "1" } else { "0" };
+            hash.replace_range(..1, other);
+            all.push(manifest.weights());
+            manifest.shards.clear();
+            assert_eq!(manifest.weights(), "", "of another program's file");
+        }
+        let n_all = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), n_all, "{all:?}");
+        assert!(all.iter().all(|weights| weights.len() == 8), "{all:?}");
+    }
 }

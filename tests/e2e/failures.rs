@@ -7,7 +7,7 @@ mod built_page {
     use serde_json::{Value, json};
 
     use crate::harness::{
-        Browser, Server, built_in_model, manifest, open_ready, text, type_first_caption,
+        Browser, Server, built_in_model, escaped, manifest, open_ready, text, type_first_caption,
         wait_until_it_says,
     };
 
@@ -95,5 +95,30 @@ mod built_page {
             "it says what is wrong: {}",
             text(&browser)
         );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_report_of_a_failure_says_where_it_happened_and_nothing_of_the_visitors() {
+        let manifest = manifest();
+        let shard = manifest["shards"][0]["file"]
+            .as_str()
+            .expect("a shard has a file");
+        let replaced = HashMap::from([(format!("/models/scenes/{shard}"), vec![0; 64])]);
+        let (server, browser) = (Server::replacing(replaced), Browser::start());
+        browser.run_before_pages(
+            "Object.defineProperty(navigator, 'clipboard', { value: { writeText: text => { window.copied = text; return Promise.resolve() } } })",
+        );
+        let link = format!("?backend=cpu#v=1&c={}", escaped(CAPTION));
+        browser.open(&server.address(&link));
+        wait_until_it_says(&browser, "Copy a report of the failure");
+        browser.click("[data-act=report]");
+        wait_until_it_says(&browser, "Report copied");
+        let report = browser.run("return copied", &[]);
+        let report = report.as_str().expect("text");
+        for words in ["message: ", shard, "stage: ", "model: scenes", "browser: "] {
+            assert!(report.contains(words), "{words} is in {report}");
+        }
+        assert!(!report.contains(CAPTION), "no caption is in {report}");
     }
 }

@@ -139,6 +139,35 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn a_row_on_a_tablet_begins_with_its_halo_its_words_and_its_numbers_on_one_line() {
+        // The middle of a line of large type and that of a line of small type, on one baseline.
+        const OFF_MOST: f64 = 6.0;
+        let off = "const middle = part => { const { top, bottom } = part.getBoundingClientRect(); return (top + bottom) / 2 };
+            return [...document.querySelectorAll('.matrix .row')].flatMap(row => {
+                const field = row.querySelector('textarea'), style = getComputedStyle(field), edges = field.getBoundingClientRect();
+                const line = edges.top + parseFloat(style.paddingTop) + parseFloat(style.lineHeight) / 2;
+                const left = edges.left + parseFloat(style.paddingLeft);
+                const parts = [row.querySelector('.halo'), ...row.querySelectorAll('.pair .nats')];
+                return [...parts.map(part => middle(part) - line), row.querySelector('.kappa').getBoundingClientRect().left - left];
+            })";
+        for browser in [Browser::with_mouse(), Browser::start()] {
+            let server = Server::start();
+            open_ready(&browser, &server.address("?backend=cpu"));
+            for width in [700, 820, 1000, 1180] {
+                browser.resize(width, 1180);
+                let found = browser.run(off, &[]);
+                let found = found.as_array().expect("a list");
+                assert!(found.len() > 40, "six rows of eight parts: {found:?}");
+                let is_off = |off: &f64| off.abs() > OFF_MOST;
+                let off: Vec<f64> = found.iter().filter_map(serde_json::Value::as_f64).collect();
+                let off: Vec<f64> = off.into_iter().filter(is_off).collect();
+                assert!(off.is_empty(), "{off:?} pixels off at {width}");
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn the_focus_stays_in_sight_where_lines_are_added_and_moved() {
         for (view, line) in [("", ".row"), ("#v=1&view=ladder", ".rung")] {
             let (server, browser) = (Server::start(), Browser::start());

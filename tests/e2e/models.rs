@@ -20,8 +20,8 @@ mod built_page {
         cosines, files_beside, hub_files, import_into, import_random, picture, session, write_files,
     };
     use crate::harness::{
-        Browser, Server, WINDOWS, assert_sound, axe, open_ready, text, wait_until_it_says,
-        wait_until_ready,
+        Browser, Server, WINDOWS, assert_sound, axe, manifest, open_ready, text,
+        wait_until_it_says, wait_until_ready, weights,
     };
 
     /// The same f32 arithmetic, compiled for another machine.
@@ -573,15 +573,43 @@ mod built_page {
         compare_cosines(&browser, &session, TOLERANCE);
     }
 
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_panel_tells_how_the_models_weights_were_made_and_what_eight_bits_cost() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        browser.click("[data-act=models]");
+        browser.click("[data-field=origin] summary");
+        let manifest = manifest();
+        let made = |key: &str| {
+            manifest["provenance"][key]
+                .as_str()
+                .expect("text")
+                .to_owned()
+        };
+        let shown = words(&browser, "[data-field=origin]");
+        for part in [made("command"), made("commit"), made("date"), weights()] {
+            assert!(shown.contains(&part), "{part} is in {shown}");
+        }
+        let seed = format!("seed {}", manifest["provenance"]["seed"]);
+        assert!(shown.contains(&seed), "{seed} is in {shown}");
+        open_ready(&browser, &server.address("?backend=cpu&world=photos"));
+        browser.click("[data-act=models]");
+        wait_until_it_says(
+            &browser,
+            "Weights in eight bits against 32: rank correlation of κ 0.99",
+        );
+    }
+
     /// axe-core, which `cargo xtask test` fetches, must find nothing on the panel.
     #[test]
     #[ignore = "needs the built page and axe-core: cargo xtask test"]
     fn axe_finds_nothing_on_the_models_nor_without_an_adapter() {
         let axe = axe();
         let (server, browser) = (Server::replacing(hub_files()), Browser::start());
-        for (name, width, height, colours) in WINDOWS {
+        for (name, width, height, features) in WINDOWS {
             browser.resize(width, height);
-            browser.prefer_colours(colours);
+            browser.emulate_media("", features);
             open_tiny(&server, &browser);
             if words(&browser, "[data-model=clip] .status") != "at work" {
                 download(&browser);

@@ -12,7 +12,7 @@ mod built_page {
 
     use crate::harness::{
         ANSWERING, Browser, Server, WINDOWS, assert_near, assert_sound, axe, dist, escaped,
-        gallery_picture, native_kappas, native_table, open_ready, rows, wait_until_ready,
+        gallery_picture, native_kappas, native_table, open_ready, rows, wait_until_ready, weights,
     };
     /// The same f32 arithmetic, compiled for another machine.
     const TOLERANCE: f64 = 1e-4;
@@ -515,6 +515,7 @@ mod built_page {
             let shown = shown.expect("the page shows it");
             assert_near(*exported, shown, EXACT, "in full");
         }
+        assert_eq!(json["weights"], json!(weights()), "whose numbers they are");
         let csv = browser.run(file, &[json!("csv")]);
         let line = csv
             .as_str()
@@ -528,6 +529,7 @@ mod built_page {
             line.starts_with(&start),
             "the line {line:?} starts with {start:?}"
         );
+        assert!(line.ends_with(&format!(",{}", weights())), "{line:?}");
         let command = browser.run(
             "return document.querySelector('.export .command').innerText",
             &[],
@@ -547,9 +549,9 @@ mod built_page {
     fn axe_finds_nothing_on_any_view_and_each_fits_its_window() {
         let axe = axe();
         let (server, browser) = (Server::start(), Browser::start());
-        for (name, width, height, colours) in WINDOWS {
+        for (name, width, height, features) in WINDOWS {
             browser.resize(width, height);
-            browser.prefer_colours(colours);
+            browser.emulate_media("", features);
             open_ready(&browser, &server.address("?backend=cpu"));
             browser.run(&axe, &[]);
             for view in VIEWS {

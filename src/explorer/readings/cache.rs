@@ -148,6 +148,7 @@ pub(crate) mod tests {
             },
             picture_sets: None,
             provenance: String::new(),
+            weights: String::new(),
             engine: "cpu".into(),
             device: String::new(),
             self_test: SelfTest::default(),

@@ -32,6 +32,8 @@ pub struct Readings {
     none_shares: HashMap<String, f64>,
     /// The scale of all bars.
     pub extent: Extent,
+    /// Eight hexadecimal digits of the weights that the numbers are of.
+    pub weights: String,
 }
 
 impl Readings {
@@ -93,6 +95,7 @@ impl Readings {
             pairs: rows.iter().map(|(_, key)| *key).zip(pairs).collect(),
             none_shares: names().zip(none_shares).collect(),
             extent,
+            weights: snapshot.card.weights.clone(),
         }
     }
 

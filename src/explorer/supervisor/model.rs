@@ -91,6 +91,28 @@ impl LoadedModel {
         }
     }
 
+    /// Eight hexadecimal digits that other weights do not have; empty where they are not known.
+    #[must_use]
+    pub fn weights(&self) -> &str {
+        match self {
+            Self::Adapted(model) => &model.weights,
+            Self::Bare(model) => &model.weights,
+        }
+    }
+
+    /// Origin of the weights, with their digits.
+    #[must_use]
+    pub fn origin_text(&self) -> String {
+        let made = match self {
+            Self::Adapted(model) => &model.provenance,
+            Self::Bare(model) => &model.provenance,
+        };
+        match self.weights() {
+            "" => made.clone(),
+            weights => format!("{made}\nweights {weights}"),
+        }
+    }
+
     /// Kind of the engine that has the model: `cpu` or `gpu`.
     #[must_use]
     pub fn engine(&self) -> &str {

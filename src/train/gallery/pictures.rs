@@ -141,6 +141,14 @@ pub fn gallery_scenes() -> Vec<(&'static str, Scene)> {
         "blue-crosses", Grey Bright: Small Solid Blue Cross 3, Medium Striped Blue Cross 5;
         "green-triangle-corner", Beige Dim: Medium Dotted Green Triangle 2;
         "purple-and-pink", White Bright: Large Solid Purple Square 3, Small Dotted Pink Circle 5, Small Solid Black Star 1;
+        "small-red-star", White Bright: Small Solid Red Star 4;
+        "large-red-star", White Bright: Large Solid Red Star 4;
+        "small-blue-star", White Bright: Small Solid Blue Star 4;
+        "large-blue-star", White Bright: Large Solid Blue Star 4;
+        "small-red-circle", White Bright: Small Solid Red Circle 4;
+        "large-red-circle", White Bright: Large Solid Red Circle 4;
+        "small-blue-circle", White Bright: Small Solid Blue Circle 4;
+        "large-blue-circle", White Bright: Large Solid Blue Circle 4;
     }
 }
 
@@ -210,8 +218,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::explorer::{Drawing, drawing_file};
+    use crate::explorer::views::studio::drawing::Drawing;
+    use crate::explorer::{MINIMAL_PAIRS, drawing_file, one_changes};
     use crate::preprocess::decode;
+    use crate::scenes::parse;
 
     #[test]
     fn the_studio_draws_a_scene_of_the_gallery_as_its_picture() {
@@ -219,6 +229,32 @@ mod tests {
             let file = drawing_file(&Drawing::of(&scene));
             let drawn = decode(&file).expect("a bitmap").rgb;
             assert!(drawn == picture(&scene), "{name} has other pixels");
+        }
+    }
+
+    /// The minimal pairs that a caption is true of.
+    fn fitting(caption: &str) -> Vec<&'static str> {
+        let description = parse(caption).expect("the world understands it");
+        let scenes = gallery_scenes().into_iter();
+        let fits =
+            |(id, scene): &(&str, Scene)| MINIMAL_PAIRS.contains(id) && description.fits(scene);
+        scenes.filter(fits).map(|(id, _)| id).collect()
+    }
+
+    #[test]
+    fn a_caption_with_one_word_changed_is_true_of_another_of_the_minimal_pairs() {
+        assert_eq!(fitting("a picture"), MINIMAL_PAIRS, "all are drawn");
+        for id in MINIMAL_PAIRS {
+            let caption = format!("a {}", id.replace('-', " "));
+            assert_eq!(fitting(&caption), [id], "{caption}");
+            let changes = one_changes(&caption);
+            assert!(changes.len() > 2, "{changes:?}");
+            for change in changes {
+                let found = fitting(&change.caption);
+                let is_swap = change.label.contains('→');
+                assert_eq!(found.len(), if is_swap { 1 } else { 2 }, "{change:?}");
+                assert_ne!(found.contains(&id), is_swap, "{change:?}: {found:?}");
+            }
         }
     }
 

@@ -49,7 +49,15 @@ pub(crate) fn mark_root(name: &str, value: &str) {
 
 /// Whether the visitor points with a mouse, so that taking the cursor opens no keyboard over the page.
 pub(crate) fn has_mouse() -> bool {
-    let media = "(hover: hover) and (pointer: fine)";
+    is_in_media("(hover: hover) and (pointer: fine)")
+}
+
+/// Whether the visitor asked for as little motion as possible.
+pub(crate) fn wants_stillness() -> bool {
+    is_in_media("(prefers-reduced-motion: reduce)")
+}
+
+fn is_in_media(media: &str) -> bool {
     let query = window().and_then(|window| window.match_media(media).ok().flatten());
     query.is_some_and(|query| query.matches())
 }

@@ -162,7 +162,14 @@ fn load(page: PageState, source: ModelSource) {
     if !matches!(source, ModelSource::Files(_)) {
         browser::ask_for_lasting_storage();
     }
-    page.change(&mut |state| state.model = ModelChoice::Clip);
+    let at_work = page.models.at_work.get_untracked();
+    page.change(&mut |state| {
+        if at_work == Some(state.model) {
+            // They are those of the model before, and no link's.
+            state.weights.clear();
+        }
+        state.turn_to(ModelChoice::Clip);
+    });
     page.models.begin();
     page.supervise(Event::ChangeModel(source));
 }
@@ -219,7 +226,7 @@ pub(crate) fn given_up(page: PageState, reason: Option<String>) {
             let at_work = page.client.with_value(Client::model);
             let wanted = page.state.with_untracked(|state| state.model);
             if wanted == ModelChoice::Clip {
-                page.change(&mut |state| state.model = at_work);
+                page.change(&mut |state| state.turn_to(at_work));
             }
         }
     }

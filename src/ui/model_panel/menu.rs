@@ -1,14 +1,16 @@
 //! The models side by side: what each is, weighs, can and cannot do.
 
 use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{LoadedModel, ModelChoice, World, file_size};
+use crate::explorer::{LoadedModel, ModelChoice, PhotographsEvaluation, World, file_size};
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::models_state::{Load, ModelsState};
 use crate::ui::model_panel::progress::LoadBar;
 use crate::ui::model_panel::sources::Sources;
 use crate::ui::model_panel::stored_weights::StoredWeights;
 use crate::ui::model_panel::timings::DeviceTimings;
+use crate::ui::page::gallery;
 use crate::ui::page::state::{EngineState, PageState};
 use crate::ui::panels::prose::emphasized;
 
@@ -18,6 +20,9 @@ const PHOTOGRAPHS: &str = "Made for photographs and everyday English: type what 
 const SCENES: &str = "Knows drawings of one to four shapes, and of each caption how vague it is. The true information \
     of a caption is known in this world, so *κ* can be checked. It knows no photographs, and no words but those of its \
     world.";
+
+/// What was measured of the photographs' model.
+const MEASURED: &str = "./models/photos/evaluation.json";
 
 /// Opens and closes the panel; says when a load goes on behind it.
 #[component]
@@ -51,6 +56,7 @@ pub(crate) fn ModelButton() -> impl IntoView {
 pub(crate) fn ModelPanel() -> impl IntoView {
     let page = expect_context::<PageState>();
     let models = page.models;
+    let origin = move || of_model(page, LoadedModel::origin_text);
     view! {
         <section id="models" class="models" aria-label="Models" hidden=move || !models.is_open.get()>
             {World::ALL.map(|world| view! { <BuiltInModel world=world/> }).collect_view()}
@@ -67,7 +73,10 @@ pub(crate) fn ModelPanel() -> impl IntoView {
                 <Sources/>
             </div>
             <div class="doings">
-                <p class="aside" data-field="engine">{move || engine_details(page)}</p>
+                <p class="aside" data-field="engine">{move || of_model(page, |card| card_text(card, &page.choice.get()))}</p>
+                <details data-field="origin" hidden=move || origin().is_none()>
+                    <summary>"How its weights were made"</summary><pre>{origin}</pre>
+                </details>
                 <p class="trouble" data-field="trouble" data-spoken>{move || models.trouble.get()}</p>
                 <DeviceTimings/>
                 <LoadBar/>
@@ -91,11 +100,12 @@ fn BuiltInModel(world: World) -> impl IntoView {
             .bytes_of(world)
             .map(|bytes| format!("{}. ", file_size(bytes)))
     };
+    let cost = cost_of_eight_bits(page, world);
     view! {
         <div class="model" data-model=world.slug() aria-current=move || current(models, model)>
             <h2>{world.title()}" (built in) "<span class="status">{move || status(page, model)}</span></h2>
             <p>{emphasized(about)}</p>
-            <p class="aside">{size}{license}</p>
+            <p class="aside">{size}{license}" "<span data-field="eight-bits">{move || cost.get()}</span></p>
             <button
                 type="button" data-act=world.slug() hidden=move || current(models, model).is_some()
                 on:click=move |_| actions::open_world(page, world)
@@ -106,20 +116,43 @@ fn BuiltInModel(world: World) -> impl IntoView {
     }
 }
 
+/// What was measured of weights in eight bits, fetched when the panel is opened over a model that has them.
+fn cost_of_eight_bits(page: PageState, world: World) -> RwSignal<Option<String>> {
+    let (models, cost) = (page.models, RwSignal::new(None));
+    Effect::new(move |_| {
+        let is_at_work = current(models, ModelChoice::BuiltIn(world)).is_some();
+        if world != World::Photographs || !is_at_work || !models.is_open.get() {
+            return;
+        }
+        let family = page.family();
+        spawn_local(async move {
+            let found = gallery::fetch_json::<PhotographsEvaluation>(MEASURED).await;
+            // Without the file the panel has a sentence less.
+            cost.set(
+                found
+                    .ok()
+                    .and_then(|found| found.cost_of_eight_bits(family)),
+            );
+        });
+    });
+    cost
+}
+
 /// Marks the model that answers.
 fn current(models: ModelsState, model: ModelChoice) -> Option<&'static str> {
     let is_at_work = models.at_work.with(|at_work| *at_work == Some(model));
     is_at_work.then_some("true")
 }
 
-/// Engine that answers and why, at length.
-fn engine_details(page: PageState) -> Option<String> {
+/// A text about the model that answers.
+fn of_model(page: PageState, text: impl Fn(&LoadedModel) -> String) -> Option<String> {
     page.engine.with(|engine| match engine {
-        EngineState::Ready(card) => Some(card_text(card, &page.choice.get())),
+        EngineState::Ready(card) => Some(text(card)),
         _ => None,
     })
 }
 
+/// Which engine answers and why, at length.
 fn card_text(card: &LoadedModel, choice: &str) -> String {
     let engine = engine_name(card);
     let why = if choice.is_empty() {

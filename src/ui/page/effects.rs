@@ -119,6 +119,7 @@ fn follow(page: PageState, there: &ExplorerState) {
             restore(page);
             worlds::follow_link(page);
             model_panel::follow_link(page);
+            page.compare_weights();
             gallery::show_missing(page);
         }
     }

@@ -6,9 +6,10 @@ use leptos::prelude::*;
 
 use crate::explorer::{
     AnswerSource, EngineEvent, Event, ExplorerState, GeneratedAnswers, GeneratedRequest,
-    LoadedModel, ModelChoice, Priority, ReadingCache, View, World,
+    LoadedModel, ModelChoice, OWN, Priority, ReadingCache, View, World, error_report,
 };
 use crate::protocol::{Answer, ModelCard, Progress, Request, Stored};
+use crate::ui::dom::browser;
 use crate::ui::engine::Client;
 use crate::ui::model_panel::{self, Timings};
 use crate::ui::page::pictures::PictureState;
@@ -50,6 +51,7 @@ impl PageState {
     }
 
     pub(crate) fn happened(self, event: EngineEvent) {
+        self.report_failure(&event);
         match event {
             EngineEvent::Progress(progress) => self.progressed(progress),
             EngineEvent::Loaded(model) => self.loaded(model),
@@ -103,6 +105,45 @@ impl PageState {
             EngineEvent::Choice(reason) => self.choice.set(reason),
             EngineEvent::IsSlow(is_slow) => self.is_slow.set(is_slow),
         }
+    }
+
+    /// Keeps the report of a failure, with what the engine was doing until then.
+    fn report_failure(self, event: &EngineEvent) {
+        let (EngineEvent::Stopped(message)
+        | EngineEvent::GivenUp(Some(message))
+        | EngineEvent::Failed(_, message)
+        | EngineEvent::Trouble(message)
+        | EngineEvent::Restarted(message)) = event
+        else {
+            return;
+        };
+        let (stage, engine) = self.engine.with_untracked(|engine| match engine {
+            EngineState::Ready(model) => (
+                "answering".to_owned(),
+                format!("{}, {}", model.engine(), model.device()),
+            ),
+            EngineState::Loading(progress) => {
+                let part = model_panel::stage_name(progress.stage);
+                (format!("loading the {part}"), "none at work".to_owned())
+            }
+            _ => ("starting".to_owned(), "none at work".to_owned()),
+        });
+        let mut own: Vec<String> = self.state.with_untracked(|state| {
+            let texts = state.captions.texts().chain(state.ladder.texts());
+            texts.map(str::to_owned).collect()
+        });
+        self.files.with_untracked(|files| {
+            let files = files.iter().filter(|(id, _)| id.starts_with(OWN));
+            own.extend(files.map(|(_, file)| file.alt.clone()));
+        });
+        let (model, browser) = (self.client.with_value(Client::model), browser::name());
+        let facts = [
+            ("stage", stage.as_str()),
+            ("engine", engine.as_str()),
+            ("model", model.slug()),
+            ("browser", browser.as_str()),
+        ];
+        self.failure.set(error_report(message, &facts, own));
     }
 
     /// Another engine takes the place of one that died.
@@ -159,11 +200,34 @@ impl PageState {
             LoadedModel::Bare(_) => self.snapshot.set(None),
         }
         self.engine.set(EngineState::Ready(model));
+        self.compare_weights();
         let question = self.question.get_untracked();
         if !question.captions.is_empty() {
             self.supervise(Event::Ask(Priority::Matrix, question));
         }
         self.supervise(Event::Query(Request::ListStored));
+    }
+
+    /// Says where the link of the page was made with other weights of its model than those that answer, which its own
+    /// links tell from now on.
+    pub(crate) fn compare_weights(self) {
+        let now = self.engine.with_untracked(|engine| match engine {
+            EngineState::Ready(model) => model.weights().to_owned(),
+            _ => String::new(),
+        });
+        let (model, linked) = self
+            .state
+            .with_untracked(|state| (state.model, state.weights.clone()));
+        if now.is_empty() || self.models.at_work.get_untracked() != Some(model) || linked == now {
+            return;
+        }
+        if !linked.is_empty() {
+            self.tell(format!(
+                "This link was made with other weights of the model ({linked}; here {now}), so its numbers may differ."
+            ));
+        }
+        // The address changes with the visitor's next step, and not for this.
+        self.state.update_untracked(|state| state.weights = now);
     }
 
     fn stored(self, stored: Stored) {

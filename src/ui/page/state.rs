@@ -67,6 +67,8 @@ pub(crate) struct PageState {
     pub(crate) failed: RwSignal<bool>,
     /// Captions that stopped an engine twice and are not sent any more.
     pub(crate) quarantined: RwSignal<BTreeSet<String>>,
+    /// The report of the last failure of an engine; empty before one.
+    pub(crate) failure: RwSignal<String>,
     /// Whether the engine is silent for so long that the visitor may stop it.
     pub(crate) is_slow: RwSignal<bool>,
     /// Readings of captions that a view asks about, whether they are rows of the matrix or not.
@@ -153,6 +155,7 @@ impl PageState {
             question: question(state, files, quarantined),
             failed: RwSignal::new(false),
             quarantined,
+            failure: RwSignal::default(),
             is_slow: RwSignal::new(false),
             cache,
             missing: without(

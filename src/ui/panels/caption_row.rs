@@ -81,9 +81,12 @@ fn CaptionField(key: u64, text: Memo<String>) -> impl IntoView {
 #[component]
 fn Changes(key: u64, text: Memo<String>) -> impl IntoView {
     let page = expect_context::<PageState>();
+    let is_shown = move || {
+        let chosen = || page.state.with(|state| state.caption);
+        page.edited.get().or_else(chosen) == Some(key)
+    };
     let read = move |i: usize, part: fn(OneChange) -> String| {
-        let is_edited = page.edited.get() == Some(key);
-        let changes = is_edited.then(|| text.with(|text| one_changes(text)));
+        let changes = is_shown().then(|| text.with(|text| one_changes(text)));
         changes.into_iter().flatten().nth(i).map(part)
     };
     // A button stays while its words change, and so does the focus on it.

@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{ExplorerState, Measure, SecondNumber, View, family_name};
+use crate::explorer::{
+    Access, ExplorerState, Measure, ModelChoice, PageControl, SecondNumber, View, encode,
+    family_name, minimal_pairs,
+};
 use crate::numerics::Family;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::{game, navigation};
@@ -35,6 +38,7 @@ pub(crate) fn Controls() -> impl IntoView {
                 </span>
             </p>
             <button type="button" class="quiet to-game" on:click=play>"Or guess: which is vaguer?"</button>
+            <MinimalPairs/>
             <details class="readings" open=page.state.with_untracked(is_unusual) hidden=move || page.is_bare.get()>
                 <summary>"More numbers"</summary>
                 <div>
@@ -44,6 +48,33 @@ pub(crate) fn Controls() -> impl IntoView {
                 </div>
             </details>
         </div>
+    }
+}
+
+/// A link to the drawings that differ in one word, where captions and pictures may be changed.
+#[component]
+fn MinimalPairs() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let is_offered = move || {
+        let controls = [PageControl::Captions, PageControl::Pictures];
+        page.state.with(|state| {
+            let is_open = |control| state.locks.access(control) == Access::Open;
+            state.model == ModelChoice::SCENES && controls.into_iter().all(is_open)
+        })
+    };
+    let link = move || {
+        page.state
+            .with(|state| format!("#{}", encode(&minimal_pairs(state))))
+    };
+    // The changes of one word stand below the caption that the link has chosen.
+    let keep = move |_| {
+        page.keep_step(None);
+        page.edited.set(None);
+    };
+    view! {
+        <Show when=is_offered>
+            <a class="quiet pairs" href=link on:click=keep>"Or change one word, light another drawing"</a>
+        </Show>
     }
 }
 

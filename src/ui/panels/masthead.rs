@@ -1,8 +1,10 @@
 //! Name, question, and in small type which model answers on which engine.
 
 use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{Event, Snapshot, file_size};
+use crate::explorer::{Event, Snapshot, data_address, file_size};
+use crate::ui::dom::browser;
 use crate::ui::model_panel::{ModelButton, ModelPanel, engine_name, stage_name};
 use crate::ui::page::state::{EngineState, PageState};
 use crate::ui::panels::worlds::WorldChoice;
@@ -38,9 +40,36 @@ pub(crate) fn Masthead() -> impl IntoView {
                 <button type="button" class="quiet" data-act="stop-engine" hidden=is_fast on:click=stop>
                     "Stop waiting"
                 </button>
+                <FailureReport/>
             </p>
         </header>
         <ModelPanel/>
+    }
+}
+
+/// Copies the report of the last failure; where the browser does not allow that, it is a file.
+#[component]
+fn FailureReport() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let copied = RwSignal::new(String::new());
+    let copy = move |_| {
+        let report = page.failure.get_untracked();
+        spawn_local(async move {
+            if !browser::copy(&report).await {
+                let address = data_address("text/plain", &report);
+                browser::save("kappascope-failure.txt", &address);
+            }
+            copied.set(report);
+        });
+    };
+    let words = move || match page.failure.with(|report| *report == copied.get()) {
+        true => "Report copied",
+        false => "Copy a report of the failure",
+    };
+    view! {
+        <button
+            type="button" class="quiet" data-act="report" hidden=move || page.failure.with(String::is_empty) on:click=copy
+        >{words}</button>
     }
 }
 

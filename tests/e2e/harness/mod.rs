@@ -15,6 +15,6 @@ pub use page::{
     axe_finds, built_in_model, engine, escaped, gallery_picture, golden_picture, kept, manifest,
     native_kappas, native_reading, native_table, new_picture, open_ready, pictures, reading, rows,
     text, type_first_caption, wait_for_caption, wait_until_it_says, wait_until_kept,
-    wait_until_ready,
+    wait_until_ready, weights,
 };
 pub use server::{Server, dist, dist_release};

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kappascope::weights::manifest::Manifest;
 use serde_json::{Value, json};
 
 use super::{Browser, dist};
@@ -266,6 +267,12 @@ pub fn manifest() -> Value {
     serde_json::from_str(&text).expect("the manifest is JSON")
 }
 
+/// The digits by which links and files name the weights of the model that the page brings.
+pub fn weights() -> String {
+    let manifest = serde_json::from_value::<Manifest>(manifest());
+    manifest.expect("it is a manifest").weights()
+}
+
 /// The picture that the model is checked with.
 pub fn golden_picture() -> PathBuf {
     let manifest = manifest();
@@ -338,12 +345,32 @@ pub fn escaped(text: &str) -> String {
     text.replace(' ', "%20")
 }
 
-/// The windows that every view must fit: name, width, height, preferred colours.
-pub const WINDOWS: [(&str, u32, u32, &str); 4] = [
-    ("light", 1440, 900, "light"),
-    ("dark", 1440, 900, "dark"),
-    ("tablet", 820, 1180, "light"),
-    ("phone", 390, 844, "light"),
+/// A window that every view must fit: name, width, height, and what the visitor prefers, by media feature.
+pub type Window = (
+    &'static str,
+    u32,
+    u32,
+    &'static [(&'static str, &'static str)],
+);
+
+const LIGHT: (&str, &str) = ("prefers-color-scheme", "light");
+const DARK: (&str, &str) = ("prefers-color-scheme", "dark");
+/// The windows that every view must fit.
+pub const WINDOWS: [Window; 9] = [
+    ("light", 1440, 900, &[LIGHT]),
+    ("dark", 1440, 900, &[DARK]),
+    ("laptop", 1280, 800, &[LIGHT]),
+    ("wide", 1920, 1080, &[LIGHT]),
+    ("forced", 1440, 900, &[DARK, ("forced-colors", "active")]),
+    (
+        "tablet",
+        820,
+        1180,
+        &[LIGHT, ("prefers-reduced-motion", "reduce")],
+    ),
+    ("tablet-dark", 820, 1180, &[DARK]),
+    ("phone", 390, 844, &[LIGHT]),
+    ("phone-dark", 390, 844, &[DARK]),
 ];
 
 /// The program of axe-core, which `cargo xtask test` fetches.
@@ -393,9 +420,11 @@ pub fn assert_fits(browser: &Browser, name: &str) {
 /// What axe-core, which the page has been given, finds on it, or on a part of it: rules and elements.
 pub fn axe_finds(browser: &Browser, part: Option<&str>) -> Value {
     // Links of the views that a phone has scrolled out of their row are no skip links; the page's own is a button.
+    // Colours that the system forces are not the page's.
     browser.run_async_with(
         "const [part, done] = arguments;
-         axe.run(part ?? document, { resultTypes: ['violations'], rules: { 'skip-link': { enabled: false } } }).then(result => done(result.violations.map(
+         const rules = { 'skip-link': { enabled: false }, 'color-contrast': { enabled: !matchMedia('(forced-colors: active)').matches } };
+         axe.run(part ?? document, { resultTypes: ['violations'], rules }).then(result => done(result.violations.map(
              violation => [violation.id, violation.nodes.map(node => node.html)])), error => done(String(error)))",
         &[json!(part)],
     )

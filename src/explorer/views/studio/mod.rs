@@ -1,4 +1,5 @@
 //! The studio: a scene that the visitor draws, and scenes that fit a caption.
 
 pub mod drawing;
+pub mod ghosts;
 pub mod scene_search;

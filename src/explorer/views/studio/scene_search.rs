@@ -78,7 +78,7 @@ fn propose(description: &Description, rng: &mut ChaCha8Rng) -> Scene {
 }
 
 /// Whether each object has a cell of its own, as in every scene of the world.
-fn stands_apart(scene: &Scene) -> bool {
+pub(super) fn stands_apart(scene: &Scene) -> bool {
     let cells: Vec<usize> = scene.objects.iter().map(Object::cell).collect();
     (0..cells.len()).all(|i| !cells[..i].contains(&cells[i]))
 }

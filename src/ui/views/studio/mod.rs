@@ -1,5 +1,6 @@
 //! The studio: a drawing that the visitor changes, and each caption's numbers for it.
 
+mod ghosts;
 mod others;
 mod stage;
 mod tools;

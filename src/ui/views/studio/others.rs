@@ -2,22 +2,18 @@
 
 use std::time::Duration;
 
-use leptos::html::Canvas;
 use leptos::prelude::*;
 
 use crate::explorer::KeyedCaption;
 use crate::explorer::views::studio::drawing::Drawing;
 use crate::explorer::views::studio::scene_search::{N_WANTED, SceneSearch};
-use crate::scenes::render;
-use crate::ui::dom::canvas;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_caption::{chosen_key, chosen_text};
 use crate::ui::panels::each::each;
+use crate::ui::views::studio::ghosts::small_scene;
 
 /// Scenes tried between two looks at what the visitor does.
 const TRIES_AT_ONCE: u32 = 400;
-/// Pixels of a small picture, which the browser enlarges.
-const SIDE: u32 = 112;
 
 /// A caption, and ten scenes that it fits.
 #[component]
@@ -95,13 +91,7 @@ fn go_on(
 #[component]
 fn Other(i: usize, drawing: Drawing) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let surface = NodeRef::<Canvas>::new();
-    let pixels = render(&drawing.scene(), SIDE as usize);
-    Effect::new(move |_| {
-        if let Some(surface) = surface.get() {
-            canvas::paint(&surface, &pixels, SIDE);
-        }
-    });
+    let picture = small_scene(Signal::stored(Some(drawing.clone())));
     let label = format!("Take scene {} into the studio", i + 1);
     let take = move |_| {
         page.keep_step(None);
@@ -109,7 +99,7 @@ fn Other(i: usize, drawing: Drawing) -> impl IntoView {
     };
     view! {
         <button type="button" class="small-frame other" aria-label=label on:click=take>
-            <canvas node_ref=surface width="112" height="112"></canvas>
+            {picture}
         </button>
     }
 }

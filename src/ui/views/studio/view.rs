@@ -12,6 +12,7 @@ use crate::ui::panels::measures::{Nats, caption_head, foot, head};
 use crate::ui::panels::prose::about;
 use crate::ui::panels::worlds::WayBack;
 use crate::ui::plot;
+use crate::ui::views::studio::ghosts::GhostScenes;
 use crate::ui::views::studio::others::Others;
 use crate::ui::views::studio::stage::Stage;
 use crate::ui::views::studio::tools::Tools;
@@ -45,7 +46,7 @@ pub(crate) fn Studio() -> impl IntoView {
             <h2 id="studio-title">"Move a shape: which captions follow?"</h2>
             <WayBack/>
             <div class="studio">
-                <div><Stage chosen=chosen/><Tools chosen=chosen/></div>
+                <div><Stage chosen=chosen/><GhostScenes/><Tools chosen=chosen/></div>
                 <div><FamilyChoice/><Captions/></div>
             </div>
             <Others/>
