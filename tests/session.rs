@@ -254,12 +254,13 @@ fn a_session_reproduces_its_own_golden_values_and_refuses_others() {
         manifest.golden = Some(golden.clone());
         let session = open(manifest.clone(), &memory).expect("a valid model");
         let whole = block_on(session.self_test(&picture(), CPU_TOLERANCE)).expect("it runs");
-        let texts = block_on(session.encode_text(&golden.captions)).expect("it runs");
+        let (texts, picture) = (session.encode_text(&golden.captions), picture());
+        let texts = block_on(texts).expect("it runs");
         let text = session.self_test_text(&texts, CPU_TOLERANCE);
-        let image = session.self_test_image(&texts, &picture(), CPU_TOLERANCE);
+        let image = session.self_test_image(&texts, &picture, CPU_TOLERANCE);
         let image = block_on(image).expect("it runs");
         assert_eq!(image, whole, "with captions encoded before");
-        let fewer = session.self_test_image(&texts[1..], &picture(), CPU_TOLERANCE);
+        let fewer = session.self_test_image(&texts[1..], &picture, CPU_TOLERANCE);
         assert!(block_on(fewer).is_err(), "a caption is left out");
         assert!(
             session.self_test_text(&[], CPU_TOLERANCE).is_err(),

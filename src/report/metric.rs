@@ -214,17 +214,6 @@ impl Retrieval {
             Self::ImageToLevelText => "image → true text of its level",
         }
     }
-
-    /// The number of its queries.
-    #[must_use]
-    pub const fn queries(self) -> Metric {
-        match self {
-            Self::TextToImage => Metric::CaptionCount,
-            Self::ImageToText | Self::ImageToOwnText | Self::ImageToLevelText => {
-                Metric::PictureCount
-            }
-        }
-    }
 }
 
 impl Shift {

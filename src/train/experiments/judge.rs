@@ -2,7 +2,7 @@
 
 use super::measure::LEVELS;
 use super::paper;
-use super::results::{Results, Summary};
+use super::results::{Results, Summary, queries};
 use super::tables::is_truth_known;
 use super::verdict::{Estimate, Finding, FindingRow, PaperClaim, Support, Undecided};
 use crate::report::{Better, LevelStatistic, Metric, Retrieval};
@@ -206,7 +206,7 @@ impl Judge<'_> {
         let recall = summary(Metric::Recall(direction, 1))?;
         let has_order = summary(SPEARMAN.1(direction)).is_some();
         let has_levels = summary(Metric::LevelRecall(direction, 0)).is_some();
-        let n_found = summary(direction.queries()).map(|queries| queries.mean * recall.mean);
+        let n_found = summary(queries(direction)).map(|queries| queries.mean * recall.mean);
         if !has_order && !has_levels {
             return Some(Undecided::SaysTheSame(method));
         }

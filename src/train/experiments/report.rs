@@ -135,12 +135,7 @@ fn write_origin(text: &mut String, results: &Results, (environment, edges): (&Va
     line("encoder", plain(&features["model"]));
     line("trained on", size(&environment["trained_on"]));
     line("measured on", measured_on(results, environment));
-    let is_of_grid = environment["grid_epochs"].is_u64();
-    // A grid chooses every rate, so the factor on the published ones says nothing.
-    let settings = SETTINGS
-        .iter()
-        .filter(|(_, key)| !is_of_grid || *key != "rate_factor");
-    for (name, key) in settings {
+    for (name, key) in settings(environment) {
         line(name, plain(&environment[*key]));
     }
     let rates = rates(results, (environment, edges));
@@ -187,6 +182,14 @@ fn write_origin(text: &mut String, results: &Results, (environment, edges): (&Va
         );
     }
     text.push_str(of_edges(&rates));
+}
+
+/// The settings that say something: where a grid chose every rate, the factor on published ones does not.
+fn settings(environment: &Value) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    let is_of_grid = environment["grid_epochs"].is_u64();
+    SETTINGS
+        .iter()
+        .filter(move |(_, key)| !is_of_grid || *key != "rate_factor")
 }
 
 /// The commands as they were given, word for word.

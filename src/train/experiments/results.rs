@@ -213,7 +213,7 @@ impl Results {
         };
         let mut found = BTreeMap::new();
         for of in Retrieval::ALL.iter().copied() {
-            let n_queries = of_fits(&of.queries());
+            let n_queries = of_fits(&queries(of));
             for (fit, recall) in of_fits(&Metric::Recall(of, 1)) {
                 if let Some(n_queries) = n_queries.get(&fit) {
                     let (method, dataset, seed) = fit;
@@ -285,6 +285,14 @@ impl Results {
     pub fn metrics(&self, method: MethodName) -> BTreeSet<&Metric> {
         let rows = self.0.iter().filter(|row| row.method == method);
         rows.map(|row| &row.metric).collect()
+    }
+}
+
+/// The number of queries of a direction of retrieval.
+pub(super) const fn queries(of: Retrieval) -> Metric {
+    match of {
+        Retrieval::TextToImage => Metric::CaptionCount,
+        _ => Metric::PictureCount,
     }
 }
 
