@@ -4,7 +4,8 @@
 mod built_page {
     use std::time::Duration;
 
-    use kappascope::explorer::{Lessons, View};
+    use kappascope::explorer::View;
+    use kappascope::explorer::views::learn::Lessons;
     use serde_json::{Value, json};
 
     use crate::harness::{

@@ -1,7 +1,8 @@
 //! Scenes that go along with the drag in the studio, and never leave what their caption says.
 
 mod built_page {
-    use kappascope::explorer::{Drawing, N_GHOSTS};
+    use kappascope::explorer::views::studio::drawing::Drawing;
+    use kappascope::explorer::views::studio::ghosts::N_GHOSTS;
     use kappascope::scenes::parse;
     use serde_json::Value;
 
