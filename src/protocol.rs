@@ -265,7 +265,8 @@ pub struct ModelCard {
     pub from_cache: bool,
     /// Milliseconds from the request to this answer.
     pub load_millis: f64,
-    /// Milliseconds that one pass over the [`PROBE`] took when warm, and over a picture where the image encoder is loaded.
+    /// Milliseconds that one pass over the [`PROBE`] took when warm, and over a picture where the image encoder is
+    /// loaded.
     pub warm_millis: f64,
 }
 
@@ -301,7 +302,8 @@ pub struct BareCard {
     pub from_cache: bool,
     /// Milliseconds from the request to this answer.
     pub load_millis: f64,
-    /// Milliseconds that one pass over the [`PROBE`] took when warm, and over a picture where the image encoder is loaded.
+    /// Milliseconds that one pass over the [`PROBE`] took when warm, and over a picture where the image encoder is
+    /// loaded.
     pub warm_millis: f64,
     /// Embedding of the [`PROBE`], `[embed_dim]`, of length one.
     pub probe: Vec<f32>,

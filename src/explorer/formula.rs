@@ -8,7 +8,8 @@ use crate::explorer::markup::escaped;
 /// Sign between the name of a function and its argument: not seen, but spaced as such.
 const OF: char = '\u{2061}';
 
-/// `MathML` of a formula: names, numbers, signs, parentheses, and `^` or raised digits for what stands above its factor.
+/// `MathML` of a formula: names, numbers, signs, parentheses, and `^` or raised digits for what stands above its
+/// factor.
 ///
 /// `nats = κ · t`, `(1 − t²)^((d − 3)/2)`, `1,240 · 10⁻⁵`. A name is one letter or a word; ln and exp are functions.
 /// What stands above is a name, a number, or all of a pair of parentheses, which are not drawn.

@@ -138,7 +138,8 @@ pub fn one_changes(caption: &str) -> Vec<OneChange> {
     all.take(MAX_CHANGES).collect()
 }
 
-/// The page with the minimal pairs and captions of them in place of all others, the caption that fits one picture chosen.
+/// The page with the minimal pairs and captions of them in place of all others, the caption that fits one picture
+/// chosen.
 pub fn minimal_pairs(page: &ExplorerState) -> ExplorerState {
     let mut pairs = ExplorerState {
         view: View::Explore,

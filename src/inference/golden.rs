@@ -1,9 +1,9 @@
 //! The self-test: an engine answers nothing before it has reproduced the manifest's golden values.
 //!
-//! It covers one shape of the image encoder, the only one that a page uses: a picture alone. Of the text encoder it covers the
-//! golden captions in one pass and, on a GPU, the first of them alone; other numbers of captions or tokens are shapes of their
-//! own there. A shader of one that does not compile ends the engine (see [`crate::device`]); one that compiles and is
-//! wrong would not be noticed.
+//! It covers one shape of the image encoder, the only one that a page uses: a picture alone. Of the text encoder it
+//! covers the golden captions in one pass and, on a GPU, the first of them alone; other numbers of captions or tokens
+//! are shapes of their own there. A shader of one that does not compile ends the engine (see [`crate::device`]); one
+//! that compiles and is wrong would not be noticed.
 
 use super::{ImageEncoding, Session, TextEncoding};
 use crate::error::{Error, Result, refuse_if};
@@ -82,7 +82,8 @@ impl Session {
         self.self_test_image(&texts, image, tolerance).await
     }
 
-    /// As [`self_test`](Self::self_test) with this engine's encodings of all golden captions, which were computed before.
+    /// As [`self_test`](Self::self_test) with this engine's encodings of all golden captions, which were computed
+    /// before.
     ///
     /// # Errors
     ///
@@ -107,8 +108,8 @@ impl Session {
         })
     }
 
-    /// Compares the golden values that need captions alone (κ and the length of the features) with this engine's encodings
-    /// of the golden captions, or of the first of them.
+    /// Compares the golden values that need captions alone (κ and the length of the features) with this engine's
+    /// encodings of the golden captions, or of the first of them.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ const MAX_TRIES: usize = 10;
 pub struct RunLock {
     /// Path of the file that is locked.
     path: PathBuf,
-    /// Folder of that file, if it was not there before.
+    /// Folder of that file, if nothing but locks was there before.
     new_folder: Option<PathBuf>,
     /// Open file whose lock ends with it.
     _file: File,
@@ -74,7 +74,7 @@ impl RunLock {
     /// Locks the file `path`; messages name what it stands for.
     fn of(what: &Path, path: PathBuf) -> Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let new_folder = (!folder.as_os_str().is_empty() && !folder.exists()).then_some(folder);
+        let new_folder = (!folder.as_os_str().is_empty() && is_new(&folder)).then_some(folder);
         new_folder.as_deref().map_or(Ok(()), make_folder)?;
         let locking = || format!("locking {}", path.display());
         let mine = std::process::id().to_string();
@@ -106,6 +106,22 @@ impl RunLock {
         }
         bail!("{}: the lock changes hands too often", path.display())
     }
+}
+
+/// Whether a folder is not there, or was made by runs that hold nothing but their locks in it so far.
+fn is_new(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return !folder.exists();
+    };
+    let mut n_locks = 0;
+    for entry in entries {
+        let is_lock = entry.is_ok_and(|entry| entry.path().extension() == Some("lock".as_ref()));
+        if !is_lock {
+            return false;
+        }
+        n_locks += 1;
+    }
+    n_locks > 0
 }
 
 /// Refuses the lock of another run; a file that nobody locks was left by one that was killed.

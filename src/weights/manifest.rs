@@ -65,8 +65,8 @@ impl Manifest {
         shards.map(|shard| shard.entry.sha256.clone()).collect()
     }
 
-    /// Eight hexadecimal digits that identify the weights, the first ones of each shard's SHA-256 combined by exclusive or;
-    /// empty where no shard is listed.
+    /// Eight hexadecimal digits that identify the weights, the first ones of each shard's SHA-256 combined by exclusive
+    /// or; empty where no shard is listed.
     #[must_use]
     pub fn weights(&self) -> String {
         let first = |shard: &Shard| {

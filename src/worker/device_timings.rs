@@ -1,5 +1,5 @@
-//! Times of the loaded model on this device, for captions and a picture whose encodings are never taken from memory. The self-test
-//! has warmed the engine, so its own captions are the only ones of which a cold time is known.
+//! Times of the loaded model on this device, for captions and a picture whose encodings are never taken from memory.
+//! The self-test has warmed the engine, so its own captions are the only ones of which a cold time is known.
 
 use super::model::Model;
 use super::probes::probe_picture;

@@ -140,13 +140,7 @@ async fn answer_at_once(
             spawn_local(async move { post(&keep(&manifests).await) });
             None
         }
-        Request::DeleteStored => {
-            let store = Store::open().await;
-            for file in store.list().await {
-                store.remove(&file.name).await;
-            }
-            Some(stored().await)
-        }
+        Request::DeleteStored => Some(delete_stored().await),
         Request::Adapt { bytes } => Some(adapt(engine, model, &bytes).await),
         Request::ForgetAdapters => {
             let file = model?.adapters_file();
@@ -184,6 +178,15 @@ async fn answer_at_once(
         | Request::FetchNothing
         | Request::FetchMissing => None,
     }
+}
+
+/// Deletes everything that the browser keeps.
+async fn delete_stored() -> Response {
+    let store = Store::open().await;
+    for file in store.list().await {
+        store.remove(&file.name).await;
+    }
+    stored().await
 }
 
 /// Queries the hub for sizes, with a control of its own: a load that is paused or was cancelled stays so.

@@ -29,6 +29,8 @@ use crate::weights::manifest::Manifest;
 
 /// Bytes of a model beyond which the image encoder is loaded with the first picture that needs it.
 const EAGER_BYTES: u64 = 16_000_000;
+/// Message of a model that nothing can be held against.
+const UNTESTED: &str = "no golden values are known of these weights, and no other engine has told what it makes of them";
 
 #[derive(Debug)]
 pub(super) struct Model {
@@ -113,10 +115,7 @@ impl Model {
     ) -> Result<(Self, Response)> {
         let expected = inputs.expected.borrow().clone();
         if manifest.golden.is_none() && !engine.is_reference && expected.is_none() {
-            return Err(Error::Engine(
-                "no golden values are known of these weights, and no other engine has told what it makes of them"
-                    .to_owned(),
-            ));
+            return Err(Error::Engine(UNTESTED.to_owned()));
         }
         let is_eager =
             matches!(weights, WeightStore::Beside(_)) && manifest.weights_bytes() <= EAGER_BYTES;

@@ -20,8 +20,8 @@ impl Model {
         text.map(|text| text.embedding).ok_or_else(left_out)
     }
 
-    /// The embedding of that caption, and the milliseconds of a pass over it and, where the image encoder is loaded, over
-    /// the picture by which engines are compared.
+    /// The embedding of that caption, and the milliseconds of a pass over it and, where the image encoder is loaded,
+    /// over the picture by which engines are compared.
     pub(super) async fn probe_pass(&self) -> Result<(Vec<f32>, f64)> {
         let start = now_millis();
         let probe = self.probe().await?;

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: how soon the page opens, and comparisons with other programs, which are fetched when they are asked
-//! for.
+//! `cargo xtask bench`: how soon the page opens, and comparisons with other programs, which are fetched when they are
+//! asked for.
 
 use std::env;
 

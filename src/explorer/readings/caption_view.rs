@@ -71,8 +71,8 @@ impl CaptionView {
         self.legibility.is_unread()
     }
 
-    /// A text in pieces, each with whether it is struck through: the words that the model has never met, or the whole of
-    /// what is unlike every caption of its training.
+    /// A text in pieces, each with whether it is struck through: the words that the model has never met, or the whole
+    /// of what is unlike every caption of its training.
     pub fn pieces<'a>(&self, text: &'a str) -> Vec<(&'a str, bool)> {
         match self.legibility {
             Legibility::OutOfDistribution => vec![(text, true)],

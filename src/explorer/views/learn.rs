@@ -655,8 +655,8 @@ pub(in crate::explorer) mod tests {
         (start, cache)
     }
 
-    /// The failures and the lessons of the photographs say of these captions what their model reads, and what it makes of
-    /// words that rule nothing out.
+    /// The failures and the lessons of the photographs say of these captions what their model reads, and what it makes
+    /// of words that rule nothing out.
     #[test]
     fn what_the_lessons_say_of_the_photographs_model_is_what_it_answers() {
         let [_, (world, photographs)] = shipped();

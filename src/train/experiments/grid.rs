@@ -4,10 +4,10 @@
 //!
 //! Of the rates whose recall there is within a hundredth of the best, the one with the least loss is taken: loss alone
 //! would take a rate at which a method finds nothing and says so, recall alone knows nothing of uncertainties. A rate
-//! has no say whose loss is far worse than that of another which finds nearly as much: it finds what the frozen features
-//! find, and has learnt nothing. Nor has one at which uncertainty says the same of all or most, while another tells
-//! levels apart: where means stay the encoder's, recall is the same at every rate, and the least loss may be that of
-//! variances that vanish.
+//! has no say whose loss is far worse than that of another which finds nearly as much: it finds what the frozen
+//! features find, and has learnt nothing. Nor has one at which uncertainty says the same of all or most, while another
+//! tells levels apart: where means stay the encoder's, recall is the same at every rate, and the least loss may be that
+//! of variances that vanish.
 //!
 //! A folder keeps the rates that it has results with: an interrupted run goes on with them, whatever the grid would try
 //! by now.

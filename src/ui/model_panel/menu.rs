@@ -73,7 +73,9 @@ pub(crate) fn ModelPanel() -> impl IntoView {
                 <Sources/>
             </div>
             <div class="doings">
-                <p class="aside" data-field="engine">{move || of_model(page, |card| card_text(card, &page.choice.get()))}</p>
+                <p class="aside" data-field="engine">
+                    {move || of_model(page, |card| card_text(card, &page.choice.get()))}
+                </p>
                 <details data-field="origin" hidden=move || origin().is_none()>
                     <summary>"How its weights were made"</summary><pre>{origin}</pre>
                 </details>

@@ -68,7 +68,8 @@ fn FailureReport() -> impl IntoView {
     };
     view! {
         <button
-            type="button" class="quiet" data-act="report" hidden=move || page.failure.with(String::is_empty) on:click=copy
+            type="button" class="quiet" data-act="report"
+            hidden=move || page.failure.with(String::is_empty) on:click=copy
         >{words}</button>
     }
 }

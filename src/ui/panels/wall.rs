@@ -44,13 +44,7 @@ pub(crate) fn Wall() -> impl IntoView {
         Some(text) => format!("“{text}” could mean"),
         None => "Say something, and see what it could mean".to_owned(),
     };
-    let spoken = move || {
-        let n_lit = |lit: &LitPictures| lit.lit.iter().filter(|is_lit| **is_lit).count();
-        lit.with(|lit| {
-            lit.as_ref()
-                .map(|lit| format!("{} of {} pictures are lit", n_lit(lit), lit.lit.len()))
-        })
-    };
+    let spoken = move || lit.with(|lit| lit.as_ref().map(lit_text));
     let save = move |_| {
         if let (Some(key), Some(text), Some(world), Some(lit)) = (
             key.get_untracked(),
@@ -79,6 +73,12 @@ pub(crate) fn Wall() -> impl IntoView {
             </div>
         </section>
     }
+}
+
+/// Number of lit pictures, for those who hear the wall.
+fn lit_text(lit: &LitPictures) -> String {
+    let n_lit = lit.lit.iter().filter(|is_lit| **is_lit).count();
+    format!("{n_lit} of {} pictures are lit", lit.lit.len())
 }
 
 /// The caption under the pointer, else the one edited or chosen last, else the best of the picture or the last that

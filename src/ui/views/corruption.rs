@@ -71,19 +71,15 @@ fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
     let own = move |severity: usize| shown.with(|shown| shown.get(severity).copied().flatten());
     let place = move |severity: usize| {
         let own = own(severity)?;
-        let (_, captions) = page.state.with(ExplorerState::askable);
-        let is_read = |caption: &&String| {
-            let view = page
-                .cache
-                .with(|cache| cache.caption(caption, page.family()));
-            view.is_some_and(|view| !view.is_unread())
-        };
-        if text.with(|text| !is_read(&text)) {
+        let Some(others) = text.with(|text| read_beside(page, text)) else {
             return Some("not read".to_owned());
-        }
-        let others = captions.iter().filter(is_read);
-        let others: Vec<f64> = others.filter_map(|other| nats(other, severity)).collect();
-        Some(place_text(own, &others, page.free_offset()))
+        };
+        let others = others.iter().filter_map(|other| nats(other, severity));
+        Some(place_text(
+            own,
+            &others.collect::<Vec<f64>>(),
+            page.free_offset(),
+        ))
     };
     let extent =
         Memo::new(move |_| shown.with(|shown| Extent::of(shown.iter().copied().flatten())));
@@ -111,6 +107,19 @@ fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
             </table>
         </div>
     }
+}
+
+/// Captions that the model reads, for comparison with this one; `None` where it does not read this one.
+fn read_beside(page: PageState, text: &str) -> Option<Vec<String>> {
+    let (_, mut captions) = page.state.with(ExplorerState::askable);
+    let is_read = |caption: &str| {
+        let view = page
+            .cache
+            .with(|cache| cache.caption(caption, page.family()));
+        view.is_some_and(|view| !view.is_unread())
+    };
+    captions.retain(|caption| is_read(caption));
+    is_read(text).then_some(captions)
 }
 
 #[component]

@@ -98,7 +98,8 @@ fn ticks(chart: &Chart) -> String {
     text
 }
 
-/// A line with its bands, of which the inner one comes out darker, a name and number on each point, and its letter at the end.
+/// A line with its bands, of which the inner one comes out darker, a name and number on each point, and its letter at
+/// the end.
 fn series(chart: &Chart, line: &FigureLine, i: usize, height: f64) -> String {
     let bands = [&line.band, &line.inner_band].map(|band| chart.band(line, band));
     let bands: String = bands

@@ -249,8 +249,8 @@ impl DrawnObject {
     }
 }
 
-/// What is said of a move, in thousandths of the side, that was asked for: where the object lies now, and that an edge stops
-/// one that did not go so far.
+/// What is said of a move, in thousandths of the side, that was asked for: where the object lies now, and that an edge
+/// stops one that did not go so far.
 pub fn moved_text(before: DrawnObject, (dx, dy): (i16, i16), now: DrawnObject) -> String {
     let went = |from: u16, to: u16| i32::from(to) - i32::from(from);
     let went = (went(before.x, now.x), went(before.y, now.y));
@@ -265,8 +265,8 @@ pub fn moved_text(before: DrawnObject, (dx, dy): (i16, i16), now: DrawnObject) -
     )
 }
 
-/// Thousandths as a share of the side; those nearest to a cell's centre stand for it, so that what lies there is drawn as
-/// in the gallery.
+/// Thousandths as a share of the side; those nearest to a cell's centre stand for it, so that what lies there is drawn
+/// as in the gallery.
 fn share(at: u16) -> f32 {
     let mut centres = CENTRES.into_iter();
     let centre = centres.find(|centre| thousandths(f64::from(*centre)) == at);

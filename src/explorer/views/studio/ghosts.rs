@@ -63,7 +63,8 @@ impl Ghosts {
     }
 }
 
-/// Place in another scene of what is most like the drawing's object: the first of its shape, or else the one in its place.
+/// Place in another scene of what is most like the drawing's object: the first of its shape, or else the one in its
+/// place.
 fn counterpart(scene: &Drawing, drawing: &Drawing, i: usize) -> usize {
     let shape = drawing.objects[i].shape;
     let mut objects = scene.objects.iter();

@@ -101,10 +101,7 @@ fn Handle(
             let before = object();
             page.change(&mut |state| state.drawing.shift(i, dx, dy));
             if let (Some(before), Some(now)) = (before, object()) {
-                let text = moved_text(before, (dx, dy), now);
-                // The same words are read out again only where they are another text.
-                let is_same = moved.with_untracked(|said| *said == text);
-                moved.set(if is_same { text + "\u{a0}" } else { text });
+                say_again(moved, moved_text(before, (dx, dy), now));
             }
         }
     };
@@ -124,6 +121,12 @@ fn Handle(
             on:pointerup=move |_| is_dragged.set(false) on:pointercancel=move |_| is_dragged.set(false)
         ></button>
     }
+}
+
+/// Says a text; the same words are read out again only where they are another text.
+fn say_again(said: RwSignal<String>, text: String) {
+    let is_same = said.with_untracked(|said| *said == text);
+    said.set(if is_same { text + "\u{a0}" } else { text });
 }
 
 /// An object's words, its place and its number, as the name of its handle.
