@@ -140,10 +140,9 @@ impl Model {
             waiting: RefCell::default(),
         };
         heartbeat();
-        let self_test = if is_eager {
-            model.load_vision().await?
-        } else {
-            model.test_text().await?
+        let self_test = match is_eager {
+            true => model.load_vision().await?,
+            false => model.test_text().await?,
         };
         if !engine.is_reference {
             model.test_alone().await?;
