@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{LoadedModel, ModelChoice, PhotographsEvaluation, World, file_size};
+use crate::explorer::views::evidence::photographs::PhotographsEvaluation;
+use crate::explorer::{LoadedModel, ModelChoice, World, file_size};
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::models_state::{Load, ModelsState};
 use crate::ui::model_panel::progress::LoadBar;

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 
 use crate::explorer::views::ladder::bits_of;
-use crate::explorer::views::learn::{
-    CaptionExamples, KappaFailure, Lesson, LessonQuestion, Lessons,
-};
+use crate::explorer::views::learn::{CaptionExamples, Lesson, LessonQuestion, Lessons};
 use crate::explorer::{
     CaptionView, Direction, ExplorerState, Extent, LessonScore, View, World, three_significant,
 };

@@ -3,7 +3,8 @@
 use leptos::html::Canvas;
 use leptos::prelude::*;
 
-use crate::explorer::{Drawing, Ghosts, N_GHOSTS};
+use crate::explorer::views::studio::drawing::Drawing;
+use crate::explorer::views::studio::ghosts::{Ghosts, N_GHOSTS};
 use crate::scenes::render;
 use crate::ui::dom::browser;
 use crate::ui::dom::canvas;
