@@ -5,7 +5,10 @@
 //! stated, for vague captions and specific ones alike. See <https://arxiv.org/abs/2307.07336> for such sets in
 //! retrieval.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::family::{Family, PerFamily};
 
@@ -61,7 +64,44 @@ pub struct FoundCoverage {
 /// Direction of an embedding in eight bits a component: its cosines are off by less than .003.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct CompactDirection(#[serde(with = "serde_bytes")] Vec<u8>);
+pub struct CompactDirection(
+    #[serde(
+        serialize_with = "serde_bytes::serialize",
+        deserialize_with = "components"
+    )]
+    Vec<u8>,
+);
+
+/// Components as bytes, which messages hold, or as a list of numbers, which files hold.
+fn components<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    deserializer.deserialize_any(Components)
+}
+
+struct Components;
+
+impl<'de> Visitor<'de> for Components {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("bytes or a list of numbers below 256")
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        Ok(bytes.to_vec())
+    }
+
+    fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Self::Value, E> {
+        Ok(bytes)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Self::Value, A::Error> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = numbers.next_element()? {
+            bytes.push(byte);
+        }
+        Ok(bytes)
+    }
+}
 
 impl PictureSets {
     /// The least cosine of a picture in the set of a caption with this κ, at the stated coverage with this index.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use gloo_net::http::{Request, Response};
+use js_sys::JSON;
 use leptos::prelude::*;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::{AnswerSource, Event, ModelChoice, PagePicture, Snapshot, World};
@@ -13,6 +14,7 @@ use crate::ui::dom::browser;
 use crate::ui::engine::Client;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, PictureState, too_many};
 use crate::ui::page::state::PageState;
+use crate::wire;
 
 /// Pictures of the gallery that a visitor starts from.
 const N_START_PICTURES: usize = 6;
@@ -263,10 +265,12 @@ fn fetch_wall(page: PageState) {
 }
 
 /// A file beside the page, read as JSON.
-pub(crate) async fn fetch_json<T: for<'a> Deserialize<'a>>(url: &str) -> Result<T, String> {
+pub(crate) async fn fetch_json<T: DeserializeOwned>(url: &str) -> Result<T, String> {
     let response = fetch(&browser::beside_page(url)).await?;
     let text = response.text().await.map_err(|error| error.to_string())?;
-    serde_json::from_str(&text).map_err(|error| error.to_string())
+    // The browser's reader, and that of the engines' messages: another one would be a part of the page to load.
+    let value = JSON::parse(&text).map_err(|error| wire::reason(&error))?;
+    wire::from_js(value).map_err(|error| error.to_string())
 }
 
 /// A file beside the page, as it is.
