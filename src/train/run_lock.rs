@@ -24,7 +24,7 @@ const MAX_TRIES: usize = 10;
 pub struct RunLock {
     /// Path of the file that is locked.
     path: PathBuf,
-    /// Folder of that file, if nothing but locks was there before.
+    /// Folder of that file, if nothing but locks of parts was there before.
     new_folder: Option<PathBuf>,
     /// Open file whose lock ends with it.
     _file: File,
@@ -108,20 +108,21 @@ impl RunLock {
     }
 }
 
-/// Whether a folder is not there, or was made by runs that hold nothing but their locks in it so far.
+/// Whether a folder is not there, or holds nothing but the locks of parts so far, whose runs made it.
 fn is_new(folder: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return !folder.exists();
     };
-    let mut n_locks = 0;
+    let mut n_parts = 0;
     for entry in entries {
-        let is_lock = entry.is_ok_and(|entry| entry.path().extension() == Some("lock".as_ref()));
-        if !is_lock {
+        let is_part =
+            entry.is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with(PART));
+        if !is_part {
             return false;
         }
-        n_locks += 1;
+        n_parts += 1;
     }
-    n_locks > 0
+    n_parts > 0
 }
 
 /// Refuses the lock of another run; a file that nobody locks was left by one that was killed.

@@ -34,7 +34,8 @@ const fn suite_texts(world: World) -> SuiteTexts {
             title: "How do other methods do on drawings?",
             features: "Every method was fitted to the features of the scenes’ model; ",
             own_methods: "BayesVLM trains nothing and asks how unsure the training left each encoder’s last layer. \
-                          Spread over views is how far a picture’s feature moves when the picture is cropped and mirrored. ",
+                          Spread over views is how far a picture’s feature moves when the picture is cropped and \
+                          mirrored. ",
         },
     }
 }
