@@ -183,5 +183,5 @@ fn Details(id: Memo<Option<String>>) -> impl IntoView {
             </details>
         })
     };
-    view! { <div class="details" aria-label="The pair you touched">{details}</div> }
+    view! { <div class="details" role="group" aria-label="The pair you touched">{details}</div> }
 }

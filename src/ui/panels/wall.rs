@@ -44,7 +44,12 @@ pub(crate) fn Wall() -> impl IntoView {
         Some(text) => format!("“{text}” could mean"),
         None => "Say something, and see what it could mean".to_owned(),
     };
-    let spoken = move || lit.with(|lit| lit.as_ref().map(lit_text));
+    let spoken = move || {
+        lit.with(|lit| {
+            lit.as_ref()
+                .map_or("No picture is lit".to_owned(), lit_text)
+        })
+    };
     let save = move |_| {
         if let (Some(key), Some(text), Some(world), Some(lit)) = (
             key.get_untracked(),
