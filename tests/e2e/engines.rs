@@ -294,40 +294,6 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
-    fn an_image_encoder_that_kills_is_loaded_twice_and_then_on_demand() {
-        let server = Server::replacing(hub_files());
-        let faults = "faults.heard = kind => kind === 'ImageEncoderLoads' && !localStorage.isMended ? 'die' : '';";
-        let browser = wrapped(&format!("{faults}{}", remembered_hub(&server)));
-        open_ready(
-            &browser,
-            &server.address("?backend=cpu#v=1&m=clip&c=a%20star"),
-        );
-        browser.choose_file(".add-picture input", &picture());
-        wait_until_it_says(
-            &browser,
-            "loading its image encoder stopped the engine twice",
-        );
-        wait_until_ready(&browser, LIMIT);
-        assert_eq!(n_heard(&browser, "ImageEncoderLoads"), 2, "two strikes");
-        assert_eq!(
-            n_sent(&browser, "LoadHub", ""),
-            2,
-            "the model, and again after the first of them"
-        );
-        browser.reload();
-        wait_until_it_says(&browser, "stopped its engine twice before");
-        wait_until_ready(&browser, LIMIT);
-        assert_eq!(n_sent(&browser, "LoadHub", ""), 0, "at the next visit");
-        browser.run("localStorage.isMended = 1", &[]);
-        wait_for(&browser, "[data-act=go-on]");
-        browser.click("[data-act=go-on]");
-        wait_for(&browser, "[data-model=clip][aria-current='true']");
-        browser.choose_file(".add-picture input", &picture());
-        wait_for(&browser, "td.pair[data-value]");
-    }
-
-    #[test]
-    #[ignore = "needs the built page: cargo xtask test"]
     fn a_gpu_that_kills_its_engine_is_tried_at_two_visits_and_the_cpu_goes_on() {
         let faults = "faults.Load = (_, n) => n === 1 ? '' : 'die';";
         let (server, browser) = (Server::start(), wrapped(&format!("{FAKED_GPU}{faults}")));
