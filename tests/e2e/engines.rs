@@ -111,13 +111,6 @@ mod built_page {
         n_sent.as_u64().expect("a number of requests")
     }
 
-    /// How often engines said something of a kind.
-    fn n_heard(browser: &Browser, kind: &str) -> u64 {
-        let count = "return heard.filter(([other]) => other === arguments[0]).length";
-        let n_heard = browser.run(count, &[json!(kind)]);
-        n_heard.as_u64().expect("a number of messages")
-    }
-
     /// Has the page begin with the tiny model of the hub.
     fn remembered_hub(server: &Server) -> String {
         let hub = server.address("hub/test/tiny@abc");

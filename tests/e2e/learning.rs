@@ -4,7 +4,7 @@ mod built_page {
     use std::time::Duration;
 
     use kappascope::explorer::views::learn::Lessons;
-    use kappascope::explorer::{PageControl, View, decode};
+    use kappascope::explorer::{View, decode};
     use kappascope::numerics::VonMisesFisher;
     use serde_json::{Value, json};
 
