@@ -33,7 +33,9 @@ pub(crate) fn Masthead() -> impl IntoView {
             <p class="engine">
                 // First, so that it stays where it is while the words beside it grow.
                 <ModelButton/>
-                <span><span data-spoken>{move || engine_text(page)}</span>{move || bytes_text(page)}</span>
+                // One text: a part that stood behind another would move with it. What is spoken is without the bytes.
+                <span>{move || format!("{}{}", engine_text(page), bytes_text(page).unwrap_or_default())}</span>
+                <span class="hidden" aria-hidden="true" data-spoken>{move || engine_text(page)}</span>
                 <button type="button" class="quiet" data-act="retry-engine" hidden=cannot_retry on:click=retry>
                     {retry_text}
                 </button>
