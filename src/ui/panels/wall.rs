@@ -44,12 +44,7 @@ pub(crate) fn Wall() -> impl IntoView {
         Some(text) => format!("“{text}” could mean"),
         None => "Say something, and see what it could mean".to_owned(),
     };
-    let spoken = move || {
-        lit.with(|lit| {
-            lit.as_ref()
-                .map_or("No picture is lit".to_owned(), lit_text)
-        })
-    };
+    let spoken = move || lit.with(|lit| lit_text(lit.as_ref()));
     let save = move |_| {
         if let (Some(key), Some(text), Some(world), Some(lit)) = (
             key.get_untracked(),
@@ -81,9 +76,12 @@ pub(crate) fn Wall() -> impl IntoView {
 }
 
 /// Number of lit pictures, for those who hear the wall.
-fn lit_text(lit: &LitPictures) -> String {
-    let n_lit = lit.lit.iter().filter(|is_lit| **is_lit).count();
-    format!("{n_lit} of {} pictures are lit", lit.lit.len())
+fn lit_text(lit: Option<&LitPictures>) -> String {
+    let Some(LitPictures { lit, .. }) = lit else {
+        return "No picture is lit".to_owned();
+    };
+    let n_lit = lit.iter().filter(|is_lit| **is_lit).count();
+    format!("{n_lit} of {} pictures are lit", lit.len())
 }
 
 /// The caption under the pointer, else the one edited or chosen last, else the best of the picture or the last that
