@@ -473,29 +473,7 @@ fn rates_are_chosen_on_validation_data_and_a_folder_is_repeated_by_its_own_setti
     };
     let (rates, environment) = (json("learning-rates.json"), json("environment.json"));
     for method in ["pfe", "asymvlm-vmf"] {
-        let tried = rates["tried"][method].as_array().expect("rates");
-        let tried: Vec<f64> = tried
-            .iter()
-            .filter_map(|one| one["learning_rate"].as_f64())
-            .collect();
-        for rate in [1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 5e-2] {
-            assert!(tried.contains(&rate), "{method} without {rate}: {tried:?}");
-        }
-        let chosen = rates["chosen"][method].as_f64().expect("a rate");
-        let edges = [tried[0], tried[tried.len() - 1]];
-        let is_last = [1e-5, 1.0].contains(&chosen);
-        assert!(
-            is_last || !edges.contains(&chosen),
-            "{method}: {chosen} is the edge of {tried:?}"
-        );
-        let (chosen, fitted) = (
-            &rates["chosen"][method],
-            &environment["learning_rates"][method],
-        );
-        assert!(
-            chosen.is_f64() && chosen == fitted,
-            "{method}: {chosen}, fitted with {fitted}"
-        );
+        assert_rate_is_chosen(&rates, &environment, method);
     }
     assert_eq!(
         environment["steps"],
@@ -521,6 +499,33 @@ fn rates_are_chosen_on_validation_data_and_a_folder_is_repeated_by_its_own_setti
     let error = train("train reproduce --features F/ --check OUT --check-share 1");
     let error = error.expect_err("these are not its numbers").to_string();
     assert!(error.contains("is not repeated"), "{error}");
+}
+
+/// The grid's rates were tried, a rate between their edges was chosen, and the method was fitted with it.
+fn assert_rate_is_chosen(rates: &serde_json::Value, environment: &serde_json::Value, method: &str) {
+    let tried = rates["tried"][method].as_array().expect("rates");
+    let tried: Vec<f64> = tried
+        .iter()
+        .filter_map(|one| one["learning_rate"].as_f64())
+        .collect();
+    for rate in [1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 5e-2] {
+        assert!(tried.contains(&rate), "{method} without {rate}: {tried:?}");
+    }
+    let chosen = rates["chosen"][method].as_f64().expect("a rate");
+    let edges = [tried[0], tried[tried.len() - 1]];
+    let is_last = [1e-5, 1.0].contains(&chosen);
+    assert!(
+        is_last || !edges.contains(&chosen),
+        "{method}: {chosen} is the edge of {tried:?}"
+    );
+    let (chosen, fitted) = (
+        &rates["chosen"][method],
+        &environment["learning_rates"][method],
+    );
+    assert!(
+        chosen.is_f64() && chosen == fitted,
+        "{method}: {chosen}, fitted with {fitted}"
+    );
 }
 
 /// A row of results with another value.

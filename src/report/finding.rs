@@ -109,7 +109,7 @@ impl VerdictWord {
 }
 
 impl VerdictCounts {
-    /// Number of comparisons.
+    /// Number of comparisons of a finding, decided or not.
     #[must_use]
     pub const fn total(self) -> usize {
         self.yes + self.opposite + self.no_difference + self.not_decided

@@ -27,7 +27,7 @@ pub struct Manifest {
     /// Scale and bias of the encoder's own contrastive loss, where they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logits: Option<Logits>,
-    /// Preprocessing of pictures.
+    /// Preprocessing of pictures: side in pixels, mean and deviation of each channel, way to a square.
     pub preprocess: ImagePreprocess,
     /// Name, size and hash of the tokenizer's file.
     pub tokenizer: FileEntry,

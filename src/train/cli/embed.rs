@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
+use super::captions::caption;
 use super::merge;
-use super::score::caption;
 use crate::corruption::{Corruption, CorruptionKind};
 use crate::device;
 use crate::train::data::corruption::Corruptions;

@@ -6,6 +6,7 @@
 )]
 
 mod adapt;
+mod captions;
 mod dispatch;
 mod disturb;
 mod embed;

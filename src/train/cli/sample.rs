@@ -8,11 +8,9 @@ use clap::Args;
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde::Serialize;
 
-use super::score::{FamilyName, caption};
-use crate::device;
+use super::captions::CaptionArgs;
 use crate::family::Family;
 use crate::inference::{CaptionDistribution, Session};
-use crate::train::export::bundle;
 use crate::train::files::put;
 
 /// Percent of the draws below the quantiles that are printed.
@@ -23,17 +21,10 @@ const PERCENTS: [usize; 3] = [5, 50, 95];
     after_help = "Example:\n  train sample --caption 'a red star' --caption 'a picture' -n 1000 --out draws.csv"
 )]
 pub(super) struct SampleArgs {
-    /// Folder of the model, which needs adapters.
-    #[arg(long, default_value = "public/models/scenes")]
-    model: PathBuf,
-    /// Distribution on the sphere.
-    #[arg(long, value_enum, default_value = "vmf")]
-    family: FamilyName,
-    /// A caption of at most 2,000 characters; may be given several times.
-    #[arg(long = "caption", required = true, value_parser = caption)]
-    captions: Vec<String>,
+    #[command(flatten)]
+    captions: CaptionArgs,
     /// Number of directions to draw for each caption.
-    #[arg(short, long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(short, long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     n: u32,
     /// Seed of the draws.
     #[arg(long, default_value_t = 0)]
@@ -41,9 +32,6 @@ pub(super) struct SampleArgs {
     /// Write the directions into this CSV file: the number of the caption, from 0, and a column for each coordinate.
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
 }
 
 /// Draws as many directions as asked for from each caption's distribution, and says how they lie about its mean
@@ -53,9 +41,8 @@ pub(super) struct SampleArgs {
 ///
 /// A model that cannot be opened or has no adapters, or a file that cannot be written.
 pub(super) fn run(args: &SampleArgs) -> Result<()> {
-    let session = bundle::open(&args.model, &device::cpu())?;
-    let family = args.family.into();
-    let distributions = distributions(&session, family, &args.captions)?;
+    let (family, captions) = (args.captions.family(), &args.captions.captions);
+    let distributions = distributions(&args.captions.open()?, family, captions)?;
     let mut rng = ChaCha8Rng::seed_from_u64(args.seed);
     let mut draw = |distribution: &CaptionDistribution| -> Vec<Vec<f64>> {
         let (mean, d) = (
@@ -69,17 +56,11 @@ pub(super) fn run(args: &SampleArgs) -> Result<()> {
     if let Some(out) = &args.out {
         write(out, &draws)?;
     }
-    let described = args.captions.iter().zip(distributions.iter().zip(&draws));
+    let described = captions.iter().zip(distributions.iter().zip(&draws));
     let described = described.map(|(caption, (distribution, draws))| {
         SampledCaption::of(caption, family, distribution, draws)
     });
-    let table = SampledCaptions(described.collect());
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&table)?);
-    } else {
-        print!("{table}");
-    }
-    Ok(())
+    args.captions.print(&SampledCaptions(described.collect()))
 }
 
 fn distributions(
@@ -125,7 +106,7 @@ fn write(out: &Path, draws: &[Vec<Vec<f64>>]) -> Result<()> {
 #[derive(Debug, Serialize)]
 struct SampledCaption {
     caption: String,
-    /// Concentration κ.
+    /// Concentration κ of the caption's distribution.
     kappa: f64,
     /// Mean of the cosine to the mean direction, `A_d(κ)`.
     expected_cosine: f64,

@@ -7,69 +7,30 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use crate::device;
+use super::captions::CaptionArgs;
 use crate::family::Family;
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::percentile_of;
 use crate::preprocess::decode;
-use crate::protocol::too_long;
-use crate::train::export::bundle;
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  train score --caption 'a red star' --caption 'a picture' --image public/gallery/lone-red-star.png"
 )]
 pub(super) struct ScoreArgs {
-    /// Folder of the model that scores.
-    #[arg(long, default_value = "public/models/scenes")]
-    model: PathBuf,
-    /// Distribution on the sphere.
-    #[arg(long, value_enum, default_value = "vmf")]
-    family: FamilyName,
-    /// A caption of at most 2,000 characters; may be given several times.
-    #[arg(long = "caption", required = true, value_parser = caption)]
-    captions: Vec<String>,
+    #[command(flatten)]
+    captions: CaptionArgs,
     /// A picture file; may be given several times.
     #[arg(long = "image")]
     images: Vec<PathBuf>,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(super) enum FamilyName {
-    Vmf,
-    PowerSpherical,
-}
-
-impl From<FamilyName> for Family {
-    fn from(name: FamilyName) -> Self {
-        match name {
-            FamilyName::Vmf => Self::VonMisesFisher,
-            FamilyName::PowerSpherical => Self::PowerSpherical,
-        }
-    }
-}
-
-/// A caption as it was typed, unless it is too long.
-pub(super) fn caption(typed: &str) -> Result<String, String> {
-    match too_long(typed) {
-        Some(problem) => Err(problem),
-        None => Ok(typed.to_owned()),
-    }
 }
 
 pub(super) fn run(args: &ScoreArgs) -> Result<()> {
-    let session = bundle::open(&args.model, &device::cpu())?;
+    let session = args.captions.open()?;
     let images: Vec<&Path> = args.images.iter().map(PathBuf::as_path).collect();
-    let table = score(&session, args.family.into(), &args.captions, &images)?;
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&table)?);
-    } else {
-        print!("{table}");
-    }
-    Ok(())
+    let (family, captions) = (args.captions.family(), &args.captions.captions);
+    args.captions
+        .print(&score(&session, family, captions, &images)?)
 }
 
 /// The answer of `train score`.

@@ -59,7 +59,7 @@ pub struct Grid<'a> {
     pub data: &'a EvaluationData,
     /// Folder of `learning-rates.json`; what is in it is not tried again.
     pub folder: &'a Path,
-    /// Device that computes.
+    /// Device of the fits: the CPU, or one GPU for all.
     pub device: &'a Device,
     /// Fits at a time.
     pub n_jobs: usize,

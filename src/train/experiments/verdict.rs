@@ -279,12 +279,7 @@ impl Finding {
         } = self.verdict();
         let word = verdict.text();
         let n = counts.total();
-        let VerdictCounts {
-            yes,
-            opposite,
-            no_difference,
-            not_decided,
-        } = counts;
+        let [yes, opposite, no_difference, not_decided] = counts.into();
         let counted = format!(
             "yes in {yes} of {n} comparisons, the opposite in {opposite}, no difference in {no_difference}, not \
              decided in {not_decided}"

@@ -25,7 +25,7 @@ impl RetrievalCaptions {
         list
     }
 
-    /// Number of captions.
+    /// Number of captions in the list, repeated ones counted each time.
     #[must_use]
     pub fn len(&self) -> usize {
         self.texts.len()
