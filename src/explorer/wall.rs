@@ -143,18 +143,19 @@ pub fn nearest_coverage(sets: &PictureSets, chosen: f64) -> usize {
 /// smaller.
 #[must_use]
 pub fn found_text(sets: &PictureSets, family: Family, i_coverage: usize) -> Option<String> {
-    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    // A number is not parted from its sign.
+    let percent = |share: f64| format!("{:.0}\u{a0}%", 100.0 * share);
     let stated = percent(*sets.coverages.get(i_coverage)?);
     let (mut found, mut smaller) = (Vec::new(), Vec::new());
     for measured in &sets.measured {
         let ours = measured.by_concentration.get(family).get(i_coverage)?;
         let cosine = measured.by_cosine.get(i_coverage)?;
-        found.push(format!("{} ({})", percent(ours.found), measured.on));
+        found.push(format!("{} on {}", percent(ours.found), measured.on));
         if cosine.mean_size < ours.mean_size {
             smaller.push(measured.on.as_str());
         }
     }
-    let line = format!("Stated {stated}, found {}.", found.join(", "));
+    let line = format!("Stated {stated}, found {}.", found.join(" and "));
     Some(match smaller.is_empty() {
         true => line,
         false => {
@@ -266,11 +267,12 @@ mod tests {
             found_text(&sets, Family::VonMisesFisher, 0)
         };
         let both = text(vec![measured("A", 0.4), measured("B", 0.2)]);
-        let expected =
-            "Stated 70 %, found 69 % (A), 69 % (B). On B the sets of the cosine alone are smaller.";
-        assert_eq!(both.as_deref(), Some(expected), "B");
+        let expected = "Stated 70 %, found 69 % on A and 69 % on B. On B the sets of the cosine alone are smaller.";
+        let plain = |text: Option<String>| text.map(|text| text.replace('\u{a0}', " "));
+        assert_eq!(plain(both).as_deref(), Some(expected), "B");
         let one = text(vec![measured("A", 0.4)]);
-        assert_eq!(one.as_deref(), Some("Stated 70 %, found 69 % (A)."), "none");
+        let expected = Some("Stated 70 %, found 69 % on A.");
+        assert_eq!(plain(one).as_deref(), expected, "none");
     }
 
     fn caption(concentration: f64) -> CaptionView {

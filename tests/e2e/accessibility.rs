@@ -1,18 +1,35 @@
-//! What axe does not find, or only on paper: a printed worksheet, forced colours, reduced motion, where the focus goes,
-//! and how many voices speak.
+//! States that no view's test looks at, as axe finds them, and what axe cannot find: a fourfold zoom, forced colours,
+//! reduced motion, where the focus goes, and how many voices speak.
 
 mod built_page {
     use std::time::Duration;
 
     use kappascope::explorer::View;
-    use serde_json::json;
+    use kappascope::explorer::views::learn::Lessons;
+    use serde_json::{Value, json};
 
     use crate::harness::{
-        ANSWERING, Browser, Server, assert_fits, axe, axe_finds, open_ready, wait_until_ready,
+        ANSWERING, Browser, Server, WINDOWS, assert_fits, assert_sound, axe, axe_finds, open_ready,
+        wait_until_it_says, wait_until_ready,
     };
 
     const LIMIT: Duration = Duration::from_secs(60);
     const ENTER: &str = "\u{E007}";
+    /// A caption at which every engine dies.
+    const KILLER: &str = "a striped thing that nobody survives";
+    /// Engines that die at that caption, and of any load while the test wants that.
+    const FRAIL: &str = "
+        const Real = Worker;
+        window.Worker = class extends Real {
+            postMessage(message, ...rest) {
+                const isDeadly = message.Score && JSON.stringify(message.Score).includes('nobody survives')
+                    || message.Load && localStorage.isDeadly;
+                if (!isDeadly) return super.postMessage(message, ...rest);
+                this.terminate();
+                const error = new ErrorEvent('error', { message: 'killed by the test' });
+                setTimeout(() => this.dispatchEvent(error));
+            }
+        };";
 
     fn wait_for(browser: &Browser, selector: &str) {
         let is_there = "return document.querySelector(arguments[0])?.checkVisibility() ?? false";
@@ -25,6 +42,58 @@ mod built_page {
         let open = "return document.documentElement.dataset.view === arguments[0]";
         browser.wait_for(view.slug(), ANSWERING, open, &[json!(view.slug())]);
         wait_until_ready(browser, ANSWERING);
+    }
+
+    fn assert_sound_in_both_lights(browser: &Browser, axe: &str, state: &str) {
+        browser.run(axe, &[]);
+        for colours in ["light", "dark"] {
+            browser.prefer_colours(colours);
+            assert_sound(browser, &format!("{state}, {colours}"));
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page and axe-core: cargo xtask test"]
+    fn axe_finds_nothing_on_messages_a_prepared_page_and_the_tour() {
+        let (axe, server, browser) = (axe(), Server::start(), Browser::start());
+        let lessons: Lessons =
+            serde_json::from_str(include_str!("../../public/lessons.json")).expect("ours");
+        let prepared = "v=1&c=a%20red%20star&g=lone-red-star&lock=captions.law&hide=views.prose";
+        for (state, link, selector) in [
+            ("a message", "v=1&c=a%20star&own=1", ".notice"),
+            ("a prepared page", prepared, ".prepared"),
+            ("the tour", &lessons.tour[0].link, ".tour"),
+        ] {
+            for (name, width, height, _) in WINDOWS {
+                browser.resize(width, height);
+                browser.open("about:blank");
+                open_ready(&browser, &server.address(&format!("?backend=cpu#{link}")));
+                wait_for(&browser, selector);
+                assert_sound_in_both_lights(&browser, &axe, &format!("{state}, {name}"));
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page and axe-core: cargo xtask test"]
+    fn axe_finds_nothing_on_a_page_whose_engine_or_program_stopped() {
+        let (axe, server, browser) = (axe(), Server::start(), Browser::start());
+        browser.run_before_pages(FRAIL);
+        open_ready(&browser, &server.address("?backend=cpu"));
+        browser.fill("[data-caption] textarea", KILLER);
+        wait_until_it_says(&browser, &format!("“{KILLER}” is left out"));
+        wait_until_ready(&browser, ANSWERING);
+        assert_sound_in_both_lights(&browser, &axe, "a caption that was left out");
+        browser.run("localStorage.isDeadly = 1", &[]);
+        browser.reload();
+        wait_until_it_says(&browser, "no engine runs");
+        assert_sound_in_both_lights(&browser, &axe, "without an engine");
+        browser.reload();
+        wait_for(&browser, "[data-act=retry-engine]");
+        assert_sound_in_both_lights(&browser, &axe, "a load that waits");
+        browser.run("dispatchEvent(new Event('kappascope-crashed'))", &[]);
+        wait_for(&browser, "#failure");
+        assert_sound_in_both_lights(&browser, &axe, "a program that stopped");
     }
 
     #[test]
@@ -45,6 +114,48 @@ mod built_page {
             assert_fits(&browser, &name);
             assert_eq!(axe_finds(&browser, Some(".worksheet")), json!([]), "{name}");
         }
+    }
+
+    /// Text, pictures and controls beyond the window's edge, and texts that their box cuts; what can be scrolled into sight is neither.
+    const CUT: &str = "
+        const scrolls = part => part !== null && part !== document.body
+            && (['auto', 'scroll'].includes(getComputedStyle(part).overflowX) || scrolls(part.parentElement));
+        const hasText = part => [...part.childNodes].some(node => node.nodeType === 3 && node.data.trim() !== '');
+        const isSeen = part => part.checkVisibility() && !part.closest('svg, .hidden, .skip') && part.getBoundingClientRect().width > 0;
+        const isBeyond = part => {
+            const { left, right } = part.getBoundingClientRect();
+            return (hasText(part) || part.matches('button, a, input, select, textarea, img, canvas'))
+                && (left < -1 || right > innerWidth + 1);
+        };
+        const isCut = part => hasText(part) && ['hidden', 'clip'].includes(getComputedStyle(part).overflowX)
+            && part.scrollWidth > part.clientWidth + 1;
+        return [...document.querySelectorAll('body *')]
+            .filter(part => isSeen(part) && !scrolls(part.parentElement) && (isBeyond(part) || isCut(part)))
+            .map(part => part.outerHTML.slice(0, 120))";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn at_a_fourfold_zoom_nothing_is_cut_or_covered_and_nothing_scrolls_sideways() {
+        let (server, browser) = (Server::start(), Browser::start());
+        // 1280 × 1024 at 400 %.
+        browser.resize(320, 256);
+        open_ready(
+            &browser,
+            &server.address("?backend=cpu#v=1&c=a%20star&own=1"),
+        );
+        wait_for(&browser, ".notice");
+        let place = "return getComputedStyle(document.querySelector('.notices')).position";
+        assert_eq!(browser.run(place, &[]), json!("static"), "above the view");
+        for view in View::ALL {
+            open_view(&browser, view);
+            let name = format!("{view:?} at a fourfold zoom");
+            assert_fits(&browser, &name);
+            assert_eq!(browser.run(CUT, &[]), json!([]), "{name}: cut");
+        }
+        browser.run("document.querySelector('[data-act=models]').click()", &[]);
+        wait_for(&browser, "#models");
+        assert_fits(&browser, "the models at a fourfold zoom");
+        assert_eq!(browser.run(CUT, &[]), json!([]), "the models: cut");
     }
 
     #[test]
@@ -235,9 +346,12 @@ mod built_page {
         let remove = "document.querySelector('[data-caption=\"a ring\"] .remove-row').click()";
         let models = "document.querySelector('[data-act=models]').click();
             document.querySelector('[data-act=measure]').click()";
+        // The same captions, so that nothing else is to be told.
+        let tell = "location.hash = 'v=1&c=a%20star&g=lone-red-star&g=red-circles&own=1'";
         for (what, act, voice) in [
             ("a removed caption", remove, "spoken"),
             ("a measured device", models, "spoken"),
+            ("a message", tell, "notices"),
         ] {
             browser.run("spoke.clear()", &[]);
             browser.run(act, &[]);
@@ -248,5 +362,12 @@ mod built_page {
             let spoke = browser.run("return [...spoke]", &[]);
             assert_eq!(spoke, json!([voice]), "{what}: what has spoken");
         }
+        browser.run("spoke.clear()", &[]);
+        browser.fill("[data-caption] textarea", "two red circles");
+        let said = "return document.querySelector('#spoken').textContent.includes('kappa')";
+        browser.wait_for("the numbers of the caption", ANSWERING, said, &[]);
+        std::thread::sleep(Duration::from_secs(2));
+        let spoke: Value = browser.run("return [...spoke]", &[]);
+        assert_eq!(spoke, json!(["spoken"]), "one voice for its numbers");
     }
 }

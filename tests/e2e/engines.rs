@@ -111,6 +111,13 @@ mod built_page {
         n_sent.as_u64().expect("a number of requests")
     }
 
+    /// How often engines said something of a kind.
+    fn n_heard(browser: &Browser, kind: &str) -> u64 {
+        let count = "return heard.filter(([other]) => other === arguments[0]).length";
+        let n_heard = browser.run(count, &[json!(kind)]);
+        n_heard.as_u64().expect("a number of messages")
+    }
+
     /// Has the page begin with the tiny model of the hub.
     fn remembered_hub(server: &Server) -> String {
         let hub = server.address("hub/test/tiny@abc");
@@ -283,6 +290,40 @@ mod built_page {
         browser.click("[data-act=retry-engine]");
         wait_until_ready(&browser, LIMIT);
         type_first_caption(&browser, CAPTION);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn an_image_encoder_that_kills_is_loaded_twice_and_then_on_demand() {
+        let server = Server::replacing(hub_files());
+        let faults = "faults.heard = kind => kind === 'ImageEncoderLoads' && !localStorage.isMended ? 'die' : '';";
+        let browser = wrapped(&format!("{faults}{}", remembered_hub(&server)));
+        open_ready(
+            &browser,
+            &server.address("?backend=cpu#v=1&m=clip&c=a%20star"),
+        );
+        // Nothing of the hub is kept here, and nothing of it is fetched without a click.
+        browser.click("[data-act=models]");
+        wait_for(&browser, "[data-act=go-on]");
+        browser.click("[data-act=go-on]");
+        wait_for(&browser, "[data-model=clip][aria-current='true']");
+        browser.choose_file(".add-picture input", &picture());
+        wait_until_it_says(
+            &browser,
+            "loading its image encoder stopped the engine twice",
+        );
+        wait_until_ready(&browser, LIMIT);
+        assert_eq!(n_heard(&browser, "ImageEncoderLoads"), 2, "two strikes");
+        browser.reload();
+        wait_until_it_says(&browser, "stopped its engine twice before");
+        wait_until_ready(&browser, LIMIT);
+        assert_eq!(n_sent(&browser, "LoadHub", ""), 0, "at the next visit");
+        browser.run("localStorage.isMended = 1", &[]);
+        wait_for(&browser, "[data-act=go-on]");
+        browser.click("[data-act=go-on]");
+        wait_for(&browser, "[data-model=clip][aria-current='true']");
+        browser.choose_file(".add-picture input", &picture());
+        wait_for(&browser, "td.pair[data-value]");
     }
 
     #[test]

@@ -4,13 +4,13 @@ mod built_page {
     use std::time::Duration;
 
     use kappascope::explorer::views::learn::Lessons;
-    use kappascope::explorer::{View, decode};
+    use kappascope::explorer::{PageControl, View, decode};
     use kappascope::numerics::VonMisesFisher;
     use serde_json::{Value, json};
 
     use crate::harness::{
-        ANSWERING, Browser, Server, assert_near, dist, native_kappas, native_table, open_ready,
-        rows, wait_until_it_says, wait_until_ready,
+        ANSWERING, Browser, Server, assert_near, assert_sound, axe, dist, native_kappas,
+        native_table, open_ready, rows, wait_until_it_says, wait_until_ready,
     };
     /// The same f32 arithmetic, compiled for another machine.
     const TOLERANCE: f64 = 1e-4;
@@ -266,6 +266,27 @@ mod built_page {
             ]),
             "what is locked is read or disabled, and nothing else that is seen is"
         );
+    }
+
+    /// axe-core knows what each role allows.
+    #[test]
+    #[ignore = "needs the built page and axe-core: cargo xtask test"]
+    fn axe_finds_nothing_on_a_page_whose_controls_are_locked() {
+        let axe = axe();
+        let (server, browser) = (Server::start(), Browser::start());
+        let lockable = PageControl::ALL.into_iter();
+        let lockable = lockable.filter(|control| control.can_be_locked());
+        let locks: Vec<&str> = lockable.map(PageControl::slug).collect();
+        for view in View::ALL {
+            let (view, locks) = (view.slug(), locks.join("."));
+            let address = format!(
+                "?backend=cpu#v=1&c=a%20red%20star&g=lone-red-star&view={view}&lock={locks}"
+            );
+            open_ready(&browser, &server.address(&address));
+            wait_until_it_says(&browser, "locked: the other views");
+            browser.run(&axe, &[]);
+            assert_sound(&browser, &format!("{view}, locked"));
+        }
     }
 
     #[test]

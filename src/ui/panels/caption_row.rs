@@ -31,6 +31,9 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
         let of_tokens = || tokens.get().map(|tokens| tokens.caption);
         of_view.or_else(of_tokens) != Some(text.get())
     });
+    // Nothing is dimmed where there is nothing yet: a dash is read as well as a number.
+    let is_dimmed =
+        move || is_stale.get() && (view.with(Option::is_some) || tokens.with(Option::is_some));
     let note = move || match tokens.get() {
         Some(tokens) => tokens_note(&tokens),
         None => caption_note(&text.get(), view.get().as_ref()),
@@ -38,7 +41,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     let zero_note = move || page.readings.with(|readings| readings.zero_note(key));
     view! {
         <tr
-            role="row" class="row" class:stale=is_stale
+            role="row" class="row" class:stale=is_dimmed
             class:pointed=move || page.points_at_caption(key)
             data-caption=move || text.get() style:--certainty=move || plot::certainty(mark())
         >

@@ -172,14 +172,18 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
         if page.is_bare.get() { "cosine" } else { "nats" }
     };
     let shown = Memo::new(move |_| pair.shown());
-    // Where there is room: the cell that is touched says what its number is compared with.
+    // What the number of the touched cell is compared with.
     let than = move || match (pair.is_touched.get(), shown.get().1) {
         (false, _) | (true, "") => "",
         (true, "as likely") => "as a blind guess",
         (true, _) => "than a blind guess",
     };
-    // One line has room for one of the two.
-    let best_of = move || Some(best_text(pair.standing())).filter(|_| pair.moved().is_empty());
+    // One line has room for one of them.
+    let best_of = move || match best_text(pair.standing()) {
+        _ if !pair.moved().is_empty() => "",
+        "" if pair.beside().is_none_or(|beside| beside.is_empty()) => than(),
+        best => best,
+    };
     view! {
         <td
             role="gridcell" class="pair"
@@ -193,7 +197,6 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >
             <span class="nats">{move || shown.get().0}</span>" "<span class="likelier">{move || shown.get().1}</span>
-            <span class="than">{than}</span>
             {plot::bar(move || pair.measured(), move || page.extent())}
             <span class="beside">{move || pair.beside()}</span>
             <span class="best-of">{best_of}<span class="moved" data-field="moved">{move || pair.moved()}</span></span>

@@ -35,7 +35,7 @@ pub(crate) fn PictureHeaders() -> impl IntoView {
                 </button>
             </th>
             {each(move || ids.get(), |id| view! { <PictureHeader id=id/> }.into_any())}
-            <th role="columnheader" class="picture add"><AddPicture/></th>
+            <th role="columnheader" class="picture add"><span class="hidden">"Another picture"</span><AddPicture/></th>
         </tr>
     }
 }

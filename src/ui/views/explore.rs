@@ -53,7 +53,7 @@ fn Matrix() -> impl IntoView {
             class="work" aria-label="Captions and pictures" style:--n-pictures=move || n_pictures.get().to_string()
         >
             <Controls/>
-            <div class="matrix" class:many=is_many>
+            <div class="matrix" class:many=is_many class:none=move || n_pictures.get() == 0>
                 <table role="grid" aria-label="How much likelier than a blind guess each caption makes each picture">
                     <thead role="rowgroup"><PictureHeaders/></thead>
                     <tbody role="rowgroup">
