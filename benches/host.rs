@@ -1,5 +1,5 @@
-//! What an answer costs on the host beside its towers: decoding and resizing a picture, tokens, a product by packed weights;
-//! and the ranks of retrieval, of which an evaluation takes one for each query.
+//! Cost of an answer on the host beside its towers: decoding and resizing a picture, tokens, a product by packed
+//! weights; and the ranks of retrieval, of which an evaluation takes one for each query.
 //!
 //! ```text
 //! cargo bench --bench host
@@ -13,11 +13,13 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use kappascope::metrics::retrieval::Hit;
 use kappascope::model::gemm::{Panels, Product, portable};
 use kappascope::preprocess::resize::{resize_and_crop, squash};
-use kappascope::preprocess::{TextPreprocess, decode};
+use kappascope::preprocess::{ImagePreprocess, RgbPixels, TextPreprocess, decode};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
 /// A picture of 1120 × 672 pixels.
 const PICTURE: &str = "public/gallery-photos/wall.jpg";
+/// Width and height of a photograph of twelve megapixels, in pixels.
+const PHOTOGRAPH: (usize, usize) = (4000, 3000);
 const TOKENIZER: &str = "public/models/photos/tokenizer.json";
 const IMAGE_SIZE: usize = 224;
 const CONTEXT_LENGTH: usize = 128;
@@ -55,6 +57,22 @@ fn pictures(criterion: &mut Criterion) {
         bencher.iter(|| squash(black_box(&decoded), IMAGE_SIZE));
     });
     group.finish();
+}
+
+/// A photograph as a camera makes it, to the input of a vision tower.
+fn photographs(criterion: &mut Criterion) {
+    let (width, height) = PHOTOGRAPH;
+    let values = 0..3 * width * height;
+    let rgb = RgbPixels {
+        width,
+        height,
+        pixels: values.map(|i| (i * 31 % 251).to_le_bytes()[0]).collect(),
+    };
+    let preprocess = ImagePreprocess::clip(IMAGE_SIZE);
+    let name = "resize, crop and normalise 4000 × 3000 to 224 × 224";
+    criterion.bench_function(name, |bencher| {
+        bencher.iter(|| preprocess.apply(black_box(&rgb)));
+    });
 }
 
 fn tokens(criterion: &mut Criterion) {
@@ -110,5 +128,5 @@ fn ranks(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, pictures, tokens, products, ranks);
+criterion_group!(benches, pictures, photographs, tokens, products, ranks);
 criterion_main!(benches);

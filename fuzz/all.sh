@@ -1,15 +1,17 @@
 #!/bin/sh
-# Runs every target for so many seconds, one after the other, at the lowest priority: `fuzz/all.sh 3600`.
-# Inputs that reach new code are kept in fuzz/corpus/, those that fail in fuzz/artifacts/; git ignores both.
+# Runs every target for so many seconds at the lowest priority, one after the other or JOBS at a time:
+# `JOBS=2 fuzz/all.sh 3600`, for two of them `fuzz/all.sh 3600 picture npy`. CARGO_FUZZ is the command that runs
+# cargo-fuzz. What came of each run is a line of fuzz/log.md, which belongs in the repository.
 set -eu
-seconds=${1:?'usage: fuzz/all.sh SECONDS [TARGET...]'}
+usage='usage: [JOBS=N] [CARGO_FUZZ=COMMAND] fuzz/all.sh SECONDS [TARGET...]'
+seconds=${1:?"$usage"}
 shift
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- $(cargo +nightly fuzz list)
-failed=
-for target; do
-    mkdir -p "fuzz/corpus/$target"
-    nice -n 19 cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "tests/corpus/$target" -- \
-        -max_total_time="$seconds" -max_len=64000 -timeout=60 -malloc_limit_mb=400 || failed="$failed $target"
-done
-[ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
+export CARGO_FUZZ="${CARGO_FUZZ:-cargo +nightly fuzz}"
+# The versions that the tests run, and not the newest.
+[ -f fuzz/Cargo.lock ] || cp Cargo.lock fuzz/Cargo.lock
+if [ $# -eq 0 ]; then
+    targets=$($CARGO_FUZZ list)
+    set -- $targets
+fi
+printf '%s\n' "$@" | xargs -n 1 -P "${JOBS:-1}" sh fuzz/one.sh "$seconds"

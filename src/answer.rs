@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::inference::{ImageEncoding, PairCosines, Session, TextEncoding};
-use crate::preprocess::RgbPixels;
+use crate::preprocess::{ResizeMode, RgbPixels};
 use crate::protocol::{
     Answer, BareCard, CaptionReading, CaptionTokens, CompactDirection, Familiarity, ModelCard,
     PairReading, SelfTest,
@@ -42,7 +42,7 @@ pub fn answer(
     })
 }
 
-/// A caption's distributions.
+/// Reading of a caption for the page: its concentration κ under each family, its tokens and its mean direction.
 ///
 /// # Errors
 ///
@@ -58,7 +58,9 @@ pub fn caption_reading(caption: String, text: &TextEncoding) -> Result<CaptionRe
         truncated: text.tokens.truncated,
         unknown_words: text.tokens.unknown_words.clone(),
         familiarity: text.familiarity,
-        direction: CompactDirection::of(&text.embedding),
+        mean_direction: distributions
+            .as_ref()
+            .map(|distribution| CompactDirection::of(&distribution.mean_direction)),
     })
 }
 
@@ -174,6 +176,7 @@ pub fn model_card(
         logit_scale,
         reference_uncertainty: reference,
         picture_sets: manifest.picture_sets.clone(),
+        squashes_pictures: manifest.preprocess.resize_mode == ResizeMode::Squash,
         provenance: format!(
             "{} (seed {}, commit {}, {})",
             made.command, made.seed, made.commit, made.date

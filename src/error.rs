@@ -27,6 +27,22 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
+    /// A file that its server does not have: the server answered with the status 404.
+    #[error("{address}: {reason}")]
+    Absent {
+        /// Address of the file.
+        address: String,
+        /// Answer of the server, in words.
+        reason: String,
+    },
+    /// A server that gives no answer, not even a status.
+    #[error("{address}: {reason}")]
+    Unreachable {
+        /// Address that was asked for.
+        address: String,
+        /// Message of the browser.
+        reason: String,
+    },
     /// An engine whose answers differ from the manifest's golden values, or that cannot run at all.
     #[error("{0}")]
     Engine(String),

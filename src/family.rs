@@ -1,4 +1,4 @@
-//! Which of the two distributions on the sphere is meant, and a value for each of them.
+//! The two families of distributions on the sphere by name, and a value for each of them.
 //!
 //! A leaf: knows the names of the distributions, none of their formulas, which `numerics` adds.
 
@@ -36,7 +36,7 @@ impl<T> PerFamily<T> {
         }
     }
 
-    /// What `f` makes of each family.
+    /// Values of `f` for each family.
     pub fn of(mut f: impl FnMut(Family) -> T) -> Self {
         Self {
             vmf: f(Family::VonMisesFisher),

@@ -25,7 +25,7 @@
 //! | `inference` | captions and pictures in, plain numbers out | `engine` |
 //! | `answer` | what inference found, as messages of the protocol | `engine` |
 //! | `explorer` | the page's logic as plain data: state, link, readings, `views`, and the `supervisor` of the engines | |
-//! | `wire` | protocol messages as JavaScript values and back | `page` |
+//! | `wire` | protocol messages as JavaScript values and back; the browser's GPU adapter | `page` |
 //! | `worker` | an engine in its web worker: request → session → response | `web` |
 //! | `ui` | the page: a component a view, the document, and workers that do what the supervisor decides | `page` |
 //! | `train` | the native program: make data, train, evaluate, score, export | `train` |

@@ -16,7 +16,7 @@ pub use crate::family::PerFamily;
 pub use caption::{MAX_CAPTION_CHARACTERS, shortened, too_long};
 pub use device_timing::DeviceTiming;
 pub use familiarity::Familiarity;
-pub use hub::Hub;
+pub use hub::{Hub, HubFailure, HubFault};
 pub use picture_sets::{
     CompactDirection, CosineThresholds, FoundCoverage, MeasuredSets, PictureSets,
 };
@@ -111,8 +111,8 @@ impl Request {
     }
 }
 
-/// Gigabytes of memory, as the browser tells them, below which an engine on the CPU holds in eight bits the weights of
-/// another program's file, and all weights that are stored so.
+/// Gigabytes of memory, as the browser reports them, below which an engine on the CPU holds in eight bits the weights
+/// of another program's file, and all weights that are stored so.
 pub const SHORT_MEMORY_GIGABYTES: f64 = 4.0;
 
 /// The caption whose embedding two engines compare where no golden values are known.
@@ -168,12 +168,12 @@ pub enum Response {
     /// The load ended because the page asked for that; what was loaded before stays.
     Cancelled,
     /// Bytes of a model at the hub, or why they are not known.
-    DownloadSize(Result<DownloadSize, String>),
+    DownloadSize(Result<DownloadSize, HubFailure>),
     /// Times of the loaded model on this device, or why they are not known.
     DeviceMeasured(Result<Vec<DeviceTiming>, String>),
     /// The model cannot use these adapters; it goes on without them.
     AdapterRefused {
-        /// Why, ready to be shown.
+        /// Reason in words for the visitor.
         message: String,
     },
     /// Bytes and hashes of the models that the browser keeps.
@@ -182,7 +182,7 @@ pub enum Response {
     Kept(Result<(), String>),
     /// The model cannot be used on this engine; nothing was answered with it.
     Refused {
-        /// Why, ready to be shown.
+        /// Reason in words for the visitor.
         message: String,
     },
     /// A picture was decoded and encoded.
@@ -191,7 +191,7 @@ pub enum Response {
     ImageRefused {
         /// The page's name for the picture.
         image: String,
-        /// Why, ready to be shown.
+        /// Reason in words for the visitor.
         message: String,
     },
     /// The answer to [`Request::Score`].
@@ -202,7 +202,7 @@ pub enum Response {
     Failed {
         /// The `id` of the score request, if it was one.
         id: Option<u64>,
-        /// Why, ready to be shown.
+        /// Reason in words for the visitor.
         message: String,
     },
 }
@@ -248,6 +248,9 @@ pub struct ModelCard {
     /// Thresholds for the set of pictures that a caption could mean, where they were chosen.
     #[serde(default)]
     pub picture_sets: Option<PictureSets>,
+    /// Whether it reads whole pictures, squashed to a square, and not only their middle squares.
+    #[serde(default)]
+    pub squashes_pictures: bool,
     /// The command, seed and commit that made the weights.
     pub provenance: String,
     /// Eight hexadecimal digits that other weights do not have; empty for a file of another program.
@@ -325,9 +328,9 @@ pub struct DownloadSize {
 pub struct Stored {
     /// Whether the browser keeps anything at all; else each visit downloads again.
     pub is_allowed: bool,
-    /// Bytes that are kept.
+    /// Bytes of weights that the browser keeps.
     pub bytes: u64,
-    /// Bytes that may still be kept, where the browser tells.
+    /// Bytes that may still be kept; `None` where the browser does not say.
     pub room_bytes: Option<u64>,
     /// SHA-256 of the files from the model hub, and why each is trusted: a line for each file.
     pub hashes: String,
@@ -428,9 +431,9 @@ pub struct CaptionReading {
     /// Familiarity of the caption; `None` for a model without a detector.
     #[serde(default)]
     pub familiarity: Option<Familiarity>,
-    /// Direction of its embedding; none in answers that were recorded without.
-    #[serde(default, skip_serializing_if = "CompactDirection::is_empty")]
-    pub direction: CompactDirection,
+    /// Mean direction under each family; none in answers that were recorded without.
+    #[serde(default, skip_serializing_if = "picture_sets::is_without")]
+    pub mean_direction: PerFamily<CompactDirection>,
 }
 
 /// Cosines of one caption with one picture, or with another caption.

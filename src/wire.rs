@@ -1,10 +1,14 @@
-//! Protocol messages as JavaScript values and back, for `postMessage`.
+//! Protocol messages as JavaScript values and back, for `postMessage`; and the browser's GPU adapter.
 //!
 //! Used by the page and by its engines, so that both use the same encoding. Knows no message by name.
+
+mod gpu_adapter;
 
 use js_sys::{Array, Object, Reflect};
 use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::JsValue;
+
+pub use gpu_adapter::{is_fallback_adapter, request_adapter};
 
 use crate::error::{Error, Result};
 
@@ -41,6 +45,13 @@ pub fn put_files(message: &JsValue, files: Vec<JsValue>) -> Result<()> {
 }
 
 /// A property of a JavaScript object; `undefined` where there is none.
+///
+/// For what has no type in web-sys: `saveData`, which is missing there; WebGPU and `deviceMemory`, which need
+/// `web_sys_unstable_apis`; what the page itself puts beside a message or into a worker (`files`, `memoryGigabytes`);
+/// the name of a picked file, since an engine must not mention `File`; and exceptions, which may be any value. Also
+/// for `serviceWorker`, whose getter throws in a sandboxed frame, which web-sys does not catch.
+/// Exports of a WebAssembly module have no type either: `worker::gemm_kernel` reads them itself, with the error where
+/// one is missing.
 #[must_use]
 pub fn property(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &name.into()).unwrap_or(JsValue::UNDEFINED)

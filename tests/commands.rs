@@ -6,12 +6,16 @@ use std::path::Path;
 
 use clap::Parser as _;
 use kappascope::device::cpu;
+use kappascope::explorer::N_WALL_SCENES;
+use kappascope::protocol::CompactDirection;
 use kappascope::train::cli::inspect::describe;
 use kappascope::train::cli::{Cli, run};
 use kappascope::train::exit::{BAD_INPUT, code_of};
 use kappascope::train::export::bundle;
 use kappascope::train::gallery::png::png;
+use kappascope::train::gallery::wall;
 use kappascope::weights::adapter_file::{self, AdapterFile};
+use kappascope::weights::manifest::Manifest;
 
 /// A folder of a test's own, which is deleted at the end.
 struct Folder(tempfile::TempDir);
@@ -90,6 +94,10 @@ fn two_fits_become_a_model_folder_that_reproduces_its_golden_values() {
     // It opens what it wrote and holds it to its golden values.
     export(&vmf, &ps).expect("exported and tested");
 
+    let written = bundle::open(Path::new(&out), &cpu()).expect("a model");
+    let sets = &written.manifest().picture_sets;
+    assert_eq!(*sets, None, "those of the encoder's own adapters");
+
     let alone = std::fs::read(Path::new(&out).join(adapter_file::FILE)).expect("a file");
     let alone = AdapterFile::read(&alone).expect("an adapter file");
     let about = alone.about.clone();
@@ -106,6 +114,60 @@ fn two_fits_become_a_model_folder_that_reproduces_its_golden_values() {
     ] {
         let said = describe(Path::new(path)).expect("a known folder");
         assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn sets_go_into_the_manifest_and_nothing_else_in_it_changes() {
+    let folder = Folder::new();
+    let copy = folder.path("model");
+    std::fs::create_dir(&copy).expect("a new folder");
+    for entry in std::fs::read_dir(model()).expect("a model folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name");
+        std::fs::copy(&path, Path::new(&copy).join(name)).expect("copied");
+    }
+    let sets = |more: &[&str]| {
+        let words = ["sets", "--model", &copy];
+        train(&[&words[..], more].concat())
+    };
+    sets(&["--scenes", "20", "--force"]).expect("chosen");
+    let [before, after] = [&model(), &copy].map(|folder| {
+        let session = bundle::open(Path::new(folder), &cpu()).expect("a model");
+        session.manifest().clone()
+    });
+    let found = after.picture_sets.clone().expect("they are there");
+    assert_eq!(found.problem(), None, "{found:?}");
+    let measured = &found.measured[0];
+    let on = (&*measured.on, measured.n_pictures, measured.n_pairs);
+    assert_eq!(on, ("20 other drawings", 20, 120), "six captions of each");
+    let picture_sets = before.picture_sets.clone();
+    let others = Manifest {
+        picture_sets,
+        ..after
+    };
+    assert!(others == before, "the rest is as it was");
+    let again = sets(&[]).expect_err("they are there");
+    assert!(again.to_string().contains("--force"), "{again}");
+    let none = sets(&["--scenes", "0", "--force"]).expect_err("nothing to choose on");
+    assert!(none.to_string().contains("no scenes"), "{none}");
+}
+
+#[test]
+fn the_committed_wall_of_drawings_is_what_the_model_makes_of_them() {
+    let folder = Folder::new();
+    let session = bundle::open(Path::new(&model()), &cpu()).expect("the model");
+    wall::write_drawings(&session, folder.0.path()).expect("written");
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/examples/scenes");
+    let [made, committed] = [folder.0.path(), &committed].map(|folder| {
+        let bytes = std::fs::read(folder.join("wall.bin")).expect("directions");
+        CompactDirection::read_all(&bytes, bytes.len() / N_WALL_SCENES)
+    });
+    assert_eq!(made.len(), N_WALL_SCENES, "drawings");
+    assert_eq!(committed.len(), N_WALL_SCENES, "committed drawings");
+    for (i, (made, committed)) in made.iter().zip(&committed).enumerate() {
+        let cosine = made.cosine(committed);
+        assert!(cosine > 0.999, "drawing {i}: {cosine}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! Known files, changed at random: every reader ends soon, in bounded memory, without a panic.
+//! Known files, changed at random, and files that once broke a reader: every reader ends soon, in bounded memory,
+//! without a panic.
 //!
 //! The changes depend on the reader, the file and a number alone, so a failure names what repeats it.
 //! `KAPPASCOPE_MUTATIONS` says how many changes each file goes through. The allocator of this file counts.
@@ -73,12 +74,19 @@ fn seeds(target: &str) -> Vec<PathBuf> {
     let fixtures = fixtures
         .iter()
         .map(|name| root.join("tests/fixtures").join(name));
-    let corpus = std::fs::read_dir(root.join("tests/corpus").join(target));
-    let corpus = corpus.into_iter().flatten();
-    let corpus = corpus.map(|entry| entry.expect("an entry").path());
+    let corpus = entries(&format!("tests/corpus/{target}"));
     let mut seeds: Vec<PathBuf> = fixtures.chain(corpus).collect();
     seeds.sort();
     seeds
+}
+
+/// What lies in a folder of the repository, in order of the names; nothing where there is no such folder.
+fn entries(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    paths.sort();
+    paths
 }
 
 /// The bytes of a file, changed in a few places.
@@ -139,12 +147,16 @@ fn put_digits(bytes: &mut Vec<u8>, at: usize, rng: &mut ChaCha8Rng) {
     bytes.splice(start..start + n_digits, number.into_bytes());
 }
 
-/// Runs a reader on a file and on what becomes of it, and holds each run to its limits.
+/// Runs a reader on the files that it begins with and on what becomes of them, and on those that were found.
 fn replay(name: &str) {
     let (_, read) = TARGETS
         .iter()
         .find(|target| target.0 == name)
         .expect("a target");
+    for path in entries(&format!("tests/found/{name}")) {
+        let bytes = std::fs::read(&path).expect("a file that was found");
+        run_within_limits(*read, &bytes, &path.display().to_string());
+    }
     let n = std::env::var("KAPPASCOPE_MUTATIONS");
     let n = n.map_or(N_MUTATIONS, |n| n.parse().expect("a number of changes"));
     let seeds = seeds(name);
@@ -158,26 +170,32 @@ fn replay(name: &str) {
                 0 => seed.clone(),
                 _ => mutated(&seed, &mut rng),
             };
-            let (cost, outcome) = cost_of(|| catch_unwind(AssertUnwindSafe(|| read(&bytes))));
             let what = format!("{name}, change {i} of {}", path.display());
-            let Ok(is_read) = outcome else {
-                panic!("{what}: a panic in the reader");
-            };
+            let is_read = run_within_limits(*read, &bytes, &what);
             assert!(
                 is_read || i > 0,
                 "{what}: no file of its kind to begin with"
             );
-            let (time, peak) = (cost.time, cost.peak_bytes);
-            assert!(
-                time < SOON,
-                "{what}: took {time:?}, expected {SOON:?} at most"
-            );
-            assert!(
-                peak < PEAK_BYTES,
-                "{what}: took {peak} bytes, expected {PEAK_BYTES} at most"
-            );
         }
     }
+}
+
+/// Whether a reader took a file; it may refuse it, within the limits on time and memory and without a panic.
+fn run_within_limits(read: fn(&[u8]) -> bool, bytes: &[u8], what: &str) -> bool {
+    let (cost, outcome) = cost_of(|| catch_unwind(AssertUnwindSafe(|| read(bytes))));
+    let Ok(is_read) = outcome else {
+        panic!("{what}: a panic in the reader");
+    };
+    let (time, peak) = (cost.time, cost.peak_bytes);
+    assert!(
+        time < SOON,
+        "{what}: took {time:?}, expected {SOON:?} at most"
+    );
+    assert!(
+        peak < PEAK_BYTES,
+        "{what}: took {peak} bytes, expected {PEAK_BYTES} at most"
+    );
+    is_read
 }
 
 macro_rules! replays {
@@ -209,6 +227,74 @@ replays! {
     arrays_that_were_changed_are_read_or_refused: "npy",
 }
 
+/// Program in place of cargo-fuzz, which notes how it is called: `npy` ends well, any other target fails.
+#[cfg(unix)]
+const CARGO_FUZZ: &str = r##"
+echo "$@" >>calls
+echo "an input" >"$3/new"
+echo "#57	NEW    cov: 3 ft: 3 corp: 1/1b" >&2
+if [ "$2" = npy ]; then echo "Done 1234 runs in 3 second(s)" >&2; exit; fi
+echo "artifact_prefix='/fuzz/artifacts/'; Test unit written to /fuzz/artifacts/crash-abc" >&2
+exit 77
+"##;
+
+#[cfg(unix)]
+#[test]
+fn the_fuzzer_begins_with_all_files_of_a_target_and_its_outcome_is_written_down() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scratch = tempfile::tempdir().expect("a folder for the test");
+    let place = |name: &str| scratch.path().join(name);
+    let read = |name: &str| std::fs::read_to_string(place(name)).expect("the script wrote it");
+    for folder in [
+        "fuzz",
+        "tests/corpus/npy",
+        "tests/found/npy",
+        "tests/corpus/picture",
+        "tests/fixtures/preprocess",
+    ] {
+        std::fs::create_dir_all(place(folder)).expect("the folder is the test's own");
+    }
+    for name in ["fuzz/all.sh", "fuzz/one.sh", "Cargo.lock"] {
+        std::fs::copy(root.join(name), place(name)).expect("a file of the repository");
+    }
+    std::fs::write(place("cargo-fuzz"), CARGO_FUZZ).expect("the folder is the test's own");
+    let mut script = std::process::Command::new("sh");
+    script
+        .arg(place("fuzz/all.sh"))
+        .args(["3", "npy", "picture"]);
+    script.env("CARGO_FUZZ", "sh ./cargo-fuzz").env("JOBS", "2");
+    let output = script.output().expect("a shell");
+    assert!(!output.status.success(), "a target failed: {output:?}");
+    let calls = read("calls");
+    let mut calls: Vec<&str> = calls
+        .lines()
+        .map(|l| l.split(" -- ").next().unwrap_or(l))
+        .collect();
+    calls.sort_unstable();
+    let expected = [
+        "run npy fuzz/corpus/npy tests/corpus/npy tests/found/npy",
+        "run picture fuzz/corpus/picture tests/corpus/picture tests/fixtures/preprocess",
+    ];
+    assert_eq!(
+        calls, expected,
+        "the folder that grows, and those with seeds"
+    );
+    assert_eq!(
+        read("fuzz/Cargo.lock"),
+        read("Cargo.lock"),
+        "the same versions"
+    );
+    let log = read("fuzz/log.md");
+    for (target, outcome) in [
+        ("| npy | 3 |", "| 1234 | 1 | nothing found |"),
+        ("| picture |", "| 57 | 1 | crash-abc |"),
+    ] {
+        let mut lines = log.lines();
+        let is_there = lines.any(|line| line.contains(target) && line.ends_with(outcome));
+        assert!(is_there, "{target} … {outcome} in {log}");
+    }
+}
+
 #[test]
 fn every_target_has_a_program_of_the_fuzzer_and_files_to_begin_with() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -223,9 +309,14 @@ fn every_target_has_a_program_of_the_fuzzer_and_files_to_begin_with() {
         );
         let calls = read(&format!("fuzz/{program}")).contains("outside_input::");
         assert!(calls, "fuzz/{program}: calls no reader of outside_input.rs");
-        let corpus = std::fs::read_dir(root.join("tests/corpus").join(name));
-        let n_files = corpus.into_iter().flatten().count();
+        let n_files = entries(&format!("tests/corpus/{name}")).len();
         assert!(n_files > 0, "tests/corpus/{name}: no file to begin with");
+    }
+    let found = [entries("tests/corpus"), entries("tests/found")].concat();
+    assert!(found.len() > TARGETS.len(), "some files were found");
+    for folder in found {
+        let is_known = TARGETS.iter().any(|(name, _)| folder.ends_with(name));
+        assert!(is_known, "{}: no target of that name", folder.display());
     }
     let n_programs = manifest.matches("[[bin]]").count();
     assert_eq!(n_programs, TARGETS.len(), "programs in fuzz/Cargo.toml");

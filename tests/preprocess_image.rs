@@ -10,11 +10,10 @@
 mod shared;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use kappascope::preprocess::decode::{MAX_PIXELS, decode};
+use kappascope::preprocess::decode::decode;
 use kappascope::preprocess::resize::resize_and_crop;
-use kappascope::preprocess::{DecodedImage, ImagePreprocess, RgbPixels};
+use kappascope::preprocess::{DecodedImage, ImagePreprocess};
 use serde::Deserialize;
 
 fn fixtures() -> PathBuf {
@@ -289,38 +288,4 @@ fn a_picture_of_no_pixels_is_refused() {
         .expect("a frame");
     jpeg[frame + 5..frame + 7].fill(0);
     assert!(refusal(&jpeg).contains("damaged"), "{}", refusal(&jpeg));
-}
-
-#[test]
-#[ignore = "a measurement; run with --release --nocapture"]
-#[expect(clippy::print_stdout, reason = "a measurement prints")]
-fn time_of_a_picture_of_twelve_megapixels() {
-    let (width, height) = (4000, 3000);
-    assert!((width * height) as u64 <= MAX_PIXELS, "allowed");
-    let pixels = (0..3 * width * height)
-        .map(|i: usize| (i * 31 % 251).to_le_bytes()[0])
-        .collect();
-    let rgb = RgbPixels {
-        width,
-        height,
-        pixels,
-    };
-    let start = Instant::now();
-    let planes = ImagePreprocess::clip(224).apply(&rgb);
-    println!(
-        "resize, crop and normalise 4000 × 3000 → {} values: {:?}",
-        planes.len(),
-        start.elapsed()
-    );
-    if let Some(path) = std::env::var_os("KAPPASCOPE_PHOTO") {
-        let bytes = std::fs::read(path).expect("the photo named by KAPPASCOPE_PHOTO");
-        let start = Instant::now();
-        let decoded = decode(&bytes).expect("a picture");
-        println!(
-            "decode {} × {}: {:?}",
-            decoded.rgb.width,
-            decoded.rgb.height,
-            start.elapsed()
-        );
-    }
 }

@@ -332,6 +332,24 @@ fn captions_are_described_before_the_image_encoder_is_there() {
     assert_eq!(found, expected, "the same tower");
 }
 
+#[test]
+fn a_dropped_image_encoder_answers_nothing_until_one_is_loaded_again() {
+    let (manifest, memory) = model();
+    let session = open(manifest, &memory).expect("a valid model");
+    let dropped = session.without_vision();
+    assert!(!dropped.has_vision() && session.has_vision(), "a copy");
+    let batch = captions(&["a red star"]);
+    let [found, expected] =
+        [&dropped, &session].map(|session| block_on(session.encode_text(&batch)).expect("it runs"));
+    assert_eq!(found, expected, "captions go on");
+    let rgb = kappascope::preprocess::decode(&picture())
+        .expect("a PNG")
+        .rgb;
+    assert!(block_on(dropped.encode_image(&rgb)).is_err(), "none");
+    block_on(dropped.load_vision(&memory, |_, _, _| {})).expect("a valid model");
+    assert!(block_on(dropped.encode_image(&rgb)).is_ok(), "another");
+}
+
 /// The adapters of a model as a file of their own.
 fn adapter_file(manifest: &Manifest, memory: &Memory, golden: Golden) -> AdapterFile {
     let records = |file: &str| read(&memory.0[file]).expect("a shard");

@@ -58,7 +58,7 @@ impl Canvas {
             + (at(1, 0) * (1.0 - right) + at(1, 1) * right) * down
     }
 
-    /// The same with every value made anew from its row, column and channel.
+    /// Canvas of the same size whose values are `f` of row, column and channel.
     pub(super) fn map(&self, f: impl Fn(isize, isize, usize) -> f32) -> Self {
         let n = self.values.len();
         let value = |at: usize| {

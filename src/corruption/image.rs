@@ -1,4 +1,4 @@
-//! Corruptions of pictures.
+//! Corruptions of pictures: noise, blur, snow and others, each at five severities.
 //!
 //! They follow Hendrycks and Dietterich 2019, [Benchmarking neural network
 //! robustness](https://arxiv.org/abs/1903.12261), whose numbers are for 224 pixels; lengths are scaled to the side that
@@ -42,7 +42,7 @@ pub enum ImageCorruption {
 /// A corrupted picture: pixels, or what a JPEG codec has still to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Corrupted {
-    /// Its pixels, three bytes each.
+    /// Pixels of the corrupted picture, three bytes each.
     Pixels(Vec<u8>),
     /// The original is to be written as a JPEG file and read again.
     Jpeg {
@@ -85,7 +85,7 @@ impl CorruptionKind for ImageCorruption {
 }
 
 impl ImageCorruption {
-    /// Those that ELIP measures with, whose severities are published.
+    /// The nine corruptions that ELIP measures with, whose severities are published.
     #[must_use]
     pub fn published() -> &'static [Self] {
         &Self::ALL[..9]

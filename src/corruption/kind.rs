@@ -14,7 +14,7 @@ pub trait CorruptionKind: Copy + PartialEq + 'static {
     /// The name on the command line, in results and in links.
     fn name(self) -> &'static str;
 
-    /// The kind of a name.
+    /// The kind that has this name; `None` for an unknown one.
     fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
@@ -34,7 +34,7 @@ impl<K: CorruptionKind> Corruption<K> {
         Self { kind, severity }
     }
 
-    /// Reads `shot:3`.
+    /// Reads a corruption as `KIND:SEVERITY`, such as `shot:3`.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ const GAUSSIAN: [f64; 5] = [0.08, 0.12, 0.18, 0.26, 0.38];
 const SHOT: [f64; 5] = [60.0, 25.0, 12.0, 5.0, 3.0];
 /// Share of the values that are black or white.
 const IMPULSE: [f64; 5] = [0.03, 0.06, 0.09, 0.17, 0.27];
-/// Standard deviations for white.
+/// Standard deviations of the noise on a white value at severities 1 to 5; on a darker one in proportion.
 const SPECKLE: [f64; 5] = [0.15, 0.2, 0.35, 0.45, 0.6];
 
 #[expect(

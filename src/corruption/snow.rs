@@ -6,7 +6,7 @@ use super::blur::zoomed;
 use super::canvas::Canvas;
 use crate::numerics::standard_normal;
 
-/// How dense the flakes are and how they fall.
+/// Density of the flakes, and the way in which they fall, at one severity.
 struct Snow {
     mean: f64,
     deviation: f64,

@@ -10,7 +10,7 @@ use crate::protocol::shortened;
 pub struct KeyedCaption {
     /// Never used twice in one list.
     pub key: u64,
-    /// As typed, [`MAX_CAPTION_CHARACTERS`](crate::protocol::MAX_CAPTION_CHARACTERS) at most.
+    /// Text as typed, of at most [`MAX_CAPTION_CHARACTERS`](crate::protocol::MAX_CAPTION_CHARACTERS).
     pub text: String,
 }
 

@@ -7,11 +7,11 @@ use super::world::World;
 
 /// Letters of a code: no vowels, so that no code is a word, and none that looks like another.
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
-/// Letters in a code.
+/// Number of letters in a code.
 const N_LETTERS: usize = 6;
-/// Numbers of lessons, of answered questions and of right comparisons that a code tells apart.
+/// Numbers of lessons, of answered questions and of right comparisons that a code can hold.
 const MOST: [u32; 3] = [16, 16, 64];
-/// Check sums: of so many codes with a wrong letter one is taken for another score.
+/// Number of checksums: one of so many codes with a wrong letter passes as another score.
 const CHECKS: u32 = 1_900;
 
 /// Score of a pupil in one lesson.
@@ -47,7 +47,7 @@ impl LessonScore {
         (0..N_LETTERS).map(letter).collect()
     }
 
-    /// The score that a code tells; `None` for what is no code.
+    /// The score that a code holds; `None` for letters that are not a code.
     #[must_use]
     pub fn read(code: &str) -> Option<Self> {
         if code.len() != N_LETTERS {
@@ -78,14 +78,14 @@ impl LessonScore {
     }
 }
 
-/// A sum over all digits of a score that a wrong letter changes; the first letter six times is no code.
+/// Checksum of a score, which a wrong letter changes; the first letter six times is not a valid code.
 fn check(score: u32) -> u32 {
     let score = score.wrapping_add(1);
     score.wrapping_mul(2_654_435_761).rotate_right(11) % CHECKS
 }
 
-/// The codes of a class, typed with anything between them, as lines: each lesson, how many reached what, and what is no
-/// code.
+/// Lines on the codes of a class, typed with anything between them: each lesson with how many reached which score, and
+/// the words that are not codes.
 #[must_use]
 pub fn class_lines(codes: &str, world: World, lessons: &Lessons) -> Vec<String> {
     let mut by_lesson: BTreeMap<(World, usize), Vec<LessonScore>> = BTreeMap::new();

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
-/// What is put in place of a visitor's words.
+/// Text that stands for a visitor's own words in a report.
 const LEFT_OUT: &str = "…";
 /// Characters of the shortest words that are looked for: fewer are found by chance, and say nothing.
 const LEAST_CHARACTERS: usize = 3;

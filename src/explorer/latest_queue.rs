@@ -11,7 +11,7 @@ pub struct LatestQueue<R> {
 /// The request that was sent and has no answer yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Out<R> {
-    /// Its number, by which an answer is known.
+    /// Number of the request, which its answer repeats.
     pub id: u64,
     /// Part of the page that asked.
     pub priority: Priority,
@@ -56,7 +56,7 @@ impl<R> Default for LatestQueue<R> {
 }
 
 impl<R: Clone + PartialEq> LatestQueue<R> {
-    /// Has a request wait; it replaces another one of its priority that waits.
+    /// Queues a request; it replaces one of the same priority that is waiting.
     pub fn ask(&mut self, priority: Priority, request: R) {
         let waiting = &mut self.waiting[priority as usize];
         if waiting
@@ -114,7 +114,7 @@ impl<R: Clone + PartialEq> LatestQueue<R> {
         out.priority == Priority::Matrix && self.waiting[Priority::Matrix as usize].is_some()
     }
 
-    /// Has the request that is out wait again, unless a later one does.
+    /// Puts the request that is out back into the queue, unless a later one of its priority is waiting.
     pub fn put_back(&mut self) {
         if let Some(Out {
             priority,
@@ -127,7 +127,7 @@ impl<R: Clone + PartialEq> LatestQueue<R> {
         }
     }
 
-    /// Does the same once; the second time the request is given up and returned.
+    /// Puts the request that is out back into the queue once; the second time it is given up and returned.
     pub fn put_back_once(&mut self) -> Option<Out<R>> {
         let out = self.out.as_mut()?;
         out.n_replays += 1;

@@ -73,14 +73,14 @@ const EMPTY_WORDS: [&str; 64] = [
 /// Share of a caption that the model can read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Legibility {
-    /// All of it but punctuation.
+    /// The whole caption, punctuation apart.
     #[default]
     Whole,
-    /// Some of its words; the others are passed over.
+    /// Some of the words; the others are passed over.
     InPart,
     /// None of the words that say something.
     UnknownWords,
-    /// Its words, but as a whole it is unlike all captions of the training.
+    /// Every word, but the caption as a whole is out of distribution: unlike all captions of the training.
     OutOfDistribution,
 }
 
@@ -95,7 +95,7 @@ impl Legibility {
         };
         if lacks_word && !pieces(caption, unknown).iter().any(says_more) {
             Self::UnknownWords
-        } else if familiarity.is_some_and(|familiarity| familiarity.outside) {
+        } else if familiarity.is_some_and(|familiarity| familiarity.is_out_of_distribution) {
             Self::OutOfDistribution
         } else if lacks_word {
             Self::InPart
@@ -133,7 +133,7 @@ pub(super) fn pieces<'a>(caption: &'a str, unknown: &[String]) -> Vec<(&'a str, 
     pieces
 }
 
-/// Where an unknown word ends that stands in the caption from here on, and in no longer word.
+/// End, in bytes, of an unknown word that begins at `at` of the caption; `None` if another word begins there.
 fn end_of(caption: &str, at: usize, word: &str) -> Option<usize> {
     let mut rest = caption[at..].char_indices();
     let mut end = at;
@@ -145,7 +145,7 @@ fn end_of(caption: &str, at: usize, word: &str) -> Option<usize> {
         end = at + i + found.len_utf8();
     }
     let touches = |c: Option<char>| c.is_some_and(is_letter);
-    // Scripts without spaces have words of one sign.
+    // Scripts without spaces have words of one character.
     let is_sign = word.chars().nth(1).is_none() && !word.is_ascii();
     let is_apart =
         !touches(caption[..at].chars().next_back()) && !touches(caption[end..].chars().next());

@@ -134,7 +134,7 @@ const FIELDS: &[Field] = &[
     (
         MODEL,
         |state| list((state.model != MODELS[0]).then(|| state.model.slug())),
-        // The state is that of the model from the start.
+        // The state belongs to this model from the start.
         |_, _| {},
     ),
     (
@@ -350,7 +350,7 @@ fn text(value: &str) -> Option<String> {
     Some(shortened(value).to_owned())
 }
 
-/// The digits of weights.
+/// The eight hexadecimal digits by which a link names weights; `None` for anything else.
 fn weights(value: &str) -> Option<String> {
     let is_sound = value.len() == 8 && value.chars().all(|c| c.is_ascii_hexdigit());
     is_sound.then(|| value.to_owned())

@@ -57,7 +57,7 @@ controls! {
 }
 
 impl PageControl {
-    /// Whether it changes anything, so that locking it means something.
+    /// Whether the control changes anything, and so can be locked.
     pub fn can_be_locked(self) -> bool {
         !matches!(self, Self::Numbers | Self::Prose | Self::Export)
     }
@@ -66,12 +66,12 @@ impl PageControl {
 /// Access of the visitor to a control.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Access {
-    /// It can be used.
+    /// The control can be used.
     #[default]
     Open,
-    /// It is seen and cannot be changed.
+    /// The control is shown but cannot be changed.
     Locked,
-    /// It is not there.
+    /// The control is not on the page.
     Hidden,
 }
 

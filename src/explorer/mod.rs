@@ -20,6 +20,7 @@ mod markup;
 mod measure;
 mod minimal_pairs;
 mod number;
+mod pair_text;
 mod photographs;
 mod readings;
 mod requests;
@@ -50,6 +51,7 @@ pub use markup::escaped;
 pub use measure::{Measure, SecondNumber};
 pub use minimal_pairs::{MAX_CHANGES, MINIMAL_PAIRS, OneChange, minimal_pairs, one_changes};
 pub use number::{file_size, percent, round_number, signed, three_significant, two_decimals};
+pub use pair_text::{compared_text, cosine_text, described_text, exact_text, matrix_text};
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use readings::best::{Standing, free_offset};
 pub use readings::cache::{AnswerSource, ReadingCache};
@@ -71,12 +73,13 @@ pub use supervisor::{
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula,
     formula_of_equal_concentrations, formula_with_numbers, likelier_text, measure_text, nats_text,
-    rank_text, share_text, spoken, tokens_note,
+    rank_text, share_text, spoken, tokens_note, zero_text,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;
 pub use wall::{
-    LitPictures, N_WALL_SCENES, coverage_text, fitting_scenes, found_text, likely_photographs,
-    lit_share_text, nearest_coverage, set_text, share_of_drawings, share_of_pictures, wall_scenes,
+    LitPictures, N_WALL_SCENES, coverage_text, fitting_scenes, found_text, likely_pictures,
+    lit_share_text, nearest_coverage, ringed_text, set_text, share_of_drawings, share_of_pictures,
+    wall_scenes,
 };
 pub use world::World;

@@ -21,7 +21,7 @@ const DARK: f64 = 0.13;
 pub struct ShareCard {
     /// The caption that the card shows, in large type.
     pub caption: String,
-    /// Its halo; none while its numbers are unknown.
+    /// Halo of the caption; none while its numbers are unknown.
     pub mark: Option<HaloMark>,
     /// Share of pictures that it fits, such as `about 1 in 19`, and of which.
     pub fits: [String; 2],

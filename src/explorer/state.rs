@@ -189,7 +189,7 @@ impl ExplorerState {
         self.questions = questions.chars().take_while(fits).collect();
     }
 
-    /// Has another model answer, whose weights are not known yet.
+    /// Chooses the model that should answer; the weights of a new one are not known yet.
     pub fn turn_to(&mut self, model: ModelChoice) {
         if self.model != model {
             self.model = model;

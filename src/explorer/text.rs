@@ -44,24 +44,29 @@ pub fn tokens_note(tokens: &CaptionTokens) -> String {
 
 /// Note about words that the model could not read, and why; empty where it read all.
 pub(super) fn unread_note(legibility: Legibility, unknown: &[String]) -> String {
-    let named = unknown.iter().take(MAX_NAMED_WORDS);
-    let named: Vec<String> = named.map(|word| format!("“{word}”")).collect();
-    let more = match unknown.len() > MAX_NAMED_WORDS {
-        true => " and others",
-        false => "",
-    };
-    let named = named.join(", ") + more;
-    match legibility {
-        Legibility::Whole if unknown.is_empty() => String::new(),
-        Legibility::Whole | Legibility::InPart => {
-            format!("Left out, for the model has never met it: {named}. ")
-        }
-        Legibility::UnknownWords => {
-            format!("The model cannot read this: it has never met {named}. ")
-        }
+    let does = match legibility {
+        Legibility::Whole if unknown.is_empty() => return String::new(),
+        Legibility::Whole | Legibility::InPart => "reads only the rest",
+        Legibility::UnknownWords => "cannot read this",
         Legibility::OutOfDistribution => {
-            "The model cannot read this: it is unlike every caption of its training. ".into()
+            return "The model cannot read this: it is unlike every caption of its training. "
+                .into();
         }
+    };
+    format!("The model {does}: it has never met {}. ", named(unknown))
+}
+
+/// The first few words of a list, in quotes.
+fn named(words: &[String]) -> String {
+    let first = words.iter().take(MAX_NAMED_WORDS);
+    let mut first: Vec<String> = first.map(|word| format!("“{word}”")).collect();
+    if words.len() > MAX_NAMED_WORDS {
+        first.push("others".into());
+    }
+    match first.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -177,6 +182,18 @@ pub fn share_text(logit_scale: f64) -> String {
     )
 }
 
+/// Place of zero, which a model leaves free by an offset in nats; empty before there is a model.
+pub fn zero_text(offset: f64) -> String {
+    if offset <= 0.0 {
+        return String::new();
+    }
+    let offset = three_significant(offset);
+    format!(
+        "The zero of its nats is set by training only within about {offset} nats, so within that a picture is “≈ 1 × as \
+         likely”, and captions as near as that to each other are a tie."
+    )
+}
+
 /// A caption's numbers for a screen reader, with its best picture and that pair where there is one.
 pub fn spoken(view: &CaptionView, best: Option<(&str, &PairView)>) -> String {
     let numbers = spoken_numbers(view.concentration, view.percentile);
@@ -250,7 +267,7 @@ mod tests {
             unknown_words: unknown_words.iter().map(|&word| word.to_owned()).collect(),
             familiarity: None,
             legibility: Legibility::of("a red star", &[], None),
-            direction: CompactDirection::default(),
+            mean_direction: CompactDirection::default(),
         }
     }
 
@@ -335,7 +352,10 @@ mod tests {
     fn the_note_says_whether_a_caption_was_read_at_all() {
         let puppy = ["puppy".to_owned()];
         for (legibility, start) in [
-            (Legibility::InPart, "Left out"),
+            (
+                Legibility::InPart,
+                "The model reads only the rest: it has never met “puppy”.",
+            ),
             (
                 Legibility::UnknownWords,
                 "The model cannot read this: it has never met “puppy”",
@@ -349,6 +369,9 @@ mod tests {
             assert!(note.starts_with(start), "{legibility:?}: {note}");
         }
         assert_eq!(unread_note(Legibility::Whole, &[]), "", "all was read");
+        let both = ["puppy", "grass"].map(str::to_owned);
+        let note = unread_note(Legibility::InPart, &both);
+        assert!(note.ends_with("met “puppy” and “grass”. "), "{note}");
     }
 
     #[test]
@@ -363,6 +386,18 @@ mod tests {
             counts.iter().all(|part| sentence.contains(part)),
             "{sentence}"
         );
+    }
+
+    #[test]
+    fn the_sentence_about_zero_has_the_offset_of_the_model() {
+        for (scale, expected) in [
+            (4.0, "within about 0.250 nats"),
+            (0.5, "within about 1.00 nats"),
+        ] {
+            let sentence = zero_text(free_offset(scale));
+            assert!(sentence.contains(expected), "τ = {scale}: {sentence}");
+        }
+        assert_eq!(zero_text(0.0), "", "without a model");
     }
 
     #[test]

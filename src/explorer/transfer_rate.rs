@@ -7,7 +7,7 @@ use crate::protocol::Progress;
 
 /// Older marks are forgotten: the present rate is shown.
 const WINDOW_MILLIS: f64 = 8_000.0;
-/// Over a shorter time no rate is told: it would jump.
+/// Shortest time over which a rate is shown, in milliseconds; over a shorter one it would jump.
 const SHORTEST_MILLIS: f64 = 750.0;
 
 /// Marks of the last seconds: a time in milliseconds, and the bytes that had arrived by then.
@@ -34,14 +34,14 @@ impl TransferRate {
         self.marks.clear();
     }
 
-    /// The rate in bytes a second; `None` while it cannot be told.
+    /// The rate in bytes a second; `None` while it is not known.
     pub fn bytes_per_second(&self) -> Option<f64> {
         let ((from, first), (to, last)) = (self.marks.front()?, self.marks.back()?);
         let rate = (last - first) as f64 / (to - from) * 1e3;
         (to - from >= SHORTEST_MILLIS && rate > 0.0).then_some(rate)
     }
 
-    /// Progress of a download: the share of its stage, and where they can be told its rate and the time left.
+    /// Progress of a download in words: the share of its stage and, where they are known, its rate and the time left.
     pub fn text(&self, progress: &Progress) -> String {
         let (loaded, end) = (progress.loaded_bytes, progress.stage_end_bytes);
         let share = format!("{} of {}", file_size(loaded), file_size(end));

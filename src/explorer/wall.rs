@@ -1,11 +1,12 @@
 //! The wall: many pictures at once, of which those are lit that a caption could mean.
 //!
-//! Of drawn scenes the words themselves say which fit. Of photographs nobody knows; there the wall shows the set that
-//! holds the right one with a stated probability.
+//! Of drawn scenes the words themselves say which fit. Of photographs nobody knows; there the wall lights the model's
+//! set, which holds the right one with a stated probability. Of drawn scenes this set is ringed, beside the truth.
 
 use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 
+use super::number::percent;
 use super::readings::caption_view::CaptionView;
 use super::world::World;
 use crate::numerics::Family;
@@ -21,13 +22,21 @@ const NEARLY_ALL: f64 = 0.95;
 /// Share of pictures from which tenths are counted.
 const MANY: f64 = 0.35;
 
-/// Pictures of the wall that a caption could mean.
+/// Pictures of the wall that a caption could mean: in truth, or by a model's set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LitPictures {
-    /// For each picture, whether the caption could mean it.
+    /// Whether the caption could mean each picture, in the order of the wall.
     pub lit: Vec<bool>,
     /// Share of all pictures of the world that it could mean, from 0 to 1.
     pub share: f64,
+}
+
+impl LitPictures {
+    /// Number of pictures that the caption could mean.
+    #[must_use]
+    pub fn n_lit(&self) -> usize {
+        self.lit.iter().filter(|is_lit| **is_lit).count()
+    }
 }
 
 /// Random scenes of the world of drawings.
@@ -48,26 +57,54 @@ pub fn fitting_scenes(caption: &str, scenes: &[Scene]) -> Option<LitPictures> {
     })
 }
 
-/// The photographs in a caption's set at the stated coverage with this index.
+/// The pictures in a caption's set at the stated coverage with this index, by their embeddings.
 ///
-/// `None` for a caption that the model cannot read, and before an engine has told its direction.
+/// `None` for a caption that the model cannot read, and before an engine has sent its direction.
 #[must_use]
-pub fn likely_photographs(
+pub fn likely_pictures(
     caption: &CaptionView,
     (sets, family, i_coverage): (&PictureSets, Family, usize),
-    photographs: &[CompactDirection],
+    pictures: &[CompactDirection],
 ) -> Option<LitPictures> {
-    if caption.is_unread() || caption.direction.is_empty() || photographs.is_empty() {
+    let mean_direction = &caption.mean_direction;
+    if caption.is_unread() || mean_direction.is_empty() || pictures.is_empty() {
         return None;
     }
     let least = sets.threshold(family, caption.concentration, i_coverage)?;
-    let is_lit = |picture: &CompactDirection| caption.direction.cosine(picture) >= least;
-    let lit: Vec<bool> = photographs.iter().map(is_lit).collect();
-    let n_lit = lit.iter().filter(|is_lit| **is_lit).count();
-    Some(LitPictures {
-        share: n_lit as f64 / lit.len() as f64,
-        lit,
-    })
+    let is_lit = |picture: &CompactDirection| mean_direction.cosine(picture) >= least;
+    let mut likely = LitPictures {
+        lit: pictures.iter().map(is_lit).collect(),
+        share: 0.0,
+    };
+    likely.share = likely.n_lit() as f64 / pictures.len() as f64;
+    Some(likely)
+}
+
+/// Number of drawings that the model rings at a stated coverage, of those that the words are true of and of the others.
+///
+/// `ringed` is its set; `lit` those that the words are true of, where the world understands them.
+#[must_use]
+pub fn ringed_text(
+    ringed: Option<&LitPictures>,
+    lit: Option<&LitPictures>,
+    coverage: f64,
+) -> String {
+    let Some(ringed) = ringed else {
+        return "No drawing is ringed: the model has not compared these words with them."
+            .to_owned();
+    };
+    let (n, n_ringed, coverage) = (ringed.lit.len(), ringed.n_lit(), percent(coverage));
+    let text = format!("The model rings {n_ringed} of {n} at {coverage}");
+    let Some(lit) = lit else {
+        return text + ".";
+    };
+    let both = ringed.lit.iter().zip(&lit.lit);
+    let (n_both, n_lit) = (
+        both.filter(|both| *both == (&true, &true)).count(),
+        lit.n_lit(),
+    );
+    let (n_wrong, n_dark) = (n_ringed - n_both, lit.lit.len() - n_lit);
+    format!("{text}: {n_both} of the {n_lit} lit, {n_wrong} of the {n_dark} others.")
 }
 
 /// A share of so many pictures in words that anyone can count by: `nearly all`, `about half`, `about 6 in 10`,
@@ -95,8 +132,7 @@ pub fn share_of_pictures(share: f64, n_pictures: usize) -> String {
 /// Number of pictures of the wall that are lit, of how many.
 #[must_use]
 pub fn set_text(lit: &LitPictures) -> String {
-    let n_lit = lit.lit.iter().filter(|is_lit| **is_lit).count();
-    format!("set: {n_lit} of {}", lit.lit.len())
+    format!("set: {} of {}", lit.n_lit(), lit.lit.len())
 }
 
 /// A share of all drawings in words; `none` where words contradict each other.
@@ -143,7 +179,7 @@ pub fn nearest_coverage(sets: &PictureSets, chosen: f64) -> usize {
 /// smaller.
 #[must_use]
 pub fn found_text(sets: &PictureSets, family: Family, i_coverage: usize) -> Option<String> {
-    // A number is not parted from its sign.
+    // A no-break space keeps the number with its percent sign.
     let percent = |share: f64| format!("{:.0}\u{a0}%", 100.0 * share);
     let stated = percent(*sets.coverages.get(i_coverage)?);
     let (mut found, mut smaller) = (Vec::new(), Vec::new());
@@ -168,13 +204,12 @@ pub fn found_text(sets: &PictureSets, family: Family, i_coverage: usize) -> Opti
 /// Measured coverage of the sets, one sentence for each data set.
 #[must_use]
 pub fn coverage_text(sets: &PictureSets, family: Family, i_coverage: usize) -> Vec<String> {
-    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
     let of_set = sets.measured.iter().filter_map(|measured| {
         let ours: &FoundCoverage = measured.by_concentration.get(family).get(i_coverage)?;
         let cosine = measured.by_cosine.get(i_coverage)?;
         Some(format!(
-            "{}: the right one of {} was in the set for {} of captions (of the fifth of captions where it fails most: \
-             {}); a set holds {} of the pictures on average. With one threshold on the cosine, without κ: {} (worst \
+            "{}: the one described, of {}, was in the set for {} of captions (of the fifth of captions where it fails \
+             most: {}); a set holds {} of the pictures on average. With one threshold on the cosine, without κ: {} (worst \
              fifth {}), {} of the pictures.",
             measured.on,
             measured.n_pictures,
@@ -219,7 +254,7 @@ mod tests {
         let scenes = wall_scenes();
         for caption in ["a picture", "something red", "a star", "a red star"] {
             let lit = fitting_scenes(caption, &scenes).expect("the world understands it");
-            let n_lit = lit.lit.iter().filter(|is_lit| **is_lit).count() as f64;
+            let n_lit = lit.n_lit() as f64;
             let n = scenes.len() as f64;
             let deviation = (n * lit.share * (1.0 - lit.share)).sqrt();
             let difference = (n_lit - n * lit.share).abs();
@@ -286,7 +321,7 @@ mod tests {
             unknown_words: Vec::new(),
             familiarity: None,
             legibility: Legibility::of("a dog", &[], None),
-            direction: CompactDirection::of(&[1.0, 0.0]),
+            mean_direction: CompactDirection::of(&[1.0, 0.0]),
         }
     }
 
@@ -305,10 +340,40 @@ mod tests {
         let wall = wall.map(|picture| CompactDirection::of(&picture));
         let lit = |kappa| {
             let how = (&sets, Family::VonMisesFisher, nearest_coverage(&sets, 0.75));
-            let lit = likely_photographs(&caption(kappa), how, &wall);
-            lit.expect("it can be read").lit
+            let lit = likely_pictures(&caption(kappa), how, &wall);
+            lit.expect("it can be read")
         };
-        assert_eq!(lit(1.0), [true, true, true, false], "vague");
-        assert_eq!(lit(148.0), [true, false, false, false], "specific");
+        let [vague, specific] = [lit(1.0), lit(148.0)];
+        assert_eq!(vague.lit, [true, true, true, false], "vague");
+        assert_eq!(specific.lit, [true, false, false, false], "specific");
+        assert_eq!(
+            [vague.share, specific.share],
+            [0.75, 0.25],
+            "shares of four"
+        );
+        let how = (&sets, Family::VonMisesFisher, 0);
+        let none = likely_pictures(&caption(1.0), how, &[]);
+        assert_eq!(none, None, "no embeddings have come");
+    }
+
+    #[test]
+    fn ringed_drawings_are_counted_among_those_that_are_lit_and_among_the_others() {
+        let set = |lit: [bool; 5]| LitPictures {
+            lit: lit.to_vec(),
+            share: 0.0,
+        };
+        let ringed = set([true, true, true, false, false]);
+        let lit = set([false, true, true, true, false]);
+        let text =
+            |ringed: Option<&LitPictures>, lit: Option<&LitPictures>| ringed_text(ringed, lit, 0.7);
+        let expected = "The model rings 3 of 5 at 70 %: 2 of the 3 lit, 1 of the 2 others.";
+        assert_eq!(text(Some(&ringed), Some(&lit)), expected, "both are known");
+        let none = set([false; 5]);
+        let expected = "The model rings 3 of 5 at 70 %: 0 of the 0 lit, 3 of the 5 others.";
+        assert_eq!(text(Some(&ringed), Some(&none)), expected, "none is lit");
+        let expected = "The model rings 3 of 5 at 70 %.";
+        assert_eq!(text(Some(&ringed), None), expected, "no sentence");
+        let expected = "No drawing is ringed: the model has not compared these words with them.";
+        assert_eq!(text(None, Some(&lit)), expected, "nothing is ringed");
     }
 }

@@ -75,14 +75,14 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A picture that is not the manifest's, or an engine that fails before it answers. An engine that answers
-    /// wrongly is no error but a [`SelfTest`] that has not [`passed`](SelfTest::passed).
+    /// A picture that is not the manifest's, or an engine that fails before it answers. Wrong answers are not an error
+    /// but a [`SelfTest`] that has not [`passed`](SelfTest::passed).
     pub async fn self_test(&self, image: &[u8], tolerance: f64) -> Result<SelfTest> {
         let texts = self.encode_text(&self.golden()?.captions).await?;
         self.self_test_image(&texts, image, tolerance).await
     }
 
-    /// As [`self_test`](Self::self_test) with this engine's encodings of all golden captions, which were computed
+    /// Compares as [`self_test`](Self::self_test) does, with encodings of the golden captions that this engine computed
     /// before.
     ///
     /// # Errors

@@ -58,7 +58,7 @@ impl<S: Source, P: FnMut(Stage, u64, u64)> Loader<'_, S, P> {
         filling.finish()
     }
 
-    /// The same out of another program's file, of whose bytes the source tells.
+    /// The model filled with the tensors of another program's checkpoint, asked for by name.
     async fn fill_by_name<M: Parameters>(&self, model: M) -> Result<M> {
         let shapes = model.named_shapes();
         let mut filling = Filling::new(model, self.format);

@@ -59,8 +59,8 @@ impl Session {
         Ok(session)
     }
 
-    /// As [`open`](Self::open) without the image encoder: captions can be described, but not compared with pictures.
-    /// Both encoders hold their weights in the given format.
+    /// Opens a model without its image encoder: captions can be described, but not compared with pictures. Both
+    /// encoders hold their weights in the given format.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl Session {
         let vision = loader
             .fill(Stage::ImageEncoder, Part::Image, vision)
             .await?;
-        // Whoever was faster has loaded the same weights.
+        // If another load was faster, it has set the same weights.
         self.vision.set(vision).ok();
         Ok(())
     }
@@ -141,7 +141,16 @@ impl Session {
         self.vision.get().is_some()
     }
 
-    /// The same encoder with the adapters of a file.
+    /// Session of the same model without its image encoder, which can be loaded again.
+    #[must_use]
+    pub fn without_vision(&self) -> Self {
+        Self {
+            vision: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Session of the same encoder with a file's adapters in place of its own.
     ///
     /// # Errors
     ///
@@ -171,10 +180,10 @@ impl Session {
         adapted.logit_scale = Some(logit_scale(&adapters).await?);
         adapted.adapters = Some(adapters);
         if let Some(golden) = &mut adapted.manifest.golden {
-            // They were of the adapters that these replace.
+            // These golden values belong to the adapters that are replaced.
             (golden.concentration, golden.nats) = (None, None);
         }
-        // So were these.
+        // So do the picture sets.
         adapted.manifest.picture_sets = None;
         adapted.manifest.title = about.title;
         adapted.manifest.adapters = Some(about.adapters);
@@ -202,7 +211,7 @@ impl Session {
         self.logit_scale
     }
 
-    /// Encodes captions, in order.
+    /// Embeddings of captions, in their order, with their distributions where the model has adapters.
     ///
     /// # Errors
     ///
@@ -225,22 +234,22 @@ impl Session {
         Ok(encodings)
     }
 
-    /// Encodes one picture.
+    /// Embedding of one picture, with its familiarity where the model has a detector.
     ///
     /// # Errors
     ///
-    /// An engine that fails.
+    /// The device fails, or the image encoder is not loaded.
     pub async fn encode_image(&self, image: &RgbPixels) -> Result<ImageEncoding> {
         let mut encodings = self.encode_images(std::slice::from_ref(image)).await?;
         let none = || Error::Engine("the engine gave no answer for a picture".to_owned());
         encodings.pop().ok_or_else(none)
     }
 
-    /// Encodes pictures, in order.
+    /// Embeddings of pictures, in their order, with their familiarity where the model has a detector.
     ///
     /// # Errors
     ///
-    /// An engine that fails, or an image encoder that is not loaded.
+    /// The device fails, or the image encoder is not loaded.
     pub async fn encode_images(&self, images: &[RgbPixels]) -> Result<Vec<ImageEncoding>> {
         let Some(vision) = self.vision.get() else {
             return Err(Error::Engine("the image encoder is not loaded".to_owned()));
@@ -390,7 +399,7 @@ async fn scalar(tensor: &Tensor<1>) -> Result<f64> {
         .ok_or_else(none)
 }
 
-/// Reads a tensor back.
+/// Values of a tensor, read back from the device row by row; an error if the device fails.
 async fn values_of<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
     let failed = |reason: String| Error::Engine(format!("the engine failed: {reason}"));
     let data = tensor.into_data_async().await;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// They compute in f64 too, in another order.
+/// Absolute error that is allowed: `SciPy` computes in f64 too, in another order.
 const TOLERANCE: f64 = 1e-13;
 
 /// A file of `tests/fixtures`.

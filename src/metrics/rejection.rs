@@ -5,11 +5,11 @@ use super::{auroc, share};
 /// The best class of one picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// Its index, the first of equals.
+    /// Index of the best class, the first of equals.
     pub class: usize,
     /// The score of that class.
     pub score: f64,
-    /// How far the second best lies below; infinite where there is no second.
+    /// Distance of the score from that of the second best class; infinite where there is no second.
     pub margin: f64,
 }
 
@@ -46,9 +46,9 @@ impl Choice {
 /// Shares of right decisions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
-    /// Of pictures that belong to a class: given to it.
+    /// Share of the pictures of a class that are given to that class.
     pub positive: f64,
-    /// Of pictures that belong to none: refused.
+    /// Share of the pictures of no class that are refused.
     pub negative: f64,
 }
 

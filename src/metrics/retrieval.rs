@@ -9,7 +9,7 @@ use super::{
 pub struct Hit {
     /// The best item, the first of equals.
     pub best: usize,
-    /// How many items stand before the best relevant one; the number of items where none is relevant.
+    /// Number of items that stand before the best relevant one; the number of all items where none is relevant.
     pub rank: usize,
 }
 
@@ -52,11 +52,11 @@ pub fn recall_sum(recalls: &[f64]) -> f64 {
 }
 
 /// Returns ELIP's mean impact of shifted data, MMI: the relative loss of the mean of shifted recalls against the
-/// recall on undisturbed data; `None` where that is zero or nothing was shifted.
+/// recall on clean data; `None` where that is zero or nothing was shifted.
 #[must_use]
-pub fn mean_impact(undisturbed: f64, shifted: &[f64]) -> Option<f64> {
-    let is_defined = undisturbed > 0.0 && !shifted.is_empty();
-    is_defined.then(|| (undisturbed - super::mean(shifted)) / undisturbed)
+pub fn mean_impact(clean: f64, shifted: &[f64]) -> Option<f64> {
+    let is_defined = clean > 0.0 && !shifted.is_empty();
+    is_defined.then(|| (clean - super::mean(shifted)) / clean)
 }
 
 /// Recall over levels of uncertainty, and how well it falls.

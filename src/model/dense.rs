@@ -31,6 +31,8 @@ impl From<Linear> for Dense {
 }
 
 impl Dense {
+    /// Linear map of the last dimension, with the bias where there is one.
+    ///
     /// # Shapes
     ///
     /// - input: `[..., d_in]`
@@ -43,7 +45,7 @@ impl Dense {
         }
     }
 
-    /// As [`forward`](Self::forward), with an activation of each output.
+    /// [`forward`](Self::forward) with an activation of each output.
     pub(crate) fn forward_activated<const D: usize>(
         &self,
         input: Tensor<D>,

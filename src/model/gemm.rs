@@ -42,7 +42,7 @@ pub struct Panels {
 
 /// Values of [`Panels`], as floats or in eight bits.
 pub enum PanelValues {
-    /// As floats of four bytes.
+    /// Floats of four bytes.
     Float(Vec<f32>),
     /// Whole multiples of a factor for each column.
     Int8 {
@@ -68,7 +68,7 @@ impl Panels {
         Self { d_in, values }
     }
 
-    /// The same in eight bits.
+    /// Packs the matrix in eight bits a value, with a factor for each column.
     pub fn pack_int8(columns: &[f32], d_in: usize) -> Self {
         let (multiples, mut scales) = int8_rows(columns, d_in);
         scales.resize(scales.len().next_multiple_of(PANEL_COLUMNS), 0.0);
@@ -114,6 +114,8 @@ impl PackedMatrix {
         }
     }
 
+    /// Product of the rows and the packed matrix plus the bias, with `finish` applied to all values.
+    ///
     /// # Shapes
     ///
     /// - `input`: `[..., d_in]`, on the CPU
@@ -134,6 +136,8 @@ impl PackedMatrix {
         Tensor::from_data(TensorData::new(output, shape), &device)
     }
 
+    /// Product of the rows and the packed matrix plus the bias, row by row.
+    ///
     /// # Shapes
     ///
     /// - `rows`: `[n_rows, d_in]`
@@ -183,7 +187,7 @@ fn interleaved<T: Copy + Default>(columns: &[T], d_in: usize) -> Vec<T> {
     let panels = values.chunks_mut(PANEL_COLUMNS * d_in);
     for (panel, columns) in panels.zip(columns.chunks(PANEL_COLUMNS * d_in)) {
         let (rows, _) = panel.as_chunks_mut::<PANEL_COLUMNS>();
-        // Columns that are missing are read from where there is none.
+        // A missing column is an empty slice, which reads as zeros.
         let column = |at: usize| columns.get(at * d_in..(at + 1) * d_in).unwrap_or_default();
         let columns: [&[T]; PANEL_COLUMNS] = std::array::from_fn(column);
         for (at, row) in rows.iter_mut().enumerate() {

@@ -36,7 +36,7 @@ pub struct NamedTensor {
 /// Difference of a file's layout from ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// The file's shape is ours.
+    /// The file holds our shape.
     Same,
     /// The file holds a scalar, we a vector of one.
     Scalar,
@@ -178,7 +178,7 @@ pub trait Parameters: Clone {
     /// # Errors
     ///
     /// A record that is missing, is not a parameter of this model, or has another shape; the message names it.
-    /// `position_ids`, which some checkpoints carry although it is no parameter, is passed over.
+    /// `position_ids`, which some checkpoints carry although it is not a parameter, is passed over.
     fn load(&mut self, records: impl IntoIterator<Item = TensorRecord>) -> Result<()> {
         let mut filling = Filling::new(self.clone(), WeightFormat::Tensor);
         for record in records {
@@ -194,10 +194,10 @@ pub trait Parameters: Clone {
 /// Format in which a model holds the matrices of its transformers.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum WeightFormat {
-    /// As tensors of floats.
+    /// Burn tensors of 32-bit floats.
     #[default]
     Tensor,
-    /// As floats, packed for a kernel of the CPU.
+    /// Floats packed for a kernel of the CPU.
     Packed(Kernel),
     /// Packed in one byte a value, with a factor for each output.
     PackedInt8(Kernel),
@@ -223,7 +223,7 @@ impl<M: Parameters> Filling<M> {
         }
     }
 
-    /// Replaces one parameter.
+    /// Sets the parameter of the record's name to its values.
     ///
     /// # Errors
     ///

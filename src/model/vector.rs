@@ -4,11 +4,12 @@
 /// (Cephes, `expf`).
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    /// Beyond these, 2ⁿ is no normal number.
+    /// Range of x beyond which 2ⁿ is not a normal number.
     const RANGE: [f32; 2] = [-87.3, 88.3];
     /// ln 2 in two parts, the first with few digits, so that its multiples are exact.
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
-    /// Added to a small number it leaves no place for a fraction: rounding that is no call on any processor.
+    /// A number that rounds a small one when added to it, since no bits are left for a fraction: no processor needs a
+    /// call for that.
     const ROUNDING: f32 = 12_582_912.0;
     /// Bias of the exponent of an f32, and the number of bits behind it.
     const BIAS: u32 = 127;

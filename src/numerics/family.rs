@@ -74,6 +74,25 @@ impl Family {
         delegate!(self, embed_dim, concentration, sample, mean_direction, rng)
     }
 
+    /// Draws a cosine to the mean direction.
+    ///
+    /// # Examples
+    /// ```
+    /// use kappascope::numerics::Family;
+    /// use rand::{SeedableRng as _, rngs::ChaCha8Rng};
+    /// let mut rng = ChaCha8Rng::seed_from_u64(1);
+    /// let cosine = Family::VonMisesFisher.sample_cosine(3, 1e6, &mut rng);
+    /// assert!(cosine > 0.9999, "close to the mean direction");
+    /// ```
+    pub fn sample_cosine<R: rand::Rng + ?Sized>(
+        self,
+        embed_dim: usize,
+        concentration: f64,
+        rng: &mut R,
+    ) -> f64 {
+        delegate!(self, embed_dim, concentration, sample_cosine, rng)
+    }
+
     /// Returns the mean of the cosine.
     #[must_use]
     pub fn mean_resultant_length(self, embed_dim: usize, concentration: f64) -> f64 {

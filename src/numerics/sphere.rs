@@ -78,7 +78,7 @@ pub(super) fn admissible(concentration: f64) -> f64 {
     }
 }
 
-/// d as a number; there is no sphere to speak of below d = 2.
+/// Dimension d as a number; there is no sphere below d = 2.
 pub(super) fn dimension(embed_dim: usize) -> f64 {
     embed_dim.max(2) as f64
 }

@@ -93,7 +93,7 @@ impl VonMisesFisher {
         self.concentration
     }
 
-    /// Returns ln C(κ).
+    /// Returns the log normaliser ln C(κ) of the density C(κ)·exp(κ·μᵀx).
     ///
     /// # Examples
     /// ```

@@ -4,46 +4,70 @@
 //! bits, then the replacements, each with a zero behind it, to which the leaves point. The program that follows the
 //! trie checks no bounds.
 
-/// Refuses a table with a step or a leaf that leads outside of it.
+use std::collections::VecDeque;
+
+/// Bytes of a replacement at most; the longest of NFKC, of U+FDFA, has 33.
+const MAX_REPLACEMENT_BYTES: usize = 64;
+/// Reason to refuse a table whose trie points beyond its end.
+const OUTSIDE: &str = "has a step that leads outside of it";
+
+/// Refuses a table with a step or a leaf that leads outside of it, or with a replacement that is too long.
+///
+/// Returns how many times longer the table can make a text at most, which is 11 for the table of NFKC.
 ///
 /// # Errors
 ///
 /// Reason for the refusal, as the end of a sentence.
-pub(super) fn check_character_map(map: &[u8]) -> Result<(), &'static str> {
+pub(super) fn check_character_map(map: &[u8]) -> Result<usize, &'static str> {
     let (length, rest) = map.split_first_chunk::<4>().ok_or("has no length")?;
     let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
     let split = rest.split_at_checked(length / 4 * 4);
     let (units, replacements) = split.ok_or("ends within its trie")?;
-    let replacements = std::str::from_utf8(replacements).map_err(|_| "holds what is no text")?;
+    let replacements =
+        std::str::from_utf8(replacements).map_err(|_| "holds bytes that are not UTF-8 text")?;
     let units: Vec<u32> = units
         .as_chunks::<4>()
         .0
         .iter()
         .map(|unit| u32::from_le_bytes(*unit))
         .collect();
-    check_units(&units, replacements).ok_or("has a step that leads outside of it")
+    check_units(&units, replacements)
 }
 
-/// Walks to every unit that some text leads to.
-fn check_units(units: &[u32], replacements: &str) -> Option<()> {
+/// Walks to every unit that some text leads to, and returns how many times longer than its text a replacement is at
+/// most. Units are visited in the order of their depth, each by the shortest text that leads to it.
+fn check_units(units: &[u32], replacements: &str) -> Result<usize, &'static str> {
     let mut is_known = vec![false; units.len()];
-    let mut open = vec![0_usize];
-    *is_known.first_mut()? = true;
-    while let Some(at) = open.pop() {
+    *is_known.first_mut().ok_or(OUTSIDE)? = true;
+    let mut open = VecDeque::from([(0_usize, 0_usize)]);
+    let mut growth = 1;
+    while let Some((at, depth)) = open.pop_front() {
         let below = at ^ offset(units[at]);
         if has_leaf(units[at]) {
-            let replacement = (units.get(below)? & 0x7fff_ffff) as usize;
-            replacements.is_char_boundary(replacement).then_some(())?;
+            let place = (units.get(below).ok_or(OUTSIDE)? & 0x7fff_ffff) as usize;
+            let n_bytes = replacement_bytes(replacements, place)?;
+            growth = growth.max(n_bytes.div_ceil(depth.max(1)));
         }
         for byte in 1..=255_u8 {
             let child = below ^ usize::from(byte);
-            let is_step = label(*units.get(child)?) == u32::from(byte);
+            let is_step = label(*units.get(child).ok_or(OUTSIDE)?) == u32::from(byte);
             if is_step && !std::mem::replace(&mut is_known[child], true) {
-                open.push(child);
+                open.push_back((child, depth + 1));
             }
         }
     }
-    Some(())
+    Ok(growth)
+}
+
+/// Length of the replacement that begins at a place, which a zero or the end of the table ends.
+fn replacement_bytes(replacements: &str, place: usize) -> Result<usize, &'static str> {
+    let rest = replacements.get(place..).ok_or(OUTSIDE)?;
+    let near = rest.bytes().take(MAX_REPLACEMENT_BYTES + 1);
+    let n_bytes = near.take_while(|byte| *byte != 0).count();
+    if n_bytes > MAX_REPLACEMENT_BYTES {
+        return Err("holds a replacement of more than 64 bytes, expected at most 64");
+    }
+    Ok(n_bytes)
 }
 
 fn has_leaf(unit: u32) -> bool {
@@ -63,8 +87,12 @@ fn offset(unit: u32) -> usize {
 mod tests {
     use super::*;
 
-    /// A table that makes nothing of "a" where `leaf` is the place of the replacement.
+    /// A table that replaces "a"; `leaf` is the place of the replacement in "äb".
     fn table(first: u32, leaf: u32) -> Vec<u8> {
+        table_of(first, leaf, "äb\0")
+    }
+
+    fn table_of(first: u32, leaf: u32, replacements: &str) -> Vec<u8> {
         let mut units = vec![0_u32; 512];
         // The root's children lie at 256 and beyond; "a" has a leaf at 256 ^ 97 ^ 96 = 257.
         units[0] = first;
@@ -76,7 +104,7 @@ mod tests {
             .to_le_bytes()
             .into_iter()
             .chain(bytes)
-            .chain(*b"\xc3\xa4b\0")
+            .chain(replacements.bytes())
             .collect()
     }
 
@@ -84,12 +112,25 @@ mod tests {
 
     #[test]
     fn a_table_whose_steps_stay_within_it_is_accepted() {
-        for leaf in [0, 2, 4] {
+        for (leaf, growth) in [(0, 3), (2, 1), (4, 1)] {
             assert_eq!(
                 check_character_map(&table(FIRST, leaf)),
-                Ok(()),
+                Ok(growth),
                 "at {leaf}"
             );
+        }
+    }
+
+    #[test]
+    fn a_replacement_that_does_not_end_soon_is_refused() {
+        let found = |n: usize, end: &str| {
+            let replacement = "b".repeat(n) + end;
+            check_character_map(&table_of(FIRST, 0, &replacement))
+        };
+        let refused = Err("holds a replacement of more than 64 bytes, expected at most 64");
+        for end in ["", "\0", "\0and another"] {
+            assert_eq!(found(64, end), Ok(64), "as long as allowed, {end:?}");
+            assert_eq!(found(65, end), refused, "a byte more, {end:?}");
         }
     }
 

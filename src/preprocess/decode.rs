@@ -1,6 +1,7 @@
 //! A picture file becomes upright 8-bit RGB pixels, as Pillow's `exif_transpose` and `convert("RGB")` give them.
 //!
-//! * Alpha is dropped, not blended: what lies under transparent pixels becomes visible, as in Pillow.
+//! * Alpha is dropped, not blended: what lies under transparent pixels becomes visible, as in Pillow. The page shows
+//!   pictures on white, so engines and `train score` read them so, by [`decode_on_white`].
 //! * 16-bit colour keeps its high byte; 16-bit grey is cut off at 255, which is what Pillow does and seldom what one
 //!   wants, so a note says it.
 //! * Colour profiles are ignored, as in Pillow.
@@ -20,8 +21,6 @@ use super::upright::upright;
 use super::webp;
 use crate::error::{Error, Result};
 
-/// The largest picture that is decoded, in pixels.
-pub const MAX_PIXELS: u64 = DecodeBudget::FULL.pixels;
 /// The formats that can be read, for messages.
 const FORMATS: &str = "PNG, JPEG, GIF, WebP or BMP";
 
@@ -36,9 +35,40 @@ pub fn decode(bytes: &[u8]) -> Result<DecodedImage> {
 /// The picture in a file's bytes, unless it costs more than the budget.
 ///
 /// # Errors
-/// [`Error::Image`] if the bytes are no picture, a damaged one, or one that is too large in pixels, memory, work or
-/// metadata; of these, nothing is taken before it is known to be within the budget.
+/// [`Error::Image`] if the bytes are not a picture, a damaged one, or one that is too large in pixels, memory, work or
+/// metadata; nothing of these is allocated before it is known to be within the budget.
 pub fn decode_within(budget: &DecodeBudget, bytes: &[u8]) -> Result<DecodedImage> {
+    decode_with(Alpha::Dropped, budget, bytes)
+}
+
+/// The picture in a file's bytes with its transparent parts on white, unless it costs more than the budget.
+///
+/// # Errors
+/// Those of [`decode_within`].
+pub fn decode_on_white(budget: &DecodeBudget, bytes: &[u8]) -> Result<DecodedImage> {
+    decode_with(Alpha::OnWhite, budget, bytes)
+}
+
+/// Way in which the alpha of pixels is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alpha {
+    /// It is ignored, so that the colours are those beneath.
+    Dropped,
+    /// It blends the colours with white.
+    OnWhite,
+}
+
+impl Alpha {
+    /// Note for the visitor on a picture that has transparent parts.
+    fn note(self) -> &'static str {
+        match self {
+            Self::Dropped => "transparent parts: the model reads the colours beneath",
+            Self::OnWhite => "transparent parts are read on white, as shown",
+        }
+    }
+}
+
+fn decode_with(alpha: Alpha, budget: &DecodeBudget, bytes: &[u8]) -> Result<DecodedImage> {
     let format = recognise(bytes)?;
     let cursor = Cursor::new(bytes);
     let explain = |error| explain(&error, format, budget);
@@ -47,28 +77,27 @@ pub fn decode_within(budget: &DecodeBudget, bytes: &[u8]) -> Result<DecodedImage
             let limits = png_limits(bytes, budget)?;
             let decoder = PngDecoder::with_limits(cursor, limits).map_err(explain)?;
             let animated = decoder.is_apng().map_err(explain)?;
-            read(decoder, format, budget, animated)
+            read(decoder, format, budget, alpha, animated)
         }
         ImageFormat::Gif => {
             let decoder = GifDecoder::new(cursor).map_err(explain)?;
-            read(decoder, format, budget, has_second_frame(bytes))
+            read(decoder, format, budget, alpha, has_second_frame(bytes))
         }
         ImageFormat::WebP => {
             webp::check(bytes, budget)?;
             let decoder = WebPDecoder::new(cursor).map_err(explain)?;
             let animated = decoder.has_animation();
-            read(decoder, format, budget, animated)
+            read(decoder, format, budget, alpha, animated)
         }
         ImageFormat::Jpeg => read_jpeg(bytes, budget),
         _ => {
             let decoder = BmpDecoder::new(cursor).map_err(explain)?;
-            read(decoder, format, budget, false)
+            read(decoder, format, budget, alpha, false)
         }
     }
 }
 
 const FIRST_FRAME: &str = "only the first frame of this animation is used";
-const TRANSPARENT: &str = "transparent parts: the model reads the colours beneath";
 const GREY_CLIPPED: &str = "this 16-bit grey picture was cut off at 255 of 65535, as Pillow does";
 
 fn with_note_if(mut picture: DecodedImage, condition: bool, note: &str) -> DecodedImage {
@@ -119,6 +148,7 @@ fn read<D: ImageDecoder>(
     mut decoder: D,
     format: ImageFormat,
     budget: &DecodeBudget,
+    alpha: Alpha,
     animated: bool,
 ) -> Result<DecodedImage> {
     let explain = |error| explain(&error, format, budget);
@@ -135,6 +165,9 @@ fn read<D: ImageDecoder>(
     decoder.read_image(&mut values).map_err(explain)?;
     let clipped = colour == ColorType::L16 && numbers(&values).any(|value| value > 255);
     let transparent = is_transparent(&values, colour);
+    if transparent && alpha == Alpha::OnWhite {
+        blend_with_white(&mut values, colour);
+    }
     let rgb = RgbPixels {
         width: width as usize,
         height: height as usize,
@@ -142,7 +175,7 @@ fn read<D: ImageDecoder>(
     };
     let (rgb, notes) = (upright(rgb, orientation)?, Vec::new());
     let picture = with_note_if(DecodedImage { rgb, notes }, animated, FIRST_FRAME);
-    let picture = with_note_if(picture, transparent, TRANSPARENT);
+    let picture = with_note_if(picture, transparent, alpha.note());
     Ok(with_note_if(picture, clipped, GREY_CLIPPED))
 }
 
@@ -168,6 +201,27 @@ fn is_transparent(values: &[u8], colour: ColorType) -> bool {
     let alpha_at = pixel_bytes - pixel_bytes / usize::from(colour.channel_count());
     let is_opaque = |pixel: &[u8]| pixel[alpha_at..].iter().all(|byte| *byte == u8::MAX);
     colour.has_alpha() && !values.chunks_exact(pixel_bytes).all(is_opaque)
+}
+
+/// Blends colours with white by their alpha: (c · a + 255 · (255 − a)) / 255, rounded.
+///
+/// Of numbers of 16 bits the high byte is read and written, which is what [`to_rgb`] keeps of them.
+fn blend_with_white(values: &mut [u8], colour: ColorType) {
+    let pixel_bytes = usize::from(colour.bytes_per_pixel());
+    let number_bytes = pixel_bytes / usize::from(colour.channel_count());
+    let high = match cfg!(target_endian = "big") {
+        true => 0,
+        false => number_bytes - 1,
+    };
+    for pixel in values.chunks_exact_mut(pixel_bytes) {
+        let (colours, alpha) = pixel.split_at_mut(pixel_bytes - number_bytes);
+        let alpha = u16::from(alpha[high]);
+        for value in colours.iter_mut().skip(high).step_by(number_bytes) {
+            let blended = (u16::from(*value) * alpha + 255 * (255 - alpha) + 127) / 255;
+            // A mean of two bytes is a byte.
+            *value = u8::try_from(blended).unwrap_or(u8::MAX);
+        }
+    }
 }
 
 /// Drops alpha, spreads grey, and reduces 16 bits, each as Pillow does.
@@ -243,4 +297,67 @@ fn reason(error: &ImageError) -> String {
     let mut characters = text.trim_end_matches('.').chars();
     let first = characters.next().into_iter().flat_map(char::to_lowercase);
     first.collect::<String>() + characters.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use image::codecs::png::PngEncoder;
+    use image::{ExtendedColorType, ImageEncoder as _};
+
+    use super::*;
+
+    /// Clear black, opaque orange, and a colour that lets about half of what is behind it through.
+    const COLOURS: [u8; 12] = [0, 0, 0, 0, 200, 100, 0, 255, 100, 0, 50, 128];
+
+    /// A PNG of one row of three pixels.
+    fn png(values: &[u8], colour: ExtendedColorType) -> Vec<u8> {
+        let mut file = Vec::new();
+        PngEncoder::new(&mut file)
+            .write_image(values, 3, 1, colour)
+            .expect("memory has room");
+        file
+    }
+
+    fn on_white(file: &[u8]) -> DecodedImage {
+        decode_on_white(&DecodeBudget::FULL, file).expect("a PNG")
+    }
+
+    #[test]
+    fn transparent_parts_are_read_on_white_where_they_are_shown_on_it() {
+        let read = on_white(&png(&COLOURS, ExtendedColorType::Rgba8));
+        let expected = [255, 255, 255, 200, 100, 0, 177, 127, 152];
+        assert_eq!(read.rgb.pixels, expected, "(c · a + 255 · (255 − a)) / 255");
+        let note = "transparent parts are read on white, as shown";
+        assert_eq!(read.notes, [note], "what the visitor is told");
+    }
+
+    #[test]
+    fn elsewhere_the_colours_beneath_are_read_as_pillow_reads_them() {
+        let read = decode(&png(&COLOURS, ExtendedColorType::Rgba8)).expect("a PNG");
+        let expected = [0, 0, 0, 200, 100, 0, 100, 0, 50];
+        assert_eq!(read.rgb.pixels, expected, "without alpha");
+    }
+
+    #[test]
+    fn transparent_grey_of_sixteen_bits_is_read_on_white() {
+        let numbers: [u16; 6] = [0x1234, 0, 0x80ff, 0xffff, 0, 0x80ff];
+        let values: Vec<u8> = numbers.into_iter().flat_map(u16::to_ne_bytes).collect();
+        let read = on_white(&png(&values, ExtendedColorType::La16));
+        let expected = [[255; 3], [0x80; 3], [127; 3]].concat();
+        assert_eq!(read.rgb.pixels, expected, "by the high bytes");
+    }
+
+    #[test]
+    fn an_opaque_picture_is_the_same_on_white_and_has_no_note() {
+        let mut opaque = COLOURS;
+        opaque
+            .iter_mut()
+            .skip(3)
+            .step_by(4)
+            .for_each(|alpha| *alpha = u8::MAX);
+        let file = png(&opaque, ExtendedColorType::Rgba8);
+        let read = on_white(&file);
+        assert_eq!(read, decode(&file).expect("a PNG"), "nothing to blend");
+        assert!(read.notes.is_empty(), "{:?}", read.notes);
+    }
 }

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::pixels::RgbPixels;
 use super::resize::{resize_and_crop, squash};
 
+/// Longer side over the shorter one from which what is cut off is worth a note.
+const NOTED_ASPECT_RATIO: f64 = 1.1;
+
 /// Way in which a picture of any shape becomes a square, in `open_clip`'s words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -67,6 +70,14 @@ impl ImagePreprocess {
         }
     }
 
+    /// Note for the visitor on a picture of which a good part is cut off; `None` for others.
+    pub fn cut_note(&self, rgb: &RgbPixels) -> Option<&'static str> {
+        let (shorter, longer) = (rgb.width.min(rgb.height), rgb.width.max(rgb.height));
+        let is_long = longer as f64 > NOTED_ASPECT_RATIO * shorter as f64;
+        let is_cut = is_long && self.resize_mode == ResizeMode::Shortest;
+        is_cut.then_some("only the middle square is read")
+    }
+
     /// `(value / 255 − mean) / std` in single precision, as torchvision's `ToTensor` and `Normalize` compute it.
     ///
     /// # Shapes
@@ -101,6 +112,27 @@ mod tests {
         let planes = preprocess.normalise(&rgb);
         let expected = [0.0, 1.0, 1.0, -1.0, 0.0, -0.5];
         assert_eq!(planes, expected, "red plane, then green, then blue");
+    }
+
+    #[test]
+    fn a_picture_that_loses_much_to_the_crop_has_a_note() {
+        let crops = ImagePreprocess::clip(224);
+        let squashes = ImagePreprocess::siglip(224);
+        for (width, height, is_noted) in [
+            (256, 256, false),
+            (256, 240, false),
+            (256, 192, true),
+            (480, 640, true),
+        ] {
+            let rgb = RgbPixels {
+                width,
+                height,
+                pixels: Vec::new(),
+            };
+            let note = crops.cut_note(&rgb);
+            assert_eq!(note.is_some(), is_noted, "{width} × {height}: {note:?}");
+            assert_eq!(squashes.cut_note(&rgb), None, "all of it is read");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod upright;
 mod webp;
 
 pub use budget::DecodeBudget;
-pub use decode::{decode, decode_within};
+pub use decode::{decode, decode_on_white, decode_within};
 pub use image::{ImagePreprocess, ResizeMode};
 pub use pixels::{DecodedImage, RgbPixels};
 pub use text::{TextPreprocess, Tokens, word_level_tokenizer_json};

@@ -1,10 +1,9 @@
 //! A caption becomes token ids, with the tokenizer that lies beside the model's weights.
 
 use std::collections::HashSet;
-use std::str::FromStr as _;
 
 use serde_json::json;
-use tokenizers::Tokenizer;
+use tokenizers::{DecoderWrapper, PostProcessorWrapper, Tokenizer};
 
 pub use super::clean::{END_TOKEN, START_TOKEN};
 use super::clean::{canonicalize, clean};
@@ -14,8 +13,9 @@ use crate::error::{Error, Result};
 /// The token of a word that the model does not know; byte-level tokenizers have none.
 pub const UNKNOWN_TOKEN: &str = "<|unknown|>";
 
-/// American spellings, and the British ones that a vocabulary may have in their place.
-const SPELLINGS: [(&str, &str); 4] = [
+/// American spellings, and the British ones that a vocabulary may have in their place: those of `scenes`, which this
+/// module does not know. A test of the recipe for the scenes' model compares the two.
+pub const SPELLINGS: &[(&str, &str)] = &[
     ("center", "centre"),
     ("color", "colour"),
     ("colored", "coloured"),
@@ -87,18 +87,20 @@ impl TextPreprocess {
     /// `context_length` tokens with start and end.
     ///
     /// # Errors
-    /// [`Error::Text`] if the bytes are no tokenizer, would run differently each time or not at all, lack the start or
-    /// end token, or leave no room for a caption.
+    /// [`Error::Text`] if the bytes are not a tokenizer, would run differently each time or not at all, can make a
+    /// caption much longer, lack the start or end token, or leave no room for a caption.
     pub fn from_tokenizer_json(bytes: &[u8], context_length: usize) -> Result<Self> {
         let text = std::str::from_utf8(bytes).map_err(|_| {
             Error::Text("the tokenizer is not UTF-8 text, expected JSON".to_owned())
         })?;
-        check(text)?;
-        let mut tokenizer = Tokenizer::from_str(text)
+        let mut tokenizer: Tokenizer = serde_json::from_value(check(text)?)
             .map_err(|error| Error::Text(format!("the tokenizer cannot be read: {error}")))?;
-        // Both are done here.
-        tokenizer.with_padding(None);
+        // Truncation, padding and the tokens around a caption are done here, and nothing is decoded. A template could
+        // repeat the caption, and the library panics where it asks for a second one.
         tokenizer
+            .with_padding(None)
+            .with_post_processor(None::<PostProcessorWrapper>)
+            .with_decoder(None::<DecoderWrapper>)
             .with_truncation(None)
             .map_err(|error| Error::Text(format!("the tokenizer cannot be read: {error}")))?;
         if context_length < 3 {
@@ -144,7 +146,7 @@ impl TextPreprocess {
             if Some(*id) != self.unknown {
                 continue;
             }
-            // Offsets are the tokenizer's word, whose rules may be anybody's.
+            // Offsets come from the tokenizer, whose rules may come from anywhere.
             let word = text.get(from..to).unwrap_or_default();
             if let Some(known) = self.respelt(word) {
                 *id = known;

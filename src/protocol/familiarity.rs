@@ -11,7 +11,8 @@ pub struct Familiarity {
     /// Score below which a picture or caption is out of distribution.
     pub threshold: f64,
     /// Whether it is out of distribution: `score < threshold`.
-    pub outside: bool,
+    #[serde(rename = "outside")]
+    pub is_out_of_distribution: bool,
 }
 
 impl Familiarity {
@@ -21,7 +22,7 @@ impl Familiarity {
         Self {
             score,
             threshold,
-            outside: score < threshold,
+            is_out_of_distribution: score < threshold,
         }
     }
 }

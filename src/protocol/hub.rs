@@ -49,18 +49,16 @@ impl Hub {
         rest.split('/').next().unwrap_or_default()
     }
 
-    /// What an error of a query to the hub means, for people.
+    /// Sentences about a query to the hub that failed, for people.
     #[must_use]
-    pub fn trouble(&self, reason: &str) -> String {
-        let what = if reason.ends_with("answered 404") {
-            "has no such model"
-        } else if reason.contains("TypeError") {
-            // Browsers say no more of a connection that failed.
-            "could not be reached"
-        } else {
-            "was asked in vain"
+    pub fn trouble(&self, failure: &HubFailure) -> String {
+        let what = match failure.fault {
+            HubFault::Absent => "has no such model",
+            HubFault::Unreachable => "could not be reached",
+            HubFault::Other => "did not answer as expected",
         };
-        format!("{} {what}: {reason}. Nothing changed.", self.host())
+        let (host, message) = (self.host(), &failure.message);
+        format!("{host} {what}: {message}. Nothing changed.")
     }
 
     /// The address that [`Self::parse`] reads.
@@ -95,6 +93,26 @@ impl Hub {
             revision: revision.to_owned(),
         })
     }
+}
+
+/// Failure of a query to the hub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HubFailure {
+    /// Kind of the failure, whatever the message says.
+    pub fault: HubFault,
+    /// Message of the error, ready to be shown.
+    pub message: String,
+}
+
+/// Kind of a failed query to the hub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HubFault {
+    /// The hub answered that it does not have the model.
+    Absent,
+    /// No answer of the hub came.
+    Unreachable,
+    /// Any other failure, such as an answer that is no model's.
+    Other,
 }
 
 /// A text with everything but letters, digits, `-` and `.` as `_` and two digits a byte.
@@ -163,33 +181,54 @@ mod tests {
     }
 
     #[test]
-    fn each_error_has_words_of_its_own_and_names_the_host() {
+    fn each_failure_has_words_of_its_own_and_names_the_host() {
         let own = Hub {
             origin: "https://kappascope.example/hub".to_owned(),
             ..Hub::vit_b_32()
         };
-        for (hub, reason, expected) in [
+        for (hub, fault, message, expected) in [
             (
                 Hub::vit_b_32(),
+                HubFault::Absent,
                 "config.json: the server answered 404",
                 "huggingface.co has no such model",
             ),
             (
                 Hub::vit_b_32(),
+                HubFault::Unreachable,
                 "config.json: TypeError: Failed to fetch",
                 "huggingface.co could not be reached",
             ),
             (
                 own,
+                HubFault::Other,
                 "config.json: the server answered 503",
-                "kappascope.example was asked in vain",
+                "kappascope.example did not answer as expected",
             ),
         ] {
-            let words = hub.trouble(reason);
-            assert!(
-                words.starts_with(&format!("{expected}: {reason}")),
-                "{words}"
-            );
+            let words = hub.trouble(&failure(fault, message));
+            let expected = format!("{expected}: {message}. Nothing changed.");
+            assert_eq!(words, expected, "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_alone_changes_nothing() {
+        for message in [
+            "config.json: the server answered 404",
+            "config.json: TypeError: Failed to fetch",
+            "",
+        ] {
+            let words = Hub::vit_b_32().trouble(&failure(HubFault::Other, message));
+            let expected = "huggingface.co did not answer as expected";
+            assert!(words.starts_with(expected), "{words}");
+        }
+    }
+
+    fn failure(fault: HubFault, message: &str) -> HubFailure {
+        HubFailure {
+            fault,
+            message: message.to_owned(),
         }
     }
 

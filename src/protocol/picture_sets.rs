@@ -1,6 +1,7 @@
 //! Sets of pictures that a caption could mean, with a stated coverage: split conformal prediction, by κ.
 //!
-//! A picture belongs to a caption's set where the cosine of the two is at least a threshold that rises with κ.
+//! A picture belongs to a caption's set where its cosine with the caption's mean direction is at least a threshold that
+//! rises with κ.
 //! Thresholds are chosen on pairs that nothing was trained on, so that the right picture is in the set as often as is
 //! stated, for vague captions and specific ones alike. See <https://arxiv.org/abs/2307.07336> for such sets in
 //! retrieval.
@@ -46,7 +47,7 @@ pub struct MeasuredSets {
     pub n_pairs: usize,
     /// Coverage with thresholds that rise with κ.
     pub by_concentration: PerFamily<Vec<FoundCoverage>>,
-    /// Coverage with one threshold for all captions.
+    /// Coverage with one threshold on the encoder's own cosine for all captions.
     pub by_cosine: Vec<FoundCoverage>,
 }
 
@@ -71,6 +72,11 @@ pub struct CompactDirection(
     )]
     Vec<u8>,
 );
+
+/// Whether a caption has no mean directions, as in answers that were recorded without.
+pub(super) fn is_without(directions: &PerFamily<CompactDirection>) -> bool {
+    Family::ALL.map(|family| directions.get(family).is_empty()) == [true; 2]
+}
 
 /// Components as bytes, which messages hold, or as a list of numbers, which files hold.
 fn components<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
@@ -170,7 +176,7 @@ impl CompactDirection {
         Self(vector.iter().map(byte).collect())
     }
 
-    /// Directions that lie one behind the other, `embed_dim` bytes each; bytes left over are no direction.
+    /// Directions that lie one behind the other, `embed_dim` bytes each; bytes left over are ignored.
     #[must_use]
     pub fn read_all(bytes: &[u8], embed_dim: usize) -> Vec<Self> {
         let rows = bytes.chunks_exact(embed_dim.max(1));
@@ -183,7 +189,7 @@ impl CompactDirection {
         &self.0
     }
 
-    /// Whether there is none, as in answers that were recorded without.
+    /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

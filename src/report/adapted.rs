@@ -23,7 +23,7 @@ pub struct AdaptedReport {
     /// Measures under each family.
     #[serde(flatten)]
     pub families: PerFamily<AdaptedFamily>,
-    /// The same by the cosine of the encoder's embeddings, which knows no κ.
+    /// Measures by the cosine of the encoder's embeddings, which has no κ.
     pub cosine: AdaptedCosine,
 }
 

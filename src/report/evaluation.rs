@@ -37,9 +37,9 @@ pub struct OutOfDistribution {
 pub struct FamilyEvaluation {
     /// Recall@1 of full captions and the first thousand scenes, by likelihood.
     pub recall_at_1: BothWays,
-    /// The same in wordings that training never used.
+    /// Recall@1 of captions in wordings that training never used.
     pub recall_at_1_new_wording: BothWays,
-    /// The same, of scenes with a composition that training never showed.
+    /// Recall@1 of scenes with a composition that training never showed.
     pub recall_at_1_new_compositions: BothWays,
     /// Recall@1 of all of them by CLIP's cosine.
     pub recall_at_1_cosine: BothWays,
@@ -49,7 +49,7 @@ pub struct FamilyEvaluation {
     pub adjacent_levels_ordered: f64,
     /// Accuracy on single-object scenes classified by captions alone, by likelihood, for each attribute.
     pub attribute_accuracy: BTreeMap<String, f64>,
-    /// The same by CLIP's cosine.
+    /// Accuracy on the same scenes by CLIP's cosine, for each attribute.
     pub attribute_accuracy_cosine: BTreeMap<String, f64>,
     /// Correlation of κ with the information of captions, for each group of captions.
     pub kappa_vs_bits: BTreeMap<String, BitsCorrelation>,

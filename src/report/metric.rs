@@ -41,7 +41,7 @@ pub enum Metric {
     /// Spearman correlation of captions' uncertainty and bits of information, a caption counted as often as it was
     /// said; of earlier results alone.
     UncertaintyVsBits,
-    /// The same over distinct captions, each counted once.
+    /// Spearman correlation of distinct captions' uncertainty and bits of information, each caption counted once.
     UncertaintyVsBitsDistinct,
     /// Spearman correlation of captions' uncertainty and number of tokens.
     UncertaintyVsTokens,
@@ -57,7 +57,7 @@ pub enum Metric {
     Accuracy(Name),
     /// Accuracy on pictures of a class or of none, where a rule refuses some.
     Rejection(RejectionRule, RejectionResult),
-    /// The same at a point of the curve over all thresholds.
+    /// Accuracy at one point, by its index, of the curve over all thresholds.
     RejectionCurve(RejectionRule, usize, RejectionResult),
     /// Captions that were measured on.
     CaptionCount,
@@ -78,7 +78,7 @@ pub enum Metric {
 pub enum Better {
     /// Higher is better, as with recall.
     Higher,
-    /// As with time, or a correlation that is ideal at −1.
+    /// Lower is better, as with time or a correlation that is ideal at −1.
     Lower,
 }
 
@@ -204,7 +204,7 @@ named! {
 }
 
 impl Retrieval {
-    /// As the tables and figures call it.
+    /// Name of the direction in tables and figures.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {

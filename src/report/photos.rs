@@ -52,7 +52,7 @@ pub struct PhotosEvaluation {
     /// Measures under each family.
     #[serde(flatten)]
     pub families: PerFamily<PhotosFamily>,
-    /// The same by the cosine of the embeddings, which knows no κ.
+    /// Measures by the cosine of the embeddings, which has no κ.
     pub cosine: CosineMeasures,
     /// Baselines that order captions without an adapter.
     pub baselines: OrderBaselines,
@@ -68,14 +68,14 @@ pub struct PhotosFamily {
     pub recall: BothWays<RecallAt>,
     /// Rank correlation S of recall with ten levels of 1/κ, Flickr8k's captions alone; −1 is ideal.
     pub spearman_levels: BothWays<Option<f64>>,
-    /// The same with captions of all levels, of which each looks for the one picture that it was made from, whatever
-    /// others it fits: vague ones fail by construction.
+    /// Rank correlation S with captions of all levels, each of which looks for the one picture that it was made from,
+    /// whatever others it fits: vague ones fail by construction.
     pub spearman_levels_all: BothWays<Option<f64>>,
     /// Measures on `HierarCaps`, which was never trained on.
     pub hierarcaps: LadderMeasures,
     /// Agreement with experts who judged captions against Flickr8k's test pictures.
     pub expert: Agreement,
-    /// Detection of pictures that are no photographs ("none of the above") by their best likelihood.
+    /// Detection of pictures that are not photographs ("none of the above") by their best likelihood.
     pub outsiders: OutsiderAuroc,
     /// Loss by weights of eight bits; `null` where only one precision was measured.
     pub int8: Option<Quantized>,
@@ -107,9 +107,9 @@ pub struct LadderMeasures {
 pub struct Hierarchy {
     /// Share of neighbouring rungs of one ladder in which the value rises, equal ones counting half.
     pub adjacent_ordered: f64,
-    /// The same for each pair of neighbouring levels, the vaguest first.
+    /// Share for each pair of neighbouring levels, the vaguest first.
     pub adjacent_ordered_by_level: Vec<f64>,
-    /// The same of neighbouring rungs with the same number of words; `null` where there are none.
+    /// Share among neighbouring rungs with the same number of words; `null` where there are none.
     pub same_length_ordered: Option<f64>,
     /// Rank correlation S of text→image recall with ten levels of uncertainty over all rungs; −1 is ideal.
     pub spearman: Option<f64>,
@@ -129,7 +129,7 @@ pub struct Agreement {
     pub tau_c_cosine: Option<f64>,
 }
 
-/// Area under the ROC curve of telling pictures that are no photographs from Flickr8k's test pictures.
+/// Area under the ROC curve of telling pictures that are not photographs from Flickr8k's test pictures.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OutsiderAuroc {
     /// Area under the ROC curve, all kinds together.
@@ -154,7 +154,7 @@ pub struct CosineMeasures {
     pub recall: BothWays<RecallAt>,
     /// Recall at 10 of `HierarCaps`' full captions among its pictures.
     pub hierarcaps_r10: f64,
-    /// Detection of pictures that are no photographs by their best cosine.
+    /// Detection of pictures that are not photographs by their best cosine.
     pub outsiders: OutsiderAuroc,
 }
 
@@ -172,7 +172,7 @@ pub struct OrderBaselines {
 pub struct OrderBaseline {
     /// Rank correlation S of recall with ten levels of the baseline, as [`PhotosFamily::spearman_levels`].
     pub spearman_levels: BothWays<Option<f64>>,
-    /// The same with captions of all levels, as [`PhotosFamily::spearman_levels_all`].
+    /// Rank correlation S with captions of all levels, as [`PhotosFamily::spearman_levels_all`].
     pub spearman_levels_all: BothWays<Option<f64>>,
     /// Agreement of the baseline with the order of `HierarCaps`' rungs, as [`PhotosFamily::hierarcaps`].
     pub hierarcaps: Hierarchy,

@@ -69,13 +69,13 @@ impl ObjectDescription {
 /// Relation of two described objects: the side of the second on which the first lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Relation {
-    /// In a grid column further left.
+    /// Grid column further left.
     LeftOf,
-    /// In a grid column further right.
+    /// Grid column further right.
     RightOf,
-    /// In a grid row further up.
+    /// Grid row further up.
     Above,
-    /// In a grid row further down.
+    /// Grid row further down.
     Below,
 }
 
@@ -97,9 +97,9 @@ impl Relation {
 /// Claim of a caption about the objects.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Claim {
-    /// There are distinct objects that fit these, whatever else there is. Empty: nothing is claimed.
+    /// Distinct objects that fit these descriptions, whatever else there is; empty where nothing is claimed.
     Exists(Vec<ObjectDescription>),
-    /// There are two distinct objects that fit and stand in a relation.
+    /// Two distinct objects that fit and stand in a relation.
     Related(ObjectDescription, Relation, ObjectDescription),
     /// The number of objects that fit is within these bounds.
     Count(ObjectDescription, CountRange),

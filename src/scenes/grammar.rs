@@ -274,7 +274,7 @@ mod tests {
     use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
     use super::super::scene::Compositions;
-    use super::super::wording::{Wording, is_sayable, say};
+    use super::super::wording::{Wording, say};
     use super::super::{parse::parse, vocabulary};
     use super::*;
 
@@ -286,6 +286,33 @@ mod tests {
             full_description(scene, rng),
         ]);
         all
+    }
+
+    /// Whether the world has a word for every constraint of a description.
+    fn is_sayable(description: &Description) -> bool {
+        let known = |attribute, mask, full| {
+            mask == full
+                || vocabulary::TERMS
+                    .iter()
+                    .any(|t| t.attribute == attribute && t.mask == mask)
+        };
+        let any = ObjectDescription::ANY;
+        let object = |o: &ObjectDescription| {
+            known(Attribute::Shape, o.shapes, any.shapes)
+                && known(Attribute::Colour, o.colours, any.colours)
+                && known(Attribute::Size, o.sizes, any.sizes)
+                && known(Attribute::Texture, o.textures, any.textures)
+                && known(Attribute::Cell, o.cells, any.cells)
+        };
+        let claim = match &description.claim {
+            Claim::Exists(objects) => objects.iter().all(object),
+            Claim::Related(a, _, b) => object(a) && object(b),
+            Claim::Count(o, range) => object(o) && COUNTS.iter().any(|c| c.0 == *range),
+        };
+        let whole = Description::anything();
+        claim
+            && known(Attribute::Ground, description.grounds, whole.grounds)
+            && known(Attribute::Light, description.lights, whole.lights)
     }
 
     #[test]

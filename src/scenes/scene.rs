@@ -190,9 +190,9 @@ pub struct Scene {
 /// Compositions of colour, shape and texture that a scene may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compositions {
-    /// All of them: the world as it is.
+    /// All compositions: the world as it is.
     All,
-    /// Only those seen in training.
+    /// The compositions that training shows.
     Seen,
 }
 

@@ -4,7 +4,7 @@ use rand::{Rng, RngExt as _};
 
 use super::description::{Claim, Description, ObjectDescription};
 use super::vocabulary::{
-    ANY_NOUNS, ANYTHING, Attribute, COUNTS, HELD_OUT_OPENINGS, OPENINGS, RELATIONS, TERMS, Term,
+    ANY_NOUNS, ANYTHING, Attribute, COUNTS, HELD_OUT_OPENINGS, OPENINGS, RELATIONS, Term,
     is_adjective, plural, term_for,
 };
 
@@ -196,31 +196,4 @@ fn with_article(phrase: &str) -> String {
 fn join<const N: usize>(parts: [String; N]) -> String {
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" ")
-}
-
-/// Whether the world has a word for every constraint of a description.
-pub fn is_sayable(description: &Description) -> bool {
-    let known = |attribute, mask, full| {
-        mask == full
-            || TERMS
-                .iter()
-                .any(|t| t.attribute == attribute && t.mask == mask)
-    };
-    let any = ObjectDescription::ANY;
-    let object = |o: &ObjectDescription| {
-        known(Attribute::Shape, o.shapes, any.shapes)
-            && known(Attribute::Colour, o.colours, any.colours)
-            && known(Attribute::Size, o.sizes, any.sizes)
-            && known(Attribute::Texture, o.textures, any.textures)
-            && known(Attribute::Cell, o.cells, any.cells)
-    };
-    let claim = match &description.claim {
-        Claim::Exists(objects) => objects.iter().all(object),
-        Claim::Related(a, _, b) => object(a) && object(b),
-        Claim::Count(o, range) => object(o) && COUNTS.iter().any(|c| c.0 == *range),
-    };
-    let whole = Description::anything();
-    claim
-        && known(Attribute::Ground, description.grounds, whole.grounds)
-        && known(Attribute::Light, description.lights, whole.lights)
 }

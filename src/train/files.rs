@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
@@ -25,7 +25,7 @@ pub fn find_text(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Reads a file of JSON; `None` where there is no such file.
+/// Value of a JSON file; `None` where there is no such file.
 ///
 /// # Errors
 ///
@@ -37,13 +37,47 @@ pub fn find_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
         .with_context(|| path.display().to_string())
 }
 
-/// Reads a file of JSON.
+/// Value of a JSON file.
 ///
 /// # Errors
 ///
 /// There is no such file, it cannot be read, or is not of this form.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     find_json(path)?.with_context(|| format!("{}: no such file", path.display()))
+}
+
+/// Bytes of a picture, or of another file of a data set that is read as a whole, at most.
+pub const MAX_FILE_BYTES: u64 = 256_000_000;
+
+/// Bytes of a picture, or of another file of a data set that is read as a whole.
+///
+/// # Errors
+///
+/// The file cannot be read, or is longer than [`MAX_FILE_BYTES`].
+pub fn read_limited(path: &Path) -> Result<Vec<u8>> {
+    let read = || -> Result<Vec<u8>> {
+        let file = File::open(path)?;
+        let n_bytes = file.metadata()?.len();
+        check_length(n_bytes)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(n_bytes)?);
+        // A pipe says that it has no bytes, and a file can grow.
+        file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().with_context(|| path.display().to_string())
+}
+
+/// Refuses the length of a file before memory is asked for.
+///
+/// # Errors
+///
+/// It is greater than [`MAX_FILE_BYTES`].
+pub(super) fn check_length(n_bytes: u64) -> Result<()> {
+    ensure!(
+        n_bytes <= MAX_FILE_BYTES,
+        "{n_bytes} bytes, expected at most {MAX_FILE_BYTES}"
+    );
+    Ok(())
 }
 
 /// SHA-256 of bytes, in hexadecimal digits.
@@ -100,7 +134,7 @@ pub fn put(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     put_by(path, |new| Ok(std::fs::write(new, bytes)?))
 }
 
-/// As [`put`], for what another library writes into a file.
+/// Replaces a file as [`put`] does, with a file that another library writes.
 ///
 /// # Errors
 ///
@@ -115,33 +149,33 @@ pub fn put_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()
     };
     let outcome = put();
     if outcome.is_err() {
-        // Half a file is of no use, and its room may be what is lacking.
+        // Half a file is of no use, and its space may be needed.
         std::fs::remove_file(&new).ok();
     }
     outcome.with_context(|| format!("writing {}", path.display()))
 }
 
-/// Has a file's bytes on the disk before anything refers to it.
+/// Flushes a file's bytes to the disk, before anything refers to it.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The system cannot flush it.
 pub(super) fn sync(path: &Path) -> Result<()> {
     Ok(File::options().write(true).open(path)?.sync_all()?)
 }
 
-/// Has the names in a folder on the disk, where the system can do that.
+/// Flushes the names in a folder to the disk, where the system can do that.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The system cannot flush it.
 pub(super) fn sync_folder(path: &Path) -> Result<()> {
     let path = if path.as_os_str().is_empty() {
         Path::new(".")
     } else {
         path
     };
-    // Some systems open no folders; their names are on the disk without that.
+    // Some systems cannot open a folder; they write its names to the disk without that.
     File::open(path).map_or(Ok(()), |folder| Ok(folder.sync_all()?))
 }
 
@@ -193,6 +227,21 @@ pub fn remove_folder(folder: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_a_length_and_else_named_with_its_length() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("1.png");
+        std::fs::write(&path, "a picture").expect("a folder to write to");
+        let bytes = read_limited(&path).expect("a short file");
+        assert_eq!(bytes, b"a picture", "all of it");
+        let file = File::options().write(true).open(&path).expect("the file");
+        let sized = file.set_len(MAX_FILE_BYTES + 1);
+        sized.expect("a file without blocks");
+        let error = format!("{:#}", read_limited(&path).expect_err("a byte too many"));
+        let expected = "1.png: 256000001 bytes, expected at most 256000000";
+        assert!(error.ends_with(expected), "{error}");
+    }
 
     #[test]
     fn what_was_put_is_read_and_what_cannot_be_read_is_not_taken_for_nothing() {

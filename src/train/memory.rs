@@ -1,6 +1,6 @@
 //! Memory between two steps of a training.
 
-/// Starts the program anew with an allocator that keeps what is given back, where that is glibc's.
+/// Restarts the program with an allocator that keeps freed memory, where that is glibc's.
 ///
 /// A step takes and gives back hundreds of megabytes. By its defaults glibc returns them to the system at once, and the
 /// next step waits for the same pages, cleared: a quarter to a third of a fit's time (`benches/fit.md`). The settings
@@ -36,7 +36,7 @@ mod glibc {
         };
         let mut anew = Command::new(program);
         anew.arg0(name).args(arguments).envs([MAPPED, TRIMMED]);
-        // Only a failure is answered; then it is the slower allocator.
+        // `exec` returns only if it fails; then the slower allocator stays.
         let _ = anew.exec();
     }
 }

@@ -85,7 +85,7 @@ impl RunLock {
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Err(in_use(what, &path)),
-                // Some file systems of clusters have none, and work there went on without.
+                // Some file systems of clusters have no locks; a run there goes on without one.
                 Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
                     let path = path.display();
                     eprintln!("{path}: no locks here, so see that no other run writes there");
@@ -94,8 +94,8 @@ impl RunLock {
             }
             file.set_len(0).with_context(locking)?;
             file.write_all(mine.as_bytes()).with_context(locking)?;
-            // The run before may have deleted the file between opening and locking it: then another is locked by its
-            // name.
+            // The earlier run may have deleted the file after it was opened here: then the lock is on a file that has
+            // no name any more.
             if std::fs::read_to_string(&path).is_ok_and(|there| there == mine) {
                 return Ok(Self {
                     path,

@@ -7,7 +7,6 @@ use leptos::html::Main;
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::View;
 use crate::ui::dom::{browser, focus};
 use crate::ui::page::gallery::Opening;
 use crate::ui::page::locks::Prepared;
@@ -76,8 +75,7 @@ fn App(opening: Opening) -> impl IntoView {
 fn keep_view(page: PageState, place: NodeRef<Main>) {
     let open = Memo::new(move |_| {
         let view = page.state.with(|state| state.view);
-        let works_bare = matches!(view, View::Explore | View::Evidence);
-        (works_bare || !page.is_bare.get()).then_some(view)
+        (view.works_without_adapters() || !page.is_bare.get()).then_some(view)
     });
     let shown = StoredValue::new_local(None::<Box<dyn Any>>);
     Effect::new(move |_| {

@@ -80,7 +80,7 @@ impl About {
 }
 
 impl AdapterFile {
-    /// The file.
+    /// Bytes of the file: safetensors of 16-bit floats, with the description as JSON in the header.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl AdapterFile {
         write_with_metadata(&records, Precision::F16, Some((DESCRIPTION, about)))
     }
 
-    /// Reads a file.
+    /// Adapters and their description from the bytes of a file that [`write`](Self::write) made.
     ///
     /// # Errors
     ///

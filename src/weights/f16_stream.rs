@@ -9,7 +9,7 @@ use crate::error::{Result, refuse_if};
 /// The precision in which a streamed part of a checkpoint is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoragePrecision {
-    /// Bytes as they come.
+    /// Bytes unchanged, as they are sent.
     AsSent,
     /// Floats of four bytes in two each: half of the disk, eleven significant bits.
     F16,
@@ -44,7 +44,7 @@ impl StoragePrecision {
 /// Makes floats of two bytes of those of four, wherever the stream is cut.
 #[derive(Debug, Default)]
 pub struct F16Stream {
-    /// The beginning of a float.
+    /// Bytes of a float whose end has not come yet, 0 to 3.
     rest: Vec<u8>,
 }
 

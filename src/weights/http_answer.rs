@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::error::Error;
+
 /// Status and headers of an answer, as far as the browser shows them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AnswerHead<'a> {
@@ -20,8 +22,25 @@ pub struct AnswerHead<'a> {
 pub enum AnswerFault {
     /// Fault that may pass with another try, such as an overloaded server.
     Passing(String),
-    /// Fault that every other try would meet, such as a missing file.
+    /// Missing file, by the status 404, as every other try would find.
+    Absent(String),
+    /// Fault that every other try would meet, such as a web page in place of the file.
     Lasting(String),
+}
+
+impl AnswerFault {
+    /// Error of the library about the file at this address.
+    #[must_use]
+    pub fn at(self, address: &str) -> Error {
+        let address = address.to_owned();
+        match self {
+            Self::Absent(reason) => Error::Absent { address, reason },
+            Self::Passing(reason) | Self::Lasting(reason) => Error::Io {
+                path: address,
+                reason,
+            },
+        }
+    }
 }
 
 impl AnswerHead<'_> {
@@ -120,6 +139,7 @@ fn parse_content_range(text: &str) -> Option<(Range<u64>, Option<u64>)> {
 fn refused(status: u16) -> AnswerFault {
     let reason = format!("the server answered {status}");
     match status {
+        404 => AnswerFault::Absent(reason),
         408 | 429 | 500..=599 => AnswerFault::Passing(reason),
         _ => AnswerFault::Lasting(reason),
     }
@@ -153,7 +173,7 @@ mod tests {
 
     fn fault(head: &AnswerHead<'_>) -> String {
         match head.check_part(&ASKED).expect_err("not what was asked for") {
-            AnswerFault::Lasting(reason) => reason,
+            AnswerFault::Absent(reason) | AnswerFault::Lasting(reason) => reason,
             AnswerFault::Passing(reason) => {
                 panic!("{reason} passes, another try was expected not to")
             }
@@ -279,5 +299,24 @@ mod tests {
             assert_eq!(matches!(found, AnswerFault::Passing(_)), passes, "{status}");
             assert!(head.check_whole().is_err(), "{status} is no file");
         }
+    }
+
+    #[test]
+    fn a_file_is_absent_by_the_status_and_not_by_words() {
+        let error = |status| {
+            let head = AnswerHead {
+                status,
+                ..AnswerHead::default()
+            };
+            let fault = head.check_whole().expect_err("no file");
+            fault.at("config.json")
+        };
+        for (status, is_absent) in [(403, false), (404, true), (503, false)] {
+            let found = matches!(error(status), Error::Absent { .. });
+            assert_eq!(found, is_absent, "{status}");
+        }
+        let words = lasting("the server answered 404").at("config.json");
+        assert!(matches!(words, Error::Io { .. }), "{words:?}");
+        assert_eq!(words.to_string(), error(404).to_string(), "the same words");
     }
 }

@@ -155,7 +155,7 @@ pub struct TensorEntry {
 
 /// A picture is out of distribution where no ground of the model's world covers enough of it.
 ///
-/// The model's own likelihoods do not tell: they notice 15 % of photographs where they call 2 % of scenes foreign.
+/// The model's own likelihoods do not show it: they notice 15 % of photographs where they call 2 % of scenes foreign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutOfDistributionDetector {
     /// Colours that the world's grounds can have.
@@ -173,9 +173,9 @@ pub struct OutOfDistributionDetector {
 /// Captions and pictures are out of distribution where their mean cosine with the nearest exemplars is small.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnfamiliarDetectors {
-    /// Detector of captions.
+    /// Detector of captions that are unlike those of the training.
     pub text: UnfamiliarDetector,
-    /// Detector of pictures.
+    /// Detector of pictures that are unlike those of the training.
     pub image: UnfamiliarDetector,
 }
 

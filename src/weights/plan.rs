@@ -11,12 +11,12 @@ const MAX_GAP: u64 = 64 << 10;
 /// Ranges of a file, read as one stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Ascending, apart from each other.
+    /// Byte ranges, ascending and apart from each other.
     ranges: Vec<Range<u64>>,
 }
 
 impl Plan {
-    /// A file of this size.
+    /// Plan to read all of a file of this size.
     #[must_use]
     pub fn whole(bytes: u64) -> Self {
         Self::of(std::iter::once(0..bytes))

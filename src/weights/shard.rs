@@ -50,7 +50,7 @@ pub fn write(records: &[TensorRecord], precision: Precision) -> Result<Vec<u8>> 
     write_with_metadata(records, precision, None)
 }
 
-/// As [`write`], with a text under a name in the header.
+/// Bytes of a shard as [`write`] gives them, with a text under a name in the header.
 ///
 /// # Errors
 ///
@@ -165,7 +165,7 @@ fn append(whole: &mut TensorRecord, piece: TensorRecord) -> Result<()> {
     );
     refuse_if!(
         !is_piece,
-        "{}: given twice, as {:?} and as {:?}, which are no pieces of one matrix",
+        "{}: given twice, as {:?} and as {:?}, which are not pieces of one matrix",
         piece.name,
         whole.shape,
         piece.shape
@@ -457,7 +457,7 @@ mod tests {
         let matrix = tensor("a.weight", &[3, 2], &[127.0, -63.4, 0.0, 0.0, -1e-6, 4e-7]);
         let bytes = write(&[matrix], Precision::Int8).expect("valid records");
         let read = read(&bytes).expect("valid file");
-        assert_eq!(read.len(), 1, "the scales are no tensor of their own");
+        assert_eq!(read.len(), 1, "the scales are not a tensor of their own");
         assert_eq!(read[0].shape, [3, 2], "the matrix's shape");
         let expected = [127.0, -63.0, 0.0, 0.0, -1e-6, 51.0 / 127.0 * 1e-6];
         for (found, expected) in read[0].values.iter().zip(expected) {
@@ -507,7 +507,7 @@ mod tests {
         assert_eq!(join(pieces), Ok(vec![whole]), "three rows");
         let twice = join(vec![piece(&[2], &[1.0, 2.0]), piece(&[2], &[1.0, 2.0])]);
         let error = twice.expect_err("a vector is never cut");
-        let expected = "a: given twice, as [2] and as [2], which are no pieces of one matrix";
+        let expected = "a: given twice, as [2] and as [2], which are not pieces of one matrix";
         assert_eq!(error.to_string(), expected, "the message names it");
     }
 

@@ -16,7 +16,7 @@ macro_rules! check {
 }
 
 impl Manifest {
-    /// Reads and checks a manifest.
+    /// Reads the JSON of a manifest and checks it.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl Manifest {
 
     fn validate_parts(&self) -> Result<()> {
         if self.shards.is_empty() {
-            // The towers are read out of another program's file.
+            // The towers come from another program's file.
             return Ok(());
         }
         let mut parts = vec![Part::Text, Part::Image];

@@ -1,13 +1,25 @@
 //! Description of the browser's GPU adapter, queried before Burn uses WebGPU: Burn's runtime panics where there is
 //! none.
 
-use js_sys::{Function, Promise};
-use wasm_bindgen::prelude::{JsCast as _, JsValue};
-use wasm_bindgen_futures::JsFuture;
+use js_sys::Function;
+use wasm_bindgen::{JsCast as _, JsValue};
 
 use super::worker_scope::scope;
 use crate::error::{Error, Result};
-use crate::wire::{property, reason};
+use crate::wire::{is_fallback_adapter, property, reason, request_adapter};
+
+/// Limits in bytes that bound which models fit and which kernels run: WebGPU's name, ours, and a unit with its bytes.
+const LIMITS: [(&str, &str, &str, f64); 2] = [
+    ("maxBufferSize", "buffers up to", "MiB", 1_048_576.0),
+    (
+        "maxComputeWorkgroupStorageSize",
+        "workgroup memory",
+        "KiB",
+        1024.0,
+    ),
+];
+/// Optional features that make a GPU faster or let it be timed.
+const FEATURES: [&str; 2] = ["shader-f16", "timestamp-query"];
 
 /// The adapter's name in words.
 ///
@@ -30,13 +42,7 @@ pub async fn describe_gpu() -> Result<String> {
     Ok(words(&adapter))
 }
 
-async fn request_adapter(gpu: &JsValue) -> Result<JsValue, JsValue> {
-    let request: Function = property(gpu, "requestAdapter").dyn_into()?;
-    let promise: Promise = request.call0(gpu)?.dyn_into()?;
-    JsFuture::from(promise).await
-}
-
-/// Vendor, architecture and description, as far as the browser gives them.
+/// Vendor, architecture and description, as far as the browser gives them, and what the adapter offers.
 fn words(adapter: &JsValue) -> String {
     let info = property(adapter, "info");
     let known = ["vendor", "architecture", "description"]
@@ -44,18 +50,39 @@ fn words(adapter: &JsValue) -> String {
         .filter_map(|name| property(&info, name).as_string())
         .filter(|word| !word.is_empty());
     let named = known.collect::<Vec<_>>().join(" ");
-    // It moved from the adapter to its `info` in 2025.
-    let is_fallback = [adapter, &info]
-        .iter()
-        .any(|place| property(place, "isFallbackAdapter").is_truthy());
     let name = if named.is_empty() {
         "unnamed GPU".to_owned()
     } else {
         named
     };
-    if is_fallback {
-        format!("{name} (in software)")
-    } else {
-        name
-    }
+    let note = match is_fallback_adapter(adapter) {
+        true => " (in software)",
+        false => "",
+    };
+    [name, note.to_owned(), offers(adapter)].concat()
+}
+
+/// Limits of the adapter on buffers and workgroups, and whether it has two optional features.
+fn offers(adapter: &JsValue) -> String {
+    let [limits, features] = ["limits", "features"].map(|name| property(adapter, name));
+    let limit = |(name, what, unit, unit_bytes): (&str, &str, &str, f64)| {
+        let bytes = property(&limits, name).as_f64()?;
+        Some(format!(", {what} {:.0} {unit}", bytes / unit_bytes))
+    };
+    let feature = |name: &str| match has(&features, name) {
+        true => format!(", with {name}"),
+        false => format!(", without {name}"),
+    };
+    LIMITS
+        .into_iter()
+        .filter_map(limit)
+        .chain(FEATURES.map(feature))
+        .collect()
+}
+
+/// Whether a set of JavaScript's has this name.
+fn has(set: &JsValue, name: &str) -> bool {
+    let method = property(set, "has").dyn_into::<Function>().ok();
+    let found = method.and_then(|method| method.call1(set, &name.into()).ok());
+    found.is_some_and(|found| found.is_truthy())
 }

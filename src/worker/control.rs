@@ -10,12 +10,12 @@ use crate::error::{Error, Result, refuse};
 /// Wish of the visitor about a load under way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Wish {
-    /// The load shall go on.
+    /// The load goes on.
     #[default]
     GoOn,
-    /// The load shall pause; the bytes that have arrived are kept.
+    /// The load pauses; the bytes that have arrived are kept.
     Pause,
-    /// The load shall end; the bytes that have arrived are kept.
+    /// The load ends; the bytes that have arrived are kept.
     Cancel,
 }
 

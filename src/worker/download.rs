@@ -142,7 +142,7 @@ impl Download {
         self.was_cached.get()
     }
 
-    /// A file, verified. A stored file with another hash is fetched anew.
+    /// Bytes of a file, verified. A stored file with another hash is fetched again.
     async fn verified(&self, entry: &FileEntry) -> Result<FileBytes> {
         let Fetched { blob, stored_bytes } = match self.ahead.take() {
             Some(ahead) if ahead.sha256 == entry.sha256 => ahead.fetched?,
@@ -177,7 +177,8 @@ impl Download {
         })
     }
 
-    /// Fetches a file, before which so many bytes have come that do not count as loaded yet.
+    /// Fetches a file and reports its progress, counted after `bytes_before`: bytes that came earlier and do not count
+    /// as loaded yet.
     async fn fetch(&self, entry: &FileEntry, bytes_before: u64) -> Result<Fetched> {
         let report = |n_bytes| self.report(bytes_before + n_bytes);
         let fetched = self.transfer(entry, report).await?;
@@ -252,7 +253,7 @@ impl Source for Download {
     }
 }
 
-/// The bytes of a file, if they are those that the manifest means.
+/// Bytes of a file, if they have the hash that the manifest states.
 async fn held_against(blob: Blob, entry: &FileEntry) -> Result<FileBytes> {
     let unreadable = |reason: String| failed(&entry.file, reason);
     let file = FileBytes::open(blob).await.map_err(unreadable)?;

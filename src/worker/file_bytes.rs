@@ -15,7 +15,8 @@ use crate::wire::reason;
 
 /// A file of up to this many bytes is in the browser's memory once while it is loaded.
 const SMALL_BYTES: u64 = 32 << 20;
-/// The browser hashes files of up to this many bytes, which it wants in memory as a whole, unless that is short.
+/// Size of the largest file that the browser hashes, in bytes. It needs the whole file in memory, so where memory is
+/// short this program hashes slices.
 const HASHED_WHOLE_BYTES: u64 = 256 << 20;
 /// Bytes that are hashed at once by this program.
 const HASHED_SLICE_BYTES: u64 = 4 << 20;
@@ -30,7 +31,7 @@ pub(super) enum FileBytes {
 }
 
 impl FileBytes {
-    /// Opens a file.
+    /// Opens a file of the browser: up to [`SMALL_BYTES`] are read into memory, a larger one stays on the disk.
     ///
     /// # Errors
     ///
@@ -50,7 +51,7 @@ impl FileBytes {
         }
     }
 
-    /// Bytes of the file.
+    /// The bytes of a range of the file.
     ///
     /// # Errors
     ///

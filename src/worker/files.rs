@@ -28,7 +28,7 @@ impl Picked {
             Some((name, file.dyn_into::<Blob>().ok()?))
         });
         *self.0.borrow_mut() = files.collect();
-        // A message is this program's own copy, so that it may be changed.
+        // The message is this program's own copy, so it may be changed.
         let object: &Object = message.unchecked_ref();
         Reflect::delete_property(object, &FILES.into()).ok();
         message

@@ -72,7 +72,7 @@ impl HubFile {
             hub_file.file = file;
             match hub_file.index().await {
                 Ok(index) => return Ok((hub_file, index)),
-                Err(error) if is_not_found(&error) => {
+                Err(error @ Error::Absent { .. }) => {
                     first_error.get_or_insert(error);
                 }
                 Err(error) => return Err(error),
@@ -81,9 +81,14 @@ impl HubFile {
         Err(first_error.unwrap_or(Error::Cancelled))
     }
 
-    /// The header; bytes that are no such header are not kept.
+    /// The header; bytes that are no such header are not kept. Where they were kept before, they are fetched once more.
     async fn index(&self) -> Result<Index> {
-        let index = self.read_index().await;
+        let was_kept = self.store.find(&self.stored(HEADER)).await.is_some();
+        let mut index = self.read_index().await;
+        if was_kept && matches!(index, Err(Error::Weights(_))) {
+            self.purge(HEADER).await;
+            index = self.read_index().await;
+        }
         if index.is_err() {
             self.purge(HEADER).await;
         }
@@ -124,47 +129,53 @@ impl HubFile {
         bytes.map_err(|reason| failed(&address, reason))
     }
 
-    /// A small file, if the model has it.
+    /// A small file, if the model has it. One that is kept and is not what it was is fetched once more.
     pub(super) async fn small(&self, file: &str) -> Result<Option<Vec<u8>>> {
         let name = self.stored(file);
         let stored = kept(&self.store, &name).await;
-        let stored = stored.filter(|bytes| !bytes.is_empty());
-        let is_new = stored.is_none();
-        let bytes = match stored {
-            Some(bytes) => bytes,
-            None => match self.fetch_small(file).await {
-                Ok(bytes) => bytes,
-                Err(error) if is_not_found(&error) => {
-                    self.hashes.borrow_mut().note_absent(file)?;
-                    return Ok(None);
-                }
-                // Where the hub cannot be asked, what it said before stands.
-                Err(_) if self.hashes.borrow().is_absent(file) => return Ok(None),
-                Err(error) => return Err(error),
-            },
-        };
-        if let Err(error) = self.check(file, &sha256(&bytes)) {
+        let mut refusal = None;
+        if let Some(bytes) = stored.filter(|bytes| !bytes.is_empty()) {
+            match self.check(file, &sha256(&bytes)) {
+                Ok(()) => return Ok(Some(bytes)),
+                Err(error) => refusal = Some(error),
+            }
             self.purge(file).await;
-            return Err(error);
         }
-        if is_new {
-            keep(&self.store, &name, &bytes).await;
-        }
+        let Some(bytes) = self.fetch_small(file).await? else {
+            // Defaults must not take the place of a file that was there.
+            return refusal.map_or(Ok(None), Err);
+        };
+        self.check(file, &sha256(&bytes))?;
+        keep(&self.store, &name, &bytes).await;
         Ok(Some(bytes))
     }
 
-    async fn fetch_small(&self, file: &str) -> Result<Vec<u8>> {
-        self.control.may_fetch().await?;
-        fetch_small(&self.address(file)).await
+    /// A small file from the hub, if it has it.
+    async fn fetch_small(&self, file: &str) -> Result<Option<Vec<u8>>> {
+        let fetched = match self.control.may_fetch().await {
+            Ok(()) => fetch_small(&self.address(file)).await,
+            Err(error) => Err(error),
+        };
+        match fetched {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(Error::Absent { .. }) => {
+                self.hashes.borrow_mut().note_absent(file)?;
+                Ok(None)
+            }
+            // Where the hub cannot be asked, what it said before stands.
+            Err(_) if self.hashes.borrow().is_absent(file) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
-    /// The part of the file that is one encoder, which is kept under this name.
+    /// The part of the file that is one encoder, which is kept under this name. Where bytes of an earlier visit are not
+    /// what they should be, all of it is fetched once more.
     pub(super) async fn part(
         &self,
         part: &str,
         plan: &Plan,
         precision: StoragePrecision,
-        on_bytes: impl FnMut(u64),
+        mut on_bytes: impl FnMut(u64),
     ) -> Result<Fetched> {
         let (address, name) = (self.address(self.file), self.stored(part));
         let transfer = Transfer {
@@ -175,11 +186,13 @@ impl HubFile {
             store: &self.store,
             control: &self.control,
         };
-        let fetched = transfer.run(on_bytes).await?;
-        let unreadable = |reason: String| failed(part, reason);
-        let bytes = FileBytes::open(fetched.blob.clone()).await;
-        let sha256 = bytes.map_err(unreadable)?.sha256().await;
-        let sha256 = sha256.map_err(unreadable)?;
+        let mut fetched = transfer.run(&mut on_bytes).await?;
+        let mut sha256 = part_sha256(part, &fetched.blob).await?;
+        if fetched.stored_bytes > 0 && self.check(part, &sha256).is_err() {
+            self.purge(part).await;
+            fetched = transfer.run(&mut on_bytes).await?;
+            sha256 = part_sha256(part, &fetched.blob).await?;
+        }
         if let Err(error) = self.check(part, &sha256) {
             self.purge(part).await;
             return Err(error);
@@ -245,12 +258,16 @@ async fn kept_hashes(store: &Store, name: &str) -> Option<HubHashes> {
     serde_json::from_slice(&json).ok()
 }
 
+/// SHA-256 of a part. One that cannot be read stays, because that may be for want of memory.
+async fn part_sha256(part: &str, blob: &Blob) -> Result<String> {
+    let unreadable = |reason: String| failed(part, reason);
+    let bytes = FileBytes::open(blob.clone()).await;
+    let sha256 = bytes.map_err(unreadable)?.sha256().await;
+    sha256.map_err(unreadable)
+}
+
 /// The first eight bytes.
 fn length(bytes: &[u8]) -> [u8; 8] {
     let (lengths, _) = bytes.as_chunks();
     lengths.first().copied().unwrap_or_default()
-}
-
-fn is_not_found(error: &Error) -> bool {
-    matches!(error, Error::Io { reason, .. } if reason.ends_with("answered 404"))
 }

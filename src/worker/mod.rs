@@ -37,7 +37,7 @@ pub use gemm_kernel::kernel;
 pub use worker_scope::report_lost_gpu;
 
 use crate::error::{Error, Result};
-use crate::protocol::{Hub, RecordedPicture, Request, Response, Stored};
+use crate::protocol::{Hub, HubFailure, HubFault, RecordedPicture, Request, Response, Stored};
 use control::Control;
 use download::Download;
 use engine::LoadInputs;
@@ -136,7 +136,7 @@ async fn answer_at_once(
         }
         Request::ListStored => Some(stored().await),
         Request::Keep(manifests) => {
-            // As slow as the network; captions are answered meanwhile.
+            // The network may be slow here, too.
             spawn_local(async move { post(&keep(&manifests).await) });
             None
         }
@@ -192,7 +192,19 @@ async fn delete_stored() -> Response {
 /// Queries the hub for sizes, with a control of its own: a load that is paused or was cancelled stays so.
 async fn download_size(hub: Hub) -> Response {
     let size = original::query_download_size(hub, &Control::default()).await;
-    Response::DownloadSize(size.map_err(|error| error.to_string()))
+    Response::DownloadSize(size.map_err(|error| hub_failure(&error)))
+}
+
+fn hub_failure(error: &Error) -> HubFailure {
+    let fault = match error {
+        Error::Absent { .. } => HubFault::Absent,
+        Error::Unreachable { .. } => HubFault::Unreachable,
+        _ => HubFault::Other,
+    };
+    HubFailure {
+        fault,
+        message: error.to_string(),
+    }
 }
 
 /// Gives the model adapters; those that fit are kept for the next visit, by the reference engine, with which every
@@ -225,7 +237,7 @@ async fn offer_kept(file: String) {
     }
 }
 
-/// Keeps models, and tells after each file how much is kept.
+/// Keeps models in the store, and posts after each file how many bytes are kept.
 async fn keep(manifests: &[(String, String)]) -> Response {
     for (manifest_url, integrity) in manifests {
         let kept = Download::keep(manifest_url, integrity, async || post(&stored().await));

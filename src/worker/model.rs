@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::inference::{
     CAPTIONS_PER_PASS, ImageEncoding, SelfTest, Session, Source as _, TextEncoding,
 };
-use crate::preprocess::{DecodeBudget, decode_within};
+use crate::preprocess::{DecodeBudget, decode_on_white};
 use crate::protocol::{
     Answer, Comparison, Hub, ImageReading, Probes, RecordedPicture, Request, Response,
 };
@@ -29,7 +29,7 @@ use crate::weights::manifest::Manifest;
 
 /// Bytes of a model beyond which the image encoder is loaded with the first picture that needs it.
 const EAGER_BYTES: u64 = 16_000_000;
-/// Message of a model that nothing can be held against.
+/// Message of a model that cannot be compared with anything.
 const UNTESTED: &str = "no golden values are known of these weights, and no other engine has told what it makes of them";
 
 #[derive(Debug)]
@@ -171,16 +171,27 @@ impl Model {
         Rc::clone(&self.session.borrow())
     }
 
-    /// Loads the image encoder, if it is not there, and compares the whole model with its golden values.
+    /// Loads the image encoder, if it is not there, and compares the whole model with its golden values. One that fails
+    /// is dropped, so that it answers nothing and the next picture loads another.
     async fn load_vision(&self) -> Result<Option<SelfTest>> {
+        let tested = self.load_and_test_vision().await;
+        if tested.is_err() {
+            let without = self.session().without_vision();
+            *self.session.borrow_mut() = Rc::new(without);
+        }
+        tested
+    }
+
+    async fn load_and_test_vision(&self) -> Result<Option<SelfTest>> {
         let session = self.session();
         session
             .load_vision(&self.weights, self.weights.progress())
             .await?;
         heartbeat();
-        // Adapters may have been given to it meanwhile.
+        // The visitor may have given adapters to the model meanwhile.
         let session = self.session();
         let Some(golden) = &session.manifest().golden else {
+            self.test_published_picture().await?;
             self.test_picture().await?;
             return Ok(None);
         };
@@ -228,6 +239,8 @@ impl Model {
     /// to be compared with one that waits itself.
     pub(super) fn must_wait(&self, request: &Request) -> bool {
         match (request, &*self.waiting.borrow()) {
+            // While requests wait, an image encoder that is there is being tested.
+            (Request::AddImage { .. }, Some(_)) if self.session.borrow().has_vision() => true,
             (Request::AddImage { recorded, .. }, _) => {
                 !self.session.borrow().has_vision() && !self.knows(recorded.as_deref())
             }
@@ -259,7 +272,7 @@ impl Model {
                     post(&Response::ImageEncoderLoaded);
                     queue.put_first(waiting);
                 }
-                // Numbers that are wrong are no reason against a picture, but against the engine.
+                // Wrong numbers count against the engine, not against the picture.
                 Err(error @ Error::Engine(_)) if !model.loaded.is_reference => {
                     post(&Response::Refused {
                         message: error.to_string(),
@@ -300,7 +313,9 @@ impl Model {
         } else {
             DecodeBudget::FULL
         };
-        let decoded = decode_within(&budget, bytes)?;
+        let mut decoded = decode_on_white(&budget, bytes)?;
+        let cut = session.manifest().preprocess.cut_note(&decoded.rgb);
+        decoded.notes.extend(cut.map(str::to_owned));
         let encoding = session.encode_image(&decoded.rgb).await?;
         let reading = ImageReading {
             image: image.to_owned(),
@@ -388,7 +403,7 @@ impl Model {
                 *known = computed.get(caption).cloned();
             }
         }
-        // Those of other adapters are not remembered.
+        // Encodings by adapters that were replaced meanwhile are not remembered.
         if Rc::ptr_eq(&session, &self.session.borrow()) {
             let mut texts = self.texts.borrow_mut();
             let remember = |(caption, encoding)| texts.remember(caption, encoding);

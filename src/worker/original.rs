@@ -31,6 +31,8 @@ use crate::weights::shard::file_entry;
 
 /// A tensor of every text encoder.
 const TEXT_TENSOR: &str = "text_model.embeddings.token_embedding.weight";
+/// A tensor of every image encoder.
+const IMAGE_TENSOR: &str = "vision_model.embeddings.patch_embedding.weight";
 
 /// A checkpoint whose tensors can be read.
 #[derive(Debug)]
@@ -105,7 +107,7 @@ impl Original {
         let made = Self::of_hub_file(Rc::clone(&file), index, device).await;
         match &made {
             Ok(_) => file.remember().await,
-            // A wrong small file or header must not keep every later try from succeeding.
+            // A damaged small file or header must not make every later try fail.
             Err(_) => file.purge_small().await,
         }
         made
@@ -171,7 +173,7 @@ impl Original {
         }
     }
 
-    /// Bytes of both encoders.
+    /// Bytes of the weights of both encoders, as they are fetched.
     pub(super) fn weights_bytes(&self) -> u64 {
         self.text.plan.bytes() + self.image.plan.bytes()
     }
@@ -258,6 +260,12 @@ impl Original {
     /// should.
     pub(super) async fn forget_text(&self) {
         self.forget(TEXT_TENSOR).await;
+    }
+
+    /// Deletes the part from the hub that holds the image encoder, with its hash, because it does not answer as it
+    /// should.
+    pub(super) async fn forget_image(&self) {
+        self.forget(IMAGE_TENSOR).await;
     }
 
     fn tower(&self, name: &str) -> &Tower {

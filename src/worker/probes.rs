@@ -76,7 +76,7 @@ impl Model {
         Ok(texts)
     }
 
-    /// Compares what the model makes of captions with its golden values, if it has any.
+    /// Compares the model's readings of captions with its golden values, if it has any.
     pub(super) async fn test_text(&self) -> Result<Option<SelfTest>> {
         let session = self.session();
         let Some(golden) = &session.manifest().golden else {
@@ -114,8 +114,7 @@ impl Model {
             WeightFormat::PackedInt8(_) => Tolerance::INT8,
         };
         let worst = published.worst(tolerance, &texts, None);
-        let claims = session.manifest().name == Hub::vit_b_32().id.replace('/', "-");
-        if claims && worst > 1.0 {
+        if self.claims_vit_b_32() && worst > 1.0 {
             if self.loaded.is_reference {
                 original.forget_text().await;
             }
@@ -125,6 +124,33 @@ impl Model {
             )));
         }
         Ok(worst <= 1.0)
+    }
+
+    /// Compares the embedding of the published picture, where the model says that it is `OpenAI`'s ViT-B/32. Only the
+    /// reference engine does so: the others are compared with it.
+    ///
+    /// # Errors
+    ///
+    /// Another embedding; the image encoder that the browser keeps is deleted then.
+    pub(super) async fn test_published_picture(&self) -> Result<()> {
+        let WeightStore::Original(original) = &self.weights else {
+            return Ok(());
+        };
+        if !self.loaded.is_reference || !self.claims_vit_b_32() {
+            return Ok(());
+        }
+        let picture = Published::picture()?;
+        let picture = self.session().encode_image(&picture).await?;
+        let outcome = Published::vit_b_32()?.check_picture(&picture);
+        if outcome.is_err() {
+            original.forget_image().await;
+        }
+        outcome
+    }
+
+    /// Whether the model comes from the hub under the name of `OpenAI`'s ViT-B/32.
+    fn claims_vit_b_32(&self) -> bool {
+        self.session().manifest().name == Hub::vit_b_32().id.replace('/', "-")
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use js_sys::{Array, AsyncIterator, Uint8Array};
+use js_sys::{Array, AsyncIterator, IteratorNext, Uint8Array};
 use wasm_bindgen::prelude::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -15,7 +15,7 @@ use web_sys::{
 };
 
 use super::worker_scope::scope;
-use crate::wire::{property, reason};
+use crate::wire::reason;
 
 const FOLDER: &str = "kappascope-weights";
 
@@ -34,7 +34,7 @@ pub struct Store {
 pub struct StoredFile {
     /// Name of the file in the store.
     pub name: String,
-    /// Bytes that are there.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }
 
@@ -122,7 +122,7 @@ impl Store {
         files
     }
 
-    /// Bytes that this origin may still keep, where the browser tells.
+    /// Bytes that this origin may still keep; `None` where the browser does not say.
     pub async fn room(&self) -> Option<u64> {
         self.folder.as_ref()?;
         let estimate = JsFuture::from(storage()?.estimate().ok()?).await.ok()?;
@@ -132,13 +132,13 @@ impl Store {
 }
 
 impl Writer {
-    /// Bytes that are there.
+    /// Size of the file in bytes.
     #[must_use]
     pub fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
 
-    /// Appends a chunk.
+    /// Appends a chunk of bytes at the end of the file.
     ///
     /// # Errors
     ///
@@ -177,13 +177,13 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // What could not be flushed is missing at the next visit, and is fetched again then.
+        // Bytes that could not be flushed are missing at the next visit, and are fetched again then.
         self.handle.flush().ok();
         self.handle.close();
     }
 }
 
-/// Bytes of a blob.
+/// The bytes of a range of a blob.
 ///
 /// # Errors
 ///
@@ -233,9 +233,9 @@ pub(super) fn whole(size: f64) -> u64 {
 }
 
 fn storage() -> Option<StorageManager> {
-    let navigator = scope().navigator();
-    let is_there = !property(&navigator, "storage").is_undefined();
-    is_there.then(|| navigator.storage())
+    let storage = scope().navigator().storage();
+    // There is none on insecure origins.
+    (!storage.is_undefined()).then_some(storage)
 }
 
 async fn open() -> Option<FileSystemDirectoryHandle> {
@@ -253,8 +253,9 @@ async fn names(keys: &AsyncIterator) -> Vec<String> {
         let Ok(step) = JsFuture::from(next).await else {
             break;
         };
-        match property(&step, "value").as_string() {
-            Some(name) if !property(&step, "done").is_truthy() => names.push(name),
+        let step: IteratorNext = step.unchecked_into();
+        match step.value().as_string() {
+            Some(name) if !step.done() => names.push(name),
             _ => break,
         }
     }

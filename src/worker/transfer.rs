@@ -7,7 +7,7 @@ use gloo_timers::future::TimeoutFuture;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortController, Blob, ReadableStreamDefaultReader};
+use web_sys::{AbortController, Blob, ReadableStreamDefaultReader, ReadableStreamReadResult};
 
 use super::control::Control;
 use super::store::{Store, Writer, blob_of, whole};
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::weights::f16_stream::{F16Stream, StoragePrecision};
 use crate::weights::http_answer::{AnswerFault, AnswerHead};
 use crate::weights::plan::Plan;
-use crate::wire::{property, reason};
+use crate::wire::reason;
 
 /// Times that a broken connection is tried again before any byte arrived.
 const MAX_TRIES: u32 = 4;
@@ -90,10 +90,8 @@ impl Transfer<'_> {
                 n_tries + 1
             };
             match outcome {
-                Err(Failure::Final(reason)) => return Err(self.failed(reason)),
-                Err(Failure::Broken(reason)) if n_tries >= MAX_TRIES => {
-                    return Err(self.failed(reason));
-                }
+                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Broken(error)) if n_tries >= MAX_TRIES => return Err(error),
                 Ok(()) if n_tries >= MAX_TRIES => {
                     return Err(self.failed("the server stops before the end".to_owned()));
                 }
@@ -142,26 +140,26 @@ impl Transfer<'_> {
         sink: &mut Inlet,
         on_bytes: &mut impl FnMut(u64),
     ) -> Result<(), Failure> {
-        let abort = AbortController::new().map_err(|error| Failure::Final(reason(&error)))?;
+        let broken = |reason: String| Failure::Broken(self.failed(reason));
+        let lasting = |reason: String| Failure::Final(self.failed(reason));
+        let abort = AbortController::new().map_err(|error| lasting(reason(&error)))?;
         let n_bytes = end - sink.n_bytes();
         let (response, mut n_skipped) = self.ask(start..start + n_bytes, &abort).await?;
         let body = response.body();
-        let body = body.ok_or_else(|| Failure::Broken("the answer is empty".to_owned()))?;
+        let body = body.ok_or_else(|| broken("the answer is empty".to_owned()))?;
         let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
         let mut reported = sink.n_bytes();
         while sink.n_bytes() < end && self.control.may_go_on() {
-            let step = JsFuture::from(reader.read()).await;
-            let step = step.map_err(|error| Failure::Broken(reason(&error)))?;
-            if property(&step, "done").is_truthy() {
+            let chunk = next_chunk(&reader).await;
+            let Some(chunk) = chunk.map_err(|error| broken(reason(&error)))? else {
                 return Ok(());
-            }
-            let chunk: Uint8Array = property(&step, "value").unchecked_into();
+            };
             let length = u64::from(chunk.length());
             let from = n_skipped.min(length);
             n_skipped -= from;
             let to = length.min(from + (end - sink.n_bytes()));
             let chunk = chunk.subarray(narrow(from), narrow(to));
-            sink.put(self, &chunk).await.map_err(Failure::Final)?;
+            sink.put(self, &chunk).await.map_err(lasting)?;
             if sink.n_bytes() >= reported + PROGRESS_STEP {
                 reported = sink.n_bytes();
                 on_bytes(reported);
@@ -184,15 +182,16 @@ impl Transfer<'_> {
             .abort_signal(Some(&abort.signal()))
             .header("Range", &format!("bytes={}-{}", range.start, range.end - 1));
         let response = request.send().await;
-        let response = response.map_err(|error| Failure::Broken(error.to_string()))?;
+        let response =
+            response.map_err(|error| Failure::Broken(no_answer(self.address, &error)))?;
         let n_skipped = with_head(&response, |head| head.check_part(&range));
         match n_skipped {
             Ok(n_skipped) if n_skipped > MAX_SKIPPED_BYTES => Err(Failure::Final(
-                "the server does not serve parts of files".to_owned(),
+                self.failed("the server does not serve parts of files".to_owned()),
             )),
             Ok(n_skipped) => Ok((response, n_skipped)),
-            Err(AnswerFault::Passing(reason)) => Err(Failure::Broken(reason)),
-            Err(AnswerFault::Lasting(reason)) => Err(Failure::Final(reason)),
+            Err(fault @ AnswerFault::Passing(_)) => Err(Failure::Broken(fault.at(self.address))),
+            Err(fault) => Err(Failure::Final(fault.at(self.address))),
         }
     }
 
@@ -211,25 +210,37 @@ pub(super) async fn fetch_small(address: &str) -> Result<Vec<u8>> {
         reason,
     };
     let response = Request::get(address).send().await;
-    let response = response.map_err(|error| failed(error.to_string()))?;
-    with_head(&response, |head| head.check_whole()).map_err(|fault| match fault {
-        AnswerFault::Passing(reason) | AnswerFault::Lasting(reason) => failed(reason),
-    })?;
+    let response = response.map_err(|error| no_answer(address, &error))?;
+    with_head(&response, |head| head.check_whole()).map_err(|fault| fault.at(address))?;
     let body = response.body();
     let body = body.ok_or_else(|| failed("the answer is empty".to_owned()))?;
     let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
     let mut bytes = Vec::new();
-    loop {
-        let step = JsFuture::from(reader.read()).await;
-        let step = step.map_err(|error| failed(reason(&error)))?;
-        if property(&step, "done").is_truthy() {
-            return Ok(bytes);
-        }
-        let chunk: Uint8Array = property(&step, "value").unchecked_into();
+    while let Some(chunk) = next_chunk(&reader)
+        .await
+        .map_err(|error| failed(reason(&error)))?
+    {
         bytes.extend(chunk.to_vec());
         if bytes.len() > MAX_SMALL_BYTES {
             return Err(failed(format!("more than {MAX_SMALL_BYTES} bytes")));
         }
+    }
+    Ok(bytes)
+}
+
+/// Next bytes of an answer's body; `None` after the last.
+async fn next_chunk(reader: &ReadableStreamDefaultReader) -> Result<Option<Uint8Array>, JsValue> {
+    let step = JsFuture::from(reader.read()).await?;
+    let step: ReadableStreamReadResult = step.unchecked_into();
+    let is_done = step.get_done().unwrap_or_default();
+    Ok((!is_done).then(|| step.get_value().unchecked_into()))
+}
+
+/// Error about an address from which the browser got no answer.
+fn no_answer(address: &str, error: &gloo_net::Error) -> Error {
+    Error::Unreachable {
+        address: address.to_owned(),
+        reason: error.to_string(),
     }
 }
 
@@ -249,12 +260,12 @@ fn with_head<T>(response: &Response, judge: impl FnOnce(&AnswerHead<'_>) -> T) -
     })
 }
 
-/// Reason for which a stream ended too early.
+/// Failure for which a stream ended too early.
 enum Failure {
-    /// Failure that another try may mend; the stream broke for this reason.
-    Broken(String),
-    /// Failure that every other try would meet, for this reason.
-    Final(String),
+    /// Failure that another try may mend.
+    Broken(Error),
+    /// Failure that every other try would meet.
+    Final(Error),
 }
 
 /// Input of a sink, which turns floats of four bytes into two where they are kept so.

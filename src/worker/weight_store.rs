@@ -44,7 +44,7 @@ impl Source for WeightStore {
 impl WeightStore {
     pub(super) fn progress(&self) -> impl FnMut(Stage, u64, u64) {
         move |stage: Stage, loaded_bytes, _| {
-            // A checkpoint of another program tells by itself how far it has come.
+            // A checkpoint of another program reports its progress by itself.
             if let Self::Beside(download) = self {
                 download.enter(stage, loaded_bytes);
             }

@@ -16,12 +16,12 @@ pub(super) fn scope() -> DedicatedWorkerGlobalScope {
     js_sys::global().unchecked_into()
 }
 
-/// Gigabytes of memory, where the page tells: it sees more of the device than a worker.
+/// Gigabytes of memory, where the page says: it sees more of the device than a worker.
 fn memory_gigabytes() -> Option<f64> {
     property(&scope(), "memoryGigabytes").as_f64()
 }
 
-/// Whether the page tells that the device has little memory.
+/// Whether the device has little memory, by what the page says.
 pub(super) fn is_short_of_memory() -> bool {
     memory_gigabytes().is_some_and(|memory| memory < SHORT_MEMORY_GIGABYTES)
 }

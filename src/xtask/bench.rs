@@ -37,7 +37,7 @@ pub(crate) fn browser(steps: &[&str]) -> Result<(), String> {
     shell::succeed(&mut test)
 }
 
-/// How soon the release paints and answers, at a first and at a second visit.
+/// Times until the release paints and answers, at a first and at a second visit.
 pub(crate) fn start() -> Result<(), String> {
     let driver = checks::browser_driver()?;
     if !shell::root().join("dist-release/index.html").exists() {

@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use super::report::{self, Tally};
-use super::{dist, page, shell, tools};
+use super::{dist, format, page, shell, tools};
 
 /// Tests that read the public data beside the project, by a part of their names.
 const SHARED_DATA: &str = "shared_data";
@@ -31,7 +31,7 @@ type NamedStep = (&'static str, &'static str, fn() -> Result<Outcome, String>);
 
 /// Steps of `cargo xtask test` in the order in which they run, the cheapest first.
 const STEPS: [NamedStep; 12] = [
-    ("format", "formatting", format),
+    ("format", "formatting", formatting),
     ("xtask", "these commands' own lints and tests", xtask),
     (
         "deny",
@@ -60,7 +60,7 @@ const STEPS: [NamedStep; 12] = [
         test_page,
     ),
 ];
-/// For the browser, with the features of the page and its workers.
+/// Options of cargo for the browser, with the features of the page and its workers.
 const WEB: &str = "--release --target wasm32-unknown-unknown --no-default-features --features web";
 /// The tests that run in a browser.
 const WEB_TESTS: &str = "--test web --test portable --test preprocess_text --test hostile_files";
@@ -113,8 +113,9 @@ fn run_step(&(name, what, check): &NamedStep) -> Tally {
     }
 }
 
-fn format() -> Result<Outcome, String> {
-    one(&mut shell::program("cargo", &["fmt", "--check"]))
+fn formatting() -> Result<Outcome, String> {
+    format::check()?;
+    Ok(Outcome::Counted(Tally::one(true)))
 }
 
 fn xtask() -> Result<Outcome, String> {
@@ -148,7 +149,7 @@ fn advisories() -> Result<Tally, String> {
     Ok(Tally::one(true))
 }
 
-/// Why a check is passed by that lacks something; on GitHub, where everything can be had, it fails for that.
+/// Reason to skip a check that lacks something; an error on GitHub, where everything can be installed.
 fn passed_by(reason: String, github: Option<OsString>) -> Result<String, String> {
     match github {
         Some(_) => Err(reason),
@@ -201,7 +202,7 @@ fn check_libtorch() -> Result<Outcome, String> {
     cargo("check --features libtorch --bin train")
 }
 
-/// In release, so that the page's own build finds the dependencies made.
+/// Tests in a browser, built in release so that the page's own build finds its dependencies compiled.
 fn test_in_browser() -> Result<Outcome, String> {
     let driver = match browser_driver() {
         Ok(driver) => driver,
@@ -236,7 +237,7 @@ fn test_page() -> Result<Outcome, String> {
     }
 }
 
-/// The end-to-end tests: those that lack something are passed by, and said so; those that measure time run alone.
+/// The end-to-end tests: those that lack something are skipped and counted; those that measure time run alone.
 fn drive_page(driver: &str) -> Result<Outcome, String> {
     let mut missing = Vec::new();
     if let Err(reason) = tools::ensure_axe() {

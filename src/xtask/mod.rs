@@ -6,6 +6,7 @@
 mod bench;
 mod checks;
 mod dist;
+mod format;
 mod page;
 mod report;
 mod sheets;
@@ -21,6 +22,7 @@ usage: cargo xtask COMMAND
   build                 build the page into dist/
   sheets                join the style sheets; trunk does so before each build
   dist [--built]        build the page and write its release into dist-release/; --built takes dist/ as it is
+  format                format every file; `cargo fmt` alone passes over the views' components
   bench browser [STEP …]  our engines beside onnxruntime-web in one browser, into benches/results/; a STEP is one of
                         clip, loading, photos, int8, memory and, only where it is named, gpu
   bench page            what each program of the page in dist/ weighs, into benches/results/
@@ -39,6 +41,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["sheets"] => sheets::join(),
         ["dist"] => dist::build(),
         ["dist", "--built"] => dist::write(),
+        ["format"] => format::write(),
         ["bench", "browser", steps @ ..] => bench::browser(steps),
         ["bench", "page"] => page::write_weights(),
         ["bench", "start"] => bench::start(),

@@ -36,15 +36,15 @@ const BUDGETS: [Budget; 3] = [
         program: "engine_cpu",
         // The towers of photographs with their heads and adapters cost 60 kB, the kernel and what writes it 19, holding
         // manifests to the page's hash and removing what they no longer list 8, fetching the next file ahead, keeping
-        // both built-in models and fetching nothing unasked 10.
-        gzipped_bytes: 1_706_000,
+        // both built-in models and fetching nothing unasked 10, the published picture of OpenAI's image encoder 10.
+        gzipped_bytes: 1_716_000,
         without: &["cubecl-wgpu", "leptos"],
         with: &["burn-"],
     },
     Budget {
         program: "engine_gpu",
-        // The towers of photographs cost 70 kB, the hashes and answers of the hub 10.
-        gzipped_bytes: 4_971_000,
+        // The towers of photographs cost 70 kB, the hashes and answers of the hub 10, the published picture 10.
+        gzipped_bytes: 4_981_000,
         without: &["leptos"],
         with: &["burn-", "cubecl-"],
     },
@@ -92,7 +92,7 @@ pub(crate) fn serve(port: &str) -> Result<(), String> {
     status.success().then_some(()).ok_or_else(stopped)
 }
 
-/// Holds each program of the built page against its budget: what was checked, and whether it held.
+/// Compares each program of the built page with its budget; returns what was checked, and whether it held.
 pub(crate) fn weigh() -> Result<Vec<(String, bool)>, String> {
     let mut results = Vec::new();
     for budget in &BUDGETS {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::dist::file::{paths_in, text, told};
+use super::dist::file::{path_error, paths_in, text};
 use super::shell;
 
 /// The sheet that `index.html` links, and trunk names by its content.
@@ -14,9 +14,9 @@ const FIRST: &str = "tokens.css";
 pub(crate) fn join() -> Result<(), String> {
     let to = shell::root().join(JOINED);
     if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).map_err(|e| told(folder, &e))?;
+        fs::create_dir_all(folder).map_err(|e| path_error(folder, &e))?;
     }
-    fs::write(&to, joined()?).map_err(|e| told(&to, &e))
+    fs::write(&to, joined()?).map_err(|e| path_error(&to, &e))
 }
 
 fn joined() -> Result<String, String> {

@@ -10,14 +10,14 @@ const TRUNK_VERSION: &str = "0.21.14";
 const CARGO_DENY_VERSION: &str = "0.19.9";
 const AXE_VERSION: &str = "4.14.1";
 
-/// Sees to everything that building the page needs.
+/// Installs everything that building the page needs, where it is missing.
 pub(crate) fn ensure_page_tools() -> Result<(), String> {
     ensure_wasm_target()?;
     ensure_wasm_bindgen()?;
     ensure("trunk", "trunk", TRUNK_VERSION, &["--locked"])
 }
 
-/// Sees to the `wasm32-unknown-unknown` target.
+/// Installs the target `wasm32-unknown-unknown` if it is missing.
 pub(crate) fn ensure_wasm_target() -> Result<(), String> {
     let sysroot = shell::output_of("rustc", &["--print", "sysroot"]);
     let sysroot = sysroot.ok_or("rustc was not found")?;
@@ -31,7 +31,7 @@ pub(crate) fn ensure_wasm_target() -> Result<(), String> {
     ))
 }
 
-/// Sees to wasm-bindgen's programs at exactly the version that the crate is locked to.
+/// Installs wasm-bindgen's programs at exactly the version that the crate is locked to, where they are missing.
 pub(crate) fn ensure_wasm_bindgen() -> Result<(), String> {
     let lock = fs::read_to_string(shell::root().join("Cargo.lock"));
     let lock = lock.map_err(|e| format!("Cargo.lock: {e}"))?;
@@ -41,7 +41,7 @@ pub(crate) fn ensure_wasm_bindgen() -> Result<(), String> {
     ensure("wasm-bindgen", "wasm-bindgen-cli", version, &[])
 }
 
-/// Sees to cargo-deny, which holds the dependencies to `deny.toml`.
+/// Installs cargo-deny where it is missing, which checks the dependencies against `deny.toml`.
 pub(crate) fn ensure_cargo_deny() -> Result<(), String> {
     ensure(
         "cargo-deny",
@@ -51,7 +51,7 @@ pub(crate) fn ensure_cargo_deny() -> Result<(), String> {
     )
 }
 
-/// Sees to axe-core, which looks for obstacles to assistive technology in the built page.
+/// Installs axe-core where it is missing, which finds obstacles to assistive technology in the built page.
 pub(crate) fn ensure_axe() -> Result<(), String> {
     let axe = shell::root().join("node_modules/axe-core/axe.min.js");
     if axe.exists() {

@@ -302,8 +302,7 @@ mod built_page {
             &browser,
             &server.address("?backend=cpu#v=1&m=clip&c=a%20star"),
         );
-        // Nothing of the hub is kept here, and nothing of it is fetched without a click.
-        browser.click("[data-act=models]");
+        // Nothing of the hub is kept here, and nothing of it is fetched without a click: the panel opens and says so.
         wait_for(&browser, "[data-act=go-on]");
         browser.click("[data-act=go-on]");
         wait_for(&browser, "[data-model=clip][aria-current='true']");

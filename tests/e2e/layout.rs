@@ -48,22 +48,27 @@ mod built_page {
         }
     }
 
-    /// Touches cells one by one: their words stay within their frame and clear of the next cell, and no row moves.
+    /// Touches the cells of each row one by one: their words stay within their frame and clear of the next cell, and no
+    /// row moves.
     const MISPLACED: &str = "const done = arguments[arguments.length - 1], misplaced = [];
         const frame = () => new Promise(next => requestAnimationFrame(() => requestAnimationFrame(next)));
         const rows = () => [...document.querySelectorAll('.matrix .row')].map(row => row.getBoundingClientRect().height).join();
+        const touch = cell => (cell.click(), frame());
         const look = async () => {
-            const cells = [...document.querySelectorAll('.matrix .row .pair')].filter(cell => cell.checkVisibility());
-            const before = rows();
-            for (const cell of cells.slice(0, 18)) {
-                cell.click();
-                await frame();
-                const words = document.createRange();
-                words.selectNodeContents(cell.querySelector('.best-of'));
-                const said = words.getBoundingClientRect(), own = cell.getBoundingClientRect();
-                const next = cell.nextElementSibling?.getBoundingClientRect();
-                const isOut = said.bottom > own.bottom + 1 || (next?.width > 0 && said.right > next.left);
-                if (isOut || rows() !== before) misplaced.push([cell.dataset.caption, cell.dataset.image, cell.innerText]);
+            for (const row of document.querySelectorAll('.matrix .row')) {
+                const cells = [...row.querySelectorAll('.pair')].filter(cell => cell.checkVisibility());
+                // The row of the chosen caption may be taller: it has the caption's tools.
+                await touch(cells[0]);
+                const before = rows();
+                for (const cell of cells) {
+                    await touch(cell);
+                    const words = document.createRange();
+                    words.selectNodeContents(cell.querySelector('.best-of'));
+                    const said = words.getBoundingClientRect(), own = cell.getBoundingClientRect();
+                    const next = cell.nextElementSibling?.getBoundingClientRect();
+                    const isOut = said.bottom > own.bottom + 1 || (next?.width > 0 && said.right > next.left);
+                    if (isOut || rows() !== before) misplaced.push([cell.dataset.caption, cell.dataset.image, cell.innerText]);
+                }
             }
         };
         look().then(() => done(misplaced), error => done(String(error)))";

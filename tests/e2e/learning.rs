@@ -20,7 +20,7 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
-    fn captions_on_the_way_up_have_native_numbers_and_the_laws_widen() {
+    fn captions_on_the_way_up_have_native_numbers_and_the_distributions_widen() {
         let (server, browser) = (Server::start(), Browser::start());
         let address =
             "?backend=cpu#v=1&c=a%20red%20star&g=lone-red-star&g=red-circles&view=traverse";
@@ -50,8 +50,9 @@ mod built_page {
             starts.len() == 2 && starts[0] == starts[1],
             "both ways start at {starts:?}"
         );
-        let laws = rows(&browser, "[data-way=distributions] tr[data-met]", &fields);
-        let (first, last) = (laws[0][1], laws[laws.len() - 1][1]);
+        let distributions = rows(&browser, "[data-way=distributions] tr[data-met]", &fields);
+        let last = distributions.len() - 1;
+        let (first, last) = (distributions[0][1], distributions[last][1]);
         assert!(first > last, "κ falls from {first:?} to {last:?}");
     }
 
@@ -68,8 +69,8 @@ mod built_page {
         let table = browser.run(script, &[]);
         let cell = |i: usize, j: usize, k: usize| table[i][j][k].as_f64().expect("a number");
         for (i, caption) in inner.iter().enumerate() {
-            let law = VonMisesFisher::new(DIMENSION, kappas[caption]);
-            let expected = law.inclusion_in(&law, 1.0);
+            let distribution = VonMisesFisher::new(DIMENSION, kappas[caption]);
+            let expected = distribution.inclusion_in(&distribution, 1.0);
             // κ of page and native program differ in the last digits of f32.
             assert_near(Some(cell(i, i, 0)), expected, 10.0 * TOLERANCE, caption);
             for j in 0..inner.len() {
@@ -171,9 +172,9 @@ mod built_page {
         wait_for(&browser, "a.ask");
         click(&browser, "a.ask");
         let n = lessons().tour.len();
-        for station in 0..n {
-            wait_for(&browser, &format!(".tour[data-tour-step='{station}']"));
-            let (state, _) = decode(&lessons().tour[station].link).expect("it is a page");
+        for tour_step in 0..n {
+            wait_for(&browser, &format!(".tour[data-tour-step='{tour_step}']"));
+            let (state, _) = decode(&lessons().tour[tour_step].link).expect("it is a page");
             let open = "return document.documentElement.dataset.view === arguments[0]";
             browser.wait_for(
                 state.view.slug(),
@@ -191,7 +192,7 @@ mod built_page {
                 apart,
                 &[],
             );
-            if station + 1 < n {
+            if tour_step + 1 < n {
                 click(&browser, ".tour a.ask:last-of-type");
             }
         }
@@ -266,6 +267,20 @@ mod built_page {
             ]),
             "what is locked is read or disabled, and nothing else that is seen is"
         );
+        let tour = "const parts = [...document.querySelectorAll('[data-view=learn] :is(a, span)')];
+            const tour = parts.filter(part => /tour/.test(part.textContent));
+            return tour.length > 0 && tour.some(part => part.checkVisibility())";
+        for access in ["hide", "lock"] {
+            let address = format!("?backend=cpu#v=1&view=learn&{access}=views");
+            open_ready(&browser, &server.address(&address));
+            wait_for(&browser, ".to-tour");
+            let is_seen = browser.run(tour, &[]);
+            assert_eq!(
+                is_seen,
+                json!(false),
+                "{access}: the tour leads to other views"
+            );
+        }
     }
 
     /// axe-core knows what each role allows.

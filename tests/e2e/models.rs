@@ -21,7 +21,7 @@ mod built_page {
     };
     use crate::harness::{
         Browser, Server, WINDOWS, assert_sound, axe, manifest, open_ready, text,
-        wait_until_it_says, wait_until_ready, weights,
+        wait_until_it_says, wait_until_kept, wait_until_ready, weights,
     };
 
     /// The same f32 arithmetic, compiled for another machine.
@@ -409,6 +409,22 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn the_models_say_what_the_gpu_offers() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=gpu"));
+        let engine = words(&browser, "[data-field=engine]");
+        let offered = [
+            "buffers up to",
+            "workgroup memory",
+            "shader-f16",
+            "timestamp-query",
+        ];
+        let is_said = offered.iter().all(|part| engine.contains(part));
+        assert!(is_said, "the engine's words: {engine}");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn a_device_is_measured_and_the_table_is_saved_as_json() {
         let (server, browser) = (Server::start(), Browser::start());
         open_ready(&browser, &server.address("?backend=cpu&m=scenes"));
@@ -473,6 +489,15 @@ mod built_page {
         server.take_paths();
         browser.reload();
         wait_until_ready(&browser, LIMIT);
+        wait_until_it_says(&browser, "This page was made with CLIP");
+        browser.run(
+            "location.hash = arguments[0]",
+            &[json!("v=1&m=clip&c=a%20star")],
+        );
+        let is_followed =
+            "return document.querySelector('tr[data-caption]')?.dataset.caption === 'a star'";
+        browser.wait_for("the link's caption", LIMIT, is_followed, &[]);
+        wait_until_ready(&browser, LIMIT);
         assert_hub_is_left_alone(&server);
     }
 
@@ -511,6 +536,38 @@ mod built_page {
         browser.click("[data-act=models]");
         wait_until_at_work(&browser, "clip");
         add_picture(&browser);
+    }
+
+    /// Counts in every page how often it asks the browser to keep its storage.
+    const COUNT_ASKED: &str = "window.asked = 0;
+        StorageManager.prototype.persist = async () => { window.asked += 1; return true };";
+
+    fn assert_asked(browser: &Browser, n_times: u64, what: &str) {
+        let asked = browser.run("return window.asked", &[]);
+        assert_eq!(asked, json!(n_times), "{what}: asked for lasting storage");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn lasting_storage_is_asked_for_when_the_visitor_keeps_weights() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        browser.run_before_pages(COUNT_ASKED);
+        open_tiny(&server, &browser);
+        browser.click("[data-act=query-size]");
+        wait_for(&browser, "[data-act=hub]");
+        assert_asked(&browser, 0, "before the download");
+        browser.click("[data-act=hub]");
+        wait_until_at_work(&browser, "clip");
+        assert_asked(&browser, 1, "after the download");
+
+        let release = Server::release("");
+        open_ready(&browser, &release.address("?backend=cpu"));
+        wait_until_kept(&browser);
+        browser.click("[data-act=models]");
+        wait_for(&browser, "[data-act=keep]");
+        assert_asked(&browser, 0, "before the built-in models are kept");
+        browser.click("[data-act=keep]");
+        assert_asked(&browser, 1, "after that click");
     }
 
     #[test]

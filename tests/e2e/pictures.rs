@@ -85,10 +85,57 @@ mod built_page {
         let (server, browser) = (Server::start(), Browser::start());
         open_ready(&browser, &server.address("?backend=cpu"));
         let known = "Not a drawing";
-        assert!(!text(&browser).contains(known), "the gallery is known");
+        let cut = "only the middle square is read";
+        for note in [known, cut] {
+            assert!(!text(&browser).contains(note), "the gallery is known");
+        }
         let screenshot = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/preview.png");
         add_picture(&browser, &screenshot);
         wait_until_it_says(&browser, known);
+        wait_until_it_says(&browser, cut);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_transparent_picture_is_shown_on_the_white_that_it_is_read_on() {
+        let (server, browser) = (Server::start(), Browser::start());
+        browser.prefer_colours("dark");
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let transparent = "tests/fixtures/preprocess/rgba.png";
+        add_picture(
+            &browser,
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join(transparent),
+        );
+        wait_until_it_says(&browser, "transparent parts are read on white, as shown");
+        let grounds = "const pictures = [...document.querySelectorAll('.picture .frame img')];
+            return [pictures.at(-1), pictures[0]].map(picture => getComputedStyle(picture).backgroundColor === 'rgb(255, 255, 255)')";
+        let grounds = browser.run(grounds, &[]);
+        assert_eq!(
+            grounds,
+            json!([true, false]),
+            "its own, and an opaque one's"
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_screen_that_is_touched_offers_its_camera() {
+        let input = ".add-picture input[capture=environment]";
+        let camera = "const input = document.querySelector(arguments[0]);
+            return [input.getAttribute('aria-label'), input.checkVisibility(), input.getBoundingClientRect().height >= 44]";
+        for (browser, is_offered) in [(Browser::start(), true), (Browser::with_mouse(), false)] {
+            let server = Server::start();
+            open_ready(&browser, &server.address("?backend=cpu"));
+            for width in [1440, 820, 390] {
+                browser.resize(width, 844);
+                let found = browser.run(camera, &[json!(input)]);
+                let expected = json!(["Take a photograph", is_offered, is_offered]);
+                assert_eq!(found, expected, "at {width} pixels");
+            }
+            if is_offered {
+                new_picture(&browser, || browser.choose_file(input, &golden_picture()));
+            }
+        }
     }
 
     /// The first bytes of a PNG that claims this size and holds no pixels.

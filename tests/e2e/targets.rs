@@ -49,13 +49,15 @@ mod built_page {
             field.dispatchEvent(new InputEvent('input', { bubbles: true }));
         };
         type();";
-    /// Puts one of two captions in place of the other, again and again, and passes the milliseconds until the wall follows.
+    /// Puts one of two captions in place of the other, again and again, and passes the milliseconds until the tiles of the
+    /// wall follow; the rings around them wait for the model.
     const LIGHT: &str = "const done = arguments[arguments.length - 1], field = document.querySelector('tr[data-caption] textarea'),
             wall = document.querySelector('.wall'), waits = [];
         field.focus();
         const type = () => {
             if (waits.length === 21) return done(waits);
-            const start = performance.now(), watch = new MutationObserver(() => {
+            const start = performance.now(), watch = new MutationObserver(changes => {
+                if (!changes.some(change => change.target.matches('.tile'))) return;
                 watch.disconnect(); waits.push(performance.now() - start); setTimeout(type, 50);
             });
             watch.observe(wall, { subtree: true, attributes: true, attributeFilter: ['class'] });

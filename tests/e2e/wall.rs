@@ -1,10 +1,15 @@
-//! The answer to the page's question: which pictures of the wall a caption lights.
+//! The answer to the page's question: which pictures of the wall a caption lights, and which drawings the model rings.
 
 mod built_page {
     use kappascope::explorer::{CARD_SIZE, fitting_scenes, share_of_pictures, wall_scenes};
     use serde_json::json;
 
     use crate::harness::{ANSWERING, Browser, Server, escaped, open_ready, wait_until_it_says};
+
+    /// Moves the slider of the coverage to its end.
+    const MOST_COVERAGE: &str =
+        "const slider = document.querySelector('.coverage input'); slider.value = slider.max;
+        slider.dispatchEvent(new Event('input', {bubbles: true})); return null";
 
     /// Opens the page with these captions, `rest` being the rest of the link.
     fn open_with(captions: &[&str], rest: &str) -> (Server, Browser) {
@@ -45,10 +50,7 @@ mod built_page {
             format!("{expected} of these photographs"),
             "what is lit is what is said"
         );
-        let most =
-            "const slider = document.querySelector('.coverage input'); slider.value = slider.max;
-            slider.dispatchEvent(new Event('input', {bubbles: true})); return null";
-        browser.run(most, &[]);
+        browser.run(MOST_COVERAGE, &[]);
         assert!(n_lit(&browser, 2) > lit[2], "95 % need more than 70 %");
         let linked = "return location.hash.includes('cover=0.95')";
         browser.wait_for("the coverage in the link", ANSWERING, linked, &[]);
@@ -78,6 +80,46 @@ mod built_page {
                 "{caption}"
             );
         }
+    }
+
+    /// What the page says of the rings, and what it must say by the tiles.
+    fn rings(browser: &Browser, coverage: &str) -> (String, String) {
+        let script = "const n = rule => document.querySelectorAll(rule).length;
+            return [[n('.ringed'), n('.ringed .tile.lit'), n('.tile.lit'), n('.tile')],
+                document.querySelector('[data-field=ringed]').innerText]";
+        let found: ([usize; 4], String) =
+            serde_json::from_value(browser.run(script, &[])).expect("four numbers and a text");
+        let ([n, both, lit, all], said) = found;
+        let expected = format!(
+            "The model rings {n} of {all} at {coverage}: {both} of the {lit} lit, {} of the {} others.",
+            n - both,
+            all - lit
+        );
+        (said, expected)
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_model_rings_as_many_drawings_as_the_page_says() {
+        let captions = ["a red star", "a zebra"];
+        let (_server, browser) = open_with(&captions, "&g=lone-red-star");
+        n_lit(&browser, 0);
+        let ringed = "return document.querySelectorAll('.wall .ringed').length";
+        let is_ringed = format!("{ringed} > 0");
+        browser.wait_for("rings", ANSWERING, &is_ringed, &[]);
+        let (said, expected) = rings(&browser, "70 %");
+        assert_eq!(said, expected, "as the page opens");
+        let n_ringed = || browser.run(ringed, &[]).as_u64().expect("a number");
+        let before = n_ringed();
+        browser.run(MOST_COVERAGE, &[]);
+        wait_until_it_says(&browser, "at 95 %");
+        let (said, expected) = rings(&browser, "95 %");
+        assert_eq!(said, expected, "as many as there are");
+        let after = n_ringed();
+        assert!(after >= before, "95 % ring {after}, 70 % {before}");
+        n_lit(&browser, 1);
+        assert_eq!(n_ringed(), 0, "the model knows no zebra");
+        wait_until_it_says(&browser, "No drawing is ringed");
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod built_page {
     use serde_json::{Value, json};
 
     use crate::harness::tiny_clip::{HUB, cosines, hub_files, picture, session};
-    use crate::harness::{Browser, Server};
+    use crate::harness::{Browser, Server, manifest};
 
     /// The same f32 arithmetic, compiled for another machine.
     const TOLERANCE: f64 = 1e-4;
@@ -192,42 +192,77 @@ mod built_page {
         compare_with_native(&browser, Dtype::F16);
     }
 
+    /// The reason for which an engine of its own refuses the tiny model.
+    fn refusal(browser: &Browser, server: &Server) -> String {
+        start(browser);
+        send(browser, &load_hub(server, "test/tiny"));
+        let refused = hear(browser, "Refused");
+        refused["message"].as_str().expect("a reason").to_owned()
+    }
+
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
     fn a_block_screen_is_not_kept_as_weights() {
         let (server, browser) = (Server::replacing(hub_files()), Browser::start());
         engine(&browser, &server);
-        server.screen(Some("/hub/"));
-        send(&browser, &load_hub(&server, "test/tiny"));
-        let refused = hear(&browser, "Refused");
-        let message = refused["message"].as_str().expect("a reason");
-        assert!(
-            message.contains("a web page in place of the file"),
-            "{message}"
-        );
+        // Some screens send their page as what was asked for.
+        let (page, file) = ("text/html; charset=utf-8", "application/octet-stream");
+        for (place, content_type, words) in [
+            ("", page, "a web page in place of the file"),
+            ("", file, "not a safetensors file"),
+            ("/config.json", file, "config.json: expected value"),
+            ("/tokenizer.json", file, "the tokenizer cannot be read"),
+        ] {
+            let place = format!("{HUB}{place}");
+            server.screen(Some((place.as_str(), content_type)));
+            let reason = refusal(&browser, &server);
+            assert!(
+                reason.contains(words),
+                "{place} as {content_type}: {reason}"
+            );
+        }
         server.screen(None);
+        start(&browser);
         send(&browser, &load_hub(&server, "test/tiny"));
         hear(&browser, "LoadedBare");
+        server.screen(Some((HUB, file)));
+        give_picture(&browser);
+        let refused = hear(&browser, "ImageRefused");
+        let reason = refused["message"].as_str().expect("a reason");
+        assert!(
+            reason.contains("the image encoder was not loaded"),
+            "{reason}"
+        );
+        server.screen(None);
         add_picture(&browser);
         compare_with_native(&browser, Dtype::F16);
     }
 
-    /// Writes over a byte of the text encoder that the browser keeps.
-    const DAMAGE: &str = "(async () => {
-        const root = await navigator.storage.getDirectory();
-        for await (const [, folder] of root.entries())
-            for await (const [name, file] of folder.entries())
-                if (name.endsWith('-text-f16')) {
-                    const writable = await file.createWritable({ keepExistingData: true });
-                    await writable.write({ type: 'write', position: 100, data: new Uint8Array([1]) });
-                    await writable.close();
-                    window.damaged = true;
-                }
+    /// Writes over a byte of the file with this ending that the browser keeps.
+    const DAMAGE: &str = "const ending = arguments[0];
+        window.damaged = null;
+        (async () => {
+            const root = await navigator.storage.getDirectory();
+            for await (const [, folder] of root.entries())
+                for await (const [name, file] of folder.entries())
+                    if (name.endsWith(ending)) {
+                        const writable = await file.createWritable({ keepExistingData: true });
+                        await writable.write({ type: 'write', position: 100, data: new Uint8Array([1]) });
+                        await writable.close();
+                        window.damaged = true;
+                    }
         })()";
+
+    /// Leaves the page with its engine, and damages what the browser keeps.
+    fn damage(browser: &Browser, ending: &str) {
+        browser.reload();
+        browser.run(DAMAGE, &[json!(ending)]);
+        browser.wait_for("the damage", LIMIT, "return window.damaged", &[]);
+    }
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
-    fn an_encoder_that_is_not_what_first_came_is_refused_and_fetched_again() {
+    fn what_is_kept_and_is_not_what_first_came_is_fetched_again_by_itself() {
         let (server, browser) = (Server::replacing(hub_files()), Browser::start());
         engine(&browser, &server);
         send(&browser, &load_hub(&server, "test/tiny"));
@@ -239,14 +274,69 @@ mod built_page {
             lines.contains("config.json: trusted since it first came"),
             "{lines}"
         );
-        browser.reload();
-        browser.run(DAMAGE, &[]);
-        browser.wait_for("the damage", LIMIT, "return window.damaged ?? null", &[]);
+        let files = hub_files();
+        for (ending, file) in [
+            ("-text-f16", "/model.safetensors"),
+            ("-header", "/model.safetensors"),
+            ("-config.json", "/config.json"),
+        ] {
+            damage(&browser, ending);
+            server.take_paths();
+            start(&browser);
+            send(&browser, &load_hub(&server, "test/tiny"));
+            hear(&browser, "LoadedBare");
+            let mut asked = server.take_paths();
+            // A file that the hub does not have is asked for each time.
+            asked.retain(|path| files.contains_key(path));
+            assert!(!asked.is_empty(), "{ending} is fetched again");
+            let is_other = |path: &String| !path.ends_with(file);
+            assert!(!asked.iter().any(is_other), "nothing else: {asked:?}");
+        }
+        add_picture(&browser);
+        compare_with_native(&browser, Dtype::F16);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_kept_shard_that_is_damaged_is_fetched_again_by_itself() {
+        let (server, browser) = (Server::start(), Browser::start());
+        engine(&browser, &server);
+        let address = server.address("models/scenes/manifest.json");
+        let load = json!({ "Load": { "manifest_url": address, "integrity": "" } });
+        send(&browser, &load);
+        hear(&browser, "Loaded");
+        let shard = &manifest()["shards"][0];
+        let [file, sha256] =
+            ["file", "sha256"].map(|key| shard[key].as_str().expect("text").to_owned());
+        damage(&browser, &sha256);
+        server.take_paths();
         start(&browser);
+        send(&browser, &load);
+        hear(&browser, "Loaded");
+        let asked = server.take_paths();
+        let is_it = |path: &String| path.ends_with(&file);
+        assert!(asked.iter().any(is_it), "{file} comes again: {asked:?}");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_file_that_the_hub_has_changed_is_refused_until_it_is_what_first_came() {
+        let (server, browser) = (Server::replacing(hub_files()), Browser::start());
+        engine(&browser, &server);
         send(&browser, &load_hub(&server, "test/tiny"));
-        let refused = hear(&browser, "Refused");
-        let message = refused["message"].as_str().expect("a reason");
-        assert!(message.contains("when it first came"), "{message}");
+        hear(&browser, "LoadedBare");
+        let path = format!("{HUB}/config.json");
+        let config = hub_files().remove(&path).expect("a configuration");
+        let mut changed = config.clone();
+        changed.push(b' ');
+        server.publish(&path, Some(changed));
+        damage(&browser, "-config.json");
+        for _ in 0..2 {
+            let reason = refusal(&browser, &server);
+            assert!(reason.contains("when it first came"), "{reason}");
+        }
+        server.publish(&path, Some(config));
+        start(&browser);
         send(&browser, &load_hub(&server, "test/tiny"));
         hear(&browser, "LoadedBare");
         add_picture(&browser);

@@ -195,11 +195,17 @@ mod built_page {
     fn a_browser_that_saves_data_loads_no_model_before_a_click() {
         let (server, browser) = (Server::start(), Browser::start());
         browser.run_before_pages(
-            "Object.defineProperty(Navigator.prototype, 'connection', { get: () => ({ saveData: true }) })",
+            "Object.defineProperty(Navigator.prototype, 'connection', { get: () => ({ saveData: true }) });
+             HTMLAnchorElement.prototype.click = function () { window.saved = this.href }",
         );
         browser.open(&server.address(PLAIN));
         wait_until_it_says(&browser, "your browser saves data");
         assert!(!reading(&browser).captions.is_empty(), "recorded answers");
+        browser.click("[data-save=svg]");
+        let svg = browser.run("return decodeURIComponent(window.saved)", &[]);
+        let named = "Photographs (built in) · von Mises–Fisher";
+        let is_named = svg.as_str().is_some_and(|svg| svg.contains(named));
+        assert!(is_named, "a picture of recorded answers names their model");
         assert!(server.asked(".safetensors").is_empty(), "nothing is loaded");
         browser.click("[data-act=retry-engine]");
         wait_until_shown(&browser, World::Photographs);

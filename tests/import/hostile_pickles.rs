@@ -126,13 +126,13 @@ fn a_pickle_that_does_more_than_name_tensors_is_refused() {
     let oddities: [(Vec<u8>, &str); 10] = [
         (
             call("os", "system"),
-            "a: the pickle names os.system, which is no part of a tensor",
+            "a: the pickle names os.system, which is not part of a tensor",
         ),
-        (stack_global, "builtins.eval, which is no part of a tensor"),
+        (stack_global, "builtins.eval, which is not part of a tensor"),
         (call("torch", "load"), "a: the pickle names torch.load"),
         (
             call("collections", "OrderedDict"),
-            "the pickle calls what is no function of a tensor",
+            "the pickle calls something that is not a known function",
         ),
         (
             b"(ios\nsystem\n".to_vec(),
@@ -145,11 +145,17 @@ fn a_pickle_that_does_more_than_name_tensors_is_refused() {
                 b"Q",
             ]
             .concat(),
-            "the pickle refers to what is no storage",
+            "the pickle refers to something that is not a storage",
         ),
-        (tensor(4, 0, &[-1], &[1]), "-1 is no size"),
-        (b"R".to_vec(), "the pickle's arguments are no tuple"),
-        (b"h\x09".to_vec(), "a: nothing was remembered as 9"),
+        (tensor(4, 0, &[-1], &[1]), "-1 is not a valid size"),
+        (
+            b"R".to_vec(),
+            "the pickle's arguments are not a short tuple",
+        ),
+        (
+            b"h\x09".to_vec(),
+            "a: the pickle reads memo 9, which it never wrote",
+        ),
     ];
     for (value, message) in oddities {
         let error = error(&scratch, &with_pickle(&pickle(&[("a", value)])));

@@ -332,11 +332,14 @@ mod shared_data {
         let exact = worst(&texts, Some(&picture));
         // The file has six decimals.
         assert!(exact <= 0.01, "{exact} of what is allowed");
+        let exact = published.picture_error(&picture);
+        assert!(exact <= 0.01, "the picture: {exact} of what is allowed");
         let mut swapped = texts.clone();
         swapped.swap(1, 2);
         assert!(worst(&swapped, None) > 1.0, "a cat is no dog");
         let mut other = picture.clone();
         other.embedding.reverse();
         assert!(worst(&texts, Some(&other)) > 1.0, "another picture");
+        assert!(published.check_picture(&other).is_err(), "by itself, too");
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn serve(
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let answer = Arc::clone(&answer);
-            // A client that closes early, as at the end of a test, is no failure of the server.
+            // A client that closes early, as at the end of a test, is not a failure of the server.
             thread::spawn(move || respond(stream, &*answer).ok());
         }
     });

@@ -156,7 +156,7 @@ impl Source {
             [first, module, ..] if first == "crate" => Some(module.as_str()),
             _ => None,
         });
-        // A name with a capital is re-exported by or defined in lib.rs and is no module.
+        // A name with a capital is re-exported by or defined in lib.rs, and is not a module.
         of_crate
             .filter(|name| name.starts_with(char::is_lowercase))
             .collect()
@@ -417,7 +417,7 @@ impl<'a> Uses<'a> {
     /// The other files of its module that a file names.
     fn used_by(&self, file: &[String]) -> BTreeSet<Vec<String>> {
         let source = self.files[file];
-        // What a module hands on from within is no use of it.
+        // A module that re-exports its own items does not use itself.
         let is_reexport = |import: &&Import| {
             import.is_public
                 && self

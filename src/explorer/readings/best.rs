@@ -64,7 +64,7 @@ fn leads(values: &[f64], value: f64, margin: f64) -> bool {
 mod tests {
     use super::*;
 
-    /// The standings of a grid.
+    /// Standing of each value of a grid within its row and its column.
     fn standings(grid: &[&[f64]], margin: f64) -> Vec<Vec<Standing>> {
         let mut rows: Vec<Vec<(f64, Standing)>> = grid
             .iter()

@@ -33,7 +33,7 @@ struct CachedCaption {
     reading: CaptionReading,
     /// Readings against pictures, by the page's name for the picture.
     pairs: HashMap<String, PairReading>,
-    /// By the other caption.
+    /// Comparisons with other captions, by the text of the other.
     relations: HashMap<String, PairReading>,
 }
 
@@ -93,7 +93,7 @@ impl ReadingCache {
         if missing.captions.is_empty() {
             return ReadingRequest::default();
         }
-        // A caption is related to all others, the known ones too.
+        // A new caption is compared with all others, those already known included.
         if request.relates {
             missing.captions.clone_from(&request.captions);
         }
@@ -147,6 +147,7 @@ pub(crate) mod tests {
                 power_spherical: vec![0.01, 0.02],
             },
             picture_sets: None,
+            squashes_pictures: false,
             provenance: String::new(),
             weights: String::new(),
             engine: "cpu".into(),

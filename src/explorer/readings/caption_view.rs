@@ -23,12 +23,12 @@ pub struct CaptionView {
     pub truncated: bool,
     /// Words the model does not know.
     pub unknown_words: Vec<String>,
-    /// Familiarity of it to the model, by the captions of its training; `None` where the model cannot tell.
+    /// Familiarity of the caption, beside those of the training; `None` for a model without a detector.
     pub familiarity: Option<Familiarity>,
     /// Share of it that the model can read.
     pub legibility: Legibility,
-    /// Direction of its embedding; none before an engine has told it.
-    pub direction: CompactDirection,
+    /// Mean direction under the family; none before an engine has sent it.
+    pub mean_direction: CompactDirection,
 }
 
 impl CaptionView {
@@ -57,7 +57,7 @@ impl CaptionView {
             unknown_words: reading.unknown_words.clone(),
             familiarity: reading.familiarity,
             legibility,
-            direction: reading.direction.clone(),
+            mean_direction: reading.mean_direction.get(family).clone(),
         }
     }
 

@@ -41,7 +41,7 @@ pub struct GeneratedAnswers {
 }
 
 impl GeneratedAnswers {
-    /// Adds an answered request.
+    /// Keeps the answer to a request about generated pictures, in place of the earlier one of its kind.
     pub fn learn(&mut self, request: GeneratedRequest, source: AnswerSource) {
         let place = match request.of {
             GeneratedPictures::Drawing(_) => &mut self.drawing,

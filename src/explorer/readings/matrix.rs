@@ -58,7 +58,8 @@ impl Readings {
         let logit_scale = *snapshot.card.logit_scale.get(family);
         let values = grid.iter().flatten().map(measured);
         let extent = match state.measure {
-            // From ten times likelier at the least, so that noise stays short, to as many times as are counted.
+            // A bar of full length means ten times likelier at least, so that noise stays short, and at most the times
+            // that are counted.
             Measure::Likelihood => {
                 let ends = [LEAST_TIMES, MOST_TIMES].map(|times| times.ln() / logit_scale);
                 Extent::above_zero(values, ends)
@@ -80,7 +81,7 @@ impl Readings {
             Measure::Cosine => 0.0,
         };
         fill_standings(&mut read, measured, margin, |pair, standing| {
-            // What speaks against a picture is the best of nothing.
+            // A caption that speaks against a picture is not its best one.
             if state.measure == Measure::Cosine || pair.is_near_zero() || pair.nats > UNIFORM_NATS {
                 pair.standing = standing;
             }
@@ -124,7 +125,7 @@ impl Readings {
         self.caption(key).is_some_and(|view| !view.is_unread())
     }
 
-    /// Why a caption that says almost nothing of any picture has nats below zero; empty where that is not so.
+    /// Note on a caption so vague that its nats lie below zero for some picture; empty for any other caption.
     pub fn zero_note(&self, key: u64) -> &'static str {
         let is_vaguest = |view: &CaptionView| view.percentile.is_some_and(|p| p >= VAGUEST);
         let pairs = || self.pairs.get(&key).into_iter().flatten();

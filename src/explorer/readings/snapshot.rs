@@ -19,19 +19,19 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// One caption under a family.
+    /// Numbers of one caption under a family.
     pub(super) fn caption(&self, i_text: usize, family: Family) -> Option<CaptionView> {
         let reading = self.answer.captions.get(i_text)?;
         Some(CaptionView::new(&self.card, reading, family))
     }
 
-    /// One pair under a family.
+    /// Numbers of one caption and one picture under a family.
     pub(super) fn pair(&self, i_text: usize, i_image: usize, family: Family) -> Option<PairView> {
         let (caption, pair) = self.reading(i_text, i_image)?;
         Some(PairView::new(&self.card, caption, pair, family))
     }
 
-    /// The answer about one pair.
+    /// The engine's reading of one caption and one picture.
     pub(in crate::explorer) fn reading(
         &self,
         i_text: usize,

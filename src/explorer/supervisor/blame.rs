@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Captions {
     answered: BTreeSet<String>,
-    /// They were answered alone, after they had been blamed.
+    /// Captions that were blamed, and then answered when sent alone.
     cleared: BTreeSet<String>,
-    /// They were in a request when an engine died, and are sent alone next.
+    /// Captions of a request during which an engine died; each is sent alone next.
     blamed: BTreeSet<String>,
-    /// They killed an engine alone.
+    /// Captions that killed an engine when sent alone.
     quarantined: BTreeSet<String>,
 }
 

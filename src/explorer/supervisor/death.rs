@@ -7,9 +7,9 @@ use super::model::EngineKind;
 use super::strikes::{LoadKind, MAX_STRIKES};
 use crate::explorer::latest_queue::Out;
 
-/// Deaths without anything done between them, and nothing to blame, after which the page stops trying.
+/// Number of deaths in a row, with nothing to blame and nothing done between them, after which the page stops trying.
 const MAX_DEATHS: u8 = 3;
-/// Deaths for which a picture or an adapter file is blamed, after which it is dropped.
+/// Number of deaths blamed on a picture or an adapter file after which it is dropped.
 const MAX_BLAMED_DEATHS: u8 = 2;
 
 impl Supervisor {
@@ -95,7 +95,7 @@ impl Supervisor {
             Some(Job::Adapters) if has_culprit => self.blame_adapters(&message),
             _ => {}
         }
-        // A request that is out with one of its pictures just read waits again.
+        // A request that was out, with one of its pictures being read, is queued again.
         self.queue.put_back();
         if engine.loads_images {
             let n_strikes = self.strikes.strike(LoadKind::ImageEncoder, &engine.source);
@@ -111,8 +111,7 @@ impl Supervisor {
         self.load(EngineKind::Cpu);
     }
 
-    /// No engine runs any more until the visitor wants another try; the page says so, which answers everything that
-    /// waits.
+    /// Stops all engines until the visitor asks for another try; the page says so, which answers everything that waits.
     fn stop_trying(&mut self, message: String) {
         self.tell(EngineEvent::Stopped(message));
     }
@@ -161,7 +160,7 @@ impl Supervisor {
         }
     }
 
-    /// Has the picture read again after all others, or takes it off.
+    /// Puts the picture at the end of those to be read, or takes it off the page.
     fn blame_picture(&mut self, image: &str, message: &str) {
         let mut places = self.pictures.iter();
         let Some(place) = places.position(|picture| picture.image == image) else {

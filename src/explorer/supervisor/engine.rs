@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use super::model::{EngineKind, LoadedModel, ModelSource};
 
-/// An engine that does not answer may be stopped by the visitor after so long,
+/// Milliseconds without an answer after which an engine is slow, and the visitor may stop it.
 const SLOW_MILLIS: f64 = 20_000.0;
-/// or after so many times what a warm pass takes, if that is longer;
+/// Warm passes without an answer after which an engine is slow, where those take longer.
 const SLOW_FACTOR: f64 = 10.0;
-/// and is replaced after so many times as long.
+/// Factor on the time that makes an engine slow, after which a silent engine is replaced.
 const REPLACED_FACTOR: f64 = 3.0;
-/// A load, which may wait for the network, is given up after such a silence.
+/// Milliseconds of silence after which a load, which may wait for the network, is given up.
 const LOAD_SILENCE_MILLIS: f64 = 300_000.0;
-/// Heartbeats or not, no answer takes so many times as long as makes an engine slow.
+/// Factor on the time that makes an engine slow, after which an answer is given up even if heartbeats come.
 const ENDLESS_FACTOR: f64 = 60.0;
-/// A load that was cancelled has so long to end by itself.
+/// Milliseconds within which a cancelled load should end by itself.
 const CANCEL_MILLIS: f64 = 5_000.0;
 
 /// An engine as the supervisor sees it: its model, its job, and the times at which it was asked and heard.
@@ -60,11 +60,11 @@ pub(super) enum Job {
     Score,
     /// A caption that was blamed, alone.
     Probe(String),
-    /// To read a picture of the page.
+    /// A picture of the page to be read.
     Picture(String),
-    /// To read a picture that has left the page since.
+    /// A picture to be read that has left the page since.
     GonePicture(String),
-    /// To read a picture that was generated for the request that is out.
+    /// A picture to be read that was generated for the request that is out.
     GeneratedPicture(String),
     Adapters,
     /// The embedding of the picture by which engines are compared.
@@ -138,7 +138,7 @@ impl WatchedEngine {
         self.is_loading() && !self.is_paused && now - self.heard_at >= SLOW_MILLIS
     }
 
-    /// Why it is to be replaced.
+    /// Reason to replace the engine because it is silent; `None` while its silence is within the limits.
     pub(super) fn is_overdue(&self, now: f64) -> Option<String> {
         let silence = now - self.heard_at;
         let limit = if self.model.is_some() && self.job.is_some() {

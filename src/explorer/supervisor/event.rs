@@ -1,4 +1,5 @@
-//! Messages of the supervisor: events that it is told, actions that it has done, and events that it tells the page.
+//! Messages of the supervisor: events that it receives, actions for the page to perform, and events that it reports to
+//! the page.
 
 use std::sync::Arc;
 
@@ -10,28 +11,28 @@ use crate::explorer::readings::generated::GeneratedRequest;
 use crate::explorer::readings::snapshot::Snapshot;
 use crate::explorer::world::World;
 use crate::protocol::{
-    Answer, DeviceTiming, DownloadSize, ImageReading, ModelCard, Progress, RecordedPicture,
-    Request, Response, Stored,
+    Answer, DeviceTiming, DownloadSize, HubFailure, ImageReading, ModelCard, Progress,
+    RecordedPicture, Request, Response, Stored,
 };
 
 /// Captions with their keys, and pictures; captions that a view asks about have no keys.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreRequest {
-    /// The rows' keys, or none.
+    /// Key of the row of each caption; empty for the captions of a view.
     pub keys: Vec<u64>,
     /// The captions to be scored, in order.
     pub captions: Vec<String>,
-    /// The pictures, by name.
+    /// Names of the pictures to be scored.
     pub images: Vec<String>,
     /// Whether the captions are compared with each other, too.
     pub relates: bool,
     /// Contents of the pictures that are generated for this request.
     pub generated: Option<GeneratedRequest>,
-    /// Those pictures, each under its name; they replace the ones of that name.
+    /// Pictures that were generated, as files under their names; each replaces the earlier one of its name.
     pub pictures: Vec<(String, Arc<Vec<u8>>)>,
 }
 
-/// Event that the supervisor is told, by the page or by an engine.
+/// Event that the supervisor receives, from the page or from an engine.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// The page begins, with the model that it was left with.
@@ -65,9 +66,9 @@ pub enum Event {
     Leave,
     /// The effects that [`Action::Pass`] waits for are done.
     Passed,
-    /// An engine said something.
+    /// An engine sent a response.
     Said(u64, Response),
-    /// An engine died, could not be started, could not be told something, or said what is not understood.
+    /// An engine died, could not be started, could not be sent a message, or sent one that is not understood.
     Died(u64, String),
     /// Whether the device has a GPU that is worth trying, or why not.
     GpuProbed(Result<(), String>),
@@ -95,7 +96,7 @@ pub struct Start {
     pub asked_kind: Option<EngineKind>,
     /// Notes of earlier visits on loads.
     pub notes: LoadNotes,
-    /// Why no engine can run in this browser.
+    /// Reason why no engine can run in this browser; `None` where one can.
     pub obstacle: Option<String>,
 }
 
@@ -104,35 +105,35 @@ pub struct Start {
 pub enum Action {
     /// Starts an engine's worker; its number is never used again.
     Spawn(u64, EngineKind),
-    /// Has an engine load a model.
+    /// Tells an engine to load a model.
     Load(u64, ModelSource),
-    /// Tells an engine something.
+    /// Sends a request to an engine.
     Post(u64, Request),
     /// Ends an engine's worker; what it still says is not heard.
     Terminate(u64),
     /// Finds out whether there is a GPU: [`Event::GpuProbed`].
     ProbeGpu,
-    /// Gives back [`Event::Passed`], after whatever the page does at what it was told before.
+    /// Sends back [`Event::Passed`] once the page has handled the events that were reported before.
     Pass,
-    /// Keeps something for later visits.
+    /// Keeps a note on a load for later visits.
     Keep(LoadNote),
-    /// Tells the page something.
+    /// Reports an event to the page.
     Tell(EngineEvent),
 }
 
-/// Event of an engine that the page is told.
+/// Event of an engine that is reported to the page.
 #[derive(Debug, Clone)]
 pub enum EngineEvent {
     /// A load goes on.
     Progress(Progress),
     /// This engine answers from now on.
     Loaded(LoadedModel),
-    /// As [`Self::Loaded`], with another model than before.
+    /// This engine answers from now on, with another model than before.
     Changed(LoadedModel),
     /// A model that was asked for does not come; why, unless the visitor gave it up.
     GivenUp(Option<String>),
     /// Download size of a model at the hub, or why it is not known.
-    DownloadSize(Result<DownloadSize, String>),
+    DownloadSize(Result<DownloadSize, HubFailure>),
     /// Times of the loaded model on this device, or why they are not known.
     DeviceMeasured(Result<Vec<DeviceTiming>, String>),
     /// Weights that the browser keeps.
@@ -158,7 +159,7 @@ pub enum EngineEvent {
     PictureRefused {
         /// Name of the picture.
         image: String,
-        /// Why it was refused, in words for the visitor.
+        /// Reason why it was refused, in words for the visitor.
         message: String,
     },
     /// A caption stopped an engine twice, the second time alone, and is not sent any more.
@@ -174,7 +175,7 @@ pub enum EngineEvent {
     Trouble(String),
     /// The engine died and was started again; what it said.
     Restarted(String),
-    /// Why the other engine is not used, or that it is.
+    /// Reason why the other engine is not used, or the news that it is.
     Choice(String),
     /// Whether the engine is silent for so long that the visitor may stop it.
     IsSlow(bool),

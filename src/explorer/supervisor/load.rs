@@ -34,7 +34,7 @@ impl Supervisor {
         self.load(kind);
     }
 
-    /// Has an engine load the model; on the CPU, if it killed the GPU engine before.
+    /// Loads the model into a new engine; into a CPU engine if it killed the GPU engine before.
     pub(super) fn load(&mut self, kind: EngineKind) {
         let mut kind = kind;
         if kind == EngineKind::Gpu && self.strikes.is_out(LoadKind::Gpu, &self.source) {
@@ -48,7 +48,7 @@ impl Supervisor {
         self.main = Some(engine);
     }
 
-    /// Tries a model that comes with the page anew, whatever happened before.
+    /// Tries a model that comes with the page again, whatever happened before.
     pub(super) fn retry(&mut self) {
         if self.main.is_some() {
             return;
@@ -63,7 +63,7 @@ impl Supervisor {
         self.load(self.asked_kind.unwrap_or(EngineKind::Cpu));
     }
 
-    /// Has another model loaded; it answers as soon as it can. Whoever asks for it wants another try, too.
+    /// Loads another model, which answers as soon as it can; its strikes are cleared, since the visitor asked for it.
     pub(super) fn change_model(&mut self, source: ModelSource) {
         self.end_next();
         for kind in LoadKind::ALL {
@@ -74,7 +74,7 @@ impl Supervisor {
         self.next = Some(engine);
     }
 
-    /// Loads another model that comes with the page; the one before it says nothing any more.
+    /// Loads another model that comes with the page; the earlier one is stopped at once.
     pub(super) fn open_world(&mut self, world: World) {
         self.end_next();
         self.end_main();
@@ -85,7 +85,7 @@ impl Supervisor {
         self.load(self.asked_kind.unwrap_or(EngineKind::Cpu));
     }
 
-    /// Has an engine load its model, now that it listens.
+    /// Tells an engine, which listens from now on, to load its model.
     pub(super) fn have_load(&mut self, serial: u64) {
         let Some(engine) = self.engine(serial) else {
             return;
@@ -165,7 +165,7 @@ impl Supervisor {
         }
     }
 
-    /// Puts the other model to work: the one before it goes, and all pictures are read anew.
+    /// Puts the other model to work: the earlier one is dropped, and all pictures are read again.
     fn change(&mut self, model: LoadedModel) {
         let Some(mut engine) = self.next.take() else {
             return;
@@ -249,7 +249,7 @@ impl Supervisor {
         }
     }
 
-    /// Keeps what a second engine is compared with where no golden values are known.
+    /// Keeps the embedding with which a second engine is compared where no golden values are known.
     fn note_probe(&mut self, model: &LoadedModel) {
         if let LoadedModel::Bare(model) = model {
             self.probes = Some(Probes {

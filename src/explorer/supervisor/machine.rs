@@ -10,14 +10,14 @@ use super::strikes::Strikes;
 use crate::explorer::latest_queue::LatestQueue;
 use crate::protocol::{Probes, RecordedPicture, Request, Response};
 
-/// Between two events no more time counts than this: a page that slept was not kept waiting by its engine.
+/// Most milliseconds that count between two events: a page that slept was not kept waiting by its engine.
 const MAX_GAP_MILLIS: f64 = 5_000.0;
-/// Loads that go on are noted again after so long.
+/// Milliseconds after which loads that go on are noted again.
 const REFRESH_MILLIS: f64 = 10_000.0;
-/// A question that is not about captions is given up after so long.
+/// Milliseconds after which a query, which is never about captions, is given up.
 pub(super) const QUERY_MILLIS: f64 = 120_000.0;
 
-/// Keeps one engine at work.
+/// State machine that keeps one engine at work: events in, actions for the page out.
 #[derive(Debug, Default)]
 pub struct Supervisor {
     /// The engine at work, or the one that is to be.
@@ -67,10 +67,10 @@ pub(super) enum Adapters {
     Given {
         name: String,
         bytes: Arc<Vec<u8>>,
-        /// Engines that died of them.
+        /// Number of engines that died while they used the adapters.
         n_deaths: u8,
     },
-    /// They stopped the engine twice; what the browser keeps of them is deleted.
+    /// Adapters that stopped the engine twice; the browser's copy of them is deleted.
     Dropped,
 }
 
@@ -117,7 +117,7 @@ impl Supervisor {
         }
     }
 
-    /// Hears an engine: the one at work, the one with another model, or the one in the background.
+    /// Handles a response of any engine: the one at work, the one with another model, or the one in the background.
     fn said(&mut self, serial: u64, response: Response) {
         let now = self.now;
         match self.engine(serial) {
@@ -159,7 +159,7 @@ impl Supervisor {
         self.actions.push(Action::Tell(event));
     }
 
-    /// Looks at the clock: replaces what is silent for too long, and says what is slow.
+    /// Checks the clock: replaces engines that are silent for too long, and reports slow ones.
     fn watch(&mut self) {
         let now = self.now;
         let overdue = |engine: &Option<WatchedEngine>| {

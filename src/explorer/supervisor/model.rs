@@ -8,7 +8,7 @@ use crate::protocol::{BareCard, Hub, ModelCard};
 /// One of the two engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EngineKind {
-    /// On the CPU, which answers soonest and everywhere.
+    /// An engine on the CPU, which starts soonest and runs everywhere.
     Cpu,
     /// An engine that computes through WebGPU.
     Gpu,
@@ -75,9 +75,9 @@ impl ModelSource {
 /// A loaded model as the page lists it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LoadedModel {
-    /// It knows how vague a caption is.
+    /// A model with adapters, which gives each caption its κ.
     Adapted(Box<ModelCard>),
-    /// It compares captions with pictures, and no more.
+    /// A model without adapters, which only compares captions with pictures.
     Bare(Box<BareCard>),
 }
 
@@ -155,6 +155,42 @@ impl LoadedModel {
         match self {
             Self::Adapted(model) => model.self_test.tolerance > 0.0,
             Self::Bare(model) => model.self_test.is_some() || model.is_vit_b_32,
+        }
+    }
+
+    /// Whether the weights are `OpenAI`'s: they answer as those of ViT-B/32, or their origin is a model of that owner.
+    #[must_use]
+    pub fn is_openai(&self) -> bool {
+        match self {
+            Self::Bare(model) if model.is_vit_b_32 => true,
+            _ => names_openai(&self.origin_text()),
+        }
+    }
+}
+
+/// Whether the origin of weights names a model of `OpenAI`'s at the hub.
+fn names_openai(origin: &str) -> bool {
+    let mut words = origin.split_whitespace();
+    words.any(|word| word.starts_with("openai/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_names_openai_by_the_owner_of_its_id() {
+        for (origin, expected) in [
+            ("openai/clip-vit-large-patch14 at 32bd64288804d66e", true),
+            (
+                "train adapt openai/clip-vit-base-patch32 --data coco (seed 0, commit 1, 2)",
+                true,
+            ),
+            ("google/siglip-base-patch16-224 at 7fd15f0689c79d79", false),
+            ("notopenai/clip at 1", false),
+            ("a file of the visitor's", false),
+        ] {
+            assert_eq!(names_openai(origin), expected, "{origin}");
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::event::EngineEvent;
 use super::machine::{QUERY_MILLIS, Supervisor};
-use crate::protocol::Request;
+use crate::protocol::{HubFailure, HubFault, Request};
 
 impl Supervisor {
-    /// Asks the engine at work something that is not about captions, now or as soon as there is one that listens.
+    /// Sends a query to the engine at work, now or as soon as there is one that listens.
     pub(super) fn query(&mut self, request: Request) {
         let listening = self.main.as_ref().filter(|engine| engine.is_listening);
         if let Some(serial) = listening.map(|engine| engine.serial) {
@@ -19,7 +19,7 @@ impl Supervisor {
         self.queries.retain(|(query, _)| !is_done(query));
     }
 
-    /// Asks the engine now at work what the one before it did not answer; how long that one takes no other can say.
+    /// Sends the engine now at work the queries that the one before it did not answer, but for the times of that one.
     pub(super) fn repost_queries(&mut self) {
         if self
             .queries
@@ -36,10 +36,10 @@ impl Supervisor {
         }
     }
 
-    /// Says of questions that nobody answers that they are not answered.
+    /// Answers queries that no engine answered in time with an error.
     pub(super) fn give_up_queries(&mut self) {
         let now = self.now;
-        // How long it takes to keep models is the network's to say.
+        // Keeping models takes as long as the network needs, so it has no limit.
         let is_late = |(query, at): &mut (Request, f64)| {
             now - *at >= QUERY_MILLIS && !matches!(query, Request::Keep(_))
         };
@@ -48,7 +48,9 @@ impl Supervisor {
             let message = "no engine answered".to_owned();
             match query {
                 Request::QueryDownloadSize(_) => {
-                    self.tell(EngineEvent::DownloadSize(Err(message)));
+                    let fault = HubFault::Other;
+                    let failure = HubFailure { fault, message };
+                    self.tell(EngineEvent::DownloadSize(Err(failure)));
                 }
                 Request::MeasureDevice => self.tell(EngineEvent::DeviceMeasured(Err(message))),
                 Request::DeleteStored => self.tell(EngineEvent::Trouble(message)),

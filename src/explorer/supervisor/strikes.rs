@@ -26,7 +26,7 @@ impl LoadKind {
     /// All kinds of loads that are counted.
     pub const ALL: [Self; 4] = [Self::Cpu, Self::Gpu, Self::Upgrade, Self::ImageEncoder];
 
-    /// Its name in the browser's storage.
+    /// Name of the kind in the browser's storage.
     #[must_use]
     pub fn slug(self) -> &'static str {
         match self {
@@ -52,16 +52,16 @@ impl From<EngineKind> for LoadKind {
 pub struct LoadId {
     /// Engine or part of a model that is loaded.
     pub kind: LoadKind,
-    /// From where; see [`ModelSource::key`].
+    /// Key of the model's source; see [`ModelSource::key`].
     pub source: String,
 }
 
 /// Note on a load that a visit leaves for the next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LoadNote {
-    /// This page loads that now.
+    /// Start of a load on this page.
     IsLoading(LoadId),
-    /// This page does not load that any more.
+    /// End of a load on this page.
     HasEnded(LoadId),
     /// Number of deaths that are counted.
     Strikes(LoadId, u32),
@@ -104,7 +104,7 @@ pub(super) struct Strikes {
 }
 
 impl Strikes {
-    /// Counts what earlier visits left. A load that another tab goes on with is no strike.
+    /// Counts the strikes and unended loads of earlier visits. A load that still runs in another tab is not a strike.
     pub(super) fn recall(&mut self, notes: LoadNotes) {
         self.counts = notes.strikes.into_iter().collect();
         for unended in notes.unended {
@@ -157,7 +157,7 @@ impl Strikes {
         }
     }
 
-    /// Takes note that the page is left: whoever leaves while a model is loaded has not crashed.
+    /// Notes that the page is left: leaving it while a model is loaded is not a crash.
     pub(super) fn leave(&mut self) {
         for load in std::mem::take(&mut self.loading) {
             self.note(LoadNote::HasEnded(load));

@@ -25,7 +25,7 @@ impl Supervisor {
     }
 
     pub(super) fn gpu_probed(&mut self, found: Result<(), String>) {
-        // It may have been asked for another model, or for an engine that is gone.
+        // The answer may concern another model, or an engine that is gone.
         if !self.upgrade.is_tried || self.upgrade.engine.is_some() || self.ready().is_none() {
             return;
         }

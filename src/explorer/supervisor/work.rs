@@ -13,7 +13,7 @@ use crate::explorer::readings::snapshot::Snapshot;
 use crate::protocol::{Answer, Comparison, ImageReading, Request, Response};
 
 impl Supervisor {
-    /// Has a request wait, without the captions that were set aside.
+    /// Queues a request without its quarantined captions.
     pub(super) fn ask(&mut self, priority: Priority, mut request: ScoreRequest) {
         request.retain(|caption| !self.captions.is_quarantined(caption));
         if request.captions.is_empty() {
@@ -84,7 +84,7 @@ impl Supervisor {
         if !engine.loads_images
             && let Some(image) = engine.waiting_picture.take()
         {
-            // The engine has it already, and turns to it now.
+            // The engine has the picture already, and reads it now.
             engine.ask(Job::Picture(image), now);
             return None;
         }
@@ -104,7 +104,7 @@ impl Supervisor {
             && request.captions.len() > 1
             && let Some(caption) = self.captions.blamed_among(&request.captions)
         {
-            // Nothing else may be to blame: a load of the image encoder ends first.
+            // The caption must be the only suspect, so a load of the image encoder ends first.
             let is_alone = engine.waiting_picture.is_none();
             return is_alone.then(|| (Job::Probe(caption.clone()), alone(caption)));
         }
@@ -165,7 +165,7 @@ impl Supervisor {
         names.filter(|image| !engine.has_read.contains(*image))
     }
 
-    /// Hears the engine at work.
+    /// Handles a response of the engine at work.
     pub(super) fn main_said(&mut self, response: Response) {
         match response {
             Response::Progress(progress) => self.tell(EngineEvent::Progress(progress)),
@@ -359,7 +359,7 @@ impl Supervisor {
         });
     }
 
-    /// The request that this answers, unless it is of no use any more; captions that were sent alone belong to none.
+    /// The request that this answers, unless a later one replaced it; `None` for captions that were sent alone.
     fn answered(&mut self, id: u64) -> Option<Out<ScoreRequest>> {
         if id == PROBE_ID {
             let engine = self.main.as_mut()?;
@@ -393,7 +393,7 @@ impl Supervisor {
                 let id = self.queue.out().map_or(0, |out| out.id);
                 self.request_failed(id, message);
             }
-            // It did not die of it, so that the request may be sent.
+            // The engine survived the caption, so the request may be sent.
             Job::Probe(caption) => self.captions.clear(&caption),
             Job::Picture(image) => self.drop_picture(image, message),
             Job::GonePicture(_) => {}
@@ -436,7 +436,7 @@ impl ScoreRequest {
 }
 
 impl OwnPicture {
-    /// Has an engine read it.
+    /// Request by which an engine reads the picture.
     pub(super) fn request(&self) -> Request {
         Request::AddImage {
             image: self.image.clone(),

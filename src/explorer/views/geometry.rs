@@ -1,10 +1,17 @@
 //! The view of geometry: distribution of the cosine to a caption's mean direction, in the model's dimension and others.
 
+use rand::SeedableRng as _;
+use rand::rngs::ChaCha8Rng;
+
 use crate::explorer::number::three_significant;
 use crate::explorer::readings::snapshot::Snapshot;
 use crate::numerics::{Family, uniform_cosine_density};
 use crate::protocol::PerFamily;
 
+/// Draws of a distribution that the ball shows.
+pub const N_DRAWS: usize = 200;
+/// Seed of the draws: the same in every visit.
+const SEED: u64 = 1;
 /// Points of a curve, enough to look round on a wide screen.
 const N_POINTS: usize = 321;
 /// Dimensions that the slider offers, beside the model's own.
@@ -19,9 +26,9 @@ pub(in crate::explorer) const MAX_DIMENSION: usize = 2048;
 /// Distribution of the cosine between a caption's mean direction and a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CosineDistribution {
-    /// Of pictures distributed uniformly on the sphere.
+    /// Cosine with pictures that are distributed uniformly on the sphere.
     Uniform,
-    /// Under a family with this concentration κ.
+    /// Cosine with pictures under a family with this concentration κ.
     OfFamily(Family, f64),
 }
 
@@ -113,11 +120,7 @@ impl CosineDistribution {
 
     /// Numbers of the distribution on the sphere of this dimension.
     pub fn view(self, embed_dim: usize) -> CosineMoments {
-        let (family, concentration) = match self {
-            // Both families are the uniform distribution at κ = 0.
-            Self::Uniform => (Family::VonMisesFisher, 0.0),
-            Self::OfFamily(family, concentration) => (family, concentration),
-        };
+        let (family, concentration) = self.family();
         CosineMoments {
             mean: family.mean_resultant_length(embed_dim, concentration),
             deviation: family.cosine_variance(embed_dim, concentration).sqrt(),
@@ -125,6 +128,36 @@ impl CosineDistribution {
                 .mean_angle_radians(embed_dim, concentration)
                 .to_degrees(),
             nats: family.kl_to_uniform(embed_dim, concentration),
+        }
+    }
+
+    /// Draws on the sphere of this dimension, 3 or more, projected on a plane through the mean direction μ: the second
+    /// coordinate is along μ, the first at a right angle to it.
+    ///
+    /// ```text
+    /// z = t μ + √(1 − t²) v
+    /// ```
+    ///
+    /// v is uniform among the directions at a right angle to μ, so one of its components is distributed as the cosine
+    /// of the uniform distribution in one dimension less.
+    pub fn draws(self, embed_dim: usize) -> Vec<[f64; 2]> {
+        let (family, concentration) = self.family();
+        let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+        let beside = embed_dim.max(MIN_DIMENSION) - 1;
+        let draw = |_| {
+            let cosine = family.sample_cosine(embed_dim, concentration, &mut rng);
+            // Power spherical at κ = 0 is uniform, and drawn without rejections.
+            let component = Family::PowerSpherical.sample_cosine(beside, 0.0, &mut rng);
+            [component * (1.0 - cosine * cosine).max(0.0).sqrt(), cosine]
+        };
+        (0..N_DRAWS).map(draw).collect()
+    }
+
+    /// Family and concentration; both families are the uniform distribution at κ = 0.
+    fn family(self) -> (Family, f64) {
+        match self {
+            Self::Uniform => (Family::VonMisesFisher, 0.0),
+            Self::OfFamily(family, concentration) => (family, concentration),
         }
     }
 
@@ -212,11 +245,11 @@ pub fn density_formula_with_numbers(
 }
 
 /// Mean angle of the pictures at this κ: on a ball, in the shown dimension, and in the model's own.
-pub fn ball_text(concentration: f64, embed_dim: usize, shown: usize) -> String {
+pub fn ball_text(family: Family, concentration: f64, embed_dim: usize, shown: usize) -> String {
     let degrees = |dimension: usize| {
-        let view =
-            CosineDistribution::OfFamily(Family::VonMisesFisher, concentration).view(dimension);
-        view.mean_angle_degrees
+        family
+            .mean_angle_radians(dimension, concentration)
+            .to_degrees()
     };
     let angle = |dimension: usize| three_significant(degrees(dimension));
     let kappa = three_significant(concentration);
@@ -245,8 +278,11 @@ mod tests {
     use super::*;
     use crate::explorer::readings::cache::tests::{answer_of, card};
 
-    /// Of the trapezoid rule with 321 points on densities as narrow as these.
+    /// Error of the trapezoid rule with 321 points on densities as narrow as these.
     const AREA_TOLERANCE: f64 = 2e-3;
+
+    /// Standard errors between a mean of draws and its expectation: one in 16,000 lies beyond, and the seed is fixed.
+    const STANDARD_ERRORS: f64 = 4.0;
 
     /// Less than a pixel on any screen.
     const MIDDLE_TOLERANCE: f64 = 1e-3;
@@ -314,6 +350,46 @@ mod tests {
         for (found, sign) in [(low, -1.0), (high, 1.0)] {
             let gap = found - sign * expected;
             assert!(gap.abs() < MIDDLE_TOLERANCE, "{found} is off by {gap}");
+        }
+    }
+
+    #[test]
+    fn draws_have_the_moments_of_their_distribution_and_lie_in_the_disc() {
+        let distributions = Family::ALL.map(|family| CosineDistribution::OfFamily(family, 5.0));
+        for distribution in distributions
+            .into_iter()
+            .chain([CosineDistribution::Uniform])
+        {
+            for dimension in [3, 16, 128, 768] {
+                let draws = distribution.draws(dimension);
+                let n = draws.len() as f64;
+                let is_inside = |[x, t]: &[f64; 2]| x.hypot(*t) <= 1.0 + 1e-12;
+                assert!(
+                    draws.iter().all(is_inside),
+                    "{distribution:?} in {dimension}"
+                );
+                let moments = distribution.view(dimension);
+                let error = moments.deviation / n.sqrt();
+                let mean = draws.iter().map(|[_, t]| t).sum::<f64>() / n;
+                let gap = (mean - moments.mean).abs() / error;
+                assert!(
+                    gap < STANDARD_ERRORS,
+                    "{distribution:?} in {dimension}: mean cosine {mean}, not {}",
+                    moments.mean
+                );
+                // A component of a uniform direction at a right angle to μ has variance 1/(d − 1).
+                let square = 1.0 - moments.mean.powi(2) - moments.deviation.powi(2);
+                let variance = square / (dimension as f64 - 1.0);
+                let across: Vec<f64> = draws.iter().map(|[x, _]| x * x).collect();
+                let found = across.iter().sum::<f64>() / n;
+                let spread = across.iter().map(|square| (square - found).powi(2));
+                let error = (spread.sum::<f64>() / n / n).sqrt();
+                assert!(
+                    (found - variance).abs() / error < STANDARD_ERRORS,
+                    "{distribution:?} in {dimension}: {found} across, not {variance}"
+                );
+                assert_eq!(draws, distribution.draws(dimension), "the same draws again");
+            }
         }
     }
 
@@ -386,14 +462,14 @@ mod tests {
             (3.0, "a wide cap"),
             (0.87, "one side"),
         ] {
-            let sentence = ball_text(kappa, 128, 128);
+            let sentence = ball_text(Family::VonMisesFisher, kappa, 128, 128);
             assert!(sentence.contains(cap), "for κ = {kappa}: {sentence}");
         }
     }
 
     #[test]
     fn the_sentence_names_a_dimension_between_only_when_it_is_shown() {
-        let at = |shown| ball_text(5.0, 128, shown);
+        let at = |shown| ball_text(Family::VonMisesFisher, 5.0, 128, shown);
         assert!(at(16).contains("At 16 it is"), "{}", at(16));
         assert!(!at(3).contains("At 3"), "{}", at(3));
         assert!(!at(128).contains("At 128"), "{}", at(128));

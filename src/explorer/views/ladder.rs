@@ -20,7 +20,7 @@ pub struct BuiltInLadder {
     pub name: &'static str,
     /// The pictures its captions are about.
     pub world: World,
-    /// Its captions, the most general first.
+    /// Captions of the ladder, the most general first.
     pub rungs: &'static [&'static str],
 }
 
@@ -145,7 +145,7 @@ enum Says {
 /// Change of κ from one rung to the next, against what the words say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RungStep {
-    /// It is the first rung, or numbers are missing.
+    /// The rung is the first, or numbers are missing.
     Unknown,
     /// One of the two has words that the model has never met, or cannot be read at all.
     Unread,
@@ -166,7 +166,7 @@ pub enum RungStep {
 pub struct RungView {
     /// Text of the caption on this rung.
     pub text: String,
-    /// Its numbers, where they are known.
+    /// Numbers of the rung, where they are known.
     pub view: Option<CaptionView>,
     /// κ minus κ of the rung above.
     pub change: Option<f64>,
@@ -307,7 +307,7 @@ fn judged_step(rung: &RungView) -> String {
     }
 }
 
-/// At how many steps κ follows the words, in one sentence.
+/// Sentence that says at how many steps κ follows the words.
 pub fn ladder_text(rungs: &[RungView]) -> String {
     if !rungs.iter().any(|rung| rung.change.is_some()) {
         return "A ladder needs two rungs with numbers.".into();
@@ -340,6 +340,7 @@ pub fn rung_text(rung: &RungView) -> String {
 mod tests {
     use super::*;
     use crate::explorer::readings::cache::tests::{answer_of, cache_of, cache_with};
+    use crate::explorer::views::learn::tests::recorded_of;
     use crate::protocol::MAX_CAPTION_CHARACTERS;
 
     fn rungs(kappas: &[f64], bits: &[Option<f64>]) -> Vec<RungView> {
@@ -468,6 +469,19 @@ mod tests {
             let bits: Vec<Option<f64>> = rungs.iter().map(|rung| bits_of(rung)).collect();
             let is_rising = bits[0].is_some() && bits.is_sorted_by(|a, b| a < b);
             assert!(is_rising, "{name}: the bits were {bits:?}");
+        }
+    }
+
+    #[test]
+    fn every_built_in_ladder_is_recorded() {
+        for ladder in BUILT_IN_LADDERS {
+            let (_, cache) = recorded_of(ladder.world);
+            for rung in ladder.rungs {
+                for family in Family::ALL {
+                    let view = cache.caption(rung, family);
+                    assert!(view.is_some(), "{}: {rung:?} is not", ladder.name);
+                }
+            }
         }
     }
 

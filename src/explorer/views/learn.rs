@@ -44,7 +44,7 @@ pub struct TourStep {
 pub struct Lesson {
     /// Title of the lesson, by which it is chosen.
     pub title: String,
-    /// Its subject in a sentence.
+    /// Subject of the lesson in a sentence.
     pub about: String,
     /// Link of the class's page, without `#`.
     pub link: String,
@@ -266,6 +266,7 @@ pub(in crate::explorer) mod tests {
 
     use super::*;
     use crate::explorer::link::{decode, encode};
+    use crate::explorer::locks::{Access, PageControl};
     use crate::explorer::readings::cache::AnswerSource;
     use crate::explorer::readings::cache::tests::{answer_of, cache_of, cache_with};
     use crate::explorer::readings::matrix::Readings;
@@ -396,6 +397,39 @@ pub(in crate::explorer) mod tests {
                 let (state, _) = decode(link).unwrap_or_else(|| panic!("no page: {link}"));
                 assert_eq!(&encode(&state), link, "nothing in it is passed over");
                 assert_eq!(state.model.built_in(), Some(world), "of its world: {link}");
+            }
+        }
+    }
+
+    #[test]
+    fn notes_send_no_class_to_a_view_that_its_link_hides() {
+        for lesson in shipped().into_iter().flat_map(|(_, of)| of.lessons) {
+            let (state, _) = decode(&lesson.link).expect("it is a page");
+            let is_hidden = state.locks.access(PageControl::Views) == Access::Hidden;
+            let texts = lesson.notes.iter().chain(&lesson.open);
+            let elsewhere =
+                texts.filter(|text| text.contains("the view ") || text.contains("drop in"));
+            for text in elsewhere.filter(|_| is_hidden) {
+                let is_teachers =
+                    text.contains("your own page") || text.contains("Your teacher’s page");
+                assert!(is_teachers, "{}: {text}", lesson.title);
+            }
+        }
+    }
+
+    #[test]
+    fn an_ordinal_in_a_question_counts_as_the_page_and_the_key_do() {
+        for lesson in shipped().into_iter().flat_map(|(_, of)| of.lessons) {
+            for question in lesson.questions {
+                let counts = ["The first", "The second"];
+                if counts.iter().any(|words| question.why.contains(words)) {
+                    assert_eq!(
+                        question.captions,
+                        question.truth.concat(),
+                        "{}",
+                        question.why
+                    );
+                }
             }
         }
     }
@@ -634,8 +668,8 @@ pub(in crate::explorer) mod tests {
         assert!(find(&long[2]).truncated, "the blue circle is cut off");
     }
 
-    /// What was recorded of a world: the matrix of the start, and the answers to the other views.
-    fn recorded_of(world: World) -> (Recorded, ReadingCache) {
+    /// Recorded answers of a world: the matrix of the start, and the answers to the other views.
+    pub(in crate::explorer) fn recorded_of(world: World) -> (Recorded, ReadingCache) {
         let (start, views) = match world {
             World::Scenes => (
                 include_str!("../../../public/examples/scenes/start.json"),

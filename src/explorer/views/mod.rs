@@ -1,6 +1,6 @@
-//! The views of the page: a table of their names and of what each asks engines about, and the logic of each.
+//! The views of the page: the one table of their names, components and requests to engines, and the logic of each.
 //!
-//! A new view is a row of the table, a file of logic beside it where it needs one, and a component in `ui::views`.
+//! A new view is a row of the table, a file of logic beside it where it needs one, a component of the page and a sheet.
 
 pub mod corruption;
 pub mod evidence;
@@ -51,6 +51,12 @@ struct Row {
     reads: fn(RequestInputs<'_>) -> ReadingRequest,
     /// The pictures that it generates and asks about.
     generates: fn(&RequestInputs<'_>) -> Option<GeneratedPictures>,
+    /// Whether it asks about the captions of lessons in place of those written for pictures.
+    shows_lessons: bool,
+    /// Whether it compares the model with what is true.
+    needs_known_truth: bool,
+    /// Whether it says something of a model without adapters.
+    works_without_adapters: bool,
 }
 
 impl Row {
@@ -62,6 +68,9 @@ impl Row {
             group,
             reads: |_| ReadingRequest::default(),
             generates: |_| None,
+            shows_lessons: false,
+            needs_known_truth: false,
+            works_without_adapters: false,
         }
     }
 
@@ -75,10 +84,33 @@ impl Row {
     ) -> Self {
         Self { generates, ..self }
     }
+
+    const fn shows_lessons(self) -> Self {
+        Self {
+            shows_lessons: true,
+            ..self
+        }
+    }
+
+    const fn needs_known_truth(self) -> Self {
+        Self {
+            needs_known_truth: true,
+            ..self
+        }
+    }
+
+    const fn works_without_adapters(self) -> Self {
+        Self {
+            works_without_adapters: true,
+            ..self
+        }
+    }
 }
 
+/// The table: each view, the module of `ui::views` that has its component of the same name, and its row. The first
+/// token is a dollar sign, for the macro that is made of it.
 macro_rules! views {
-    ($($(#[$meta:meta])* $view:ident = $row:expr;)*) => {
+    ($dollar:tt $($(#[$meta:meta])* $view:ident in $module:ident = $row:expr;)*) => {
         /// One way of looking at captions and pictures.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
         pub enum View { $($(#[$meta])* $view),* }
@@ -91,47 +123,58 @@ macro_rules! views {
                 match self { $(Self::$view => $row),* }
             }
         }
+
+        /// Calls a macro with the module and the component of every view.
+        #[cfg(feature = "page")]
+        macro_rules! each_view {
+            ($dollar call:ident) => { $dollar call! { $($module $view;)* } };
+        }
+        #[cfg(feature = "page")]
+        pub(crate) use each_view;
     };
 }
 
-views! {
+views! { $
     /// The matrix of captions and pictures.
     #[default]
-    Explore = Row::new("explore", "Explore", "See");
+    Explore in explore = Row::new("explore", "Explore", "See").works_without_adapters();
     /// Captions from the general to the specific.
-    Ladder = Row::new("ladder", "Ladder", "See")
+    Ladder in ladder = Row::new("ladder", "Ladder", "See")
         .reads(|page| ReadingRequest::of(page.ladder.texts().map(str::to_owned), Vec::new()));
     /// Change of κ by each word of a caption.
-    Words = Row::new("words", "Words", "See")
+    Words in words = Row::new("words", "Words", "See")
         .reads(|page| ReadingRequest::of(word_variants::variant_captions(page.caption), Vec::new()));
     /// A scene to draw, and how likely it is under each caption.
-    Studio = Row::new("studio", "Studio", "See")
+    Studio in studio = Row::new("studio", "Studio", "See")
+        .needs_known_truth()
         .generates(|page| Some(GeneratedPictures::Drawing(page.drawing.clone())));
     /// A caption's distribution on the sphere.
-    Geometry = Row::new("geometry", "Geometry", "Understand");
+    Geometry in geometry = Row::new("geometry", "Geometry", "Understand");
     /// Naming pictures, and refusing to.
-    NoneOfThese = Row::new("none-of-these", "None of these", "Understand")
+    NoneOfThese in none_of_these = Row::new("none-of-these", "None of these", "Understand")
         .reads(|page| ReadingRequest::of(page.classes.captions(), page.images));
     /// Pictures and captions corrupted, severity by severity.
-    Corruption = Row::new("disturb", "Disturb", "Understand")
+    Corruption in corruption = Row::new("disturb", "Disturb", "Understand")
         .reads(|page| ReadingRequest::of(page.misspelling.ladder(page.caption), page.images))
         .generates(|page| {
             let picture = page.picture?.to_owned();
             Some(GeneratedPictures::Corrupted(picture, page.image_corruption))
         });
     /// From a picture's best caption towards the vaguest.
-    Traverse = Row::new("traverse", "Traverse", "Understand").reads(|page| ReadingRequest {
+    Traverse in traverse = Row::new("traverse", "Traverse", "Understand").reads(|page| ReadingRequest {
         captions: traverse::pool(&page.captions, &page.elsewhere),
         images: page.images,
         relates: true,
     });
     /// Measurements of the model.
-    Evidence = Row::new("evidence", "Evidence", "Check");
+    Evidence in evidence = Row::new("evidence", "Evidence", "Check").works_without_adapters();
     /// A tour, lessons that ask before they show, and what κ is not.
-    Learn = Row::new("learn", "Learn", "Check")
+    Learn in learn = Row::new("learn", "Learn", "Check")
+        .shows_lessons()
         .reads(|page| ReadingRequest::of(page.elsewhere, Vec::new()));
     /// Links, lessons and worksheets for a class.
-    Teach = Row::new("teach", "Teach", "Check")
+    Teach in teach = Row::new("teach", "Teach", "Check")
+        .shows_lessons()
         .reads(|page| ReadingRequest::of(page.elsewhere, Vec::new()));
 }
 
@@ -153,7 +196,17 @@ impl View {
 
     /// Whether it shows what is true beside what the model says, and so needs a world in which that is known.
     pub fn needs_known_truth(self) -> bool {
-        self == Self::Studio
+        self.row().needs_known_truth
+    }
+
+    /// Whether it shows the texts of lessons, and asks engines about their captions.
+    pub fn shows_lessons(self) -> bool {
+        self.row().shows_lessons
+    }
+
+    /// Whether it says something of a model that has no adapters, and so no κ.
+    pub fn works_without_adapters(self) -> bool {
+        self.row().works_without_adapters
     }
 
     /// The view that a link names.

@@ -30,7 +30,7 @@ pub fn pool(own: &[String], written: &[String]) -> Vec<String> {
 pub struct MetCaption {
     /// Numbers of the caption under von Mises–Fisher.
     pub caption: CaptionView,
-    /// Its numbers for the picture.
+    /// Numbers of the caption for the picture.
     pub pair: PairView,
     /// Share of the way at which it is first met, from 0 to 1.
     pub share: f64,

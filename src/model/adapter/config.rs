@@ -17,7 +17,7 @@ pub struct AdapterConfig {
 }
 
 impl AdapterConfig {
-    /// The same with mean directions that are the encoder's own.
+    /// These sizes, with the encoder's own embeddings as mean directions.
     #[must_use]
     pub const fn with_encoder_mean(&self) -> Self {
         Self {

@@ -109,7 +109,7 @@ fn row_shares(rows: &[f32], greatest: &[f32], shares: &mut [f32]) -> (f64, Vec<f
     (of_rows, of_columns)
 }
 
-/// From shares of rows to the slope: half of both softmaxes over the number of rows.
+/// Adds the softmax of the columns to that of the rows, which makes the slope: half of both over the number of rows.
 fn add_column_shares(
     rows: &[f32],
     greatest: &[f32],

@@ -76,6 +76,8 @@ pub fn sigmoid_loss(logits: Tensor<2>, bias: Tensor<1>) -> Tensor<1> {
     (mismatched + matched) / -(n as f64)
 }
 
+/// Diagonal of a square table of logits: those of the matching pairs.
+///
 /// # Shapes
 ///
 /// - `logits`: `[n, n]`

@@ -88,8 +88,8 @@ impl Adapter {
         self.log_concentration_with(features, |hidden| hidden)
     }
 
-    /// As [`log_concentration`](Self::log_concentration), with a function (dropout) on each hidden layer,
-    /// `[n_texts, hidden_width]`.
+    /// [`log_concentration`](Self::log_concentration) with a function (dropout) on each hidden layer, `[n_texts,
+    /// hidden_width]`.
     pub fn log_concentration_with(
         &self,
         features: Tensor<2>,

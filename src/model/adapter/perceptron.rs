@@ -36,7 +36,7 @@ impl Perceptron {
         }
     }
 
-    /// The same with normal weights of this standard deviation, and biases of zero.
+    /// A perceptron with normal weights of this standard deviation, and biases of zero.
     #[must_use]
     pub fn near_zero(widths: &[usize], deviation: f64, device: &Device) -> Self {
         let normal = Initializer::Normal {
@@ -55,6 +55,8 @@ impl Perceptron {
         }
     }
 
+    /// Output of the last layer for each row.
+    ///
     /// # Shapes
     ///
     /// - `rows`: `[n, first width]`
@@ -81,7 +83,7 @@ pub(super) fn forward(layers: &[Linear], rows: Tensor<2>) -> Tensor<2> {
     forward_with(layers, rows, |hidden| hidden)
 }
 
-/// As [`forward`], with a function on each hidden layer.
+/// [`forward`] with a function on each hidden layer.
 pub(super) fn forward_with(
     layers: &[Linear],
     rows: Tensor<2>,

@@ -150,6 +150,8 @@ fn token_mask(end_positions: Tensor<1, Int>, n_tokens: usize) -> Tensor<2> {
         .float()
 }
 
+/// Mean of the features of each text over its tokens, padding left out.
+///
 /// # Shapes
 ///
 /// - `tokens`: `[n_texts, n_tokens, width]`

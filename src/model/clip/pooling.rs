@@ -57,6 +57,8 @@ impl ClassToken {
         }
     }
 
+    /// Patches of each picture with the class token before them.
+    ///
     /// # Shapes
     ///
     /// - `patches`: `[n_images, n_patches, width]`

@@ -120,6 +120,8 @@ pub(crate) fn init_projection([d_in, d_out]: [usize; 2], std: f64, device: &Devi
 }
 
 impl Transformer {
+    /// Features of every token after all blocks.
+    ///
     /// # Shapes
     ///
     /// - `tokens`: `[n, n_tokens, width]`
@@ -167,8 +169,8 @@ impl Block {
         self.add_mlp(tokens + attended)
     }
 
-    /// As [`Transformer::forward_rows`], for this block. All tokens attend, also those that are not read: a product
-    /// with one query alone would be summed in another order, and a caption's numbers would depend on those beside it.
+    /// [`Transformer::forward_rows`] of this block. All tokens attend, also those that are not read: a product with one
+    /// query alone would be summed in another order, and a caption's numbers would depend on those beside it.
     fn forward_rows(
         &self,
         tokens: Tensor<3>,

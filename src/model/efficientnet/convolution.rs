@@ -49,7 +49,7 @@ impl ConvolutionConfig {
         Self { stride, ..self }
     }
 
-    /// The same with outputs that each depend on their own channel alone.
+    /// This convolution with outputs that each depend on their own channel alone.
     pub(super) fn depthwise(self) -> Self {
         Self {
             groups: self.channels,
@@ -78,6 +78,8 @@ impl ConvolutionConfig {
 }
 
 impl Convolution {
+    /// Convolution of a feature map, with its bias.
+    ///
     /// # Shapes
     ///
     /// - `map`: `[n_images, channels, height, width]`
@@ -90,7 +92,7 @@ impl Convolution {
         conv2d(map, self.weight.val(), Some(self.bias.val()), options)
     }
 
-    /// As [`forward`](Self::forward), cut to 0–6.
+    /// [`forward`](Self::forward) clamped to 0–6.
     pub(super) fn forward_relu6(&self, map: Tensor<4>) -> Tensor<4> {
         self.forward(map).clamp(0.0, RELU6_MAX)
     }

@@ -51,7 +51,7 @@ pub struct EfficientNet {
     stem: Convolution,
     stages: Vec<Vec<InvertedResidual>>,
     head: Convolution,
-    /// The same packed, for the CPU of an engine.
+    /// The blocks with packed weights, for a CPU engine.
     #[module(skip)]
     host: Option<Arc<HostTower>>,
 }
@@ -157,6 +157,8 @@ impl EfficientNet {
 }
 
 impl InvertedResidual {
+    /// Feature map after expansion, depthwise convolution and projection, added to the input where the shapes agree.
+    ///
     /// # Shapes
     ///
     /// - `map`: `[n_images, channels, height, width]`
@@ -189,7 +191,7 @@ mod tests {
     fn lite0_has_the_published_number_of_parameters() {
         let tower = EfficientNetConfig::lite0().init(&cpu());
         // timm's `tf_efficientnet_lite0` has 4,652,008: less the classifier, and one of two numbers a channel of each
-        // batch norm, since the running statistics are no parameters and folding leaves a bias alone.
+        // batch norm, since the running statistics are not parameters and folding leaves only a bias.
         let channels: usize = tower
             .named_shapes()
             .iter()

@@ -191,7 +191,7 @@ impl TowersConfig {
         )
     }
 
-    /// These towers with heads into 256 dimensions.
+    /// Sizes of these towers with heads into 256 dimensions.
     #[must_use]
     pub fn of(text: TextTowerConfig, image: ImageTowerConfig) -> Self {
         let head = |input| HeadConfig {

@@ -79,6 +79,8 @@ impl HeadConfig {
 }
 
 impl HeadInput {
+    /// Tower features as the layer norm reads them: unchanged, or their square roots.
+    ///
     /// # Shapes
     ///
     /// - `features`, output: `[n, width]`
@@ -102,8 +104,8 @@ impl Head {
         self.forward_with(features, |standard| standard, |hidden| hidden)
     }
 
-    /// As [`forward`](Self::forward), with a function (dropout) on the standardised features, `[n, width]`, and one on
-    /// the hidden layer, `[n, hidden_width]`.
+    /// [`forward`](Self::forward) with a function (dropout) on the standardised features, `[n, width]`, and one on the
+    /// hidden layer, `[n, hidden_width]`.
     pub fn forward_with(
         &self,
         features: Tensor<2>,

@@ -68,7 +68,7 @@ impl AdaptRun {
         self.check_recipe()?;
         let features = self.out.join("features");
         let is_embedded = features.join("features.json").exists();
-        // Data that is not there is found before anything is downloaded.
+        // Missing data is noticed before anything is downloaded.
         let splits = (!is_embedded).then(|| self.splits()).transpose()?;
         self.import(&encoder)?;
         files::make_folder(&self.out)?;

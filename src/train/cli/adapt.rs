@@ -33,10 +33,10 @@ pub(super) struct AdaptArgs {
     /// Folder of the data set.
     #[arg(long)]
     root: PathBuf,
-    /// Its file of captions, if it is not where it usually is.
+    /// File of captions, if it is not at its usual place in the data set.
     #[arg(long)]
     captions: Option<PathBuf>,
-    /// At most so many pictures of each split, chosen by the seed.
+    /// Greatest number of pictures of each split, chosen by the seed.
     #[arg(long)]
     limit: Option<usize>,
     /// Branch, tag or commit at the hub, if not the pinned one.

@@ -18,6 +18,7 @@ use super::reproduce::{self, ReproduceArgs};
 use super::sample::{self, SampleArgs};
 use super::scenes::{self, ScenesArgs};
 use super::score::{self, ScoreArgs};
+use super::sets::{self, SetsArgs};
 use super::table::{self, TableArgs};
 
 /// Trains, evaluates and runs Kappascope's models.
@@ -40,6 +41,8 @@ enum Command {
     Adapt(AdaptArgs),
     /// Measure a model on scenes that no training has seen.
     Evaluate(EvaluateArgs),
+    /// Choose thresholds for the sets of drawings that captions could mean, and put them into a model of scenes.
+    Sets(SetsArgs),
     /// Print reports of `evaluate` as a table; several, of trainings that differ in their seed, with mean and range.
     Table(TableArgs),
     /// Embed pictures and captions with a frozen encoder, to fit methods on.
@@ -76,6 +79,7 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Import(args) => import::run(args),
         Command::Adapt(args) => adapt::run(args),
         Command::Evaluate(args) => evaluate::run(args),
+        Command::Sets(args) => sets::run(args),
         Command::Table(args) => table::run(args),
         Command::Embed(args) => embed::run(args),
         Command::Disturb(args) => disturb::run(args),

@@ -56,7 +56,7 @@ fn severity(most: u8) -> RangedI64ValueParser<u8> {
 }
 
 pub(super) fn run(args: &DisturbArgs) -> Result<()> {
-    // What is not there is said below, and not made.
+    // A folder that is missing is reported below, and not created by the lock.
     let lock = args
         .features
         .exists()

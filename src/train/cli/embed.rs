@@ -41,7 +41,7 @@ pub(super) struct EmbedArgs {
     /// Folder of the data set.
     #[arg(long, default_value = ".")]
     root: PathBuf,
-    /// Its file of captions, if it is not where it usually is.
+    /// File of captions, if it is not at its usual place in the data set.
     #[arg(long)]
     captions: Option<PathBuf>,
     /// Folder of the model that computes the features.
@@ -50,7 +50,7 @@ pub(super) struct EmbedArgs {
     /// Folder of the features.
     #[arg(long, default_value = "runs/features")]
     out: PathBuf,
-    /// At most so many pictures to train on; of all pictures where a data set has no splits.
+    /// Greatest number of pictures to train on; of all pictures where a data set has no splits.
     #[arg(long)]
     limit: Option<usize>,
     /// Share of the pictures to measure on, where a data set has no splits.

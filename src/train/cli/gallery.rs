@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
@@ -53,6 +53,10 @@ pub(super) fn run(args: &GalleryArgs) -> Result<()> {
         let usual = || args.page.join(usual);
         given.clone().unwrap_or_else(usual)
     };
+    ensure!(
+        args.wall.is_none() || world == World::Photographs,
+        "--wall is of photographs; the wall of scenes is drawn"
+    );
     let examples = place(&args.examples, world.examples());
     refuse_to_overwrite(&examples.join("start.json"), args.force)?;
     let folder = place(&args.out, world.gallery());
@@ -75,6 +79,9 @@ pub(super) fn run(args: &GalleryArgs) -> Result<()> {
         gallery: &gallery,
     };
     recorder.record(&examples, &place(&args.lessons, world.lessons()))?;
+    if world == World::Scenes {
+        wall::write_drawings(&session, &examples)?;
+    }
     if let Some(photographs) = &args.wall {
         wall::write(&session, &wall::read(photographs)?, [&folder, &examples])?;
     }

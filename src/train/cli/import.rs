@@ -45,7 +45,7 @@ pub(super) struct ImportArgs {
     /// The `tokenizer.json`, where none lies beside the checkpoint.
     #[arg(long)]
     tokenizer: Option<PathBuf>,
-    /// `CLIP.png` of the repository openai/CLIP, with which genuine weights are told from others.
+    /// `CLIP.png` of the repository openai/CLIP, by which genuine weights are recognised.
     #[arg(long)]
     golden_picture: Option<PathBuf>,
     /// Replace the folder if it is there.

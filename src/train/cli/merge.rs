@@ -18,7 +18,7 @@ pub(super) struct MergeArgs {
 }
 
 pub(super) fn run(args: &MergeArgs) -> Result<()> {
-    // What is not there is said below, and not made.
+    // A folder that is missing is reported below, and not created by the lock.
     let lock = args.folder.exists().then(|| RunLock::take(&args.folder));
     let _lock = lock.transpose()?;
     merge_and_print(&args.folder)

@@ -23,6 +23,7 @@ mod reproduce;
 mod sample;
 mod scenes;
 mod score;
+mod sets;
 mod table;
 
 pub use dispatch::{Cli, run};

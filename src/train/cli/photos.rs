@@ -28,7 +28,7 @@ pub(super) struct PhotosArgs {
     /// Folder of Flickr8k: its captions, its lists, its pictures.
     #[arg(long)]
     root: PathBuf,
-    /// `WordNet`'s folder `dict`, which tells the classes of nouns.
+    /// `WordNet`'s folder `dict`, for the classes of nouns.
     #[arg(long)]
     wordnet: PathBuf,
     /// Folder of `HierarCaps`, to measure on at the end.

@@ -63,7 +63,7 @@ impl RecipeArgs {
         self.plan_or(1024, 20)
     }
 
-    /// The same with another batch and number of passes where none were given.
+    /// The plan of the fits, with this batch and number of passes where none were given.
     fn plan_or(&self, batch: usize, epochs: usize) -> Result<FitPlan> {
         let (batch, epochs) = (self.batch.unwrap_or(batch), self.epochs.unwrap_or(epochs));
         let rate_factor = self.rate_factor;

@@ -37,15 +37,15 @@ What is in the folder is not done again; an interrupted run goes on, fit by fit.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReproduceArgs {
-    /// Where pictures and captions come from: scenes, photos (--features being the folder of a `train photos`), or a
-    /// data set as `train embed` calls it.
+    /// Source of pictures and captions: scenes, photos (--features being the folder of a `train photos`), or a data set
+    /// as `train embed` calls it.
     #[arg(long = "world", value_name = "WORLD", default_value = "scenes", value_parser = parse_source)]
     source: FeatureSource,
-    /// How much work to put in: learning rates by a grid, and for scenes the features, which are embedded if they are
-    /// not there. Without a preset learning rates are the published ones times --rate-factor.
+    /// Amount of work: learning rates by a grid, and for scenes the features, which are embedded if they are not there.
+    /// Without a preset, learning rates are the published ones times --rate-factor.
     #[arg(long, value_enum)]
     preset: Option<ReproducePreset>,
-    /// How many seeds, from 0; 5 if not given or a preset's.
+    /// Number of seeds, from 0; 5 or a preset's number if not given.
     #[arg(long)]
     seeds: Option<u64>,
     /// Folder of the results.

@@ -11,7 +11,8 @@ use super::captions::CaptionArgs;
 use crate::family::Family;
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::percentile_of;
-use crate::preprocess::decode;
+use crate::preprocess::{DecodeBudget, decode_on_white};
+use crate::train::files::read_limited;
 
 #[derive(Debug, Args)]
 #[command(
@@ -116,8 +117,9 @@ fn score(
 }
 
 fn encode(session: &Session, path: &Path) -> Result<ImageEncoding> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-    let picture = decode(&bytes).with_context(|| path.display().to_string())?;
+    let bytes = read_limited(path)?;
+    let picture = decode_on_white(&DecodeBudget::FULL, &bytes);
+    let picture = picture.with_context(|| path.display().to_string())?;
     Ok(pollster::block_on(session.encode_image(&picture.rgb))?)
 }
 

@@ -84,7 +84,7 @@ pub fn splits(path: &Path, root: &Path, share: f64, seed: u64) -> Result<Splits>
                 let place = place.with_context(|| path.display().to_string())?;
                 split.add(name, caption, || Picture::File(place));
             }
-            // The first line is the heads'.
+            // The first line holds the names of the columns.
             Err(why) => skipped.push(Skipped::new(format!("row {}", i + 2), why)),
         }
     }

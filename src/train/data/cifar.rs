@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use super::place::first_of;
 use super::{Item, Labelled, Picture, PlaneOrder};
 use crate::protocol::too_long;
+use crate::train::files::read_limited;
 
 /// Pixels in a row.
 const SIDE: usize = 32;
@@ -71,7 +72,7 @@ fn labelled(root: &Path, layout: &CifarLayout) -> Result<Labelled> {
     let names = find(layout.classes, "names of the classes")?;
     let classes = class_names(&names, layout.n_classes)?;
     let path: Arc<Path> = file.as_path().into();
-    let bytes = std::fs::read(&file).with_context(|| file.display().to_string())?;
+    let bytes = read_limited(&file)?;
     let n_record = layout.n_labels + N_BYTES;
     ensure!(
         !bytes.is_empty() && bytes.len().is_multiple_of(n_record),

@@ -76,7 +76,7 @@ pub fn splits(root: &Path, year: Year) -> Result<Splits> {
 ///
 /// The file is missing or broken, or none of its pictures is there.
 pub fn captions_of(annotations: &Path, pictures: &Path) -> Result<Listing> {
-    // Read from the file as it comes: what is not asked for is never held.
+    // Parsed as it is read, so that fields which are not needed are never held in memory.
     let file: CocoFile = serde_json::from_reader(open(annotations)?).with_context(|| {
         let path = annotations.display();
         format!("{path}: COCO captions, an object with `images` and `annotations`, were expected")

@@ -57,7 +57,7 @@ fn through_jpeg(picture: RgbPixels, quality: u8) -> RgbPixels {
     let (width, height) = (side(picture.width), side(picture.height));
     let colour = image::ExtendedColorType::Rgb8;
     let written = encoder.encode(&picture.pixels, width, height, colour);
-    // Memory does not fail, and a picture that was read is not too large to be written.
+    // Writing to memory does not fail, and a picture that was read is not too large to be written.
     let read = written.ok().and_then(|()| decode(&bytes).ok());
     read.map_or(picture, |read| read.rgb)
 }

@@ -58,7 +58,7 @@ pub struct DatasetChoice {
     pub root: PathBuf,
     /// File of captions, if it is not where the data set usually has it.
     pub captions: Option<PathBuf>,
-    /// At most so many pictures to train on; of all pictures where there is no split.
+    /// Greatest number of pictures to train on; of all pictures where there is no split.
     pub limit: Option<usize>,
     /// Share of the pictures to measure on, where there is no split.
     pub hold_out: f64,

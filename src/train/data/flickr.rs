@@ -132,7 +132,7 @@ pub fn official_splits(root: &Path) -> Result<[Listing; 3]> {
     ])
 }
 
-/// Reads a token file.
+/// Captions in a token file, a line `PICTURE#N<tab>CAPTION` each, with the pictures of a folder.
 ///
 /// # Errors
 ///

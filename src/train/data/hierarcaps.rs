@@ -15,7 +15,7 @@ use super::{Item, ItemCaption, Listing, Picture, Splits};
 /// Separator of two levels.
 const ARROW: &str = "=>";
 
-/// All rows, to measure on.
+/// All hierarchies of captions in a CSV file with their pictures, as a test split.
 ///
 /// # Errors
 ///

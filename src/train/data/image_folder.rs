@@ -14,7 +14,7 @@ use super::{Item, Labelled, Listing, Picture};
 /// Names of the files that may list the classes' names.
 const NAME_FILES: [&str; 2] = ["classes.txt", "LOC_synset_mapping.txt"];
 
-/// All pictures of all classes.
+/// All pictures of a folder that holds one folder for each class.
 ///
 /// # Errors
 ///

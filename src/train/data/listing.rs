@@ -40,12 +40,12 @@ pub struct Item {
     pub id: String,
     /// Place of the picture, from which it is read later.
     pub picture: Picture,
-    /// At least one, but for pictures that are to be classified.
+    /// Captions of the picture; none for a picture that is to be classified.
     pub captions: Vec<ItemCaption>,
 }
 
 impl Item {
-    /// A picture of this name.
+    /// A picture by its name in the data set, with its captions.
     pub(super) fn new(id: impl ToString, picture: Picture, captions: Vec<ItemCaption>) -> Self {
         let id = id.to_string();
         Self {
@@ -114,7 +114,7 @@ impl From<Vec<Item>> for Listing {
 }
 
 impl Listing {
-    /// Leaves an entry out.
+    /// Notes an entry that is left out, and why.
     pub(super) fn skip(&mut self, what: impl Into<String>, why: impl Into<String>) {
         self.skipped.push(Skipped::new(what, why));
     }

@@ -1,13 +1,14 @@
 //! Place of a picture on the disk, and the reading of its pixels when it is embedded.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
+use std::io::{Error, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 
 use crate::preprocess::{RgbPixels, decode};
+use crate::train::files::{check_length, read_limited};
 
 /// Place of a picture, which is read when it is embedded, and not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,17 +67,14 @@ impl Picture {
         }
     }
 
-    /// Reads and decodes it.
+    /// Pixels of the picture, read from its file or archive and decoded.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is no picture.
+    /// The file cannot be read, or is not a picture.
     pub fn read(&self) -> Result<RgbPixels> {
         let (bytes, place) = match self {
-            Self::File(path) => {
-                let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-                (bytes, path.display().to_string())
-            }
+            Self::File(path) => (read_limited(path)?, path.display().to_string()),
             Self::Slice {
                 archive,
                 offset,
@@ -100,12 +98,13 @@ impl Picture {
 }
 
 fn slice(path: &Path, offset: u64, n_bytes: usize) -> Result<Vec<u8>> {
-    let read = || -> std::io::Result<Vec<u8>> {
+    let read = || -> Result<Vec<u8>> {
+        check_length(n_bytes as u64)?;
         let mut file = File::open(path)?;
-        // The number is the archive's, and memory for it is asked for once it is known to be right.
+        // The archive states this length, so memory for it is allocated only once it is known to be right.
         let n_left = file.metadata()?.len().saturating_sub(offset);
         if n_left < n_bytes as u64 {
-            return Err(ErrorKind::UnexpectedEof.into());
+            return Err(Error::from(ErrorKind::UnexpectedEof).into());
         }
         file.seek(SeekFrom::Start(offset))?;
         let mut bytes = vec![0; n_bytes];
@@ -136,6 +135,8 @@ fn interleaved(planes: &[u8], side: usize, order: PlaneOrder) -> RgbPixels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::data::place::tests::{Folder, refused};
+    use crate::train::files::MAX_FILE_BYTES;
 
     #[test]
     fn planes_become_pixels_row_by_row() {
@@ -156,12 +157,32 @@ mod tests {
             offset: 10,
             n_bytes: usize::MAX / 4,
         };
-        crate::train::data::place::tests::refused(picture.read(), "from byte 10");
+        refused(picture.read(), "from byte 10");
+    }
+
+    #[test]
+    fn a_file_without_blocks_is_refused_by_its_length() {
+        let folder = Folder::new();
+        let path = folder.put("1.png", "");
+        let file = File::options().write(true).open(&path);
+        let sized = file.and_then(|file| file.set_len(MAX_FILE_BYTES + 1));
+        sized.expect("a file without blocks");
+        let part = Picture::Slice {
+            archive: path.as_path().into(),
+            offset: 0,
+            n_bytes: 256_000_001,
+        };
+        for picture in [Picture::File(path), part] {
+            refused(
+                picture.read(),
+                "256000001 bytes, expected at most 256000000",
+            );
+        }
     }
 
     #[test]
     fn a_picture_that_cannot_be_read_is_named() {
         let picture = Picture::File(PathBuf::from("nowhere/1.jpg"));
-        crate::train::data::place::tests::refused(picture.read(), "nowhere/1.jpg");
+        refused(picture.read(), "nowhere/1.jpg");
     }
 }

@@ -30,9 +30,11 @@ pub(super) fn folder_of(root: &Path, names: &[&str]) -> PathBuf {
 
 /// The place of a file that a data set names, which lies below `folder`.
 ///
+/// Only the name is looked at: a symbolic link below the folder is followed, since people link data sets on purpose.
+///
 /// # Errors
 ///
-/// The name is no path below a folder: it is absolute, or leads upwards.
+/// The name is not a path below the folder: it is absolute, or leads upwards.
 pub(super) fn below(folder: &Path, name: impl AsRef<Path>) -> Result<PathBuf> {
     let name = name.as_ref();
     let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);

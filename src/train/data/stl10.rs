@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use super::cifar::class_names;
 use super::place::first_of;
 use super::{Item, Labelled, Picture, PlaneOrder};
+use crate::train::files::read_limited;
 
 /// Pixels in a row.
 const SIDE: usize = 96;
@@ -18,7 +19,7 @@ const SIDE: usize = 96;
 const N_BYTES: usize = 3 * SIDE * SIDE;
 const N_CLASSES: usize = 10;
 
-/// The test pictures.
+/// The test pictures of STL-10 with their classes, read from `test_X.bin` and `test_y.bin`.
 ///
 /// # Errors
 ///
@@ -29,7 +30,7 @@ pub fn labelled(root: &Path) -> Result<Labelled> {
     let file = find("test_X.bin", "test pictures")?;
     let labels_file = find("test_y.bin", "labels")?;
     let classes = class_names(&find("class_names.txt", "names of the classes")?, N_CLASSES)?;
-    let labels = std::fs::read(&labels_file).with_context(|| labels_file.display().to_string())?;
+    let labels = read_limited(&labels_file)?;
     let metadata = std::fs::metadata(&file).with_context(|| file.display().to_string())?;
     let n_bytes = metadata.len();
     ensure!(

@@ -79,7 +79,7 @@ fn read_archive(path: &Path, listing: &mut Listing) -> Result<()> {
             });
         } else if ending == "txt" || ending == "json" {
             match text_of(&mut entry).and_then(|text| caption(&ending, &text)) {
-                // A text of its own says more than what else is known of the picture.
+                // A text file of its own is a better caption than the metadata.
                 Ok(found) if ending == "txt" || sample.caption.is_none() => sample.caption = found,
                 Ok(_) => {}
                 Err(fault) => sample.fault = Some(fault),
@@ -216,7 +216,7 @@ mod tests {
         let path = folder.put("00000.tar", &bytes[..700]);
         let error = match listing(&path) {
             Err(error) => format!("{error:#}"),
-            // What is cut off behind the heads shows when the picture is read.
+            // A cut behind the headers shows when the picture is read.
             Ok(found) => format!("{:#}", found.items[0].picture.read().expect_err("cut")),
         };
         assert!(error.contains("00000.tar"), "{error}");

@@ -24,9 +24,9 @@ use crate::train::optimize::Diverged;
 pub struct Campaign<'a> {
     /// The methods to fit, in the order of the tables.
     pub methods: &'a [MethodName],
-    /// Seeds 0, 1, ….
+    /// Number of seeds, counted from 0.
     pub n_seeds: u64,
-    /// Fits at a time.
+    /// Number of fits that run at a time.
     pub n_jobs: usize,
     /// Batch, epochs and options of every fit.
     pub plan: &'a FitPlan,
@@ -83,7 +83,7 @@ impl Campaign<'_> {
         });
         let is_left = |request: &FitRequest| {
             let &FitRequest { name, seed } = request;
-            // What trains nothing is the same for every seed.
+            // A method that trains nothing is the same for every seed.
             let is_fixed = name.optimizer(self.plan.follow).is_none() && seed > 0;
             let is_possible = self.data.why_not(name).is_none();
             is_possible && !is_fixed && !self.is_done(results, *request)
@@ -91,7 +91,7 @@ impl Campaign<'_> {
         all.filter(is_left).collect()
     }
 
-    /// Whether all was measured that is to be: what was measured before there were corruptions is measured anew.
+    /// Whether every number of a fit is there: results from before there were corruptions are measured again.
     fn is_done(&self, results: &Results, FitRequest { name, seed }: FitRequest) -> bool {
         let has = |metric| results.has_number(name, self.dataset(), seed, &metric);
         if self.data.corrupted.is_empty() {
@@ -129,7 +129,7 @@ impl Campaign<'_> {
         let measured = evaluator
             .fit(request, self.plan, Some(&unfinished))
             .or_else(|error| -> Result<NumbersBySet> {
-                // That a recipe diverges is a result.
+                // Divergence of a recipe is a result.
                 let diverged = error.downcast::<Diverged>()?;
                 let numbers = Numbers::from([(Metric::DivergedAtStep, diverged.step as f64)]);
                 Ok(vec![(self.dataset().to_owned(), numbers)])

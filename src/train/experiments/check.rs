@@ -31,16 +31,16 @@ pub struct RepeatTolerance {
     pub share_near: f64,
 }
 
-/// On the same features: rounding differs between machines, and what it moves is the rank of a few queries; of hundreds
-/// of numbers a few hang on single ones.
+/// Tolerance on the same features: rounding differs between machines and moves the rank of a few queries; of hundreds
+/// of numbers, a few depend on single queries.
 const SAME_FEATURES: RepeatTolerance = RepeatTolerance {
     of: "the same features",
     share_of_value: 0.02,
     at_least: 0.02,
     share_near: 0.95,
 };
-/// On features of the same towers by heads that were trained anew, which are other ones on each machine, as those of
-/// another seed are: S of a method moves by several hundredths, and single levels by more.
+/// Tolerance on features of the same towers by heads that were trained anew. Those differ on each machine as with
+/// another seed: S of a method moves by several hundredths, and single levels by more.
 const OTHER_HEADS: RepeatTolerance = RepeatTolerance {
     of: "features by heads trained anew",
     share_of_value: 0.1,
@@ -70,7 +70,7 @@ pub struct Checked {
     pub request: FitRequest,
     /// Numbers that were compared.
     pub n: usize,
-    /// Of those, how many are as near as rounding explains.
+    /// Number of them that are as near as rounding explains.
     pub n_near: usize,
     /// The number that differs most: data set, metric, and both values, there and now.
     pub farthest: Option<(String, Metric, [f64; 2])>,
@@ -154,7 +154,7 @@ impl Check<'_> {
     fn warn_of_bytes(&self, recorded: &[(&str, &str)]) {
         let differs = recorded.iter().find(|(file, hash)| {
             let now = self.data.hashes.get(*file).map(String::as_str);
-            // The command is in it, with the folder that it was given.
+            // The file holds the command with its folder, so it differs elsewhere.
             *file != "features.json" && Some(*hash) != now
         });
         if let Some((file, _)) = differs {
@@ -190,8 +190,8 @@ fn same_sizes(folder: &Path, environment: &Value, [train, test]: &[Value; 2]) ->
     Ok(())
 }
 
-/// Whether encoders differ in the last of their weights alone, and that is a file of the run that made the features:
-/// heads which `train photos` trains where it runs, on towers that are the same for all.
+/// Whether encoders differ only in the last of their weights, and those are a file of the run that made the features:
+/// heads that `train photos` trains on each machine, on towers that are the same for all.
 fn differ_in_heads(recorded: &[String], found: &[String], hashes: &[(&str, &str)]) -> bool {
     let (Some((heads, towers)), Some((_, same))) = (recorded.split_last(), found.split_last())
     else {

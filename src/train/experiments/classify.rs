@@ -32,7 +32,7 @@ pub(super) struct Classified<'a> {
     labels: &'a [Option<usize>],
     n_classes: usize,
     n_dummies: usize,
-    /// Of each picture with the classes, then the dummies.
+    /// Scores of each picture with the classes, then with the dummies.
     scores: Vec<Vec<f64>>,
 }
 

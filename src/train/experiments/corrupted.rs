@@ -47,7 +47,7 @@ pub struct CorruptedSplit {
     pub corruption: CorruptionName,
     /// The side that is corrupted.
     pub side: CorruptedSide,
-    /// That side, row by row those of the clean split.
+    /// Corrupted features of that side, in the rows of the clean split.
     pub rows: Embedded,
 }
 
@@ -96,7 +96,7 @@ impl CorruptedSplit {
         let name = self.corruption.file();
         let rows = folder.join(format!("{name}.safetensors"));
         files::put(&rows, write(&records, precision)?)?;
-        // Last: what it lists is whole.
+        // Written last, so that everything it lists is complete.
         index.corruptions.push((self.corruption.clone(), self.side));
         files::put_json(&folder.join(INDEX), &index)
     }
@@ -169,7 +169,8 @@ pub fn impact(clean: &Numbers, corrupted: &[(&CorruptionName, Numbers)]) -> Numb
     if corrupted.is_empty() {
         return numbers;
     }
-    // Where truth is known pictures look for their own captions: any that is true rewards saying nothing.
+    // Where truth is known, pictures look for their own captions: counting any true caption would reward captions that
+    // say nothing.
     let has_own = clean.contains_key(&Metric::OwnRecallSum);
     let impacted = |of: &&Impacted| match of {
         Impacted::RecallSum | Impacted::ImageToText => !has_own,

@@ -47,7 +47,7 @@ pub(super) struct RunSession {
     pub(super) machine: String,
     /// Device that computed, as `--device` calls it.
     pub(super) device: String,
-    /// Fits at a time.
+    /// Number of fits that ran at a time.
     pub(super) jobs: usize,
     /// Commit of the program's source.
     pub(super) commit: String,
@@ -69,7 +69,7 @@ impl RunSession {
         format!("{machine}; device {device}, fits at a time: {jobs}")
     }
 
-    /// This one. Changes that no commit holds are kept in the folder, under the hash that is named.
+    /// The present session. Changes that no commit holds are kept in the folder, under the hash that the session names.
     fn now(plan: &FitPlan, device: &str, jobs: usize, folder: &Path) -> Result<Self> {
         let Tree { state, changes } = tree(folder);
         if !changes.is_empty() {
@@ -131,7 +131,7 @@ impl Environment<'_> {
                 now[key]
             );
         }
-        // Methods may be added, each with its rate.
+        // A later session may add methods, each with its rate.
         for (method, rate) in now[RATES].as_object().into_iter().flatten() {
             let before = &there[RATES][method];
             ensure!(
@@ -141,7 +141,7 @@ impl Environment<'_> {
             );
             there[RATES][method] = rate.clone();
         }
-        // Corruptions may come to results from before there were any.
+        // Earlier results have no corruptions; a later session may add them.
         let is_none = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
         if !is_none(&now[CORRUPTIONS]) && there[CORRUPTIONS] != now[CORRUPTIONS] {
             ensure!(

@@ -16,7 +16,7 @@ use crate::report::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation};
 use crate::scenes::grammar::{N_LEVELS, full_description, hierarchy, random_part};
 use crate::scenes::{Compositions, Description, Scene, Wording, information, say};
 use crate::train::export::out_of_distribution;
-use crate::train::gallery::png::picture;
+use crate::train::export::scene_sets::encode_scenes;
 use crate::train::scenes_model::attributes::tasks;
 
 /// Seed of the test scenes.
@@ -27,8 +27,6 @@ const RECALL_GALLERY: usize = 1000;
 const ATTRIBUTE_SCENES: usize = 1000;
 /// Groups of equal size, from the most certain captions to the vaguest.
 const UNCERTAINTY_LEVELS: usize = 10;
-/// Scenes rendered and encoded together, which bounds the memory.
-const SCENES_PER_PASS: usize = 128;
 
 struct EncodedCaption {
     scene: usize,
@@ -48,7 +46,7 @@ struct TestSet {
     /// Full captions of the first scenes, in order.
     full: Vec<EncodedCaption>,
     full_in_new_words: Vec<EncodedCaption>,
-    /// Which of those scenes hold a composition that training never showed.
+    /// Indices of the first scenes that hold a composition which training never showed.
     new_compositions: Vec<usize>,
 }
 
@@ -228,15 +226,6 @@ fn captions(
     Ok(found.map(caption).collect())
 }
 
-fn encode_scenes(session: &Session, scenes: &[Scene]) -> Result<Vec<ImageEncoding>> {
-    let mut encodings = Vec::with_capacity(scenes.len());
-    for chunk in scenes.chunks(SCENES_PER_PASS) {
-        let pictures: Vec<_> = chunk.par_iter().map(picture).collect();
-        encodings.extend(pollster::block_on(session.encode_images(&pictures))?);
-    }
-    Ok(encodings)
-}
-
 /// Score by which pairs are ranked.
 #[derive(Clone, Copy)]
 enum Score {
@@ -247,7 +236,7 @@ enum Score {
 /// Scores pictures under one caption; what all of them need is computed once.
 struct Scorer<'a> {
     embedding: &'a [f32],
-    /// Of the caption's distribution, its concentration and its log normaliser; none where pairs are ranked by cosine.
+    /// Family, concentration and log normaliser of the caption's distribution; none where pairs are ranked by cosine.
     likelihood: Option<(Family, f64, f64)>,
 }
 

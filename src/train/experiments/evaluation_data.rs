@@ -68,13 +68,13 @@ impl EvaluationData {
         })
     }
 
-    /// The same, to be measured on its own test split corrupted too.
+    /// This data with corrupted copies of its own test split, on which methods are measured too.
     #[must_use]
     pub fn with_corrupted(self, corrupted: Vec<CorruptedSplit>) -> Self {
         Self { corrupted, ..self }
     }
 
-    /// Why a method cannot be measured on these features; `None` if it can.
+    /// Reason why a method cannot be measured on these features; `None` if it can.
     #[must_use]
     pub fn why_not(&self, name: MethodName) -> Option<&'static str> {
         match name {
@@ -117,7 +117,7 @@ impl EvaluationData {
             .then(|| format!("{logits}{of_pictures}"))
     }
 
-    /// The same with the hashes of its files.
+    /// This data with the hashes of its files.
     #[must_use]
     pub fn with_hashes(self, hashes: BTreeMap<String, String>) -> Self {
         Self { hashes, ..self }
@@ -136,8 +136,8 @@ impl EvaluationData {
     }
 }
 
-/// Name in results of a data set that was measured on beside the own one. Only one that was not trained on bears an
-/// arrow, by which findings know it.
+/// Name in results of another data set that was measured on. Only one that was not trained on bears an arrow, by which
+/// findings recognise it.
 fn measured_name(own: &str, other: &str, noise: &str) -> String {
     match (other == own, noise.is_empty()) {
         (true, false) => format!("{own}, {noise}"),

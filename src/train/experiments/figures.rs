@@ -60,7 +60,7 @@ pub(super) fn figures(results: &Results, dataset: &str) -> Vec<Figure> {
         ),
         ("rejection", of_rejection, vec![rejection_panel(results)]),
     ];
-    // Of a data set that was not trained on, its name; of the own one under noise, the noise.
+    // The name of a data set that was not trained on, or the noise on the own one.
     let elsewhere = dataset
         .split_once(" → ")
         .or_else(|| dataset.split_once(", "))
@@ -127,7 +127,7 @@ fn of_lengths(panels: &[FigurePanel]) -> String {
     format!("1/κ {by}: the median, with {}", bands_text(panels))
 }
 
-/// What the bands hold; earlier results have the outer one alone.
+/// Captions that the bands hold, in words; earlier results have the outer band alone.
 fn bands_text(panels: &[FigurePanel]) -> &'static str {
     let mut lines = panels.iter().flat_map(|panel| &panel.lines);
     match lines.any(|line| !line.inner_band.is_empty()) {
@@ -158,7 +158,7 @@ fn has_line(panels: &[FigurePanel], name: &str) -> bool {
     lines.any(|line| line.name.starts_with(name))
 }
 
-/// “a, b or c”.
+/// List of words as in “a, b or c”, with `last` before the last word.
 fn listed(words: &[&str], last: &str) -> String {
     match words {
         [] => String::new(),

@@ -119,7 +119,7 @@ mod fixture {
             .expect("a claim begins so")
     }
 
-    /// Its verdict as a sentence, on scenes.
+    /// Verdict on a claim, measured on scenes, as a sentence.
     pub(super) fn sentence(claim: &str, rows: &[SeedValues<'_>]) -> String {
         finding_on("scenes", claim, rows).sentence()
     }

@@ -67,7 +67,7 @@ impl Evaluator<'_> {
         features_folder: &Path,
     ) -> Result<FitRecord> {
         if FitRecord::path(folder).exists() {
-            // What is written over was finished: its checkpoint is no beginning of another fit.
+            // The fit that is overwritten was finished, so its checkpoint must not be resumed by another.
             Checkpoint::delete(folder)?;
         }
         let probes = self.probe_log(folder.join(PROBES));
@@ -77,7 +77,7 @@ impl Evaluator<'_> {
         };
         let measured = self.fit_with(request, plan, outputs)?;
         let mut numbers: BTreeMap<String, Numbers> = measured.into_iter().collect();
-        // JSON has no infinity, and a number that does not exist is left out rather than called null.
+        // JSON has no infinity, and a missing number is left out rather than written as null.
         let of_sets = numbers.values_mut();
         of_sets.for_each(|of_set| of_set.retain(|_, value| value.is_finite()));
         let features = self.data.own.config.clone();

@@ -34,7 +34,7 @@ use crate::train::methods::{MethodName, Training};
 const RATES: [f64; 11] = [
     1e-5, 5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 5e-2, 1e-1, 5e-1, 1.0,
 ];
-/// Those that are tried with every method: the paper's.
+/// Indices of the rates that are tried with every method: the paper's.
 const FIRST: Range<usize> = 2..8;
 /// Seed of the fits of the grid.
 const SEED: u64 = 0;
@@ -61,15 +61,15 @@ pub struct Grid<'a> {
     pub folder: &'a Path,
     /// Device of the fits: the CPU, or one GPU for all.
     pub device: &'a Device,
-    /// Fits at a time.
+    /// Number of fits that run at a time.
     pub n_jobs: usize,
 }
 
-/// A rate and what came of it.
+/// A rate that was tried, and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Tried {
     learning_rate: f64,
-    /// On held-out pictures; none where the training diverged.
+    /// Result on held-out pictures; none where the training diverged.
     validation: Option<Validation>,
 }
 
@@ -143,9 +143,9 @@ pub(super) fn edges(folder: &Path) -> Result<BTreeMap<MethodName, Edge>> {
     Ok(record.chosen.keys().filter_map(edge).collect())
 }
 
-/// The rate of the least loss among those that find about as much as the best, of which those are left out whose loss
-/// is far worse than that of a rate that finds nearly as much, and those whose uncertainty tells nothing apart, if
-/// another's does; `None` where all diverged.
+/// The rate of the least loss among those that find about as much as the best; `None` where all diverged. Rates are
+/// left out whose loss is far worse than that of a rate that finds nearly as much, and rates whose uncertainty tells
+/// nothing apart while another's does.
 fn best(tried: &[Tried]) -> Option<f64> {
     let converged = tried.iter();
     let converged = converged.filter_map(|one| Some((one.learning_rate, one.validation?)));

@@ -39,9 +39,9 @@ pub(super) const R_SQUARED: fn(Retrieval) -> Metric =
 pub(super) struct MethodComparison {
     pub(super) what: String,
     pub(super) pair: [MethodName; 2],
-    /// Of each method, if it has the number.
+    /// Estimate of each method, if the number was measured of it.
     pub(super) estimates: [Option<Estimate>; 2],
-    /// Way of retrieval whose levels the measure is of; none if it is of no levels.
+    /// Direction of retrieval whose levels are measured; none if the measure has no levels.
     pub(super) levels_of: Option<Retrieval>,
     pub(super) paper: String,
 }
@@ -74,7 +74,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Of a value of each seed.
+    /// Estimate from the values of all seeds; `None` without any.
     pub(super) fn estimate_of(&self, method: MethodName, values: &[f64]) -> Option<Estimate> {
         Some(Estimate {
             over_seeds: Summary::of(values)?,
@@ -196,7 +196,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Why levels of a method's uncertainty decide nothing; `None` where they may, or where it was not measured.
+    /// Reason why levels of a method's uncertainty decide nothing; `None` where they may, or were not measured.
     pub(super) fn why_no_levels(
         &self,
         method: MethodName,

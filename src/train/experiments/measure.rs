@@ -37,7 +37,7 @@ pub struct Encoded<'a, M> {
 }
 
 impl<'a, M: Method> Encoded<'a, M> {
-    /// Runs features through the method.
+    /// Pictures and captions as the method encodes them, from their features.
     #[must_use]
     pub fn new(method: &'a M, images: Tensor<2>, texts: Tensor<2>) -> Self {
         let images = in_passes(images, |rows| method.of_images(rows));
@@ -49,7 +49,7 @@ impl<'a, M: Method> Encoded<'a, M> {
         }
     }
 
-    /// The same with other pictures.
+    /// These captions with other pictures, encoded by the same method.
     pub(super) fn with_images(&self, images: Tensor<2>) -> Self {
         let (method, texts) = (self.method, self.texts.clone());
         let images = in_passes(images, |rows| method.of_images(rows));
@@ -60,7 +60,7 @@ impl<'a, M: Method> Encoded<'a, M> {
         }
     }
 
-    /// The same with other captions.
+    /// These pictures with other captions, encoded by the same method.
     pub(super) fn with_texts(&self, texts: Tensor<2>) -> Self {
         let (method, images) = (self.method, self.images.clone());
         let texts = in_passes(texts, |rows| method.of_texts(rows));
@@ -86,7 +86,7 @@ impl<'a, M: Method> Encoded<'a, M> {
         by_query([self.n_images(), self.n_texts()], scores, f)
     }
 
-    /// Each caption against all pictures.
+    /// Results of `f` for each caption, from its number and its scores with all pictures.
     fn by_text<T>(&self, f: impl FnMut(usize, &[f32]) -> Vec<T>) -> Result<Vec<T>> {
         let scores =
             |texts: Range<usize>, images: Range<usize>| self.scores(images, texts).transpose();
@@ -117,7 +117,7 @@ impl<'a, M: Method> Encoded<'a, M> {
         Ok(QUANTILES.into_iter().filter_map(of).collect())
     }
 
-    /// Whether uncertainty tells levels apart; nothing speaks against it where there is none.
+    /// Whether uncertainty tells levels apart; true for a method that has none.
     pub(super) fn tells_levels_apart(&self) -> Result<bool> {
         let uncertainty = self.uncertainty()?;
         Ok(uncertainty.is_none_or(|(_, all)| tells_levels_apart(&all, LEVELS)))
@@ -256,7 +256,7 @@ impl Retrieved {
     }
 }
 
-/// Of each row, the first of which has the number `start`.
+/// Results of `f` for each row, computed in parallel; the first row has the number `start`.
 fn in_parallel<T: Send>(
     rows: &[f32],
     width: usize,
@@ -322,7 +322,7 @@ fn level_numbers(found: &Retrieved, side: Side, uncertainty: &[f64], ids: &IdMap
         Side::Image => (of_retrieved(&found.of_texts), uncertainty.to_vec()),
     };
     let is_hit = |hits: &[Hit]| -> Vec<bool> { hits.iter().map(|hit| hit.rank == 0).collect() };
-    // How many queries each way had, for the reader of the file.
+    // Number of queries in each direction, for readers of the file.
     let mut numbers = Numbers::from([
         (Metric::CaptionCount, ids.captions.len() as f64),
         (Metric::PictureCount, ids.images.len() as f64),
@@ -698,7 +698,8 @@ mod tests {
                 assert!(slope < 0.0, "it falls: {slope}");
             }
         }
-        // What says the same of all would order queries by their numbers, by which those that find come first.
+        // Sorting by equal uncertainties would keep queries in the order of their numbers, in which those that find
+        // come first.
         let numbers = level_numbers(&found, Side::Text, &[0.0; 20], &ids);
         let counted: Vec<String> = numbers.keys().map(ToString::to_string).collect();
         assert_eq!(counted, ["n_captions", "n_images"], "no levels, no S");

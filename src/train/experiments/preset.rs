@@ -6,10 +6,10 @@ use crate::train::methods::MethodName::{
     ImageEntropy, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip, SymvlmVmf,
 };
 
-/// How much work to put in.
+/// Amount of work for an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ReproducePreset {
-    /// The heart of it, in a quarter of an hour on two cores: each paper's method once, three seeds.
+    /// Each paper's method once with three seeds: a quarter of an hour on two cores.
     Small,
     /// Every method with five seeds, as many steps as the shipped adapters had, all severities.
     Full,
@@ -20,7 +20,7 @@ pub enum ReproducePreset {
 pub struct PresetRecipe {
     /// The methods, in the order of the tables.
     pub methods: Vec<MethodName>,
-    /// Seeds 0, 1, ….
+    /// Number of seeds, counted from 0.
     pub seeds: u64,
     /// Pairs in a batch.
     pub batch: usize,
@@ -28,7 +28,7 @@ pub struct PresetRecipe {
     pub epochs: usize,
     /// Passes of the fits by which learning rates are chosen.
     pub grid_epochs: usize,
-    /// The same two of photos, whose features are twice as wide.
+    /// Passes of the fits and of their grid on photos, whose features are twice as wide.
     pub photos_epochs: [usize; 2],
     /// Scenes to train on, to measure on, and of each task.
     pub scenes: [usize; 3],

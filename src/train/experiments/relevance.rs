@@ -6,13 +6,13 @@ use crate::train::features::cache::{IdMap, Truths};
 /// The captions that each picture may find.
 #[derive(Debug)]
 pub(super) struct Relevance {
-    /// Those that were said of it.
+    /// Captions that were said of each picture.
     own: Vec<Vec<usize>>,
-    /// Those that are true of it, where that is known.
+    /// Captions that are true of each picture, where that is known.
     fitting: Option<Table>,
     /// The captions of each level of the hierarchy, the vaguest first; none where truth is not known.
     levels: Vec<Vec<usize>>,
-    /// Of each caption its level, and its place among those of the level.
+    /// Level of each caption, and its place among the captions of that level.
     places: Vec<LevelPlace>,
 }
 
@@ -22,11 +22,11 @@ type LevelPlace = Option<(usize, usize)>;
 /// Hits of one picture among the captions.
 #[derive(Debug, Clone)]
 pub(super) struct ImageHits {
-    /// Of the captions that are true of it; where truth is not known, of its own.
+    /// Hit among the captions that are true of the picture; where truth is not known, among its own.
     pub(super) fitting: Hit,
-    /// Of the captions that were said of it.
+    /// Hit among the captions that were said of the picture.
     pub(super) own: Hit,
-    /// Among the captions of each level, of those that are true of it.
+    /// Hit of a true caption among the captions of each level.
     pub(super) of_level: Vec<Hit>,
 }
 
@@ -38,7 +38,7 @@ struct Table {
 }
 
 impl Relevance {
-    /// Of a split or a task.
+    /// Relevance of the captions of a split or a task.
     pub(super) fn of(ids: &IdMap) -> Self {
         let mut own = vec![Vec::new(); ids.images.len()];
         for (text, caption) in ids.captions.iter().enumerate() {

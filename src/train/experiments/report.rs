@@ -354,7 +354,7 @@ mod tests {
                 Numbers::from([(Metric::RecallSum, 1.0)]),
             );
         }
-        let told = |grid_epochs: Option<u64>| {
+        let report_for = |grid_epochs: Option<u64>| {
             let environment = serde_json::json!({
                 "follow": "code", "grid_epochs": grid_epochs, "rate_factor": 5.0,
                 "learning_rates": { "pfe": 5e-2, "prolip": 1e-2, "deterministic": 1e-4 },
@@ -365,14 +365,14 @@ mod tests {
             ];
             markdown(&results, (&environment, &edges.into()), &[])
         };
-        let chosen = told(Some(4));
+        let chosen = report_for(Some(4));
         let rates = "pfe 0.05 (upper edge of the grid), prolip 0.01, deterministic 0.0001 (lower edge of the grid)";
         for part in [rates, "may not be the best"] {
             assert!(chosen.contains(part), "{part} in {chosen}");
         }
-        let given = told(None);
+        let given = report_for(None);
         assert!(!given.contains("edge"), "no grid, no edge: {given}");
-        let has_factor = [&chosen, &given].map(|told| told.contains("factor on published"));
+        let has_factor = [&chosen, &given].map(|report| report.contains("factor on published"));
         assert_eq!(has_factor, [false, true], "a grid asks for no factor");
     }
 

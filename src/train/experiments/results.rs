@@ -33,14 +33,14 @@ pub struct ResultRow {
 pub struct Summary {
     /// Arithmetic mean over seeds.
     pub mean: f64,
-    /// With divisor N, as the papers' printed pairs fit.
+    /// Standard deviation over seeds with divisor N, which fits the papers' printed pairs.
     pub sd: f64,
     /// Number of seeds that the mean is taken over.
     pub n: usize,
 }
 
 impl Summary {
-    /// Of the values of seeds; `None` without any.
+    /// Summary of the values of all seeds; `None` without any.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         (!values.is_empty()).then(|| Self {
@@ -59,7 +59,7 @@ enum Tie {
 }
 
 impl Tie {
-    /// Of quantiles; `None` where fewer than half of them are the same.
+    /// Tie of these quantiles; `None` where fewer than half of them are the same.
     fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let n_tied = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max()?;
@@ -128,9 +128,9 @@ impl Results {
         self.add(method, dataset, seed, numbers);
     }
 
-    /// Adds what was measured.
+    /// Adds the numbers that were measured of a method on a data set with one seed.
     pub fn add(&mut self, method: MethodName, dataset: &str, seed: u64, numbers: Numbers) {
-        // JSON has no infinity, and a number that does not exist is left out rather than called null.
+        // JSON has no infinity, and a missing number is left out rather than written as null.
         let finite = numbers.into_iter().filter(|(_, value)| value.is_finite());
         self.0.extend(finite.map(|(metric, value)| ResultRow {
             method,
@@ -167,9 +167,9 @@ impl Results {
         MethodName::ALL.into_iter().filter(is_there).collect()
     }
 
-    /// The same without numbers that chance decided: those of levels whose uncertainty is one value for half of the
-    /// captions or more, as the quantiles tell, and S, R² and slope where fewer queries find than there are levels.
-    /// Measured anew they would not be there; earlier results hold them.
+    /// These results without numbers that chance decided: those of levels whose uncertainty is one value for half of
+    /// the captions or more, as the quantiles tell, and S, R² and slope where fewer queries find than there are levels.
+    /// New measurements leave them out; earlier results hold them.
     #[must_use]
     pub(super) fn without_chance_levels(mut self) -> Self {
         let (ties, found) = (self.ties(), self.queries_that_find());
@@ -204,7 +204,7 @@ impl Results {
             .collect()
     }
 
-    /// How many queries of each fit find what they look for, where their number was counted.
+    /// Number of queries of each fit that find what they look for, where it was counted.
     fn queries_that_find(&self) -> BTreeMap<(MethodName, String, u64, Retrieval), f64> {
         let of_fits = |metric: &Metric| -> BTreeMap<_, f64> {
             let rows = self.0.iter().filter(|row| row.metric == *metric);

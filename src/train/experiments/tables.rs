@@ -348,7 +348,7 @@ fn write_row(text: &mut String, name: &str, n_seeds: &str, cells: &[Option<Summa
     writeln!(text, "| {name} | {n_seeds} | {} |", cells.join(" | ")).ok();
 }
 
-/// How many seeds stand behind a row; some numbers may be of fewer than others.
+/// Number of seeds behind a row, or its range where some numbers have fewer than others.
 fn seeds(found: &[Option<Summary>]) -> String {
     let n_seeds = found.iter().flatten().map(|summary| summary.n);
     match (n_seeds.clone().min(), n_seeds.max()) {

@@ -1,4 +1,4 @@
-//! How long fits took, for each machine alone: times of different machines do not compare methods.
+//! Times of fits, for each machine alone: times of different machines do not compare methods.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

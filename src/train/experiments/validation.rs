@@ -20,8 +20,8 @@ pub(super) struct Validation {
     pub(super) loss: f64,
     /// Sum of the recalls at 1, 5 and 10 both ways in percent, of own captions, among the held-out pictures.
     pub(super) recall_sum: f64,
-    /// Whether uncertainty tells levels of the held-out queries apart; of a method that has none, and in records from
-    /// before this was asked, nothing speaks against it.
+    /// Whether uncertainty tells levels of the held-out queries apart; true for a method that has none, and in records
+    /// from before this was asked.
     #[serde(default = "not_asked")]
     pub(super) tells_levels_apart: bool,
 }
@@ -99,7 +99,7 @@ impl ValidationSplit {
     }
 }
 
-/// Which picture each caption was said of, and no more.
+/// Identities that hold the picture of each caption, and nothing else.
 fn ids(features: &Features) -> IdMap {
     let [n_images, _] = features.images.dims();
     let caption = |image: &i64| CaptionRow {

@@ -29,7 +29,7 @@ pub(super) enum Support {
     Undecided(Undecided),
 }
 
-/// Why a comparison decides nothing.
+/// Reason why a comparison decides nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Undecided {
     /// A side has fewer than [`MIN_SEEDS`].
@@ -58,11 +58,11 @@ pub(super) struct FindingRow {
 #[derive(Debug)]
 pub(super) struct PaperClaim {
     pub(super) text: &'static str,
-    /// How it is judged, where that needs a word.
+    /// Rule by which the claim is judged, where it needs to be stated.
     pub(super) rule: &'static str,
     /// Groups of methods with their names, of each of which one method at least must be measured.
     pub(super) groups: &'static [(&'static str, &'static [MethodName])],
-    /// Why it is not decided where those are measured and nothing can be compared.
+    /// Reason why the claim is undecided where its methods are measured and nothing can be compared.
     pub(super) otherwise: &'static str,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Finding {
 }
 
 impl Estimate {
-    /// Of the mean; `None` with too few seeds.
+    /// Standard error of the mean; `None` with too few seeds.
     fn standard_error(&self) -> Option<f64> {
         let Summary { sd, n, .. } = self.over_seeds;
         match self.is_exact {
@@ -94,7 +94,7 @@ impl Estimate {
         }
     }
 
-    /// With the other sign.
+    /// The estimate with the opposite sign.
     pub(super) fn turned(self) -> Self {
         let mean = -self.over_seeds.mean;
         Self {
@@ -146,7 +146,8 @@ fn decide(gain: f64, standard_error: Option<f64>) -> Support {
 }
 
 impl Support {
-    /// Of several comparisons that must all say yes: the opposite if one does, and no more than the least decided.
+    /// Support of several comparisons that must all say yes: the opposite if one says so, else undecided if one is,
+    /// else no difference if one finds none.
     pub(super) fn of_all(all: &[Self]) -> Self {
         let undecided = all.iter().find(|one| matches!(one, Self::Undecided(_)));
         let first = |support| all.contains(&support).then_some(support);
@@ -258,7 +259,7 @@ impl Finding {
         found
     }
 
-    /// Why nothing was compared: a group of which no method was measured, or what else is missing.
+    /// Reason why nothing was compared: a group of which no method was measured, or whatever else is missing.
     fn why_empty(&self) -> String {
         let is_absent = |(_, group): &&(&str, &[MethodName])| {
             let mut methods = group.iter();

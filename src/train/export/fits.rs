@@ -130,10 +130,12 @@ pub fn export_fits(job: &ExportFits) -> Result<()> {
     Ok(())
 }
 
-/// Copies the encoder's files if the folder is another one, and removes the adapters that the manifest listed.
+/// Copies the encoder's files if the folder is another one, and removes the adapters that the manifest listed, with the
+/// sets by their κ.
 fn copy_encoder(job: &ExportFits, manifest: &mut Manifest) -> Result<()> {
     let is_encoders = |shard: &Shard| matches!(shard.part, Part::Text | Part::Image);
     manifest.shards.retain(is_encoders);
+    manifest.picture_sets = None;
     if job.out.canonicalize()? == job.model.canonicalize()? {
         return Ok(());
     }

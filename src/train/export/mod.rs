@@ -3,4 +3,5 @@
 pub mod bundle;
 pub mod fits;
 pub mod out_of_distribution;
+pub mod scene_sets;
 pub mod scenes_model;

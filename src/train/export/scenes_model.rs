@@ -7,6 +7,7 @@ use rand::{Rng, SeedableRng as _, rngs::ChaCha8Rng};
 
 use super::bundle::{open_untested, records};
 use super::out_of_distribution::calibrate;
+use super::scene_sets::{self, captions_of, scene_sets};
 use crate::device;
 use crate::inference::Session;
 use crate::metrics::quantile;
@@ -15,8 +16,7 @@ use crate::model::clip::Clip;
 use crate::model::encoder::EncoderConfig;
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::ImagePreprocess;
-use crate::scenes::grammar::{hierarchy, random_part};
-use crate::scenes::{Compositions, Scene, Wording, render, say};
+use crate::scenes::{Compositions, Scene, render};
 use crate::train::files::{make_folder, put_json};
 use crate::train::gallery::pictures::golden_scene;
 use crate::train::gallery::png::{PICTURE_SIDE, png};
@@ -83,6 +83,8 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
     let session = open_untested(manifest.clone(), out, device)?;
     let reference = reference_captions(&mut ChaCha8Rng::seed_from_u64(REFERENCE_SEED));
     manifest.reference_uncertainty = Some(reference_uncertainty(&session, &reference)?);
+    let (n_scenes, seed) = (scene_sets::N_SCENES, scene_sets::SEED);
+    manifest.picture_sets = Some(scene_sets(&session, n_scenes, seed)?);
     let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
     let image = file_entry("golden.png", &golden_picture);
     let found = pollster::block_on(session.golden_readings(&captions, &golden_picture))?;
@@ -148,13 +150,7 @@ fn reference_captions<R: Rng>(rng: &mut R) -> Vec<String> {
     let mut captions = Vec::with_capacity(N_REFERENCE_CAPTIONS);
     while captions.len() < N_REFERENCE_CAPTIONS {
         let scene = Scene::sample(Compositions::All, rng);
-        let mut descriptions = hierarchy(&scene, rng).to_vec();
-        descriptions.push(random_part(&scene, rng));
-        captions.extend(
-            descriptions
-                .iter()
-                .map(|said| say(said, Wording::Varied, rng)),
-        );
+        captions.extend(captions_of(&scene, rng));
     }
     captions
 }

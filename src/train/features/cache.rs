@@ -213,7 +213,7 @@ pub struct Cache {
 const PROBES: &str = "probes";
 
 impl Cache {
-    /// Writes the folder.
+    /// Writes the features, identities, tasks and description of the data into a folder.
     ///
     /// # Errors
     ///
@@ -232,11 +232,11 @@ impl Cache {
             let records = [probes.features.record("features")];
             put(folder, PROBES, &records, precision, &probes.sentences)?;
         }
-        // Last, so that a folder with it is whole.
+        // Written last, so that a folder that holds it is complete.
         files::put_json(&folder.join("features.json"), &self.config)
     }
 
-    /// Reads a folder.
+    /// Reads the features and their description from a folder that [`write`](Self::write) made.
     ///
     /// # Errors
     ///

@@ -58,7 +58,7 @@ pub fn embed_pieces(
     Ok(())
 }
 
-/// The features of a piece.
+/// Identities and features of the pictures and captions of a piece.
 struct EmbeddedPiece {
     ids: PieceIds,
     images: Embedded,

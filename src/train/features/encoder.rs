@@ -51,7 +51,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Opens a model folder.
+    /// Opens the encoder of a model folder, without its adapters.
     ///
     /// # Errors
     ///
@@ -277,7 +277,7 @@ impl Encoder {
         self.device == cpu()
     }
 
-    /// Any number of captions.
+    /// Features of any number of captions, in their order.
     ///
     /// # Errors
     ///
@@ -287,8 +287,8 @@ impl Encoder {
         tokens: &[Tokens],
         mut progress: impl FnMut(usize),
     ) -> Result<Embedded> {
-        // Captions of similar length go together, since what is padded is computed for nothing, and of those the ones
-        // that begin alike, since they may share their beginning.
+        // Captions of similar length go together, since padding is computed for nothing; among those, captions that
+        // begin alike, since they may share their beginning.
         let mut order: Vec<usize> = (0..tokens.len()).collect();
         order.sort_by_key(|&row| (tokens[row].ids.len(), &tokens[row].ids));
         let mut embedded = self.no_texts();

@@ -145,7 +145,7 @@ impl Merger<'_> {
     }
 
     fn probes(&self) -> Result<Option<ProbeSentences>> {
-        // What was embedded by an earlier version has none.
+        // Folders of an earlier version have no probes.
         if !self.plan.pieces.iter().any(|name| name == PROBES) {
             return Ok(None);
         }

@@ -67,7 +67,7 @@ fn from_environment(
         });
     }
     if let Some(index) = read("JOB_COMPLETION_INDEX")? {
-        // Kubernetes tells a job its index, but not of how many.
+        // Kubernetes tells a job its index, but not the number of jobs.
         let n = n.context("of how many jobs is this one? say --shard auto/NUMBER")?;
         return Ok(PartOf { index, n });
     }

@@ -68,7 +68,7 @@ pub(super) struct WorkPlan {
 }
 
 impl WorkPlan {
-    /// The same without the numbers that are computed, which JSON and devices round differently.
+    /// This plan without its computed numbers, which JSON and devices round differently.
     fn without_norms(mut self) -> Self {
         self.config.squared_text_norm = 0.0;
         self.config.squared_image_norm = 0.0;

@@ -50,7 +50,7 @@ impl Rows {
         self.values = values;
     }
 
-    /// A matrix from its device.
+    /// The matrix of a tensor, read back from its device.
     ///
     /// # Errors
     ///
@@ -68,14 +68,14 @@ impl Rows {
         Tensor::from_data(data, device)
     }
 
-    /// The matrix of a file.
+    /// The matrix of a record that was read from a file.
     ///
     /// # Errors
     ///
-    /// The tensor is no matrix.
+    /// The tensor is not a matrix.
     pub(in crate::train) fn from_record(record: TensorRecord) -> Result<Self> {
         let [_, width] = <[usize; 2]>::try_from(&*record.shape)
-            .map_err(|_| anyhow::anyhow!("{} is no matrix", record.name))?;
+            .map_err(|_| anyhow::anyhow!("{} is not a matrix", record.name))?;
         Ok(Self {
             values: record.values,
             width,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::pictures::DecodedPicture;
 use crate::preprocess::decode;
-use crate::train::files::read_json;
+use crate::train::files::{read_json, read_limited};
 
 /// An entry of `gallery.json`, as far as the model is concerned.
 #[derive(Debug, Deserialize)]
@@ -26,7 +26,7 @@ pub fn read(folder: &Path) -> Result<Vec<DecodedPicture>> {
     let entries: Vec<PhotographEntry> = read_json(&folder.join("gallery.json"))?;
     let picture = |entry: PhotographEntry| {
         let path = folder.join(&entry.file);
-        let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        let bytes = read_limited(&path)?;
         let pixels = decode(&bytes).with_context(|| path.display().to_string())?;
         Ok(DecodedPicture {
             id: entry.id,

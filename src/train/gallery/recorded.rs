@@ -10,6 +10,7 @@ use super::pictures::{DecodedPicture, gallery_scenes};
 use crate::answer::{self, EngineFacts, familiarity, model_card};
 use crate::corruption::Corrupted;
 use crate::explorer::views::corruption::corrupted_name;
+use crate::explorer::views::ladder::BUILT_IN_LADDERS;
 use crate::explorer::views::learn::Lessons;
 use crate::explorer::{
     DRAWING, ExplorerState, GeneratedPictures, GeneratedRequest, PICTURE_SIDE, ReadingRequest,
@@ -17,7 +18,7 @@ use crate::explorer::{
 };
 use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;
-use crate::protocol::{Answer, CompactDirection, ImageReading, Recorded, RecordedPicture};
+use crate::protocol::{Answer, ImageReading, PerFamily, Recorded, RecordedPicture};
 use crate::scenes::render;
 use crate::train::files::read_json;
 
@@ -55,7 +56,7 @@ impl WorldModel<'_> {
         views.extend(self.generated_answers()?);
         for caption in views.iter_mut().flat_map(|answer| &mut answer.captions) {
             // Only the matrix stands beside the wall.
-            caption.direction = CompactDirection::default();
+            caption.mean_direction = PerFamily::default();
         }
         std::fs::create_dir_all(folder)?;
         std::fs::write(folder.join("start.json"), serde_json::to_string(&start)?)?;
@@ -127,22 +128,37 @@ impl WorldModel<'_> {
         state
     }
 
-    /// Requests of the views when they are opened on the page as it starts.
+    /// Requests of the views when they are opened on the page as it starts, and of the ladders in the menu, each once.
     fn requests(&self, lessons: &Lessons) -> Vec<ReadingRequest> {
         let first = self.gallery.iter().take(N_PICTURES);
         let written: Vec<String> = first.flat_map(|picture| picture.captions.clone()).collect();
         let request = |view: View| {
-            let elsewhere = match view {
-                View::Traverse => written.clone(),
-                View::Learn => lessons.captions().collect(),
-                _ => Vec::new(),
+            let elsewhere = if view.shows_lessons() {
+                lessons.captions().collect()
+            } else {
+                written.clone()
             };
             ReadingRequest::of_view(&self.opened(view), self.first_names(), elsewhere)
         };
-        let asked = View::ALL.into_iter().map(request);
-        asked
-            .filter(|request| !request.captions.is_empty())
-            .collect()
+        let mut requests: Vec<ReadingRequest> = Vec::new();
+        let views = View::ALL.into_iter().map(request);
+        for request in views.chain(self.ladders()) {
+            if !request.captions.is_empty() && !requests.contains(&request) {
+                requests.push(request);
+            }
+        }
+        requests
+    }
+
+    /// Requests about the world's ladders in the menu, which ask about no pictures.
+    fn ladders(&self) -> impl Iterator<Item = ReadingRequest> {
+        let world = self.world;
+        let ladders = BUILT_IN_LADDERS.into_iter();
+        let of_world = ladders.filter(move |ladder| ladder.world == world);
+        of_world.map(|ladder| {
+            let rungs = ladder.rungs.iter().map(|&rung| rung.to_owned());
+            ReadingRequest::of(rungs, Vec::new())
+        })
     }
 
     /// Answers about the pictures that views generate when they are opened on the page as it starts; none but for
@@ -188,7 +204,7 @@ fn generated_pictures(of: &GeneratedPictures) -> Result<Vec<(String, RgbPixels)>
         Corrupted::Pixels(pixels) => Ok((corrupted_name(severity), square(pixels, side))),
         Corrupted::Jpeg { .. } => anyhow::bail!("only the page has the codec for JPEG"),
     };
-    // The picture itself is known under its own name.
+    // The engine knows the clean picture under its own name.
     ladder.enumerate().skip(1).map(named).collect()
 }
 

@@ -1,5 +1,5 @@
-//! The photographs of the page's wall: all of them small in one file, a caption of each, their photographers, and the
-//! directions of their embeddings by a model.
+//! The pictures of the page's walls: directions of their embeddings by a model; and of photographs all of them small in
+//! one file, a caption of each, and their photographers.
 
 use std::path::Path;
 
@@ -8,10 +8,12 @@ use image::imageops::{self, FilterType};
 use image::{ExtendedColorType, ImageEncoder as _, RgbImage};
 use serde::Deserialize;
 
+use super::png::picture;
+use crate::explorer::wall_scenes;
 use crate::inference::{ImageEncoding, Session};
 use crate::preprocess::{RgbPixels, decode};
 use crate::protocol::CompactDirection;
-use crate::train::files::{put, put_json, read_json};
+use crate::train::files::{put, put_json, read_json, read_limited};
 
 /// Photographs in a row of the file, and rows of it.
 const COLUMNS: usize = 20;
@@ -53,7 +55,7 @@ pub fn read(folder: &Path) -> Result<Vec<WallPhotograph>> {
     let allowed = entries.into_iter().filter(|entry| entry.license == LICENSE);
     let photographs = allowed.take(n_wanted).map(|entry| {
         let path = folder.join(&entry.file);
-        let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        let bytes = read_limited(&path)?;
         let pixels = decode(&bytes).with_context(|| path.display().to_string())?;
         let caption = entry.captions.into_iter().next().unwrap_or_default();
         Ok(WallPhotograph {
@@ -92,9 +94,26 @@ pub fn write(
     let captions: Vec<&str> = ordered().map(|one| one.caption.as_str()).collect();
     put_json(&gallery.join("wall.json"), &captions)?;
     put(&gallery.join("CREDITS-wall"), credits(ordered()))?;
-    let directions = order
-        .iter()
-        .map(|i| CompactDirection::of(&encodings[*i].embedding));
+    put_directions(order.iter().map(|i| &encodings[*i]), examples)
+}
+
+/// Writes `wall.bin` for the drawings of the page's wall, in their order. They are drawn as large as the gallery's, of
+/// which the page shows smaller ones.
+///
+/// # Errors
+///
+/// The model fails, or the file cannot be written.
+pub fn write_drawings(session: &Session, examples: &Path) -> Result<()> {
+    let pictures: Vec<RgbPixels> = wall_scenes().iter().map(picture).collect();
+    let encodings = pollster::block_on(session.encode_images(&pictures))?;
+    put_directions(encodings.iter(), examples)
+}
+
+fn put_directions<'a>(
+    encodings: impl Iterator<Item = &'a ImageEncoding>,
+    examples: &Path,
+) -> Result<()> {
+    let directions = encodings.map(|one| CompactDirection::of(&one.embedding));
     let bytes: Vec<u8> = directions.flat_map(|one| one.bytes().to_vec()).collect();
     put(&examples.join("wall.bin"), bytes)
 }

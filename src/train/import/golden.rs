@@ -19,7 +19,7 @@ const GENUINE: [&str; 3] = [
 /// Whether a model gives the published answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// These are the genuine weights; `without_picture` if only captions could be compared.
+    /// The weights are genuine; `without_picture` if only captions could be compared.
     Genuine {
         /// Greatest error, over the tolerance.
         worst: f64,

@@ -45,7 +45,8 @@ pub(super) fn fetch(id: &str, asked: Option<&str>) -> Result<Downloaded> {
     let repo = api.repo(repo);
     for file in CompanionFiles::FILES {
         let found = get(&repo, file).with_context(|| format!("{id}: {file} of {revision}"));
-        // Files that the model does not have are asked for again; that must not keep a cached model from being used.
+        // The hub is asked again for files that the model does not have; a failure of that must not make a cached model
+        // unusable.
         if cached.is_none() {
             found?;
         }
@@ -74,7 +75,7 @@ fn first_of(repo: &ApiRepo, files: &[&str]) -> Result<PathBuf> {
 fn get(repo: &ApiRepo, file: &str) -> Result<Option<PathBuf>> {
     match repo.get(file) {
         Ok(path) => Ok(Some(path)),
-        // The type of the HTTP library's error is not one of ours to name.
+        // The error type of the HTTP library is not a dependency of ours.
         Err(error) if error.to_string().ends_with("http status: 404") => Ok(None),
         Err(error) => Err(error.into()),
     }

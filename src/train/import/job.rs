@@ -89,7 +89,8 @@ pub fn import(job: &Import) -> Result<Imported> {
     let existing = existing(job);
     staging::check(&job.out, existing)?;
     let mut prepared = prepare(job)?;
-    // From here on Ctrl-C is noticed between two tensors, so that the folder is deleted; a download just stops.
+    // From here on, Ctrl-C is checked between two tensors, so that the folder is deleted; before, it just ends a
+    // download.
     let interrupt = Interrupt::install();
     let staging = Staging::new(&job.out, existing)?;
     let folder = staging.folder();

@@ -97,7 +97,7 @@ impl LegacyFile {
             .len();
         for (name, tensor) in &self.leaves.tensors {
             let storage = &tensor.storage;
-            // A storage that was found is no larger than any file.
+            // The product cannot overflow: a storage that was found lies in the file.
             let bytes = || (storage.n_values * storage.dtype.bytes()) as u64;
             let end = self.starts.get(&storage.key).map(|start| start + bytes());
             if end.is_none_or(|end| end > file_bytes) {

@@ -9,7 +9,7 @@ use super::tensor_file::{TensorFile, unreadable};
 use super::torch::TorchArchive;
 use crate::error::{Result, refuse_if};
 
-/// Opens a checkpoint in the format that its first bytes tell, whatever its name.
+/// Opens a checkpoint in the format that its first bytes show, whatever its name.
 ///
 /// # Errors
 ///
@@ -29,7 +29,7 @@ pub fn open(path: &Path) -> Result<Box<dyn TensorFile>> {
     let is_pickle = start.first() == Some(&0x80) && start.get(8) != Some(&b'{');
     refuse_if!(
         is_pickle,
-        "{}: a bare pickle, which is no file of torch.save; load it there and save it with torch.save",
+        "{}: a bare pickle, not a file of torch.save; load it in Python and save it with torch.save",
         path.display()
     );
     Ok(Box::new(SafetensorsFile::open(path)?))

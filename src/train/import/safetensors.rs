@@ -18,7 +18,7 @@ pub(super) struct SafetensorsFile {
 }
 
 impl SafetensorsFile {
-    /// Reads and checks the header.
+    /// Opens a safetensors file; an error if its header is damaged or does not fit the length of the file.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let failed = |error: std::io::Error| unreadable(path, &error);
         let mut file = File::open(path).map_err(failed)?;

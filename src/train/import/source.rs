@@ -76,7 +76,7 @@ impl CheckpointFiles {
         match source {
             CheckpointSource::Hub { id, revision } => Self::at_hub(id, revision.as_deref()),
             CheckpointSource::Local(path) => Self::at(path),
-            CheckpointSource::Random { .. } => bail!("random values are no checkpoint"),
+            CheckpointSource::Random { .. } => bail!("random values are not a checkpoint"),
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) fn check(out: &Path, existing: Existing) -> Result<()> {
 }
 
 impl Staging {
+    /// Makes an empty folder beside `out`, to be renamed to it once it is complete.
+    ///
     /// # Errors
     ///
     /// As [`check`], or the parent of `out` cannot be written.
@@ -56,7 +58,7 @@ impl Staging {
     pub(super) fn finish(self) -> Result<()> {
         let out = &self.out;
         if out.exists() {
-            // Renamed before it is deleted, so that the old model is there until the new one is.
+            // The old model is renamed before it is deleted, so that it is there until the new one is.
             let mut old = self.folder.clone().into_os_string();
             old.push(".old");
             std::fs::rename(out, &old).with_context(|| format!("replacing {}", out.display()))?;
@@ -73,7 +75,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // After `finish` there is nothing to delete; after an error, the error is what must be seen.
+        // After `finish` there is nothing to delete; after an error, that error must be reported and not this one.
         std::fs::remove_dir_all(&self.folder).ok();
     }
 }

@@ -99,7 +99,7 @@ pub fn train<M: Method>(
 /// The device fails.
 pub fn mean_loss<M: Method>(method: &M, training: &Training, features: &Features) -> Result<f64> {
     let n_texts = features.image_of_text.len();
-    // One order for all rates, in which captions of a picture do not follow each other.
+    // The same order for all rates, in which captions of one picture do not follow each other.
     let order = shuffled(n_texts, &mut ChaCha8Rng::seed_from_u64(0));
     let batch = training.batch.min(n_texts);
     let mut losses = Vec::new();
@@ -209,7 +209,8 @@ impl<M: Method> Objective<M> for FeatureBatches<'_> {
         let n_texts = self.features.image_of_text.len();
         let per_reading = EPOCHS_PER_READING * self.training.steps_per_epoch(n_texts);
         match n_steps {
-            // Before the first step weights may not be drawn yet, and who reads them first decides their order.
+            // Before the first step weights may not be drawn yet, and reading them would change the order in which they
+            // are.
             0 => log.clear(),
             n if n.is_multiple_of(per_reading) || n == self.training.n_steps(n_texts) => {
                 log.record(name, method, n)
@@ -432,7 +433,7 @@ mod tests {
             first.save(4, &checkpoint).expect("a folder for the test");
             let mut second = begin(untrained());
             let taken = second.resume(&checkpoint).expect("the checkpoint is whole");
-            // What a checkpoint holds is read when it is first used.
+            // The contents of a checkpoint are read when they are first used.
             steps(&mut second, taken..n_steps);
             assert_eq!(weights(&second), weights(&whole), "weights with {name}");
         }
@@ -500,7 +501,7 @@ mod tests {
             (1.0 / last.kappa, tempered),
             "1/κ and τκ"
         );
-        // A finished fit that is resumed reads its end once more.
+        // Resuming a finished fit takes its last reading again, which must not be recorded twice.
         fitted(watched);
         assert_eq!(readings(&log.path), found, "without doubles");
     }

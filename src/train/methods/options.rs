@@ -10,10 +10,10 @@ use crate::model::adapter::AdapterConfig;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
-    /// As the released code has it.
+    /// The released code, where the paper differs.
     #[default]
     Code,
-    /// As the paper has it.
+    /// The paper, where the released code differs.
     Paper,
 }
 
@@ -31,7 +31,7 @@ impl Variant {
 /// Choices within a method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodOptions {
-    /// As the paper or as the released code, where they differ.
+    /// The paper or the released code, where they differ.
     pub variant: Variant,
     /// Sizes of the perceptrons.
     pub sizes: AdapterConfig,

@@ -114,7 +114,7 @@ impl Checkpoint {
         };
         let outcome = save();
         if outcome.is_err() {
-            // Half a checkpoint is of no use, and its room may be what is lacking.
+            // Half a checkpoint is of no use, and its space may be needed.
             std::fs::remove_dir_all(&new).ok();
         }
         outcome.with_context(|| format!("saving a checkpoint in {}", self.folder.display()))

@@ -6,5 +6,5 @@ mod optimizer;
 mod training_loop;
 
 pub use checkpoint::Checkpoint;
-pub use optimizer::{Optimizer, cosine};
+pub use optimizer::{Optimizer, cosine, warm_cosine};
 pub use training_loop::{Diverged, Loss, Objective, Trainer};

@@ -1,4 +1,6 @@
-//! The published optimisers, which differ from Burn's defaults, and the cosine schedule of learning rates.
+//! The published optimisers, which differ from Burn's defaults, and the cosine schedules of learning rates.
+
+use std::f64::consts::PI;
 
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::momentum::MomentumConfig;
@@ -36,7 +38,7 @@ impl Optimizer {
         }
     }
 
-    /// The same with the learning rate times `factor`.
+    /// This optimizer with its learning rate times `factor`.
     #[must_use]
     pub const fn faster(mut self, factor: f64) -> Self {
         match &mut self {
@@ -47,7 +49,7 @@ impl Optimizer {
         self
     }
 
-    /// The same with this learning rate.
+    /// This optimizer with another learning rate.
     #[must_use]
     pub const fn at(mut self, rate: f64) -> Self {
         match &mut self {
@@ -91,4 +93,39 @@ impl Optimizer {
 #[must_use]
 pub fn cosine(from: f64, to: f64, phase: f64) -> f64 {
     to + (from - to) * 0.5 * (1.0 + phase.cos())
+}
+
+/// Learning rate of a step, counted from 0: the [`cosine`] that falls from `greatest` to zero in `n_steps` steps, times
+/// a factor that climbs evenly to one in `warmup` steps.
+#[must_use]
+pub fn warm_cosine(greatest: f64, step: usize, warmup: usize, n_steps: usize) -> f64 {
+    let climb = (step + 1) as f64 / warmup.max(1) as f64;
+    let phase = PI * step as f64 / n_steps as f64;
+    climb.min(1.0) * cosine(greatest, 0.0, phase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rounding of a cosine.
+    const TOLERANCE: f64 = 1e-12;
+
+    #[test]
+    fn the_warm_cosine_climbs_and_falls_to_zero() {
+        for (step, warmup, expected) in [
+            (0, 0, 2.0),
+            (0, 10, 0.2),
+            (9, 10, cosine(2.0, 0.0, PI * 0.09)),
+            (50, 10, 1.0),
+            (100, 10, 0.0),
+        ] {
+            let found = warm_cosine(2.0, step, warmup, 100);
+            let error = (found - expected).abs();
+            assert!(
+                error < TOLERANCE,
+                "step {step}: {found}, expected {expected}"
+            );
+        }
+    }
 }

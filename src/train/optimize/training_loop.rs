@@ -20,7 +20,7 @@ pub trait Objective<M> {
     ///
     /// # Errors
     ///
-    /// There is no batch.
+    /// The batch of the step cannot be made or moved to the device.
     fn loss(&mut self, module: &M, step: usize) -> Result<Loss>;
 
     /// The learning rate of a step.
@@ -81,7 +81,7 @@ impl<M: Module, O: Objective<M>> Trainer<M, O> {
     ///
     /// # Errors
     ///
-    /// There is no batch.
+    /// The batch of the step cannot be made or moved to the device.
     pub fn step(&mut self, step: usize) -> Result<Loss> {
         let loss = self.objective.loss(&self.module, step)?;
         let gradients = GradientsParams::from_grads(loss.total.backward(), &self.module);
@@ -136,7 +136,7 @@ impl<M: Module, O: Objective<M>> Trainer<M, O> {
                 is_last || stops || saved.elapsed() >= checkpoint.interval
             };
             let due = checkpoint.filter(is_due);
-            // Read before it is saved: a checkpoint of a training that diverged would only diverge again.
+            // The loss is read before saving: a checkpoint of a diverged training would only diverge again.
             if step.is_multiple_of(STEPS_PER_READING) || is_last || due.is_some() {
                 show(&mut meter, step, loss)?;
             }
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::device::cpu;
 
-    /// A loss that is no number from this step on.
+    /// A loss that is NaN from this step on.
     struct NoNumberFrom(usize);
 
     impl Objective<Linear> for NoNumberFrom {

@@ -25,7 +25,7 @@ use crate::model::adapter::{
 };
 use crate::model::parameters::{Parameters as _, TensorRecord};
 use crate::train::features::rows::Rows;
-use crate::train::optimize::{Loss, Objective, Optimizer, Trainer, cosine};
+use crate::train::optimize::{Loss, Objective, Optimizer, Trainer, warm_cosine};
 
 /// Shares of the levels of captions, the caption itself first; a level that a caption lacks gives its share to it.
 const LEVELS: [(Option<Step>, f64); 6] = [
@@ -430,9 +430,8 @@ impl Objective<AdapterLearner> for AdapterBatches<'_> {
     }
 
     fn learning_rate(&self, step: usize) -> f64 {
-        let climb = (step + 1) as f64 / self.recipe.warmup.max(1) as f64;
-        let phase = std::f64::consts::PI * step as f64 / self.recipe.steps as f64;
-        climb.min(1.0) * cosine(self.recipe.optimizer.learning_rate(), 0.0, phase)
+        let greatest = self.recipe.optimizer.learning_rate();
+        warm_cosine(greatest, step, self.recipe.warmup, self.recipe.steps)
     }
 }
 

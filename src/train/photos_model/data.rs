@@ -61,7 +61,7 @@ pub struct CaptionedListing {
 }
 
 impl PhotosData {
-    /// Reads all lists.
+    /// Reads Flickr8k's splits, the test set of `HierarCaps` where its folder is given, and `WordNet`.
     ///
     /// # Errors
     ///

@@ -66,7 +66,7 @@ impl FrozenPhotos {
     ///
     /// # Errors
     ///
-    /// The folder is none of a finished `train photos`, or a list cannot be read.
+    /// The folder is not that of a finished `train photos`, or a list cannot be read.
     pub fn data(&self) -> Result<EvaluationData> {
         let frozen = self.open()?;
         let [train, dev, test] = flickr::official_splits(&self.flickr8k)?;

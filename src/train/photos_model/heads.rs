@@ -23,7 +23,7 @@ use crate::model::clip::normalize;
 use crate::model::encoder::{Head, NamedHead, TowersConfig};
 use crate::model::parameters::{ParameterVisitor, Parameters};
 use crate::train::features::rows::Rows;
-use crate::train::optimize::{Loss, Objective, Optimizer, Trainer, cosine};
+use crate::train::optimize::{Loss, Objective, Optimizer, Trainer, warm_cosine};
 
 /// Greatest factor on the cosines, as in CLIP.
 const MAX_LOGIT_SCALE: f64 = 100.0;
@@ -290,6 +290,8 @@ impl HeadLearner {
         }
     }
 
+    /// Contrastive loss of a batch of pairs, whose targets say which captions fit which pictures.
+    ///
     /// # Shapes
     ///
     /// - `images`, `captions`: `[batch, width]` of their tower; row for row a pair
@@ -405,9 +407,8 @@ impl Objective<HeadLearner> for HeadBatches<'_> {
     }
 
     fn learning_rate(&self, step: usize) -> f64 {
-        let climb = (step + 1) as f64 / self.recipe.warmup.max(1) as f64;
-        let phase = std::f64::consts::PI * step as f64 / self.recipe.steps as f64;
-        climb.min(1.0) * cosine(self.recipe.optimizer.learning_rate(), 0.0, phase)
+        let greatest = self.recipe.optimizer.learning_rate();
+        warm_cosine(greatest, step, self.recipe.warmup, self.recipe.steps)
     }
 }
 

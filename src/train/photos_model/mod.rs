@@ -1,6 +1,6 @@
 //! A model of photographs: two locked towers, heads and adapters, trained on captioned pictures.
 //!
-//! Knows the drawn scenes only as pictures that are no photographs.
+//! Knows the drawn scenes only as pictures that are not photographs.
 
 pub mod adapters;
 mod concentration_scale;

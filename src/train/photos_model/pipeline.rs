@@ -13,7 +13,7 @@ use clap::ValueEnum;
 
 use super::adapters::AdapterRecipe;
 use super::data::{CaptionedListing, PhotosData, PhotosFolders};
-use super::evaluation::{markdown, outsider_pictures, picture_sets_markdown, report};
+use super::evaluation::{markdown, outsider_pictures, report};
 use super::export::export;
 use super::heads::HeadRecipe;
 use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
@@ -25,6 +25,7 @@ use crate::train::features::encoder::Encoder;
 use crate::train::files;
 use crate::train::import::towers::{Vocabulary, import_towers};
 use crate::train::import::{CheckpointSource, Import};
+use crate::train::pairs::picture_sets;
 use crate::weights::shard::Precision;
 
 /// Wordpieces that are kept of the text tower's.
@@ -81,7 +82,7 @@ impl PhotosRun {
     ///
     /// # Errors
     ///
-    /// A source cannot be found or is no tower of a known kind, or the folder cannot be written.
+    /// A source cannot be found or is not a tower of a known kind, or the folder cannot be written.
     pub fn towers(&self, data: &PhotosData) -> Result<PathBuf> {
         let folder = self.out.join("towers");
         if folder.join("manifest.json").exists() {
@@ -188,7 +189,7 @@ impl PhotosRun {
                 let unfamiliar = training.unfamiliar()?;
                 card.marked = unfamiliar::markdown(&unfamiliar.detectors);
                 let sets = training.picture_sets(&model)?;
-                card.sets = picture_sets_markdown(&sets);
+                card.sets = picture_sets::markdown(&sets);
                 export(
                     &self.command,
                     &towers,

@@ -60,9 +60,9 @@ pub struct PhotosFeatures {
     pub crops: Vec<Rows>,
     /// Bare forms of the training captions and their vaguer truths.
     pub bare: Rows,
-    /// Pictures that are no photographs, by kind.
+    /// Pictures that are not photographs, by kind.
     pub outsiders: Vec<(String, Rows)>,
-    /// Texts that are no captions, by kind.
+    /// Texts that are not captions, by kind.
     pub outsider_texts: Vec<(String, Rows)>,
     /// Features of the split by which heads, the scale of κ and thresholds are chosen.
     pub dev: ListingFeatures,

@@ -5,7 +5,7 @@
 //! are made by rules on words, which are right for the plain sentences that people write under photographs; nothing
 //! is drawn at random.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::wordnet::{Noun, Synset, WordNet};
 
@@ -24,7 +24,7 @@ const OPEN: &str = "is are was were be being has have had and or a an the very i
 
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
-/// Counts and determiners that may begin a noun phrase and are no part of its meaning's core.
+/// Counts and determiners that may begin a noun phrase without being part of the core of its meaning.
 const COUNTS: &str = "one two three four five six seven eight nine ten several some many few multiple various \
     both all other another each every dozen lots couple group pair bunch crowd number lot set";
 
@@ -32,7 +32,7 @@ const COUNTS: &str = "one two three four five six seven eight nine ten several s
 const NO_THINGS: &str = "group pair couple bunch crowd number lot lots set team herd flock pack row line piece front \
     top side back middle center bottom edge end background distance air way other it something someone";
 
-/// Boundaries before which a sentence does not end: what comes before them is no truth without what follows.
+/// Boundaries before which a sentence is not cut: the words before them are not true without those that follow.
 const NO_CUTS: &str = "of his her its their that which who whose it they he she him them";
 
 /// Classes that people speak of, by the first word of their synset in `WordNet`.
@@ -392,16 +392,6 @@ fn words(caption: &str) -> Vec<String> {
 
 fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
-}
-
-/// Number of truths of each kind in a set.
-#[must_use]
-pub fn count_by_step(captions: &VaguerCaptions) -> BTreeMap<Step, usize> {
-    let mut counts = BTreeMap::new();
-    for truth in captions.truths.iter().flatten().flatten() {
-        *counts.entry(truth.step).or_default() += 1;
-    }
-    counts
 }
 
 #[cfg(test)]

@@ -171,11 +171,11 @@ impl WordNet {
         let is_name = |stem: &String| self.senses.contains_key(stem);
         let known = || {
             let whole = self.senses.contains_key(word).then(|| word.to_owned());
-            // "glass" and "grass" end in s and are no plurals; "dogs" is no noun of its own.
+            // "glass" and "grass" end in s without being plurals; "dogs" is not a noun of its own.
             whole.or_else(|| stems(word).find(is_name))
         };
         let lemma = singular.or_else(known)?;
-        // A word that few texts have may be tagged by chance.
+        // A rare word may be tagged by chance.
         let n_as_modifier = self.count(&lemma, PartOfSpeech::Modifier);
         let n_as_noun = self.count(&lemma, PartOfSpeech::Noun);
         if n_as_modifier > n_as_noun.saturating_add(MIN_TAGGED) {

@@ -79,7 +79,7 @@ pub struct SortedTokens {
 }
 
 impl SortedTokens {
-    /// Sorts texts into groups.
+    /// Groups texts by their number of tokens, so that little is padded.
     pub fn new(texts: &[Tokens]) -> Self {
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|&i| texts[i].ids.len());

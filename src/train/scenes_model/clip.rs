@@ -233,7 +233,7 @@ pub fn train(
         let (sender, batches) = sync_channel(2);
         scope.spawn(move || {
             let mut steps = start..recipe.steps;
-            // The receiver is gone when the training stopped.
+            // The receiver is gone once the training has stopped.
             steps.all(|step| sender.send(data.batch(recipe, step)).is_ok());
         });
         let batches = DrawnBatches {

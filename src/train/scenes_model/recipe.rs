@@ -126,7 +126,7 @@ pub fn tokenizer_json() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::preprocess::text::TextPreprocess;
+    use crate::preprocess::text::{self, TextPreprocess};
     use crate::scenes::grammar::hierarchy;
     use crate::scenes::{Compositions, Scene, Wording, parse, say};
     use rand::{SeedableRng as _, rngs::ChaCha8Rng};
@@ -154,6 +154,11 @@ mod tests {
 
     #[test]
     fn american_spellings_are_read_and_mean_what_the_worlds_own_do() {
+        assert_eq!(
+            text::SPELLINGS,
+            vocabulary::SPELLINGS,
+            "of the tokenizer and of the grammar"
+        );
         let tokenizer = tokenizer(64);
         let ids = |text: &str| tokenizer.encode(text).expect("a caption").ids;
         for (american, own) in vocabulary::SPELLINGS {

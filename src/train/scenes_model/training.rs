@@ -145,7 +145,7 @@ fn fit_adapter(
     };
     let (path, checkpoint) = (folder.join(format!("{file}.bpk")), folder.join(file));
     if path.exists() {
-        // A run that was killed after it had saved the adapter left it.
+        // A run that was killed after it had saved the adapter left this file.
         files::remove_folder(&checkpoint)?;
         let fresh = recipe.adapter.init(encoder.device());
         let record = ModuleRecord::load(&path);

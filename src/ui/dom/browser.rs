@@ -1,14 +1,13 @@
 //! The few things the page asks of the browser itself; each does without what is denied.
 
-use js_sys::{Function, Promise};
 use leptos::task::tick;
 use leptos::web_sys;
+use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
     CssStyleSheet, Document, Element, Event, FocusOptions, History, HtmlElement,
-    ScrollIntoViewOptions, ScrollLogicalPosition, Storage, Window,
+    ScrollIntoViewOptions, ScrollLogicalPosition, ServiceWorkerContainer, Storage, Window,
 };
 
 use crate::protocol::SHORT_MEMORY_GIGABYTES;
@@ -241,8 +240,7 @@ pub(crate) fn query(name: &str) -> Option<String> {
 pub(crate) fn style_sheet() -> Option<CssStyleSheet> {
     let (document, sheet) = (document()?, CssStyleSheet::new().ok()?);
     let sheets = js_sys::Array::of1(&sheet);
-    // web-sys has no name for it.
-    js_sys::Reflect::set(&document, &"adoptedStyleSheets".into(), &sheets).ok()?;
+    document.set_adopted_style_sheets(&sheets);
     Some(sheet)
 }
 
@@ -326,10 +324,6 @@ pub(crate) fn now_millis() -> f64 {
     clock.map_or(0.0, |clock| clock.now())
 }
 
-fn navigator() -> JsValue {
-    window().map_or(JsValue::UNDEFINED, |window| window.navigator().into())
-}
-
 /// User agent of the browser.
 pub(crate) fn name() -> String {
     let name = window().and_then(|window| window.navigator().user_agent().ok());
@@ -338,21 +332,26 @@ pub(crate) fn name() -> String {
 
 /// Whether a service worker answers for the page's server.
 pub(crate) fn is_served_offline() -> bool {
-    property(&property(&navigator(), "serviceWorker"), "controller").is_truthy()
+    // Undefined on insecure origins, and an exception in sandboxed frames.
+    let workers = window().map(|window| property(&window.navigator(), "serviceWorker"));
+    let workers = workers.and_then(|workers| workers.dyn_into::<ServiceWorkerContainer>().ok());
+    workers.is_some_and(|workers| workers.controller().is_some())
 }
 
 /// Whether the visitor told the browser to save data.
 pub(crate) fn saves_data() -> bool {
-    // Not every browser has it, and web-sys has no name for it.
-    property(&property(&navigator(), "connection"), "saveData").is_truthy()
+    // Not every browser has it.
+    let connection = window().map(|window| property(&window.navigator(), "connection"));
+    connection.is_some_and(|connection| property(&connection, "saveData").is_truthy())
 }
 
 /// Gigabytes of memory, rounded, where the browser tells; few where it does not tell and a finger is the only pointer.
 pub(crate) fn memory_gigabytes() -> Option<f64> {
-    let number = |name| property(&navigator(), name).as_f64();
-    let is_touched = || number("maxTouchPoints") > Some(1.0) && !has_mouse();
-    // Not every browser has it, and web-sys has no name for it.
-    number("deviceMemory").or_else(|| is_touched().then_some(UNTOLD_GIGABYTES))
+    let navigator = window()?.navigator();
+    let is_touched = || navigator.max_touch_points() > 1 && !has_mouse();
+    // Not every browser has it.
+    let told = property(&navigator, "deviceMemory").as_f64();
+    told.or_else(|| is_touched().then_some(UNTOLD_GIGABYTES))
 }
 
 /// Whether the device has little memory, as far as that is known.
@@ -413,16 +412,12 @@ pub(crate) fn save(name: &str, address: &str) {
 
 /// Puts a text on the clipboard; whether the browser lets the page do that.
 pub(crate) async fn copy(text: &str) -> bool {
-    let clipboard = window().map(|window| property(&window.navigator(), "clipboard"));
-    let clipboard = clipboard.unwrap_or_default();
-    let write = property(&clipboard, "writeText").dyn_into::<Function>();
-    let written = write.and_then(|write| write.call1(&clipboard, &text.into()));
-    match written {
-        Ok(promise) => JsFuture::from(promise.unchecked_into::<Promise>())
-            .await
-            .is_ok(),
-        Err(_) => false,
-    }
+    let clipboard = window().map(|window| window.navigator().clipboard());
+    // There is none on insecure origins.
+    let Some(clipboard) = clipboard.filter(|clipboard| !clipboard.is_undefined()) else {
+        return false;
+    };
+    JsFuture::from(clipboard.write_text(text)).await.is_ok()
 }
 
 /// Opens the browser's dialogue for printing.

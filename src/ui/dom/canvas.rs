@@ -17,15 +17,31 @@ pub(crate) fn paint(canvas: &HtmlCanvasElement, pixels: &[u8], side: u32) {
     put(canvas, pixels, side).ok();
 }
 
-/// The middle square of a picture as `side` × `side` pixels of three bytes each; `None` where it cannot be drawn.
-pub(crate) async fn pixels(url: &str, side: u32) -> Option<Vec<u8>> {
-    read(url, side).await.ok()
+/// A part of a picture, its [`whole`] or its [`middle_square`], as `side` × `side` pixels of three bytes each; `None`
+/// where it cannot be drawn.
+pub(crate) async fn pixels(
+    url: &str,
+    part: fn([f64; 2]) -> [[f64; 2]; 2],
+    side: u32,
+) -> Option<Vec<u8>> {
+    read(url, part, side).await.ok()
+}
+
+/// Corner and size of a whole picture, of its width and height.
+pub(crate) fn whole(size: [f64; 2]) -> [[f64; 2]; 2] {
+    [[0.0; 2], size]
+}
+
+/// Corner and size of the square in the middle of a picture, of its width and height.
+pub(crate) fn middle_square(size: [f64; 2]) -> [[f64; 2]; 2] {
+    let square = size[0].min(size[1]);
+    [size.map(|length| (length - square) / 2.0), [square; 2]]
 }
 
 /// `side` × `side` pixels after a JPEG of some quality; `None` where the browser cannot write one.
 pub(crate) async fn through_jpeg(pixels: &[u8], side: u32, quality: f64) -> Option<Vec<u8>> {
     let url = jpeg(pixels, side, quality).ok()?;
-    read(&url, side).await.ok()
+    read(&url, whole, side).await.ok()
 }
 
 /// `side` × `side` pixels of three bytes each as an address that holds them; `None` where the browser cannot write one.
@@ -58,7 +74,7 @@ pub(crate) fn data_address(element: &Element) -> Option<String> {
     }
     let image = element.dyn_ref::<HtmlImageElement>()?;
     let size = [image.natural_width(), image.natural_height()];
-    part_of(image, [[0.0; 2], size.map(f64::from)], size)
+    part_of(image, whole(size.map(f64::from)), size)
         .ok()?
         .to_data_url()
         .ok()
@@ -68,7 +84,7 @@ pub(crate) fn data_address(element: &Element) -> Option<String> {
 pub(crate) async fn png(url: &str, size: [u32; 2]) -> Option<String> {
     let image = decoded(url).await.ok()?;
     let natural = [image.natural_width(), image.natural_height()].map(f64::from);
-    part_of(&image, [[0.0; 2], natural], size)
+    part_of(&image, whole(natural), size)
         .ok()?
         .to_data_url()
         .ok()
@@ -83,12 +99,14 @@ fn put(canvas: &HtmlCanvasElement, pixels: &[u8], side: u32) -> Result<(), JsVal
     context(canvas)?.put_image_data(&image, 0.0, 0.0)
 }
 
-async fn read(url: &str, side: u32) -> Result<Vec<u8>, JsValue> {
+async fn read(
+    url: &str,
+    part: fn([f64; 2]) -> [[f64; 2]; 2],
+    side: u32,
+) -> Result<Vec<u8>, JsValue> {
     let image = decoded(url).await?;
-    let [width, height] = [image.natural_width(), image.natural_height()].map(f64::from);
-    let square = width.min(height);
-    let corner = [(width - square) / 2.0, (height - square) / 2.0];
-    let canvas = part_of(&image, [corner, [square; 2]], [side; 2])?;
+    let size = [image.natural_width(), image.natural_height()].map(f64::from);
+    let canvas = part_of(&image, part(size), [side; 2])?;
     let side = f64::from(side);
     let opaque = context(&canvas)?
         .get_image_data(0.0, 0.0, side, side)?
@@ -112,7 +130,8 @@ async fn decoded(url: &str) -> Result<HtmlImageElement, JsValue> {
     Ok(image)
 }
 
-/// A new canvas of a size that is filled by a part of a picture: its corner and its size.
+/// A new canvas of a size that is filled by a part of a picture, its corner and its size, on white: engines read
+/// transparent parts so.
 fn part_of(
     image: &HtmlImageElement,
     [[left, top], [width, height]]: [[f64; 2]; 2],
@@ -120,10 +139,12 @@ fn part_of(
 ) -> Result<HtmlCanvasElement, JsValue> {
     let canvas = blank(size)?;
     let [to_width, to_height] = size.map(f64::from);
-    context(&canvas)?
-        .draw_image_with_html_image_element_and_sw_and_sh_and_dx_and_dy_and_dw_and_dh(
-            image, left, top, width, height, 0.0, 0.0, to_width, to_height,
-        )?;
+    let surface = context(&canvas)?;
+    surface.set_fill_style_str("white");
+    surface.fill_rect(0.0, 0.0, to_width, to_height);
+    surface.draw_image_with_html_image_element_and_sw_and_sh_and_dx_and_dy_and_dw_and_dh(
+        image, left, top, width, height, 0.0, 0.0, to_width, to_height,
+    )?;
     Ok(canvas)
 }
 

@@ -1,4 +1,4 @@
-//! Changes of the document, as the browser tells of them.
+//! Changes of the document, as the browser reports them.
 
 use js_sys::{Array, Function};
 use leptos::web_sys::{MutationObserver, MutationObserverInit};
@@ -11,7 +11,7 @@ use crate::ui::dom::browser::document;
 /// of each change, as long as the page lives.
 pub(crate) fn observe(on_change: impl FnMut(Array) + 'static) {
     let callback = Closure::wrap(Box::new(on_change) as Box<dyn FnMut(Array)>);
-    // A browser without it tells of nothing: the focus is lost as it was, and changes are not read out.
+    // Without a `MutationObserver` the focus is lost with its element, and changes are not read out.
     begin(callback.as_ref().unchecked_ref()).ok();
     callback.forget();
 }

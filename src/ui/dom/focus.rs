@@ -124,6 +124,6 @@ fn children(of: &Element) -> impl Iterator<Item = Element> {
 }
 
 fn matches(element: &Element, selector: &str) -> bool {
-    // The selectors are constants, which the browser reads.
+    // The selectors are constants that the browser can parse.
     element.matches(selector).unwrap_or(false)
 }

@@ -49,10 +49,10 @@ const FIELD: [&str; 9] = [
     "text-align",
     "letter-spacing",
 ];
-/// Selector of elements that serve to change the page and are no part of its picture.
+/// Selector of elements that serve to change the page, and are not part of its picture.
 const CHROME: &str = "button:not(.frame, .small-frame, .words), details:not([open]), summary, .controls, .choices, \
-    .view-controls, .captions, .prose, .gallery, .export, .twin, .add, .tools, .changes, .new-caption, .check, \
-    .rung-tools";
+    .view-controls, .captions, .prose, .gallery, .export, .twin, .add-pictures, .tools, .changes, .new-caption, \
+    .check, .rung-tools";
 /// Width of a letter of the title and the notes, as a share of its size.
 const WIDTH_OF_A_LETTER: f64 = 0.55;
 /// Pixels around the view.

@@ -60,7 +60,7 @@ pub(in crate::ui) fn asked_kind() -> Option<EngineKind> {
 }
 
 impl Client {
-    /// A client without an engine yet; the page is told what happens to engines.
+    /// A client without an engine yet; `report` gets the events of engines.
     pub(in crate::ui) fn new(report: impl Fn(EngineEvent) + 'static) -> Self {
         Self(Rc::new(Shared {
             supervisor: RefCell::default(),
@@ -73,7 +73,7 @@ impl Client {
         }))
     }
 
-    /// Starts an engine with this model, if this browser can run one and nothing speaks against it.
+    /// Starts an engine with this model, if this browser can run one and no earlier crash forbids it.
     pub(in crate::ui) fn start(&self, source: ModelSource) {
         self.handle(Event::Start(Start {
             source,
@@ -86,7 +86,8 @@ impl Client {
         browser::listen("pagehide", move || leaves.handle(Event::Leave));
     }
 
-    /// Tells the supervisor what happened, and does what follows. What happens meanwhile is told afterwards.
+    /// Sends an event to the supervisor and performs the actions that follow. Events that come meanwhile wait their
+    /// turn.
     pub(in crate::ui) fn handle(&self, event: Event) {
         let shared = &self.0;
         shared.events.borrow_mut().push_back(event);
@@ -134,7 +135,7 @@ impl Client {
         }
     }
 
-    /// Has nothing fetched any more before the next click.
+    /// Forbids downloads from other places until the visitor's next click.
     pub(in crate::ui) fn forbid_fetching(&self) {
         self.0.clicked.take();
     }
@@ -159,7 +160,7 @@ impl Client {
                 let worker = self.0.workers.borrow_mut().remove(&serial);
                 if let Some(worker) = worker {
                     worker.terminate();
-                    // Perhaps it is heard right now: what hears it goes afterwards.
+                    // Its message may be the one that is handled now, so its handler is dropped afterwards.
                     spawn_local(async move { drop(worker) });
                 }
             }
@@ -202,7 +203,7 @@ impl Client {
         }
     }
 
-    /// The message that has an engine load a model, with the files that come beside it.
+    /// Request to load a model, with the files that are posted beside it.
     fn load_request(&self, source: &ModelSource) -> (Request, Vec<File>) {
         let beside = |path: &str| {
             let manifest = browser::page_file(path);
@@ -226,7 +227,7 @@ impl Client {
     }
 }
 
-/// Why no engine can run in this browser.
+/// Reason why no engine can run in this browser; `None` where one can.
 fn obstacle() -> Option<String> {
     let module = Uint8Array::from(&SIMD_MODULE[..]);
     let has_simd = WebAssembly::validate(&module).unwrap_or(false);

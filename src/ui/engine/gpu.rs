@@ -1,11 +1,9 @@
 //! Whether this device has a GPU that is worth trying.
 
-use js_sys::{Function, Promise};
-use wasm_bindgen::{JsCast as _, JsValue};
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen::JsValue;
 
 use crate::ui::dom::browser;
-use crate::wire::{property, reason};
+use crate::wire::{is_fallback_adapter, property, reason, request_adapter};
 
 /// Whether there is such a GPU, or why not. One that is imitated in software is far slower than the CPU engine.
 pub(super) async fn probe() -> Result<(), String> {
@@ -26,20 +24,9 @@ pub(super) async fn probe() -> Result<(), String> {
     if adapter.is_null() || adapter.is_undefined() {
         return Err("this browser offers no GPU adapter".to_owned());
     }
-    let info = property(&adapter, "info");
-    // `isFallbackAdapter` moved from the adapter to its `info` in 2025.
-    let is_software = [&adapter, &info]
-        .iter()
-        .any(|place| property(place, "isFallbackAdapter").is_truthy())
-        || property(&info, "architecture").as_string().as_deref() == Some("swiftshader");
-    if is_software {
+    let architecture = property(&property(&adapter, "info"), "architecture").as_string();
+    if is_fallback_adapter(&adapter) || architecture.as_deref() == Some("swiftshader") {
         return Err("the only GPU here is imitated in software".to_owned());
     }
     Ok(())
-}
-
-async fn request_adapter(gpu: &JsValue) -> Result<JsValue, JsValue> {
-    let request: Function = property(gpu, "requestAdapter").dyn_into()?;
-    let promise: Promise = request.call0(gpu)?.dyn_into()?;
-    JsFuture::from(promise).await
 }

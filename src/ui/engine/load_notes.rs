@@ -5,11 +5,11 @@
 
 use js_sys::{Date, Math};
 use leptos::web_sys;
-use web_sys::Storage;
+use wasm_bindgen::JsCast as _;
+use web_sys::{NavigationType, PerformanceNavigationTiming, Storage};
 
 use crate::explorer::{LoadId, LoadKind, LoadNote, LoadNotes, Unended};
 use crate::ui::dom::browser;
-use crate::wire::property;
 
 /// Prefix of the keys `kappascope.strikes|KIND|SOURCE`, whose values are numbers of deaths.
 const STRIKES: &str = "kappascope.strikes";
@@ -88,8 +88,8 @@ fn load(kind: &str, source: &str) -> Option<LoadId> {
 fn is_reload() -> bool {
     let clock = browser::window().and_then(|window| window.performance());
     let entry = clock.map(|clock| clock.get_entries_by_type("navigation").get(0));
-    let way = entry.and_then(|entry| property(&entry, "type").as_string());
-    way.as_deref() == Some("reload")
+    let entry = entry.and_then(|entry| entry.dyn_into::<PerformanceNavigationTiming>().ok());
+    entry.is_some_and(|entry| entry.type_() == NavigationType::Reload)
 }
 
 fn tab() -> String {

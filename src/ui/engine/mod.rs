@@ -1,4 +1,4 @@
-//! The page's side of the worker boundary: performs what the supervisor decides, and tells it what happens.
+//! The page's side of the worker boundary: performs the actions of the supervisor, and reports events to it.
 //!
 //! Decides nothing itself: see [`Supervisor`](crate::explorer::Supervisor).
 

@@ -1,4 +1,4 @@
-//! One engine's web worker.
+//! Web worker of one engine, and its messages to the page.
 
 use js_sys::Array;
 use leptos::web_sys;
@@ -82,8 +82,8 @@ fn start_script(kind: EngineKind) -> Result<String, JsValue> {
     // A worker cannot see whether the device has a mouse, so the page tells it how much memory to count on.
     let memory = browser::memory_gigabytes();
     let memory = memory.map_or_else(|| "undefined".to_owned(), |memory| memory.to_string());
-    // The program is fetched beside its script, not after it. What does not come is told the page as an error of the
-    // worker, which a rejected promise is not in every browser.
+    // The program is fetched beside its script, not after it. A failed fetch is thrown as an error of the worker, since
+    // not every browser reports a rejected promise to the page.
     let text = format!(
         "self.memoryGigabytes = {memory};
         try {{

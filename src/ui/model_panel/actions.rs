@@ -17,14 +17,14 @@ use crate::ui::page::worlds;
 
 /// CLIP as `train import` writes it beside the page.
 pub(crate) const CLIP: &str = "./models/clip-vit-b-32/manifest.json";
-/// The same in eight bits.
+/// CLIP with weights in eight bits, as `train import` writes it beside the page.
 pub(crate) const CLIP_INT8: &str = "./models/clip-vit-b-32-int8/manifest.json";
 
 /// Key of the source from which the visitor had the weights of CLIP loaded, kept from visit to visit.
 const SOURCE: &str = "kappascope.clip-source";
 /// The model at the hub that the visitor had loaded last, with its commit.
 const HUB: &str = "kappascope.hub";
-/// Whether that load was told to wait.
+/// Whether that load was paused.
 const PAUSED: &str = "kappascope.clip-paused";
 
 /// The model to begin with: that of the address, where the visitor had it loaded before; else the page says how to have
@@ -55,7 +55,7 @@ pub(crate) fn open(page: PageState) -> ModelSource {
     ModelSource::FALLBACK
 }
 
-/// Has CLIP loaded if a link was made with it that is opened in the running page.
+/// Loads CLIP if a link that is opened in the running page was made with it.
 pub(crate) fn follow_link(page: PageState) {
     let at_work = page.client.with_value(Client::model);
     let wanted = page.state.with_untracked(|state| state.model);
@@ -72,7 +72,8 @@ fn offer(page: PageState, left: Option<ModelSource>) {
     let models = page.models;
     if left.is_none() {
         models.trouble.set(Some(
-            "This page was made with CLIP ViT-B/32. Until that is loaded, the built-in model answers.".into(),
+            "This page was made with CLIP or a model of its kind. Until that is loaded, the built-in model answers."
+                .into(),
         ));
     }
     models.left.set(left);
@@ -139,20 +140,20 @@ struct ShardSize {
     bytes: u64,
 }
 
-/// Asks the hub what a model of it would cost.
+/// Asks the hub for the download size of one of its models.
 pub(crate) fn query_download_size(page: PageState, hub: Hub) {
     page.models.download_size.set(None);
     page.supervise(Event::Query(Request::QueryDownloadSize(hub)));
 }
 
-/// Has CLIP loaded from there, at the visitor's click.
+/// Loads CLIP from a source, at the visitor's click.
 pub(crate) fn load_clip(page: PageState, source: ModelSource) {
     page.client
         .with_value(|client| client.allow_fetching(&source));
     load(page, source);
 }
 
-/// Has CLIP loaded from there; without a click of this visit only as far as the browser keeps it.
+/// Loads CLIP from a source; without a click in this visit, only from what the browser keeps.
 fn load(page: PageState, source: ModelSource) {
     browser::remember(SOURCE, code(&source));
     if let ModelSource::Hub(hub) = &source {
@@ -165,7 +166,7 @@ fn load(page: PageState, source: ModelSource) {
     let at_work = page.models.at_work.get_untracked();
     page.change(&mut |state| {
         if at_work == Some(state.model) {
-            // They are those of the model before, and no link's.
+            // These weights are those of the model before, not a link's.
             state.weights.clear();
         }
         state.turn_to(ModelChoice::Clip);
@@ -174,7 +175,7 @@ fn load(page: PageState, source: ModelSource) {
     page.supervise(Event::ChangeModel(source));
 }
 
-/// Has a model loaded out of files that the visitor picked.
+/// Loads a model from files that the visitor picked.
 pub(crate) fn load_files(page: PageState, files: Vec<File>) {
     load_clip(page, page.client.with_value(|client| client.pick(files)));
 }
@@ -185,7 +186,7 @@ pub(crate) fn open_world(page: PageState, world: World) {
     worlds::go_to(page, world, view);
 }
 
-/// Has the load wait, also over a reload.
+/// Pauses the load; it stays paused after a reload.
 pub(crate) fn pause(page: PageState) {
     browser::remember(PAUSED, 1);
     page.models.is_paused.set(true);
@@ -193,7 +194,7 @@ pub(crate) fn pause(page: PageState) {
     page.supervise(Event::Pause);
 }
 
-/// Has the load go on.
+/// Resumes a load that was paused.
 pub(crate) fn resume(page: PageState) {
     browser::remember(PAUSED, 0);
     page.models.is_paused.set(false);

@@ -13,14 +13,14 @@ use crate::ui::model_panel::actions;
 use crate::ui::model_panel::sources::chosen;
 use crate::ui::page::state::PageState;
 
-/// No adapter is as large; a larger file is a whole model.
+/// Greatest size of an adapter file, in bytes; a larger file is a whole model.
 const MAX_ADAPTER_BYTES: f64 = 64e6;
 
 /// Command that makes adapters.
 const COMMAND: &str =
     "train adapt openai/clip-vit-base-patch32 --data coco --root data/coco --export runs/clip-coco";
 
-/// That κ is not known, the command that changes this, and a place for the file it makes.
+/// Note that the model has no κ, with the command that makes adapters and a field for the file that it writes.
 #[component]
 pub(crate) fn NeedsAdapter() -> impl IntoView {
     let page = expect_context::<PageState>();

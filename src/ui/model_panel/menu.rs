@@ -5,6 +5,7 @@ use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::views::evidence::photographs::PhotographsEvaluation;
 use crate::explorer::{LoadedModel, ModelChoice, World, file_size};
+use crate::protocol::Hub;
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::models_state::{Load, ModelsState};
 use crate::ui::model_panel::progress::LoadBar;
@@ -22,7 +23,30 @@ const SCENES: &str = "Knows drawings of one to four shapes, and of each caption 
     of a caption is known in this world, so *κ* can be checked. It knows no photographs, and no words but those of its \
     world.";
 
-/// What was measured of the photographs' model.
+/// Texts about a model that the visitor loads.
+#[derive(Debug, Clone, Copy)]
+struct ClipTexts {
+    /// Title of the model before it is loaded, from when on its own is shown.
+    title: &'static str,
+    about: &'static str,
+    license: &'static str,
+}
+
+const OPENAI: ClipTexts = ClipTexts {
+    title: "CLIP ViT-B/32",
+    about: "OpenAI’s model knows photographs and nearly all English words. By itself it has no *κ*: it compares by \
+        cosine until it is given adapters. It counts badly, hardly heeds “not”, and its makers ask that it is not used \
+        to watch or to recognise people.",
+    license: "MIT, © OpenAI.",
+};
+const OTHER_CLIP: ClipTexts = ClipTexts {
+    title: "A model of CLIP’s kind",
+    about: "It knows photographs, and the words that it learned beside them. By itself it has no *κ*: it compares by \
+        cosine until it is given adapters. What it is not to be used for, its makers say.",
+    license: "Its makers say under which licence.",
+};
+
+/// Measurements of the photographs' model.
 const MEASURED: &str = "./models/photos/evaluation.json";
 
 /// Opens and closes the panel; says when a load goes on behind it.
@@ -61,18 +85,7 @@ pub(crate) fn ModelPanel() -> impl IntoView {
     view! {
         <section id="models" class="models" aria-label="Models" hidden=move || !models.is_open.get()>
             {World::ALL.map(|world| view! { <BuiltInModel world=world/> }).collect_view()}
-            <div class="model" data-model="clip" aria-current=move || current(models, ModelChoice::Clip)>
-                <h2>"CLIP ViT-B/32 "<span class="status">{move || status(page, ModelChoice::Clip)}</span></h2>
-                <p>
-                    "OpenAI’s model knows photographs and nearly all English words. By itself it has no "<i>"κ"</i>
-                    ": it compares by cosine until it is given adapters. It counts badly, hardly heeds “not”, and its \
-                    makers ask that it is not used to watch or to recognise people."
-                </p>
-                <p class="aside">
-                    "MIT, © OpenAI. Its text encoder is loaded first; the image encoder comes with your first picture."
-                </p>
-                <Sources/>
-            </div>
+            <ClipModel/>
             <div class="doings">
                 <p class="aside" data-field="engine">
                     {move || of_model(page, |card| card_text(card, &page.choice.get()))}
@@ -119,7 +132,35 @@ fn BuiltInModel(world: World) -> impl IntoView {
     }
 }
 
-/// What was measured of weights in eight bits, fetched when the panel is opened over a model that has them.
+/// CLIP or a model of its kind, which the visitor loads: `OpenAI`'s where that is known.
+#[component]
+fn ClipModel() -> impl IntoView {
+    let page = expect_context::<PageState>();
+    let at_work = move || current(page.models, ModelChoice::Clip);
+    let is_offered = actions::hub().id == Hub::vit_b_32().id;
+    let texts = move || {
+        let is_openai = at_work().map_or(is_offered, |_| page.is_openai());
+        if is_openai { OPENAI } else { OTHER_CLIP }
+    };
+    let title = move || {
+        let card_title = of_model(page, |card| card.title().to_owned());
+        let own = card_title.filter(|_| at_work().is_some());
+        own.unwrap_or_else(|| texts().title.to_owned())
+    };
+    view! {
+        <div class="model" data-model="clip" aria-current=at_work>
+            <h2>{title}" "<span class="status">{move || status(page, ModelChoice::Clip)}</span></h2>
+            <p>{move || emphasized(texts().about)}</p>
+            <p class="aside">
+                {move || texts().license}
+                " Its text encoder is loaded first; the image encoder comes with your first picture."
+            </p>
+            <Sources/>
+        </div>
+    }
+}
+
+/// Measured loss by weights in eight bits, fetched when the panel is opened over a model that has them.
 fn cost_of_eight_bits(page: PageState, world: World) -> RwSignal<Option<String>> {
     let (models, cost) = (page.models, RwSignal::new(None));
     Effect::new(move |_| {
@@ -130,7 +171,7 @@ fn cost_of_eight_bits(page: PageState, world: World) -> RwSignal<Option<String>>
         let family = page.family();
         spawn_local(async move {
             let found = gallery::fetch_json::<PhotographsEvaluation>(MEASURED).await;
-            // Without the file the panel has a sentence less.
+            // Without the file the panel lacks one sentence.
             cost.set(
                 found
                     .ok()
@@ -155,7 +196,7 @@ fn of_model(page: PageState, text: impl Fn(&LoadedModel) -> String) -> Option<St
     })
 }
 
-/// Which engine answers and why, at length.
+/// Sentences on the engine at work and the reason why it is the one.
 fn card_text(card: &LoadedModel, choice: &str) -> String {
     let engine = engine_name(card);
     let why = if choice.is_empty() {
@@ -188,7 +229,7 @@ fn status(page: PageState, model: ModelChoice) -> &'static str {
         EngineState::Ready(LoadedModel::Bare(card)) if card.is_vit_b_32 => {
             "at work, and answers as OpenAI’s is known to"
         }
-        // Imported weights were held against OpenAI's answers by the program that imported them.
+        // Imported weights were compared with OpenAI's answers by the program that imported them.
         EngineState::Ready(LoadedModel::Bare(card)) if card.self_test.is_none() => {
             "at work; not known to be OpenAI’s weights"
         }

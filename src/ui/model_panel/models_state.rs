@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::explorer::{ModelChoice, ModelSource, TransferRate, World};
-use crate::protocol::{DeviceTiming, DownloadSize, Progress, Stage, Stored};
+use crate::protocol::{DeviceTiming, DownloadSize, HubFailure, Progress, Stage, Stored};
 use crate::ui::dom::browser;
 
 /// State of the models; copied freely, since it holds only handles.
@@ -16,12 +16,12 @@ pub(crate) struct ModelsState {
     pub(crate) load: RwSignal<Load>,
     pub(crate) transfer_rate: RwSignal<TransferRate>,
     pub(crate) is_paused: RwSignal<bool>,
-    /// A load that waits since an earlier visit.
+    /// Source of a load that an earlier visit left unfinished.
     pub(crate) left: RwSignal<Option<ModelSource>, LocalStorage>,
-    /// Why something did not come about.
+    /// Reason why a model was not loaded, in words for the visitor.
     pub(crate) trouble: RwSignal<Option<String>>,
     /// Download size of the hub's model, or why it is not known.
-    pub(crate) download_size: RwSignal<Option<Result<DownloadSize, String>>>,
+    pub(crate) download_size: RwSignal<Option<Result<DownloadSize, HubFailure>>>,
     /// Times of the model that answers on this device.
     pub(crate) timings: RwSignal<Timings>,
     /// Weights that the browser keeps.
@@ -48,10 +48,10 @@ pub(crate) enum Timings {
     /// The visitor has not asked for a measurement of this model.
     #[default]
     Unknown,
-    /// The engine is at it.
+    /// The engine is measuring the model.
     Running,
     Measured(Vec<DeviceTiming>),
-    /// Why it did not come about.
+    /// Reason why the measurement failed.
     Failed(String),
 }
 
@@ -87,7 +87,7 @@ impl ModelsState {
         }
     }
 
-    /// What a world's model weighs, once that is known.
+    /// Size of a world's model in bytes, once it is known.
     pub(crate) fn bytes_of(self, world: World) -> Option<u64> {
         self.found.with(|found| {
             let known = found.iter().find(|found| found.path == world.manifest())?;
@@ -104,10 +104,10 @@ impl ModelsState {
         self.transfer_rate.update(TransferRate::rest);
     }
 
-    /// Takes note of how far a load is.
+    /// Updates the progress of a load.
     pub(crate) fn progressed(self, progress: &Progress) {
         if progress.loaded_bytes == progress.total_bytes {
-            // What remains is no matter of bytes.
+            // All bytes have arrived; nothing else of the load is counted.
             return self.load.set(Load::None);
         }
         if !self.is_paused.get_untracked() {
@@ -126,12 +126,14 @@ impl ModelsState {
         })
     }
 
-    /// Takes note that a model answers.
-    pub(crate) fn loaded(self, model: ModelChoice) {
+    /// Notes that a model answers. A message on why the wanted model does not answer is kept.
+    pub(crate) fn loaded(self, model: ModelChoice, wanted: ModelChoice) {
         self.timings.set(Timings::Unknown);
         self.at_work.set(Some(model));
         self.load.set(Load::None);
         self.is_paused.set(false);
-        self.trouble.set(None);
+        if model == wanted {
+            self.trouble.set(None);
+        }
     }
 }

@@ -189,7 +189,7 @@ fn AtHub() -> impl IntoView {
                 "An id has an owner and a name, as in openai/clip-vit-base-patch32.".to_owned(),
             ),
             Some(Ok(size)) => Some(size_text(size)),
-            Some(Err(reason)) => Some(asked.trouble(reason)),
+            Some(Err(failure)) => Some(asked.trouble(failure)),
             None => is_asked.get().then(|| "Asking …".to_owned()),
         })
     };

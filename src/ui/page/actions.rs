@@ -12,7 +12,7 @@ use crate::ui::page::gallery;
 use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::{EngineState, PageState, Pointed};
 
-/// The visitor's own pictures that can be had back at most; each is a file in memory.
+/// Greatest number of the visitor's own pictures that can be put back; each is a file in memory.
 const MAX_TAKEN_OFF: usize = 6;
 
 impl PageState {
@@ -24,7 +24,7 @@ impl PageState {
         self.client.with_value(|client| client.start(source));
     }
 
-    /// Tells the supervisor of the engines what happened.
+    /// Sends an event to the supervisor of the engines.
     pub(crate) fn supervise(self, event: Event) {
         self.client.with_value(|client| client.handle(event));
     }

@@ -6,52 +6,56 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::corruption::{Corrupted, ImageCorruption};
+use crate::corruption::Corrupted;
 use crate::explorer::views::corruption::corrupted_name;
 use crate::explorer::views::studio::drawing::bmp;
-use crate::explorer::{DRAWING, GeneratedPictures, drawing_file};
+use crate::explorer::{DRAWING, GeneratedPictures, LoadedModel, drawing_file};
 use crate::ui::dom::canvas;
-use crate::ui::page::pictures::CorruptedPictures;
-use crate::ui::page::state::PageState;
+use crate::ui::page::pictures::{CorruptedPictures, CorruptionChoice};
+use crate::ui::page::state::{EngineState, PageState};
 
 /// Generated pictures as files, each under its name; `None` where they are still being made.
 pub(crate) fn files(
+    page: PageState,
     of: &GeneratedPictures,
-    corrupted: Option<&CorruptedPictures>,
 ) -> Option<Vec<(String, Arc<Vec<u8>>)>> {
     match of {
         GeneratedPictures::Drawing(drawing) => {
             Some(vec![(DRAWING.to_owned(), Arc::new(drawing_file(drawing)))])
         }
         GeneratedPictures::Corrupted(image, corruption) => {
-            let is_it = |known: &&CorruptedPictures| {
-                known.image == *image && known.corruption == *corruption
+            let of = CorruptionChoice {
+                image: image.clone(),
+                corruption: *corruption,
+                is_squashed: untrack(|| squashes_pictures(page)),
             };
-            let known = corrupted.filter(is_it)?;
-            // The picture itself is known under its own name.
-            let files = known.pictures.iter().enumerate().skip(1);
-            let file = |(severity, pixels): (usize, &Arc<Vec<u8>>)| {
-                let file = Arc::new(bmp(pixels, known.side as usize));
-                (corrupted_name(severity), file)
-            };
-            Some(files.map(file).collect())
+            page.corrupted.with(|known| {
+                let known = known.as_ref().filter(|known| known.of == of)?;
+                // The engine knows the clean picture under its own name.
+                let files = known.pictures.iter().enumerate().skip(1);
+                let file = |(severity, pixels): (usize, &Arc<Vec<u8>>)| {
+                    let file = Arc::new(bmp(pixels, known.side as usize));
+                    (corrupted_name(severity), file)
+                };
+                Some(files.map(file).collect())
+            })
         }
     }
 }
 
-/// Corrupts the chosen picture whenever it, or the corruption, is another one.
+/// Corrupts the chosen picture whenever it, the corruption or the model's way to read it is another one.
 pub(crate) fn keep(page: PageState) {
     let chosen = Memo::new(move |_| {
-        let (image, corruption) = chosen(page)?;
+        let of = chosen(page)?;
         let url = page
             .files
-            .with(|files| files.get(&image).map(|file| file.url.clone()))?;
-        Some((image, url, corruption))
+            .with(|files| files.get(&of.image).map(|file| file.url.clone()))?;
+        Some((of, url))
     });
     Effect::new(move |_| {
-        if let Some((image, url, corruption)) = chosen.get() {
+        if let Some((of, url)) = chosen.get() {
             spawn_local(async move {
-                if let Some(corrupted) = corrupt(page, image, &url, corruption).await {
+                if let Some(corrupted) = corrupt(page, of, &url).await {
                     page.corrupted.set(Some(corrupted));
                 }
             });
@@ -59,22 +63,36 @@ pub(crate) fn keep(page: PageState) {
     });
 }
 
-fn chosen(page: PageState) -> Option<(String, ImageCorruption)> {
-    page.state
-        .with(|state| Some((state.picture.clone()?, state.image_corruption)))
+fn chosen(page: PageState) -> Option<CorruptionChoice> {
+    let is_squashed = squashes_pictures(page);
+    page.state.with(|state| {
+        Some(CorruptionChoice {
+            image: state.picture.clone()?,
+            corruption: state.image_corruption,
+            is_squashed,
+        })
+    })
+}
+
+/// Whether the model at work squashes pictures to squares; before there is one, whether that of the world does.
+fn squashes_pictures(page: PageState) -> bool {
+    let of_model = page.engine.with(|engine| match engine {
+        EngineState::Ready(LoadedModel::Adapted(card)) => Some(card.squashes_pictures),
+        _ => None,
+    });
+    of_model.unwrap_or_else(|| page.world.get().squashes_pictures())
 }
 
 /// The picture at each severity; `None` where it cannot be drawn, or another one is chosen meanwhile.
-async fn corrupt(
-    page: PageState,
-    image: String,
-    url: &str,
-    corruption: ImageCorruption,
-) -> Option<CorruptedPictures> {
+async fn corrupt(page: PageState, of: CorruptionChoice, url: &str) -> Option<CorruptedPictures> {
     let side = page.world.get_untracked().picture_side();
-    let pixels = canvas::pixels(url, side).await?;
+    let part = match of.is_squashed {
+        true => canvas::whole,
+        false => canvas::middle_square,
+    };
+    let pixels = canvas::pixels(url, part, side).await?;
     let mut pictures = Vec::new();
-    for corrupted in corruption.ladder(&pixels, side as usize, &image) {
+    for corrupted in of.corruption.ladder(&pixels, side as usize, &of.image) {
         let pixels = match corrupted {
             Corrupted::Pixels(pixels) => pixels,
             Corrupted::Jpeg { quality } => {
@@ -82,17 +100,11 @@ async fn corrupt(
             }
         };
         pictures.push(Arc::new(pixels));
-        // Between two severities the page looks at what the visitor does.
+        // The page handles input between two severities.
         TimeoutFuture::new(0).await;
-        let (now, of) = untrack(|| chosen(page))?;
-        if now != image || of != corruption {
+        if untrack(|| chosen(page)).as_ref() != Some(&of) {
             return None;
         }
     }
-    Some(CorruptedPictures {
-        image,
-        corruption,
-        side,
-        pictures,
-    })
+    Some(CorruptedPictures { of, side, pictures })
 }

@@ -20,7 +20,7 @@ use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::{EngineState, PageState};
 use crate::ui::page::{speech, tour, worlds};
 
-/// Browsers limit how often an address may change; a pause in typing is soon enough.
+/// Pause in typing after which the address changes: browsers limit how often it may.
 const LINK_PAUSE: Duration = Duration::from_millis(300);
 /// The starting caption of which one word is best changed.
 const INVITING_ROW: usize = 3;
@@ -106,7 +106,7 @@ fn follow(page: PageState, there: &ExplorerState) {
     let here = page.state.with_untracked(|state| state.tour_step);
     let is_taken = page.before_tour.with_untracked(Option::is_some);
     match there.tour_step {
-        // Back and forward walk through the views; what was typed and added since stays.
+        // Back and forward move through the views; captions and pictures added since stay.
         step if browser::is_own_entry() && step == here => go_to(page, there),
         None if browser::is_own_entry() && is_taken => {
             tour::end(page);
@@ -181,10 +181,9 @@ fn keep_asking_about_generated(page: PageState) {
         if is_answered || page.failed_aside.get_untracked() {
             return;
         }
-        let pictures = page
-            .corrupted
-            .with(|known| corrupted::files(&request.of, known.as_ref()));
-        let Some(pictures) = pictures else { return };
+        let Some(pictures) = corrupted::files(page, &request.of) else {
+            return;
+        };
         let question = ScoreRequest {
             captions: request.captions.clone(),
             images: pictures.iter().map(|(name, _)| name.clone()).collect(),
@@ -202,7 +201,7 @@ fn keep_link(page: PageState) {
         let place = |state: &ExplorerState| (state.view, state.tour_step);
         let there = decode(&browser::fragment()).map(|(state, _)| place(&state));
         let here = page.state.with_untracked(place);
-        // Between a link or a step back and the event that tells of it, the address is another page's.
+        // After a link or a step back, the address is that of another state until its event arrives.
         if browser::is_own_entry() && there.is_none_or(|there| there == here) {
             browser::set_fragment(&link);
         }

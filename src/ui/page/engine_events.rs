@@ -16,7 +16,7 @@ use crate::ui::page::pictures::PictureState;
 use crate::ui::page::state::{EngineState, PageState};
 
 impl PageState {
-    /// Takes note of what was recorded for the views, unless an engine was faster.
+    /// Keeps the recorded answers for the views, unless an engine was faster.
     pub(crate) fn learn_recorded(self, world: World, answers: &[Answer]) {
         if self.state.with_untracked(|state| state.model) != ModelChoice::BuiltIn(world) {
             return;
@@ -163,7 +163,7 @@ impl PageState {
         self.tell_failure(message);
     }
 
-    /// Leaves a caption out that stops engines; another wording is another caption.
+    /// Quarantines a caption that stops engines; another wording is another caption.
     fn quarantine(self, caption: String, message: &str) {
         self.tell(format!(
             "The caption “{caption}” is left out: {message}. All others are answered; change its words to have it \
@@ -192,7 +192,8 @@ impl PageState {
     /// An engine answers from now on.
     fn loaded(self, model: LoadedModel) {
         let model_at_work = self.client.with_value(Client::model);
-        self.models.loaded(model_at_work);
+        let wanted = self.state.with_untracked(|state| state.model);
+        self.models.loaded(model_at_work, wanted);
         self.cache.update(ReadingCache::outdate);
         self.generated.update(GeneratedAnswers::outdate);
         match model {
@@ -208,8 +209,8 @@ impl PageState {
         self.supervise(Event::Query(Request::ListStored));
     }
 
-    /// Says where the link of the page was made with other weights of its model than those that answer, which its own
-    /// links tell from now on.
+    /// Warns where the page's link was made with other weights of its model than those that answer; the page's own
+    /// links name the latter from now on.
     pub(crate) fn compare_weights(self) {
         let now = self.engine.with_untracked(|engine| match engine {
             EngineState::Ready(model) => model.weights().to_owned(),

@@ -15,7 +15,8 @@ use crate::ui::model_panel::accept_weights;
 use crate::ui::page::pictures::{PictureFile, PictureState, too_many};
 use crate::ui::page::state::{EngineState, PageState};
 
-/// A file above this is not read: no photograph is as large, and the page's memory is the visitor's.
+/// Greatest size of a picture file that is read, in bytes: no photograph is larger, and more would fill the memory of
+/// the visitor's device.
 const MAX_FILE_BYTES: f64 = 64e6;
 
 /// Takes files that were chosen in the picker.

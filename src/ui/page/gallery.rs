@@ -14,6 +14,7 @@ use crate::ui::dom::browser;
 use crate::ui::engine::Client;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, PictureState, too_many};
 use crate::ui::page::state::PageState;
+use crate::ui::page::wall::{COLUMNS, ROWS};
 use crate::wire;
 
 /// Pictures of the gallery that a visitor starts from.
@@ -24,7 +25,7 @@ const N_START_PICTURES: usize = 6;
 pub struct Opening {
     pub(crate) world: World,
     gallery: Result<Vec<GalleryPicture>, String>,
-    /// Recorded with the model; a courtesy, without which the page waits for its engine.
+    /// Answers recorded with the model; optional, since the page waits for its engine without them.
     recorded: Option<Recorded>,
 }
 
@@ -84,15 +85,16 @@ pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
     if let Some(recorded) = opening.recorded {
         show_recorded(page, world, recorded);
     }
-    fetch_wall(page);
+    fetch_wall(page, world);
     spawn_local(async move {
-        // A courtesy, too: without it the views wait for the engine.
+        // Optional as well: without the recorded answers, the views wait for the engine.
         let views = format!("{}/views.json", world.examples());
         if let Ok(answers) = fetch_json::<Vec<Answer>>(&views).await {
             page.learn_recorded(world, &answers);
         }
         for id in ids {
-            // A picture that cannot be fetched ahead is fetched, and its absence told, when the visitor asks for it.
+            // A picture that cannot be fetched ahead is fetched when the visitor asks for it, and an error is shown
+            // then.
             gallery_bytes(page, &id).await.ok();
         }
     });
@@ -130,7 +132,7 @@ fn show_recorded(page: PageState, world: World, recorded: Recorded) {
         let key_of = |reading: &CaptionReading| {
             let mut captions = state.captions.iter();
             let known = captions.find(|caption| caption.text == reading.caption);
-            // No caption has the key 0: what is not on the page is not shown.
+            // No caption has the key 0, so a caption that is not on the page is not shown.
             known.map_or(0, |caption| caption.key)
         };
         recorded.answer.captions.iter().map(key_of).collect()
@@ -247,19 +249,23 @@ async fn gallery_bytes(page: PageState, id: &str) -> Result<Arc<Vec<u8>>, String
     Ok(bytes)
 }
 
-/// Fetches what is known of the wall's photographs; without it there is none.
-fn fetch_wall(page: PageState) {
-    let world = World::Photographs;
+/// Fetches what is known of the pictures of a world's wall; without it no photograph is lit, and no drawing ringed.
+fn fetch_wall(page: PageState, world: World) {
     spawn_local(async move {
-        let directions = fetch_bytes(&format!("{}/wall.bin", world.examples())).await;
-        let captions = fetch_json::<Vec<String>>(&format!("{}/wall.json", world.gallery())).await;
-        let (Ok(directions), Ok(captions)) = (directions, captions) else {
+        let embeddings = fetch_bytes(&format!("{}/wall.bin", world.examples())).await;
+        let Ok(embeddings) = embeddings else {
             return;
         };
-        let n_bytes = directions.len() / captions.len().max(1);
+        let read_all = |n| CompactDirection::read_all(&embeddings, embeddings.len() / n);
+        if world.has_known_truth() {
+            return page
+                .wall
+                .update(|wall| wall.drawings = read_all(wall.scenes.len()));
+        }
+        let captions = fetch_json::<Vec<String>>(&format!("{}/wall.json", world.gallery())).await;
         page.wall.update(|wall| {
-            wall.photographs = CompactDirection::read_all(&directions, n_bytes);
-            wall.captions = captions;
+            wall.photographs = read_all(COLUMNS * ROWS);
+            wall.captions = captions.unwrap_or_default();
         });
     });
 }
@@ -268,7 +274,7 @@ fn fetch_wall(page: PageState) {
 pub(crate) async fn fetch_json<T: DeserializeOwned>(url: &str) -> Result<T, String> {
     let response = fetch(&browser::beside_page(url)).await?;
     let text = response.text().await.map_err(|error| error.to_string())?;
-    // The browser's reader, and that of the engines' messages: another one would be a part of the page to load.
+    // JSON is parsed by the browser and read as the engines' messages are: another parser would add to the page.
     let value = JSON::parse(&text).map_err(|error| wire::reason(&error))?;
     wire::from_js(value).map_err(|error| error.to_string())
 }

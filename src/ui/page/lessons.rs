@@ -5,7 +5,6 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::View;
 use crate::explorer::views::learn::{Lesson, Lessons, TourStep};
 use crate::ui::page::gallery::fetch_json;
 use crate::ui::page::state::PageState;
@@ -13,10 +12,8 @@ use crate::ui::page::state::PageState;
 /// Fetches the texts of the world that is shown as soon as anything of them is to be shown.
 pub(crate) fn keep(page: PageState) {
     let is_needed = Memo::new(move |_| {
-        page.state.with(|state| {
-            let asks = matches!(state.view, View::Learn | View::Teach);
-            asks || state.tour_step.is_some()
-        })
+        page.state
+            .with(|state| state.view.shows_lessons() || state.tour_step.is_some())
     });
     let world = page.world;
     Effect::new(move |_| {

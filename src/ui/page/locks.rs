@@ -17,7 +17,7 @@ const LOCKED: &str = "PARTS { pointer-events: none !important }
 PARTS:is(textarea, input, select), PARTS :is(textarea, input, select) {
   appearance: none; border-color: transparent !important; box-shadow: none !important; background: none !important
 }
-PARTS:is(button, label, .tools, .changes, .new-caption, .gallery, .rung-tools),
+PARTS:is(button, label, .tools, .changes, .new-caption, .gallery, .rung-tools, .to-tour),
 PARTS :is(a, button, .choice:not(:has(:checked))):not([aria-current], [aria-pressed=true]) { display: none !important }
 PARTS .view-group:not(:has([aria-current])) { display: none !important }
 PARTS .choice span { border-color: transparent !important }
@@ -40,7 +40,7 @@ const DROP_EVENTS: [&str; 2] = ["drop", "paste"];
 /// The selector of a control's parts on the page.
 fn parts(control: PageControl) -> &'static str {
     match control {
-        PageControl::Views => "nav.views, .to-game",
+        PageControl::Views => "nav.views, .to-game, .to-tour",
         PageControl::Models => {
             "[data-act=models], #models, .worlds, .way-back, [data-act=other-lessons]"
         }
@@ -55,8 +55,8 @@ fn parts(control: PageControl) -> &'static str {
         PageControl::Classes => ".class-controls",
         PageControl::Corruption => ".corruption fieldset",
         PageControl::Numbers => {
-            // Sorting, the files and the command tell the order or the numbers, too.
-            // What a lesson or a game is about is no number.
+            // Sorting, the files and the command would give away the order or the numbers.
+            // The findings of lessons and games are not numbers, so they stay.
             ".numbers, .wall-panel, .zero-note, .number, [data-value], .halo, .bar, .track, .axis, .pair, .marginal, \
                 .ball, [data-view]:not([data-view=learn], [data-view=teach], [data-view=traverse]) .finding, \
                 [data-view=evidence] :is(.aside, .measures, .chart), \
@@ -79,7 +79,7 @@ fn hidden_parts(control: PageControl) -> &'static str {
 }
 
 impl PageState {
-    /// Has a sentence with numbers read out, unless a teacher's link hides them.
+    /// Sends a sentence with numbers to screen readers, unless a teacher's link hides numbers.
     pub(crate) fn speak_numbers(self, sentence: String) {
         let access = |state: &ExplorerState| state.locks.access(PageControl::Numbers);
         if self.state.with_untracked(access) != Access::Hidden {
@@ -97,7 +97,7 @@ pub(crate) fn Prepared() -> impl IntoView {
     let styles = move || {
         let locks = locks.get();
         let hidden = locks.with(Access::Hidden).map(|control| {
-            // Numbers leave their place behind, so that nothing moves when they are shown.
+            // Hidden numbers keep their place, so that nothing moves when they are shown.
             let style = match control {
                 PageControl::Numbers => "visibility: hidden",
                 _ => "display: none",
@@ -123,7 +123,7 @@ pub(crate) fn Prepared() -> impl IntoView {
     let sheet = browser::style_sheet();
     Effect::new(move |_| {
         if let Some(sheet) = &sheet {
-            // What is locked is refused by events as well; without the styles it only does not look so.
+            // Events on locked controls are refused in any case; without the styles they only look usable.
             sheet.replace_sync(&styles()).ok();
         }
     });
@@ -158,7 +158,7 @@ pub(crate) fn keep(page: PageState) {
     }
 }
 
-/// Has the fields of locked controls, and no others, be ones that are read or disabled: Tab passes them over.
+/// Makes the fields of locked controls, and no others, read-only or disabled: Tab passes them over.
 fn mark_fields(locks: Locks) {
     let locked: Vec<&str> = unusable(locks).map(parts).collect();
     let locked = locked.join(", ");
@@ -166,7 +166,7 @@ fn mark_fields(locks: Locks) {
         FIELDS.map(|name| browser::document().map(|page| page.get_elements_by_tag_name(name)));
     for fields in all.iter().flatten() {
         for field in (0..fields.length()).filter_map(|i| fields.item(i)) {
-            // The selectors are constants, which the browser reads; an empty one holds nothing.
+            // The selectors are constants that the browser can parse; an empty one matches nothing.
             let is_locked = field.closest(&locked).ok().flatten().is_some();
             let attributes = match field.matches(TEXT_FIELDS) {
                 Ok(true) => READ_ONLY,
@@ -174,7 +174,7 @@ fn mark_fields(locks: Locks) {
             };
             if is_locked != field.has_attribute(attributes[0].0) {
                 for (name, value) in attributes {
-                    // The names are XML names.
+                    // Setting an attribute fails only for a name that XML forbids.
                     match is_locked {
                         true => field.set_attribute(name, value).ok(),
                         false => field.remove_attribute(name).ok(),
@@ -200,7 +200,7 @@ fn uses_a_locked_control(page: PageState, event: &Event) -> bool {
         return false;
     };
     let locks = page.state.with_untracked(|state| state.locks);
-    // The selectors are constants, which the browser reads.
+    // The selectors are constants that the browser can parse.
     unusable(locks).any(|control| target.closest(parts(control)).ok().flatten().is_some())
 }
 

@@ -59,11 +59,11 @@ pub(crate) struct PictureFile {
 /// Whether a picture has been read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PictureState {
-    /// From the gallery, so known to be sound; no engine has read it yet.
+    /// A picture of the gallery, so known to be sound, that no engine has read yet.
     Shown,
-    /// The visitor's own, not known to be sound; no engine has read it yet.
+    /// The visitor's own picture, not known to be sound, that no engine has read yet.
     Unread,
-    /// An engine has read it.
+    /// A picture that an engine has read.
     Read(ImageReading),
 }
 
@@ -73,7 +73,7 @@ impl PictureFile {
         match &self.state {
             PictureState::Read(reading) => reading
                 .familiarity
-                .is_some_and(|familiarity| familiarity.outside),
+                .is_some_and(|familiarity| familiarity.is_out_of_distribution),
             _ => false,
         }
     }
@@ -86,7 +86,7 @@ impl PictureFile {
         }
     }
 
-    /// Its address, once it may be drawn: a visitor's own file only after an engine has found it sound.
+    /// Address of the picture, once it may be drawn: a visitor's own file only after an engine has found it sound.
     pub(crate) fn sound_url(&self) -> Option<String> {
         (self.state != PictureState::Unread).then(|| self.url.clone())
     }
@@ -94,17 +94,25 @@ impl PictureFile {
     /// Gives back what the browser keeps for a visitor's own picture.
     pub(crate) fn release(&self) {
         if self.url.starts_with("blob:") {
-            // Revoking fails only for what is no address.
+            // Revoking fails only for something that is not an address.
             Url::revoke_object_url(&self.url).ok();
         }
     }
 }
 
+/// A picture of the page to corrupt, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CorruptionChoice {
+    pub(crate) image: String,
+    pub(crate) corruption: ImageCorruption,
+    /// Whether the whole picture is squashed to a square, and not its middle square taken.
+    pub(crate) is_squashed: bool,
+}
+
 /// A picture of the page at each severity of a corruption, three bytes a pixel, the picture itself first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CorruptedPictures {
-    pub(crate) image: String,
-    pub(crate) corruption: ImageCorruption,
+    pub(crate) of: CorruptionChoice,
     /// Pixels along the side of each.
     pub(crate) side: u32,
     pub(crate) pictures: Vec<Arc<Vec<u8>>>,
@@ -114,6 +122,8 @@ pub(crate) struct CorruptedPictures {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WallPictures {
     pub(crate) scenes: Vec<Scene>,
+    /// Embeddings of these scenes, drawn, by the model of scenes; none before they have been fetched.
+    pub(crate) drawings: Vec<CompactDirection>,
     /// Embeddings of its wall by the model of photographs; none before they have been fetched.
     pub(crate) photographs: Vec<CompactDirection>,
     /// Caption that somebody wrote of each photograph.
@@ -124,6 +134,7 @@ impl WallPictures {
     pub(crate) fn new() -> Self {
         Self {
             scenes: wall_scenes(),
+            drawings: Vec::new(),
             photographs: Vec::new(),
             captions: Vec::new(),
         }

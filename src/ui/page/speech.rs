@@ -15,17 +15,17 @@ use wasm_bindgen::JsCast as _;
 use crate::ui::dom::changes::observe;
 use crate::ui::page::state::PageState;
 
-/// Long enough that a screen reader speaks of the finished word and not of each letter.
+/// Pause after which a changed text is read out: long enough that the finished word is read and not each letter.
 pub(crate) const PAUSE: Duration = Duration::from_millis(900);
 
-/// Has the texts of marked elements read out when they change, as long as the page lives.
+/// Sends the texts of marked elements to screen readers when they change, as long as the page lives.
 pub(crate) fn keep(page: PageState) {
     let changed = Rc::new(RefCell::new(Vec::<HtmlElement>::new()));
     let known = Rc::clone(&changed);
     let mut speak = debounce(PAUSE, move |()| {
         let changed = mem::take(&mut *changed.borrow_mut());
-        // What a teacher's link hides is no inner text, and so not read out; of an element that has left the page, or
-        // takes no place on it, all text would be.
+        // Text that a teacher's link hides is not part of the inner text, and so is not read out. An element that has
+        // left the page or takes no place on it is skipped: its inner text would hold hidden text, too.
         let changed = changed.iter().filter(|element| element.offset_width() > 0);
         let texts = changed.map(HtmlElement::inner_text);
         let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();

@@ -183,9 +183,22 @@ impl PageState {
         self.notices.tell(text.into());
     }
 
+    /// Title of the model whose numbers are shown; none before there are any.
+    pub(crate) fn model_title(self) -> Option<String> {
+        self.snapshot
+            .with_untracked(|snapshot| Some(snapshot.as_ref()?.card.title.clone()))
+    }
+
     /// The distribution whose numbers are shown.
     pub(crate) fn family(self) -> Family {
         self.state.with(|state| state.family)
+    }
+
+    /// Whether the model that answers has weights of `OpenAI`'s.
+    pub(crate) fn is_openai(self) -> bool {
+        let is_openai =
+            |engine: &EngineState| matches!(engine, EngineState::Ready(card) if card.is_openai());
+        self.engine.with(is_openai)
     }
 
     /// The page's name for the chosen picture; `None` without one.
@@ -340,9 +353,10 @@ fn missing(
 ) -> Memo<ReadingRequest> {
     let of_view = move |state: &ExplorerState| {
         let images = files.with(|files| read_pictures(state, files));
-        let elsewhere = match state.view {
-            View::Learn | View::Teach => lesson_texts.with(lesson_texts::captions),
-            _ => gallery.with(|gallery| written_captions(state, gallery)),
+        let elsewhere = if state.view.shows_lessons() {
+            lesson_texts.with(lesson_texts::captions)
+        } else {
+            gallery.with(|gallery| written_captions(state, gallery))
         };
         ReadingRequest::of_view(state, images, elsewhere)
     };

@@ -1,11 +1,12 @@
-//! Pictures of the wall that a caption lights.
+//! Pictures of the wall that a caption lights, and those that the model rings.
 
 use leptos::prelude::*;
 
 use crate::explorer::{
-    LitPictures, ModelChoice, World, fitting_scenes, likely_photographs, nearest_coverage,
+    LitPictures, ModelChoice, World, fitting_scenes, likely_pictures, nearest_coverage,
 };
-use crate::protocol::PictureSets;
+use crate::protocol::{CompactDirection, PictureSets};
+use crate::ui::page::pictures::WallPictures;
 use crate::ui::page::state::PageState;
 
 /// Side of a picture on the wall in pixels.
@@ -14,7 +15,7 @@ pub(crate) const SIDE: u32 = 56;
 pub(crate) const COLUMNS: usize = 20;
 pub(crate) const ROWS: usize = 12;
 
-/// The pictures of a world of which a share is told.
+/// Name of the pictures of a world of which a share is shown.
 pub(crate) fn pictures_name(world: Option<World>) -> &'static str {
     match world {
         Some(World::Scenes) => "of all drawings",
@@ -49,20 +50,42 @@ impl PageState {
             .unwrap_or_default()
     }
 
+    /// The chosen coverage as the model's sets state it; none where it has no sets.
+    pub(crate) fn stated_coverage(self) -> Option<f64> {
+        let i = self.i_coverage();
+        self.picture_sets(|sets| sets.coverages.get(i).copied())
+            .flatten()
+    }
+
     /// The pictures of the wall that a caption of the page could mean, where that is known.
     pub(crate) fn lit_pictures(self, key: u64, text: &str) -> Option<LitPictures> {
-        let world = self.wall_world()?;
-        if world.has_known_truth() {
-            return self.wall.with(|wall| fitting_scenes(text, &wall.scenes));
+        match self.wall_world()? {
+            World::Scenes => self.wall.with(|wall| fitting_scenes(text, &wall.scenes)),
+            World::Photographs => self.likely_pictures(key, |wall| &wall.photographs),
         }
+    }
+
+    /// The drawings of the wall that the model takes a caption of the page to mean.
+    pub(crate) fn ringed_pictures(self, key: u64) -> Option<LitPictures> {
+        match self.wall_world()? {
+            World::Scenes => self.likely_pictures(key, |wall| &wall.drawings),
+            World::Photographs => None,
+        }
+    }
+
+    /// The pictures in a caption's set at the chosen coverage, by their embeddings.
+    fn likely_pictures(
+        self,
+        key: u64,
+        embeddings: fn(&WallPictures) -> &[CompactDirection],
+    ) -> Option<LitPictures> {
         let caption = self.caption_view(key)?;
-        let family = self.family();
-        let i_coverage = self.i_coverage();
-        let lit = self.picture_sets(|sets| {
+        let (family, i_coverage) = (self.family(), self.i_coverage());
+        let likely = self.picture_sets(|sets| {
             self.wall.with(|wall| {
-                likely_photographs(&caption, (sets, family, i_coverage), &wall.photographs)
+                likely_pictures(&caption, (sets, family, i_coverage), embeddings(wall))
             })
         });
-        lit.flatten()
+        likely.flatten()
     }
 }

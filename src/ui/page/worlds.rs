@@ -10,16 +10,16 @@ use crate::ui::page::gallery;
 use crate::ui::page::gallery::Opening;
 use crate::ui::page::state::{EngineState, PageState};
 
-/// That a view has gone to the world whose truth is known.
+/// Note that a view has switched to the world whose truth is known.
 pub(crate) const GONE_TO_SCENES: &str = "This view compares the model with the truth, which is known of drawn scenes \
     only. So the page has gone to Scenes; your photographs are as you left them. ";
 
-/// The pictures that a world is shown with.
+/// Choice of the pictures with which a world is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pictures {
-    /// Those that a visitor starts from.
+    /// The pictures that a visitor starts with.
     First,
-    /// Those that the state names.
+    /// The pictures that the state names.
     Named,
 }
 
@@ -69,7 +69,7 @@ fn gone_pictures(page: PageState, state: &ExplorerState) -> Vec<String> {
     })
 }
 
-/// Has the world's model loaded and its gallery shown, as a link that was opened in the page says.
+/// Loads the model and shows the gallery of the world that a link opened in the page names.
 pub(crate) fn follow_link(page: PageState) {
     let model = page.state.with_untracked(|state| state.model);
     if page.gallery_world.get_value() != model.world() {
@@ -166,7 +166,7 @@ fn show_gallery(page: PageState, world: World, pictures: Pictures, before: Optio
     });
 }
 
-/// Has the model of a world loaded in place of the one at work.
+/// Loads the model of a world in place of the one at work.
 fn put_to_work(page: PageState, world: World) {
     let is_waiting = page.engine.get_untracked() == EngineState::SavesData;
     page.engine.set(EngineState::Starting);

@@ -31,7 +31,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
         let of_tokens = || tokens.get().map(|tokens| tokens.caption);
         of_view.or_else(of_tokens) != Some(text.get())
     });
-    // Nothing is dimmed where there is nothing yet: a dash is read as well as a number.
+    // A dash is not dimmed while there are no numbers yet: it must be as legible as a number.
     let is_dimmed =
         move || is_stale.get() && (view.with(Option::is_some) || tokens.with(Option::is_some));
     let note = move || match tokens.get() {
@@ -92,7 +92,7 @@ fn Changes(key: u64, text: Memo<String>) -> impl IntoView {
         let changes = is_shown().then(|| text.with(|text| one_changes(text)));
         changes.into_iter().flatten().nth(i).map(part)
     };
-    // A button stays while its words change, and so does the focus on it.
+    // The button stays while its words change, so that it keeps the focus.
     let button = |i: usize| {
         let change = move |_| {
             if let Some(caption) = read(i, |change| change.caption) {

@@ -37,7 +37,7 @@ pub(crate) fn ChosenCaption() -> impl IntoView {
     let shown = move || kappa().map_or_else(|| "–".to_owned(), three_significant);
     let edit = move |words: String| {
         if let Some(key) = key.get_untracked() {
-            // What is edited is also what is shown, however short it becomes.
+            // The caption that is edited stays the one that is shown, however short it becomes.
             page.change(&mut |state| state.caption = Some(key));
             page.edit_caption(key, words.replace('\n', " "));
         }

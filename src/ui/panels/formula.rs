@@ -1,4 +1,4 @@
-//! A formula, typeset.
+//! Formulas of one line, typeset as `MathML`.
 
 use leptos::prelude::*;
 

@@ -24,7 +24,7 @@ pub(crate) fn GuessingGame() -> impl IntoView {
             .map(|(texts, number)| game_rounds(&texts, number));
         game.set(rounds.and_then(|rounds| Game::new(rounds, browser::remembered(STREAK))));
     });
-    // What is drawn anew as a whole costs less than what is patched.
+    // Drawing the game anew takes less code than patching it.
     move || game.get().map(|now| drawn(page, game, &now))
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn Masthead() -> impl IntoView {
             <p class="engine">
                 // First, so that it stays where it is while the words beside it grow.
                 <ModelButton/>
-                // One text: a part that stood behind another would move with it. What is spoken is without the bytes.
+                // One text, since a second part would move with the first. Screen readers get it without the bytes.
                 <span>{move || format!("{}{}", engine_text(page), bytes_text(page).unwrap_or_default())}</span>
                 <span class="hidden" aria-hidden="true" data-spoken>{move || engine_text(page)}</span>
                 <button type="button" class="quiet" data-act="retry-engine" hidden=cannot_retry on:click=retry>

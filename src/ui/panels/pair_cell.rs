@@ -8,7 +8,8 @@ use web_sys::HtmlElement;
 
 use crate::explorer::{
     CosineView, Cosines, Measure, PairView, Readings, Standing, beside_text, best_text,
-    likelier_text, nats_text, rank_text, three_significant,
+    compared_text, cosine_text, described_text, exact_text, likelier_text, rank_text,
+    three_significant,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::is_unfamiliar;
@@ -87,18 +88,23 @@ impl Pair {
         likelier.unwrap_or_else(|| (other(), ""))
     }
 
-    /// The number in full, once it belongs to the text.
-    fn exact(self) -> Option<String> {
+    /// The nats, or the cosine of a model without adapters, once they belong to the text.
+    fn value(self) -> Option<f64> {
         let number = self.nats().or_else(|| self.bare_cosine());
-        let number = number.filter(|_| self.is_current.get());
-        number.map(|number| number.to_string())
+        number.filter(|_| self.is_current.get())
     }
 
-    /// The number as it is read aloud.
-    fn described(self) -> Option<String> {
-        let nats = |pair: &PairView| format!("{} nats", nats_text(pair.nats, pair.free_offset));
-        let nats = self.view.with(|view| view.as_ref().map(nats));
-        nats.or_else(|| self.bare_cosine().map(three_significant))
+    /// The number that is shown in words, once it belongs to the text; a bare cosine with these digits.
+    fn in_words(
+        self,
+        words: fn(&PairView, Measure) -> String,
+        digits: fn(f64) -> String,
+    ) -> Option<String> {
+        self.value()?;
+        let measure = self.measure.get();
+        let of_view = |view: &PairView| words(view, measure);
+        let of_view = self.view.with(|view| view.as_ref().map(of_view));
+        of_view.or_else(|| Some(cosine_text(&digits(self.bare_cosine()?))))
     }
 
     fn beside(self) -> Option<String> {
@@ -172,13 +178,12 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
         if page.is_bare.get() { "cosine" } else { "nats" }
     };
     let shown = Memo::new(move |_| pair.shown());
-    // What the number of the touched cell is compared with.
-    let than = move || match (pair.is_touched.get(), shown.get().1) {
-        (false, _) | (true, "") => "",
-        (true, "as likely") => "as a blind guess",
-        (true, _) => "than a blind guess",
+    // Words for the number of the touched cell that say what it is compared with.
+    let than = move || match pair.is_touched.get() {
+        true => compared_text(shown.get().1),
+        false => "",
     };
-    // One line has room for one of them.
+    // One line has room for only one of the two notes.
     let best_of = move || match best_text(pair.standing()) {
         _ if !pair.moved().is_empty() => "",
         "" if pair.beside().is_none_or(|beside| beside.is_empty()) => than(),
@@ -191,8 +196,9 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             class:best=move || pair.is_best() class:pointed=move || is_pointed.get()
             tabindex=move || if pair.is_touched.get() { "0" } else { "-1" }
             data-field=field data-image=image data-caption=move || text.get()
-            data-value=move || pair.exact() title=move || pair.exact()
-            aria-description=move || pair.exact().and(pair.described())
+            data-value=move || pair.value().map(|value| value.to_string())
+            title=move || pair.in_words(exact_text, |cosine| cosine.to_string())
+            aria-description=move || pair.in_words(described_text, three_significant)
             on:click=move |_| pair.touch() on:focus=move |_| pair.touch() on:keydown=walk
             on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >

@@ -2,6 +2,7 @@
 
 use leptos::html::Th;
 use leptos::prelude::*;
+use leptos::web_sys::Event;
 
 use crate::explorer::{Extent, Measure, OWN, measure_text, round_number};
 use crate::ui::dom::browser;
@@ -129,19 +130,28 @@ fn brought_into_view(
     column
 }
 
-/// The file picker, which also says that pictures can be dropped and pasted.
+/// The file picker, which also says that pictures can be dropped and pasted, and the camera of a touched screen.
 #[component]
 pub(crate) fn AddPicture() -> impl IntoView {
     let page = expect_context::<PageState>();
+    let accept = move |event: Event| file_input::accept_choice(page, &event);
     view! {
-        <label class="add-picture">
-            <input
-                type="file" accept="image/*" multiple=true class="over"
-                aria-label="Add pictures: choose files, drop or paste"
-                on:change=move |event| file_input::accept_choice(page, &event)
-            />
-            <span aria-hidden="true">"+ picture"<small>"choose, drop or paste"</small></span>
-        </label>
+        <div class="add-pictures">
+            <label class="add-picture">
+                <input
+                    type="file" accept="image/*" multiple=true class="over"
+                    aria-label="Add pictures: choose files, drop or paste" on:change=accept
+                />
+                <span aria-hidden="true">"+ picture"<small>"choose, drop or paste"</small></span>
+            </label>
+            <label class="add-picture camera">
+                <input
+                    type="file" accept="image/*" capture="environment" class="over"
+                    aria-label="Take a photograph" on:change=accept
+                />
+                <span aria-hidden="true">"take a photo"</span>
+            </label>
+        </div>
     }
 }
 

@@ -4,7 +4,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{ModelChoice, World};
+use crate::explorer::{ModelChoice, World, zero_text};
 use crate::ui::page::state::PageState;
 
 const ABOUT: &str = "
@@ -20,18 +20,20 @@ A cell says how many times likelier the caption makes the picture than a blind g
 *κ* is not the model’s confidence, and not whether the caption is true. It measures what the words leave open, as
 far as this model’s eyes can tell pictures apart.
 
-The zero of the nats is set by training only within about one nat, so within that a picture is “≈ 1 × as likely”, and
-captions as near as that to each other are a tie. A caption that the model cannot read has a dashed outline and is
-compared with nothing.";
+A caption that the model cannot read has a dashed outline and is compared with nothing.";
 const SCENES: &str = "
 It learned from drawings of one to four shapes that this project generates. It knows no photographs: add one, and
 the page says that its numbers mean little.";
 const PHOTOGRAPHS: &str = "
-It was made for photographs and everyday English. Nobody has counted how many photographs a caption fits, so its numbers
-can be compared with one another, but with no truth: for that there are the Scenes.";
-const CLIP: &str = "
-OpenAI’s CLIP learned from four hundred million pictures of the web with the words beside them. Nobody has counted
-how many pictures fit a caption there, so its numbers can be compared with one another, but with no truth.";
+It was made for photographs and everyday English.";
+const OPENAI: &str = "
+OpenAI’s CLIP learned from four hundred million pictures of the web with the words beside them.";
+const OTHER_CLIP: &str = "
+It learned from photographs with the words beside them; from which ones, its makers say.";
+/// Note for worlds in which the truth is not known.
+const UNCOUNTED: &str = "
+Nobody has counted how many photographs a caption fits, so its numbers can be compared with one another, but with no
+truth: for that there are the Scenes.";
 const PRIVATE: &str = "
 Your captions and pictures stay on this machine. Captions are kept in the address after the “#”, which is never
 sent, so a link or a reload brings this page back. Alt with ↑ or ↓ moves a caption; arrow keys walk through the
@@ -42,19 +44,23 @@ cells; Ctrl+Z takes back the last twenty steps.";
 pub(crate) fn Prose() -> impl IntoView {
     let page = expect_context::<PageState>();
     let title = |title| view! { <h2>{title}</h2> }.into_any();
-    let world = move || match page.models.at_work.get() {
-        Some(ModelChoice::Clip) => CLIP,
-        Some(ModelChoice::BuiltIn(World::Scenes)) => SCENES,
-        Some(ModelChoice::BuiltIn(World::Photographs)) => PHOTOGRAPHS,
-        None => match page.world.get() {
-            World::Scenes => SCENES,
-            World::Photographs => PHOTOGRAPHS,
-        },
+    let model = move || {
+        let at_work = page.models.at_work.get();
+        at_work.unwrap_or_else(|| ModelChoice::BuiltIn(page.world.get()))
     };
+    let world = move || match model() {
+        ModelChoice::Clip if page.is_openai() => [OPENAI, UNCOUNTED].concat(),
+        ModelChoice::Clip => [OTHER_CLIP, UNCOUNTED].concat(),
+        ModelChoice::BuiltIn(World::Scenes) => SCENES.to_owned(),
+        ModelChoice::BuiltIn(World::Photographs) => [PHOTOGRAPHS, UNCOUNTED].concat(),
+    };
+    let zero = move || (!page.is_bare.get()).then(|| zero_text(page.free_offset()));
     view! {
         <footer class="prose">
             {sections(ABOUT, title)}
-            <section><h2>"This model’s world"</h2><p>{world}</p><p>{PRIVATE}</p></section>
+            <section>
+                <h2>"This model’s world"</h2><p>{world}</p><p>{PRIVATE}</p><p>{zero}</p>
+            </section>
         </footer>
     }
 }

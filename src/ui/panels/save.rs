@@ -19,14 +19,8 @@ pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
         let place = of.get_untracked()?;
         // Of the view that the page opens with only the matrix.
         let matrix = place.query_selector(".work").ok().flatten();
-        let model = page.engine.with_untracked(|engine| match engine {
-            EngineState::Ready(model) => model.title().to_owned(),
-            _ => String::new(),
-        });
-        let (family, link) = page
-            .state
-            .with_untracked(|state| (family_name(state.family), encode(state)));
-        let notes = format!("{model} · {family}\n{}", browser::address_with(&link));
+        let link = browser::address_with(&page.state.with_untracked(encode));
+        let notes = format!("{}\n{link}", model_text(page));
         svg::draw(matrix.as_ref().unwrap_or(&place), &browser::title(), &notes)
     };
     let name = move |ending: &str| {
@@ -57,6 +51,23 @@ pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
             <button type="button" class="quiet" data-save="svg" on:click=save_svg>"SVG"</button>
             <button type="button" class="quiet" data-save="png" on:click=save_png>"PNG"</button>
         </footer>
+    }
+}
+
+/// Name of the model, and of the distribution where the model has one.
+fn model_text(page: PageState) -> String {
+    let at_work = page.engine.with_untracked(|engine| match engine {
+        EngineState::Ready(model) => Some(model.title().to_owned()),
+        _ => None,
+    });
+    if page.is_bare.get_untracked() {
+        return at_work.unwrap_or_default();
+    }
+    let family = family_name(page.state.with_untracked(|state| state.family));
+    // Before an engine is ready the numbers are those of a recorded answer.
+    match page.model_title().or(at_work) {
+        Some(title) => format!("{title} · {family}"),
+        None => family.to_owned(),
     }
 }
 

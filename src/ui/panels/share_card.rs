@@ -35,12 +35,6 @@ pub(crate) fn save(
         (linked.family, linked.coverage) = (state.family, state.coverage);
         encode(&linked)
     });
-    let model = page.snapshot.with_untracked(|snapshot| {
-        let title = snapshot
-            .as_ref()
-            .map(|snapshot| snapshot.card.title.clone());
-        title.unwrap_or_default()
-    });
     let card = ShareCard {
         mark: untrack(|| page.caption_view(key))
             .as_ref()
@@ -56,7 +50,7 @@ pub(crate) fn save(
         } else {
             COLUMNS
         },
-        model,
+        model: page.model_title().unwrap_or_default(),
         code: plot::code(&browser::address_with(&link)),
         colours: COLOURS.map(browser::token),
         fonts: browser::token("--serif"),

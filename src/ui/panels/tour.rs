@@ -11,7 +11,7 @@ use crate::ui::page::{lessons, tour};
 
 /// `id` of the card in the document.
 const CARD: &str = "tour";
-/// Long enough for the view of a step to stand there.
+/// Time in which the view of a step is drawn.
 const OPENING: Duration = Duration::from_millis(300);
 
 /// The step of the tour that is shown, while the tour is taken.

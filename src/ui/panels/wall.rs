@@ -1,11 +1,13 @@
-//! The answer to the page's question: a wall of pictures, of which those are lit that a caption could mean.
+//! The answer to the page's question: a wall of pictures, of which those are lit that a caption could mean, and of
+//! drawings those ringed that the model takes it to mean.
 
 use leptos::ev::Event;
 use leptos::html::Canvas;
 use leptos::prelude::*;
 
 use crate::explorer::{
-    KeyedCaption, LitPictures, World, coverage_text, found_text, lit_share_text,
+    KeyedCaption, LitPictures, World, coverage_text, found_text, lit_share_text, percent,
+    ringed_text,
 };
 use crate::scenes::{Scene, render};
 use crate::ui::dom::canvas;
@@ -28,21 +30,19 @@ pub(crate) fn Wall() -> impl IntoView {
             .with(|state| state.captions.text(key).map(str::to_owned))
     });
     let lit = Memo::new(move |_| page.lit_pictures(key.get()?, &text.get()?));
+    let ringed = Memo::new(move |_| page.ringed_pictures(key.get()?));
     let what = move || pictures_name(world.get());
-    let answer = move || {
-        let said = world.get().zip(lit.get());
-        said.map_or_else(
-            || "–".to_owned(),
-            |(world, lit)| lit_share_text(world, &lit),
-        )
+    let answer = move || match world.get().zip(lit.get()) {
+        Some((world, lit)) => lit_share_text(world, &lit),
+        None => "–".to_owned(),
     };
     let account = move || match lit.with(Option::is_none) && text.get().is_some() {
         true => NO_SENTENCE,
         false => TRUTH,
     };
-    let asked = move || match text.get() {
-        Some(text) => format!("“{text}” could mean"),
-        None => "Say something, and see what it could mean".to_owned(),
+    let rings = move || {
+        let (ringed, lit, coverage) = (ringed.get(), lit.get(), page.stated_coverage()?);
+        Some(ringed_text(ringed.as_ref(), lit.as_ref(), coverage))
     };
     let spoken = move || lit.with(|lit| lit_text(lit.as_ref()));
     let save = move |_| {
@@ -60,28 +60,38 @@ pub(crate) fn Wall() -> impl IntoView {
             class="wall-panel" aria-label="Pictures that these words could mean" hidden=move || world.get().is_none()
         >
             <div class="wall-answer">
-                <p class="wall-caption">{asked}</p>
+                <p class="wall-caption">{move || asked(text.get())}</p>
                 <p class="fits"><b data-field="fits">{answer}</b>" "{what}</p>
-                <Show when=move || world.get() == Some(World::Photographs)><Coverage/></Show>
-                <p class="aside" hidden=move || world.get() != Some(World::Scenes)>{account}</p>
+                <div hidden=move || world.get() != Some(World::Scenes)>
+                    <p class="aside">{account}</p>
+                    <p class="aside" data-field="ringed">{rings}</p>
+                </div>
+                <Show when=move || page.stated_coverage().is_some()><Coverage/></Show>
                 <button
                     type="button" class="quiet" data-act="card" disabled=move || lit.with(Option::is_none) on:click=save
                 >"Save as a card"</button>
             </div>
             <div class="wall" class:unknown=move || lit.with(Option::is_none) role="img" aria-label=spoken>
-                {move || world.get().map(|world| tiles(page, world, lit))}
+                {move || world.get().map(|world| tiles(page, world, [lit, ringed]))}
             </div>
         </section>
     }
 }
 
-/// Number of lit pictures, for those who hear the wall.
+/// The caption of which the wall tells, as the beginning of a sentence.
+fn asked(text: Option<String>) -> String {
+    match text {
+        Some(text) => format!("“{text}” could mean"),
+        None => "Say something, and see what it could mean".to_owned(),
+    }
+}
+
+/// Number of lit pictures, for screen readers.
 fn lit_text(lit: Option<&LitPictures>) -> String {
-    let Some(LitPictures { lit, .. }) = lit else {
-        return "No picture is lit".to_owned();
-    };
-    let n_lit = lit.iter().filter(|is_lit| **is_lit).count();
-    format!("{n_lit} of {} pictures are lit", lit.len())
+    match lit {
+        Some(set) => format!("{} of {} pictures are lit", set.n_lit(), set.lit.len()),
+        None => "No picture is lit".to_owned(),
+    }
 }
 
 /// The caption under the pointer, else the one edited or chosen last, else the best of the picture or the last that
@@ -104,21 +114,27 @@ fn shown_caption(page: PageState) -> Option<u64> {
     })
 }
 
-/// The tiles of a world's wall, each lit while the caption could mean it.
-fn tiles(page: PageState, world: World, lit: Memo<Option<LitPictures>>) -> AnyView {
-    let is_lit = move |i: usize| {
-        move || {
-            lit.with(|lit| {
-                lit.as_ref()
-                    .is_some_and(|lit| lit.lit.get(i) == Some(&true))
-            })
+/// The tiles of a world's wall, each lit while the caption could mean it; drawings are ringed while they are in the
+/// model's set.
+fn tiles(page: PageState, world: World, sets: [Memo<Option<LitPictures>>; 2]) -> AnyView {
+    let [is_lit, is_ringed] = sets.map(|set| {
+        move |i: usize| {
+            let holds = move |set: &LitPictures| set.lit.get(i) == Some(&true);
+            move || set.with(|set| set.as_ref().is_some_and(holds))
         }
-    };
+    });
     match world {
         World::Scenes => {
             let scenes = page.wall.with_untracked(|wall| wall.scenes.clone());
             let scenes = scenes.into_iter().enumerate();
-            let tile = |(i, scene)| view! { <SceneTile scene=scene attr:class="tile" class:lit=is_lit(i)/> };
+            let tile = |(i, scene)| {
+                // What fades a drawing would fade its ring, too.
+                view! {
+                    <span class:ringed=is_ringed(i)>
+                        <SceneTile scene=scene attr:class="tile" class:lit=is_lit(i)/>
+                    </span>
+                }
+            };
             scenes.map(tile).collect_view().into_any()
         }
         World::Photographs => {
@@ -150,18 +166,12 @@ fn SceneTile(scene: Scene) -> impl IntoView {
     view! { <canvas node_ref=surface width=SIDE height=SIDE></canvas> }
 }
 
-/// Slider of the set's coverage, with the coverage that was measured.
+/// Slider of the coverage of the model's set, with the coverage that was measured.
 #[component]
 fn Coverage() -> impl IntoView {
     let page = expect_context::<PageState>();
-    let stated = move || {
-        let i = page.i_coverage();
-        page.picture_sets(|sets| sets.coverages.get(i).copied())
-            .flatten()
-            .unwrap_or_default()
-    };
     let most = move || page.picture_sets(|sets| sets.coverages.len().saturating_sub(1));
-    let percent = move || format!("{:.0} %", 100.0 * stated());
+    let stated = move || page.stated_coverage().map(percent);
     let choose = move |event: Event| {
         let i: usize = event_target_value(&event).parse().unwrap_or_default();
         let chosen = page.picture_sets(|sets| sets.coverages.get(i).copied());
@@ -179,11 +189,15 @@ fn Coverage() -> impl IntoView {
         let (family, i) = (page.family(), page.i_coverage());
         page.picture_sets(|sets| found_text(sets, family, i))
     };
+    let what = move || match page.wall_world() {
+        Some(World::Scenes) => "The drawing described is ringed for ",
+        _ => "The right one is lit for ",
+    };
     view! {
         <label class="coverage">
-            "The right one is lit for "<b data-field="coverage">{percent}</b>" of captions"
+            {what}<b data-field="coverage">{stated}</b>" of captions"
             <input
-                type="range" min="0" max=most step="1" aria-valuetext=percent
+                type="range" min="0" max=most step="1" aria-valuetext=stated
                 prop:value=move || page.i_coverage().to_string() on:input=choose
             />
         </label>

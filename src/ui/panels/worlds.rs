@@ -31,7 +31,7 @@ pub(crate) fn WorldChoice() -> impl IntoView {
     view! { <div class="worlds" role="group" aria-label="World">{World::ALL.map(choice).collect_view()}</div> }
 }
 
-/// That a view has gone to the world whose truth is known, and the way back.
+/// Note that a view has switched to the world whose truth is known, with the way back.
 #[component]
 pub(crate) fn WayBack() -> impl IntoView {
     let page = expect_context::<PageState>();

@@ -8,7 +8,7 @@ use crate::explorer::{HaloMark, HaloShape, halo_density};
 
 /// Half the mark's width, in units of its half height, for a wide mark; mist lies along the words.
 const WIDE_REACH: f64 = 3.0;
-/// The same for the miniature.
+/// Half the mark's width, in units of its half height, for the miniature.
 const SMALL_REACH: f64 = 1.0;
 
 /// The size of a mark.

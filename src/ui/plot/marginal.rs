@@ -29,7 +29,7 @@ pub(in crate::ui) struct Panel {
 /// A curve with its label.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ui) struct Line {
-    /// Its name, written above its peak.
+    /// Name of the curve, written above its peak.
     pub(in crate::ui) label: &'static str,
     /// Class of it in the style sheet.
     pub(in crate::ui) class: &'static str,
@@ -42,7 +42,7 @@ pub(in crate::ui) struct Line {
 pub(in crate::ui) struct Tick {
     /// Cosine at which the tick stands, from −1 to 1.
     pub(in crate::ui) cosine: f64,
-    /// Its name, shown on hover.
+    /// Name of the value, shown on hover.
     pub(in crate::ui) label: String,
     /// Whether it is the one that is touched.
     pub(in crate::ui) is_touched: bool,

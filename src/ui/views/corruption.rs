@@ -57,7 +57,7 @@ fn CorruptedPictures(text: Memo<String>) -> impl IntoView {
     let severities = 0..=usize::from(ImageCorruption::MAX_SEVERITY);
     let nats = move |text: &str, severity: usize| {
         let pair = match severity {
-            // The picture itself has the numbers that it has elsewhere.
+            // The clean picture has the same numbers as elsewhere on the page.
             0 => page.pair(text, &page.picture()?),
             severity => page.generated_pair(text, &corrupted_name(severity)),
         };

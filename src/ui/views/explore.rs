@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{KeyedCaption, ModelChoice};
+use crate::explorer::{KeyedCaption, ModelChoice, matrix_text};
 use crate::ui::model_panel::{NeedsAdapter, PhotographSets};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::caption_row::{CaptionRow, NewCaption};
@@ -24,7 +24,7 @@ pub(crate) fn Explore() -> impl IntoView {
     let page = expect_context::<PageState>();
     let is_bare = move || page.is_bare.get();
     let has_clip = move || page.state.with(|state| state.model == ModelChoice::Clip);
-    // What is hidden costs less than what is built anew.
+    // Hiding a part costs less than building it anew.
     view! {
         <div hidden=is_bare><Wall/></div>
         <Matrix/>
@@ -54,7 +54,7 @@ fn Matrix() -> impl IntoView {
         >
             <Controls/>
             <div class="matrix" class:many=is_many class:none=move || n_pictures.get() == 0>
-                <table role="grid" aria-label="How much likelier than a blind guess each caption makes each picture">
+                <table role="grid" aria-label=move || matrix_text(page.measure())>
                     <thead role="rowgroup"><PictureHeaders/></thead>
                     <tbody role="rowgroup">
                         {each(move || keys.get(), |key| view! { <CaptionRow key=key/> }.into_any())}

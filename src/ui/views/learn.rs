@@ -78,11 +78,11 @@ fn Invitation() -> impl IntoView {
         let (first, n) = lessons::tour_step(page, 0)?;
         Some(view! {
             <p class="view-controls">
-                <a class="ask" href=format!("#{}", first.link)>"Take the tour"</a>
+                <a class="ask to-tour" href=format!("#{}", first.link)>"Take the tour"</a>
                 <button type="button" class="ask" data-act="game" on:click=move |_| game::begin(page)>
                     "Guess: which is vaguer?"
                 </button>
-                <span class="aside">
+                <span class="aside to-tour">
                     "The tour has "{n}" steps through the views. Your page comes back at its end."
                 </span>
             </p>
@@ -161,7 +161,7 @@ pub(crate) fn LessonChoice() -> impl IntoView {
 fn asked(lesson_index: usize, lesson: Lesson, scores: LessonScores) -> AnyView {
     let world = expect_context::<PageState>().world.get_untracked();
     let n_questions = lesson.questions.len();
-    // Those of another world's lesson, perhaps.
+    // The scores may be those of another world's lesson.
     scores.update_untracked(|scores| scores.retain(|(lesson, _), _| *lesson != lesson_index));
     let n_pairs = lesson.n_pairs();
     for i in 0..n_questions {

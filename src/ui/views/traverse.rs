@@ -1,4 +1,4 @@
-//! From a picture's best caption towards the one that says least, with and without spread.
+//! Traversals from a picture's best caption towards the one that says least, with and without spread.
 
 use leptos::prelude::*;
 

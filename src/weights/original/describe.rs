@@ -37,7 +37,7 @@ pub struct CompanionFiles {
 pub struct CheckpointDescription {
     /// Sizes of the towers.
     pub clip: ClipConfig,
-    /// Preprocessing of pictures.
+    /// Preprocessing that turns a picture into the input of the image tower.
     pub preprocess: ImagePreprocess,
     /// The content of `tokenizer.json`.
     pub tokenizer: Vec<u8>,
@@ -142,7 +142,7 @@ impl CompanionFiles {
     /// No tokenizer, or one that cannot be read.
     pub fn tokenizer_json(&self) -> Result<Vec<u8>> {
         match (&self.sentence_piece, &self.tokenizer, &self.vocabulary, &self.merges) {
-            // A `tokenizer.json` beside it was made of it by some other program.
+            // Another program made the `tokenizer.json` beside it from this model.
             (Some(model), _, _, _) => Ok(sentence_piece::to_tokenizer_json(model)?.into_bytes()),
             (None, Some(tokenizer), _, _) => Ok(tokenizer.clone()),
             (None, None, Some(vocabulary), Some(merges)) => {

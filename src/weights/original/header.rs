@@ -43,7 +43,7 @@ pub fn header_range(length: [u8; 8], file_bytes: u64) -> Result<Range<u64>> {
 }
 
 impl Index {
-    /// Reads and checks a header.
+    /// Reads the header of a safetensors file and checks it.
     ///
     /// Without a size, the file is taken to end with its last tensor.
     ///
@@ -67,7 +67,7 @@ impl Index {
         Ok(Self { entries, ranges })
     }
 
-    /// Bytes of the text encoder's and the image encoder's tensors, told by their names in all known layouts.
+    /// Bytes of the text encoder's and the image encoder's tensors, recognised by their names in all known layouts.
     #[must_use]
     pub fn tower_bytes(&self) -> (u64, u64) {
         let is_image = |name: &str| name.starts_with("vis");

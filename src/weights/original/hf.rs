@@ -61,7 +61,7 @@ pub(super) fn place(ours: &str) -> Option<ForeignPlace> {
     Some(ForeignPlace::whole(ours))
 }
 
-/// Numbers of heads and the activation in `config.json`, which no shape tells; the defaults where it leaves them out.
+/// Numbers of heads and the activation in `config.json`, which no shape shows; the defaults where it leaves them out.
 ///
 /// # Errors
 ///

@@ -174,7 +174,7 @@ impl Mapping {
         })
     }
 
-    /// Checks that the file holds nothing but these tensors of ours and known buffers, which are no parameters.
+    /// Checks that the file holds nothing but these tensors of ours and known buffers, which are not parameters.
     ///
     /// # Errors
     ///
@@ -201,7 +201,7 @@ impl SourceTensor {
     ///
     /// # Errors
     ///
-    /// A value that is no number.
+    /// A value that is not finite.
     pub fn record(self, values: Vec<f32>) -> Result<TensorRecord> {
         let values = self.cut.apply(values, &self.foreign_shape);
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {

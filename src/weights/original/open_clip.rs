@@ -37,7 +37,7 @@ pub(super) fn place(ours: &str, text_prefix: &str) -> Option<ForeignPlace> {
     Some(place)
 }
 
-/// Numbers of heads and the activation in `open_clip_config.json`, which no shape tells.
+/// Numbers of heads and the activation in `open_clip_config.json`, which no shape shows.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub(super) fn check(config: &Value, clip: &ClipConfig) -> Result<()> {
     check_claims("open_clip_config.json", config, CLAIMS, clip)
 }
 
-/// Preprocessing by `open_clip_config.json`.
+/// Preprocessing of pictures as `open_clip_config.json` describes it: CLIP's, with its own channel statistics.
 ///
 /// # Errors
 ///

@@ -30,7 +30,7 @@ struct VocabularyPiece {
 ///
 /// # Errors
 ///
-/// Bytes that are no such file, or a model without a piece for what it does not know.
+/// Bytes that are not a `SentencePiece` model, or a model without a piece for unknown text.
 pub(super) fn to_tokenizer_json(model: &[u8]) -> Result<String> {
     let (mut pieces, mut character_map) = (Vec::new(), None);
     for field in fields(model)? {
@@ -41,10 +41,10 @@ pub(super) fn to_tokenizer_json(model: &[u8]) -> Result<String> {
         }
     }
     if !pieces.iter().all(|piece| piece.score.is_finite()) {
-        return Err(invalid("the score of a piece is no number"));
+        return Err(invalid("the score of a piece is not finite"));
     }
     let Some(unknown) = pieces.iter().position(|piece| piece.kind == UNKNOWN) else {
-        return Err(invalid("no piece stands for what is not known"));
+        return Err(invalid("no piece stands for unknown text"));
     };
     let normalizer = character_map.map_or(
         Value::Null,
@@ -67,7 +67,7 @@ pub(super) fn to_tokenizer_json(model: &[u8]) -> Result<String> {
 }
 
 fn piece(message: &[u8]) -> Result<VocabularyPiece> {
-    // Of a normal piece the type is left out.
+    // The type is left out of a normal piece.
     let mut piece = VocabularyPiece {
         kind: 1,
         ..VocabularyPiece::default()
@@ -75,7 +75,8 @@ fn piece(message: &[u8]) -> Result<VocabularyPiece> {
     for field in fields(message)? {
         match (field.number, field.value) {
             (number, Wire::Bytes(text)) if number == PIECE.0 => {
-                let text = std::str::from_utf8(text).map_err(|_| invalid("a piece is no text"))?;
+                let text =
+                    std::str::from_utf8(text).map_err(|_| invalid("a piece is not UTF-8 text"))?;
                 text.clone_into(&mut piece.text);
             }
             (number, Wire::Fixed32(score)) if number == PIECE.1 => piece.score = score,
@@ -172,12 +173,12 @@ mod tests {
             (&[0x0a, 5, b'a'][..], "the file ends in a field"),
             (&[0x0b], "a field of the unknown kind 3"),
             (&[0x80; 11], "a number of more than ten bytes"),
-            (&[0x0a, 3, 0x0a, 1, 0xff], "a piece is no text"),
+            (&[0x0a, 3, 0x0a, 1, 0xff], "a piece is not UTF-8 text"),
             (
                 &[0x0a, 8, 0x0a, 1, b'a', 0x15, 0, 0, 0xc0, 0x7f],
-                "the score of a piece is no number",
+                "the score of a piece is not finite",
             ),
-            (&[], "no piece stands for what is not known"),
+            (&[], "no piece stands for unknown text"),
         ] {
             let error = to_tokenizer_json(bytes).expect_err(reason).to_string();
             assert!(error.ends_with(reason), "{error}, expected {reason}");

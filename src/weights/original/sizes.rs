@@ -1,4 +1,4 @@
-//! A CLIP's sizes, told by the shapes of its tensors and compared with those that configuration files claim.
+//! Sizes of a CLIP, read from the shapes of its tensors and compared with those that configuration files claim.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 /// Width of an attention head, where nothing says otherwise: that of every model that `OpenAI` released.
 const DEFAULT_HEAD_WIDTH: usize = 64;
 
-/// Properties of a model that no shape tells: numbers of heads, and the activation.
+/// Properties of a model that no shape shows: numbers of heads, and the activation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hints {
     pub(super) text_heads: Option<usize>,

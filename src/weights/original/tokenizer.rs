@@ -37,7 +37,7 @@ pub fn from_vocab_and_merges(vocab: &[u8], merges: &str) -> Result<String> {
             return Err(Error::Text(format!("vocab.json: lacks the token {token}")));
         }
     }
-    // The first line tells the version.
+    // The first line holds the version.
     let merges = merges.lines().filter(|line| !line.starts_with("#version"));
     let merges: Vec<&str> = merges.filter(|line| !line.is_empty()).collect();
     Ok(json(&vocab, &merges))

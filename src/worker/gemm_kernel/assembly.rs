@@ -313,7 +313,7 @@ impl Tile {
     }
 }
 
-/// Does something while a number is at least `step`, which is taken off each time.
+/// A loop that runs while a number is at least `step`, which is subtracted from it each time.
 fn repeated(
     code: &mut InstructionSink<'_>,
     number: u32,
@@ -343,7 +343,7 @@ fn advance(code: &mut InstructionSink<'_>, address: u32, bytes: u32) {
     code.i32_add().local_set(address);
 }
 
-/// A place of memory beside an address; nothing of what it holds is said to be aligned.
+/// Memory argument at an offset from an address; no alignment is promised.
 fn at(offset: u32) -> MemArg {
     MemArg {
         offset: offset.into(),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The script that has the page kept for use without a network.
+/// The script that keeps the page for use without a network.
 pub(super) const REGISTRATION: &str = "registration.js";
 
 /// A file of the release.
@@ -18,7 +18,8 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Address at which the page asks for it: no cache answers with another content, also where the name does not tell.
+    /// Address at which the page asks for it, by which no cache answers with other content, even where the name is the
+    /// same.
     pub(super) fn address(&self) -> String {
         let is_named_by_content = self.path != self.built;
         let query: String = self
@@ -40,8 +41,8 @@ pub(in crate::xtask) fn paths_in(folder: &Path) -> Result<Vec<String>, String> {
     let mut folders = vec![PathBuf::new()];
     while let Some(below) = folders.pop() {
         let at = folder.join(&below);
-        for entry in fs::read_dir(&at).map_err(|e| told(&at, &e))? {
-            let entry = entry.map_err(|e| told(&at, &e))?;
+        for entry in fs::read_dir(&at).map_err(|e| path_error(&at, &e))? {
+            let entry = entry.map_err(|e| path_error(&at, &e))?;
             let path = below.join(entry.file_name());
             match entry.path().is_dir() {
                 true => folders.push(path),
@@ -54,13 +55,13 @@ pub(in crate::xtask) fn paths_in(folder: &Path) -> Result<Vec<String>, String> {
 }
 
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    fs::read(path).map_err(|e| told(path, &e))
+    fs::read(path).map_err(|e| path_error(path, &e))
 }
 
 pub(in crate::xtask) fn text(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|e| told(path, &e))
+    fs::read_to_string(path).map_err(|e| path_error(path, &e))
 }
 
-pub(in crate::xtask) fn told(path: &Path, error: &std::io::Error) -> String {
+pub(in crate::xtask) fn path_error(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
 }

@@ -1,11 +1,11 @@
-//! `index.html` of the release: its policy, its web manifest, and which files it wants.
+//! `index.html` of the release: its policy, its web manifest, and the files that it loads.
 
 use super::file::{Listed, REGISTRATION};
 use super::sha256::{base64, sha256};
 
 /// Hosts that requests may go to besides the page's own: the model hub, and the stores to which it redirects.
 const HUB: &str = "https://huggingface.co https://*.huggingface.co https://*.hf.co";
-/// Files that are not as the page's program names them, or that it wants with this content only.
+/// Files that the release names differently, or that the page accepts with this content only.
 const NAMED: [&str; 6] = [
     "engine_cpu.js",
     "engine_cpu_bg.wasm",
@@ -14,7 +14,7 @@ const NAMED: [&str; 6] = [
     "models/photos/manifest.json",
     "models/scenes/manifest.json",
 ];
-/// Before everything that the policy is about.
+/// Element after which the policy is inserted, so that it precedes everything it governs.
 const PLACE: &str = "<meta charset=\"utf-8\">";
 
 /// The page's document for the release, where each file of [`NAMED`] is listed by its name in the build.

@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::file::{text, told};
+use super::file::{path_error, text};
 use crate::xtask::shell;
 
 /// The crates that are linked into the page's programs: the GPU engine's features include those of the others.
@@ -20,6 +20,8 @@ const TERMS: [&str; 6] = [
     "NOTICE",
     "UNLICENSE",
 ];
+/// Terms of the picture by which engines know `OpenAI`'s image encoder.
+const PUBLISHED_TERMS: &str = "src/inference/vit_b_32.LICENSE";
 const HEAD: &str = "\
 Kappascope is made of the work of many. This file names it and holds its terms.
 
@@ -78,8 +80,14 @@ pub(super) fn text_of_all() -> Result<String, String> {
             name,
         });
     }
-    let own = ["LICENSE-MIT", "LICENSE-APACHE"].map(|name| text(&shell::root().join(name)));
-    let [mit, apache] = own;
+    let own = ["LICENSE-MIT", "LICENSE-APACHE", PUBLISHED_TERMS];
+    let [mit, apache, published] = own.map(|name| text(&shell::root().join(name)));
+    packages.push(Package {
+        name: "CLIP.png, a square of it".to_owned(),
+        license: "MIT".to_owned(),
+        repository: "https://github.com/openai/CLIP".to_owned(),
+        terms: vec![published?],
+    });
     packages.push(Package {
         name: "kappascope".to_owned(),
         license: "MIT OR Apache-2.0".to_owned(),
@@ -124,7 +132,7 @@ fn written(packages: &[Package]) -> String {
 
 /// The texts with terms beside a crate's sources.
 fn terms_in(folder: &Path) -> Result<Vec<String>, String> {
-    let entries = fs::read_dir(folder).map_err(|e| told(folder, &e))?;
+    let entries = fs::read_dir(folder).map_err(|e| path_error(folder, &e))?;
     let paths = entries.flatten().map(|entry| entry.path());
     let has_terms = |path: &PathBuf| {
         let name = path
@@ -136,7 +144,7 @@ fn terms_in(folder: &Path) -> Result<Vec<String>, String> {
     };
     let mut paths: Vec<PathBuf> = paths.filter(has_terms).collect();
     paths.sort();
-    let read = |path: &PathBuf| fs::read(path).map_err(|e| told(path, &e));
+    let read = |path: &PathBuf| fs::read(path).map_err(|e| path_error(path, &e));
     paths
         .iter()
         .map(|path| read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
@@ -150,7 +158,7 @@ fn registry_folders() -> Result<Vec<PathBuf>, String> {
     let sources = home
         .ok_or("neither CARGO_HOME nor HOME is set")?
         .join("registry/src");
-    let entries = fs::read_dir(&sources).map_err(|e| told(&sources, &e))?;
+    let entries = fs::read_dir(&sources).map_err(|e| path_error(&sources, &e))?;
     Ok(entries.flatten().map(|entry| entry.path()).collect())
 }
 

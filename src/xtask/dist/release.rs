@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::file::{Listed, REGISTRATION, paths_in, read, text, told};
+use super::file::{Listed, REGISTRATION, path_error, paths_in, read, text};
 use super::index;
 use super::licences;
 use super::sha256::{base64, sha256, short_hex};
@@ -31,7 +31,7 @@ const ON_DEMAND: [&str; 6] = [
     "gallery-photos/CREDITS",
     "icon.png",
 ];
-/// Models that a developer has imported lie beside those of the page, and are no part of it.
+/// Models that a developer has imported lie beside those of the page, and are not part of it.
 const IMPORTED: &str = "models/clip-";
 /// Mark that trunk leaves where it did not fill something in.
 const PLACEHOLDER: &str = "{{__";
@@ -67,7 +67,7 @@ fn release(
     licences: &str,
 ) -> Result<Vec<(Listed, usize)>, String> {
     if folder.exists() {
-        fs::remove_dir_all(folder).map_err(|e| told(folder, &e))?;
+        fs::remove_dir_all(folder).map_err(|e| path_error(folder, &e))?;
     }
     let mut files = Vec::new();
     for path in paths_in(built)? {
@@ -106,9 +106,9 @@ fn put(folder: &Path, built: &str, content: &[u8]) -> Result<(Listed, usize), St
     };
     let to = folder.join(&path);
     if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent).map_err(|e| told(parent, &e))?;
+        fs::create_dir_all(parent).map_err(|e| path_error(parent, &e))?;
     }
-    fs::write(&to, content).map_err(|e| told(&to, &e))?;
+    fs::write(&to, content).map_err(|e| path_error(&to, &e))?;
     let (built, hash) = (built.to_owned(), base64(&digest));
     Ok((Listed { built, path, hash }, content.len()))
 }
@@ -175,7 +175,7 @@ mod tests {
         "engine_gpu_bg.wasm",
     ];
 
-    /// A folder that goes with the test.
+    /// A folder that is removed when the test ends.
     struct ReleaseFolder(PathBuf);
 
     impl Drop for ReleaseFolder {
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// A page as the build leaves it, in a folder that goes with the test.
+    /// A page as the build leaves it, in a folder that is removed when the test ends.
     fn built(test: &str, engine: &str) -> ReleaseFolder {
         let name = format!("kappascope-{test}-{}", std::process::id());
         let folder = ReleaseFolder(std::env::temp_dir().join(name));

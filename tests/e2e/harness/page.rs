@@ -396,7 +396,8 @@ const BROKEN: &str = r"
     const fields = [...document.querySelectorAll('textarea.words, .row textarea')];
     return found.concat(fields.filter(field => field.scrollWidth > field.clientWidth).map(field => field.value))";
 
-/// Nothing stands beyond the window's edge, no word is broken or cut, and axe-core, which the page has been given, finds nothing.
+/// Nothing stands beyond the window's edge, no word is broken or cut, and axe-core, which the page has been given,
+/// finds nothing.
 pub fn assert_sound(browser: &Browser, name: &str) {
     assert_fits(browser, name);
     let found = axe_finds(browser, None);
@@ -419,7 +420,7 @@ pub fn assert_fits(browser: &Browser, name: &str) {
 
 /// What axe-core, which the page has been given, finds on it, or on a part of it: rules and elements.
 pub fn axe_finds(browser: &Browser, part: Option<&str>) -> Value {
-    // Links of the views that a phone has scrolled out of their row are no skip links; the page's own is a button.
+    // Links of the views that a phone has scrolled out of their row are not skip links; the page's own is a button.
     // Colours that the system forces are not the page's.
     browser.run_async_with(
         "const [part, done] = arguments;

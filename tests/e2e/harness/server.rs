@@ -29,8 +29,8 @@ struct Shared {
     slow: Mutex<Option<(String, usize)>>,
     /// Paths that begin so are refused.
     refused: Mutex<Option<String>>,
-    /// Paths that begin so are answered with a web page, as by a block screen.
-    screened: Mutex<Option<String>>,
+    /// Paths that begin so are answered with a web page of this type, as by a block screen.
+    screened: Mutex<Option<(String, &'static str)>>,
     /// What was asked for.
     asked: Mutex<Vec<Request>>,
 }
@@ -105,9 +105,11 @@ impl Server {
         *self.shared.refused.lock().expect("no panic") = Some(beginning.to_owned());
     }
 
-    /// Answers every path that begins so with a web page, as a block screen does; `None` shows the files again.
-    pub fn screen(&self, beginning: Option<&str>) {
-        *self.shared.screened.lock().expect("no panic") = beginning.map(str::to_owned);
+    /// Answers every path that begins so with a web page that is sent as this type, as a block screen does; `None` shows
+    /// the files again.
+    pub fn screen(&self, screen: Option<(&str, &'static str)>) {
+        let screen = screen.map(|(beginning, content_type)| (beginning.to_owned(), content_type));
+        *self.shared.screened.lock().expect("no panic") = screen;
     }
 
     /// The ranges of a file that were asked for so far; `None` for all of it.
@@ -150,9 +152,11 @@ impl Shared {
             return None;
         }
         let screened = self.screened.lock().expect("no panic").clone();
-        if screened.is_some_and(|beginning| path.starts_with(&beginning)) {
+        if let Some((_, content_type)) =
+            screened.filter(|(beginning, _)| path.starts_with(beginning))
+        {
             let page = Answer::file(b"<!doctype html><title>Blocked</title>".to_vec(), None);
-            return Some(page.with_header("Content-Type", content_type("screen.html")));
+            return Some(page.with_header("Content-Type", content_type));
         }
         let replaced = self.replaced.lock().expect("no panic").get(path).cloned();
         let on_disk = || fs::read(self.folder.join(path.trim_start_matches('/'))).ok();

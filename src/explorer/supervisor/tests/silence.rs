@@ -1,4 +1,4 @@
-//! Engines that never answer, cannot be told, or die of themselves.
+//! Engines that never answer, cannot be sent a message, or die by themselves.
 
 use super::*;
 

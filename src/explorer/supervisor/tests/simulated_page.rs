@@ -21,7 +21,7 @@ pub(super) const CLIP: ModelSource = ModelSource::Beside("clip");
 pub(super) struct Faults {
     /// Captions, pictures and adapters (by their first byte) that kill whichever engine gets them.
     pub(super) killers: BTreeSet<String>,
-    /// The same, but the engine never answers.
+    /// Captions and pictures that the engine which gets them never answers.
     pub(super) hangers: BTreeSet<String>,
     pub(super) killing_adapters: BTreeSet<u8>,
     /// Loads that kill: the source's key, and on which engine.
@@ -89,7 +89,7 @@ impl SimulatedPage {
         Self::started(faults, ModelSource::FALLBACK, LoadNotes::default())
     }
 
-    /// Has something happen, and everything that follows without time passing.
+    /// Sends an event, and then performs all that follows from it at the same moment.
     pub(super) fn happens(&mut self, event: Event) {
         self.events.push_back(event);
         while let Some(event) = self.events.pop_front() {
@@ -397,6 +397,7 @@ fn card(warm_millis: f64) -> ModelCard {
         logit_scale: Default::default(),
         reference_uncertainty: Default::default(),
         picture_sets: None,
+        squashes_pictures: false,
         provenance: String::new(),
         weights: String::new(),
         engine: String::new(),

@@ -13,8 +13,10 @@ pub const OTHER_SEEDS: &[&str] = &["evaluation-seed-0.json", "evaluation-seed-2.
 pub struct Measured {
     /// The number, or its mean over several seeds.
     pub value: f64,
-    /// As it is written, with its spread if there were several seeds.
+    /// The number as text, with its spread if there were several seeds.
     pub words: String,
+    /// Whether it is the best of its column, or too near the best to part; false where no best is marked.
+    pub is_best: bool,
 }
 
 impl Measured {
@@ -26,7 +28,11 @@ impl Measured {
             1 => decimals(mean),
             _ => format!("{} ± {}", decimals(mean), decimals(sd)),
         };
-        Self { value: mean, words }
+        Self {
+            value: mean,
+            words,
+            is_best: false,
+        }
     }
 }
 
@@ -232,7 +238,7 @@ fn attributes(found: &FamilyEvaluation) -> EvidenceTable {
     )
 }
 
-/// From nothing to perfect.
+/// Scale of a bar from 0 to 1, for shares.
 pub(crate) const UNIT: Extent = Extent {
     lowest: 0.0,
     highest: 1.0,
@@ -251,6 +257,7 @@ fn table(
         Some(Measured {
             value,
             words: three_significant(value),
+            is_best: false,
         })
     };
     let rows = rows

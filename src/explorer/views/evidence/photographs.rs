@@ -209,6 +209,7 @@ mod tests {
         let cell = Measured {
             value: 0.25,
             words: "0.250 ± 0.500".to_owned(),
+            is_best: false,
         };
         let expected = (
             "by likelihood".to_owned(),

@@ -1,7 +1,10 @@
 //! Results of `train reproduce` for every method of the papers on the scenes, in tables.
 
 use crate::explorer::views::evidence::evaluation::{EvidenceTable, Measured, UNIT};
-use crate::report::{LevelStatistic, Metric, Retrieval, SummaryRow};
+use crate::report::{Better, LevelStatistic, Metric, Retrieval, SummaryRow};
+
+/// Standard deviations of the best number of a column within which others are marked, too.
+const BEST_WITHIN: f64 = 2.0;
 
 /// A column: its head and the number in it.
 type SummaryColumn = (&'static str, Metric);
@@ -11,7 +14,7 @@ pub fn summary_tables(summary: &[SummaryRow]) -> Vec<EvidenceTable> {
     let n_seeds = summary.iter().map(|row| row.n_seeds).max().unwrap_or(0);
     let seeds = format!(
         "Means over {n_seeds} seeds, ± standard deviation; a number without ± is of one seed, or of a method that trains \
-         nothing."
+         nothing. Bold: best of its column, or within two standard deviations of the best."
     );
     let spearman = |of| Metric::Levels(of, LevelStatistic::Spearman);
     let recall = |of| Metric::Recall(of, 1);
@@ -86,9 +89,17 @@ fn rows(summary: &[SummaryRow], metrics: &[Metric]) -> Vec<(String, Vec<Option<M
 }
 
 fn measured(summary: &[SummaryRow], method: &str, metric: &Metric) -> Option<Measured> {
-    let mut rows = summary.iter();
-    let row = rows.find(|row| row.method == method && row.metric == *metric)?;
-    Some(Measured::over_seeds(row.mean, row.sd, row.n_seeds))
+    let of_metric = || summary.iter().filter(|row| row.metric == *metric);
+    let merit = |row: &SummaryRow| match metric.better() {
+        Better::Higher => row.mean,
+        Better::Lower => -row.mean,
+    };
+    let row = of_metric().find(|row| row.method == method)?;
+    let best = of_metric().max_by(|a, b| merit(a).total_cmp(&merit(b)))?;
+    Some(Measured {
+        is_best: merit(best) - merit(row) <= BEST_WITHIN * best.sd,
+        ..Measured::over_seeds(row.mean, row.sd, row.n_seeds)
+    })
 }
 
 #[cfg(test)]
@@ -110,6 +121,37 @@ mod tests {
     }
 
     #[test]
+    fn the_best_are_marked_in_the_direction_of_their_metric() {
+        let number = |method, metric, mean, sd| {
+            serde_json::json!({
+                "method": method, "metric": metric, "mean": mean, "sd": sd, "n_seeds": 5
+            })
+        };
+        let numbers = serde_json::json!([
+            number("AsymVLM", "t2i_recall_at_1", 0.9, 0.01),
+            number("AsymVLM", "t2i_spearman", -0.5, 0.2),
+            number("SymVLM", "t2i_recall_at_1", 0.89, 0.0),
+            number("SymVLM", "t2i_spearman", -0.9, 0.05),
+            number("CLIP", "t2i_recall_at_1", 0.87, 0.5),
+            number("CLIP", "t2i_spearman", -0.82, 0.0),
+        ]);
+        let numbers: Vec<SummaryRow> = serde_json::from_value(numbers).expect("it is its form");
+        let best = |table: &EvidenceTable| -> Vec<String> {
+            let is_best =
+                |cells: &[Option<Measured>]| cells.iter().flatten().any(|one| one.is_best);
+            let rows = table.rows.iter();
+            let best = rows.filter(|(_, cells)| is_best(cells));
+            best.map(|(method, _)| method.clone()).collect()
+        };
+        let found: Vec<Vec<String>> = summary_tables(&numbers).iter().map(best).collect();
+        assert_eq!(
+            found,
+            [["SymVLM", "CLIP"], ["AsymVLM", "SymVLM"]],
+            "the lowest correlations, and the highest recalls"
+        );
+    }
+
+    #[test]
     fn a_method_stands_where_it_was_measured_and_nowhere_else() {
         let [uncertainty, recall] = &summary_tables(&summary())[..] else {
             panic!("two questions");
@@ -118,6 +160,7 @@ mod tests {
             Some(Measured {
                 value,
                 words: words.to_owned(),
+                is_best: true,
             })
         };
         assert_eq!(

@@ -249,8 +249,8 @@ impl DrawnObject {
     }
 }
 
-/// What is said of a move, in thousandths of the side, that was asked for: where the object lies now, and that an edge
-/// stops one that did not go so far.
+/// Sentence on a move of `(dx, dy)` thousandths of the side: where the object lies now, and whether an edge stopped it
+/// on the way.
 pub fn moved_text(before: DrawnObject, (dx, dy): (i16, i16), now: DrawnObject) -> String {
     let went = |from: u16, to: u16| i32::from(to) - i32::from(from);
     let went = (went(before.x, now.x), went(before.y, now.y));

@@ -4,7 +4,7 @@ use super::drawing::Drawing;
 use super::scene_search::{SceneSearch, stands_apart};
 use crate::scenes::{Description, parse};
 
-/// Scenes that follow a drawing.
+/// Number of scenes that are shown beside a drawing.
 pub const N_GHOSTS: usize = 4;
 /// Seed of the search for them, so that a caption has the same ones at each visit.
 const SEED: u64 = 4;

@@ -37,7 +37,7 @@ impl SceneSearch {
         })
     }
 
-    /// Proposes this many more scenes.
+    /// Proposes up to `n_tries` more scenes, and keeps those that fit.
     pub fn step(&mut self, n_tries: u32) {
         for _ in 0..n_tries {
             if self.is_done() {

@@ -94,7 +94,7 @@ fn fuller(judge: &Judge<'_>) -> Vec<FindingRow> {
     let mut found = Vec::new();
     for method in ASYMVLM {
         let mut rules = vec![ORDERED, BY_LENGTH, BY_BITS];
-        // Earlier results counted repeats; where both are there the later count says it.
+        // Earlier results counted repeated captions; where both counts are there, the later one decides.
         if judge.estimate(method, &BY_BITS.metric).is_none() {
             rules.push(BY_REPEATED_BITS);
         }

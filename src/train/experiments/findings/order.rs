@@ -13,7 +13,7 @@ use crate::train::methods::MethodName::{
 /// Scores of newer papers for which nothing is trained, entropies and densities of frozen features, and ELIP's.
 const PEERS: [MethodName; 5] = [Entropy, ImageEntropy, Density, ImageDensity, ElipBottleneck];
 const NO_LEVELS: &str = "recall over levels of uncertainty is not measured here";
-/// Of which method a finding speaks.
+/// Note on methods that keep the encoder's own mean directions.
 const ENCODERS_MEAN: &str = "No finding of the paper, whose perceptron learns μ and κ; here it learns κ alone, and \
                              captions find what they find by the cosine.";
 const NEWER: &str = "Other scores are those that nothing is trained for, and ELIP's. No finding of AsymVLM's paper: \

@@ -31,7 +31,7 @@ const SYMMETRIC_AND_NOT: [[MethodName; 2]; 4] = [
 ];
 const NO_RECALL: &str = "recall is not measured here";
 const NO_LEVELS: &str = "recall over levels of uncertainty is not measured here";
-/// Why a picture that may find any true caption is no part of a verdict.
+/// Reason why a verdict does not count pictures that may find any true caption.
 const ANY_TRUE_CAPTION: &str = "Where truth is known, a picture must find a caption that was said of itself: any \
                                 caption that is true of it would let those win that say nothing.";
 

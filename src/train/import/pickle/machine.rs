@@ -109,7 +109,8 @@ impl<'a> Machine<'a> {
         };
         if matches!(opcode, b'h' | b'j') {
             let value = self.memo.get(&index);
-            let value = value.ok_or_else(|| format!("nothing was remembered as {index}"))?;
+            let value = value
+                .ok_or_else(|| format!("the pickle reads memo {index}, which it never wrote"))?;
             self.stack.push(value.clone());
         } else {
             let top = self.stack.last().ok_or("the pickle's stack is empty")?;
@@ -152,7 +153,12 @@ impl<'a> Machine<'a> {
                     members.push((key, value));
                 }
             }
-            _ => return Err("the pickle fills what is no container".to_owned()),
+            _ => {
+                return Err(
+                    "the pickle adds items to something that is not a list or a dictionary"
+                        .to_owned(),
+                );
+            }
         }
         Ok(())
     }
@@ -166,7 +172,10 @@ impl<'a> Machine<'a> {
             0x93 => {
                 let (name, module) = (self.pop()?, self.pop()?);
                 let (Value::Text(name), Value::Text(module)) = (name, module) else {
-                    return Err("the pickle names an object by what is no text".to_owned());
+                    return Err(
+                        "the pickle names a class or function by something that is not text"
+                            .to_owned(),
+                    );
                 };
                 self.push_global(&module, &name)
             }
@@ -188,7 +197,12 @@ impl<'a> Machine<'a> {
                 match self.pop_global()? {
                     Global::Module => self.push(Node::Module(Value::Nothing)),
                     Global::OrderedDict => self.push(Node::Dictionary(Vec::new())),
-                    _ => return Err("the pickle makes an object that is no module".to_owned()),
+                    _ => {
+                        return Err(
+                            "the pickle creates an object of a class that is not a module"
+                                .to_owned(),
+                        );
+                    }
                 }
                 Ok(())
             }
@@ -196,14 +210,18 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Gives a module its attributes. A dictionary's own attributes (`_metadata`) are of no interest.
+    /// Gives a module its attributes. A dictionary's own attributes (`_metadata`) are ignored.
     fn build(&mut self) -> Unpickled<()> {
         let state = self.pop()?;
         let target = self.stack.last().ok_or("the pickle's stack is empty")?;
         match self.objects.get_mut(target) {
             Some(Node::Module(attributes)) => *attributes = state,
             Some(Node::Dictionary(_)) => {}
-            _ => return Err("the pickle gives attributes to what is no object".to_owned()),
+            _ => {
+                return Err(
+                    "the pickle sets attributes on something that is not a module".to_owned(),
+                );
+            }
         }
         Ok(())
     }
@@ -239,7 +257,7 @@ impl<'a> Machine<'a> {
         let top = self.pop()?;
         match self.objects.get(&top) {
             Some(Node::Sequence(values)) if values.len() <= MAX_ARGUMENTS => Ok(values.clone()),
-            _ => Err("the pickle's arguments are no tuple of a few".to_owned()),
+            _ => Err("the pickle's arguments are not a short tuple".to_owned()),
         }
     }
 
@@ -247,7 +265,7 @@ impl<'a> Machine<'a> {
         let top = self.pop()?;
         match self.objects.get(&top) {
             Some(Node::Global(global)) => Ok(*global),
-            _ => Err("the pickle calls what is no function of a tensor".to_owned()),
+            _ => Err("the pickle calls something that is not a known function".to_owned()),
         }
     }
 
@@ -279,7 +297,7 @@ impl<'a> Machine<'a> {
         String::from_utf8(line).map_err(|_| "the pickle has text that is not UTF-8".to_owned())
     }
 
-    /// A whole number of up to eight bytes; a longer one is no size.
+    /// A whole number of up to eight bytes; a longer one cannot be a size, and reads as nothing.
     fn long(&mut self) -> Unpickled<Value> {
         let [length] = self.take()?;
         let bytes = self.take_slice(length.into())?;

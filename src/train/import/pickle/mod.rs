@@ -29,7 +29,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Leaves> {
     Ok(read_first(bytes)?.0)
 }
 
-/// As [`read`], of bytes that go on after the pickle; with the number of bytes that it takes.
+/// Reads a pickle as [`read`] does, from bytes that may go on after it, and returns how many bytes it takes.
 ///
 /// # Errors
 ///
@@ -47,7 +47,7 @@ pub(super) fn read_first(bytes: &[u8]) -> Result<(Leaves, usize)> {
 ///
 /// # Errors
 ///
-/// A pickle that is cut short or is no list of texts.
+/// A pickle that is cut short or is not a list of texts.
 pub(super) fn read_texts(bytes: &[u8]) -> Result<(Vec<String>, usize)> {
     let mut machine = Machine::new(bytes);
     let root = run(&mut machine)?;
@@ -59,7 +59,8 @@ pub(super) fn read_texts(bytes: &[u8]) -> Result<(Vec<String>, usize)> {
         Some(Node::Sequence(values)) => values.iter().map(text).collect(),
         _ => None,
     };
-    let texts = texts.ok_or_else(|| Error::Weights("the pickle is no list of texts".to_owned()))?;
+    let texts =
+        texts.ok_or_else(|| Error::Weights("the pickle is not a list of texts".to_owned()))?;
     Ok((texts, bytes.len() - machine.n_left()))
 }
 

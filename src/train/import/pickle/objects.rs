@@ -87,7 +87,7 @@ impl Global {
             }
             _ if module == "__torch__" || module.starts_with("__torch__.") => Ok(Self::Module),
             _ => Err(format!(
-                "the pickle names {module}.{name}, which is no part of a tensor"
+                "the pickle names {module}.{name}, which is not part of a tensor"
             )),
         }
     }
@@ -131,7 +131,7 @@ impl Objects {
             Global::RebuildParameter | Global::TypedList if !arguments.is_empty() => {
                 Ok(arguments.swap_remove(0))
             }
-            _ => Err("the pickle calls what is no function of a tensor".to_owned()),
+            _ => Err("the pickle calls something that is not a known function".to_owned()),
         }
     }
 
@@ -156,13 +156,13 @@ impl Objects {
                 n_values,
             });
         }
-        Err("the pickle refers to what is no storage".to_owned())
+        Err("the pickle refers to something that is not a storage".to_owned())
     }
 
     /// `_rebuild_tensor_v2(storage, offset, shape, strides, requires_grad, backward_hooks)`.
     fn tensor(&self, arguments: &[Value]) -> Unpickled<PickledTensor> {
         let [storage, Value::Integer(offset), shape, strides, ..] = arguments else {
-            return Err("the tensor is not told as PyTorch tells it".to_owned());
+            return Err("the tensor's arguments are not those that PyTorch writes".to_owned());
         };
         let Some(Node::Storage(storage)) = self.get(storage) else {
             return Err("the tensor has no storage".to_owned());
@@ -176,7 +176,7 @@ impl Objects {
     }
 
     fn sizes(&self, value: &Value) -> Unpickled<Vec<usize>> {
-        let not_sizes = || "the tensor's shape is no short list of whole numbers".to_owned();
+        let not_sizes = || "the tensor's shape is not a short list of whole numbers".to_owned();
         let values = match self.get(value) {
             Some(Node::Sequence(values)) if values.len() <= MAX_RANK => values,
             _ => return Err(not_sizes()),
@@ -190,5 +190,5 @@ impl Objects {
 }
 
 fn size(value: i64) -> Unpickled<usize> {
-    usize::try_from(value).map_err(|_| format!("{value} is no size"))
+    usize::try_from(value).map_err(|_| format!("{value} is not a valid size"))
 }

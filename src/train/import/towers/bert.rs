@@ -12,7 +12,7 @@ use crate::train::import::tensor_file::TensorFile;
 /// Attention heads where `config.json` does not say: those of `BertConfig`.
 const DEFAULT_HEADS: u64 = 12;
 
-/// Keys and values that `config.json` must have, if it has the keys: no shape tells them.
+/// Keys and values that `config.json` must have, if it has the keys: no shape shows them.
 const EXPECTED: [(&str, &str); 3] = [
     ("model_type", "\"bert\""),
     ("hidden_act", "\"gelu\""),

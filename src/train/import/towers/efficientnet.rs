@@ -13,10 +13,10 @@ use crate::train::import::tensor_file::TensorFile;
 /// Epsilon of `TensorFlow`'s batch norms, with which the weights were trained.
 const NORM_EPSILON: f64 = 1e-3;
 
-/// Stride of each stage's first block, which no shape tells; the same in all of the family.
+/// Stride of each stage's first block, which no shape shows; the same in all of the family.
 const STRIDES: [usize; 7] = [1, 2, 2, 2, 1, 2, 1];
 
-/// Side of Lite0's pictures, where no card tells.
+/// Side of Lite0's pictures in pixels, where no model card states it.
 const DEFAULT_IMAGE_SIZE: usize = 224;
 
 /// Mean that the original program subtracts from a channel's value of 0–255, and the number by which it divides the

@@ -1,6 +1,6 @@
 //! Two towers that were trained apart → one dual encoder, whose heads are still to be trained.
 //!
-//! Each kind of tower has a file of its own, which tells its sizes by its tensors' shapes and gives its tensors our
+//! Each kind of tower has a file of its own, which reads its sizes from its tensors' shapes and gives its tensors our
 //! names.
 
 mod bert;
@@ -41,7 +41,7 @@ const HEAD_SEED: u64 = 0;
 /// A text tower as it was read.
 #[derive(Debug)]
 pub struct ReadText {
-    /// Sizes of the tower, told by its tensors.
+    /// Sizes of the tower, read from the shapes of its tensors.
     pub config: TextTowerConfig,
     /// Tensors of the tower under our names.
     pub tensors: Vec<TensorRecord>,
@@ -54,7 +54,7 @@ pub struct ReadText {
 /// An image tower as it was read.
 #[derive(Debug)]
 pub struct ReadImage {
-    /// Sizes of the tower, told by its tensors.
+    /// Sizes of the tower, read from the shapes of its tensors.
     pub config: ImageTowerConfig,
     /// Tensors of the tower under our names.
     pub tensors: Vec<TensorRecord>,
@@ -64,11 +64,11 @@ pub struct ReadImage {
     pub origin: CheckpointOrigin,
 }
 
-/// Reads a text tower.
+/// A BERT text tower with its tokenizer, read from a checkpoint.
 ///
 /// # Errors
 ///
-/// A source that cannot be found, or that is no BERT with its tokenizer.
+/// The source cannot be found, or is not a BERT with its tokenizer.
 pub fn read_text(source: &CheckpointSource) -> Result<ReadText> {
     let found = CheckpointFiles::of(source)?;
     let in_file = || found.weights.display().to_string();
@@ -84,11 +84,11 @@ pub fn read_text(source: &CheckpointSource) -> Result<ReadText> {
     })
 }
 
-/// Reads an image tower.
+/// An EfficientNet-Lite image tower, read from a checkpoint.
 ///
 /// # Errors
 ///
-/// A source that cannot be found, or that is no EfficientNet-Lite.
+/// The source cannot be found, or is not an EfficientNet-Lite.
 pub fn read_image(source: &CheckpointSource) -> Result<ReadImage> {
     let found = CheckpointFiles::of(source)?;
     let in_file = || found.weights.display().to_string();
@@ -156,7 +156,7 @@ impl ReadText {
 ///
 /// # Errors
 ///
-/// A source that cannot be found or is no tower of a known kind, or an output that is there already.
+/// The source cannot be found or is not a tower of a known kind, or the output is there already.
 pub fn import_towers(
     job: &Import,
     image: &CheckpointSource,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
+use tokenizers::{PostProcessorWrapper, Tokenizer};
 
 use crate::model::parameters::TensorRecord;
 
@@ -23,7 +24,7 @@ pub(super) struct Pruned {
 ///
 /// # Errors
 ///
-/// Bytes that are no wordpiece tokenizer, or a text that it cannot take.
+/// The bytes are not a wordpiece tokenizer, or it cannot take a text.
 pub(super) fn prune<S: AsRef<str>>(
     tokenizer: &[u8],
     texts: impl IntoIterator<Item = S>,
@@ -35,7 +36,7 @@ pub(super) fn prune<S: AsRef<str>>(
         "tokenizer.json: not a wordpiece tokenizer"
     );
     let ids = ids(&json)?;
-    let n_uses = count_uses(tokenizer, texts)?;
+    let n_uses = count_uses(&json, texts)?;
     let special = special_ids(&json);
     let is_needed = |piece: &str, id: usize| special.contains(&id) || is_letter(piece);
     let (mut kept, mut others): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -95,7 +96,7 @@ fn ids(json: &Value) -> Result<BTreeMap<String, usize>> {
     let of_piece = |(piece, id): (&String, &Value)| {
         let id = id
             .as_u64()
-            .context("tokenizer.json: an id that is no number")?;
+            .context("tokenizer.json: an id that is not a number")?;
         Ok((piece.clone(), usize::try_from(id)?))
     };
     vocab.iter().map(of_piece).collect()
@@ -117,12 +118,15 @@ fn is_letter(piece: &str) -> bool {
 }
 
 fn count_uses<S: AsRef<str>>(
-    tokenizer: &[u8],
+    json: &Value,
     texts: impl IntoIterator<Item = S>,
 ) -> Result<BTreeMap<usize, usize>> {
-    let tokenizer = tokenizers::Tokenizer::from_bytes(tokenizer);
-    let mut tokenizer = tokenizer.map_err(|error| anyhow::anyhow!("tokenizer.json: {error}"))?;
-    tokenizer.with_padding(None);
+    let tokenizer = serde_json::from_value::<Tokenizer>(json.clone());
+    let mut tokenizer = tokenizer.context("tokenizer.json")?;
+    // A template could repeat the text, and the library panics where it asks for a second one.
+    tokenizer
+        .with_padding(None)
+        .with_post_processor(None::<PostProcessorWrapper>);
     let mut n_uses = BTreeMap::new();
     for text in texts {
         let encoding = tokenizer.encode(text.as_ref(), false);
@@ -143,7 +147,7 @@ fn renumber(json: &mut Value, ids: &BTreeMap<String, usize>, kept: &[usize]) -> 
     let renumbered = |id: &Value| {
         let id = id.as_u64().and_then(|id| usize::try_from(id).ok());
         let new = id.and_then(new_id);
-        new.context("tokenizer.json: a special token that is no piece")
+        new.context("tokenizer.json: a special token that is not a piece")
     };
     for token in json["added_tokens"].as_array_mut().into_iter().flatten() {
         token["id"] = renumbered(&token["id"])?.into();

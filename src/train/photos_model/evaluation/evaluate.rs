@@ -2,18 +2,18 @@
 
 use anyhow::{Result, ensure};
 
-use super::encoded::{EncodedLadders, EncodedOutsiders, EncodedPairs};
 use super::expert::{JudgedPair, agreement};
-use super::ladders::{full_caption_r10, hierarchy};
-use super::outsiders::{by_best_score, by_nearest_pictures};
+use super::ladders::{EncodedLadders, full_caption_r10, hierarchy};
+use super::outsiders::{EncodedOutsiders, by_best_score, by_nearest_pictures};
 use super::recall::RecallHits;
-use super::scores::{ScoredPairs, Scores};
 use crate::family::{Family, PerFamily};
 use crate::metrics::spearman;
 use crate::report::{
     CosineMeasures, LadderMeasures, OrderBaseline, OrderBaselines, OutsiderAuroc, PhotosEvaluation,
     PhotosFamily, Quantized,
 };
+use crate::train::pairs::encoded::EncodedPairs;
+use crate::train::pairs::scores::{ScoredPairs, Scores};
 
 /// Outputs of a trained model on all evaluation sets.
 #[derive(Debug, Clone, Copy)]
@@ -22,13 +22,13 @@ pub struct EvaluationInput<'a> {
     pub seed: u64,
     /// Flickr8k's test pictures with the captions that people wrote.
     pub flickr: &'a EncodedPairs,
-    /// The same pictures with captions of all levels.
+    /// Flickr8k's test pictures with captions of all levels.
     pub all_levels: &'a EncodedPairs,
     /// `HierarCaps`' test pictures and ladders.
     pub hierarcaps: &'a EncodedLadders,
     /// Judged pairs of the rows of `flickr`.
     pub judged: &'a [JudgedPair],
-    /// Pictures that are no photographs, and training pictures, in the shared space.
+    /// Pictures that are not photographs, and training pictures, in the shared space.
     pub outsiders: &'a EncodedOutsiders,
     /// `flickr` as the model in eight bits encodes it.
     pub int8: Option<&'a EncodedPairs>,
@@ -195,11 +195,11 @@ fn r1_loss(single: &RecallHits, eight_bits: &RecallHits) -> f64 {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::captions::RetrievalCaptions;
-    use super::super::encoded::Distributions;
     use super::*;
     use crate::report::RecallAt;
     use crate::train::features::rows::Rows;
+    use crate::train::pairs::captions::RetrievalCaptions;
+    use crate::train::pairs::encoded::Distributions;
 
     const N_PICTURES: usize = 40;
 

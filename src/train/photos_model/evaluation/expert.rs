@@ -10,10 +10,10 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::scores::Scores;
 use crate::metrics::agreement::kendall_tau_c;
 use crate::report::Agreement;
 use crate::train::data::Listing;
+use crate::train::pairs::scores::Scores;
 
 /// A line of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct JudgedPair {
     pub scores: [u8; 3],
 }
 
-/// Reads `ExpertAnnotations.txt`.
+/// Reads the judgements in Flickr8k's `ExpertAnnotations.txt`, a line for each picture and caption.
 ///
 /// # Errors
 ///
@@ -141,8 +141,8 @@ pub(super) fn agreement(judged: &[JudgedPair], nats: &Scores, cosines: &Scores) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::captions::tests::listing;
     use super::*;
+    use crate::train::pairs::captions::tests::listing;
 
     fn read(text: &str) -> Result<Vec<ExpertRating>> {
         let folder = tempfile::tempdir().expect("a folder for the test");

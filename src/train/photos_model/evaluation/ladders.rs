@@ -1,11 +1,36 @@
 //! Order of ladders of captions, from vague to specific, by any value that should rise along them.
 
-use super::captions::word_count;
-use super::encoded::EncodedLadders;
+use anyhow::{Result, ensure};
+
 use super::recall::{recall_at, spearman_levels};
 use crate::metrics::retrieval::Hit;
 use crate::metrics::{auroc, average_precision, mean};
 use crate::report::Hierarchy;
+use crate::train::pairs::captions::word_count;
+use crate::train::pairs::encoded::EncodedPairs;
+
+/// Ladders of captions, `n_levels` rows each, the vaguest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EncodedLadders {
+    pub(super) pairs: EncodedPairs,
+    pub(super) n_levels: usize,
+}
+
+impl EncodedLadders {
+    /// Takes captions that stand ladder by ladder.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two levels, or captions left over.
+    pub fn new(pairs: EncodedPairs, n_levels: usize) -> Result<Self> {
+        let n_captions = pairs.captions.len();
+        ensure!(
+            n_levels > 1 && n_captions > 0 && n_captions.is_multiple_of(n_levels),
+            "{n_captions} captions do not make ladders of {n_levels} levels"
+        );
+        Ok(Self { pairs, n_levels })
+    }
+}
 
 /// Agreement of `specificity`, a value of each caption, with the order of the rungs; `hits` are those of the captions.
 pub(super) fn hierarchy(ladders: &EncodedLadders, specificity: &[f64], hits: &[Hit]) -> Hierarchy {
@@ -74,16 +99,20 @@ fn rise(from: f64, to: f64) -> f64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::captions::RetrievalCaptions;
-    use super::super::encoded::{Distributions, EncodedPairs};
     use super::*;
     use crate::family::PerFamily;
     use crate::train::features::rows::Rows;
+    use crate::train::pairs::captions::RetrievalCaptions;
+    use crate::train::pairs::encoded::Distributions;
 
     const N_LEVELS: usize = 3;
 
     /// Ladders of three rungs: "animal", "dog" and "a brown dog".
     fn ladders(n: usize) -> EncodedLadders {
+        EncodedLadders::new(rungs(n), N_LEVELS).expect("whole ladders")
+    }
+
+    fn rungs(n: usize) -> EncodedPairs {
         let rungs = ["animal", "dog", "a brown dog"].map(str::to_owned);
         let captions = RetrievalCaptions {
             texts: rungs.iter().cloned().cycle().take(n * N_LEVELS).collect(),
@@ -98,11 +127,18 @@ mod tests {
             mean_directions: None,
         });
         let pairs = EncodedPairs::new(ones(n), captions, ones(n * N_LEVELS), distributions);
-        EncodedLadders::new(pairs.expect("fits"), N_LEVELS).expect("whole ladders")
+        pairs.expect("fits")
     }
 
     fn missed(n: usize) -> Vec<Hit> {
         vec![Hit { best: 0, rank: 10 }; n * N_LEVELS]
+    }
+
+    #[test]
+    fn captions_left_over_are_refused_with_both_numbers() {
+        let error = EncodedLadders::new(rungs(1), 2).expect_err("three captions");
+        let expected = "3 captions do not make ladders of 2 levels";
+        assert_eq!(error.to_string(), expected, "ladders");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Pictures that are no photographs: drawn scenes, noise, colour gradients and text on a screen.
+//! Pictures that are not photographs: drawn scenes, noise, colour gradients and text on a screen.
 
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
@@ -13,10 +13,10 @@ use crate::train::gallery::png::picture;
 const N_OF_KIND: usize = 200;
 /// Seed of the pictures, which are the same in every run.
 const SEED: u64 = 4_000_000;
-/// Kinds of out-of-distribution pictures of the scenes' model that are no photographs either.
+/// Kinds of out-of-distribution pictures of the scenes' model that are not photographs either.
 const KINDS: [&str; 2] = ["white noise", "colour gradients"];
 
-/// Pictures that are no photographs, by kind; always the same.
+/// Pictures that are not photographs, by kind; always the same.
 #[must_use]
 pub fn outsider_pictures() -> Vec<(String, Vec<RgbPixels>)> {
     let rng = &mut ChaCha8Rng::seed_from_u64(SEED);

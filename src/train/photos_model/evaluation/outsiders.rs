@@ -1,20 +1,53 @@
-//! None of the above: detection of pictures that are no photographs.
+//! None of the above: detection of pictures that are not photographs.
 //!
 //! Two values are compared: how likely a picture is under the caption that suits it best, of a set of captions that
 //! stays the same, and how near it lies to pictures that the model knows.
 
 use std::collections::BTreeMap;
 
+use anyhow::Result;
 use rayon::prelude::*;
 
-use super::encoded::{EncodedOutsiders, EncodedPairs, rows};
-use super::scores::{Scores, dot};
 use crate::metrics::{auroc, mean};
 use crate::report::OutsiderAuroc;
 use crate::train::features::rows::Rows;
+use crate::train::pairs::encoded::{EncodedPairs, check, rows, unit};
+use crate::train::pairs::scores::{Scores, dot};
 
 /// Number of nearest pictures whose mean cosine is a picture's nearness.
 const N_NEAREST: usize = 10;
+
+/// Pictures that are not photographs, and the photographs by which the nearest picture is found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EncodedOutsiders {
+    /// Unit vectors of the pictures of each kind.
+    pub(super) kinds: Vec<(String, Rows)>,
+    /// Embeddings of the photographs, `[n_photographs, embed_dim]`, unit vectors.
+    pub(super) references: Rows,
+}
+
+impl EncodedOutsiders {
+    /// Takes pictures of each kind, and `references`: photographs that are not among those measured on, such as those
+    /// that the model was trained on. All in the shared space; rows need not be normalised.
+    ///
+    /// # Errors
+    ///
+    /// A kind without pictures, or widths that differ.
+    pub fn new(kinds: Vec<(String, Rows)>, references: Rows) -> Result<Self> {
+        let width = references.width;
+        check("references", &references, references.n_rows(), width)?;
+        for (kind, pictures) in &kinds {
+            check(kind, pictures, pictures.n_rows(), width)?;
+        }
+        let kinds = kinds.into_iter();
+        Ok(Self {
+            kinds: kinds
+                .map(|(kind, pictures)| (kind, unit(pictures)))
+                .collect(),
+            references: unit(references),
+        })
+    }
+}
 
 /// Tells outsiders by their best score. The captions that a photograph was described by are left out for it: no
 /// outsider has captions of its own.
@@ -81,10 +114,10 @@ fn nearness(pictures: &Rows, references: &Rows) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::captions::RetrievalCaptions;
-    use super::super::encoded::Distributions;
     use super::*;
     use crate::family::PerFamily;
+    use crate::train::pairs::captions::RetrievalCaptions;
+    use crate::train::pairs::encoded::Distributions;
 
     /// A unit vector of the plane at each angle.
     fn at(degrees: &[f32]) -> Rows {
@@ -112,6 +145,21 @@ mod tests {
         let kinds = [("far", at(&[180.0])), ("near", at(&[20.0, 170.0]))];
         let kinds = kinds.map(|(kind, pictures)| (kind.to_owned(), pictures));
         EncodedOutsiders::new(kinds.into(), at(&[0.0, 40.0, 50.0])).expect("fits")
+    }
+
+    #[test]
+    fn pictures_of_another_width_are_refused_by_their_kind() {
+        let kinds = vec![("noise".to_owned(), at(&[0.0]))];
+        let references = Rows {
+            values: vec![1.0; 3],
+            width: 3,
+        };
+        let error = EncodedOutsiders::new(kinds, references).expect_err("two columns");
+        let error = error.to_string();
+        assert!(
+            error.starts_with("noise: (1, 2) rows and columns"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Recall of captions and pictures, and how it falls over levels of uncertainty.
 
-use super::encoded::EncodedPairs;
-use super::scores::Scores;
 use crate::metrics::retrieval::{Hit, Levels, recalls};
 use crate::report::{BothWays, RecallAt};
+use crate::train::pairs::encoded::EncodedPairs;
+use crate::train::pairs::scores::Scores;
 
 /// Groups of equal size, from the most certain queries to the most uncertain.
 const N_LEVELS: usize = 10;

@@ -11,8 +11,7 @@ use burn::tensor::Device;
 use super::adapters::{AdapterData, AdapterRecipe, Fold, adapter_config, train_adapter};
 use super::data::{CaptionedListing, PhotosData, PhotosFolders};
 use super::evaluation::{
-    Distributions, EncodedLadders, EncodedOutsiders, EncodedPairs, EvaluationInput,
-    RetrievalCaptions, evaluate, judged_pairs, read_ratings,
+    EncodedLadders, EncodedOutsiders, EvaluationInput, evaluate, judged_pairs, read_ratings,
 };
 use super::heads::{CaptionedPictures, HeadRecipe, Heads, train_heads};
 use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
@@ -26,6 +25,8 @@ use crate::train::export::bundle::records;
 use crate::train::features::encoder::{self, Encoder};
 use crate::train::features::rows::Rows;
 use crate::train::files;
+use crate::train::pairs::captions::RetrievalCaptions;
+use crate::train::pairs::encoded::{Distributions, EncodedPairs};
 use crate::weights::manifest::{EncoderConfig, Manifest, Part};
 use crate::weights::shard::{Precision, read, write};
 
@@ -70,7 +71,7 @@ pub struct TrainedModel {
 }
 
 impl<'a> SeedTraining<'a> {
-    /// Puts features in order.
+    /// Sorts the features into those to train on, to choose by and to measure on.
     ///
     /// # Errors
     ///

@@ -4,7 +4,8 @@ use anyhow::Result;
 
 use super::{SeedTraining, TrainedModel, with_vaguer};
 use crate::protocol::PictureSets;
-use crate::train::photos_model::evaluation::{RetrievalCaptions, picture_sets};
+use crate::train::pairs::captions::RetrievalCaptions;
+use crate::train::pairs::picture_sets::picture_sets;
 
 impl SeedTraining<'_> {
     /// Thresholds chosen on the development pictures with captions of all levels, and measured on the test pictures and

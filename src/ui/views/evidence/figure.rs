@@ -1,4 +1,4 @@
-//! A figure of a suite, in which the line that is pointed at, or whose name was chosen, comes out.
+//! A figure of a suite, in which the line that is pointed at, or whose name was chosen, is highlighted.
 
 use leptos::ev::{MouseEvent, PointerEvent};
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use web_sys::{Element, Event};
 use crate::explorer::views::evidence::figure::figure_markup;
 use crate::report::Figure;
 
-/// Attribute of a figure: the line that comes out.
+/// Attribute of a figure: the line that is highlighted.
 const TOUCHED: &str = "data-touched";
 /// Attribute of a line and of its name: the place in the legend.
 const LINE: &str = "data-line";
@@ -64,7 +64,7 @@ fn find(chart: &Element, selector: &str) -> Option<Element> {
     chart.query_selector(selector).ok()?
 }
 
-/// Brings out the line that something belongs to; with nothing all lines are alike.
+/// Highlights the line that an element belongs to; without an element, all lines are alike.
 fn show(chart: &Element, of: Option<&Element>) {
     let line = of.and_then(|of| of.get_attribute(LINE));
     match line {

@@ -16,7 +16,7 @@ struct SuiteTexts {
     folder: &'static str,
     title: &'static str,
     features: &'static str,
-    /// What the methods do that were measured in this world alone.
+    /// Description of the methods that were measured in this world alone.
     own_methods: &'static str,
 }
 

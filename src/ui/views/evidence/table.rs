@@ -35,12 +35,21 @@ pub(super) fn table(table: EvidenceTable) -> AnyView {
 }
 
 fn cell(measured: Option<Measured>, scale: Extent) -> AnyView {
-    let Some(Measured { value, words }) = measured else {
+    let Some(measured) = measured else {
         return view! { <td class="measured">"–"</td> }.into_any();
     };
+    let Measured {
+        value,
+        words,
+        is_best,
+    } = measured;
+    let best = is_best.then(|| view! { <span class="hidden">" (best)"</span> });
     view! {
-        <td class="measured" data-field="measured" data-value=value.to_string() title=value.to_string()>
-            {plot::bar(move || Some(value), move || scale)}<span>{words}</span>
+        <td
+            class="measured" class:best=is_best data-field="measured" data-value=value.to_string()
+            title=value.to_string()
+        >
+            {plot::bar(move || Some(value), move || scale)}<span>{words}</span>{best}
         </td>
     }
     .into_any()

@@ -17,7 +17,7 @@ const SPREAD_COLUMNS: &str = "Distribution|concentration|mean cosine|standard de
     angle of the mean cosine|nats from uniform";
 const PICTURE_COLUMNS: &str = "Picture|cosine, von Mises–Fisher|nats|cosine, power spherical|nats";
 
-/// The same numbers as tables.
+/// Numbers of the plots above as tables.
 #[component]
 pub(crate) fn GeometryTables(
     geometry: Memo<Option<CaptionGeometry>>,

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 
 use crate::explorer::views::geometry::{
-    CaptionGeometry, CosineDistribution, PictureTick, ball_text, caption_geometry, dimensions,
+    CaptionGeometry, CosineDistribution, N_DRAWS, PictureTick, ball_text, caption_geometry,
+    dimensions,
 };
 use crate::explorer::{family_name, three_significant};
 use crate::numerics::Family;
@@ -127,21 +128,26 @@ fn Ball(
     own: Memo<usize>,
     shown: Memo<usize>,
 ) -> impl IntoView {
-    let kappa =
-        move || geometry.with(|geometry| geometry.as_ref().map(|known| known.concentration.vmf));
+    let page = expect_context::<PageState>();
+    let of_family = move |known: &CaptionGeometry| *known.concentration.get(page.family());
+    let kappa = move || geometry.with(|geometry| geometry.as_ref().map(of_family));
+    let spread = move || CosineDistribution::OfFamily(page.family(), kappa().unwrap_or_default());
     let bands = Memo::new(move |_| {
-        let spread =
-            CosineDistribution::OfFamily(Family::VonMisesFisher, kappa().unwrap_or_default());
-        let [uniform, spread] = [CosineDistribution::Uniform, spread]
+        let [uniform, spread] = [CosineDistribution::Uniform, spread()]
             .map(|spread| spread.curve(shown.get()).middle(BAND));
         Bands { uniform, spread }
     });
-    let finding = move || kappa().map(|kappa| ball_text(kappa, own.get(), shown.get()));
+    let finding =
+        move || kappa().map(|kappa| ball_text(page.family(), kappa, own.get(), shown.get()));
     view! {
         <div class="ball-beside">
             <figure>
-                {plot::ball(move || bands.get())}
-                <figcaption>{move || shown.get()}" dimensions: height is the cosine, the bands hold 95 %"</figcaption>
+                {plot::ball(move || bands.get(), move || spread().draws(shown.get()))}
+                <figcaption>
+                    {move || shown.get()}" dimensions, "{move || family_name(page.family())}
+                    ": height is the cosine, the bands hold 95 %. Dots: "{N_DRAWS}
+                    " draws, projected on a plane through "<i>"μ"</i>"."
+                </figcaption>
             </figure>
             <p class="finding">{finding}</p>
         </div>

@@ -123,7 +123,7 @@ fn Handle(
     }
 }
 
-/// Says a text; the same words are read out again only where they are another text.
+/// Sends a text to screen readers; one that repeats the last is changed unseen, or it would not be read again.
 fn say_again(said: RwSignal<String>, text: String) {
     let is_same = said.with_untracked(|said| *said == text);
     said.set(if is_same { text + "\u{a0}" } else { text });

@@ -73,7 +73,7 @@ fn OwnQuestions() -> impl IntoView {
         page.change(&mut |state| state.ask(&typed));
         is_cut.set(text.with_untracked(|kept| *kept != typed));
         if is_cut.get_untracked() {
-            // What the link does not hold stands nowhere.
+            // The field shows only what the link holds.
             field.set_value(&text.get_untracked());
         }
     };

@@ -14,7 +14,7 @@ const LANES: usize = 8;
 
 /// Scores of captions × pictures, caption by caption.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scores {
+pub(in crate::train) struct Scores {
     values: Vec<f32>,
     n_images: usize,
 }
@@ -24,7 +24,7 @@ impl Scores {
     ///
     /// # Shapes
     /// `[n_captions, embed_dim]` and `[n_images, embed_dim]` become `[n_captions, n_images]`.
-    pub(super) fn cosines(captions: &Rows, images: &Rows) -> Self {
+    pub(in crate::train) fn cosines(captions: &Rows, images: &Rows) -> Self {
         let captions: Vec<&[f32]> = rows(captions).collect();
         let of_caption = |caption: &&[f32]| -> Vec<f32> {
             rows(images).map(|image| dot(caption, image)).collect()
@@ -41,7 +41,12 @@ impl Scores {
         clippy::cast_possible_truncation,
         reason = "ranked in single precision, as the cosines are"
     )]
-    pub(super) fn nats(&self, family: Family, concentrations: &[f64], embed_dim: usize) -> Self {
+    pub(in crate::train) fn nats(
+        &self,
+        family: Family,
+        concentrations: &[f64],
+        embed_dim: usize,
+    ) -> Self {
         let mut values = self.values.clone();
         let of_captions = values.par_chunks_exact_mut(self.n_images.max(1));
         of_captions.zip(concentrations).for_each(|(row, &kappa)| {
@@ -57,12 +62,12 @@ impl Scores {
         }
     }
 
-    pub(super) fn at(&self, i_caption: usize, i_image: usize) -> f64 {
+    pub(in crate::train) fn at(&self, i_caption: usize, i_image: usize) -> f64 {
         f64::from(self.values[i_caption * self.n_images + i_image])
     }
 
     /// Scores of one picture with each caption.
-    pub(super) fn of_image(&self, i_image: usize) -> impl Iterator<Item = f32> {
+    pub(in crate::train) fn of_image(&self, i_image: usize) -> impl Iterator<Item = f32> {
         self.values
             .iter()
             .copied()
@@ -71,7 +76,7 @@ impl Scores {
     }
 
     /// Hit of each caption among the pictures, with the rows of the pictures that it fits.
-    pub(super) fn hits_of_captions(&self, pictures_of: &[Vec<usize>]) -> Vec<Hit> {
+    pub(in crate::train) fn hits_of_captions(&self, pictures_of: &[Vec<usize>]) -> Vec<Hit> {
         let of_captions = self.values.par_chunks_exact(self.n_images.max(1));
         let hits = of_captions.zip(pictures_of);
         hits.map(|(scores, pictures)| Hit::of(scores, pictures.iter().copied()))
@@ -79,7 +84,7 @@ impl Scores {
     }
 
     /// Hit of each picture among the captions, with the rows of the captions that fit it.
-    pub(super) fn hits_of_images(&self, captions_of: &[Vec<usize>]) -> Vec<Hit> {
+    pub(in crate::train) fn hits_of_images(&self, captions_of: &[Vec<usize>]) -> Vec<Hit> {
         let hits = captions_of.par_iter().enumerate();
         hits.map(|(i_image, captions)| {
             let scores: Vec<f32> = self.of_image(i_image).collect();
@@ -91,13 +96,13 @@ impl Scores {
 
 /// Pairs with the cosines of their embeddings, which most scores start from.
 #[derive(Debug)]
-pub(super) struct ScoredPairs<'a> {
-    pub(super) pairs: &'a EncodedPairs,
-    pub(super) cosines: Scores,
+pub(in crate::train) struct ScoredPairs<'a> {
+    pub(in crate::train) pairs: &'a EncodedPairs,
+    pub(in crate::train) cosines: Scores,
 }
 
 impl<'a> ScoredPairs<'a> {
-    pub(super) fn of(pairs: &'a EncodedPairs) -> Self {
+    pub(in crate::train) fn of(pairs: &'a EncodedPairs) -> Self {
         Self {
             cosines: Scores::cosines(&pairs.embeddings, &pairs.images),
             pairs,
@@ -105,7 +110,7 @@ impl<'a> ScoredPairs<'a> {
     }
 
     /// Nats above uniform of each pair.
-    pub(super) fn nats(&self, family: Family) -> Scores {
+    pub(in crate::train) fn nats(&self, family: Family) -> Scores {
         let pairs = self.pairs;
         let cosines = match &pairs.distributions.get(family).mean_directions {
             None => Cow::Borrowed(&self.cosines),
@@ -116,7 +121,7 @@ impl<'a> ScoredPairs<'a> {
 }
 
 /// Dot product of two rows of one width.
-pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub(in crate::train) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let mut sums = [0.0_f32; LANES];
     for (a, b) in a.iter().zip(b) {

@@ -38,7 +38,7 @@ impl RetrievalCaptions {
     }
 
     /// Rows of the captions that fit each of so many pictures, ascending.
-    pub(super) fn captions_of(&self, n_pictures: usize) -> Vec<Vec<usize>> {
+    pub(in crate::train) fn captions_of(&self, n_pictures: usize) -> Vec<Vec<usize>> {
         let mut captions_of = vec![Vec::new(); n_pictures];
         for (i_caption, pictures) in self.pictures_of.iter().enumerate() {
             for &i_picture in pictures {
@@ -52,7 +52,7 @@ impl RetrievalCaptions {
 /// Words of a caption, as people count them: what stands between spaces and holds a letter or a digit.
 ///
 /// Flickr8k separates punctuation from words by spaces.
-pub(super) fn word_count(text: &str) -> usize {
+pub(in crate::train) fn word_count(text: &str) -> usize {
     let words = text.split_whitespace();
     words
         .filter(|word| word.contains(char::is_alphanumeric))
@@ -60,14 +60,14 @@ pub(super) fn word_count(text: &str) -> usize {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::train) mod tests {
     use std::path::PathBuf;
 
     use super::*;
     use crate::train::data::{Item, ItemCaption, Picture};
 
     /// Pictures `0.jpg`, `1.jpg` … with these captions.
-    pub(in super::super) fn listing(captions: &[&[&str]]) -> Listing {
+    pub(in crate::train) fn listing(captions: &[&[&str]]) -> Listing {
         let items = captions.iter().enumerate().map(|(i, captions)| Item {
             id: format!("{i}.jpg"),
             picture: Picture::File(PathBuf::from(format!("{i}.jpg"))),

@@ -20,30 +20,14 @@ pub struct Distributions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodedPairs {
     /// Embeddings of the pictures, `[n_images, embed_dim]`, unit vectors.
-    pub(super) images: Rows,
-    pub(super) captions: RetrievalCaptions,
+    pub(in crate::train) images: Rows,
+    pub(in crate::train) captions: RetrievalCaptions,
     /// Embeddings of the captions, `[n_captions, embed_dim]`, unit vectors.
-    pub(super) embeddings: Rows,
+    pub(in crate::train) embeddings: Rows,
     /// Lengths of the captions' embeddings before they were normalised.
-    pub(super) feature_norms: Vec<f64>,
+    pub(in crate::train) feature_norms: Vec<f64>,
     /// Mean directions are unit vectors.
-    pub(super) distributions: PerFamily<Distributions>,
-}
-
-/// Ladders of captions, `n_levels` rows each, the vaguest first.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EncodedLadders {
-    pub(super) pairs: EncodedPairs,
-    pub(super) n_levels: usize,
-}
-
-/// Pictures that are no photographs, and the photographs by which the nearest picture is found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EncodedOutsiders {
-    /// Unit vectors of the pictures of each kind.
-    pub(super) kinds: Vec<(String, Rows)>,
-    /// Embeddings of the photographs, `[n_photographs, embed_dim]`, unit vectors.
-    pub(super) references: Rows,
+    pub(in crate::train) distributions: PerFamily<Distributions>,
 }
 
 impl EncodedPairs {
@@ -93,71 +77,42 @@ impl EncodedPairs {
         })
     }
 
-    pub(super) fn n_images(&self) -> usize {
+    pub(in crate::train) fn n_images(&self) -> usize {
         self.images.n_rows()
     }
 
-    pub(super) fn concentrations(&self, family: Family) -> &[f64] {
+    pub(in crate::train) fn concentrations(&self, family: Family) -> &[f64] {
         &self.distributions.get(family).concentrations
     }
 
     /// Mean directions of the captions, `[n_captions, embed_dim]`, unit vectors.
-    pub(super) fn mean_directions(&self, family: Family) -> &Rows {
+    pub(in crate::train) fn mean_directions(&self, family: Family) -> &Rows {
         let directions = self.distributions.get(family).mean_directions.as_ref();
         directions.unwrap_or(&self.embeddings)
     }
 
-    pub(super) fn word_counts(&self) -> Vec<f64> {
+    pub(in crate::train) fn word_counts(&self) -> Vec<f64> {
         let texts = self.captions.texts.iter();
         texts.map(|text| word_count(text) as f64).collect()
     }
 }
 
-impl EncodedLadders {
-    /// Takes captions that stand ladder by ladder.
-    ///
-    /// # Errors
-    ///
-    /// Fewer than two levels, or captions left over.
-    pub fn new(pairs: EncodedPairs, n_levels: usize) -> Result<Self> {
-        let n_captions = pairs.captions.len();
-        ensure!(
-            n_levels > 1 && n_captions > 0 && n_captions.is_multiple_of(n_levels),
-            "{n_captions} captions are no ladders of {n_levels} levels"
-        );
-        Ok(Self { pairs, n_levels })
-    }
-}
-
-impl EncodedOutsiders {
-    /// Takes pictures of each kind, and `references`: photographs that are not among those measured on, such as those
-    /// that the model was trained on. All in the shared space; rows need not be normalised.
-    ///
-    /// # Errors
-    ///
-    /// A kind without pictures, or widths that differ.
-    pub fn new(kinds: Vec<(String, Rows)>, references: Rows) -> Result<Self> {
-        let width = references.width;
-        check("references", &references, references.n_rows(), width)?;
-        for (kind, pictures) in &kinds {
-            check(kind, pictures, pictures.n_rows(), width)?;
-        }
-        let kinds = kinds.into_iter();
-        Ok(Self {
-            kinds: kinds
-                .map(|(kind, pictures)| (kind, unit(pictures)))
-                .collect(),
-            references: unit(references),
-        })
-    }
-}
-
 /// The rows of a matrix.
-pub(super) fn rows(matrix: &Rows) -> impl ExactSizeIterator<Item = &[f32]> {
+pub(in crate::train) fn rows(matrix: &Rows) -> impl ExactSizeIterator<Item = &[f32]> {
     matrix.values.chunks_exact(matrix.width.max(1))
 }
 
-fn check(what: &str, matrix: &Rows, n_rows: usize, width: usize) -> Result<()> {
+/// Refuses a matrix of another shape, or an empty one.
+///
+/// # Errors
+///
+/// It has other numbers of rows and columns.
+pub(in crate::train) fn check(
+    what: &str,
+    matrix: &Rows,
+    n_rows: usize,
+    width: usize,
+) -> Result<()> {
     let found = (matrix.n_rows(), matrix.width);
     ensure!(
         found == (n_rows, width) && n_rows * width > 0,
@@ -177,7 +132,7 @@ fn norm(row: &[f32]) -> f64 {
     clippy::cast_possible_truncation,
     reason = "the rows are in single precision"
 )]
-fn unit(mut matrix: Rows) -> Rows {
+pub(in crate::train) fn unit(mut matrix: Rows) -> Rows {
     for row in matrix.values.chunks_exact_mut(matrix.width.max(1)) {
         let norm = norm(row).max(f64::MIN_POSITIVE);
         for x in row {
@@ -238,15 +193,5 @@ mod tests {
             "picture"
         );
         assert_eq!(error(pairs(0, 3)), "3 values of κ for 2 captions", "κ");
-        let ladders = EncodedLadders::new(pairs(0, 2).expect("fits"), 3);
-        let error = ladders.expect_err("two captions").to_string();
-        assert_eq!(error, "2 captions are no ladders of 3 levels", "ladders");
-        let kinds = vec![("noise".to_owned(), matrix(3, &[1.0; 3]))];
-        let outsiders = EncodedOutsiders::new(kinds, matrix(2, &[1.0; 4]));
-        let error = outsiders.expect_err("three columns").to_string();
-        assert!(
-            error.starts_with("noise: (1, 3) rows and columns"),
-            "{error}"
-        );
     }
 }
