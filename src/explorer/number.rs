@@ -102,7 +102,9 @@ fn plain(size: f64) -> String {
     }
 }
 
-fn grouped(digits: &str) -> String {
+/// Digits of a whole number with a comma before each three.
+#[must_use]
+pub fn grouped(digits: &str) -> String {
     let n = digits.len();
     let comma = |i: usize| i > 0 && (n - i).is_multiple_of(3);
     digits

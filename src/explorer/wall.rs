@@ -6,7 +6,7 @@
 use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 
-use super::number::percent;
+use super::number::{grouped, percent};
 use super::readings::caption_view::CaptionView;
 use super::world::World;
 use crate::numerics::Family;
@@ -126,7 +126,10 @@ pub fn share_of_pictures(share: f64, n_pictures: usize) -> String {
     let one_in = 1.0 / share;
     // Two figures are as many as one can take in.
     let unit = 10_f64.powf((one_in.log10() - 1.0).floor()).max(1.0);
-    format!("about 1 in {}", grouped((one_in / unit).round() * unit))
+    format!(
+        "about 1 in {}",
+        grouped(&format!("{:.0}", (one_in / unit).round() * unit))
+    )
 }
 
 /// Number of pictures of the wall that are lit, of how many.
@@ -151,19 +154,6 @@ pub fn lit_share_text(world: World, lit: &LitPictures) -> String {
         World::Scenes => share_of_drawings(lit),
         World::Photographs => share_of_pictures(lit.share, lit.lit.len()),
     }
-}
-
-/// A whole number with a comma before each three figures.
-fn grouped(number: f64) -> String {
-    let figures = format!("{number:.0}");
-    let mut text = String::new();
-    for (i, figure) in figures.chars().enumerate() {
-        if i > 0 && (figures.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(figure);
-    }
-    text
 }
 
 /// Place among a model's stated coverages of the one that is nearest to a chosen one.

@@ -61,7 +61,7 @@ impl Published {
 
     /// Picture whose embedding is published: `CLIP.png` of `openai/CLIP`, resized and cropped by its authors' program.
     ///
-    /// That program leaves out alpha after the resize, which [`decode`] does before it: from the file itself the same
+    /// That program leaves out alpha after the resize, which [`decode()`] does before it: from the file itself the same
     /// picture would be another one.
     ///
     /// # Errors
@@ -74,8 +74,8 @@ impl Published {
     /// Root mean square of the errors of the published picture's embedding, over [`Tolerance::INT8`]; at most 1 for the
     /// same image encoder.
     ///
-    /// The mean and the wider tolerance, whatever the format of the weights: a genuine image encoder must not be refused
-    /// for one component. Another image encoder is at about 5.
+    /// The mean and the wider tolerance, whatever the format of the weights: a genuine image encoder must not be
+    /// refused for one component. Another image encoder is at about 5.
     #[must_use]
     pub fn picture_error(&self, picture: &ImageEncoding) -> f64 {
         let expected = &self.picture_embedding;

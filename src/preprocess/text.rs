@@ -1,6 +1,7 @@
 //! A caption becomes token ids, with the tokenizer that lies beside the model's weights.
 
 use std::collections::HashSet;
+use std::str::FromStr as _;
 
 use serde_json::json;
 use tokenizers::{DecoderWrapper, PostProcessorWrapper, Tokenizer};
@@ -93,7 +94,9 @@ impl TextPreprocess {
         let text = std::str::from_utf8(bytes).map_err(|_| {
             Error::Text("the tokenizer is not UTF-8 text, expected JSON".to_owned())
         })?;
-        let mut tokenizer: Tokenizer = serde_json::from_value(check(text)?)
+        // What was checked is read, and not the text, in which a field may stand twice.
+        let checked = check(text)?.to_string();
+        let mut tokenizer = Tokenizer::from_str(&checked)
             .map_err(|error| Error::Text(format!("the tokenizer cannot be read: {error}")))?;
         // Truncation, padding and the tokens around a caption are done here, and nothing is decoded. A template could
         // repeat the caption, and the library panics where it asks for a second one.

@@ -69,14 +69,14 @@ fn offers(adapter: &JsValue) -> String {
         let bytes = property(&limits, name).as_f64()?;
         Some(format!(", {what} {:.0} {unit}", bytes / unit_bytes))
     };
-    let feature = |name: &str| match has(&features, name) {
+    let offered = |name: &str| match has(&features, name) {
         true => format!(", with {name}"),
         false => format!(", without {name}"),
     };
     LIMITS
         .into_iter()
         .filter_map(limit)
-        .chain(FEATURES.map(feature))
+        .chain(FEATURES.map(offered))
         .collect()
 }
 

@@ -58,8 +58,7 @@ impl Readings {
         let logit_scale = *snapshot.card.logit_scale.get(family);
         let values = grid.iter().flatten().map(measured);
         let extent = match state.measure {
-            // A bar of full length means ten times likelier at least, so that noise stays short, and at most the times
-            // that are counted.
+            // A full bar means ten times likelier at least, so that noise stays short, and no more than is counted.
             Measure::Likelihood => {
                 let ends = [LEAST_TIMES, MOST_TIMES].map(|times| times.ln() / logit_scale);
                 Extent::above_zero(values, ends)

@@ -125,11 +125,10 @@ macro_rules! views {
         }
 
         /// Calls a macro with the module and the component of every view.
-        #[cfg(feature = "page")]
         macro_rules! each_view {
             ($dollar call:ident) => { $dollar call! { $($module $view;)* } };
         }
-        #[cfg(feature = "page")]
+        #[allow(unused_imports, reason = "the page alone has components")]
         pub(crate) use each_view;
     };
 }

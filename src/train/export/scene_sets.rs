@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use rand::{Rng, SeedableRng as _, rngs::ChaCha8Rng};
 use rayon::prelude::*;
 
+use crate::explorer::grouped;
 use crate::family::{Family, PerFamily};
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::protocol::PictureSets;
@@ -35,7 +36,7 @@ pub fn scene_sets(session: &Session, n_scenes: usize, seed: u64) -> Result<Pictu
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let calibration = encoded_pairs(session, n_scenes, &mut rng)?;
     let others = encoded_pairs(session, n_scenes, &mut rng)?;
-    let on = format!("{n_scenes} other drawings");
+    let on = format!("{} other drawings", grouped(&n_scenes.to_string()));
     Ok(picture_sets(&calibration, &[(&on, &others)]))
 }
 
