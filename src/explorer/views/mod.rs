@@ -125,10 +125,11 @@ macro_rules! views {
         }
 
         /// Calls a macro with the module and the component of every view.
+        #[allow(unused_macros, reason = "the page alone has components")]
         macro_rules! each_view {
             ($dollar call:ident) => { $dollar call! { $($module $view;)* } };
         }
-        #[allow(unused_imports, reason = "the page alone has components")]
+        #[allow(unused_imports, reason = "the same")]
         pub(crate) use each_view;
     };
 }
