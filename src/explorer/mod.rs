@@ -50,7 +50,9 @@ pub use locks::{Access, Locks, PageControl};
 pub use markup::escaped;
 pub use measure::{Measure, SecondNumber};
 pub use minimal_pairs::{MAX_CHANGES, MINIMAL_PAIRS, OneChange, minimal_pairs, one_changes};
-pub use number::{file_size, grouped, percent, round_number, signed, three_significant, two_decimals};
+pub use number::{
+    file_size, grouped, percent, round_number, signed, three_significant, two_decimals,
+};
 pub use pair_text::{compared_text, cosine_text, described_text, exact_text, matrix_text};
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use readings::best::{Standing, free_offset};
