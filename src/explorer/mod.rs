@@ -53,7 +53,9 @@ pub use minimal_pairs::{MAX_CHANGES, MINIMAL_PAIRS, OneChange, minimal_pairs, on
 pub use number::{
     file_size, grouped, percent, round_number, signed, three_significant, two_decimals,
 };
-pub use pair_text::{compared_text, cosine_text, described_text, exact_text, matrix_text};
+pub use pair_text::{
+    Likelier, cosine_text, described_text, exact_text, matrix_text, nats_text, times_text,
+};
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use readings::best::{Standing, free_offset};
 pub use readings::cache::{AnswerSource, ReadingCache};
@@ -74,8 +76,8 @@ pub use supervisor::{
 };
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula,
-    formula_of_equal_concentrations, formula_with_numbers, likelier_text, measure_text, nats_text,
-    rank_text, share_text, spoken, tokens_note, zero_text,
+    formula_of_equal_concentrations, formula_with_numbers, measure_text, rank_text, share_text,
+    spoken, tokens_note, zero_text,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;

@@ -1,9 +1,88 @@
-//! The number of a pair in full and as it is read aloud, where a cell of the matrix has room for its first digits.
+//! The number of a pair: as a cell of the matrix shows it, in full, and as it is read aloud.
 
 use super::measure::Measure;
-use super::number::three_significant;
+use super::number::{MOST_TIMES, three_significant, times, two_decimals};
 use super::readings::pair_view::PairView;
-use super::text::{likelier_text, nats_text};
+
+/// Likelihood of a picture under a caption, compared with that under a blind guess.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Likelier {
+    /// The model cannot read the caption, which says nothing for or against a picture.
+    Unknown,
+    /// Below that of a blind guess.
+    Less,
+    /// Within the free offset of a blind guess.
+    Alike,
+    /// Above that of a blind guess.
+    More,
+}
+
+impl Likelier {
+    /// Comparison of a pair.
+    pub fn of(pair: &PairView) -> Self {
+        match pair.times_likelier {
+            _ if pair.posterior.is_nan() => Self::Unknown,
+            _ if pair.is_near_zero() => Self::Alike,
+            times if times > 1.0 => Self::More,
+            _ => Self::Less,
+        }
+    }
+
+    /// Words after the number of times; empty where there is none.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Unknown => "",
+            Self::Less => "less likely",
+            Self::Alike => "as likely",
+            Self::More => "likelier",
+        }
+    }
+
+    /// What the likelihood is compared with, after [`text`](Self::text).
+    pub fn than_text(self) -> &'static str {
+        match self {
+            Self::Unknown => "",
+            Self::Alike => "as a blind guess",
+            Self::Less | Self::More => "than a blind guess",
+        }
+    }
+
+    /// A number of times with the words of the comparison.
+    fn counted(self, times: &str) -> String {
+        match self {
+            Self::Unknown => times.to_owned(),
+            _ => format!("{times} {} {}", self.text(), self.than_text()),
+        }
+    }
+
+    /// Number of times by which the pair is likelier, or less likely.
+    fn times(self, pair: &PairView) -> f64 {
+        match self {
+            Self::Less => pair.times_likelier.recip(),
+            _ => pair.times_likelier,
+        }
+    }
+}
+
+/// Number of times by which a picture is likelier under a caption than by a blind guess, or less likely, so that anyone
+/// can count it.
+pub fn times_text(pair: &PairView) -> String {
+    let likelier = Likelier::of(pair);
+    match likelier {
+        Likelier::Unknown => "–".to_owned(),
+        Likelier::Alike => "≈ 1 ×".to_owned(),
+        Likelier::Less if likelier.times(pair) > MOST_TIMES => "much".to_owned(),
+        Likelier::Less | Likelier::More => times(likelier.times(pair)),
+    }
+}
+
+/// Nats with two decimals, or that they are as good as zero, whose place training leaves free by an offset.
+pub fn nats_text(nats: f64, offset: f64) -> String {
+    match nats.abs() <= offset {
+        true => "≈ 0".to_owned(),
+        false => two_decimals(nats),
+    }
+}
 
 /// Name of the matrix: what its cells measure.
 pub fn matrix_text(measure: Measure) -> &'static str {
@@ -15,28 +94,19 @@ pub fn matrix_text(measure: Measure) -> &'static str {
     }
 }
 
-/// What a likelihood is compared with, after the words of [`likelier_text`]; empty after none.
-pub fn compared_text(likely: &str) -> &'static str {
-    match likely {
-        "" => "",
-        "as likely" => "as a blind guess",
-        _ => "than a blind guess",
-    }
-}
-
 /// The number that a measure shows of a pair, in full and with its unit; of a likelihood the factor and the nats.
 pub fn exact_text(pair: &PairView, measure: Measure) -> String {
     if measure == Measure::Cosine {
         return cosine_text(&pair.cosine.to_string());
     }
-    let (_, likely) = likelier_text(pair);
-    let times = match likely {
-        "less likely" => pair.times_likelier.recip(),
-        _ => pair.times_likelier,
-    };
+    let (likelier, nats) = (Likelier::of(pair), pair.nats);
+    let times = likelier.times(pair);
     // Beyond the largest number there is no factor to show.
-    let likely = if times.is_finite() { likely } else { "" };
-    likelihood_text(&format!("{times} ×"), likely, &pair.nats.to_string())
+    match likelier {
+        Likelier::Unknown => format!("{nats} nats"),
+        _ if times.is_infinite() => format!("{nats} nats"),
+        _ => format!("{}, {nats} nats", likelier.counted(&format!("{times} ×"))),
+    }
 }
 
 /// The number that a measure shows of a pair as it is read aloud, with its unit.
@@ -44,21 +114,21 @@ pub fn described_text(pair: &PairView, measure: Measure) -> String {
     if measure == Measure::Cosine {
         return cosine_text(&three_significant(pair.cosine));
     }
-    let (times, likely) = likelier_text(pair);
-    likelihood_text(&times, likely, &nats_text(pair.nats, pair.free_offset))
+    let nats = nats_text(pair.nats, pair.free_offset);
+    match Likelier::of(pair) {
+        Likelier::Unknown => format!("{nats} nats"),
+        _ => format!("{}, {nats} nats", likelihood_text(pair)),
+    }
+}
+
+/// Likelihood of a pair against a blind guess, as a sentence has it.
+pub(super) fn likelihood_text(pair: &PairView) -> String {
+    Likelier::of(pair).counted(&times_text(pair))
 }
 
 /// A cosine, as many of its digits as are given, with its unit.
 pub fn cosine_text(digits: &str) -> String {
     format!("{digits} cosine")
-}
-
-/// A likelihood against a blind guess; in nats alone where the words for the factor are empty.
-fn likelihood_text(times: &str, likely: &str, nats: &str) -> String {
-    match likely {
-        "" => format!("{nats} nats"),
-        _ => format!("{times} {likely} {}, {nats} nats", compared_text(likely)),
-    }
 }
 
 #[cfg(test)]

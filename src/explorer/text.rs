@@ -2,7 +2,8 @@
 
 use super::legibility::Legibility;
 use super::measure::{Measure, SecondNumber};
-use super::number::{MOST_TIMES, percent, spoken_numbers, three_significant, times, two_decimals};
+use super::number::{percent, spoken_numbers, three_significant, two_decimals};
+use super::pair_text::{likelihood_text, nats_text};
 use super::readings::best::{Standing, free_offset};
 use super::readings::caption_view::CaptionView;
 use super::readings::pair_view::PairView;
@@ -151,27 +152,6 @@ pub fn beside_text(pair: &PairView, beside: SecondNumber) -> String {
     }
 }
 
-/// Nats with two decimals, or that they are as good as zero, whose place training leaves free by an offset.
-pub fn nats_text(nats: f64, offset: f64) -> String {
-    match nats.abs() <= offset {
-        true => "≈ 0".to_owned(),
-        false => two_decimals(nats),
-    }
-}
-
-/// Likelihood of a picture under a caption against a blind guess: a number that anyone can count, and its words.
-///
-/// A caption that the model cannot read has neither: it has no share, and says nothing for or against a picture.
-pub fn likelier_text(pair: &PairView) -> (String, &'static str) {
-    match pair.times_likelier {
-        _ if pair.posterior.is_nan() => ("–".into(), ""),
-        _ if pair.is_near_zero() => ("≈ 1 ×".into(), "as likely"),
-        ratio if ratio > 1.0 => (times(ratio), "likelier"),
-        ratio if ratio.recip() > MOST_TIMES => ("much".into(), "less likely"),
-        ratio => (times(ratio.recip()), "less likely"),
-    }
-}
-
 /// Effect of one nat more on ratios and shares, in words.
 pub fn share_text(logit_scale: f64) -> String {
     let [scale, times, offset] =
@@ -199,13 +179,12 @@ pub fn spoken(view: &CaptionView, best: Option<(&str, &PairView)>) -> String {
     let numbers = spoken_numbers(view.concentration, view.percentile);
     let note = unread_note(view.legibility, &view.unknown_words);
     let best = best.map_or_else(String::new, |(alt, pair)| {
-        let (times, likely) = likelier_text(pair);
-        let compared = if pair.is_near_zero() { "as" } else { "than" };
+        let likely = likelihood_text(pair);
         let best = match pair.standing.is_best_picture {
             true => "Best picture",
             false => "No picture is clearly best; the first",
         };
-        format!(" {best}: {alt}, {times} {likely} {compared} a blind guess.")
+        format!(" {best}: {alt}, {likely}.")
     });
     format!("{}: {numbers}{best} {note}", view.caption)
         .trim_end()

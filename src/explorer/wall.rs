@@ -99,12 +99,10 @@ pub fn ringed_text(
         return text + ".";
     };
     let both = ringed.lit.iter().zip(&lit.lit);
-    let (n_both, n_lit) = (
-        both.filter(|both| *both == (&true, &true)).count(),
-        lit.n_lit(),
-    );
-    let (n_wrong, n_dark) = (n_ringed - n_both, lit.lit.len() - n_lit);
-    format!("{text}: {n_both} of the {n_lit} lit, {n_wrong} of the {n_dark} others.")
+    let n_both = both.filter(|both| *both == (&true, &true)).count();
+    let n_lit = lit.n_lit();
+    let (n_other, n_dark) = (n_ringed - n_both, n - n_lit);
+    format!("{text}: {n_both} of the {n_lit} lit, {n_other} of the {n_dark} others.")
 }
 
 /// A share of so many pictures in words that anyone can count by: `nearly all`, `about half`, `about 6 in 10`,

@@ -173,12 +173,6 @@ impl World {
         }
     }
 
-    /// Whether its model reads whole pictures, squashed to a square, and not only their middle squares.
-    #[must_use]
-    pub fn squashes_pictures(self) -> bool {
-        self == Self::Photographs
-    }
-
     /// Whether its image encoder is loaded with the first picture of the visitor's, the embeddings of the gallery being
     /// recorded.
     #[must_use]
@@ -203,17 +197,6 @@ mod tests {
             assert_eq!(World::from_slug(world.slug()), Some(world), "{world:?}");
         }
         assert_eq!(World::from_slug("clip"), None, "it comes with no page");
-    }
-
-    #[test]
-    fn pictures_become_squares_as_the_manifest_of_the_model_says() {
-        let photographs = include_str!("../../public/models/photos/manifest.json");
-        let scenes = include_str!("../../public/models/scenes/manifest.json");
-        for (world, manifest) in [(World::Photographs, photographs), (World::Scenes, scenes)] {
-            let manifest: serde_json::Value = serde_json::from_str(manifest).expect("it is ours");
-            let mode = &manifest["preprocess"]["resize_mode"];
-            assert_eq!(world.squashes_pictures(), mode == "squash", "{world:?}");
-        }
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Alpha {
     fn note(self) -> &'static str {
         match self {
             Self::Dropped => "transparent parts: the model reads the colours beneath",
-            Self::OnWhite => "transparent parts are read on white, as shown",
+            Self::OnWhite => "transparent parts read as white",
         }
     }
 }
@@ -327,7 +327,7 @@ mod tests {
         let read = on_white(&png(&COLOURS, ExtendedColorType::Rgba8));
         let expected = [255, 255, 255, 200, 100, 0, 177, 127, 152];
         assert_eq!(read.rgb.pixels, expected, "(c · a + 255 · (255 − a)) / 255");
-        let note = "transparent parts are read on white, as shown";
+        let note = "transparent parts read as white";
         assert_eq!(read.notes, [note], "what the visitor is told");
     }
 

@@ -75,7 +75,7 @@ impl ImagePreprocess {
         let (shorter, longer) = (rgb.width.min(rgb.height), rgb.width.max(rgb.height));
         let is_long = longer as f64 > NOTED_ASPECT_RATIO * shorter as f64;
         let is_cut = is_long && self.resize_mode == ResizeMode::Shortest;
-        is_cut.then_some("only the middle square is read")
+        is_cut.then_some("only the middle square read")
     }
 
     /// `(value / 255 − mean) / std` in single precision, as torchvision's `ToTensor` and `Normalize` compute it.

@@ -1,10 +1,11 @@
 //! The view of "none of these": pictures are named with classes, or with none of them by three rules.
 
 use crate::explorer::number::percent;
+use crate::explorer::pair_text::nats_text;
 use crate::explorer::readings::best::free_offset;
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::pair_view::posterior;
-use crate::explorer::text::{cut_off_note, nats_text};
+use crate::explorer::text::cut_off_note;
 use crate::numerics::Family;
 use crate::protocol::shortened;
 

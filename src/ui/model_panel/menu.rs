@@ -42,8 +42,8 @@ const OPENAI: ClipTexts = ClipTexts {
 const OTHER_CLIP: ClipTexts = ClipTexts {
     title: "A model of CLIP’s kind",
     about: "It knows photographs, and the words that it learned beside them. By itself it has no *κ*: it compares by \
-        cosine until it is given adapters. What it is not to be used for, its makers say.",
-    license: "Its makers say under which licence.",
+        cosine until it is given adapters. Its makers say what it must not be used for.",
+    license: "Licensed as its makers say.",
 };
 
 /// Measurements of the photographs' model.

@@ -9,10 +9,10 @@ use wasm_bindgen_futures::spawn_local;
 use crate::corruption::Corrupted;
 use crate::explorer::views::corruption::corrupted_name;
 use crate::explorer::views::studio::drawing::bmp;
-use crate::explorer::{DRAWING, GeneratedPictures, LoadedModel, drawing_file};
+use crate::explorer::{DRAWING, GeneratedPictures, Snapshot, drawing_file};
 use crate::ui::dom::canvas;
 use crate::ui::page::pictures::{CorruptedPictures, CorruptionChoice};
-use crate::ui::page::state::{EngineState, PageState};
+use crate::ui::page::state::PageState;
 
 /// Generated pictures as files, each under its name; `None` where they are still being made.
 pub(crate) fn files(
@@ -24,13 +24,14 @@ pub(crate) fn files(
             Some(vec![(DRAWING.to_owned(), Arc::new(drawing_file(drawing)))])
         }
         GeneratedPictures::Corrupted(image, corruption) => {
-            let of = CorruptionChoice {
-                image: image.clone(),
-                corruption: *corruption,
-                is_squashed: untrack(|| squashes_pictures(page)),
+            let is_it = |chosen: &CorruptionChoice| {
+                chosen.image == *image && chosen.corruption == *corruption
             };
+            let of = untrack(|| chosen(page)).filter(is_it);
             page.corrupted.with(|known| {
-                let known = known.as_ref().filter(|known| known.of == of)?;
+                let known = known
+                    .as_ref()
+                    .filter(|known| Some(&known.of) == of.as_ref())?;
                 // The engine knows the clean picture under its own name.
                 let files = known.pictures.iter().enumerate().skip(1);
                 let file = |(severity, pixels): (usize, &Arc<Vec<u8>>)| {
@@ -63,8 +64,10 @@ pub(crate) fn keep(page: PageState) {
     });
 }
 
+/// The chosen picture, as the model of the last answer reads it; `None` before there is one.
 fn chosen(page: PageState) -> Option<CorruptionChoice> {
-    let is_squashed = squashes_pictures(page);
+    let card = |snapshot: &Option<Snapshot>| Some(snapshot.as_ref()?.card.squashes_pictures);
+    let is_squashed = page.snapshot.with(card)?;
     page.state.with(|state| {
         Some(CorruptionChoice {
             image: state.picture.clone()?,
@@ -72,15 +75,6 @@ fn chosen(page: PageState) -> Option<CorruptionChoice> {
             is_squashed,
         })
     })
-}
-
-/// Whether the model at work squashes pictures to squares; before there is one, whether that of the world does.
-fn squashes_pictures(page: PageState) -> bool {
-    let of_model = page.engine.with(|engine| match engine {
-        EngineState::Ready(LoadedModel::Adapted(card)) => Some(card.squashes_pictures),
-        _ => None,
-    });
-    of_model.unwrap_or_else(|| page.world.get().squashes_pictures())
 }
 
 /// The picture at each severity; `None` where it cannot be drawn, or another one is chosen meanwhile.

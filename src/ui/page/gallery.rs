@@ -249,24 +249,25 @@ async fn gallery_bytes(page: PageState, id: &str) -> Result<Arc<Vec<u8>>, String
     Ok(bytes)
 }
 
-/// Fetches what is known of the pictures of a world's wall; without it no photograph is lit, and no drawing ringed.
+/// Fetches the embeddings of the pictures on a world's wall, and what its photographs show.
 fn fetch_wall(page: PageState, world: World) {
     spawn_local(async move {
         let embeddings = fetch_bytes(&format!("{}/wall.bin", world.examples())).await;
-        let Ok(embeddings) = embeddings else {
-            return;
-        };
-        let read_all = |n| CompactDirection::read_all(&embeddings, embeddings.len() / n);
-        if world.has_known_truth() {
-            return page
+        let Ok(bytes) = embeddings else { return };
+        let read = |n_pictures| CompactDirection::read_all(&bytes, bytes.len() / n_pictures);
+        match world {
+            World::Scenes => page
                 .wall
-                .update(|wall| wall.drawings = read_all(wall.scenes.len()));
+                .update(|wall| wall.drawings = read(wall.scenes.len())),
+            World::Photographs => {
+                let captions = format!("{}/wall.json", world.gallery());
+                let captions = fetch_json::<Vec<String>>(&captions).await;
+                page.wall.update(|wall| {
+                    wall.photographs = read(COLUMNS * ROWS);
+                    wall.captions = captions.unwrap_or_default();
+                });
+            }
         }
-        let captions = fetch_json::<Vec<String>>(&format!("{}/wall.json", world.gallery())).await;
-        page.wall.update(|wall| {
-            wall.photographs = read_all(COLUMNS * ROWS);
-            wall.captions = captions.unwrap_or_default();
-        });
     });
 }
 

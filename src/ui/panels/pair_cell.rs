@@ -7,9 +7,8 @@ use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
 use crate::explorer::{
-    CosineView, Cosines, Measure, PairView, Readings, Standing, beside_text, best_text,
-    compared_text, cosine_text, described_text, exact_text, likelier_text, rank_text,
-    three_significant,
+    CosineView, Cosines, Likelier, Measure, PairView, Readings, Standing, beside_text, best_text,
+    cosine_text, described_text, exact_text, rank_text, three_significant, times_text,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::is_unfamiliar;
@@ -79,13 +78,14 @@ impl Pair {
         of_view.or_else(|| self.bare_cosine())
     }
 
-    /// Number of the cell, and the words after it.
-    fn shown(self) -> (String, &'static str) {
+    /// Number of the cell, and the comparison that it counts; a cosine compares nothing.
+    fn shown(self) -> (String, Likelier) {
         let is_likelihood = self.measure.get() == Measure::Likelihood;
-        let of_view = || self.view.with(|view| view.as_ref().map(likelier_text));
+        let counted = |view: &PairView| (times_text(view), Likelier::of(view));
+        let of_view = || self.view.with(|view| view.as_ref().map(counted));
         let likelier = is_likelihood.then(of_view).flatten();
         let other = || three_significant(self.measured().unwrap_or(f64::NAN));
-        likelier.unwrap_or_else(|| (other(), ""))
+        likelier.unwrap_or_else(|| (other(), Likelier::Unknown))
     }
 
     /// The nats, or the cosine of a model without adapters, once they belong to the text.
@@ -180,7 +180,7 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
     let shown = Memo::new(move |_| pair.shown());
     // Words for the number of the touched cell that say what it is compared with.
     let than = move || match pair.is_touched.get() {
-        true => compared_text(shown.get().1),
+        true => shown.get().1.than_text(),
         false => "",
     };
     // One line has room for only one of the two notes.
@@ -202,7 +202,7 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             on:click=move |_| pair.touch() on:focus=move |_| pair.touch() on:keydown=walk
             on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >
-            <span class="nats">{move || shown.get().0}</span>" "<span class="likelier">{move || shown.get().1}</span>
+            <span class="nats">{move || shown.get().0}</span>" "<span class="likelier">{move || shown.get().1.text()}</span>
             {plot::bar(move || pair.measured(), move || page.extent())}
             <span class="beside">{move || pair.beside()}</span>
             <span class="best-of">{best_of}<span class="moved" data-field="moved">{move || pair.moved()}</span></span>

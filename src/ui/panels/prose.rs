@@ -29,7 +29,7 @@ It was made for photographs and everyday English.";
 const OPENAI: &str = "
 OpenAI’s CLIP learned from four hundred million pictures of the web with the words beside them.";
 const OTHER_CLIP: &str = "
-It learned from photographs with the words beside them; from which ones, its makers say.";
+It learned from photographs with the words beside them; its makers say which.";
 /// Note for worlds in which the truth is not known.
 const UNCOUNTED: &str = "
 Nobody has counted how many photographs a caption fits, so its numbers can be compared with one another, but with no

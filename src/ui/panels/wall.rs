@@ -94,8 +94,8 @@ fn lit_text(lit: Option<&LitPictures>) -> String {
     }
 }
 
-/// The caption under the pointer, else the one edited or chosen last, else the best of the picture or the last that
-/// lights one.
+/// The caption under the pointer, else the one edited or chosen last, else the best of the picture, the last that lights
+/// one, or the last.
 fn shown_caption(page: PageState) -> Option<u64> {
     let captions = page.captions_with_words();
     let has_words = |key: &u64| captions.iter().any(|caption| caption.key == *key);
@@ -110,7 +110,8 @@ fn shown_caption(page: PageState) -> Option<u64> {
             lit.is_some_and(|lit| lit.lit.contains(&true))
         };
         let shown = chosen.into_iter().chain(captions.iter().rev()).find(lights);
-        shown.or(chosen).map(|caption| caption.key)
+        let shown = shown.or(chosen).or(captions.last());
+        shown.map(|caption| caption.key)
     })
 }
 

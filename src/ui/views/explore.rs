@@ -24,14 +24,16 @@ pub(crate) fn Explore() -> impl IntoView {
     let page = expect_context::<PageState>();
     let is_bare = move || page.is_bare.get();
     let has_clip = move || page.state.with(|state| state.model == ModelChoice::Clip);
+    let is_uncompared = move || is_bare() || page.state.with(|state| state.pictures.is_empty());
     // Hiding a part costs less than building it anew.
     view! {
         <div hidden=is_bare><Wall/></div>
         <Matrix/>
-        <div hidden=is_bare><Ranks/></div>
+        <div hidden=is_uncompared><Ranks/></div>
         <div hidden=has_clip><GalleryStrip/></div>
         <div hidden=move || !has_clip()><PhotographSets/></div>
-        <div hidden=is_bare><TouchedPair/><Export/></div>
+        <div hidden=is_uncompared><TouchedPair/></div>
+        <div hidden=is_bare><Export/></div>
         <div hidden=move || !is_bare()><NeedsAdapter/></div>
         <Prose/>
     }
