@@ -79,9 +79,10 @@ pub enum Request {
         /// The file as it is: PNG, JPEG, WebP, GIF or BMP.
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
-        /// Recorded reading and embedding, used while the model's image encoder, if it is the same, is not loaded yet.
-        recorded: Option<Box<RecordedPicture>>,
     },
+    /// Take pictures as they were recorded, each under the name of its reading, where the model has the image encoder
+    /// that they were recorded with: [`Response::RecordedAdded`].
+    AddRecorded(Vec<RecordedPicture>),
     /// Forget a picture: later answers leave it out.
     RemoveImage {
         /// The page's name for the picture.
@@ -185,6 +186,8 @@ pub enum Response {
         /// Reason in words for the visitor.
         message: String,
     },
+    /// The recorded pictures that were taken; the others were recorded with another image encoder.
+    RecordedAdded(Vec<ImageReading>),
     /// A picture was decoded and encoded.
     ImageAdded(ImageReading),
     /// A picture could not be used.

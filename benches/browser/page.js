@@ -102,7 +102,7 @@ class Ours extends Asked {
     }
 
     addPicture(image, file) {
-        return this.ask({ AddImage: { image, bytes: file, recorded: undefined } });
+        return this.ask({ AddImage: { image, bytes: file } });
     }
 
     picture(pixels) {

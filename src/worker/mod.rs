@@ -37,7 +37,7 @@ pub use gemm_kernel::kernel;
 pub use worker_scope::report_lost_gpu;
 
 use crate::error::{Error, Result};
-use crate::protocol::{Hub, HubFailure, HubFault, RecordedPicture, Request, Response, Stored};
+use crate::protocol::{Hub, HubFailure, HubFault, Request, Response, Stored};
 use control::Control;
 use download::Download;
 use engine::LoadInputs;
@@ -153,11 +153,11 @@ async fn answer_at_once(
         }
         Request::ProbePicture => Some(probe_picture(model).await),
         Request::MeasureDevice => Some(device_timings(model).await),
-        Request::AddImage {
-            image,
-            bytes,
-            recorded,
-        } => Some(add_image(model, image, &bytes, recorded.as_deref()).await),
+        Request::AddImage { image, bytes } => Some(add_image(model, image, &bytes).await),
+        Request::AddRecorded(pictures) => {
+            let readings = model.map(|model| model.add_recorded(pictures));
+            Some(Response::RecordedAdded(readings.unwrap_or_default()))
+        }
         Request::RemoveImage { image } => {
             model?.remove_image(&image);
             None
@@ -290,14 +290,9 @@ async fn device_timings(model: Option<&Rc<Model>>) -> Response {
     Response::DeviceMeasured(timings.map_err(|error| error.to_string()))
 }
 
-async fn add_image(
-    model: Option<&Rc<Model>>,
-    image: String,
-    bytes: &[u8],
-    recorded: Option<&RecordedPicture>,
-) -> Response {
+async fn add_image(model: Option<&Rc<Model>>, image: String, bytes: &[u8]) -> Response {
     let added = match model {
-        Some(model) => model.add_image(&image, bytes, recorded).await,
+        Some(model) => model.add_image(&image, bytes).await,
         None => Err(no_model()),
     };
     match added {

@@ -240,10 +240,8 @@ impl Model {
     pub(super) fn must_wait(&self, request: &Request) -> bool {
         match (request, &*self.waiting.borrow()) {
             // While requests wait, an image encoder that is there is being tested.
-            (Request::AddImage { .. }, Some(_)) if self.session.borrow().has_vision() => true,
-            (Request::AddImage { recorded, .. }, _) => {
-                !self.session.borrow().has_vision() && !self.knows(recorded.as_deref())
-            }
+            (Request::AddImage { .. }, Some(_)) => true,
+            (Request::AddImage { .. }, None) => !self.session.borrow().has_vision(),
             (Request::Score { images, .. }, Some(waiting)) => waiting.iter().any(|waiting| {
                 matches!(waiting, Request::AddImage { image, .. } if images.contains(image))
             }),
@@ -286,28 +284,27 @@ impl Model {
         });
     }
 
-    /// Whether this was recorded with the image encoder of this model.
-    fn knows(&self, recorded: Option<&RecordedPicture>) -> bool {
-        let session = self.session();
-        recorded.is_some_and(|recorded| recorded.encoder == session.manifest().image_encoder())
+    /// Takes the recorded encodings of pictures that were recorded with the image encoder of this model.
+    pub(super) fn add_recorded(&self, pictures: Vec<RecordedPicture>) -> Vec<ImageReading> {
+        let encoder = self.session().manifest().image_encoder();
+        let mut images = self.images.borrow_mut();
+        let own = pictures
+            .into_iter()
+            .filter(|picture| picture.encoder == encoder);
+        own.map(|picture| {
+            let encoding = ImageEncoding {
+                embedding: picture.embedding,
+                familiarity: picture.reading.familiarity,
+            };
+            images.insert(picture.reading.image.clone(), encoding);
+            picture.reading
+        })
+        .collect()
     }
 
-    /// Encodes a picture, or takes its recorded encoding while the image encoder is not loaded.
-    pub(super) async fn add_image(
-        &self,
-        image: &str,
-        bytes: &[u8],
-        recorded: Option<&RecordedPicture>,
-    ) -> Result<ImageReading> {
+    /// Decodes and encodes a picture.
+    pub(super) async fn add_image(&self, image: &str, bytes: &[u8]) -> Result<ImageReading> {
         let session = self.session();
-        if let Some(recorded) = recorded.filter(|_| !session.has_vision() && self.knows(recorded)) {
-            let encoding = ImageEncoding {
-                embedding: recorded.embedding.clone(),
-                familiarity: recorded.reading.familiarity,
-            };
-            self.images.borrow_mut().insert(image.to_owned(), encoding);
-            return Ok(recorded.reading.clone());
-        }
         let budget = if is_short_of_memory() {
             DecodeBudget::SHORT_MEMORY
         } else {

@@ -20,7 +20,6 @@ fn a_picture_crosses_the_boundary_as_bytes() {
     let request = Request::AddImage {
         image: "a".to_owned(),
         bytes: vec![0, 127, 255],
-        recorded: None,
     };
     let value = wire::to_js(&request).expect("a request has a JavaScript value");
     let content = Reflect::get(&value, &"AddImage".into()).expect("the variant is a property");
@@ -88,7 +87,6 @@ async fn requests_that_waited_for_something_come_before_all_others() {
     let add = |image: &str| Request::AddImage {
         image: image.to_owned(),
         bytes: Vec::new(),
-        recorded: None,
     };
     queue.push(score(1));
     queue.put_first(vec![add("a"), add("b")]);

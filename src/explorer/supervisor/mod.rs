@@ -15,6 +15,7 @@ mod event;
 mod load;
 mod machine;
 mod model;
+mod pictures;
 mod queries;
 mod strikes;
 #[cfg(test)]

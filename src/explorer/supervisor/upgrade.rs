@@ -4,6 +4,7 @@ use super::engine::Job;
 use super::event::{Action, EngineEvent};
 use super::machine::{OwnPicture, Supervisor};
 use super::model::{EngineKind, LoadedModel};
+use super::pictures::request_of_recorded;
 use super::strikes::LoadKind;
 use crate::protocol::{ImageReading, Response};
 
@@ -70,6 +71,13 @@ impl Supervisor {
             Response::Refused { message } | Response::Failed { message, .. } => {
                 self.dismiss_upgrade(&message);
             }
+            Response::RecordedAdded(readings) => {
+                if let Some(engine) = &mut self.upgrade.engine
+                    && engine.is_done(&Job::RecordedPictures)
+                {
+                    engine.has_taken(readings);
+                }
+            }
             Response::ImageAdded(ImageReading { image, .. })
             | Response::ImageRefused { image, .. } => {
                 if let Some(engine) = &mut self.upgrade.engine
@@ -112,12 +120,17 @@ impl Supervisor {
         if engine.model.is_none() || engine.job.is_some() {
             return;
         }
+        let serial = engine.serial;
+        if let Some(request) = request_of_recorded(&self.pictures, engine) {
+            engine.ask(Job::RecordedPictures, now);
+            return self.post(serial, request);
+        }
         let unread = |picture: &&OwnPicture| !engine.has_read.contains(&picture.image);
         let Some(picture) = self.pictures.iter().find(unread) else {
             return self.promote_upgrade();
         };
         engine.ask(Job::Picture(picture.image.clone()), now);
-        let (serial, request) = (engine.serial, picture.request());
+        let request = picture.request();
         self.post(serial, request);
     }
 

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::engine::{Job, WatchedEngine};
-use super::event::{Action, EngineEvent, PagePicture, ScoreRequest, ViewAnswer};
-use super::machine::{Adapters, OwnPicture, Supervisor};
+use super::engine::Job;
+use super::event::{EngineEvent, ScoreRequest, ViewAnswer};
+use super::machine::{Adapters, Supervisor};
 use super::model::LoadedModel;
-use super::strikes::LoadKind;
+use super::pictures::request_of_recorded;
 use crate::explorer::latest_queue::{Out, Priority};
 use crate::explorer::readings::cosines::Compared;
 use crate::explorer::readings::snapshot::Snapshot;
-use crate::protocol::{Answer, Comparison, ImageReading, Request, Response};
+use crate::protocol::{Answer, Comparison, Request, Response};
 
 impl Supervisor {
     /// Queues a request without its quarantined captions.
@@ -21,33 +21,6 @@ impl Supervisor {
             return self.tell(EngineEvent::Failed(priority, message));
         }
         self.queue.ask(priority, request);
-    }
-
-    pub(super) fn add_picture(&mut self, picture: PagePicture) {
-        let PagePicture {
-            image,
-            bytes,
-            recorded,
-        } = picture;
-        self.pictures.push(OwnPicture {
-            image,
-            bytes,
-            recorded,
-            n_deaths: 0,
-        });
-    }
-
-    pub(super) fn remove_picture(&mut self, image: &str) {
-        self.pictures.retain(|picture| picture.image != image);
-        for engine in [&mut self.main, &mut self.upgrade.engine] {
-            let Some(engine) = engine.as_mut().filter(|engine| engine.model.is_some()) else {
-                continue;
-            };
-            engine.forget_picture(image);
-            let image = image.to_owned();
-            let request = Request::RemoveImage { image };
-            self.actions.push(Action::Post(engine.serial, request));
-        }
     }
 
     pub(super) fn give_adapters(&mut self, name: String, bytes: Arc<Vec<u8>>) {
@@ -98,6 +71,10 @@ impl Supervisor {
         if self.queue.out().is_some() {
             return self.go_on_with_request();
         }
+        let engine = self.main.as_mut()?;
+        if let Some(request) = request_of_recorded(&self.pictures, engine) {
+            return Some((Job::RecordedPictures, request));
+        }
         let engine = self.main.as_ref()?;
         let next = self.queue.next();
         if let Some(request) = next
@@ -108,9 +85,7 @@ impl Supervisor {
             let is_alone = engine.waiting_picture.is_none();
             return is_alone.then(|| (Job::Probe(caption.clone()), alone(caption)));
         }
-        if engine.waiting_picture.is_none()
-            && let Some(picture) = self.unread(engine)
-        {
+        if let Some(picture) = self.next_picture(engine) {
             return Some((Job::Picture(picture.image.clone()), picture.request()));
         }
         let is_readable = |request: &ScoreRequest| {
@@ -138,13 +113,7 @@ impl Supervisor {
             engine.n_generated += 1;
             let (image, bytes) = (image.clone(), bytes.to_vec());
             let job = Job::GeneratedPicture(image.clone());
-            let recorded = None;
-            let add = Request::AddImage {
-                image,
-                bytes,
-                recorded,
-            };
-            return Some((job, add));
+            return Some((job, Request::AddImage { image, bytes }));
         }
         let score = Request::Score {
             id: *id,
@@ -153,16 +122,6 @@ impl Supervisor {
             relates: request.relates,
         };
         Some((Job::Score, score))
-    }
-
-    fn unread(&self, engine: &WatchedEngine) -> Option<&OwnPicture> {
-        let unread = |picture: &&OwnPicture| !engine.has_read.contains(&picture.image);
-        self.pictures.iter().find(unread)
-    }
-
-    fn unread_names<'a>(&'a self, engine: &'a WatchedEngine) -> impl Iterator<Item = &'a String> {
-        let names = self.pictures.iter().map(|picture| &picture.image);
-        names.filter(|image| !engine.has_read.contains(*image))
     }
 
     /// Handles a response of the engine at work.
@@ -196,6 +155,7 @@ impl Supervisor {
             Response::AdapterRefused { message } => self.adapters_refused(message),
             Response::ImageEncoderLoads => self.image_encoder_loads(),
             Response::ImageEncoderLoaded => self.image_encoder_loaded(),
+            Response::RecordedAdded(readings) => self.recorded_read(readings),
             Response::ImageAdded(reading) => self.picture_read(reading),
             Response::ImageRefused { image, message } => self.picture_refused(image, message),
             Response::Scored(answer) => self.scored(answer),
@@ -234,86 +194,6 @@ impl Supervisor {
         self.is_done(&Job::Adapters);
         if let Adapters::Given { name, .. } = std::mem::take(&mut self.adapters) {
             self.tell(EngineEvent::AdapterRefused(name, message));
-        }
-    }
-
-    /// The picture that the engine was to read waits for the image encoder; captions are answered meanwhile.
-    fn image_encoder_loads(&mut self) {
-        self.strikes.begin(LoadKind::ImageEncoder, &self.source);
-        let Some(engine) = &mut self.main else { return };
-        engine.loads_images = true;
-        if let Some(Job::Picture(image)) = &engine.job {
-            engine.waiting_picture = Some(image.clone());
-        }
-        engine
-            .job
-            .take_if(|job| matches!(job, Job::Picture(_) | Job::GonePicture(_)));
-    }
-
-    fn image_encoder_loaded(&mut self) {
-        self.strikes.clear(LoadKind::ImageEncoder, &self.source);
-        if let Some(engine) = &mut self.main {
-            engine.loads_images = false;
-        }
-    }
-
-    /// Whether the engine at work was to read this picture of the page, and now has.
-    fn picture_done(&mut self, image: &str) -> bool {
-        let Some(engine) = &mut self.main else {
-            return false;
-        };
-        let is_done = engine.is_done_with(image);
-        if is_done {
-            self.n_deaths = 0;
-        }
-        is_done
-    }
-
-    fn picture_read(&mut self, reading: ImageReading) {
-        let image = reading.image.clone();
-        if self.is_done(&Job::GeneratedPicture(image.clone()))
-            || self.is_done(&Job::GonePicture(image.clone()))
-            || !self.picture_done(&image)
-        {
-            return;
-        }
-        let mut pictures = self.pictures.iter_mut();
-        let picture = pictures.find(|picture| picture.image == image);
-        if let (Some(engine), Some(picture)) = (&mut self.main, picture) {
-            picture.n_deaths = 0;
-            engine.has_read.insert(image);
-            self.tell(EngineEvent::Picture(reading));
-        }
-        // Only now are all weights on this machine, so that a second engine downloads nothing.
-        let is_on_cpu = self.main.as_ref().is_some_and(WatchedEngine::is_on_cpu);
-        if is_on_cpu && !self.source.is_built_in() {
-            self.probe_gpu();
-        }
-    }
-
-    fn picture_refused(&mut self, image: String, message: String) {
-        if self.is_done(&Job::GeneratedPicture(image.clone())) {
-            let id = self.queue.out().map_or(0, |out| out.id);
-            return self.request_failed(id, message);
-        }
-        if let Some(engine) = &mut self.main
-            && engine.loads_images
-        {
-            // The image encoder does not come: cancelled, or without a network.
-            engine.loads_images = false;
-            self.strikes.end(LoadKind::ImageEncoder, &self.source);
-        }
-        if !self.is_done(&Job::GonePicture(image.clone())) && self.picture_done(&image) {
-            self.drop_picture(image, message);
-        }
-    }
-
-    /// Takes a picture off the page, with the reason.
-    pub(super) fn drop_picture(&mut self, image: String, message: String) {
-        let n_before = self.pictures.len();
-        self.pictures.retain(|picture| picture.image != image);
-        if self.pictures.len() < n_before {
-            self.tell(EngineEvent::PictureRefused { image, message });
         }
     }
 
@@ -396,13 +276,14 @@ impl Supervisor {
             // The engine survived the caption, so the request may be sent.
             Job::Probe(caption) => self.captions.clear(&caption),
             Job::Picture(image) => self.drop_picture(image, message),
-            Job::GonePicture(_) => {}
+            // Each of them is read from its file instead.
+            Job::RecordedPictures | Job::GonePicture(_) => {}
             Job::Adapters => self.adapters_refused(message),
             Job::PictureProbe => self.tell(EngineEvent::Choice(message)),
         }
     }
 
-    fn request_failed(&mut self, id: u64, message: String) {
+    pub(super) fn request_failed(&mut self, id: u64, message: String) {
         if let Some(out) = self.queue.arrived(id)
             && !self.queue.is_outdated(&out)
         {
@@ -432,16 +313,5 @@ impl ScoreRequest {
         self.keys.retain(|_| places.next().is_some_and(kept));
         let mut places = 0..;
         self.captions.retain(|_| places.next().is_some_and(kept));
-    }
-}
-
-impl OwnPicture {
-    /// Request by which an engine reads the picture.
-    pub(super) fn request(&self) -> Request {
-        Request::AddImage {
-            image: self.image.clone(),
-            bytes: self.bytes.to_vec(),
-            recorded: self.recorded.as_deref().cloned().map(Box::new),
-        }
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::*;
 use crate::explorer::latest_queue::Priority;
 use crate::protocol::{Request, Response};
-use simulated_page::{CLIP, Faults, SimulatedPage};
+use simulated_page::{CLIP, Faults, OWN_ENCODER, SimulatedPage};
 
 fn set<const N: usize>(words: [&str; N]) -> BTreeSet<String> {
     words.into_iter().map(str::to_owned).collect()
@@ -76,6 +76,60 @@ fn an_engine_answers_captions_and_pictures() {
     let expected = (names(["a", "b"]), names(["star"]));
     assert_eq!(world.last_answer(), Some(expected), "in one request");
     assert_eq!(world.n_sent("a"), 1, "sent once");
+}
+
+#[test]
+fn recorded_pictures_are_given_together_and_only_others_are_read() {
+    let mut world = SimulatedPage::new(Faults::default());
+    let images = ["star", "ring", "moon"];
+    for image in images {
+        world.add_recorded(image, OWN_ENCODER);
+    }
+    world.happens(Event::Start(Start {
+        source: ModelSource::FALLBACK,
+        asked_kind: None,
+        notes: LoadNotes::default(),
+        obstacle: None,
+    }));
+    let is_read = |event: &EngineEvent| matches!(event, EngineEvent::Picture(_));
+    assert_eq!((world.n_read(), world.count(is_read)), ((0, 1), 3));
+    world.ask_about(Priority::Matrix, &["a"], &images);
+    let expected = (names(["a"]), names(images));
+    assert_eq!(world.last_answer(), Some(expected), "they are compared");
+    world.add_recorded("hill", "another");
+    assert_eq!(world.n_read(), (1, 2), "another encoder's is read");
+    assert_eq!(world.count(is_read), 4, "once");
+    world.kill();
+    assert_eq!(world.n_read(), (2, 3), "and so by the next engine");
+}
+
+#[test]
+fn a_recorded_picture_that_comes_back_is_given_again() {
+    let mut world = SimulatedPage::built_in(Faults::default());
+    for n_given in 1..3 {
+        world.add_recorded("star", OWN_ENCODER);
+        assert_eq!(world.n_read(), (0, n_given), "given");
+        world.ask_about(Priority::Matrix, &["a"], &["star"]);
+        let expected = (names(["a"]), names(["star"]));
+        assert_eq!(world.last_answer(), Some(expected), "and compared");
+        world.happens(Event::RemovePicture("star".to_owned()));
+    }
+}
+
+#[test]
+fn a_gpu_engine_takes_recorded_pictures_before_it_is_put_to_work() {
+    let mut world = SimulatedPage::new(faults(|f| f.gpu_millis = Some(1.0)));
+    world.add_recorded("star", OWN_ENCODER);
+    world.happens(Event::Start(Start {
+        source: ModelSource::FALLBACK,
+        asked_kind: None,
+        notes: LoadNotes::default(),
+        obstacle: None,
+    }));
+    assert_eq!(world.n_read(), (0, 2), "each engine is given it");
+    world.ask_about(Priority::Matrix, &["a"], &["star"]);
+    let expected = (names(["a"]), names(["star"]));
+    assert_eq!(world.last_answer(), Some(expected), "by the GPU");
 }
 
 #[test]

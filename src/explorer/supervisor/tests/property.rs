@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
-use super::simulated_page::{CLIP, Faults, SimulatedPage};
+use super::simulated_page::{CLIP, Faults, OWN_ENCODER, SimulatedPage};
 use crate::explorer::latest_queue::Priority;
 use crate::explorer::supervisor::{EngineEvent, EngineKind, Event, LoadNotes, ModelSource};
 
@@ -95,7 +95,11 @@ fn take(world: &mut SimulatedPage, on_page: &mut BTreeSet<usize>, step: RandomSt
             let images: Vec<_> = on_page.iter().map(|i| PICTURES[*i]).collect();
             world.ask_about(priority, &captions, &images);
         }
-        RandomStep::AddPicture(i) if on_page.insert(i) => world.add_picture(PICTURES[i]),
+        RandomStep::AddPicture(i) if on_page.insert(i) => match PICTURES[i] {
+            image @ "r" => world.add_recorded(image, OWN_ENCODER),
+            image @ "s" => world.add_recorded(image, "another"),
+            image => world.add_picture(image),
+        },
         RandomStep::RemovePicture(i) if on_page.remove(&i) => {
             world.happens(Event::RemovePicture(PICTURES[i].to_owned()));
         }

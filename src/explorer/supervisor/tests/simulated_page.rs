@@ -9,12 +9,14 @@ use crate::explorer::supervisor::{
     ScoreRequest, Start, Supervisor,
 };
 use crate::protocol::{
-    Answer, BareCard, CaptionReading, CaptionTokens, Comparison, ImageReading, ModelCard, Request,
-    Response, Stored,
+    Answer, BareCard, CaptionReading, CaptionTokens, Comparison, ImageReading, ModelCard,
+    RecordedPicture, Request, Response, Stored,
 };
 
 /// CLIP, whose image encoder comes with the first picture.
 pub(super) const CLIP: ModelSource = ModelSource::Beside("clip");
+/// The image encoder of the built-in models.
+pub(super) const OWN_ENCODER: &str = "own";
 
 /// Faults of the simulated engines, by what brings each about.
 #[derive(Debug, Clone, Default)]
@@ -135,6 +137,32 @@ impl SimulatedPage {
             bytes: Arc::default(),
             recorded: None,
         }));
+    }
+
+    /// Adds a picture that was recorded with this image encoder; the built-in models have [`OWN_ENCODER`].
+    pub(super) fn add_recorded(&mut self, image: &str, encoder: &str) {
+        let recorded = RecordedPicture {
+            encoder: vec![encoder.to_owned()],
+            reading: reading(image.to_owned()),
+            embedding: vec![1.0],
+        };
+        self.happens(Event::AddPicture(PagePicture {
+            image: image.to_owned(),
+            bytes: Arc::default(),
+            recorded: Some(Arc::new(recorded)),
+        }));
+    }
+
+    /// Number of requests that ask an engine to read a file of a picture, and of those that give it recorded ones.
+    pub(super) fn n_read(&self) -> (usize, usize) {
+        let count = |is_it: fn(&Request) -> bool| {
+            let posted = self.posted.iter();
+            posted.filter(|(_, request)| is_it(request)).count()
+        };
+        (
+            count(|request| matches!(request, Request::AddImage { .. })),
+            count(|request| matches!(request, Request::AddRecorded(_))),
+        )
     }
 
     /// The engine that was started last loses its GPU.
@@ -302,6 +330,15 @@ impl SimulatedPage {
         let engine = self.engines.get_mut(&serial).expect("it runs");
         match request {
             Request::AddImage { image, .. } => self.read(serial, image),
+            Request::AddRecorded(pictures) => {
+                let is_own = |picture: &RecordedPicture| picture.encoder == [OWN_ENCODER];
+                let knows = engine.source.is_built_in();
+                let own = pictures.into_iter().filter(|one| knows && is_own(one));
+                let readings: Vec<_> = own.map(|picture| picture.reading).collect();
+                let images = readings.iter().map(|reading| reading.image.clone());
+                engine.images.extend(images);
+                self.says(serial, Response::RecordedAdded(readings));
+            }
             Request::RemoveImage { image } => {
                 engine.images.remove(&image);
             }
@@ -349,14 +386,17 @@ impl SimulatedPage {
             }
             self.says(serial, Response::ImageEncoderLoaded);
         }
-        let reading = ImageReading {
-            image,
-            width: 1,
-            height: 1,
-            notes: Vec::new(),
-            familiarity: None,
-        };
-        self.says(serial, Response::ImageAdded(reading));
+        self.says(serial, Response::ImageAdded(reading(image)));
+    }
+}
+
+fn reading(image: String) -> ImageReading {
+    ImageReading {
+        image,
+        width: 1,
+        height: 1,
+        notes: Vec::new(),
+        familiarity: None,
     }
 }
 
