@@ -8,10 +8,9 @@ use std::sync::Mutex;
 use kappascope::device::cpu;
 use kappascope::model::encoder::{HeadConfig, HeadInput, TowersConfig};
 use kappascope::train::features::rows::Rows;
-use kappascope::train::optimize::Optimizer;
-use kappascope::train::photos_model::heads::{
-    CaptionedPictures, HeadRecipe, TrainedHeads, train_heads,
-};
+use kappascope::train::optimize::{Diverged, Optimizer};
+use kappascope::train::photos_model::head_training::{HeadRecipe, TrainedHeads, train_heads};
+use kappascope::train::photos_model::heads::CaptionedPictures;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -73,11 +72,15 @@ fn recipe() -> HeadRecipe {
 }
 
 /// One training at a time: the device's random numbers belong to the whole process.
-fn trained() -> TrainedHeads {
+fn train(recipe: &HeadRecipe) -> anyhow::Result<TrainedHeads> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock().expect("no training panicked");
     let (train, unseen) = (pairs(64, 1), pairs(50, 2));
-    train_heads(&towers(), &recipe(), &train, &unseen, &cpu()).expect("trained")
+    train_heads(&towers(), recipe, &train, &unseen, &cpu())
+}
+
+fn trained() -> TrainedHeads {
+    train(&recipe()).expect("trained")
 }
 
 #[test]
@@ -86,6 +89,20 @@ fn heads_bring_what_two_towers_tell_together() {
     // By chance one of 50.
     assert!(found.text_to_image[0] > 0.3, "{found:?}");
     assert!(found.image_to_text[0] > 0.3, "{found:?}");
+}
+
+#[test]
+fn heads_that_diverge_are_refused() {
+    let recipe = HeadRecipe {
+        optimizer: Optimizer::AdamW {
+            learning_rate: f64::INFINITY,
+            weight_decay: 0.0,
+        },
+        warmup: 0,
+        ..recipe()
+    };
+    let error = train(&recipe).expect_err("no number");
+    assert!(error.is::<Diverged>(), "{error:#}");
 }
 
 #[test]

@@ -37,6 +37,20 @@ pub trait Objective<M> {
     }
 }
 
+impl<M, O: Objective<M>> Objective<M> for &mut O {
+    fn loss(&mut self, module: &M, step: usize) -> Result<Loss> {
+        (**self).loss(module, step)
+    }
+
+    fn learning_rate(&self, step: usize) -> f64 {
+        (**self).learning_rate(step)
+    }
+
+    fn observe(&mut self, module: &M, n_steps: usize) -> Result<()> {
+        (**self).observe(module, n_steps)
+    }
+}
+
 /// Losses of a batch.
 #[derive(Debug)]
 pub struct Loss {

@@ -147,7 +147,7 @@ pub const fn adapter_config(embed_dim: usize, recipe: &AdapterRecipe) -> Adapter
 ///
 /// # Errors
 ///
-/// The device fails.
+/// The training diverged or was interrupted, or the device fails.
 pub fn train_adapter(
     family: Family,
     config: &AdapterConfig,
@@ -168,7 +168,7 @@ pub fn train_adapter(
             .select(0, indices(&fold.pictures, device));
         fold.heads.images(of_fold)
     });
-    let objective = AdapterBatches {
+    let mut training = AdapterTraining {
         family,
         recipe,
         data,
@@ -176,19 +176,20 @@ pub fn train_adapter(
         truth_of_row: data.truth_of_row(),
         features: features.to_device(device),
         images: images.collect(),
+        average: MovingAverage::new(recipe.average_decay),
         device: autodiff.clone(),
     };
     let learner = AdapterLearner {
         adapter: initial(config, &autodiff)?,
         dropout: DropoutConfig::new(recipe.dropout).init(),
     };
-    let mut trainer = Trainer::new(learner, recipe.optimizer.init(), objective);
-    let mut average = MovingAverage::new(recipe.average_decay);
-    for step in 0..recipe.steps {
-        trainer.step(step)?;
-        average.update(&trainer.module.adapter.valid())?;
-    }
-    let mut records = average.records();
+    let trainer = Trainer::new(learner, recipe.optimizer.init(), &mut training);
+    let name = match family {
+        Family::VonMisesFisher => "vMF adapter",
+        Family::PowerSpherical => "PS adapter",
+    };
+    trainer.run(name, recipe.steps, None)?;
+    let mut records = training.average.records();
     fold_in(&mut records, &mean, &deviation);
     let mut adapter = config.init(device);
     adapter.load(records.clone())?;
@@ -270,7 +271,8 @@ fn indices(rows: &[usize], device: &Device) -> Tensor<1, Int> {
     Tensor::from_data(TensorData::new(rows, [n_rows]), device)
 }
 
-struct AdapterBatches<'a> {
+/// A training of an adapter: its batches, and the average of the adapter after each step.
+struct AdapterTraining<'a> {
     family: Family,
     recipe: &'a AdapterRecipe,
     data: &'a AdapterData<'a>,
@@ -281,6 +283,7 @@ struct AdapterBatches<'a> {
     features: Tensor<2>,
     /// Features of each fold's pictures by its heads, `[n_pictures, embed_dim]`.
     images: Vec<Tensor<2>>,
+    average: MovingAverage,
     device: Device,
 }
 
@@ -337,7 +340,7 @@ impl AdapterData<'_> {
     }
 }
 
-impl AdapterBatches<'_> {
+impl AdapterTraining<'_> {
     /// ln κ of texts by their rows, `[n, 1]`.
     fn log_concentration(&self, learner: &AdapterLearner, rows: &[usize]) -> Tensor<2> {
         let rows = indices(rows, &self.device.clone().inner());
@@ -381,7 +384,7 @@ impl AdapterBatches<'_> {
     }
 }
 
-impl Objective<AdapterLearner> for AdapterBatches<'_> {
+impl Objective<AdapterLearner> for AdapterTraining<'_> {
     fn loss(&mut self, learner: &AdapterLearner, step: usize) -> Result<Loss> {
         let (data, device) = (self.data, self.device.clone().inner());
         let mut rng = ChaCha8Rng::seed_from_u64(self.recipe.seed);
@@ -432,6 +435,13 @@ impl Objective<AdapterLearner> for AdapterBatches<'_> {
     fn learning_rate(&self, step: usize) -> f64 {
         let greatest = self.recipe.optimizer.learning_rate();
         warm_cosine(greatest, step, self.recipe.warmup, self.recipe.steps)
+    }
+
+    fn observe(&mut self, learner: &AdapterLearner, n_steps: usize) -> Result<()> {
+        match n_steps {
+            0 => Ok(()),
+            _ => self.average.update(&learner.adapter.valid()),
+        }
     }
 }
 

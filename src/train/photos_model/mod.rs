@@ -8,6 +8,7 @@ pub mod data;
 pub mod evaluation;
 pub mod export;
 pub mod frozen;
+pub mod head_training;
 pub mod heads;
 mod moving_average;
 pub mod pipeline;

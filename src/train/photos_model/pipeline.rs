@@ -15,7 +15,7 @@ use super::adapters::AdapterRecipe;
 use super::data::{CaptionedListing, PhotosData, PhotosFolders};
 use super::evaluation::{markdown, outsider_pictures, report};
 use super::export::export;
-use super::heads::HeadRecipe;
+use super::head_training::HeadRecipe;
 use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
 use super::training::SeedTraining;
 use super::unfamiliar::{self, outsider_texts};

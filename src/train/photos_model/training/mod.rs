@@ -13,7 +13,8 @@ use super::data::{CaptionedListing, PhotosData, PhotosFolders};
 use super::evaluation::{
     EncodedLadders, EncodedOutsiders, EvaluationInput, evaluate, judged_pairs, read_ratings,
 };
-use super::heads::{CaptionedPictures, HeadRecipe, Heads, train_heads};
+use super::head_training::{HeadRecipe, train_heads};
+use super::heads::{CaptionedPictures, Heads};
 use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
 use crate::device;
 use crate::model::adapter::{Adapter, AdapterConfig, Family, PerFamily, concentration};
