@@ -202,7 +202,8 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
             on:click=move |_| pair.touch() on:focus=move |_| pair.touch() on:keydown=walk
             on:pointerenter=move |_| pair.point() on:pointerleave=move |_| page.point(None, None)
         >
-            <span class="nats">{move || shown.get().0}</span>" "<span class="likelier">{move || shown.get().1.text()}</span>
+            <span class="nats">{move || shown.get().0}</span>" "
+            <span class="likelier">{move || shown.get().1.text()}</span>
             {plot::bar(move || pair.measured(), move || page.extent())}
             <span class="beside">{move || pair.beside()}</span>
             <span class="best-of">{best_of}<span class="moved" data-field="moved">{move || pair.moved()}</span></span>

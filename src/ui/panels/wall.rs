@@ -94,8 +94,8 @@ fn lit_text(lit: Option<&LitPictures>) -> String {
     }
 }
 
-/// The caption under the pointer, else the one edited or chosen last, else the best of the picture, the last that lights
-/// one, or the last.
+/// The caption under the pointer, else the one edited or chosen last, else the best of the picture, else the last that
+/// lights one, else the last.
 fn shown_caption(page: PageState) -> Option<u64> {
     let captions = page.captions_with_words();
     let has_words = |key: &u64| captions.iter().any(|caption| caption.key == *key);

@@ -3,6 +3,7 @@
 mod loads;
 mod property;
 mod silence;
+mod simulated_answers;
 mod simulated_page;
 
 use std::collections::BTreeSet;

@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::simulated_answers::{answer, bare_card, card, comparison, reading};
 use crate::explorer::latest_queue::Priority;
 use crate::explorer::supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadNote, LoadNotes, ModelSource, PagePicture,
     ScoreRequest, Start, Supervisor,
 };
-use crate::protocol::{
-    Answer, BareCard, CaptionReading, CaptionTokens, Comparison, ImageReading, ModelCard,
-    RecordedPicture, Request, Response, Stored,
-};
+use crate::protocol::{RecordedPicture, Request, Response, Stored};
 
 /// CLIP, whose image encoder comes with the first picture.
 pub(super) const CLIP: ModelSource = ModelSource::Beside("clip");
@@ -387,86 +385,5 @@ impl SimulatedPage {
             self.says(serial, Response::ImageEncoderLoaded);
         }
         self.says(serial, Response::ImageAdded(reading(image)));
-    }
-}
-
-fn reading(image: String) -> ImageReading {
-    ImageReading {
-        image,
-        width: 1,
-        height: 1,
-        notes: Vec::new(),
-        familiarity: None,
-    }
-}
-
-fn answer(id: u64, captions: Vec<String>, images: Vec<String>) -> Answer {
-    let captions = captions.into_iter().map(|caption| CaptionReading {
-        caption,
-        ..CaptionReading::default()
-    });
-    Answer {
-        id,
-        captions: captions.collect(),
-        images,
-        ..Answer::default()
-    }
-}
-
-fn comparison(id: u64, captions: Vec<String>, images: Vec<String>) -> Comparison {
-    let Answer {
-        captions, images, ..
-    } = answer(id, captions, images);
-    let captions = captions.into_iter().map(|reading| CaptionTokens {
-        caption: reading.caption,
-        ..CaptionTokens::default()
-    });
-    Comparison {
-        id,
-        captions: captions.collect(),
-        images,
-        ..Comparison::default()
-    }
-}
-
-fn card(warm_millis: f64) -> ModelCard {
-    ModelCard {
-        name: String::new(),
-        title: String::new(),
-        embed_dim: 4,
-        logit_scale: Default::default(),
-        reference_uncertainty: Default::default(),
-        picture_sets: None,
-        squashes_pictures: false,
-        provenance: String::new(),
-        weights: String::new(),
-        engine: String::new(),
-        device: String::new(),
-        self_test: Default::default(),
-        weights_bytes: 0,
-        from_cache: false,
-        load_millis: 0.0,
-        warm_millis,
-    }
-}
-
-fn bare_card(warm_millis: f64) -> BareCard {
-    BareCard {
-        name: String::new(),
-        title: String::new(),
-        embed_dim: 4,
-        provenance: String::new(),
-        weights: String::new(),
-        license: String::new(),
-        engine: String::new(),
-        device: String::new(),
-        self_test: None,
-        is_vit_b_32: false,
-        weights_bytes: 0,
-        has_vision: false,
-        from_cache: false,
-        load_millis: 0.0,
-        warm_millis,
-        probe: vec![1.0],
     }
 }

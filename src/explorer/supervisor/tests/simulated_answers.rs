@@ -1,0 +1,86 @@
+//! Answers of simulated engines: readings without numbers.
+
+use crate::protocol::{
+    Answer, BareCard, CaptionReading, CaptionTokens, Comparison, ImageReading, ModelCard,
+};
+
+pub(super) fn reading(image: String) -> ImageReading {
+    ImageReading {
+        image,
+        width: 1,
+        height: 1,
+        notes: Vec::new(),
+        familiarity: None,
+    }
+}
+
+pub(super) fn answer(id: u64, captions: Vec<String>, images: Vec<String>) -> Answer {
+    let captions = captions.into_iter().map(|caption| CaptionReading {
+        caption,
+        ..CaptionReading::default()
+    });
+    Answer {
+        id,
+        captions: captions.collect(),
+        images,
+        ..Answer::default()
+    }
+}
+
+pub(super) fn comparison(id: u64, captions: Vec<String>, images: Vec<String>) -> Comparison {
+    let Answer {
+        captions, images, ..
+    } = answer(id, captions, images);
+    let captions = captions.into_iter().map(|reading| CaptionTokens {
+        caption: reading.caption,
+        ..CaptionTokens::default()
+    });
+    Comparison {
+        id,
+        captions: captions.collect(),
+        images,
+        ..Comparison::default()
+    }
+}
+
+pub(super) fn card(warm_millis: f64) -> ModelCard {
+    ModelCard {
+        name: String::new(),
+        title: String::new(),
+        embed_dim: 4,
+        logit_scale: Default::default(),
+        reference_uncertainty: Default::default(),
+        picture_sets: None,
+        squashes_pictures: false,
+        provenance: String::new(),
+        weights: String::new(),
+        engine: String::new(),
+        device: String::new(),
+        self_test: Default::default(),
+        weights_bytes: 0,
+        from_cache: false,
+        load_millis: 0.0,
+        warm_millis,
+    }
+}
+
+pub(super) fn bare_card(warm_millis: f64) -> BareCard {
+    BareCard {
+        name: String::new(),
+        title: String::new(),
+        embed_dim: 4,
+        provenance: String::new(),
+        weights: String::new(),
+        license: String::new(),
+        engine: String::new(),
+        device: String::new(),
+        self_test: None,
+        is_vit_b_32: false,
+        weights_bytes: 0,
+        has_vision: false,
+        from_cache: false,
+        load_millis: 0.0,
+        warm_millis,
+        probe: vec![1.0],
+    }
+}
