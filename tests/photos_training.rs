@@ -90,7 +90,9 @@ fn a_model_is_trained_measured_and_exported_and_nothing_is_done_twice() {
     let (session, _) = bundle::open_tested(Path::new(&model), &cpu()).expect("its golden values");
     let captions = ["a dog".to_owned()];
     let texts = pollster::block_on(session.encode_text(&captions)).expect("a caption");
-    assert!(texts[0].distributions.is_some(), "a caption has a κ");
+    let distributions = texts[0].distributions.as_ref().expect("a caption has a κ");
+    let kappa = distributions.vmf.concentration;
+    assert!(kappa.is_finite() && kappa > 0.0, "κ is {kappa}");
     let read = || fs::read_to_string(root.join("model/evaluation.json")).expect("an evaluation");
     let first = read();
     let report: PhotosReport = serde_json::from_str(&first).expect("a report");

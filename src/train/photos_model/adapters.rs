@@ -371,13 +371,16 @@ impl AdapterTraining<'_> {
         )
     }
 
-    /// Loss of the order of vaguer and less vague texts, `[1]`.
+    /// Loss of the order of vaguer and less vague texts, `[1]`; none of a batch without such pairs.
     fn order_loss(
         &self,
         learner: &AdapterLearner,
         vaguer: &[usize],
         fuller: &[usize],
     ) -> Tensor<1> {
+        if vaguer.is_empty() {
+            return Tensor::zeros([1], &self.device);
+        }
         let of = |rows| self.log_concentration(learner, rows);
         let missing = (of(vaguer) - of(fuller) + ORDER_MARGIN) / ORDER_TEMPERATURE;
         softplus(missing, 1.0).mean()
@@ -438,10 +441,10 @@ impl Objective<AdapterLearner> for AdapterTraining<'_> {
     }
 
     fn observe(&mut self, learner: &AdapterLearner, n_steps: usize) -> Result<()> {
-        match n_steps {
-            0 => Ok(()),
-            _ => self.average.update(&learner.adapter.valid()),
+        if n_steps > 0 {
+            self.average.update(&learner.adapter.valid())?;
         }
+        Ok(())
     }
 }
 
