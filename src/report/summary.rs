@@ -48,6 +48,9 @@ pub struct SuiteEnvironment {
     /// The command that made its features, if another one did.
     #[serde(default)]
     pub features: SuiteFeatures,
+    /// The commands that made the other features that it measured on.
+    #[serde(default)]
+    pub also_measured_on: Vec<SuiteFeatures>,
 }
 
 /// Command that made the features, of `environment.json`.
@@ -62,7 +65,9 @@ impl SuiteEnvironment {
     /// The commands as they are typed in the repository, in the order in which they were run, word for word.
     #[must_use]
     pub fn commands(&self) -> String {
-        let all = [&self.features.command, &self.command].into_iter();
+        let features = std::iter::once(&self.features).chain(&self.also_measured_on);
+        let all = features.map(|features| &features.command);
+        let all = all.chain(std::iter::once(&self.command));
         let all = all.filter_map(|command| command.strip_prefix("train "));
         let typed = all.map(|arguments| format!("cargo run --release -- {arguments}"));
         typed.collect::<Vec<_>>().join(" && ")
@@ -78,21 +83,28 @@ mod tests {
         let committed = include_str!("../../public/evidence/scenes/environment.json");
         let environment: SuiteEnvironment = serde_json::from_str(committed).expect("commands");
         let commands = environment.commands();
-        assert_eq!(
-            commands,
-            "cargo run --release -- reproduce --preset small --features runs/small-features \
-             --out runs/evidence-scenes-small",
-            "one command embeds, fits and measures"
-        );
+        let [noisy, fits] = commands
+            .split(" && ")
+            .collect::<Vec<_>>()
+            .try_into()
+            .expect("one command embeds noisy scenes, the other the rest, fits and measures");
+        let begins = |command: &str, with: &str| command.starts_with(with);
+        assert!(begins(noisy, "cargo run --release -- embed "), "{noisy}");
+        assert!(begins(fits, "cargo run --release -- reproduce "), "{fits}");
+        assert!(fits.contains("--measure-on runs/noisy"), "{fits}");
         let both = SuiteEnvironment {
             command: "train reproduce --out b".into(),
             features: SuiteFeatures {
                 command: "train embed --out a".into(),
             },
+            also_measured_on: vec![SuiteFeatures {
+                command: "train embed --out c".into(),
+            }],
         };
         assert_eq!(
             both.commands(),
-            "cargo run --release -- embed --out a && cargo run --release -- reproduce --out b",
+            "cargo run --release -- embed --out a && cargo run --release -- embed --out c && \
+             cargo run --release -- reproduce --out b",
             "in the order in which they are run"
         );
     }

@@ -195,7 +195,11 @@ fn settings(environment: &Value) -> impl Iterator<Item = &'static (&'static str,
 /// The commands as they were given, word for word.
 fn write_commands(text: &mut String, environment: &Value) {
     text.push_str("The commands, in order:\n\n```sh\n");
-    let mut commands = vec![&environment["features"]["command"], &environment["command"]];
+    let others = environment["also_measured_on"].as_array();
+    let others = others.into_iter().flatten().map(|other| &other["command"]);
+    let mut commands = vec![&environment["features"]["command"]];
+    commands.extend(others);
+    commands.push(&environment["command"]);
     commands.dedup();
     for command in commands.into_iter().filter_map(Value::as_str) {
         if !command.is_empty() {
@@ -337,6 +341,19 @@ mod tests {
             !text.contains("- commit"),
             "nothing is said of nothing: {text}"
         );
+    }
+
+    #[test]
+    fn commands_are_in_the_order_in_which_they_were_run() {
+        let environment = serde_json::json!({
+            "features": {"command": "train embed --out a"},
+            "also_measured_on": [{"command": "train embed --out b"}],
+            "command": "train reproduce --out c",
+        });
+        let mut text = String::new();
+        write_commands(&mut text, &environment);
+        let expected = "train embed --out a\ntrain embed --out b\ntrain reproduce --out c\n";
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]

@@ -40,8 +40,8 @@ pub(super) enum Undecided {
     SameRecall(MethodName),
     /// Fewer queries of a method find than there are levels.
     TooFewHits(MethodName),
-    /// A method finds nothing on clean data.
-    NothingToLose(MethodName),
+    /// A method finds nothing, or little beside the other, on clean data.
+    TooLittleToLose(MethodName),
 }
 
 /// One row of a finding.
@@ -176,7 +176,7 @@ impl Undecided {
             Self::SaysTheSame(_) => "says the same of all or most",
             Self::SameRecall(_) => "finds as much at every level",
             Self::TooFewHits(_) => "finds fewer than one a level",
-            Self::NothingToLose(_) => "finds nothing to lose",
+            Self::TooLittleToLose(_) => "finds too little to lose",
         }
     }
 
@@ -187,7 +187,7 @@ impl Undecided {
             Self::SaysTheSame(method)
             | Self::SameRecall(method)
             | Self::TooFewHits(method)
-            | Self::NothingToLose(method) => Some(method),
+            | Self::TooLittleToLose(method) => Some(method),
         }
     }
 

@@ -14,7 +14,8 @@ pub fn summary_tables(summary: &[SummaryRow]) -> Vec<EvidenceTable> {
     let n_seeds = summary.iter().map(|row| row.n_seeds).max().unwrap_or(0);
     let seeds = format!(
         "Means over {n_seeds} seeds, ± standard deviation; a number without ± is of one seed, or of a method that trains \
-         nothing. Bold: best of its column, or within two standard deviations of the best."
+         nothing. Bold: best of its column, or within two standard deviations of the best; no mean that some of a \
+         method’s seeds are missing from."
     );
     let spearman = |of| Metric::Levels(of, LevelStatistic::Spearman);
     let recall = |of| Metric::Recall(of, 1);
@@ -95,11 +96,20 @@ fn measured(summary: &[SummaryRow], method: &str, metric: &Metric) -> Option<Mea
         Better::Lower => -row.mean,
     };
     let row = of_metric().find(|row| row.method == method)?;
-    let best = of_metric().max_by(|a, b| merit(a).total_cmp(&merit(b)))?;
+    let whole = of_metric().filter(|row| is_whole(summary, row));
+    let best = whole.max_by(|a, b| merit(a).total_cmp(&merit(b)));
+    let is_near = |best: &SummaryRow| merit(best) - merit(row) <= BEST_WITHIN * best.sd;
     Some(Measured {
-        is_best: merit(best) - merit(row) <= BEST_WITHIN * best.sd,
+        is_best: is_whole(summary, row) && best.is_some_and(is_near),
         ..Measured::over_seeds(row.mean, row.sd, row.n_seeds)
     })
+}
+
+/// Whether a mean is over all seeds that the method was fitted with: fits that find nothing have no order, and those
+/// that are left would flatter it.
+fn is_whole(summary: &[SummaryRow], row: &SummaryRow) -> bool {
+    let of_method = summary.iter().filter(|other| other.method == row.method);
+    of_method.map(|other| other.n_seeds).max() == Some(row.n_seeds)
 }
 
 #[cfg(test)]
@@ -149,6 +159,30 @@ mod tests {
             [["SymVLM", "CLIP"], ["AsymVLM", "SymVLM"]],
             "the lowest correlations, and the highest recalls"
         );
+    }
+
+    #[test]
+    fn a_mean_that_seeds_are_missing_from_is_not_the_best() {
+        let number = |method, metric, mean, n_seeds: usize| {
+            serde_json::json!({
+                "method": method, "metric": metric, "mean": mean, "sd": 0.0, "n_seeds": n_seeds
+            })
+        };
+        let numbers = serde_json::json!([
+            number("sigmoid", "t2i_recall_at_1", 0.06, 5),
+            number("sigmoid", "t2i_spearman", -1.0, 1),
+            number("AsymVLM", "t2i_recall_at_1", 0.3, 5),
+            number("AsymVLM", "t2i_spearman", -0.98, 5),
+            number("entropy", "t2i_spearman", -0.95, 1),
+        ]);
+        let numbers: Vec<SummaryRow> = serde_json::from_value(numbers).expect("it is its form");
+        let tables = summary_tables(&numbers);
+        let best = tables[0].rows.iter().filter(|(_, cells)| {
+            let mut cells = cells.iter().flatten();
+            cells.any(|cell| cell.is_best)
+        });
+        let best: Vec<&str> = best.map(|(method, _)| &**method).collect();
+        assert_eq!(best, ["AsymVLM"], "one fit of five orders well by chance");
     }
 
     #[test]

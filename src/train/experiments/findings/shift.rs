@@ -14,6 +14,8 @@ const COMPARED: [MethodName; 2] = [Clip, Deterministic];
 const ON_FEATURES: &str = "The paper tunes bottlenecks inside CLIP's blocks; here bottlenecks, or a new perceptron, \
                            read its last features. “Determ. FT” stands for the paper's fine-tuned CLIP.";
 const NOT_DISTURBED: &str = "nothing disturbed is measured here";
+/// Share of what one method finds below which the other finds too little: what it loses of that is chance.
+const LITTLE: f64 = 0.1;
 
 static LOSES_LESS: PaperClaim = PaperClaim {
     text: "ELIP loses less under shift than CLIP (MMI)",
@@ -84,8 +86,8 @@ fn compare(
             .flat_map(|a| COMPARED.iter().map(move |b| (*a, *b)))
         {
             let pair = [ours, theirs];
-            let row = judge.compare(&metric, &what, pair, Claimed::Better);
-            let row = row.or_else(|| nothing_to_lose(judge, (*of, shift), &what, pair));
+            let row = too_little_to_lose(judge, (*of, shift), &what, pair);
+            let row = row.or_else(|| judge.compare(&metric, &what, pair, Claimed::Better));
             let paper = paper::of_elip(*of, shift, theirs);
             rows.extend(row.map(|row| FindingRow { paper, ..row }));
         }
@@ -93,19 +95,27 @@ fn compare(
     rows
 }
 
-/// The row of two methods one of which finds nothing on clean data, of which no share can be lost.
-fn nothing_to_lose(
+/// The row of two methods one of which finds nothing on clean data, of which no share can be lost, or so little beside
+/// the other that the share it loses is chance; `None` for what is found.
+fn too_little_to_lose(
     judge: &Judge<'_>,
     (of, shift): (Impacted, &Shift),
     what: &str,
     pair: [MethodName; 2],
 ) -> Option<FindingRow> {
+    if *shift == Shift::Corrupted {
+        return None;
+    }
     let shifted = pair.map(|method| judge.estimate(method, &Metric::Shifted(of, shift.clone())));
-    let finds_nothing = |method: &&MethodName| {
-        let clean = judge.results.summary(**method, &of.clean());
-        clean.is_some_and(|clean| clean.mean == 0.0)
-    };
-    let who = pair.iter().find(finds_nothing)?;
+    let found = pair.map(|method| {
+        let clean = judge.results.summary(method, &of.clean());
+        (method, clean.map(|clean| clean.mean))
+    });
+    let most = found.iter().filter_map(|(_, clean)| *clean);
+    let little = LITTLE * most.fold(0.0, f64::max);
+    let is_little = |clean: f64| clean == 0.0 || clean < little;
+    let mut lacking = found.into_iter();
+    let (who, _) = lacking.find(|(_, clean)| clean.is_some_and(is_little))?;
     shifted.iter().flatten().next()?;
     let [ours, theirs] =
         shifted.map(|side| side.map_or_else(|| "none".to_owned(), |side| side.shown()));
@@ -113,7 +123,7 @@ fn nothing_to_lose(
         what: versus(what, pair),
         found: format!("{ours} against {theirs}"),
         paper: String::new(),
-        support: Support::Undecided(Undecided::NothingToLose(*who)),
+        support: Support::Undecided(Undecided::TooLittleToLose(who)),
     })
 }
 
@@ -181,8 +191,23 @@ mod tests {
         let lost = Metric::Shifted(Impacted::TextToImage, Shift::CorruptionImpact);
         let rows = [(ElipBottleneck, CLEAN, &[0.0; 3][..]), (Clip, lost, &[0.2])];
         let text = written("ELIP loses less under shift", &rows);
-        let part = "none against 0.200 | none printed | not decided: “ELIP, bottlenecks on features”: finds nothing";
+        let part = "none against 0.200 | none printed | not decided: “ELIP, bottlenecks on features”: finds too little";
         assert!(text.contains(part), "{text}");
+    }
+
+    #[test]
+    fn what_finds_little_beside_the_other_loses_by_chance() {
+        let lost = Metric::Shifted(Impacted::TextToImage, Shift::CorruptionImpact);
+        for (clean, expected) in [(0.03, "not decided: “ELIP, b"), (0.06, "holds in all 1")] {
+            let rows = [
+                (ElipBottleneck, CLEAN, &[clean; 3][..]),
+                (ElipBottleneck, lost.clone(), &[0.1, 0.11, 0.1]),
+                (Clip, CLEAN, &[0.5]),
+                (Clip, lost.clone(), &[0.2]),
+            ];
+            let found = sentence("ELIP loses less under shift", &rows);
+            assert!(found.starts_with(expected), "{clean}: {found}");
+        }
     }
 
     #[test]

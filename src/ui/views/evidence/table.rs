@@ -44,12 +44,16 @@ fn cell(measured: Option<Measured>, scale: Extent) -> AnyView {
         is_best,
     } = measured;
     let best = is_best.then(|| view! { <span class="hidden">" (best)"</span> });
+    let (mean, spread) = match words.split_once('±') {
+        Some((mean, spread)) => (mean.to_owned(), format!("±{spread}")),
+        None => (words, String::new()),
+    };
     view! {
         <td
             class="measured" class:best=is_best data-field="measured" data-value=value.to_string()
             title=value.to_string()
         >
-            {plot::bar(move || Some(value), move || scale)}<span>{words}</span>{best}
+            {plot::bar(move || Some(value), move || scale)}<span>{mean}<small>{spread}</small></span>{best}
         </td>
     }
     .into_any()
