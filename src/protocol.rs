@@ -80,8 +80,7 @@ pub enum Request {
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
     },
-    /// Take pictures as they were recorded, each under the name of its reading, where the model has the image encoder
-    /// that they were recorded with: [`Response::RecordedAdded`].
+    /// Take pictures as recorded, where that was by the model's image encoder: [`Response::RecordedAdded`].
     AddRecorded(Vec<RecordedPicture>),
     /// Forget a picture: later answers leave it out.
     RemoveImage {
