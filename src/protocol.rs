@@ -20,7 +20,7 @@ pub use hub::{Hub, HubFailure, HubFault};
 pub use picture_sets::{
     CompactDirection, CosineThresholds, FoundCoverage, MeasuredSets, PictureSets,
 };
-pub use recorded::{Recorded, RecordedPicture};
+pub use recorded::{RecordedAnswer, RecordedPicture};
 
 /// Message from the page to an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,16 +1,16 @@
-//! Requests to an engine: one is out at a time, and of each priority only the latest waits.
+//! Requests to an engine: one is under way at a time, and of each priority only the latest waits.
 
-/// A queue in which at most one request is out and at most one of each priority waits.
+/// A queue in which at most one request is under way and at most one of each priority waits.
 #[derive(Debug, Clone)]
 pub struct LatestQueue<R> {
     last_id: u64,
-    out: Option<Out<R>>,
-    waiting: [Option<Waiting<R>>; Priority::ALL.len()],
+    sent: Option<SentRequest<R>>,
+    waiting: [Option<WaitingRequest<R>>; Priority::ALL.len()],
 }
 
 /// The request that was sent and has no answer yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Out<R> {
+pub struct SentRequest<R> {
     /// Number of the request, which its answer repeats.
     pub id: u64,
     /// Part of the page that asked.
@@ -21,7 +21,8 @@ pub struct Out<R> {
 }
 
 #[derive(Debug, Clone)]
-struct Waiting<R> {
+/// A request that has not been sent, or is to be sent again.
+struct WaitingRequest<R> {
     request: R,
     n_replays: u8,
 }
@@ -49,7 +50,7 @@ impl<R> Default for LatestQueue<R> {
     fn default() -> Self {
         Self {
             last_id: 0,
-            out: None,
+            sent: None,
             waiting: [const { None }; Priority::ALL.len()],
         }
     }
@@ -63,17 +64,17 @@ impl<R: Clone + PartialEq> LatestQueue<R> {
             .as_ref()
             .is_none_or(|waiting| waiting.request != request)
         {
-            *waiting = Some(Waiting {
+            *waiting = Some(WaitingRequest {
                 request,
                 n_replays: 0,
             });
         }
     }
 
-    /// The request that is out.
+    /// The request that is under way.
     #[must_use]
-    pub fn out(&self) -> Option<&Out<R>> {
-        self.out.as_ref()
+    pub fn sent(&self) -> Option<&SentRequest<R>> {
+        self.sent.as_ref()
     }
 
     /// The request to send next.
@@ -83,60 +84,62 @@ impl<R: Clone + PartialEq> LatestQueue<R> {
         Some(&next.request)
     }
 
-    /// Takes the next request out of the queue; `None` while one is out or none waits.
-    pub fn send(&mut self) -> Option<&Out<R>> {
-        if self.out.is_some() {
+    /// Takes the next request out of the queue; `None` while one is under way or none waits.
+    pub fn send(&mut self) -> Option<&SentRequest<R>> {
+        if self.sent.is_some() {
             return None;
         }
         let waiting = Priority::ALL.into_iter().zip(&mut self.waiting);
         let mut requests =
             waiting.filter_map(|(priority, waiting)| Some((priority, waiting.take()?)));
-        let (priority, Waiting { request, n_replays }) = requests.next()?;
+        let (priority, WaitingRequest { request, n_replays }) = requests.next()?;
         self.last_id += 1;
-        self.out = Some(Out {
+        self.sent = Some(SentRequest {
             id: self.last_id,
             priority,
             request,
             n_replays,
         });
-        self.out.as_ref()
+        self.sent.as_ref()
     }
 
     /// The request that this answers; `None` where nobody asked.
-    pub fn arrived(&mut self, id: u64) -> Option<Out<R>> {
-        self.out.take_if(|out| out.id == id)
+    pub fn arrived(&mut self, id: u64) -> Option<SentRequest<R>> {
+        self.sent.take_if(|sent| sent.id == id)
     }
 
     /// Whether a later request than this one waits, so that its answer is of no use. Those of views hold whatever is
     /// asked meanwhile.
     #[must_use]
-    pub fn is_outdated(&self, out: &Out<R>) -> bool {
-        out.priority == Priority::Matrix && self.waiting[Priority::Matrix as usize].is_some()
+    pub fn is_outdated(&self, sent: &SentRequest<R>) -> bool {
+        sent.priority == Priority::Matrix && self.waiting[Priority::Matrix as usize].is_some()
     }
 
-    /// Puts the request that is out back into the queue, unless a later one of its priority is waiting.
+    /// Puts the request that is under way back into the queue, unless a later one of its priority is waiting.
     pub fn put_back(&mut self) {
-        if let Some(Out {
+        if let Some(SentRequest {
             priority,
             request,
             n_replays,
             ..
-        }) = self.out.take()
+        }) = self.sent.take()
         {
-            self.waiting[priority as usize].get_or_insert(Waiting { request, n_replays });
+            self.waiting[priority as usize].get_or_insert(WaitingRequest { request, n_replays });
         }
     }
 
-    /// Puts the request that is out back into the queue once; the second time it is given up and returned.
-    pub fn put_back_once(&mut self) -> Option<Out<R>> {
-        let out = self.out.as_mut()?;
-        out.n_replays += 1;
-        if out.n_replays <= MAX_REPLAYS {
+    /// Puts the request that is under way back into the queue once; the second time it is given up and returned.
+    pub fn put_back_once(&mut self) -> Option<SentRequest<R>> {
+        let sent = self.sent.as_mut()?;
+        sent.n_replays += 1;
+        if sent.n_replays <= MAX_REPLAYS {
             self.put_back();
             return None;
         }
-        let out = self.out.take()?;
-        self.waiting[out.priority as usize].is_none().then_some(out)
+        let sent = self.sent.take()?;
+        self.waiting[sent.priority as usize]
+            .is_none()
+            .then_some(sent)
     }
 
     /// Changes the requests that wait; those for which this says `false` are removed and returned.
@@ -149,10 +152,10 @@ impl<R: Clone + PartialEq> LatestQueue<R> {
         removed.collect()
     }
 
-    /// Whether nothing is out and nothing waits.
+    /// Whether nothing is sent and nothing waits.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.out.is_none() && self.waiting.iter().all(Option::is_none)
+        self.sent.is_none() && self.waiting.iter().all(Option::is_none)
     }
 }
 
@@ -162,7 +165,7 @@ mod tests {
     use super::*;
 
     fn send(queue: &mut LatestQueue<&'static str>) -> Option<(u64, &'static str)> {
-        queue.send().map(|out| (out.id, out.request))
+        queue.send().map(|sent| (sent.id, sent.request))
     }
 
     /// The request that an answer belongs to, and whether the answer is of use.
@@ -170,8 +173,8 @@ mod tests {
         queue: &mut LatestQueue<&'static str>,
         id: u64,
     ) -> Option<(Priority, &'static str, bool)> {
-        let out = queue.arrived(id)?;
-        Some((out.priority, out.request, !queue.is_outdated(&out)))
+        let sent = queue.arrived(id)?;
+        Some((sent.priority, sent.request, !queue.is_outdated(&sent)))
     }
 
     #[test]
@@ -181,7 +184,7 @@ mod tests {
         assert_eq!(send(&mut queue), Some((1, "a")), "the first goes at once");
         queue.ask(Matrix, "b");
         queue.ask(Matrix, "c");
-        assert_eq!(send(&mut queue), None, "one is out at a time");
+        assert_eq!(send(&mut queue), None, "one is under way at a time");
         let outdated = Some((Matrix, "a", false));
         assert_eq!(arrived(&mut queue, 1), outdated, "a later one waits");
         assert_eq!(send(&mut queue), Some((2, "c")), "b was overtaken");
@@ -208,7 +211,9 @@ mod tests {
             queue.send();
             assert_eq!(queue.put_back_once(), None, "it is kept");
             assert_eq!(send(&mut queue), Some((2, "a")), "and sent again");
-            let given_up = queue.put_back_once().map(|out| (out.priority, out.request));
+            let given_up = queue
+                .put_back_once()
+                .map(|sent| (sent.priority, sent.request));
             assert_eq!(given_up, Some((priority, "a")), "twice is enough");
             assert_eq!(send(&mut queue), None, "it is not sent a third time");
         }

@@ -43,7 +43,7 @@ pub use formula::formula_markup;
 pub use guessing_game::{Game, GameAnswer, N_ROUNDS, game_rounds};
 pub use halo::{HaloMark, HaloShape, halo_density, halo_text};
 pub use history::History;
-pub use latest_queue::{LatestQueue, Out, Priority};
+pub use latest_queue::{LatestQueue, Priority, SentRequest};
 pub use legibility::Legibility;
 pub use link::{decode, encode, encode_class, encode_view};
 pub use locks::{Access, Locks, PageControl};
@@ -54,13 +54,13 @@ pub use number::{
     file_size, grouped, percent, round_number, signed, three_significant, two_decimals,
 };
 pub use pair_text::{
-    Likelier, cosine_text, described_text, exact_text, matrix_text, nats_text, times_text,
+    LikelihoodGain, cosine_text, described_text, exact_text, matrix_text, nats_text, times_text,
 };
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use readings::best::{Standing, free_offset};
 pub use readings::cache::{AnswerSource, ReadingCache};
 pub use readings::caption_view::CaptionView;
-pub use readings::cosines::{Compared, CosineView, Cosines};
+pub use readings::cosines::{CosineSnapshot, CosineView, Cosines};
 pub use readings::generated::{
     DRAWING, GeneratedAnswers, GeneratedPictures, GeneratedRequest, PICTURE_SIDE, drawing_file,
 };
@@ -72,7 +72,7 @@ pub use share_card::{CARD_SIZE, ShareCard};
 pub use state::{ExplorerState, MAX_CAPTIONS, MAX_PICTURES, MAX_QUESTION_BYTES, ModelChoice, OWN};
 pub use supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadId, LoadKind, LoadNote, LoadNotes, LoadedModel,
-    ModelSource, PagePicture, ScoreRequest, Start, Supervisor, Unended, ViewAnswer,
+    ModelSource, PagePicture, ScoreRequest, Start, Supervisor, UnfinishedLoad, ViewAnswer,
 };
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula,

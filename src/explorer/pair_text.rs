@@ -6,7 +6,7 @@ use super::readings::pair_view::PairView;
 
 /// Likelihood of a picture under a caption, compared with that under a blind guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Likelier {
+pub enum LikelihoodGain {
     /// The model cannot read the caption, which says nothing for or against a picture.
     Unknown,
     /// Below that of a blind guess.
@@ -17,7 +17,7 @@ pub enum Likelier {
     More,
 }
 
-impl Likelier {
+impl LikelihoodGain {
     /// Comparison of a pair.
     pub fn of(pair: &PairView) -> Self {
         match pair.times_likelier {
@@ -67,12 +67,12 @@ impl Likelier {
 /// Number of times by which a picture is likelier under a caption than by a blind guess, or less likely, so that anyone
 /// can count it.
 pub fn times_text(pair: &PairView) -> String {
-    let likelier = Likelier::of(pair);
+    let likelier = LikelihoodGain::of(pair);
     match likelier {
-        Likelier::Unknown => "–".to_owned(),
-        Likelier::Alike => "≈ 1 ×".to_owned(),
-        Likelier::Less if likelier.times(pair) > MOST_TIMES => "much".to_owned(),
-        Likelier::Less | Likelier::More => times(likelier.times(pair)),
+        LikelihoodGain::Unknown => "–".to_owned(),
+        LikelihoodGain::Alike => "≈ 1 ×".to_owned(),
+        LikelihoodGain::Less if likelier.times(pair) > MOST_TIMES => "much".to_owned(),
+        LikelihoodGain::Less | LikelihoodGain::More => times(likelier.times(pair)),
     }
 }
 
@@ -99,11 +99,11 @@ pub fn exact_text(pair: &PairView, measure: Measure) -> String {
     if measure == Measure::Cosine {
         return cosine_text(&pair.cosine.to_string());
     }
-    let (likelier, nats) = (Likelier::of(pair), pair.nats);
+    let (likelier, nats) = (LikelihoodGain::of(pair), pair.nats);
     let times = likelier.times(pair);
     // Beyond the largest number there is no factor to show.
     match likelier {
-        Likelier::Unknown => format!("{nats} nats"),
+        LikelihoodGain::Unknown => format!("{nats} nats"),
         _ if times.is_infinite() => format!("{nats} nats"),
         _ => format!("{}, {nats} nats", likelier.counted(&format!("{times} ×"))),
     }
@@ -115,15 +115,15 @@ pub fn described_text(pair: &PairView, measure: Measure) -> String {
         return cosine_text(&three_significant(pair.cosine));
     }
     let nats = nats_text(pair.nats, pair.free_offset);
-    match Likelier::of(pair) {
-        Likelier::Unknown => format!("{nats} nats"),
+    match LikelihoodGain::of(pair) {
+        LikelihoodGain::Unknown => format!("{nats} nats"),
         _ => format!("{}, {nats} nats", likelihood_text(pair)),
     }
 }
 
 /// Likelihood of a pair against a blind guess, as a sentence has it.
 pub(super) fn likelihood_text(pair: &PairView) -> String {
-    Likelier::of(pair).counted(&times_text(pair))
+    LikelihoodGain::of(pair).counted(&times_text(pair))
 }
 
 /// A cosine, as many of its digits as are given, with its unit.

@@ -78,7 +78,7 @@ pub struct Candidate {
 
 /// One point of a rejection curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Operating {
+pub struct OperatingPoint {
     /// Pictures below it are refused.
     pub threshold: f64,
     /// Accuracy at this threshold.
@@ -88,7 +88,7 @@ pub struct Operating {
 /// Returns the accuracy at every threshold that makes a difference, the lowest first: each confidence that occurs,
 /// and infinity.
 #[must_use]
-pub fn rejection_curve(candidates: &[Candidate]) -> Vec<Operating> {
+pub fn rejection_curve(candidates: &[Candidate]) -> Vec<OperatingPoint> {
     let mut sorted = candidates.to_vec();
     sorted.sort_by(|a, b| a.confidence.total_cmp(&b.confidence));
     let n_positive = sorted.iter().filter(|c| c.label.is_some()).count();
@@ -98,7 +98,7 @@ pub fn rejection_curve(candidates: &[Candidate]) -> Vec<Operating> {
     let mut refused = 0.0;
     let mut curve = Vec::new();
     let mut point = |threshold: f64, right: f64, refused: f64| {
-        curve.push(Operating {
+        curve.push(OperatingPoint {
             threshold,
             accuracy: Accuracy {
                 positive: right / n_positive,
@@ -117,11 +117,11 @@ pub fn rejection_curve(candidates: &[Candidate]) -> Vec<Operating> {
 
 /// Returns the point of a curve whose accuracies lie nearest to these, in the plane of both.
 #[must_use]
-pub fn nearest_point(curve: &[Operating], target: Accuracy) -> Option<Operating> {
-    let distance = |point: &Operating| {
+pub fn nearest_point(curve: &[OperatingPoint], target: Accuracy) -> Option<OperatingPoint> {
+    let distance = |point: &OperatingPoint| {
         (point.accuracy.positive - target.positive).hypot(point.accuracy.negative - target.negative)
     };
-    let nearer = |a: &Operating, b: &Operating| distance(a).total_cmp(&distance(b));
+    let nearer = |a: &OperatingPoint, b: &OperatingPoint| distance(a).total_cmp(&distance(b));
     curve.iter().copied().min_by(nearer)
 }
 

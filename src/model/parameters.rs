@@ -147,7 +147,7 @@ pub trait Parameters: Clone {
 
     /// Every parameter as a flat tensor handle in the file's layout, without gradients.
     fn named_tensors(&self) -> Vec<NamedTensor> {
-        let mut collect = Collect(Vec::new());
+        let mut collect = TensorCollector(Vec::new());
         // Cloning a module clones handles, not values.
         match self.clone().visit_parameters(&mut collect) {
             Ok(()) => collect.0,
@@ -234,7 +234,7 @@ impl<M: Parameters> Filling<M> {
             refuse!("{name}: not a parameter of this model");
         };
         self.missing.remove(i_name);
-        self.model.visit_parameters(&mut LoadOne {
+        self.model.visit_parameters(&mut ParameterLoader {
             record: Some(record),
             format: self.format,
         })
@@ -256,9 +256,10 @@ impl<M: Parameters> Filling<M> {
     }
 }
 
-struct Collect(Vec<NamedTensor>);
+/// Collects the tensors of a model under their names.
+struct TensorCollector(Vec<NamedTensor>);
 
-impl ParameterVisitor for Collect {
+impl ParameterVisitor for TensorCollector {
     fn visit<const D: usize>(
         &mut self,
         name: &str,
@@ -312,12 +313,12 @@ impl ParameterVisitor for ShapeVisitor {
 }
 
 /// Replaces the parameter of its record's name.
-struct LoadOne {
+struct ParameterLoader {
     record: Option<TensorRecord>,
     format: WeightFormat,
 }
 
-impl LoadOne {
+impl ParameterLoader {
     /// The record, if it has this name and fits.
     fn take(&mut self, name: &str, layout: Layout, ours: &[usize]) -> Result<Option<TensorRecord>> {
         let Some(record) = self.record.take_if(|record| record.name == name) else {
@@ -338,7 +339,7 @@ impl LoadOne {
     }
 }
 
-impl ParameterVisitor for LoadOne {
+impl ParameterVisitor for ParameterLoader {
     fn visit<const D: usize>(
         &mut self,
         name: &str,

@@ -6,7 +6,7 @@ use super::{Answer, ImageReading, ModelCard};
 
 /// An answer recorded when the model was made, which the page shows before any engine runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Recorded {
+pub struct RecordedAnswer {
     /// The model that answered.
     pub card: ModelCard,
     /// Readings of the pictures of the answer.

@@ -35,26 +35,27 @@ pub enum Wording {
 /// assert_eq!(information(&said).bits, information(&description).bits);
 /// ```
 pub fn say<R: Rng + ?Sized>(description: &Description, wording: Wording, rng: &mut R) -> String {
-    let mut speaker = Speaker { wording, rng };
-    let claim = speaker.claim(&description.claim);
-    let mut text = speaker.opening(&claim) + &claim;
-    let ground = term_for(Attribute::Ground, description.grounds).map(|term| speaker.ground(term));
+    let mut writer = CaptionWriter { wording, rng };
+    let claim = writer.claim(&description.claim);
+    let mut text = writer.opening(&claim) + &claim;
+    let ground = term_for(Attribute::Ground, description.grounds).map(|term| writer.ground(term));
     let light = term_for(Attribute::Light, description.lights)
-        .map(|term| format!(" {}", speaker.word(term.words)));
+        .map(|term| format!(" {}", writer.word(term.words)));
     let mut endings = [ground, light];
-    if speaker.chance(0.3) {
+    if writer.chance(0.3) {
         endings.reverse();
     }
     text.extend(endings.into_iter().flatten());
     text
 }
 
-struct Speaker<'a, R: Rng + ?Sized> {
+/// Chooses the words of a caption at random, as far as its wording allows.
+struct CaptionWriter<'a, R: Rng + ?Sized> {
     wording: Wording,
     rng: &'a mut R,
 }
 
-impl<R: Rng + ?Sized> Speaker<'_, R> {
+impl<R: Rng + ?Sized> CaptionWriter<'_, R> {
     /// True with this probability, never in plain wording.
     fn chance(&mut self, probability: f64) -> bool {
         self.wording != Wording::Plain && self.rng.random_bool(probability)

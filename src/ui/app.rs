@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::ui::dom::{browser, focus};
-use crate::ui::page::gallery::Opening;
+use crate::ui::page::gallery::WorldFiles;
 use crate::ui::page::locks::Prepared;
 use crate::ui::page::state::PageState;
 use crate::ui::page::{effects, file_input, lessons, locks, speech};
@@ -30,7 +30,7 @@ pub fn start() {
         return;
     };
     spawn_local(async move {
-        let opening = Opening::first(effects::asked_world()).await;
+        let opening = WorldFiles::first(effects::asked_world()).await;
         place.set_inner_html("");
         mount_to(place, || view! { <App opening=opening/> }).forget();
         browser::announce("kappascope-started");
@@ -39,7 +39,7 @@ pub fn start() {
 
 /// The whole page: makes its state, starts its effects, and lays out its panels around the open view.
 #[component]
-fn App(opening: Opening) -> impl IntoView {
+fn App(opening: WorldFiles) -> impl IntoView {
     let page = PageState::new();
     provide_context(page);
     effects::open(page, opening);

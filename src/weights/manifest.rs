@@ -247,7 +247,7 @@ pub struct CheckpointOrigin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Recorded;
+    use crate::protocol::RecordedAnswer;
 
     const FILES: [[&str; 2]; 2] = [
         [
@@ -265,7 +265,7 @@ mod tests {
         let mut all = Vec::new();
         for [manifest, recorded] in FILES {
             let mut manifest: Manifest = serde_json::from_str(manifest).expect("it is one");
-            let recorded: Recorded = serde_json::from_str(recorded).expect("it is one");
+            let recorded: RecordedAnswer = serde_json::from_str(recorded).expect("it is one");
             assert_eq!(
                 recorded.card.weights,
                 manifest.weights(),

@@ -7,36 +7,36 @@ use std::task::{Poll, Waker};
 
 use crate::error::{Error, Result, refuse};
 
-/// Wish of the visitor about a load under way.
+/// Command of the visitor to a load under way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Wish {
-    /// The load goes on.
+pub enum LoadCommand {
+    /// The load runs, or runs on.
     #[default]
-    GoOn,
+    Run,
     /// The load pauses; the bytes that have arrived are kept.
     Pause,
     /// The load ends; the bytes that have arrived are kept.
     Cancel,
 }
 
-/// Current wish of the visitor; clones share it.
+/// The visitor's latest command; clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Control {
-    shared: Rc<RefCell<SharedWish>>,
+    shared: Rc<RefCell<SharedCommand>>,
 }
 
 #[derive(Debug, Default)]
-struct SharedWish {
-    wish: Wish,
+struct SharedCommand {
+    command: LoadCommand,
     fetches_nothing: bool,
     waker: Option<Waker>,
 }
 
 impl Control {
-    /// Sets the wish, and wakes a paused load.
-    pub fn tell(&self, wish: Wish) {
+    /// Sets the command, and wakes a paused load.
+    pub fn set(&self, command: LoadCommand) {
         let mut shared = self.shared.borrow_mut();
-        shared.wish = wish;
+        shared.command = command;
         if let Some(waker) = shared.waker.take() {
             waker.wake();
         }
@@ -49,8 +49,8 @@ impl Control {
 
     /// Whether the load is neither paused nor cancelled.
     #[must_use]
-    pub fn may_go_on(&self) -> bool {
-        self.shared.borrow().wish == Wish::GoOn
+    pub fn is_running(&self) -> bool {
+        self.shared.borrow().command == LoadCommand::Run
     }
 
     /// Waits until something may be fetched.
@@ -62,7 +62,7 @@ impl Control {
         if self.shared.borrow().fetches_nothing {
             refuse!("this browser does not keep all of it, and without a click nothing is fetched");
         }
-        self.go_on().await
+        self.while_paused().await
     }
 
     /// Waits while the load is paused.
@@ -70,13 +70,13 @@ impl Control {
     /// # Errors
     ///
     /// The load was cancelled.
-    pub async fn go_on(&self) -> Result<()> {
+    pub async fn while_paused(&self) -> Result<()> {
         poll_fn(|context| {
             let mut shared = self.shared.borrow_mut();
-            match shared.wish {
-                Wish::GoOn => Poll::Ready(Ok(())),
-                Wish::Cancel => Poll::Ready(Err(Error::Cancelled)),
-                Wish::Pause => {
+            match shared.command {
+                LoadCommand::Run => Poll::Ready(Ok(())),
+                LoadCommand::Cancel => Poll::Ready(Err(Error::Cancelled)),
+                LoadCommand::Pause => {
                     shared.waker = Some(context.waker().clone());
                     Poll::Pending
                 }

@@ -36,7 +36,7 @@ pub(super) struct Download {
     /// Files of the weights in the order in which they are loaded, of the image encoder and of all else apart.
     weights: [Vec<FileEntry>; 2],
     /// The file after the one that is being loaded.
-    ahead: RefCell<Option<Ahead>>,
+    ahead: RefCell<Option<Prefetched>>,
     total_bytes: u64,
     image_bytes: u64,
     /// Bytes of the files that are there completely.
@@ -49,7 +49,7 @@ pub(super) struct Download {
 
 /// A file that came while the one before was hashed, by its hash.
 #[derive(Debug)]
-struct Ahead {
+struct Prefetched {
     sha256: String,
     fetched: Result<Fetched>,
 }
@@ -155,7 +155,7 @@ impl Download {
                 let fetched = self.fetch(next, entry.bytes);
                 let (outcome, fetched) = both(held_against(blob, entry), fetched).await;
                 let sha256 = next.sha256.clone();
-                self.ahead.replace(Some(Ahead { sha256, fetched }));
+                self.ahead.replace(Some(Prefetched { sha256, fetched }));
                 outcome
             }
         };

@@ -26,7 +26,7 @@ pub struct Engine {
     pub is_reference: bool,
 }
 
-/// Inputs of a load beside its request: the visitor's wish, the picked files, and another engine's embeddings.
+/// Inputs of a load beside its request: the visitor's command, the picked files, and another engine's embeddings.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LoadInputs {
     pub(super) control: Control,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use wasm_bindgen_futures::spawn_local;
 
-use super::control::{Control, Wish};
+use super::control::{Control, LoadCommand};
 use super::download::Download;
 use super::engine::{Engine, LoadInputs};
 use super::original::Original;
@@ -260,7 +260,7 @@ impl Model {
         }
         *waiting = Some(vec![request]);
         // A load that was cancelled starts again.
-        self.control.tell(Wish::GoOn);
+        self.control.set(LoadCommand::Run);
         let (model, queue) = (Rc::clone(self), queue.clone());
         spawn_local(async move {
             let loaded = model.load_vision().await;

@@ -188,7 +188,7 @@ impl Original {
         let unreadable = |reason: String| failed(name, reason);
         match &self.place {
             Place::Local(blob, control) => {
-                control.go_on().await?;
+                control.while_paused().await?;
                 let n_bytes = range.end - range.start;
                 let bytes = read(blob, range).await.map_err(unreadable)?;
                 self.loaded_bytes.set(self.loaded_bytes.get() + n_bytes);

@@ -41,7 +41,7 @@ pub struct Transfer<'a> {
     pub kept: StoragePrecision,
     /// Store that keeps it.
     pub store: &'a Store,
-    /// Wish of the visitor: to go on, to pause or to cancel.
+    /// Command of the visitor: to run, to pause or to cancel.
     pub control: &'a Control,
 }
 
@@ -69,7 +69,7 @@ impl Transfer<'_> {
             on_bytes(stored_bytes);
             return Ok(Fetched { blob, stored_bytes });
         }
-        let mut sink = Inlet {
+        let mut sink = SinkWriter {
             sink: self.open_sink().await,
             f16_stream: (self.kept == StoragePrecision::F16).then(F16Stream::default),
         };
@@ -84,7 +84,7 @@ impl Transfer<'_> {
                 .stream(range.start, end, &mut sink, &mut on_bytes)
                 .await;
             let has_more = sink.n_bytes() > before;
-            n_tries = if has_more || !self.control.may_go_on() {
+            n_tries = if has_more || !self.control.is_running() {
                 0
             } else {
                 n_tries + 1
@@ -137,7 +137,7 @@ impl Transfer<'_> {
         &self,
         start: u64,
         end: u64,
-        sink: &mut Inlet,
+        sink: &mut SinkWriter,
         on_bytes: &mut impl FnMut(u64),
     ) -> Result<(), Failure> {
         let broken = |reason: String| Failure::Broken(self.failed(reason));
@@ -149,7 +149,7 @@ impl Transfer<'_> {
         let body = body.ok_or_else(|| broken("the answer is empty".to_owned()))?;
         let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
         let mut reported = sink.n_bytes();
-        while sink.n_bytes() < end && self.control.may_go_on() {
+        while sink.n_bytes() < end && self.control.is_running() {
             let chunk = next_chunk(&reader).await;
             let Some(chunk) = chunk.map_err(|error| broken(reason(&error)))? else {
                 return Ok(());
@@ -269,12 +269,12 @@ enum Failure {
 }
 
 /// Input of a sink, which turns floats of four bytes into two where they are kept so.
-struct Inlet {
+struct SinkWriter {
     sink: Sink,
     f16_stream: Option<F16Stream>,
 }
 
-impl Inlet {
+impl SinkWriter {
     /// Bytes of the stream that came.
     fn n_bytes(&self) -> u64 {
         let n_kept = self.sink.n_bytes();

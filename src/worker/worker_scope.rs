@@ -5,7 +5,7 @@ use std::panic;
 use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
-use super::control::{Control, Wish};
+use super::control::{Control, LoadCommand};
 use super::files::Picked;
 use super::queue::Queue;
 use crate::protocol::{Request, Response, SHORT_MEMORY_GIGABYTES};
@@ -45,14 +45,14 @@ pub(super) fn listen(queue: Queue, control: Control, picked: Picked) {
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
         let message = picked.take_from(event.data());
         match wire::from_js(message) {
-            Ok(Request::Pause) => control.tell(Wish::Pause),
-            Ok(Request::Resume) => control.tell(Wish::GoOn),
-            Ok(Request::Cancel) => control.tell(Wish::Cancel),
+            Ok(Request::Pause) => control.set(LoadCommand::Pause),
+            Ok(Request::Resume) => control.set(LoadCommand::Run),
+            Ok(Request::Cancel) => control.set(LoadCommand::Cancel),
             Ok(Request::FetchNothing) => control.set_fetches_nothing(true),
             Ok(Request::FetchMissing) => control.set_fetches_nothing(false),
             Ok(request) => {
                 if request.is_load() {
-                    control.tell(Wish::GoOn);
+                    control.set(LoadCommand::Run);
                 }
                 queue.push(request);
             }

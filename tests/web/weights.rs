@@ -10,7 +10,7 @@ use kappascope::protocol::Request;
 use kappascope::weights::f16_stream::{F16Stream, StoragePrecision};
 use kappascope::weights::plan::Plan;
 use kappascope::wire;
-use kappascope::worker::control::{Control, Wish};
+use kappascope::worker::control::{Control, LoadCommand};
 use kappascope::worker::files::{FILES, Picked};
 use kappascope::worker::store::{Store, read};
 use kappascope::worker::transfer::{Fetched, Transfer};
@@ -203,7 +203,7 @@ async fn what_is_locked_by_another_engine_is_fetched_into_memory() {
 async fn a_load_can_be_paused_and_goes_on() {
     let store = Rc::new(store_without("paused").await);
     let control = Control::default();
-    control.tell(Wish::Pause);
+    control.set(LoadCommand::Pause);
     let outcome = Rc::new(RefCell::new(None));
     let (there, held, inner) = (Rc::clone(&outcome), Rc::clone(&store), control.clone());
     spawn_local(async move {
@@ -220,7 +220,7 @@ async fn a_load_can_be_paused_and_goes_on() {
     });
     TimeoutFuture::new(100).await;
     assert!(outcome.borrow().is_none(), "it waits");
-    control.tell(Wish::GoOn);
+    control.set(LoadCommand::Run);
     for _ in 0..50 {
         if outcome.borrow().is_some() {
             break;
@@ -237,7 +237,7 @@ async fn a_load_can_be_paused_and_goes_on() {
 async fn a_load_can_be_cancelled() {
     let store = store_without("cancelled").await;
     let control = Control::default();
-    control.tell(Wish::Cancel);
+    control.set(LoadCommand::Cancel);
     let (address, plan) = (address(&content()), Plan::whole(u64::from(N_BYTES)));
     let transfer = Transfer {
         address: &address,

@@ -10,7 +10,7 @@ use crate::protocol::{CaptionTokens, Comparison};
 
 /// An answer of cosines with the rows it belongs to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Compared {
+pub struct CosineSnapshot {
     /// Keys of the captions, in the answer's order.
     pub keys: Vec<u64>,
     /// The engine's answer: a cosine for each caption × picture.
@@ -37,8 +37,8 @@ pub struct CosineView {
 
 impl Cosines {
     /// Reads an answer for the captions and pictures that are still on the page.
-    pub fn new(compared: &Compared, state: &ExplorerState) -> Self {
-        let Compared { keys, comparison } = compared;
+    pub fn new(compared: &CosineSnapshot, state: &ExplorerState) -> Self {
+        let CosineSnapshot { keys, comparison } = compared;
         let images = &comparison.images;
         let shown: Vec<usize> = (0..images.len())
             .filter(|&i| state.pictures.contains(&images[i]))
@@ -115,7 +115,7 @@ mod tests {
             caption: (*caption).to_owned(),
             ..CaptionTokens::default()
         };
-        let compared = Compared {
+        let compared = CosineSnapshot {
             keys: state.captions.iter().map(|caption| caption.key).collect(),
             comparison: Comparison {
                 captions: captions.iter().map(tokens).collect(),

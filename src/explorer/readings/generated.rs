@@ -84,7 +84,7 @@ impl GeneratedAnswers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Answer, Recorded};
+    use crate::protocol::{Answer, RecordedAnswer};
 
     fn request(of: GeneratedPictures) -> GeneratedRequest {
         let captions = vec!["a star".to_owned()];
@@ -105,7 +105,7 @@ mod tests {
     fn the_first_drawing_was_recorded_with_the_numbers_of_its_picture() {
         let start = include_str!("../../../public/examples/scenes/start.json");
         let views = include_str!("../../../public/examples/scenes/views.json");
-        let Recorded { answer: start, .. } = serde_json::from_str(start).expect("it is ours");
+        let RecordedAnswer { answer: start, .. } = serde_json::from_str(start).expect("it is ours");
         let views: Vec<Answer> = serde_json::from_str(views).expect("it is ours");
         let is_drawn = |answer: &&Answer| answer.images == [DRAWING];
         let drawn = views.iter().find(is_drawn).expect("it was recorded");

@@ -5,7 +5,7 @@ use super::event::EngineEvent;
 use super::machine::{Adapters, Supervisor, is};
 use super::model::EngineKind;
 use super::strikes::{LoadKind, MAX_STRIKES};
-use crate::explorer::latest_queue::Out;
+use crate::explorer::latest_queue::SentRequest;
 
 /// Number of deaths in a row, with nothing to blame and nothing done between them, after which the page stops trying.
 const MAX_DEATHS: u8 = 3;
@@ -27,7 +27,7 @@ impl Supervisor {
         if is(&self.upgrade.engine, serial) {
             self.end_upgrade();
             self.strikes.strike(LoadKind::Upgrade, &self.source);
-            self.tell(EngineEvent::Choice(format!(
+            self.emit(EngineEvent::Choice(format!(
                 "the GPU engine stopped: {message}"
             )));
         } else if is(&self.next, serial) {
@@ -63,12 +63,12 @@ impl Supervisor {
     fn load_died(&mut self, engine: &WatchedEngine, message: String) {
         let n_strikes = self.strikes.strike(engine.kind.into(), &engine.source);
         if engine.kind == EngineKind::Gpu {
-            self.tell(EngineEvent::Choice(format!(
+            self.emit(EngineEvent::Choice(format!(
                 "the GPU engine stopped while it loaded this model: {message}"
             )));
             self.load(EngineKind::Cpu);
         } else if n_strikes < MAX_STRIKES {
-            self.tell(EngineEvent::Restarted(message));
+            self.emit(EngineEvent::Restarted(message));
             self.load(EngineKind::Cpu);
         } else if engine.source.is_fallback() {
             self.stop_trying(message);
@@ -107,18 +107,18 @@ impl Supervisor {
         if self.n_deaths > MAX_DEATHS {
             return self.stop_trying(message);
         }
-        self.tell(EngineEvent::Restarted(message));
+        self.emit(EngineEvent::Restarted(message));
         self.load(EngineKind::Cpu);
     }
 
     /// Stops all engines until the visitor asks for another try; the page says so, which answers everything that waits.
     fn stop_trying(&mut self, message: String) {
-        self.tell(EngineEvent::Stopped(message));
+        self.emit(EngineEvent::Stopped(message));
     }
 
     /// An engine died with captions: one that was blamed before and alone is quarantined; else they are blamed.
     fn score_died(&mut self, message: &str, is_alone: bool) {
-        let Some(Out { request, .. }) = self.queue.out() else {
+        let Some(SentRequest { request, .. }) = self.queue.sent() else {
             return;
         };
         let captions = request.captions.clone();
@@ -135,9 +135,9 @@ impl Supervisor {
 
     /// An engine died with a request of which no part is to blame.
     fn request_died(&mut self, message: &str) {
-        if let Some(Out { priority, .. }) = self.queue.put_back_once() {
+        if let Some(SentRequest { priority, .. }) = self.queue.put_back_once() {
             let message = twice("this request", message);
-            self.tell(EngineEvent::Failed(priority, message));
+            self.emit(EngineEvent::Failed(priority, message));
         }
     }
 
@@ -151,12 +151,12 @@ impl Supervisor {
             !request.captions.is_empty()
         });
         let message = twice("this caption", message);
-        self.tell(EngineEvent::Quarantined {
+        self.emit(EngineEvent::Quarantined {
             caption,
             message: message.clone(),
         });
         for (priority, _) in emptied {
-            self.tell(EngineEvent::Failed(priority, message.clone()));
+            self.emit(EngineEvent::Failed(priority, message.clone()));
         }
     }
 
@@ -186,7 +186,7 @@ impl Supervisor {
             let name = std::mem::take(name);
             self.n_deaths = 0;
             self.adapters = Adapters::Dropped;
-            self.tell(EngineEvent::AdapterRefused(
+            self.emit(EngineEvent::AdapterRefused(
                 name,
                 twice("using it", message),
             ));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::model::{EngineKind, LoadedModel, ModelSource};
 use super::strikes::{LoadNote, LoadNotes};
 use crate::explorer::latest_queue::Priority;
-use crate::explorer::readings::cosines::Compared;
+use crate::explorer::readings::cosines::CosineSnapshot;
 use crate::explorer::readings::generated::GeneratedRequest;
 use crate::explorer::readings::snapshot::Snapshot;
 use crate::explorer::world::World;
@@ -143,7 +143,7 @@ pub enum EngineEvent {
     /// The model cannot use the adapters of this file, and why.
     AdapterRefused(String, String),
     /// The latest request of the matrix was answered without κ.
-    Compared(Box<Compared>),
+    Compared(Box<CosineSnapshot>),
     /// No engine answers any more, and why; the visitor may have it tried again.
     Stopped(String),
     /// Loading the scenes' model, which takes the place of others, stopped the page before; it waits for the visitor's

@@ -16,20 +16,20 @@ impl Supervisor {
         self.asked_kind = start.asked_kind;
         self.source = start.source;
         if let Some(obstacle) = start.obstacle {
-            return self.tell(EngineEvent::Stopped(obstacle));
+            return self.emit(EngineEvent::Stopped(obstacle));
         }
         let kind = self.asked_kind.unwrap_or(EngineKind::Cpu);
         let is_out = |load| self.strikes.is_out(load, &self.source);
         let is_cpu_out = is_out(LoadKind::Cpu) || is_out(LoadKind::ImageEncoder);
         if !self.source.is_fallback() && is_cpu_out {
             self.source = ModelSource::FALLBACK;
-            self.tell(EngineEvent::GivenUp(Some(
+            self.emit(EngineEvent::GivenUp(Some(
                 "it stopped its engine twice before, so the page begins with the drawn scenes"
                     .to_owned(),
             )));
         }
         if self.source.is_fallback() && self.strikes.is_out(LoadKind::Cpu, &self.source) {
-            return self.tell(EngineEvent::Waits);
+            return self.emit(EngineEvent::Waits);
         }
         self.load(kind);
     }
@@ -39,7 +39,7 @@ impl Supervisor {
         let mut kind = kind;
         if kind == EngineKind::Gpu && self.strikes.is_out(LoadKind::Gpu, &self.source) {
             kind = EngineKind::Cpu;
-            self.tell(EngineEvent::Choice(
+            self.emit(EngineEvent::Choice(
                 "the GPU engine stopped twice while it loaded this model".to_owned(),
             ));
         }
@@ -109,7 +109,7 @@ impl Supervisor {
         engine.model = Some(model.clone());
         let kind = engine.kind;
         self.strikes.clear(kind.into(), &self.source);
-        self.tell(EngineEvent::Loaded(model));
+        self.emit(EngineEvent::Loaded(model));
         if kind == EngineKind::Cpu && self.source.is_built_in() {
             self.probe_gpu();
         }
@@ -128,7 +128,7 @@ impl Supervisor {
         let was_at_work = engine.model.is_some();
         if engine.kind == EngineKind::Gpu && (was_at_work || engine.source.is_built_in()) {
             let message = message.unwrap_or_default();
-            self.tell(EngineEvent::Choice(format!(
+            self.emit(EngineEvent::Choice(format!(
                 "the GPU engine was refused: {message}"
             )));
             self.load(EngineKind::Cpu);
@@ -136,7 +136,7 @@ impl Supervisor {
             self.begin_with_fallback(message);
         } else {
             let message = message.unwrap_or_else(|| "its load was ended".to_owned());
-            self.tell(EngineEvent::Stopped(message));
+            self.emit(EngineEvent::Stopped(message));
         }
     }
 
@@ -144,9 +144,9 @@ impl Supervisor {
     pub(super) fn begin_with_fallback(&mut self, message: Option<String>) {
         self.forget_model();
         self.source = ModelSource::FALLBACK;
-        self.tell(EngineEvent::GivenUp(message));
+        self.emit(EngineEvent::GivenUp(message));
         if self.strikes.is_out(LoadKind::Cpu, &self.source) {
-            return self.tell(EngineEvent::Waits);
+            return self.emit(EngineEvent::Waits);
         }
         self.load(self.asked_kind.unwrap_or(EngineKind::Cpu));
     }
@@ -154,7 +154,7 @@ impl Supervisor {
     /// Hears the engine that loads another model.
     pub(super) fn next_said(&mut self, response: Response) {
         match response {
-            Response::Progress(progress) => self.tell(EngineEvent::Progress(progress)),
+            Response::Progress(progress) => self.emit(EngineEvent::Progress(progress)),
             Response::Loaded(model) => self.change(LoadedModel::Adapted(model)),
             Response::LoadedBare(model) => self.change(LoadedModel::Bare(model)),
             Response::Refused { message } | Response::Failed { message, .. } => {
@@ -177,7 +177,7 @@ impl Supervisor {
         self.main = Some(engine);
         self.repost_queries();
         self.note_probe(&model);
-        self.tell(EngineEvent::Changed(model));
+        self.emit(EngineEvent::Changed(model));
         // The page takes pictures off that this model does not know, before any is read.
         self.is_held = true;
         self.actions.push(Action::Pass);
@@ -201,7 +201,7 @@ impl Supervisor {
     /// Ends the load of another model.
     pub(super) fn dismiss_next(&mut self, message: Option<String>) {
         self.end_next();
-        self.tell(EngineEvent::GivenUp(message));
+        self.emit(EngineEvent::GivenUp(message));
     }
 
     fn end_next(&mut self) {
@@ -211,8 +211,8 @@ impl Supervisor {
         }
     }
 
-    /// Tells the load that goes on to wait or to go on.
-    pub(super) fn tell_load(&mut self, request: Request) {
+    /// Pauses or resumes the load that runs.
+    pub(super) fn post_to_load(&mut self, request: Request) {
         let now = self.now;
         let Some(engine) = self.next.as_mut().or(self.main.as_mut()) else {
             return;
@@ -223,7 +223,7 @@ impl Supervisor {
         self.post(serial, request);
     }
 
-    /// Ends the load that goes on.
+    /// Ends the load that runs.
     pub(super) fn cancel(&mut self) {
         if self.next.is_some() {
             return self.dismiss_next(None);

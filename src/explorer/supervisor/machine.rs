@@ -102,8 +102,8 @@ impl Supervisor {
             Event::ChangeModel(source) => self.change_model(source),
             Event::OpenWorld(world) => self.open_world(world),
             Event::GiveAdapters(name, bytes) => self.give_adapters(name, bytes),
-            Event::Pause => self.tell_load(Request::Pause),
-            Event::Resume => self.tell_load(Request::Resume),
+            Event::Pause => self.post_to_load(Request::Pause),
+            Event::Resume => self.post_to_load(Request::Resume),
             Event::Cancel => self.cancel(),
             Event::Query(request) => self.query(request),
             Event::Stop => self.stop(),
@@ -155,7 +155,7 @@ impl Supervisor {
         self.actions.push(Action::Post(serial, request));
     }
 
-    pub(super) fn tell(&mut self, event: EngineEvent) {
+    pub(super) fn emit(&mut self, event: EngineEvent) {
         self.actions.push(Action::Tell(event));
     }
 
@@ -176,7 +176,7 @@ impl Supervisor {
         }
         let is_slow = self.main.as_ref().is_some_and(|engine| engine.is_slow(now));
         if std::mem::replace(&mut self.is_slow, is_slow) != is_slow {
-            self.tell(EngineEvent::IsSlow(is_slow));
+            self.emit(EngineEvent::IsSlow(is_slow));
         }
         self.give_up_queries();
         if now - self.refreshed_at >= REFRESH_MILLIS {

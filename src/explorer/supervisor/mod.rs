@@ -26,4 +26,4 @@ mod work;
 pub use event::{Action, EngineEvent, Event, PagePicture, ScoreRequest, Start, ViewAnswer};
 pub use machine::Supervisor;
 pub use model::{EngineKind, LoadedModel, ModelSource};
-pub use strikes::{LoadId, LoadKind, LoadNote, LoadNotes, Unended};
+pub use strikes::{LoadId, LoadKind, LoadNote, LoadNotes, UnfinishedLoad};

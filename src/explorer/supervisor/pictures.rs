@@ -90,7 +90,7 @@ impl Supervisor {
         let Some(engine) = &mut self.main else { return };
         let taken = engine.has_taken(readings);
         for reading in taken {
-            self.tell(EngineEvent::Picture(reading));
+            self.emit(EngineEvent::Picture(reading));
         }
     }
 
@@ -107,7 +107,7 @@ impl Supervisor {
         if let (Some(engine), Some(picture)) = (&mut self.main, picture) {
             picture.n_deaths = 0;
             engine.has_read.insert(image);
-            self.tell(EngineEvent::Picture(reading));
+            self.emit(EngineEvent::Picture(reading));
         }
         // Only now are all weights on this machine, so that a second engine downloads nothing.
         let is_on_cpu = self.main.as_ref().is_some_and(WatchedEngine::is_on_cpu);
@@ -118,7 +118,7 @@ impl Supervisor {
 
     pub(super) fn picture_refused(&mut self, image: String, message: String) {
         if self.is_done(&Job::GeneratedPicture(image.clone())) {
-            let id = self.queue.out().map_or(0, |out| out.id);
+            let id = self.queue.sent().map_or(0, |sent| sent.id);
             return self.request_failed(id, message);
         }
         if let Some(engine) = &mut self.main
@@ -138,7 +138,7 @@ impl Supervisor {
         let n_before = self.pictures.len();
         self.pictures.retain(|picture| picture.image != image);
         if self.pictures.len() < n_before {
-            self.tell(EngineEvent::PictureRefused { image, message });
+            self.emit(EngineEvent::PictureRefused { image, message });
         }
     }
 }

@@ -28,7 +28,7 @@ impl Supervisor {
         {
             self.query_done(|query| *query == Request::MeasureDevice);
             let message = "another engine has taken its place".to_owned();
-            self.tell(EngineEvent::DeviceMeasured(Err(message)));
+            self.emit(EngineEvent::DeviceMeasured(Err(message)));
         }
         let serial = self.main.as_ref().map_or(0, |engine| engine.serial);
         for (query, _) in self.queries.clone() {
@@ -50,10 +50,10 @@ impl Supervisor {
                 Request::QueryDownloadSize(_) => {
                     let fault = HubFault::Other;
                     let failure = HubFailure { fault, message };
-                    self.tell(EngineEvent::DownloadSize(Err(failure)));
+                    self.emit(EngineEvent::DownloadSize(Err(failure)));
                 }
-                Request::MeasureDevice => self.tell(EngineEvent::DeviceMeasured(Err(message))),
-                Request::DeleteStored => self.tell(EngineEvent::Trouble(message)),
+                Request::MeasureDevice => self.emit(EngineEvent::DeviceMeasured(Err(message))),
+                Request::DeleteStored => self.emit(EngineEvent::Trouble(message)),
                 // What the browser keeps is shown where it is known.
                 _ => {}
             }

@@ -73,12 +73,12 @@ pub struct LoadNotes {
     /// Deaths so far, by load.
     pub strikes: Vec<(LoadId, u32)>,
     /// Loads that began and did not end.
-    pub unended: Vec<Unended>,
+    pub unfinished: Vec<UnfinishedLoad>,
 }
 
 /// A load that began and did not end, in this tab or another.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Unended {
+pub struct UnfinishedLoad {
     /// The load that killed its engine.
     pub load: LoadId,
     /// Whether this tab began it, before it crashed.
@@ -87,7 +87,7 @@ pub struct Unended {
     pub age_millis: f64,
 }
 
-impl Unended {
+impl UnfinishedLoad {
     /// Whether the page that began it is gone, which a load must have brought about.
     #[must_use]
     pub fn counts(&self) -> bool {
@@ -104,12 +104,12 @@ pub(super) struct Strikes {
 }
 
 impl Strikes {
-    /// Counts the strikes and unended loads of earlier visits. A load that still runs in another tab is not a strike.
+    /// Counts the strikes and unfinished loads of earlier visits. One that still runs in another tab is not a strike.
     pub(super) fn recall(&mut self, notes: LoadNotes) {
         self.counts = notes.strikes.into_iter().collect();
-        for unended in notes.unended {
-            if unended.counts() {
-                self.count(unended.load);
+        for unfinished in notes.unfinished {
+            if unfinished.counts() {
+                self.count(unfinished.load);
             }
         }
     }
@@ -220,21 +220,25 @@ mod tests {
 
     #[test]
     fn a_load_that_other_tabs_go_on_with_is_no_strike() {
-        let unended = |is_own, age_millis| Unended {
+        let unfinished = |is_own, age_millis| UnfinishedLoad {
             load: load(LoadKind::Cpu),
             is_own,
             age_millis,
         };
         let cases = [
-            (unended(false, 1e3), 1, "another tab's"),
-            (unended(false, STALE_MILLIS + 1.0), 2, "a gone page's"),
-            (unended(true, 1e3), 2, "this tab's, from before it crashed"),
+            (unfinished(false, 1e3), 1, "another tab's"),
+            (unfinished(false, STALE_MILLIS + 1.0), 2, "a gone page's"),
+            (
+                unfinished(true, 1e3),
+                2,
+                "this tab's, from before it crashed",
+            ),
         ];
-        for (unended, expected, whose) in cases {
+        for (unfinished, expected, whose) in cases {
             let mut strikes = Strikes::default();
             strikes.recall(LoadNotes {
                 strikes: vec![(load(LoadKind::Cpu), 1)],
-                unended: vec![unended],
+                unfinished: vec![unfinished],
             });
             let is_out = strikes.is_out(LoadKind::Cpu, &CLIP);
             assert_eq!(is_out, expected >= MAX_STRIKES, "{whose}");

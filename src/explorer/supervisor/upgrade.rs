@@ -18,7 +18,7 @@ impl Supervisor {
             return;
         }
         if self.strikes.is_out(LoadKind::Upgrade, &self.source) {
-            return self.tell(EngineEvent::Choice(
+            return self.emit(EngineEvent::Choice(
                 "the GPU engine stopped twice while it loaded this model".to_owned(),
             ));
         }
@@ -31,7 +31,7 @@ impl Supervisor {
             return;
         }
         match found {
-            Err(reason) => self.tell(EngineEvent::Choice(reason)),
+            Err(reason) => self.emit(EngineEvent::Choice(reason)),
             Ok(()) => self.begin_upgrade(),
         }
     }
@@ -148,17 +148,17 @@ impl Supervisor {
         self.repost_queries();
         if let (Some(model), Some(cpu)) = (model, cpu) {
             let gpu = model.warm_millis();
-            self.tell(EngineEvent::Choice(format!(
+            self.emit(EngineEvent::Choice(format!(
                 "it takes {gpu:.0} ms where the CPU takes {cpu:.0}"
             )));
-            self.tell(EngineEvent::Loaded(model));
+            self.emit(EngineEvent::Loaded(model));
         }
     }
 
     /// Ends the engine in the background, and says why.
     pub(super) fn dismiss_upgrade(&mut self, reason: &str) {
         self.end_upgrade();
-        self.tell(EngineEvent::Choice(reason.to_owned()));
+        self.emit(EngineEvent::Choice(reason.to_owned()));
     }
 
     pub(super) fn end_upgrade(&mut self) {

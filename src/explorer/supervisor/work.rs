@@ -7,8 +7,8 @@ use super::event::{EngineEvent, ScoreRequest, ViewAnswer};
 use super::machine::{Adapters, Supervisor};
 use super::model::LoadedModel;
 use super::pictures::request_of_recorded;
-use crate::explorer::latest_queue::{Out, Priority};
-use crate::explorer::readings::cosines::Compared;
+use crate::explorer::latest_queue::{Priority, SentRequest};
+use crate::explorer::readings::cosines::CosineSnapshot;
 use crate::explorer::readings::snapshot::Snapshot;
 use crate::protocol::{Answer, Comparison, Request, Response};
 
@@ -18,7 +18,7 @@ impl Supervisor {
         request.retain(|caption| !self.captions.is_quarantined(caption));
         if request.captions.is_empty() {
             let message = "every caption of it stopped the engine before".to_owned();
-            return self.tell(EngineEvent::Failed(priority, message));
+            return self.emit(EngineEvent::Failed(priority, message));
         }
         self.queue.ask(priority, request);
     }
@@ -68,7 +68,7 @@ impl Supervisor {
             let bytes = bytes.to_vec();
             return Some((Job::Adapters, Request::Adapt { bytes }));
         }
-        if self.queue.out().is_some() {
+        if self.queue.sent().is_some() {
             return self.go_on_with_request();
         }
         let engine = self.main.as_mut()?;
@@ -107,7 +107,7 @@ impl Supervisor {
 
     /// The next step of the request that is out: one of the pictures generated for it, or the captions.
     fn go_on_with_request(&mut self) -> Option<(Job, Request)> {
-        let Out { id, request, .. } = self.queue.out()?;
+        let SentRequest { id, request, .. } = self.queue.sent()?;
         let engine = self.main.as_mut()?;
         if let Some((image, bytes)) = request.pictures.get(engine.n_generated) {
             engine.n_generated += 1;
@@ -127,28 +127,28 @@ impl Supervisor {
     /// Handles a response of the engine at work.
     pub(super) fn main_said(&mut self, response: Response) {
         match response {
-            Response::Progress(progress) => self.tell(EngineEvent::Progress(progress)),
+            Response::Progress(progress) => self.emit(EngineEvent::Progress(progress)),
             Response::Loaded(model) => self.loaded(LoadedModel::Adapted(model)),
             Response::LoadedBare(model) => self.loaded(LoadedModel::Bare(model)),
             Response::Refused { message } => self.give_up_load(Some(message)),
             Response::Cancelled => self.give_up_load(None),
             Response::DownloadSize(size) => {
                 self.query_done(|query| matches!(query, Request::QueryDownloadSize(_)));
-                self.tell(EngineEvent::DownloadSize(size));
+                self.emit(EngineEvent::DownloadSize(size));
             }
             Response::Stored(stored) => {
                 self.query_done(|query| {
                     matches!(query, Request::ListStored | Request::DeleteStored)
                 });
-                self.tell(EngineEvent::Stored(stored));
+                self.emit(EngineEvent::Stored(stored));
             }
             Response::Kept(kept) => {
                 self.query_done(|query| matches!(query, Request::Keep(_)));
-                self.tell(EngineEvent::Kept(kept));
+                self.emit(EngineEvent::Kept(kept));
             }
             Response::DeviceMeasured(timings) => {
                 self.query_done(|query| *query == Request::MeasureDevice);
-                self.tell(EngineEvent::DeviceMeasured(timings));
+                self.emit(EngineEvent::DeviceMeasured(timings));
             }
             Response::PictureProbed { embedding } => self.picture_probed(embedding),
             Response::KeptAdapters { bytes } => self.adapters_were_kept(bytes),
@@ -193,32 +193,32 @@ impl Supervisor {
     fn adapters_refused(&mut self, message: String) {
         self.is_done(&Job::Adapters);
         if let Adapters::Given { name, .. } = std::mem::take(&mut self.adapters) {
-            self.tell(EngineEvent::AdapterRefused(name, message));
+            self.emit(EngineEvent::AdapterRefused(name, message));
         }
     }
 
     fn scored(&mut self, answer: Answer) {
-        let Some(out) = self.answered(answer.id) else {
+        let Some(sent) = self.answered(answer.id) else {
             return;
         };
         let engine = self.main.as_ref();
         let model = engine.and_then(|engine| engine.model.clone());
         let Some(LoadedModel::Adapted(card)) = model else {
-            return self.tell(EngineEvent::Failed(
-                out.priority,
+            return self.emit(EngineEvent::Failed(
+                sent.priority,
                 "an engine without adapters answered as if it had some".to_owned(),
             ));
         };
-        self.tell(match out.priority {
+        self.emit(match sent.priority {
             Priority::Matrix => EngineEvent::Answered(Box::new(Snapshot {
                 card: *card,
-                keys: out.request.keys,
+                keys: sent.request.keys,
                 answer,
                 recorded: false,
             })),
             Priority::Captions | Priority::GeneratedPictures => {
                 EngineEvent::ViewAnswered(Box::new(ViewAnswer {
-                    request: out.request,
+                    request: sent.request,
                     card: *card,
                     answer,
                 }))
@@ -227,12 +227,12 @@ impl Supervisor {
     }
 
     fn compared(&mut self, comparison: Comparison) {
-        let Some(out) = self.answered(comparison.id) else {
+        let Some(sent) = self.answered(comparison.id) else {
             return;
         };
-        self.tell(match out.priority {
-            Priority::Matrix => EngineEvent::Compared(Box::new(Compared {
-                keys: out.request.keys,
+        self.emit(match sent.priority {
+            Priority::Matrix => EngineEvent::Compared(Box::new(CosineSnapshot {
+                keys: sent.request.keys,
                 comparison,
             })),
             priority => EngineEvent::Failed(priority, "the model has no adapters".to_owned()),
@@ -240,7 +240,7 @@ impl Supervisor {
     }
 
     /// The request that this answers, unless a later one replaced it; `None` for captions that were sent alone.
-    fn answered(&mut self, id: u64) -> Option<Out<ScoreRequest>> {
+    fn answered(&mut self, id: u64) -> Option<SentRequest<ScoreRequest>> {
         if id == PROBE_ID {
             let engine = self.main.as_mut()?;
             if let Some(Job::Probe(caption)) =
@@ -251,26 +251,26 @@ impl Supervisor {
             }
             return None;
         }
-        if self.queue.out()?.id != id {
+        if self.queue.sent()?.id != id {
             return None;
         }
         self.is_done(&Job::Score);
-        let out = self.queue.arrived(id)?;
-        match out.request.captions.as_slice() {
+        let sent = self.queue.arrived(id)?;
+        match sent.request.captions.as_slice() {
             [caption] => self.captions.clear(caption),
             captions => self.captions.answered(captions),
         }
-        Some(out).filter(|out| !self.queue.is_outdated(out))
+        Some(sent).filter(|sent| !self.queue.is_outdated(sent))
     }
 
     /// The engine's job failed; the engine goes on.
     fn failed(&mut self, message: String) {
         let Some(job) = self.main.as_mut().and_then(|engine| engine.job.take()) else {
-            return self.tell(EngineEvent::Trouble(message));
+            return self.emit(EngineEvent::Trouble(message));
         };
         match job {
             Job::Score | Job::GeneratedPicture(_) => {
-                let id = self.queue.out().map_or(0, |out| out.id);
+                let id = self.queue.sent().map_or(0, |sent| sent.id);
                 self.request_failed(id, message);
             }
             // The engine survived the caption, so the request may be sent.
@@ -279,15 +279,15 @@ impl Supervisor {
             // Each of them is read from its file instead.
             Job::RecordedPictures | Job::GonePicture(_) => {}
             Job::Adapters => self.adapters_refused(message),
-            Job::PictureProbe => self.tell(EngineEvent::Choice(message)),
+            Job::PictureProbe => self.emit(EngineEvent::Choice(message)),
         }
     }
 
     pub(super) fn request_failed(&mut self, id: u64, message: String) {
-        if let Some(out) = self.queue.arrived(id)
-            && !self.queue.is_outdated(&out)
+        if let Some(sent) = self.queue.arrived(id)
+            && !self.queue.is_outdated(&sent)
         {
-            self.tell(EngineEvent::Failed(out.priority, message));
+            self.emit(EngineEvent::Failed(sent.priority, message));
         }
     }
 }

@@ -134,7 +134,7 @@ const FREE_BITS: f64 = 0.1;
 
 /// Information of a rung's words against those of the rung above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Says {
+enum InformationOrder {
     More,
     TheSame,
     Less,
@@ -225,17 +225,17 @@ pub fn bits_of(caption: &str) -> Option<f64> {
     found.filter(|bits| bits.is_finite())
 }
 
-fn says_by_bits(change: f64) -> Says {
+fn says_by_bits(change: f64) -> InformationOrder {
     match change {
-        change if change > FREE_BITS => Says::More,
-        change if change < -FREE_BITS => Says::Less,
-        _ => Says::TheSame,
+        change if change > FREE_BITS => InformationOrder::More,
+        change if change < -FREE_BITS => InformationOrder::Less,
+        _ => InformationOrder::TheSame,
     }
 }
 
 /// Order of two rungs by their words alone: a rung that holds the words of another says more, as does a later one of a
 /// ladder that was written so.
-fn says_by_words(above: &str, below: &str) -> Says {
+fn says_by_words(above: &str, below: &str) -> InformationOrder {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c| !is_letter(c));
         let articles = ["", "a", "an", "the"];
@@ -260,20 +260,20 @@ fn says_by_words(above: &str, below: &str) -> Says {
         })
     };
     match () {
-        () if holds(&upper, &lower) && holds(&lower, &upper) => Says::TheSame,
-        () if adds(&lower, &upper) || is_written_so(above, below) => Says::More,
-        () if adds(&upper, &lower) || is_written_so(below, above) => Says::Less,
-        () => Says::Unsettled,
+        () if holds(&upper, &lower) && holds(&lower, &upper) => InformationOrder::TheSame,
+        () if adds(&lower, &upper) || is_written_so(above, below) => InformationOrder::More,
+        () if adds(&upper, &lower) || is_written_so(below, above) => InformationOrder::Less,
+        () => InformationOrder::Unsettled,
     }
 }
 
-fn step(change: f64, says: Says) -> RungStep {
+fn step(change: f64, says: InformationOrder) -> RungStep {
     match says {
-        Says::More if change > 0.0 => RungStep::Narrows,
-        Says::Less if change < 0.0 => RungStep::Widens,
-        Says::More | Says::Less => RungStep::Violates,
-        Says::TheSame => RungStep::SaysTheSame,
-        Says::Unsettled => RungStep::Unsettled,
+        InformationOrder::More if change > 0.0 => RungStep::Narrows,
+        InformationOrder::Less if change < 0.0 => RungStep::Widens,
+        InformationOrder::More | InformationOrder::Less => RungStep::Violates,
+        InformationOrder::TheSame => RungStep::SaysTheSame,
+        InformationOrder::Unsettled => RungStep::Unsettled,
     }
 }
 
@@ -436,13 +436,13 @@ mod tests {
     #[test]
     fn where_nobody_has_counted_the_words_are_compared() {
         for (above, below, expected) in [
-            ("a dog", "a brown dog", Says::More),
-            ("a brown dog", "the dog", Says::Less),
-            ("a dog", "no dog", Says::Unsettled),
-            ("a dog", "a dog or a cat", Says::Unsettled),
-            ("a dog", "A dog.", Says::TheSame),
-            ("a cow", "a red fire engine", Says::Unsettled),
-            ("an animal", "a golden retriever", Says::More),
+            ("a dog", "a brown dog", InformationOrder::More),
+            ("a brown dog", "the dog", InformationOrder::Less),
+            ("a dog", "no dog", InformationOrder::Unsettled),
+            ("a dog", "a dog or a cat", InformationOrder::Unsettled),
+            ("a dog", "A dog.", InformationOrder::TheSame),
+            ("a cow", "a red fire engine", InformationOrder::Unsettled),
+            ("an animal", "a golden retriever", InformationOrder::More),
         ] {
             assert_eq!(says_by_words(above, below), expected, "{above} → {below}");
         }

@@ -277,7 +277,7 @@ pub(in crate::explorer) mod tests {
     use crate::explorer::views::studio::drawing::Drawing;
     use crate::explorer::wall::fitting_scenes;
     use crate::explorer::world::World;
-    use crate::protocol::{Answer, CaptionReading, Recorded};
+    use crate::protocol::{Answer, CaptionReading, RecordedAnswer};
     use crate::scenes::description::{Claim, Description, ObjectDescription};
     use crate::scenes::parse;
     use crate::scenes::scene::{Colour, Ground, Light, Object, Scene, Shape, Size, Texture};
@@ -669,7 +669,7 @@ pub(in crate::explorer) mod tests {
     }
 
     /// Recorded answers of a world: the matrix of the start, and the answers to the other views.
-    pub(in crate::explorer) fn recorded_of(world: World) -> (Recorded, ReadingCache) {
+    pub(in crate::explorer) fn recorded_of(world: World) -> (RecordedAnswer, ReadingCache) {
         let (start, views) = match world {
             World::Scenes => (
                 include_str!("../../../public/examples/scenes/start.json"),
@@ -680,7 +680,7 @@ pub(in crate::explorer) mod tests {
                 include_str!("../../../public/examples/photos/views.json"),
             ),
         };
-        let start: Recorded = serde_json::from_str(start).expect("it is what was recorded");
+        let start: RecordedAnswer = serde_json::from_str(start).expect("it is what was recorded");
         let views: Vec<Answer> = serde_json::from_str(views).expect("it is what was recorded");
         let mut cache = ReadingCache::default();
         for answer in &views {

@@ -27,7 +27,7 @@ pub fn pool(own: &[String], written: &[String]) -> Vec<String> {
 
 /// A caption that is met.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MetCaption {
+pub struct VisitedCaption {
     /// Numbers of the caption under von Mises–Fisher.
     pub caption: CaptionView,
     /// Numbers of the caption for the picture.
@@ -42,7 +42,7 @@ pub struct Traversal {
     /// The root: the caption towards which it goes.
     pub root: String,
     /// The captions met, in order, each once.
-    pub met: Vec<MetCaption>,
+    pub met: Vec<VisitedCaption>,
 }
 
 impl Traversal {
@@ -176,12 +176,12 @@ fn walk(
     root: &str,
     near: impl Fn(&str, f64) -> Option<f64>,
 ) -> Option<Traversal> {
-    let mut met: Vec<MetCaption> = Vec::new();
+    let mut met: Vec<VisitedCaption> = Vec::new();
     for step in 0..=N_STEPS {
         let share = step as f64 / N_STEPS as f64;
         let nearest = greatest(pool, |caption| near(caption, share))?;
         if !met.iter().any(|known| known.caption.caption == nearest) {
-            met.push(MetCaption {
+            met.push(VisitedCaption {
                 caption: cache.caption(nearest, FAMILY)?,
                 pair: cache.pair(nearest, image, FAMILY)?,
                 share,

@@ -21,7 +21,7 @@ struct ScanPart {
 
 /// A component in a scan, with its tables.
 #[derive(Debug)]
-struct Member<'a> {
+struct ScanComponent<'a> {
     i_component: usize,
     dc: Option<&'a Huffman>,
     ac: Option<&'a Huffman>,
@@ -84,7 +84,7 @@ impl Headers<'_> {
         selector: &[u8],
         part: ScanPart,
         frame: &mut Frame,
-    ) -> Result<Member<'_>, Refusal> {
+    ) -> Result<ScanComponent<'_>, Refusal> {
         let mut components = frame.components.iter();
         let i_component = components.position(|component| component.id == selector[0]);
         let i_component = i_component.ok_or(BROKEN)?;
@@ -95,7 +95,7 @@ impl Headers<'_> {
         }
         let dc = self.dc.get(usize::from(selector[1] >> 4));
         let ac = self.ac.get(usize::from(selector[1] & 15));
-        let member = Member {
+        let member = ScanComponent {
             i_component,
             dc: dc.and_then(Option::as_ref),
             ac: ac.and_then(Option::as_ref),
@@ -136,7 +136,12 @@ impl ScanPart {
 
 impl ScanReader<'_> {
     /// Reads every unit of a scan; in a scan of one component a unit is one block, and padding blocks are left out.
-    fn read_units(&mut self, frame: &mut Frame, members: &[Member<'_>], restart_interval: usize) {
+    fn read_units(
+        &mut self,
+        frame: &mut Frame,
+        members: &[ScanComponent<'_>],
+        restart_interval: usize,
+    ) {
         let (units_wide, units_high) = match members {
             [member] => {
                 let component = &frame.components[member.i_component];
@@ -167,7 +172,7 @@ impl ScanReader<'_> {
         }
     }
 
-    fn read_block(&mut self, block: &mut [i16; 64], member: &Member<'_>, i_member: usize) {
+    fn read_block(&mut self, block: &mut [i16; 64], member: &ScanComponent<'_>, i_member: usize) {
         let part = self.part;
         if part.first == 0 {
             if part.high > 0 {

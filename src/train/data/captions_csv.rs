@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use csv::StringRecord;
 
-use super::listing::Gatherer;
+use super::listing::ListingBuilder;
 use super::place::{below, open};
 use super::{ItemCaption, Picture, Skipped, Splits, hold_out};
 
@@ -69,7 +69,7 @@ pub fn splits(path: &Path, root: &Path, share: f64, seed: u64) -> Result<Splits>
         .headers()
         .with_context(|| path.display().to_string())?;
     let columns = Columns::of(headers, path)?;
-    let (mut train, mut test) = (Gatherer::default(), Gatherer::default());
+    let (mut train, mut test) = (ListingBuilder::default(), ListingBuilder::default());
     let mut skipped = Vec::new();
     for (i, row) in reader.records().enumerate() {
         let row = row.with_context(|| path.display().to_string())?;

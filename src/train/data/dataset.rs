@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::ValueEnum;
 
 use super::coco::{self, Year};
-use super::flickr::{self, Division, Which};
+use super::flickr::{self, Division, FlickrDataset};
 use super::{
     Labelled, Listing, Splits, captions_csv, cifar, conceptual, first_of, hierarcaps, hold_out,
     image_folder, karpathy, stl10, take, webdataset,
@@ -109,8 +109,8 @@ impl DatasetChoice {
                 let json = self.file(&["dataset_coco.json"])?;
                 self.limited(karpathy::splits(&json, root)?)
             }
-            Dataset::Flickr30k => self.limited(flickr(Which::Flickr30k)?),
-            Dataset::Flickr8k => self.limited(flickr(Which::Flickr8k)?),
+            Dataset::Flickr30k => self.limited(flickr(FlickrDataset::Flickr30k)?),
+            Dataset::Flickr8k => self.limited(flickr(FlickrDataset::Flickr8k)?),
             Dataset::Cc => {
                 let names = ["Train_GCC-training.tsv", "train.tsv", "captions.tsv"];
                 self.divided(conceptual::captions_of(&self.file(&names)?, root)?)

@@ -9,13 +9,13 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::listing::Gatherer;
+use super::listing::ListingBuilder;
 use super::place::{below, first_of, folder_of, open};
 use super::{ItemCaption, Listing, Picture, Skipped, Splits, hold_out, karpathy};
 
 /// One of the two data sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum FlickrDataset {
     /// Flickr8k: 8,000 pictures, with lists of the splits.
     Flickr8k,
     /// Flickr30k: 31,783 pictures, without lists of its own.
@@ -37,7 +37,7 @@ pub enum Division {
 /// Share that is held out.
 const HELD_OUT: f64 = 0.1;
 
-impl Which {
+impl FlickrDataset {
     const fn tokens(self) -> &'static [&'static str] {
         match self {
             Self::Flickr8k => &["Flickr8k.token.txt", "Flickr8k_text/Flickr8k.token.txt"],
@@ -85,7 +85,7 @@ impl Which {
 /// # Errors
 ///
 /// A file is missing or broken, or none of the pictures is there.
-pub fn splits(root: &Path, which: Which, division: Division) -> Result<Splits> {
+pub fn splits(root: &Path, which: FlickrDataset, division: Division) -> Result<Splits> {
     let pictures = folder_of(root, which.pictures());
     let karpathys = root.join(which.karpathy());
     let tokens = || first_of(root, which.tokens(), "file of captions");
@@ -108,7 +108,7 @@ pub fn splits(root: &Path, which: Which, division: Division) -> Result<Splits> {
 ///
 /// As [`splits`].
 pub fn official_splits(root: &Path) -> Result<[Listing; 3]> {
-    let which = Which::Flickr8k;
+    let which = FlickrDataset::Flickr8k;
     let tokens = first_of(root, which.tokens(), "file of captions")?;
     let listing = captions_of(&tokens, &folder_of(root, which.pictures()))?;
     let [train, test] = which.lists();
@@ -138,7 +138,7 @@ pub fn official_splits(root: &Path) -> Result<[Listing; 3]> {
 ///
 /// The file is missing, holds no caption, or none of its pictures is there.
 pub fn captions_of(tokens: &Path, pictures: &Path) -> Result<Listing> {
-    let (mut gatherer, mut skipped) = (Gatherer::default(), Vec::new());
+    let (mut gatherer, mut skipped) = (ListingBuilder::default(), Vec::new());
     for (i, line) in open(tokens)?.lines().enumerate() {
         let line = line.with_context(|| format!("{}: line {}", tokens.display(), i + 1))?;
         if line.trim().is_empty() {
@@ -215,7 +215,8 @@ mod tests {
         let folder = folder();
         folder.put("Flickr_8k.trainImages.txt", "10.jpg\n");
         folder.put("Flickr_8k.testImages.txt", "11.jpg\n");
-        let splits = splits(folder.path(), Which::Flickr8k, Division::Lists).expect("both splits");
+        let splits =
+            splits(folder.path(), FlickrDataset::Flickr8k, Division::Lists).expect("both splits");
         assert_eq!(splits.train.items[0].captions.len(), 2, "two of picture 10");
         let own = &splits.test.items[0].captions[0].text;
         assert_eq!(own, "Two men .", "of picture 11");
@@ -232,7 +233,7 @@ mod tests {
     fn a_tenth_is_held_out_by_a_seed() {
         let folder = folder();
         let division = Division::HoldOut { seed: 0 };
-        let splits = splits(folder.path(), Which::Flickr8k, division).expect("both splits");
+        let splits = splits(folder.path(), FlickrDataset::Flickr8k, division).expect("both splits");
         assert_eq!(splits.train.items.len(), 3, "a tenth of three is none");
         assert!(splits.test.items.is_empty(), "none is held out");
     }
@@ -246,7 +247,7 @@ mod tests {
         );
         let division = Division::HoldOut { seed: 0 };
         refused(
-            splits(folder.path(), Which::Flickr8k, division),
+            splits(folder.path(), FlickrDataset::Flickr8k, division),
             "a picture is called ../10.jpg",
         );
     }
@@ -258,7 +259,7 @@ mod tests {
         folder.put("Flickr8k_text/Flickr8k.token.txt", csv);
         let division = Division::HoldOut { seed: 0 };
         refused(
-            splits(folder.path(), Which::Flickr8k, division),
+            splits(folder.path(), FlickrDataset::Flickr8k, division),
             "no line is",
         );
     }

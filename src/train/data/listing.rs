@@ -187,12 +187,12 @@ fn kind_of(why: &str) -> String {
 
 /// Gathers captions by picture, pictures in the order in which they are first named.
 #[derive(Debug, Default)]
-pub(super) struct Gatherer {
+pub(super) struct ListingBuilder {
     items: Vec<Item>,
     of_id: HashMap<String, usize>,
 }
 
-impl Gatherer {
+impl ListingBuilder {
     /// Adds a caption to a picture, which lies where `picture` says if it is named for the first time.
     pub(super) fn add(
         &mut self,

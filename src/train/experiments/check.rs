@@ -65,7 +65,7 @@ pub struct Check<'a> {
 
 /// One fit's numbers beside those of the folder.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub struct CheckedFit {
     /// Method and seed of the fit that is repeated.
     pub request: FitRequest,
     /// Numbers that were compared.
@@ -78,7 +78,7 @@ pub struct Checked {
     pub tolerance: RepeatTolerance,
 }
 
-impl Checked {
+impl CheckedFit {
     /// Whether enough numbers are near the recorded ones.
     #[must_use]
     pub fn is_repeated(&self) -> bool {
@@ -92,7 +92,7 @@ impl Check<'_> {
     /// # Errors
     ///
     /// The folder holds no results, the features are other ones, or a fit fails.
-    pub fn run(&self) -> Result<Vec<Checked>> {
+    pub fn run(&self) -> Result<Vec<CheckedFit>> {
         let environment = environment::read(self.folder)?;
         let environment = environment
             .with_context(|| format!("{}: no environment.json", self.folder.display()))?;
@@ -224,8 +224,8 @@ fn compared(
     there: &Results,
     now: &[(String, Numbers)],
     tolerance: RepeatTolerance,
-) -> Checked {
-    let mut checked = Checked {
+) -> CheckedFit {
+    let mut checked = CheckedFit {
         request,
         n: 0,
         n_near: 0,
@@ -268,10 +268,10 @@ fn both(
 
 /// The result as a table, and whether all of it is repeated.
 #[must_use]
-pub fn table(checked: &[Checked]) -> (String, bool) {
+pub fn table(checked: &[CheckedFit]) -> (String, bool) {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    if let Some(Checked { tolerance, .. }) = checked.first() {
+    if let Some(CheckedFit { tolerance, .. }) = checked.first() {
         let RepeatTolerance {
             of,
             share_of_value,
@@ -287,7 +287,7 @@ pub fn table(checked: &[Checked]) -> (String, bool) {
     }
     text.push_str("| fit | numbers as recorded | farthest: recorded, now | |\n|---|---|---|---|\n");
     for one in checked {
-        let Checked {
+        let CheckedFit {
             request, n, n_near, ..
         } = one;
         let fit = format!("{}, seed {}", request.name.slug(), request.seed);
@@ -304,7 +304,7 @@ pub fn table(checked: &[Checked]) -> (String, bool) {
         };
         writeln!(text, "| {fit} | {n_near} of {n} | {farthest} | {word} |").ok();
     }
-    (text, checked.iter().all(Checked::is_repeated))
+    (text, checked.iter().all(CheckedFit::is_repeated))
 }
 
 impl FitPlan {

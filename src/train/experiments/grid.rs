@@ -67,7 +67,7 @@ pub struct Grid<'a> {
 
 /// A rate that was tried, and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Tried {
+struct RateTrial {
     learning_rate: f64,
     /// Result on held-out pictures; none where the training diverged.
     validation: Option<Validation>,
@@ -76,12 +76,12 @@ struct Tried {
 /// The whole of `learning-rates.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Record {
-    tried: BTreeMap<MethodName, Vec<Tried>>,
+    tried: BTreeMap<MethodName, Vec<RateTrial>>,
     chosen: BTreeMap<MethodName, f64>,
 }
 
 impl Record {
-    fn put(&mut self, name: MethodName, tried: Tried) {
+    fn put(&mut self, name: MethodName, tried: RateTrial) {
         let of_method = self.tried.entry(name).or_default();
         of_method.push(tried);
         of_method.sort_by(|a, b| a.learning_rate.total_cmp(&b.learning_rate));
@@ -146,7 +146,7 @@ pub(super) fn edges(folder: &Path) -> Result<BTreeMap<MethodName, Edge>> {
 /// The rate of the least loss among those that find about as much as the best; `None` where all diverged. Rates are
 /// left out whose loss is far worse than that of a rate that finds nearly as much, and rates whose uncertainty tells
 /// nothing apart while another's does.
-fn best(tried: &[Tried]) -> Option<f64> {
+fn best(tried: &[RateTrial]) -> Option<f64> {
     let converged = tried.iter();
     let converged = converged.filter_map(|one| Some((one.learning_rate, one.validation?)));
     let mut converged: Vec<(f64, Validation)> = converged.collect();
@@ -217,7 +217,7 @@ impl Grid<'_> {
         name: MethodName,
         rate: f64,
         (evaluator, split): (&Evaluator, &ValidationSplit),
-    ) -> Result<Tried> {
+    ) -> Result<RateTrial> {
         let optimizer = name.optimizer(self.plan.follow);
         let validation = match optimizer {
             Some(optimizer) => {
@@ -232,7 +232,7 @@ impl Grid<'_> {
             }
             None => None,
         };
-        Ok(Tried {
+        Ok(RateTrial {
             learning_rate: rate,
             validation,
         })
@@ -267,13 +267,13 @@ fn left(record: &Record, methods: &[MethodName]) -> Vec<(MethodName, f64)> {
 mod tests {
     use super::*;
 
-    fn tried((learning_rate, found): (f64, Option<[f64; 2]>)) -> Tried {
+    fn tried((learning_rate, found): (f64, Option<[f64; 2]>)) -> RateTrial {
         let validation = found.map(|[loss, recall_sum]| Validation {
             loss,
             recall_sum,
             tells_levels_apart: true,
         });
-        Tried {
+        RateTrial {
             learning_rate,
             validation,
         }
@@ -324,7 +324,7 @@ mod tests {
         // PCME++* on photographs: recall is that of the frozen means, and variances vanish where the loss is least.
         let all = [(5e-3, 140.0), (1e-2, 139.0), (5e-2, 138.0)];
         let at = |tells: [bool; 3]| {
-            let one = |((rate, loss), tells_levels_apart)| Tried {
+            let one = |((rate, loss), tells_levels_apart)| RateTrial {
                 learning_rate: rate,
                 validation: Some(Validation {
                     loss,
@@ -332,7 +332,7 @@ mod tests {
                     tells_levels_apart,
                 }),
             };
-            let tried: Vec<Tried> = all.into_iter().zip(tells).map(one).collect();
+            let tried: Vec<RateTrial> = all.into_iter().zip(tells).map(one).collect();
             best(&tried)
         };
         assert_eq!(at([true, true, false]), Some(1e-2), "the next one");
@@ -369,7 +369,7 @@ mod tests {
             let record: Option<Record> =
                 files::find_json(&folder.join(world).join(FILE)).expect("committed");
             let Record { tried, chosen } = record.expect("a grid");
-            let differs = |(name, tried): (&MethodName, &Vec<Tried>)| {
+            let differs = |(name, tried): (&MethodName, &Vec<RateTrial>)| {
                 let now = best(tried);
                 (now != chosen.get(name).copied()).then_some((*name, now))
             };

@@ -21,7 +21,7 @@ pub(super) const BASELINES: [MethodName; 5] = [Pfe, Pcmepp, Bayesvlm, Probvlm, P
 
 /// Order of two methods that a finding claims.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Claimed {
+pub(super) enum ClaimedOrder {
     Better,
     Worse,
 }
@@ -105,7 +105,7 @@ impl Judge<'_> {
         &self,
         (name, metric): DirectedMetric,
         pairs: &[[MethodName; 2]],
-        claimed: Claimed,
+        claimed: ClaimedOrder,
     ) -> Vec<FindingRow> {
         let mut rows = Vec::new();
         for direction in self.directions() {
@@ -149,9 +149,10 @@ impl Judge<'_> {
         metric: &Metric,
         what: &str,
         pair: [MethodName; 2],
-        claimed: Claimed,
+        claimed: ClaimedOrder,
     ) -> Option<FindingRow> {
-        let is_higher_claimed = (metric.better() == Better::Higher) == (claimed == Claimed::Better);
+        let is_higher_claimed =
+            (metric.better() == Better::Higher) == (claimed == ClaimedOrder::Better);
         let gain = if is_higher_claimed { 1.0 } else { -1.0 };
         let comparison = MethodComparison {
             what: versus(what, pair),

@@ -31,8 +31,8 @@ use crate::weights::shard::{Precision, write};
 /// Numbers of each data set that was measured on, the own one first.
 pub type NumbersBySet = Vec<(String, Numbers)>;
 
-/// Knowledge of the training split that a method has which trains nothing.
-enum Known {
+/// What a method that trains nothing knows of the training split.
+enum TrainingKnowledge {
     Nothing,
     /// The posteriors of the projections of captions and pictures; none where a tower ends in no projection.
     Posteriors(Box<[Option<Laplace>; 2]>),
@@ -45,42 +45,51 @@ enum Known {
 /// Inputs of one method: features, and more for the method that needs it.
 struct MethodInputs<'a> {
     evaluator: &'a Evaluator<'a>,
-    known: Known,
+    knowledge: TrainingKnowledge,
 }
 
 impl<'a> MethodInputs<'a> {
     fn new(evaluator: &'a Evaluator<'a>, name: MethodName) -> Result<Self> {
         let train = &evaluator.train;
-        let known = match name {
+        let knowledge = match name {
             MethodName::Bayesvlm | MethodName::BayesvlmCosine => {
-                Known::Posteriors(Box::new(evaluator.posteriors()?))
+                TrainingKnowledge::Posteriors(Box::new(evaluator.posteriors()?))
             }
             MethodName::Density => {
-                Known::Features(Side::Text, Box::new(KnownFeatures::of(&train.texts)))
+                TrainingKnowledge::Features(Side::Text, Box::new(KnownFeatures::of(&train.texts)))
             }
             MethodName::ImageDensity => {
-                Known::Features(Side::Image, Box::new(KnownFeatures::of(&train.images)))
+                TrainingKnowledge::Features(Side::Image, Box::new(KnownFeatures::of(&train.images)))
             }
-            MethodName::Augmentation => Known::Views,
-            _ => Known::Nothing,
+            MethodName::Augmentation => TrainingKnowledge::Views,
+            _ => TrainingKnowledge::Nothing,
         };
-        Ok(Self { evaluator, known })
+        Ok(Self {
+            evaluator,
+            knowledge,
+        })
     }
 
     /// Rows of one side on the device, with what the method writes beside them.
     fn rows(&self, side: Side, rows: &Embedded) -> Result<Tensor<2>> {
         let on_device = |rows: &Rows| rows.to_device(self.evaluator.device);
         let features = on_device(&rows.features);
-        match &self.known {
-            Known::Posteriors(of_sides) => Ok(match &of_sides[usize::from(side == Side::Image)] {
-                Some(of_side) => of_side.with_variance(features, on_device(&rows.activations)),
-                None => Laplace::without_variance(features),
-            }),
-            Known::Features(asked, known) if *asked == side => known.with_unfamiliarity(features),
-            Known::Views if side == Side::Image && rows.has_views() => {
+        match &self.knowledge {
+            TrainingKnowledge::Posteriors(of_sides) => {
+                Ok(match &of_sides[usize::from(side == Side::Image)] {
+                    Some(of_side) => of_side.with_variance(features, on_device(&rows.activations)),
+                    None => Laplace::without_variance(features),
+                })
+            }
+            TrainingKnowledge::Features(asked, known) if *asked == side => {
+                known.with_unfamiliarity(features)
+            }
+            TrainingKnowledge::Views if side == Side::Image && rows.has_views() => {
                 Ok(Tensor::cat(vec![features, on_device(&rows.view_spread)], 1))
             }
-            Known::Features(..) | Known::Views | Known::Nothing => Ok(features),
+            TrainingKnowledge::Features(..)
+            | TrainingKnowledge::Views
+            | TrainingKnowledge::Nothing => Ok(features),
         }
     }
 

@@ -18,7 +18,7 @@ use crate::explorer::{
 };
 use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;
-use crate::protocol::{Answer, ImageReading, PerFamily, Recorded, RecordedPicture};
+use crate::protocol::{Answer, ImageReading, PerFamily, RecordedAnswer, RecordedPicture};
 use crate::scenes::render;
 use crate::train::files::read_json;
 
@@ -69,7 +69,7 @@ impl WorldModel<'_> {
     }
 
     /// The matrix as the page starts.
-    fn start(&self, embeddings: &[ImageEncoding]) -> Result<Recorded> {
+    fn start(&self, embeddings: &[ImageEncoding]) -> Result<RecordedAnswer> {
         let captions = self.world.captions().map(str::to_owned);
         let matrix = ReadingRequest::of(captions, self.first_names());
         let answer = ask(self.session, matrix, embeddings)?;
@@ -82,7 +82,7 @@ impl WorldModel<'_> {
             warm_millis: answer.millis,
         };
         let first = self.gallery.iter().zip(embeddings).take(N_PICTURES);
-        Ok(Recorded {
+        Ok(RecordedAnswer {
             card: model_card(self.session, self.self_test, engine)?,
             images: first
                 .map(|(picture, encoding)| self.reading(picture, encoding))

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::pickle::{self, Leaves};
+use super::pickle::{self, PickleLeaves};
 use super::tensor_file::{TensorFile, unreadable};
 use super::torch::{check_extent, gather};
 use crate::error::{Error, Result};
@@ -35,7 +35,7 @@ pub(super) struct LegacyFile {
     path: PathBuf,
     file: File,
     entries: BTreeMap<String, Entry>,
-    leaves: Leaves,
+    leaves: PickleLeaves,
     /// Byte of the file at which the values of each storage begin.
     starts: BTreeMap<String, u64>,
 }

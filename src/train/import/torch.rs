@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use super::pickle::{self, Leaves, PickledTensor};
+use super::pickle::{self, PickleLeaves, PickledTensor};
 use super::tensor_file::{TensorFile, unreadable};
 use crate::error::{Error, Result, refuse, refuse_if};
 use crate::weights::original::{Entry, n_values};
@@ -31,7 +31,7 @@ pub(super) struct TorchArchive {
     /// Path of the folder that holds `data.pkl`, with the slash.
     root: String,
     entries: BTreeMap<String, Entry>,
-    leaves: Leaves,
+    leaves: PickleLeaves,
 }
 
 impl TorchArchive {

@@ -77,7 +77,7 @@ fn unfamiliarity(cosines: &[f32]) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::beside::Beside;
+    use super::super::cosine_with_uncertainty::CosineWithUncertainty;
     use super::super::method::{Method as _, Side};
     use super::*;
     use crate::device::cpu;
@@ -88,7 +88,7 @@ mod tests {
         let known = KnownFeatures::of(&Tensor::from_floats([[2.0, 0.0], [3.0, 0.0]], &device));
         let features = Tensor::from_floats([[5.0, 0.0], [0.0, 1.0], [-1.0, 0.0]], &device);
         let rows = known.with_unfamiliarity(features).expect("a device");
-        let method = Beside::new(2, Side::Text);
+        let method = CosineWithUncertainty::new(2, Side::Text);
         let texts = method.of_texts(rows);
         let found = method
             .uncertainty(texts.clone(), texts.clone())

@@ -6,7 +6,7 @@
 
 mod asymvlm;
 mod bayesvlm;
-mod beside;
+mod cosine_with_uncertainty;
 mod density;
 mod deterministic;
 mod eigen;
@@ -29,7 +29,7 @@ mod zero_shot;
 
 use burn::tensor::Device;
 
-use self::beside::Beside;
+use self::cosine_with_uncertainty::CosineWithUncertainty;
 use crate::model::adapter::Family::{PowerSpherical, VonMisesFisher};
 use crate::train::optimize::Optimizer;
 
@@ -84,11 +84,11 @@ table::methods! {
     Entropy "entropy" "Entropy of captions’ cosines", |_| None, |_, _| entropy::Entropy::new(Side::Text);
     ImageEntropy "image-entropy" "Entropy of pictures’ cosines", |_| None, |_, _| entropy::Entropy::new(Side::Image);
     Density "density" "Density of captions’ features", |_| None,
-        |o, _| Beside::new(o.sizes.embed_dim, Side::Text);
+        |o, _| CosineWithUncertainty::new(o.sizes.embed_dim, Side::Text);
     ImageDensity "image-density" "Density of pictures’ features", |_| None,
-        |o, _| Beside::new(o.sizes.embed_dim, Side::Image);
+        |o, _| CosineWithUncertainty::new(o.sizes.embed_dim, Side::Image);
     Augmentation "augmentation" "Frozen cosine, spread over views", |_| None,
-        |o, _| Beside::new(o.sizes.embed_dim, Side::Image);
+        |o, _| CosineWithUncertainty::new(o.sizes.embed_dim, Side::Image);
     Probvlm "probvlm" "ProbVLM", |_| adam_w(1e-4, 5e-4),
         |o, device| ProbVlm::new(&o.sizes, o.probvlm_uncertainty, device);
     Prolip "prolip" "ProLIP adapter", |_| adam_w(5e-4, 5e-4), |o, device| ProLip::new(&o.sizes, device);

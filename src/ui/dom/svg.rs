@@ -71,7 +71,7 @@ pub(crate) fn draw(of: &Element, title: &str, notes: &str) -> Option<(String, [f
     let body = document.body()?;
     let [ground, ink] =
         ["background-color", "color"].map(|name| property(&window, body.as_ref(), name));
-    let mut sheet = Sheet {
+    let mut sheet = SvgSheet {
         origin: [frame.left() - MARGIN, frame.top() - MARGIN],
         ink: ink?,
         bottom: 0.0,
@@ -92,7 +92,8 @@ pub(crate) fn draw(of: &Element, title: &str, notes: &str) -> Option<(String, [f
     Some((svg, [width, height]))
 }
 
-struct Sheet {
+/// A drawing in the making: what was copied of the page, and its extent.
+struct SvgSheet {
     window: Window,
     document: Document,
     origin: [f64; 2],
@@ -103,7 +104,7 @@ struct Sheet {
     svg: String,
 }
 
-impl Sheet {
+impl SvgSheet {
     /// Lines of text of a size below an edge, broken where they are too long; returns their own lower edge.
     fn written(&mut self, text: &str, size: f64, width: f64, mut edge: f64) -> f64 {
         let mut line = String::new();

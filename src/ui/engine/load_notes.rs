@@ -8,7 +8,7 @@ use leptos::web_sys;
 use wasm_bindgen::JsCast as _;
 use web_sys::{NavigationType, PerformanceNavigationTiming, Storage};
 
-use crate::explorer::{LoadId, LoadKind, LoadNote, LoadNotes, Unended};
+use crate::explorer::{LoadId, LoadKind, LoadNote, LoadNotes, UnfinishedLoad};
 use crate::ui::dom::browser;
 
 /// Prefix of the keys `kappascope.strikes|KIND|SOURCE`, whose values are numbers of deaths.
@@ -47,15 +47,15 @@ pub(super) fn recall() -> LoadNotes {
                 };
                 let age_millis = now - value.parse::<f64>().unwrap_or_default();
                 let is_own = tab == own;
-                let unended = Unended {
+                let unfinished = UnfinishedLoad {
                     load,
                     is_own,
                     age_millis,
                 };
-                if unended.counts() {
+                if unfinished.counts() {
                     remove(&key);
                 }
-                notes.unended.push(unended);
+                notes.unfinished.push(unfinished);
             }
             _ => {}
         }

@@ -31,13 +31,13 @@ const PAUSED: &str = "kappascope.clip-paused";
 /// it.
 pub(crate) fn open(page: PageState) -> ModelSource {
     if !browser::remembers() {
-        page.tell(
+        page.notify(
             "This browser keeps no settings for this page, so each visit begins with the built-in model. \
              Everything else works.",
         );
     }
     if browser::query("hub").is_some_and(|address| known_hub(&address).is_none()) {
-        page.tell(
+        page.notify(
             "The address of this page names a model hub that it does not know. It is not asked.",
         );
     }
@@ -256,7 +256,7 @@ pub(crate) fn keep_built_in(page: PageState) {
 /// Says that both built-in models are kept, or why not.
 pub(crate) fn built_in_kept(page: PageState, kept: Result<(), String>) {
     page.models.is_keeping.set(false);
-    page.tell(match kept {
+    page.notify(match kept {
         Ok(()) => "Both built-in models are kept: this page needs no network any more.".to_owned(),
         Err(reason) => {
             format!("Not all could be kept: {reason}. What has arrived stays for another try.")

@@ -74,7 +74,7 @@ fn give(page: PageState, file: File) {
                 let bytes = Arc::new(Uint8Array::new(&buffer).to_vec());
                 page.supervise(Event::GiveAdapters(file.name(), bytes));
             }
-            Err(_) => page.tell(format!(
+            Err(_) => page.notify(format!(
                 "“{}” could not be read by the browser. Everything else is as it was.",
                 file.name()
             )),

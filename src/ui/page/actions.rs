@@ -10,7 +10,7 @@ use crate::ui::dom::browser;
 use crate::ui::engine::asked_kind;
 use crate::ui::page::gallery;
 use crate::ui::page::pictures::{PictureFile, PictureState};
-use crate::ui::page::state::{EngineState, PageState, Pointed};
+use crate::ui::page::state::{EngineState, HoveredCell, PageState};
 
 /// Greatest number of the visitor's own pictures that can be put back; each is a file in memory.
 const MAX_TAKEN_OFF: usize = 6;
@@ -50,7 +50,7 @@ impl PageState {
             .flatten();
         match key {
             Some(key) => self.cursor.send(key),
-            None => self.tell(format!(
+            None => self.notify(format!(
                 "{MAX_CAPTIONS} captions are as many as fit. Remove one to add another."
             )),
         }
@@ -74,7 +74,7 @@ impl PageState {
         self.keep_step(None);
         let neighbour = self.state.try_update(|state| {
             let row = state.captions.index(key)?;
-            self.tell_removed(&state.captions[row].text);
+            self.notify_removed(&state.captions[row].text);
             state.remove_caption(key);
             let next = state.captions.get(row).or(state.captions.last());
             next.map(|caption| caption.key)
@@ -143,7 +143,7 @@ impl PageState {
 
     /// Takes note of where the pointer is.
     pub(crate) fn point(self, caption: Option<u64>, image: Option<&str>) {
-        self.pointed.set(Pointed {
+        self.pointed.set(HoveredCell {
             caption,
             image: image.map(str::to_owned),
         });
@@ -167,7 +167,7 @@ impl PageState {
     /// Takes a picture off the page at the visitor's word, and keeps the file of one of their own.
     pub(crate) fn take_off(self, id: &str) {
         let file = self.files.with_untracked(|files| files.get(id).cloned());
-        self.tell_removed(file.as_ref().map_or(id, |file| &file.alt));
+        self.notify_removed(file.as_ref().map_or(id, |file| &file.alt));
         let own = file.filter(|file| file.bytes.is_some());
         self.remove_from_page(id);
         self.taken_off.update_value(|kept| {
@@ -178,7 +178,7 @@ impl PageState {
     }
 
     /// Says that something was removed, and how it comes back.
-    pub(crate) fn tell_removed(self, what: &str) {
+    pub(crate) fn notify_removed(self, what: &str) {
         self.spoken
             .set(format!("removed: {what}; Control and Z bring it back"));
     }

@@ -8,14 +8,14 @@ use leptos::web_sys::{Element, KeyboardEvent};
 use wasm_bindgen::JsCast as _;
 
 use crate::explorer::{
-    Compared, Event, ExplorerState, Priority, Readings, ScoreRequest, Snapshot, View, World,
+    CosineSnapshot, Event, ExplorerState, Priority, Readings, ScoreRequest, Snapshot, View, World,
     decode, encode, spoken,
 };
 use crate::ui::dom::browser;
 use crate::ui::model_panel;
 use crate::ui::page::corrupted;
 use crate::ui::page::gallery;
-use crate::ui::page::gallery::Opening;
+use crate::ui::page::gallery::WorldFiles;
 use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::{EngineState, PageState};
 use crate::ui::page::{speech, tour, worlds};
@@ -26,7 +26,7 @@ const LINK_PAUSE: Duration = Duration::from_millis(300);
 const INVITING_ROW: usize = 3;
 
 /// Restores the link, shows the pictures, starts the engine, and sets up the effects of every change.
-pub(crate) fn open(page: PageState, opening: Opening) {
+pub(crate) fn open(page: PageState, opening: WorldFiles) {
     page.gallery_world.set_value(opening.world);
     page.state
         .set(ExplorerState::start(opening.world, iter::empty()));
@@ -68,8 +68,8 @@ fn restore(page: PageState) -> bool {
     page.state.set(state);
     match n_own {
         0 => {}
-        1 => page.tell("One picture of this page was somebody's own. It never left their machine: add yours."),
-        n => page.tell(format!(
+        1 => page.notify("One picture of this page was somebody's own. It never left their machine: add yours."),
+        n => page.notify(format!(
             "{n} pictures of this page were somebody's own. They never left their machine: add yours."
         )),
     }
@@ -90,7 +90,7 @@ fn focus_inviting_caption(page: PageState) {
 fn keep_listening(page: PageState) {
     browser::listen("hashchange", move || follow_address(page));
     browser::listen("offline", move || {
-        page.tell(without_network(&page.engine.get_untracked()));
+        page.notify(without_network(&page.engine.get_untracked()));
     });
 }
 
@@ -270,7 +270,7 @@ fn is_settled(page: PageState) -> bool {
 /// Whether the newest answer of a model is one to the question that the matrix asks.
 fn is_answered(page: PageState) -> bool {
     let question = page.question.get();
-    let is_compared = |compared: &Compared| {
+    let is_compared = |compared: &CosineSnapshot| {
         let answer = &compared.comparison;
         let captions = answer.captions.iter().map(|tokens| &tokens.caption);
         asks(&question, &compared.keys, &answer.images, captions)

@@ -65,11 +65,11 @@ impl PageState {
             EngineEvent::DeviceMeasured(timings) => self.models.timings.set(Timings::of(timings)),
             EngineEvent::Stored(stored) => self.stored(stored),
             EngineEvent::Kept(kept) => model_panel::built_in_kept(self, kept),
-            EngineEvent::AdapterRefused(name, message) => self.tell(format!(
+            EngineEvent::AdapterRefused(name, message) => self.notify(format!(
                 "The adapters “{name}” cannot be used: {message}. The model goes on as it was."
             )),
             EngineEvent::Stopped(reason) => {
-                self.tell(format!(
+                self.notify(format!(
                     "No engine runs: {reason}. What was computed before stays on the page."
                 ));
                 self.engine.set(EngineState::Stopped(reason));
@@ -100,7 +100,7 @@ impl PageState {
             EngineEvent::PictureRefused { image, message } => self.refuse_picture(&image, &message),
             EngineEvent::Quarantined { caption, message } => self.quarantine(caption, &message),
             EngineEvent::Failed(priority, message) => self.request_failed(priority, &message),
-            EngineEvent::Trouble(message) => self.tell_failure(&message),
+            EngineEvent::Trouble(message) => self.notify_failure(&message),
             EngineEvent::Restarted(message) => self.restarted(&message),
             EngineEvent::Choice(reason) => self.choice.set(reason),
             EngineEvent::IsSlow(is_slow) => self.is_slow.set(is_slow),
@@ -150,7 +150,7 @@ impl PageState {
     fn restarted(self, message: &str) {
         self.choice.set("the engine before it stopped".into());
         self.engine.set(EngineState::Starting);
-        self.tell(format!(
+        self.notify(format!(
             "The engine was started again ({message}). Your captions and pictures are still here."
         ));
     }
@@ -160,12 +160,12 @@ impl PageState {
             Priority::Matrix => self.failed.set(true),
             Priority::Captions | Priority::GeneratedPictures => self.failed_aside.set(true),
         }
-        self.tell_failure(message);
+        self.notify_failure(message);
     }
 
     /// Quarantines a caption that stops engines; another wording is another caption.
     fn quarantine(self, caption: String, message: &str) {
-        self.tell(format!(
+        self.notify(format!(
             "The caption “{caption}” is left out: {message}. All others are answered; change its words to have it \
              tried again."
         ));
@@ -223,7 +223,7 @@ impl PageState {
             return;
         }
         if !linked.is_empty() {
-            self.tell(format!(
+            self.notify(format!(
                 "This link was made with other weights of the model ({linked}; here {now}), so its numbers may differ."
             ));
         }
@@ -234,7 +234,7 @@ impl PageState {
     fn stored(self, stored: Stored) {
         let is_news = self.models.stored.with_untracked(Option::is_none);
         if is_news && !stored.is_allowed {
-            self.tell(
+            self.notify(
                 "This browser keeps nothing for this page, so a model is downloaded again at each visit. \
                  Everything else works.",
             );
@@ -257,8 +257,8 @@ impl PageState {
         });
     }
 
-    fn tell_failure(self, message: &str) {
-        self.tell(format!(
+    fn notify_failure(self, message: &str) {
+        self.notify(format!(
             "That could not be computed: {message}. The numbers from before are still here."
         ));
     }
@@ -269,7 +269,7 @@ impl PageState {
             .with_untracked(|files| files.get(image).map(|file| file.alt.clone()));
         let name = name.unwrap_or_else(|| image.to_owned());
         self.remove_picture(image);
-        self.tell(format!(
+        self.notify(format!(
             "“{name}” was not added: {message}. Everything else is as it was."
         ));
     }

@@ -44,7 +44,7 @@ fn accept_drop(page: PageState, event: &DragEvent) {
     event.prevent_default();
     let files = event.data_transfer().and_then(|transfer| transfer.files());
     if files.as_ref().is_none_or(|files| files.length() == 0) {
-        return page.tell(
+        return page.notify(
             "That drop held no file. Save the picture first, then drop the file or choose it.",
         );
     }
@@ -64,7 +64,7 @@ fn accept(page: PageState, files: Option<FileList>) {
         .engine
         .with_untracked(|engine| matches!(engine, EngineState::Stopped(_)))
     {
-        return page.tell(
+        return page.notify(
             "No engine runs, so no picture can be read. What is shown stays; reload to try again.",
         );
     }
@@ -79,7 +79,7 @@ fn accept(page: PageState, files: Option<FileList>) {
         spawn_local(read(page, file));
     }
     if n_left_out > 0 {
-        page.tell(too_many(n_left_out));
+        page.notify(too_many(n_left_out));
     }
 }
 
@@ -88,12 +88,12 @@ async fn read(page: PageState, file: File) {
     if file.size() > MAX_FILE_BYTES {
         let [size, limit] =
             [file.size(), MAX_FILE_BYTES].map(|bytes| format!("{:.0} MB", bytes / 1e6));
-        return page.tell(format!(
+        return page.notify(format!(
             "“{name}” was not added: it has {size}, and {limit} is the limit. Everything else is as it was."
         ));
     }
     let Ok(buffer) = JsFuture::from(file.array_buffer()).await else {
-        return page.tell(format!(
+        return page.notify(format!(
             "“{name}” was not added: the browser could not read it. Everything else is as it was."
         ));
     };
@@ -104,7 +104,7 @@ async fn read(page: PageState, file: File) {
         .try_update(|state| state.add_picture(&id))
         .unwrap_or(false)
     {
-        return page.tell(too_many(1));
+        return page.notify(too_many(1));
     }
     let bytes = Arc::new(Uint8Array::new(&buffer).to_vec());
     let url = Url::create_object_url_with_blob(&file).unwrap_or_default();

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::{AnswerSource, Event, ModelChoice, PagePicture, Snapshot, World};
-use crate::protocol::{Answer, CaptionReading, CompactDirection, Recorded, RecordedPicture};
+use crate::protocol::{Answer, CaptionReading, CompactDirection, RecordedAnswer, RecordedPicture};
 use crate::ui::dom::browser;
 use crate::ui::engine::Client;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, PictureState, too_many};
@@ -22,14 +22,14 @@ const N_START_PICTURES: usize = 6;
 
 /// Files of a world that the page needs before it is first drawn, so that nothing moves afterwards.
 #[derive(Debug, Clone)]
-pub struct Opening {
+pub struct WorldFiles {
     pub(crate) world: World,
     gallery: Result<Vec<GalleryPicture>, String>,
     /// Answers recorded with the model; optional, since the page waits for its engine without them.
-    recorded: Option<Recorded>,
+    recorded: Option<RecordedAnswer>,
 }
 
-impl Opening {
+impl WorldFiles {
     /// The world that is asked for, or else the first that was recorded: a page without its model opens with another.
     pub(crate) async fn first(asked: Option<World>) -> Self {
         if let Some(world) = asked {
@@ -69,10 +69,10 @@ impl Opening {
 }
 
 /// Shows the pictures that belong on the page, and the answers recorded for them.
-pub(crate) fn open(page: PageState, opening: Opening, is_linked: bool) {
+pub(crate) fn open(page: PageState, opening: WorldFiles, is_linked: bool) {
     match opening.gallery {
         Ok(gallery) => page.gallery.set(gallery),
-        Err(reason) => page.tell(format!(
+        Err(reason) => page.notify(format!(
             "The gallery could not be opened: {reason}. Your own pictures can still be added."
         )),
     }
@@ -123,7 +123,7 @@ fn known(page: PageState, id: &str) -> Option<GalleryPicture> {
 }
 
 /// Shows answers recorded with a world's model, unless an engine was faster or the page is another model's.
-fn show_recorded(page: PageState, world: World, recorded: Recorded) {
+fn show_recorded(page: PageState, world: World, recorded: RecordedAnswer) {
     let model = page.state.with_untracked(|state| state.model);
     if page.snapshot.with_untracked(Option::is_some) || model != ModelChoice::BuiltIn(world) {
         return;
@@ -172,7 +172,7 @@ fn show_named(page: PageState) {
             Some(picture) => show(page, &picture),
             None => {
                 page.change(&mut |state| state.remove_picture(&id));
-                page.tell(format!(
+                page.notify(format!(
                     "The gallery has no picture “{id}” any more. The rest of the link is here."
                 ));
             }
@@ -196,7 +196,7 @@ pub(crate) fn toggle(page: PageState, picture: &GalleryPicture) {
         page.client.with_value(Client::allow_image_encoder);
         show(page, picture);
     } else {
-        page.tell(too_many(1));
+        page.notify(too_many(1));
     }
 }
 
@@ -228,7 +228,7 @@ fn show(page: PageState, picture: &GalleryPicture) {
             Ok(_) => {}
             Err(reason) => {
                 page.remove_picture(&id);
-                page.tell(format!("The picture “{id}” could not be fetched: {reason}. Everything else still works."));
+                page.notify(format!("The picture “{id}” could not be fetched: {reason}. Everything else still works."));
             }
         }
     });

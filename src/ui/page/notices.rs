@@ -35,7 +35,7 @@ impl Notices {
     }
 
     /// Adds a message, in place of an older one with the same words.
-    pub(crate) fn tell(self, text: String) {
+    pub(crate) fn notify(self, text: String) {
         self.n_told.update_value(|n| *n += 1);
         let key = self.n_told.get_value();
         self.shown.update(|notices| {

@@ -6,9 +6,9 @@ use leptos::prelude::*;
 
 use crate::explorer::views::studio::drawing::Drawing;
 use crate::explorer::{
-    CaptionView, Compared, Cosines, ExplorerState, Extent, GeneratedAnswers, GeneratedRequest,
-    History, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache, ReadingRequest,
-    Readings, ScoreRequest, Snapshot, View, World, free_offset,
+    CaptionView, CosineSnapshot, Cosines, ExplorerState, Extent, GeneratedAnswers,
+    GeneratedRequest, History, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache,
+    ReadingRequest, Readings, ScoreRequest, Snapshot, View, World, free_offset,
 };
 use crate::numerics::Family;
 use crate::protocol::Progress;
@@ -31,7 +31,7 @@ pub(crate) struct PageState {
     pub(crate) snapshot: RwSignal<Option<Snapshot>>,
     pub(crate) readings: Memo<Readings>,
     /// The newest answer of a model without adapters.
-    pub(crate) compared: RwSignal<Option<Compared>>,
+    pub(crate) compared: RwSignal<Option<CosineSnapshot>>,
     pub(crate) cosines: Memo<Cosines>,
     /// The pictures of the wall.
     pub(crate) wall: RwSignal<WallPictures>,
@@ -58,7 +58,7 @@ pub(crate) struct PageState {
     /// The caption edited or chosen last.
     pub(crate) edited: RwSignal<Option<u64>>,
     /// The row and the column under the pointer.
-    pub(crate) pointed: RwSignal<Pointed>,
+    pub(crate) pointed: RwSignal<HoveredCell>,
     /// The pair whose numbers are spelled out: the visitor's choice, or the best caption of the chosen picture.
     pub(crate) touched: Memo<Option<(u64, String)>>,
     /// The request for the matrix: captions that say something, and pictures that an engine has read.
@@ -100,7 +100,7 @@ pub(crate) struct PageState {
 
 /// The row and the column under the pointer, wherever on the page that is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Pointed {
+pub(crate) struct HoveredCell {
     pub(crate) caption: Option<u64>,
     pub(crate) image: Option<String>,
 }
@@ -178,9 +178,9 @@ impl PageState {
         page
     }
 
-    /// Tells the visitor something once.
-    pub(crate) fn tell(self, text: impl Into<String>) {
-        self.notices.tell(text.into());
+    /// Shows the visitor a notice once.
+    pub(crate) fn notify(self, text: impl Into<String>) {
+        self.notices.notify(text.into());
     }
 
     /// Title of the model whose numbers are shown; none before there are any.

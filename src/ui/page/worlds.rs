@@ -7,7 +7,7 @@ use crate::explorer::{Event, ExplorerState, ModelChoice, ModelSource, OWN, View,
 use crate::ui::dom::browser;
 use crate::ui::engine::Client;
 use crate::ui::page::gallery;
-use crate::ui::page::gallery::Opening;
+use crate::ui::page::gallery::WorldFiles;
 use crate::ui::page::state::{EngineState, PageState};
 
 /// Note that a view has switched to the world whose truth is known.
@@ -151,7 +151,7 @@ fn take_gallery_off(page: PageState) {
 fn show_gallery(page: PageState, world: World, pictures: Pictures, before: Option<ExplorerState>) {
     page.gallery_world.set_value(world);
     spawn_local(async move {
-        let opening = Opening::fetch(world).await;
+        let opening = WorldFiles::fetch(world).await;
         // The visitor may have gone on meanwhile.
         if page.gallery_world.get_value() != world {
             return;

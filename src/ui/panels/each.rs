@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 /// Function that makes the view of an item, under the item's hash.
-type Keyed = (u64, Arc<dyn Fn() -> AnyView + Send + Sync>);
+type KeyedView = (u64, Arc<dyn Fn() -> AnyView + Send + Sync>);
 
 /// The views of these items, each of which is there once and is its own key.
 pub(crate) fn each<T: Clone + Hash + Send + Sync + 'static>(
@@ -14,7 +14,7 @@ pub(crate) fn each<T: Clone + Hash + Send + Sync + 'static>(
     view: impl Fn(T) -> AnyView + Send + Sync + 'static,
 ) -> AnyView {
     let view = Arc::new(view);
-    let keyed = move |item: T| -> Keyed {
+    let keyed = move |item: T| -> KeyedView {
         let mut hasher = DefaultHasher::new();
         item.hash(&mut hasher);
         let view = Arc::clone(&view);
@@ -24,6 +24,6 @@ pub(crate) fn each<T: Clone + Hash + Send + Sync + 'static>(
 }
 
 /// Compiled once, and not for each list.
-fn kept(items: Arc<dyn Fn() -> Vec<Keyed> + Send + Sync>) -> AnyView {
+fn kept(items: Arc<dyn Fn() -> Vec<KeyedView> + Send + Sync>) -> AnyView {
     view! { <For each=move || items() key=|(key, _)| *key children=|(_, view)| view()/> }.into_any()
 }

@@ -7,8 +7,8 @@ use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
 use crate::explorer::{
-    CosineView, Cosines, Likelier, Measure, PairView, Readings, Standing, beside_text, best_text,
-    cosine_text, described_text, exact_text, rank_text, three_significant, times_text,
+    CosineView, Cosines, LikelihoodGain, Measure, PairView, Readings, Standing, beside_text,
+    best_text, cosine_text, described_text, exact_text, rank_text, three_significant, times_text,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_picture::is_unfamiliar;
@@ -79,13 +79,13 @@ impl Pair {
     }
 
     /// Number of the cell, and the comparison that it counts; a cosine compares nothing.
-    fn shown(self) -> (String, Likelier) {
+    fn shown(self) -> (String, LikelihoodGain) {
         let is_likelihood = self.measure.get() == Measure::Likelihood;
-        let counted = |view: &PairView| (times_text(view), Likelier::of(view));
+        let counted = |view: &PairView| (times_text(view), LikelihoodGain::of(view));
         let of_view = || self.view.with(|view| view.as_ref().map(counted));
         let likelier = is_likelihood.then(of_view).flatten();
         let other = || three_significant(self.measured().unwrap_or(f64::NAN));
-        likelier.unwrap_or_else(|| (other(), Likelier::Unknown))
+        likelier.unwrap_or_else(|| (other(), LikelihoodGain::Unknown))
     }
 
     /// The nats, or the cosine of a model without adapters, once they belong to the text.

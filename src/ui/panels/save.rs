@@ -40,8 +40,9 @@ pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
         spawn_local(async move {
             match canvas::png(&address, size.map(pixels)).await {
                 Some(png) => browser::save(&name, &png),
-                None => page
-                    .tell("This browser could not draw the view as a PNG. The SVG holds the same."),
+                None => page.notify(
+                    "This browser could not draw the view as a PNG. The SVG holds the same.",
+                ),
             }
         });
     };

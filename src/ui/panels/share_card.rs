@@ -62,7 +62,9 @@ pub(crate) fn save(
         match canvas::png(&data_address("image/svg+xml", &card.svg()), CARD_SIZE).await {
             Some(png) => browser::save("kappascope-card.png", &png),
             None => {
-                page.tell("This browser could not draw the card. The view’s own picture is below.");
+                page.notify(
+                    "This browser could not draw the card. The view’s own picture is below.",
+                );
             }
         }
     });

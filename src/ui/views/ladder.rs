@@ -214,7 +214,7 @@ fn RungField(key: u64, place: Memo<Option<usize>>, rung: Memo<Option<RungView>>)
     };
     let remove = move || {
         page.keep_step(None);
-        page.tell_removed(&text.get_untracked());
+        page.notify_removed(&text.get_untracked());
         page.change(&mut |state| state.ladder.remove(key));
     };
     let edit = move |text| {
@@ -278,7 +278,7 @@ fn add(page: PageState, cursor: Cursor) {
     let key = page.state.try_update(|state| state.ladder.add(""));
     match key.flatten() {
         Some(key) => cursor.send(key),
-        None => page.tell(format!(
+        None => page.notify(format!(
             "{MAX_RUNGS} rungs are as many as fit. Remove one to add another."
         )),
     }

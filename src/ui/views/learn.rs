@@ -27,7 +27,7 @@ const FAILURE_COLUMNS: &str = "caption|~how specific to the model|*κ*|bits";
 type LessonScores = RwSignal<BTreeMap<(usize, usize), u32>>;
 
 /// The text of one more cell in a caption's row, where there is one.
-type Further<'a> = Option<&'a dyn Fn(&str) -> Option<String>>;
+type ExtraCell<'a> = Option<&'a dyn Fn(&str) -> Option<String>>;
 
 /// The view: the way into the tour, one lesson, and the failures.
 #[component]
@@ -379,7 +379,7 @@ fn examples(examples: CaptionExamples) -> AnyView {
 }
 
 /// A row for each caption: its κ as a bar and as a number, its bits, and one more cell where asked for.
-fn measured(page: PageState, captions: Vec<String>, further: Further<'_>) -> Vec<AnyView> {
+fn measured(page: PageState, captions: Vec<String>, further: ExtraCell<'_>) -> Vec<AnyView> {
     let (family, is_known) = (page.family(), page.world.get().has_known_truth());
     let read = |caption: &String| page.cache.with(|cache| cache.caption(caption, family));
     let views: Vec<Option<CaptionView>> = captions.iter().map(read).collect();

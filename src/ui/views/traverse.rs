@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::views::traverse::{Inclusion, MetCaption, Traversal, agreement, pool};
+use crate::explorer::views::traverse::{Inclusion, Traversal, VisitedCaption, agreement, pool};
 use crate::explorer::{percent, three_significant};
 use crate::ui::page::pictures::written_captions;
 use crate::ui::page::state::PageState;
@@ -30,14 +30,14 @@ model’s spreads, not of words: a caption may contain another that it does not 
 
 /// Both ways from one picture to a root, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Ways {
+struct TraversalPaths {
     points: Option<Traversal>,
     distributions: Option<Traversal>,
     /// The captions that were written for the picture.
     written: Vec<String>,
 }
 
-impl Ways {
+impl TraversalPaths {
     fn of(page: PageState, image: &str) -> Self {
         let (pool, written) = page.gallery.with(|gallery| {
             let pool = page
@@ -73,9 +73,11 @@ pub(crate) fn Traverse() -> impl IntoView {
     let page = expect_context::<PageState>();
     let ways = Memo::new(move |_| {
         let image = page.picture();
-        image.map_or_else(Ways::default, |image| Ways::of(page, &image))
+        image.map_or_else(TraversalPaths::default, |image| {
+            TraversalPaths::of(page, &image)
+        })
     });
-    let way = move |read: fn(&Ways) -> &Option<Traversal>| {
+    let way = move |read: fn(&TraversalPaths) -> &Option<Traversal>| {
         Signal::derive(move || {
             ways.with(|ways| read(ways).clone().map(|way| (way, ways.written.clone())))
         })
@@ -135,7 +137,7 @@ fn Way(
     }
 }
 
-fn met_row(met: MetCaption) -> AnyView {
+fn met_row(met: VisitedCaption) -> AnyView {
     let (caption, nats) = (met.caption, met.pair.nats);
     let (mark, kappa) = (Some(caption.mark()), caption.concentration);
     let (text, words) = (caption.caption.clone(), caption.caption.clone());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::Index;
-use super::place::{Cut, ForeignPlace};
+use super::place::{ForeignPlace, TensorCut};
 use super::tensor::{Entry, TensorDtype};
 use super::{hf, open_clip, openai};
 use crate::error::{Result, refuse, refuse_if};
@@ -39,7 +39,7 @@ pub struct SourceTensor {
     foreign: String,
     foreign_shape: Vec<usize>,
     shape: Vec<usize>,
-    cut: Cut,
+    cut: TensorCut,
 }
 
 impl CheckpointLayout {

@@ -4,12 +4,12 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ForeignPlace {
     pub(super) name: String,
-    pub(super) cut: Cut,
+    pub(super) cut: TensorCut,
 }
 
 /// Operation by which the foreign tensor becomes ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum TensorCut {
     /// The foreign tensor is taken as it is.
     Whole,
     /// Rows and columns change places.
@@ -18,7 +18,7 @@ pub(super) enum Cut {
     Third(usize),
 }
 
-impl Cut {
+impl TensorCut {
     /// The shape of our tensor, if the foreign one can be cut this way.
     pub(super) fn shape(self, foreign: &[usize]) -> Option<Vec<usize>> {
         match (self, foreign) {
@@ -57,7 +57,7 @@ impl Cut {
 
 impl ForeignPlace {
     pub(super) fn whole(name: impl Into<String>) -> Self {
-        let (name, cut) = (name.into(), Cut::Whole);
+        let (name, cut) = (name.into(), TensorCut::Whole);
         Self { name, cut }
     }
 }
@@ -69,14 +69,26 @@ mod tests {
     #[test]
     fn a_third_and_a_transposed_matrix_are_cut_as_their_shapes_say() {
         let values: Vec<f32> = (0..6_u8).map(f32::from).collect();
-        let middle = Cut::Third(1).apply(values.clone(), &[3, 2]);
+        let middle = TensorCut::Third(1).apply(values.clone(), &[3, 2]);
         assert_eq!(middle, [2.0, 3.0], "the second row");
-        assert_eq!(Cut::Third(1).shape(&[3, 2]), Some(vec![1, 2]), "one row");
-        let of_four = Cut::Third(1).shape(&[4, 2]);
+        assert_eq!(
+            TensorCut::Third(1).shape(&[3, 2]),
+            Some(vec![1, 2]),
+            "one row"
+        );
+        let of_four = TensorCut::Third(1).shape(&[4, 2]);
         assert_eq!(of_four, None, "four rows have no third");
-        let turned = Cut::Transposed.apply(values, &[3, 2]);
+        let turned = TensorCut::Transposed.apply(values, &[3, 2]);
         assert_eq!(turned, [0.0, 2.0, 4.0, 1.0, 3.0, 5.0], "columns");
-        assert_eq!(Cut::Transposed.shape(&[3, 2]), Some(vec![2, 3]), "turned");
-        assert_eq!(Cut::Transposed.shape(&[3]), None, "a vector does not turn");
+        assert_eq!(
+            TensorCut::Transposed.shape(&[3, 2]),
+            Some(vec![2, 3]),
+            "turned"
+        );
+        assert_eq!(
+            TensorCut::Transposed.shape(&[3]),
+            None,
+            "a vector does not turn"
+        );
     }
 }

@@ -19,12 +19,12 @@ fn a_remembered_model_that_kills_is_loaded_twice_and_not_at_the_next_visit() {
     });
     let notes = LoadNotes {
         strikes: strikes.collect(),
-        unended: Vec::new(),
+        unfinished: Vec::new(),
     };
     let mut second = SimulatedPage::started(faults, CLIP, notes);
     assert_eq!(n_loads(&second), 0, "it is not tried by itself");
     assert_eq!(second.count(is_given_up), 1, "the page says why");
-    second.faults = Faults::default();
+    second.faults = SimulatedFaults::default();
     second.happens(Event::ChangeModel(CLIP));
     assert_eq!(n_loads(&second), 1, "but when the visitor asks for it");
     assert_eq!(*second.supervisor.source(), CLIP, "and then it answers");
@@ -41,17 +41,17 @@ fn a_built_in_model_that_kills_waits_for_the_visitor() {
         "two strikes"
     );
     world.ask(&["a"]);
-    world.faults = Faults::default();
+    world.faults = SimulatedFaults::default();
     world.happens(Event::Retry);
     world.assert_answered(&["a"], "after another try");
 }
 
 #[test]
 fn an_upgrade_that_kills_is_not_tried_at_the_third_visit() {
-    let faults = || Faults {
+    let faults = || SimulatedFaults {
         gpu_millis: Some(1.0),
         killing_loads: loads(&ModelSource::FALLBACK, EngineKind::Gpu),
-        ..Faults::default()
+        ..SimulatedFaults::default()
     };
     let load = LoadId {
         kind: LoadKind::Upgrade,
@@ -60,7 +60,7 @@ fn an_upgrade_that_kills_is_not_tried_at_the_third_visit() {
     for (n_strikes, n_loads) in [(0, 2), (1, 2), (2, 1)] {
         let notes = LoadNotes {
             strikes: vec![(load.clone(), n_strikes)],
-            unended: Vec::new(),
+            unfinished: Vec::new(),
         };
         let world = SimulatedPage::started(faults(), ModelSource::FALLBACK, notes);
         assert_eq!(world.loads.len(), n_loads, "after {n_strikes} strikes");
@@ -102,7 +102,7 @@ fn adapters_that_kill_are_dropped_by_name() {
 
 #[test]
 fn adapters_are_given_to_the_engine_that_replaces_one() {
-    let mut world = SimulatedPage::with_clip(Faults::default());
+    let mut world = SimulatedPage::with_clip(SimulatedFaults::default());
     world.happens(Event::GiveAdapters(
         "good.safetensors".to_owned(),
         Arc::new(vec![1]),
@@ -116,7 +116,7 @@ fn adapters_are_given_to_the_engine_that_replaces_one() {
 #[test]
 fn another_world_takes_the_place_of_the_one_at_work_at_once() {
     let photographs = ModelSource::BuiltIn(crate::explorer::World::Photographs);
-    let mut world = SimulatedPage::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(SimulatedFaults::default());
     world.add_picture("p");
     world.happens(Event::OpenWorld(crate::explorer::World::Photographs));
     assert_eq!(*world.supervisor.source(), photographs, "it answers");
@@ -129,14 +129,14 @@ fn another_world_takes_the_place_of_the_one_at_work_at_once() {
 #[test]
 fn photographs_that_do_not_come_give_way_to_the_scenes() {
     let photographs = ModelSource::BuiltIn(crate::explorer::World::Photographs);
-    let faults = Faults {
+    let faults = SimulatedFaults {
         killing_loads: loads(&photographs, EngineKind::Cpu),
-        ..Faults::default()
+        ..SimulatedFaults::default()
     };
     let mut world = SimulatedPage::started(faults, photographs.clone(), LoadNotes::default());
     assert_eq!(world.count(is_given_up), 1, "the page says why");
     assert!(world.supervisor.source().is_fallback(), "scenes answer");
-    world.faults = Faults::default();
+    world.faults = SimulatedFaults::default();
     world.happens(Event::OpenWorld(crate::explorer::World::Photographs));
     assert_eq!(*world.supervisor.source(), photographs, "another try");
 }

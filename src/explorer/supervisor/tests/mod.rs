@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::*;
 use crate::explorer::latest_queue::Priority;
 use crate::protocol::{Request, Response};
-use simulated_page::{CLIP, Faults, OWN_ENCODER, SimulatedPage};
+use simulated_page::{CLIP, OWN_ENCODER, SimulatedFaults, SimulatedPage};
 
 fn set<const N: usize>(words: [&str; N]) -> BTreeSet<String> {
     words.into_iter().map(str::to_owned).collect()
@@ -27,8 +27,8 @@ fn loads(source: &ModelSource, kind: EngineKind) -> BTreeSet<(String, EngineKind
 }
 
 /// Faults of one kind, set by `change`.
-fn faults(change: impl FnOnce(&mut Faults)) -> Faults {
-    let mut faults = Faults::default();
+fn faults(change: impl FnOnce(&mut SimulatedFaults)) -> SimulatedFaults {
+    let mut faults = SimulatedFaults::default();
     change(&mut faults);
     faults
 }
@@ -54,8 +54,8 @@ fn is_failed(event: &EngineEvent) -> bool {
 }
 
 /// A page whose GPU engine has been put to work.
-fn on_gpu(faults: Faults) -> SimulatedPage {
-    let world = SimulatedPage::built_in(Faults {
+fn on_gpu(faults: SimulatedFaults) -> SimulatedPage {
+    let world = SimulatedPage::built_in(SimulatedFaults {
         gpu_millis: Some(1.0),
         ..faults
     });
@@ -71,7 +71,7 @@ fn on_gpu(faults: Faults) -> SimulatedPage {
 
 #[test]
 fn an_engine_answers_captions_and_pictures() {
-    let mut world = SimulatedPage::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(SimulatedFaults::default());
     world.add_picture("star");
     world.ask_about(Priority::Matrix, &["a", "b"], &["star"]);
     let expected = (names(["a", "b"]), names(["star"]));
@@ -81,7 +81,7 @@ fn an_engine_answers_captions_and_pictures() {
 
 #[test]
 fn recorded_pictures_are_given_together_and_only_others_are_read() {
-    let mut world = SimulatedPage::new(Faults::default());
+    let mut world = SimulatedPage::new(SimulatedFaults::default());
     let images = ["star", "ring", "moon"];
     for image in images {
         world.add_recorded(image, OWN_ENCODER);
@@ -106,7 +106,7 @@ fn recorded_pictures_are_given_together_and_only_others_are_read() {
 
 #[test]
 fn a_recorded_picture_that_comes_back_is_given_again() {
-    let mut world = SimulatedPage::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(SimulatedFaults::default());
     for n_given in 1..3 {
         world.add_recorded("star", OWN_ENCODER);
         assert_eq!(world.n_read(), (0, n_given), "given");
@@ -143,7 +143,7 @@ fn a_slower_gpu_is_not_used() {
 
 #[test]
 fn a_lost_gpu_while_idle_is_replaced_by_the_cpu() {
-    let mut world = on_gpu(Faults::default());
+    let mut world = on_gpu(SimulatedFaults::default());
     world.add_picture("star");
     world.lose_gpu();
     assert_eq!(world.count(is_restarted), 1, "the page is told");
@@ -182,10 +182,10 @@ fn a_gpu_that_is_lost_while_a_picture_is_read_removes_no_picture() {
 
 #[test]
 fn a_gpu_that_is_lost_while_loading_leaves_the_cpu_at_work() {
-    let mut world = SimulatedPage::built_in(Faults {
+    let mut world = SimulatedPage::built_in(SimulatedFaults {
         gpu_millis: Some(1.0),
         hanging_loads: loads(&ModelSource::FALLBACK, EngineKind::Gpu),
-        ..Faults::default()
+        ..SimulatedFaults::default()
     });
     world.lose_gpu();
     world.ask(&["a"]);

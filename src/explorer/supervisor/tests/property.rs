@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
-use super::simulated_page::{CLIP, Faults, OWN_ENCODER, SimulatedPage};
+use super::simulated_page::{CLIP, OWN_ENCODER, SimulatedFaults, SimulatedPage};
 use crate::explorer::latest_queue::Priority;
 use crate::explorer::supervisor::{EngineEvent, EngineKind, Event, LoadNotes, ModelSource};
 
@@ -47,7 +47,7 @@ fn step() -> impl Strategy<Value = RandomStep> {
     ]
 }
 
-fn faults() -> impl Strategy<Value = Faults> {
+fn faults() -> impl Strategy<Value = SimulatedFaults> {
     let some = |words: &'static [&'static str]| btree_set(prop::sample::select(words), 0..3);
     let owned = |words: BTreeSet<&'static str>| words.into_iter().map(str::to_owned).collect();
     let loads = btree_set(
@@ -68,7 +68,7 @@ fn faults() -> impl Strategy<Value = Faults> {
         any::<[bool; 3]>(),
     )
         .prop_map(
-            move |(killers, hangers, pictures, loads, [adapters, images, gpu])| Faults {
+            move |(killers, hangers, pictures, loads, [adapters, images, gpu])| SimulatedFaults {
                 killers: owned(&killers | &pictures),
                 hangers: owned(hangers),
                 killing_adapters: if adapters {
@@ -83,7 +83,7 @@ fn faults() -> impl Strategy<Value = Faults> {
                 },
                 killing_loads: loads,
                 gpu_millis: gpu.then_some(1.0),
-                ..Faults::default()
+                ..SimulatedFaults::default()
             },
         )
 }
@@ -168,7 +168,7 @@ proptest! {
         faults in faults(),
         captions in vec(vec(0..CAPTIONS.len(), 1..6), 1..12),
     ) {
-        let mut world = SimulatedPage::built_in(Faults { gpu_millis: None, ..faults.clone() });
+        let mut world = SimulatedPage::built_in(SimulatedFaults { gpu_millis: None, ..faults.clone() });
         for captions in captions {
             let captions: Vec<_> = captions.into_iter().map(|i| CAPTIONS[i]).collect();
             world.ask(&captions);

@@ -70,7 +70,7 @@ fn a_load_that_never_ends_is_given_up() {
     assert_eq!(world.loads.len(), 2, "and begun anew");
     world.pass(301);
     assert_eq!(world.count(is_stopped), 1, "once");
-    world.faults = Faults::default();
+    world.faults = SimulatedFaults::default();
     world.happens(Event::Retry);
     world.assert_answered(&["a"], "what waited is answered");
 }
@@ -117,7 +117,7 @@ fn a_request_that_cannot_be_posted_is_one_that_kills() {
 
 #[test]
 fn an_engine_that_dies_again_and_again_without_a_reason_is_given_up_until_the_visitor_wants_it() {
-    let mut world = SimulatedPage::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(SimulatedFaults::default());
     for n_deaths in 1..=4 {
         assert_eq!(world.count(is_stopped), 0, "before death {n_deaths}");
         world.kill();
@@ -157,7 +157,7 @@ fn a_question_about_the_browser_survives_its_engine() {
 
 #[test]
 fn an_engine_that_dies_while_it_is_measured_is_not_measured_by_the_next() {
-    let mut world = SimulatedPage::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(SimulatedFaults::default());
     world.happens(Event::Query(Request::MeasureDevice));
     world.kill();
     let failed = |event: &EngineEvent| matches!(event, EngineEvent::DeviceMeasured(Err(_)));
@@ -171,7 +171,7 @@ fn an_engine_that_dies_while_it_is_measured_is_not_measured_by_the_next() {
 
 #[test]
 fn a_question_that_nobody_answers_is_answered_in_words() {
-    let mut world = SimulatedPage::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(SimulatedFaults::default());
     let hub = crate::protocol::Hub::vit_b_32();
     world.happens(Event::Query(Request::QueryDownloadSize(hub)));
     world.pass(121);
@@ -181,7 +181,7 @@ fn a_question_that_nobody_answers_is_answered_in_words() {
 
 #[test]
 fn models_are_kept_however_long_that_takes_and_whatever_engine_dies() {
-    let mut world = SimulatedPage::built_in(Faults::default());
+    let mut world = SimulatedPage::built_in(SimulatedFaults::default());
     world.happens(Event::Query(Request::Keep(Vec::new())));
     world.pass(121);
     world.kill();
@@ -192,7 +192,7 @@ fn models_are_kept_however_long_that_takes_and_whatever_engine_dies() {
 
 #[test]
 fn without_an_engine_the_page_says_why() {
-    let mut world = SimulatedPage::new(Faults::default());
+    let mut world = SimulatedPage::new(SimulatedFaults::default());
     world.happens(Event::Start(Start {
         source: ModelSource::FALLBACK,
         asked_kind: None,

@@ -18,7 +18,7 @@ pub(super) const OWN_ENCODER: &str = "own";
 
 /// Faults of the simulated engines, by what brings each about.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Faults {
+pub(super) struct SimulatedFaults {
     /// Captions, pictures and adapters (by their first byte) that kill whichever engine gets them.
     pub(super) killers: BTreeSet<String>,
     /// Captions and pictures that the engine which gets them never answers.
@@ -48,7 +48,7 @@ struct SimulatedEngine {
 #[derive(Debug, Default)]
 pub(super) struct SimulatedPage {
     pub(super) supervisor: Supervisor,
-    pub(super) faults: Faults,
+    pub(super) faults: SimulatedFaults,
     pub(super) now: f64,
     engines: BTreeMap<u64, SimulatedEngine>,
     events: VecDeque<Event>,
@@ -60,7 +60,7 @@ pub(super) struct SimulatedPage {
 }
 
 impl SimulatedPage {
-    pub(super) fn new(faults: Faults) -> Self {
+    pub(super) fn new(faults: SimulatedFaults) -> Self {
         Self {
             faults,
             ..Self::default()
@@ -68,12 +68,12 @@ impl SimulatedPage {
     }
 
     /// A page that starts with a remembered CLIP.
-    pub(super) fn with_clip(faults: Faults) -> Self {
+    pub(super) fn with_clip(faults: SimulatedFaults) -> Self {
         Self::started(faults, CLIP, LoadNotes::default())
     }
 
     /// A page that starts with this model.
-    pub(super) fn started(faults: Faults, source: ModelSource, notes: LoadNotes) -> Self {
+    pub(super) fn started(faults: SimulatedFaults, source: ModelSource, notes: LoadNotes) -> Self {
         let mut world = Self::new(faults);
         world.happens(Event::Start(Start {
             source,
@@ -85,7 +85,7 @@ impl SimulatedPage {
     }
 
     /// A page with the built-in model.
-    pub(super) fn built_in(faults: Faults) -> Self {
+    pub(super) fn built_in(faults: SimulatedFaults) -> Self {
         Self::started(faults, ModelSource::FALLBACK, LoadNotes::default())
     }
 

@@ -13,7 +13,7 @@ const MAX_TRIES: u32 = 2_000;
 
 /// Scenes that a caption is true of while a drawing is changed.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ghosts {
+pub struct GhostScenes {
     description: Option<Description>,
     /// The drawing from which its objects' way is measured.
     origin: Drawing,
@@ -23,7 +23,7 @@ pub struct Ghosts {
     pub shown: Vec<Drawing>,
 }
 
-impl Ghosts {
+impl GhostScenes {
     /// Scenes that fit a caption, beside a drawing as it is before it is changed.
     pub fn new(caption: &str, origin: &Drawing) -> Self {
         let mut found = Vec::new();
@@ -92,7 +92,7 @@ mod tests {
         for caption in World::Scenes.captions() {
             let description = parse(caption).expect("the world understands it");
             let origin = Drawing::default();
-            let mut ghosts = Ghosts::new(caption, &origin);
+            let mut ghosts = GhostScenes::new(caption, &origin);
             let found = ghosts.shown.clone();
             assert_eq!(found.len(), N_GHOSTS, "{caption}");
             let mut n_places = 0;
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_ghost_waits_where_its_caption_would_be_false() {
         let origin = Drawing::default();
-        let mut ghosts = Ghosts::new("a star at the top left", &origin);
+        let mut ghosts = GhostScenes::new("a star at the top left", &origin);
         let mut far = origin.clone();
         far.place(0, 0.9, 0.9);
         let found = ghosts.shown.clone();
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_caption_from_elsewhere_has_no_ghosts() {
-        let mut ghosts = Ghosts::new("a golden retriever", &Drawing::default());
+        let mut ghosts = GhostScenes::new("a golden retriever", &Drawing::default());
         ghosts.follow(&Drawing::default());
         assert_eq!(ghosts.shown, [], "no such thing here");
     }

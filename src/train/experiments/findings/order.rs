@@ -1,8 +1,8 @@
 //! Order of recall by uncertainty: S, and R² of a falling line.
 
 use super::super::judge::{
-    ASYMVLM, BASELINES, Claimed, ENCODER_MEAN, Judge, MethodComparison, R_SQUARED, SPEARMAN, pairs,
-    versus,
+    ASYMVLM, BASELINES, ClaimedOrder, ENCODER_MEAN, Judge, MethodComparison, R_SQUARED, SPEARMAN,
+    pairs, versus,
 };
 use super::super::paper;
 use super::super::verdict::{Finding, FindingRow, PaperClaim};
@@ -69,7 +69,7 @@ static LINE_OF_KAPPA_ALONE: PaperClaim = PaperClaim {
 
 pub(super) fn findings(judge: &Judge<'_>) -> Vec<Finding> {
     let order = |claim: &'static PaperClaim, ours: &[MethodName], theirs: &[MethodName]| {
-        let rows = judge.by_direction(SPEARMAN, &pairs(ours, theirs), Claimed::Better);
+        let rows = judge.by_direction(SPEARMAN, &pairs(ours, theirs), ClaimedOrder::Better);
         judge.finding(claim, rows)
     };
     let line = |claim: &'static PaperClaim, ours: &[MethodName], theirs: &[MethodName]| {

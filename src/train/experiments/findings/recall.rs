@@ -1,7 +1,7 @@
 //! Recall of the methods, and the ablations that the paper judges by it.
 
 use super::super::judge::{
-    ASYMVLM, BASELINES, Claimed, ENCODER_MEAN, Judge, MethodComparison, RECALL_AT_1, SPEARMAN,
+    ASYMVLM, BASELINES, ClaimedOrder, ENCODER_MEAN, Judge, MethodComparison, RECALL_AT_1, SPEARMAN,
     pairs, versus,
 };
 use super::super::verdict::{Estimate, Finding, FindingRow, PaperClaim};
@@ -105,10 +105,13 @@ pub(super) fn findings(judge: &Judge<'_>) -> Vec<Finding> {
         |pairs: &[[MethodName; 2]], claimed| judge.by_direction(RECALL_AT_1, pairs, claimed);
     let with_all = pairs(&ASYMVLM, &[&[Clip][..], &BASELINES].concat());
     let with_cosine = pairs(&ENCODER_MEAN, &[Clip]);
-    let less = recall(&SYMMETRIC_AND_NOT, Claimed::Worse);
+    let less = recall(&SYMMETRIC_AND_NOT, ClaimedOrder::Worse);
     vec![
-        judge.finding(&FINDS_MORE, recall(&with_all, Claimed::Better)),
-        judge.finding(&FINDS_MORE_BY_KAPPA, recall(&with_cosine, Claimed::Better)),
+        judge.finding(&FINDS_MORE, recall(&with_all, ClaimedOrder::Better)),
+        judge.finding(
+            &FINDS_MORE_BY_KAPPA,
+            recall(&with_cosine, ClaimedOrder::Better),
+        ),
         judge.finding(&IMAGE_FINDS_AS_MUCH, image_finds_as_much(judge)),
         judge.finding(&IMAGE_SAYS_NOTHING, image_says_nothing(judge)),
         judge.finding(&SYMMETRIC_FINDS_LESS, less),
@@ -206,7 +209,7 @@ fn gaussians(judge: &Judge<'_>) -> Vec<FindingRow> {
             }));
             let (recall, pair) = (RECALL_AT_1.1(direction), [method, AsymvlmVmf]);
             let what = format!("Recall@1, {title}");
-            rows.extend(judge.compare(&recall, &what, pair, Claimed::Worse));
+            rows.extend(judge.compare(&recall, &what, pair, ClaimedOrder::Worse));
         }
     }
     rows
@@ -219,7 +222,7 @@ fn zero_shot_of_fine_tuning(judge: &Judge<'_>) -> Vec<FindingRow> {
             continue;
         };
         for other in [Clip, AsymvlmVmf, AsymvlmPs] {
-            rows.extend(judge.compare(metric, task, [Deterministic, other], Claimed::Worse));
+            rows.extend(judge.compare(metric, task, [Deterministic, other], ClaimedOrder::Worse));
         }
     }
     rows

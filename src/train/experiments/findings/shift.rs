@@ -1,6 +1,6 @@
 //! ELIP's findings: what is lost where pictures or captions are shifted, and on other data.
 
-use super::super::judge::{Claimed, Judge, versus};
+use super::super::judge::{ClaimedOrder, Judge, versus};
 use super::super::paper;
 use super::super::verdict::{Finding, FindingRow, PaperClaim, Support, Undecided};
 use crate::report::{Impacted, Metric, Retrieval, Shift};
@@ -87,7 +87,7 @@ fn compare(
         {
             let pair = [ours, theirs];
             let row = too_little_to_lose(judge, (*of, shift), &what, pair);
-            let row = row.or_else(|| judge.compare(&metric, &what, pair, Claimed::Better));
+            let row = row.or_else(|| judge.compare(&metric, &what, pair, ClaimedOrder::Better));
             let paper = paper::of_elip(*of, shift, theirs);
             rows.extend(row.map(|row| FindingRow { paper, ..row }));
         }
@@ -137,7 +137,7 @@ fn transfers(judge: &Judge<'_>) -> Vec<FindingRow> {
         let (metric, what) = (Metric::Recall(direction, 1), direction.title());
         let what = format!("Recall@1, {what}");
         for method in ELIP {
-            let row = judge.compare(&metric, &what, [method, Clip], Claimed::Better);
+            let row = judge.compare(&metric, &what, [method, Clip], ClaimedOrder::Better);
             let paper = paper::of_elip_elsewhere(direction);
             rows.extend(row.map(|row| FindingRow { paper, ..row }));
         }

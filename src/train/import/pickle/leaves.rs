@@ -15,13 +15,13 @@ const MAX_NAMES: usize = 100_000;
 
 /// Tensors and whole numbers in a pickle, by the path of names that leads there, joined with dots.
 #[derive(Debug, Default)]
-pub(crate) struct Leaves {
+pub(crate) struct PickleLeaves {
     pub(crate) tensors: BTreeMap<String, PickledTensor>,
     pub(crate) integers: BTreeMap<String, i64>,
     n_names: usize,
 }
 
-impl Leaves {
+impl PickleLeaves {
     /// Collects the tensors and whole numbers that `value` leads to, below `path`.
     pub(super) fn collect(
         &mut self,

@@ -10,7 +10,7 @@ mod leaves;
 mod machine;
 mod objects;
 
-pub(super) use leaves::Leaves;
+pub(super) use leaves::PickleLeaves;
 pub(super) use objects::PickledTensor;
 
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ const MAX_MESSAGE: usize = 300;
 /// # Errors
 ///
 /// A pickle that is cut short, holds two tensors under one name, or does anything but name tensors.
-pub(super) fn read(bytes: &[u8]) -> Result<Leaves> {
+pub(super) fn read(bytes: &[u8]) -> Result<PickleLeaves> {
     Ok(read_first(bytes)?.0)
 }
 
@@ -34,10 +34,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Leaves> {
 /// # Errors
 ///
 /// As [`read`].
-pub(super) fn read_first(bytes: &[u8]) -> Result<(Leaves, usize)> {
+pub(super) fn read_first(bytes: &[u8]) -> Result<(PickleLeaves, usize)> {
     let mut machine = Machine::new(bytes);
     let root = run(&mut machine)?;
-    let mut leaves = Leaves::default();
+    let mut leaves = PickleLeaves::default();
     let collected = leaves.collect(&machine.objects, &root, String::new(), 0);
     collected.map_err(Error::Weights)?;
     Ok((leaves, bytes.len() - machine.n_left()))

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use serde_json::Value;
 
-use super::taking::Taking;
+use super::unclaimed_tensors::UnclaimedTensors;
 use crate::model::bert::BertConfig;
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::TextPreprocess;
@@ -25,12 +25,12 @@ pub(super) fn read(
     config: Option<&Value>,
     tokenizer: &[u8],
 ) -> Result<(BertConfig, Vec<TensorRecord>)> {
-    let mut taking = Taking::new(checkpoint);
+    let mut unclaimed = UnclaimedTensors::new(checkpoint);
     check(config)?;
-    let bert = sizes(&taking, config, tokenizer)?;
-    let tensors = take_all(&mut taking, &bert)?;
+    let bert = sizes(&unclaimed, config, tokenizer)?;
+    let tensors = take_all(&mut unclaimed, &bert)?;
     let is_unused = |name: &str| name.starts_with("pooler.") || name.ends_with("position_ids");
-    taking.finish("a BERT", is_unused)?;
+    unclaimed.finish("a BERT", is_unused)?;
     Ok((bert, tensors))
 }
 
@@ -52,13 +52,17 @@ fn check(config: Option<&Value>) -> Result<()> {
     Ok(())
 }
 
-fn sizes(taking: &Taking<'_>, config: Option<&Value>, tokenizer: &[u8]) -> Result<BertConfig> {
-    let [vocab_size, width] = taking.dims("embeddings.word_embeddings.weight")?;
-    let [n_positions, _] = taking.dims("embeddings.position_embeddings.weight")?;
+fn sizes(
+    unclaimed: &UnclaimedTensors<'_>,
+    config: Option<&Value>,
+    tokenizer: &[u8],
+) -> Result<BertConfig> {
+    let [vocab_size, width] = unclaimed.dims("embeddings.word_embeddings.weight")?;
+    let [n_positions, _] = unclaimed.dims("embeddings.position_embeddings.weight")?;
     let block = |i_block: usize| format!("encoder.layer.{i_block}");
-    let is_there = |i: &usize| taking.has(&format!("{}.output.dense.weight", block(*i)));
+    let is_there = |i: &usize| unclaimed.has(&format!("{}.output.dense.weight", block(*i)));
     let layers = (0..).take_while(is_there).count();
-    let [mlp_width, _] = taking.dims(&format!("{}.intermediate.dense.weight", block(0)))?;
+    let [mlp_width, _] = unclaimed.dims(&format!("{}.intermediate.dense.weight", block(0)))?;
     let heads = config.and_then(|config| config.get("num_attention_heads"));
     let heads = usize::try_from(heads.and_then(Value::as_u64).unwrap_or(DEFAULT_HEADS))?;
     ensure!(
@@ -90,7 +94,7 @@ fn truncation(tokenizer: &[u8]) -> Result<Option<usize>> {
     Ok(length.map(usize::try_from).transpose()?)
 }
 
-fn take_all(taking: &mut Taking<'_>, bert: &BertConfig) -> Result<Vec<TensorRecord>> {
+fn take_all(unclaimed: &mut UnclaimedTensors<'_>, bert: &BertConfig) -> Result<Vec<TensorRecord>> {
     const PARTS: [&str; 8] = [
         "attention.self.query",
         "attention.self.key",
@@ -101,22 +105,22 @@ fn take_all(taking: &mut Taking<'_>, bert: &BertConfig) -> Result<Vec<TensorReco
         "output.dense",
         "output.LayerNorm",
     ];
-    let mut tensors = vec![ours(taking.take("embeddings.word_embeddings.weight")?)];
-    tensors.push(ours(positions(taking, bert)?));
+    let mut tensors = vec![ours(unclaimed.take("embeddings.word_embeddings.weight")?)];
+    tensors.push(ours(positions(unclaimed, bert)?));
     let of_block = |i| PARTS.map(|part| format!("encoder.layer.{i}.{part}"));
     let layers = ["embeddings.LayerNorm".to_owned()].into_iter();
     for layer in layers.chain((0..bert.layers).flat_map(of_block)) {
         for kind in ["weight", "bias"] {
-            tensors.push(ours(taking.take(&format!("{layer}.{kind}"))?));
+            tensors.push(ours(unclaimed.take(&format!("{layer}.{kind}"))?));
         }
     }
     Ok(tensors)
 }
 
 /// The positions that captions reach, each with the first token type added.
-fn positions(taking: &mut Taking<'_>, bert: &BertConfig) -> Result<TensorRecord> {
-    let mut positions = taking.take("embeddings.position_embeddings.weight")?;
-    let types = taking.take("embeddings.token_type_embeddings.weight")?;
+fn positions(unclaimed: &mut UnclaimedTensors<'_>, bert: &BertConfig) -> Result<TensorRecord> {
+    let mut positions = unclaimed.take("embeddings.position_embeddings.weight")?;
+    let types = unclaimed.take("embeddings.token_type_embeddings.weight")?;
     let (name, shape, width) = (&types.name, &types.shape, bert.width);
     let has_rows = shape.len() == 2 && shape[1] == width;
     ensure!(

@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use super::taking::Taking;
+use super::unclaimed_tensors::UnclaimedTensors;
 use crate::model::efficientnet::{EfficientNetConfig, StageConfig};
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, ResizeMode};
@@ -38,16 +38,16 @@ pub(super) fn read(
     checkpoint: &mut dyn TensorFile,
     card: Option<&Value>,
 ) -> Result<(EfficientNetConfig, Vec<TensorRecord>)> {
-    let mut taking = Taking::new(checkpoint);
-    let is_flat = taking.has("_conv_stem.weight");
+    let mut unclaimed = UnclaimedTensors::new(checkpoint);
+    let is_flat = unclaimed.has("_conv_stem.weight");
     let (stages, outer) = if is_flat {
         (
-            flat_stages(&taking)?,
+            flat_stages(&unclaimed)?,
             [("_conv_stem", "_bn0"), ("_conv_head", "_bn1")],
         )
     } else {
         (
-            timm_stages(&taking),
+            timm_stages(&unclaimed),
             [("conv_stem", "bn1"), ("conv_head", "bn2")],
         )
     };
@@ -57,24 +57,24 @@ pub(super) fn read(
         "{n_stages} stages of blocks, an EfficientNet-Lite has {expected}"
     );
     let [stem, head] = outer.map(|(convolution, norm)| (convolution.to_owned(), norm.to_owned()));
-    let config = sizes(&taking, &stages, (&stem, &head), card)?;
-    let mut tensors = fold(&mut taking, &stem, "conv_stem")?;
+    let config = sizes(&unclaimed, &stages, (&stem, &head), card)?;
+    let mut tensors = fold(&mut unclaimed, &stem, "conv_stem")?;
     for (i_stage, blocks) in stages.iter().enumerate() {
         for (i_block, block) in blocks.iter().enumerate() {
             let name = |part: &str| format!("blocks.{i_stage}.{i_block}.{part}");
             let last = match &block.expand {
                 Some(expand) => {
-                    tensors.extend(fold(&mut taking, expand, &name("conv_pw"))?);
+                    tensors.extend(fold(&mut unclaimed, expand, &name("conv_pw"))?);
                     "conv_pwl"
                 }
                 None => "conv_pw",
             };
-            tensors.extend(fold(&mut taking, &block.depthwise, &name("conv_dw"))?);
-            tensors.extend(fold(&mut taking, &block.project, &name(last))?);
+            tensors.extend(fold(&mut unclaimed, &block.depthwise, &name("conv_dw"))?);
+            tensors.extend(fold(&mut unclaimed, &block.project, &name(last))?);
         }
     }
-    tensors.extend(fold(&mut taking, &head, "conv_head")?);
-    taking.finish("an EfficientNet-Lite", |name| {
+    tensors.extend(fold(&mut unclaimed, &head, "conv_head")?);
+    unclaimed.finish("an EfficientNet-Lite", |name| {
         let is_classifier = name.starts_with("classifier.") || name.starts_with("_fc.");
         is_classifier || name.ends_with("num_batches_tracked")
     })?;
@@ -99,10 +99,10 @@ pub(super) fn preprocess(card: Option<&Value>, image_size: usize) -> Result<Imag
     })
 }
 
-fn timm_stages(taking: &Taking<'_>) -> Vec<Vec<ForeignBlock>> {
+fn timm_stages(unclaimed: &UnclaimedTensors<'_>) -> Vec<Vec<ForeignBlock>> {
     let block = |name: String| {
         let pair = |conv: &str, norm: &str| (format!("{name}.{conv}"), format!("{name}.{norm}"));
-        let expands = taking.has(&format!("{name}.conv_pwl.weight"));
+        let expands = unclaimed.has(&format!("{name}.conv_pwl.weight"));
         let [depthwise, project] = match expands {
             true => [pair("conv_dw", "bn2"), pair("conv_pwl", "bn3")],
             false => [pair("conv_dw", "bn1"), pair("conv_pw", "bn2")],
@@ -114,7 +114,7 @@ fn timm_stages(taking: &Taking<'_>) -> Vec<Vec<ForeignBlock>> {
             project,
         }
     };
-    let is_there = |name: &String| taking.has(&format!("{name}.conv_dw.weight"));
+    let is_there = |name: &String| unclaimed.has(&format!("{name}.conv_dw.weight"));
     let blocks = |i_stage: usize| {
         let names = (0..).map(move |i_block| format!("blocks.{i_stage}.{i_block}"));
         names.take_while(is_there).map(block).collect::<Vec<_>>()
@@ -126,24 +126,24 @@ fn timm_stages(taking: &Taking<'_>) -> Vec<Vec<ForeignBlock>> {
 }
 
 /// A stage ends where the width changes, as it does between all stages of the family.
-fn flat_stages(taking: &Taking<'_>) -> Result<Vec<Vec<ForeignBlock>>> {
+fn flat_stages(unclaimed: &UnclaimedTensors<'_>) -> Result<Vec<Vec<ForeignBlock>>> {
     let mut stages: Vec<Vec<ForeignBlock>> = Vec::new();
     let mut last_width = 0;
     for i_block in 0.. {
         let name = format!("_blocks.{i_block}");
-        if !taking.has(&format!("{name}._depthwise_conv.weight")) {
+        if !unclaimed.has(&format!("{name}._depthwise_conv.weight")) {
             break;
         }
         let pair = |conv: &str, norm: &str| (format!("{name}.{conv}"), format!("{name}.{norm}"));
         let expand = pair("_expand_conv", "_bn0");
         let block = ForeignBlock {
-            expand: taking
+            expand: unclaimed
                 .has(&format!("{}.weight", expand.0))
                 .then_some(expand),
             depthwise: pair("_depthwise_conv", "_bn1"),
             project: pair("_project_conv", "_bn2"),
         };
-        let [width, ..] = taking.dims::<4>(&format!("{}.weight", block.project.0))?;
+        let [width, ..] = unclaimed.dims::<4>(&format!("{}.weight", block.project.0))?;
         if width == last_width {
             stages.last_mut().context("no stage before")?.push(block);
         } else {
@@ -155,12 +155,12 @@ fn flat_stages(taking: &Taking<'_>) -> Result<Vec<Vec<ForeignBlock>>> {
 }
 
 fn sizes(
-    taking: &Taking<'_>,
+    unclaimed: &UnclaimedTensors<'_>,
     stages: &[Vec<ForeignBlock>],
     (stem, head): (&Names, &Names),
     card: Option<&Value>,
 ) -> Result<EfficientNetConfig> {
-    let dims = |names: &Names| taking.dims::<4>(&format!("{}.weight", names.0));
+    let dims = |names: &Names| unclaimed.dims::<4>(&format!("{}.weight", names.0));
     let stage = |(blocks, stride): (&Vec<ForeignBlock>, usize)| -> Result<StageConfig> {
         let block = blocks.first().context("a stage without blocks")?;
         let [inner, _, kernel_size, _] = dims(&block.depthwise)?;
@@ -191,12 +191,16 @@ fn sizes(
 }
 
 /// A convolution with its batch norm, `w γ / √(σ² + ε)` and `β − μ γ / √(σ² + ε)`, under our name.
-fn fold(taking: &mut Taking<'_>, names: &Names, ours: &str) -> Result<Vec<TensorRecord>> {
+fn fold(
+    unclaimed: &mut UnclaimedTensors<'_>,
+    names: &Names,
+    ours: &str,
+) -> Result<Vec<TensorRecord>> {
     let (convolution, norm) = names;
-    let kernels = taking.take(&format!("{convolution}.weight"))?;
+    let kernels = unclaimed.take(&format!("{convolution}.weight"))?;
     let n_outputs = kernels.shape.first().copied().unwrap_or_default();
     let mut of_norm = |rest: &str| -> Result<Vec<f64>> {
-        let record = taking.take(&format!("{norm}.{rest}"))?;
+        let record = unclaimed.take(&format!("{norm}.{rest}"))?;
         let TensorRecord {
             name,
             shape,

@@ -5,7 +5,7 @@
 
 mod bert;
 mod efficientnet;
-mod taking;
+mod unclaimed_tensors;
 mod vocabulary;
 
 use std::path::{Path, PathBuf};

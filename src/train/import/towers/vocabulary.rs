@@ -10,7 +10,7 @@ use crate::model::parameters::TensorRecord;
 
 /// A tokenizer whose ids are a selection of another's.
 #[derive(Debug)]
-pub(super) struct Pruned {
+pub(super) struct PrunedTokenizer {
     /// Bytes of the new `tokenizer.json`.
     pub(super) tokenizer: Vec<u8>,
     /// The old id of each new one, ascending.
@@ -29,7 +29,7 @@ pub(super) fn prune<S: AsRef<str>>(
     tokenizer: &[u8],
     texts: impl IntoIterator<Item = S>,
     n_pieces: usize,
-) -> Result<Pruned> {
+) -> Result<PrunedTokenizer> {
     let mut json: Value = serde_json::from_slice(tokenizer).context("tokenizer.json")?;
     ensure!(
         json.pointer("/model/type").and_then(Value::as_str) == Some("WordPiece"),
@@ -58,13 +58,13 @@ pub(super) fn prune<S: AsRef<str>>(
     kept.extend(others);
     kept.sort_unstable();
     renumber(&mut json, &ids, &kept)?;
-    Ok(Pruned {
+    Ok(PrunedTokenizer {
         tokenizer: serde_json::to_vec(&json)?,
         kept,
     })
 }
 
-impl Pruned {
+impl PrunedTokenizer {
     /// The rows of a token table that stay.
     ///
     /// # Errors

@@ -92,11 +92,11 @@ struct Sets<'a> {
     all_levels: ScoredPairs<'a>,
     hierarcaps: ScoredPairs<'a>,
     int8: Option<ScoredPairs<'a>>,
-    by_cosine: FoundIn,
+    by_cosine: SetHits,
 }
 
 /// Hits in each set by one score.
-struct FoundIn {
+struct SetHits {
     flickr: RecallHits,
     all_levels: RecallHits,
     hierarcaps: RecallHits,
@@ -108,7 +108,7 @@ impl<'a> Sets<'a> {
         let all_levels = ScoredPairs::of(input.all_levels);
         let hierarcaps = ScoredPairs::of(&input.hierarcaps.pairs);
         Self {
-            by_cosine: FoundIn {
+            by_cosine: SetHits {
                 flickr: RecallHits::of(flickr.pairs, &flickr.cosines),
                 all_levels: RecallHits::of(all_levels.pairs, &all_levels.cosines),
                 hierarcaps: RecallHits::of(hierarcaps.pairs, &hierarcaps.cosines),
@@ -168,7 +168,7 @@ impl<'a> Sets<'a> {
     }
 
     fn baseline(&self, specificity: impl Fn(&EncodedPairs) -> Vec<f64>) -> OrderBaseline {
-        let FoundIn {
+        let SetHits {
             flickr,
             all_levels,
             hierarcaps,

@@ -4,7 +4,7 @@ use leptos::html::Canvas;
 use leptos::prelude::*;
 
 use crate::explorer::views::studio::drawing::Drawing;
-use crate::explorer::views::studio::ghosts::{Ghosts, N_GHOSTS};
+use crate::explorer::views::studio::ghosts::{GhostScenes, N_GHOSTS};
 use crate::scenes::render;
 use crate::ui::dom::browser;
 use crate::ui::dom::canvas;
@@ -19,12 +19,12 @@ const SIDE: u32 = 112;
 pub(crate) fn GhostScenes() -> impl IntoView {
     let page = expect_context::<PageState>();
     let (drawing, text) = (page.drawing(), chosen_text(page));
-    let ghosts = RwSignal::new(Ghosts::default());
+    let ghosts = RwSignal::new(GhostScenes::default());
     let n_objects = Memo::new(move |_| drawing.with(|drawing| drawing.objects.len()));
     Effect::new(move |_| {
         n_objects.track();
         let text = text.get();
-        ghosts.set(drawing.with_untracked(|drawing| Ghosts::new(&text, drawing)));
+        ghosts.set(drawing.with_untracked(|drawing| GhostScenes::new(&text, drawing)));
     });
     let is_due = StoredValue::new(false);
     // The view may be left before the frame comes.

@@ -9,12 +9,12 @@ use crate::model::parameters::TensorRecord;
 use crate::train::import::tensor_file::TensorFile;
 
 /// The tensors of a foreign file, each of which must be taken or be known not to matter.
-pub(super) struct Taking<'a> {
+pub(super) struct UnclaimedTensors<'a> {
     checkpoint: &'a mut dyn TensorFile,
     left: BTreeMap<String, Vec<usize>>,
 }
 
-impl<'a> Taking<'a> {
+impl<'a> UnclaimedTensors<'a> {
     pub(super) fn new(checkpoint: &'a mut dyn TensorFile) -> Self {
         let entries = checkpoint.entries().iter();
         let left = entries.map(|(name, entry)| (name.clone(), entry.shape.clone()));

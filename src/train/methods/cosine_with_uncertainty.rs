@@ -8,13 +8,13 @@ use crate::model::clip::normalize;
 
 /// Cosines of frozen features, with the uncertainty that stands in a column beside one side's.
 #[derive(Module, Debug)]
-pub(super) struct Beside {
+pub(super) struct CosineWithUncertainty {
     embed_dim: usize,
     #[module(skip)]
     side: Side,
 }
 
-impl Beside {
+impl CosineWithUncertainty {
     /// Cosines of features of this width, with the column of uncertainty beside captions or beside pictures.
     #[must_use]
     pub(super) const fn new(embed_dim: usize, side: Side) -> Self {
@@ -29,7 +29,7 @@ impl Beside {
     }
 }
 
-impl Method for Beside {
+impl Method for CosineWithUncertainty {
     fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
         self.normalized(&features)
     }
@@ -54,7 +54,7 @@ impl Method for Beside {
     }
 }
 
-parameters_of!(Beside: );
+parameters_of!(CosineWithUncertainty: );
 
 #[cfg(test)]
 mod tests {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_column_is_the_uncertainty_and_no_column_is_none() {
-        let (device, method) = (cpu(), Beside::new(2, Side::Image));
+        let (device, method) = (cpu(), CosineWithUncertainty::new(2, Side::Image));
         let images = Tensor::<2>::from_floats([[3.0, 4.0, 0.0], [0.0, 2.0, 0.4]], &device);
         let texts = method.of_texts(Tensor::from_floats([[1.0, 0.0]], &device));
         let images = method.of_images(images);
