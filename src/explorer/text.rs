@@ -8,7 +8,7 @@ use super::readings::best::{Standing, free_offset};
 use super::readings::caption_view::CaptionView;
 use super::readings::pair_view::PairView;
 use crate::numerics::Family;
-use crate::protocol::{CaptionTokens, MAX_CAPTION_CHARACTERS};
+use crate::protocol::{CaptionTokens, Familiarity, MAX_CAPTION_CHARACTERS};
 
 /// Unknown words that a note names at most; a caption of 2,000 characters may hold hundreds.
 const MAX_NAMED_WORDS: usize = 5;
@@ -35,9 +35,9 @@ pub(super) fn cut_off_note(text: &str) -> &'static str {
     if is_full { CUT_OFF } else { "" }
 }
 
-/// Note about a caption that a model without adapters has compared; empty if there is nothing to say.
-pub fn tokens_note(tokens: &CaptionTokens) -> String {
-    let legibility = Legibility::of(&tokens.caption, &tokens.unknown_words, None);
+/// Note about a caption that an encoder has read, which may know how familiar it is; empty if there is nothing to say.
+pub fn tokens_note(tokens: &CaptionTokens, familiarity: Option<Familiarity>) -> String {
+    let legibility = Legibility::of(&tokens.caption, &tokens.unknown_words, familiarity);
     let full = cut_off_note(&tokens.caption).to_owned();
     let cut = cut_note(tokens.truncated, tokens.n_tokens);
     [full, unread_note(legibility, &tokens.unknown_words), cut].concat()
@@ -303,7 +303,7 @@ mod tests {
             caption: full,
             ..CaptionTokens::default()
         };
-        let note = tokens_note(&tokens);
+        let note = tokens_note(&tokens, None);
         assert!(
             note.contains("2,000 characters"),
             "without adapters: {note}"

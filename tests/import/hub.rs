@@ -190,7 +190,7 @@ fn a_model_without_adapters_is_scored_by_its_cosines() {
     let image = pollster::block_on(session.encode_image(&rgb)).expect("an embedding");
     let cosine = text.expect("an embedding")[0].compare(&image).cosine;
     let expected = serde_json::json!({
-        "captions": [{ "caption": "a star" }],
+        "captions": [{ "caption": "a star", "is_unread": false }],
         "pairs": [{ "caption": "a star", "image": shown, "cosine": cosine }],
     });
     assert_eq!(json, expected, "no number that only adapters have");

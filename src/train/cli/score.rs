@@ -8,6 +8,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::captions::CaptionArgs;
+use crate::answer::caption_tokens;
+use crate::explorer::{Legibility, tokens_note};
 use crate::family::Family;
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::percentile_of;
@@ -50,6 +52,11 @@ struct ScoredCaption {
     /// `None` where the model has no adapters.
     #[serde(flatten)]
     distribution: Option<Vagueness>,
+    /// Whether the model cannot read the caption, so that its numbers mean nothing.
+    is_unread: bool,
+    /// Words that the model could not read, and what was cut off; empty where it read all.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    note: String,
 }
 
 /// Concentration of a caption: κ, 1/κ, and the percentile of 1/κ among the reference captions.
@@ -103,9 +110,12 @@ fn score(
             uncertainty: 1.0 / kappa,
             percentile: percentile_of(reference, 1.0 / kappa),
         };
+        let legibility = Legibility::of(caption, &text.tokens.unknown_words, text.familiarity);
         scored.push(ScoredCaption {
             caption: caption.clone(),
             distribution: kappa.zip(reference).map(vagueness),
+            is_unread: legibility.is_unread(),
+            note: tokens_note(&caption_tokens(caption.clone(), text), text.familiarity),
         });
         for (path, picture) in images.iter().zip(&pictures) {
             let image = path.display().to_string();
@@ -148,8 +158,18 @@ fn pair(
 impl fmt::Display for ScoreTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.captions.iter().all(|row| row.distribution.is_none()) {
-            return self.cosines(f);
+            self.cosines(f)?;
+        } else {
+            self.distributions(f)?;
+            self.likelihoods(f)?;
         }
+        self.notes(f)
+    }
+}
+
+impl ScoreTable {
+    /// Table of concentrations. What the model cannot read has no percentile, as on the page.
+    fn distributions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:>10} {:>10} {:>10}  caption", "κ", "1/κ", "percentile")?;
         for row in &self.captions {
             if let Some(Vagueness {
@@ -158,13 +178,22 @@ impl fmt::Display for ScoreTable {
                 percentile,
             }) = row.distribution
             {
+                let percentile = match row.is_unread {
+                    true => "–".to_owned(),
+                    false => format!("{percentile:.1}"),
+                };
                 let caption = &row.caption;
                 writeln!(
                     f,
-                    "{kappa:>10.4} {uncertainty:>10.5} {percentile:>10.1}  {caption}"
+                    "{kappa:>10.4} {uncertainty:>10.5} {percentile:>10}  {caption}"
                 )?;
             }
         }
+        Ok(())
+    }
+
+    /// Table of pictures' likelihoods, if there are any pictures.
+    fn likelihoods(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.pairs.is_empty() {
             let (nats, density, cosine) = ("nats", "log-density", "cosine");
             writeln!(
@@ -187,9 +216,7 @@ impl fmt::Display for ScoreTable {
         }
         Ok(())
     }
-}
 
-impl ScoreTable {
     /// Table of cosines, for a model without adapters.
     fn cosines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -202,5 +229,46 @@ impl ScoreTable {
             writeln!(f, "{cosine:>10.4}  {image} | {caption}")?;
         }
         Ok(())
+    }
+
+    /// What the model did not read, a line for each caption of which there is something to say.
+    fn notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let noted = self.captions.iter().filter(|row| !row.note.is_empty());
+        for (i, row) in noted.enumerate() {
+            let start = if i == 0 { "\n" } else { "" };
+            writeln!(f, "{start}“{}”: {}", row.caption, row.note.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scored(captions: &[&str]) -> ScoreTable {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folder = root.join("public/models/scenes");
+        let session = crate::train::export::bundle::open(&folder, &crate::device::cpu());
+        let captions: Vec<String> = captions.iter().map(|&caption| caption.to_owned()).collect();
+        let session = session.expect("the shipped model");
+        score(&session, Family::VonMisesFisher, &captions, &[]).expect("scored")
+    }
+
+    #[test]
+    fn what_the_model_cannot_read_has_no_percentile_and_a_note() {
+        let table = scored(&["a red star", "a golden retriever"]);
+        let unread: Vec<bool> = table.captions.iter().map(|row| row.is_unread).collect();
+        assert_eq!(unread, [false, true], "{table}");
+        let text = table.to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[2].contains(" –  a golden retriever"), "{text}");
+        let note = "“a golden retriever”: The model cannot read this: it has never met";
+        assert!(lines[4].starts_with(note), "{text}");
+        assert_eq!(lines.len(), 5, "nothing is said of what was read: {text}");
+        let json = serde_json::to_value(&table).expect("plain data");
+        assert_eq!(json["captions"][0]["is_unread"], false, "{json}");
+        assert!(json["captions"][0].get("note").is_none(), "{json}");
+        assert_eq!(json["captions"][1]["is_unread"], true, "{json}");
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
     let is_dimmed =
         move || is_stale.get() && (view.with(Option::is_some) || tokens.with(Option::is_some));
     let note = move || match tokens.get() {
-        Some(tokens) => tokens_note(&tokens),
+        Some(tokens) => tokens_note(&tokens, None),
         None => caption_note(&text.get(), view.get().as_ref()),
     };
     let zero_note = move || page.readings.with(|readings| readings.zero_note(key));
