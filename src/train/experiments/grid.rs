@@ -362,19 +362,16 @@ mod tests {
     }
 
     #[test]
-    fn of_the_committed_grids_one_choice_of_photographs_alone_would_be_another() {
-        let of_photographs = [(MethodName::ElipBottleneck, Some(5e-4))];
-        for (world, expected) in [("scenes", &[][..]), ("photos", &of_photographs)] {
+    fn the_committed_rates_are_those_that_the_rule_chooses_of_the_committed_grids() {
+        for world in ["scenes", "photos"] {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/evidence");
             let record: Option<Record> =
                 files::find_json(&folder.join(world).join(FILE)).expect("committed");
             let Record { tried, chosen } = record.expect("a grid");
-            let differs = |(name, tried): (&MethodName, &Vec<RateTrial>)| {
-                let now = best(tried);
-                (now != chosen.get(name).copied()).then_some((*name, now))
-            };
-            let others: Vec<_> = tried.iter().filter_map(differs).collect();
-            assert_eq!(others, expected, "{world}, as its notes say");
+            assert!(!chosen.is_empty(), "{world}: of some methods");
+            for (name, tried) in &tried {
+                assert_eq!(best(tried), chosen.get(name).copied(), "{world}: {name:?}");
+            }
         }
     }
 
