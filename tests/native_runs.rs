@@ -23,8 +23,12 @@ const KILLS: &str = "KAPPASCOPE_KILLS";
 const N_KILLS: usize = 12;
 /// Longer than any of these runs takes.
 const LIMIT: Duration = Duration::from_secs(300);
-/// What a finished run leaves here: every weight of its model.
-const RESULTS: [&str; 3] = ["clip", "vmf", "power_spherical"];
+/// What a finished run leaves beside its checkpoints, which are in folders of their own: every weight of its model.
+const RESULTS: [&str; 3] = [
+    "clip.trained",
+    "vmf.trained",
+    "power_spherical.trained",
+];
 
 /// A training of a few seconds.
 fn tiny() -> ScenesRecipe {
