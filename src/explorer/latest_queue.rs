@@ -20,8 +20,8 @@ pub struct SentRequest<R> {
     n_replays: u8,
 }
 
-#[derive(Debug, Clone)]
 /// A request that has not been sent, or is to be sent again.
+#[derive(Debug, Clone)]
 struct WaitingRequest<R> {
     request: R,
     n_replays: u8,
@@ -152,7 +152,7 @@ impl<R: Clone + PartialEq> LatestQueue<R> {
         removed.collect()
     }
 
-    /// Whether nothing is sent and nothing waits.
+    /// Whether no request is under way and none waits.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.sent.is_none() && self.waiting.iter().all(Option::is_none)

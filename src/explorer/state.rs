@@ -274,6 +274,15 @@ impl ExplorerState {
         fits
     }
 
+    /// Adds a picture after the others and chooses it; `false` where it is already there or the page is full.
+    pub fn add_chosen_picture(&mut self, id: &str) -> bool {
+        let is_added = self.add_picture(id);
+        if is_added {
+            self.picture = Some(id.to_owned());
+        }
+        is_added
+    }
+
     /// Removes a picture; if it was chosen, its neighbour is chosen next.
     pub fn remove_picture(&mut self, id: &str) {
         let Some(at) = self.pictures.iter().position(|known| known == id) else {
@@ -320,6 +329,19 @@ mod tests {
         state.remove_picture("z");
         state.remove_picture("x");
         assert_eq!(state.picture, None, "nothing is left to choose");
+    }
+
+    #[test]
+    fn a_picture_that_is_added_and_chosen_is_one_that_the_page_had_not() {
+        let mut state = ExplorerState::new(SCENES, [], ["x", "y"]);
+        assert!(state.add_chosen_picture("z"), "a new one");
+        assert_eq!(
+            state.picture.as_deref(),
+            Some("z"),
+            "its numbers are wanted"
+        );
+        assert!(!state.add_chosen_picture("x"), "it is there");
+        assert_eq!(state.picture.as_deref(), Some("z"), "the choice stays");
     }
 
     #[test]

@@ -7,10 +7,10 @@ use std::task::{Poll, Waker};
 
 use crate::error::{Error, Result, refuse};
 
-/// Command of the visitor to a load under way.
+/// The visitor's command to a load under way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LoadCommand {
-    /// The load runs, or runs on.
+    /// The load runs, or is resumed.
     #[default]
     Run,
     /// The load pauses; the bytes that have arrived are kept.

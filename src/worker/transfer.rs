@@ -41,7 +41,7 @@ pub struct Transfer<'a> {
     pub kept: StoragePrecision,
     /// Store that keeps it.
     pub store: &'a Store,
-    /// Command of the visitor: to run, to pause or to cancel.
+    /// The visitor's command: to run, to pause or to cancel.
     pub control: &'a Control,
 }
 

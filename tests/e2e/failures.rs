@@ -3,12 +3,13 @@
 mod built_page {
     use std::collections::HashMap;
     use std::fs;
+    use std::time::Duration;
 
     use serde_json::{Value, json};
 
     use crate::harness::{
-        Browser, Server, built_in_model, escaped, manifest, open_ready, text, type_first_caption,
-        wait_until_it_says,
+        Browser, Server, built_in_model, escaped, golden_picture, manifest, open_ready, text,
+        type_first_caption, wait_until_it_says,
     };
 
     /// A caption that no test of the model holds, so that nothing recorded can answer.
@@ -30,6 +31,28 @@ mod built_page {
         type_first_caption(&browser, CAPTION);
         let n_engines = browser.run("return engines.length", &[]);
         assert_eq!(n_engines, Value::from(2), "engines started in all");
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn files_that_are_no_model_leave_the_page_as_it_was() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        type_first_caption(&browser, "two grumpy cats in knitted hats");
+        let shown = "return [location.hash.includes('m=clip'), document.querySelector('.worlds [aria-pressed=true]')?.dataset.world,
+            document.querySelector('.wall-panel').checkVisibility()]";
+        let before = browser.run(shown, &[]);
+        assert_eq!(before, json!([false, "photos", true]), "photographs");
+        browser.click("[data-act=models]");
+        browser.choose_file("[data-act=files]", &golden_picture());
+        wait_until_it_says(&browser, "no .safetensors file among those picked");
+        browser.wait_for(
+            "the page as it was",
+            Duration::from_secs(20),
+            &format!("return JSON.stringify((() => {{ {shown} }})()) === arguments[0]"),
+            &[json!(before.to_string())],
+        );
+        type_first_caption(&browser, "three grumpy cats in knitted hats");
     }
 
     #[test]

@@ -157,7 +157,16 @@ mod built_page {
                 assert_eq!(found, expected, "at {width} pixels");
             }
             if is_offered {
-                new_picture(&browser, || browser.choose_file(input, &golden_picture()));
+                let own = new_picture(&browser, || browser.choose_file(input, &golden_picture()));
+                // So narrow a window shows the numbers of one picture.
+                let shown = "return [...document.querySelectorAll('[data-field=nats]')].filter(cell => cell.checkVisibility()).map(cell => cell.dataset.image)";
+                let shown = browser.run(shown, &[]);
+                let shown = shown.as_array().expect("a list");
+                assert!(!shown.is_empty(), "numbers of the new picture");
+                assert!(
+                    shown.iter().all(|image| *image == own),
+                    "{shown:?}, not {own}"
+                );
             }
         }
     }

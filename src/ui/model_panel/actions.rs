@@ -212,6 +212,7 @@ pub(crate) fn given_up(page: PageState, reason: Option<String>) {
     let models = page.models;
     models.load.set(Load::None);
     models.is_paused.set(false);
+    let is_ended = reason.is_none();
     match reason {
         Some(reason) => {
             models.trouble.set(Some(format!(
@@ -224,12 +225,15 @@ pub(crate) fn given_up(page: PageState, reason: Option<String>) {
         None => {
             browser::remember(SOURCE, 0);
             browser::remember(PAUSED, 0);
-            let at_work = page.client.with_value(Client::model);
-            let wanted = page.state.with_untracked(|state| state.model);
-            if wanted == ModelChoice::Clip {
-                page.change(&mut |state| state.turn_to(at_work));
-            }
         }
+    }
+    // A page that began with CLIP waits for it; one that had another model is that model's again.
+    let at_work = page.client.with_value(Client::model);
+    let goes_on = models.at_work.get_untracked() == Some(at_work);
+    let wanted = page.state.with_untracked(|state| state.model);
+    if wanted == ModelChoice::Clip && (is_ended || goes_on) {
+        page.change(&mut |state| state.turn_to(at_work));
+        page.compare_weights();
     }
     worlds::follow_engine(page);
 }

@@ -8,7 +8,7 @@ use crate::explorer::{
     AnswerSource, EngineEvent, Event, ExplorerState, GeneratedAnswers, GeneratedRequest,
     LoadedModel, ModelChoice, OWN, Priority, ReadingCache, View, World, error_report,
 };
-use crate::protocol::{Answer, ModelCard, Progress, Request, Stored};
+use crate::protocol::{Answer, ImageReading, ModelCard, Progress, Request, Stored};
 use crate::ui::dom::browser;
 use crate::ui::engine::Client;
 use crate::ui::model_panel::{self, Timings};
@@ -92,11 +92,7 @@ impl PageState {
                         .update(|known| known.learn(generated, AnswerSource::Engine));
                 }
             }
-            EngineEvent::Picture(reading) => self.files.update(|files| {
-                if let Some(file) = files.get_mut(&reading.image) {
-                    file.state = PictureState::Read(reading);
-                }
-            }),
+            EngineEvent::Picture(reading) => self.picture_read(reading),
             EngineEvent::PictureRefused { image, message } => self.refuse_picture(&image, &message),
             EngineEvent::Quarantined { caption, message } => self.quarantine(caption, &message),
             EngineEvent::Failed(priority, message) => self.request_failed(priority, &message),
@@ -261,6 +257,20 @@ impl PageState {
         self.notify(format!(
             "That could not be computed: {message}. The numbers from before are still here."
         ));
+    }
+
+    /// Takes a picture's reading. One that the visitor has just added is chosen, since its numbers are wanted, and a
+    /// narrow screen shows those of one picture alone.
+    fn picture_read(self, reading: ImageReading) {
+        let image = reading.image.clone();
+        let is_added = self.files.try_update(|files| {
+            let file = files.get_mut(&image)?;
+            let before = std::mem::replace(&mut file.state, PictureState::Read(reading));
+            Some(before == PictureState::Unread)
+        });
+        if is_added.flatten() == Some(true) {
+            self.change(&mut |state| state.picture = Some(image.clone()));
+        }
     }
 
     fn refuse_picture(self, image: &str, message: &str) {

@@ -190,7 +190,7 @@ pub(crate) fn toggle(page: PageState, picture: &GalleryPicture) {
         page.take_off(&picture.id);
     } else if page
         .state
-        .try_update(|state| state.add_picture(&picture.id))
+        .try_update(|state| state.add_chosen_picture(&picture.id))
         .unwrap_or(false)
     {
         page.client.with_value(Client::allow_image_encoder);

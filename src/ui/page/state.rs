@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use crate::explorer::views::studio::drawing::Drawing;
 use crate::explorer::{
     CaptionView, CosineSnapshot, Cosines, ExplorerState, Extent, GeneratedAnswers,
-    GeneratedRequest, History, KeyedCaption, LoadedModel, Locks, Measure, PairView, ReadingCache,
-    ReadingRequest, Readings, ScoreRequest, Snapshot, View, World, free_offset,
+    GeneratedRequest, History, KeyedCaption, LoadedModel, Locks, Measure, ModelChoice, PairView,
+    ReadingCache, ReadingRequest, Readings, ScoreRequest, Snapshot, View, World, free_offset,
 };
 use crate::numerics::Family;
 use crate::protocol::Progress;
@@ -128,6 +128,7 @@ impl PageState {
         let quarantined = RwSignal::default();
         let readings = read_with(state, snapshot, Readings::new);
         let is_bare = is_bare(engine);
+        let models = ModelsState::new();
         // The client is made before the page that it reports to.
         let slot = StoredValue::new_local(None::<Self>);
         let page = Self {
@@ -140,11 +141,11 @@ impl PageState {
             files,
             gallery,
             gallery_world: StoredValue::new(World::Scenes),
-            world: Memo::new(move |_| state.with(|state| state.model.world())),
+            world: Memo::new(move |_| shown_model(state, models).world()),
             left: RwSignal::new(None),
             engine,
             is_bare,
-            models: ModelsState::new(),
+            models,
             choice: RwSignal::default(),
             notices: Notices::default(),
             spoken: RwSignal::default(),
@@ -176,6 +177,11 @@ impl PageState {
         };
         slot.set_value(Some(page));
         page
+    }
+
+    /// The model whose answers the page shows: the one at work while CLIP is being loaded, else the one of the address.
+    pub(crate) fn shown_model(self) -> ModelChoice {
+        shown_model(self.state, self.models)
     }
 
     /// Shows the visitor a notice once.
@@ -299,6 +305,14 @@ where
             answer.as_ref().map(read).unwrap_or_default()
         })
     })
+}
+
+fn shown_model(state: RwSignal<ExplorerState>, models: ModelsState) -> ModelChoice {
+    let wanted = state.with(|state| state.model);
+    match (wanted, models.at_work.get()) {
+        (ModelChoice::Clip, Some(at_work)) => at_work,
+        _ => wanted,
+    }
 }
 
 fn is_bare(engine: RwSignal<EngineState>) -> Memo<bool> {

@@ -2,9 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::{
-    LitPictures, ModelChoice, World, fitting_scenes, likely_pictures, nearest_coverage,
-};
+use crate::explorer::{LitPictures, World, fitting_scenes, likely_pictures, nearest_coverage};
 use crate::protocol::{CompactDirection, PictureSets};
 use crate::ui::page::pictures::WallPictures;
 use crate::ui::page::state::PageState;
@@ -26,10 +24,7 @@ pub(crate) fn pictures_name(world: Option<World>) -> &'static str {
 impl PageState {
     /// The world whose wall stands on the page; none where the model at work was not made for one.
     pub(crate) fn wall_world(self) -> Option<World> {
-        let model = self.state.with(|state| state.model);
-        let ModelChoice::BuiltIn(world) = model else {
-            return None;
-        };
+        let world = self.shown_model().built_in()?;
         // Its place is kept before the photographs have come, so that nothing moves when they do.
         let has_sets = || self.picture_sets(|_| ()).is_some();
         (world.has_known_truth() || has_sets()).then_some(world)

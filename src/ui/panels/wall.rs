@@ -31,7 +31,8 @@ pub(crate) fn Wall() -> impl IntoView {
     });
     let lit = Memo::new(move |_| page.lit_pictures(key.get()?, &text.get()?));
     let ringed = Memo::new(move |_| page.ringed_pictures(key.get()?));
-    let what = move || pictures_name(world.get());
+    let unlit = move || key.get().filter(|_| lit.with(Option::is_none));
+    let what = move || account_of_share(page, unlit(), world.get());
     let answer = move || match world.get().zip(lit.get()) {
         Some((world, lit)) => lit_share_text(world, &lit),
         None => "–".to_owned(),
@@ -83,6 +84,15 @@ fn asked(text: Option<String>) -> String {
     match text {
         Some(text) => format!("“{text}” could mean"),
         None => "Say something, and see what it could mean".to_owned(),
+    }
+}
+
+/// Pictures that the share is of, or why there is no share of a caption that lights none.
+fn account_of_share(page: PageState, unlit: Option<u64>, world: Option<World>) -> &'static str {
+    let view = unlit.and_then(|key| page.caption_view(key));
+    match view.is_some_and(|view| view.is_unread()) {
+        true => "the model cannot read this",
+        false => pictures_name(world),
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn WorldChoice() -> impl IntoView {
     let page = expect_context::<PageState>();
     let choice = move |world: World| {
         let model = ModelChoice::BuiltIn(world);
-        let is_shown = move || page.state.with(|state| state.model == model);
+        let is_shown = move || page.shown_model() == model;
         let open = move |_| {
             let view = page.state.with_untracked(|state| state.view);
             worlds::go_to(page, world, view);

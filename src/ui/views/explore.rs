@@ -23,7 +23,7 @@ const MANY: usize = 7;
 pub(crate) fn Explore() -> impl IntoView {
     let page = expect_context::<PageState>();
     let is_bare = move || page.is_bare.get();
-    let has_clip = move || page.state.with(|state| state.model == ModelChoice::Clip);
+    let has_clip = move || page.shown_model() == ModelChoice::Clip;
     let is_uncompared = move || is_bare() || page.state.with(|state| state.pictures.is_empty());
     // Hiding a part costs less than building it anew.
     view! {
