@@ -44,8 +44,8 @@ pub(super) struct ScenesArgs {
     /// Greatest learning rate of the encoder, if not the preset's.
     #[arg(long)]
     learning_rate: Option<f64>,
-    /// Train the encoder by contrast alone, as a control: without the second loss, which is told which short captions
-    /// fit a picture.
+    /// Train the encoder by CLIP's contrast alone, as a control: without anything that is told which captions fit a
+    /// picture, the second loss and the mask over other pictures that a caption fits.
     #[arg(long)]
     plain_contrast: bool,
     /// Scenes whose captions the adapters are fitted to, if not the preset's.
@@ -74,7 +74,7 @@ impl ScenesArgs {
         clip.pool = self.pool.unwrap_or(clip.pool);
         clip.learning_rate = self.learning_rate.unwrap_or(clip.learning_rate);
         if self.plain_contrast {
-            clip.probe_weight = 0.0;
+            (clip.probe_weight, clip.mask_fitting) = (0.0, false);
         }
         recipe.adapter_scenes = self.adapter_scenes.unwrap_or(recipe.adapter_scenes);
         recipe
@@ -111,13 +111,15 @@ mod tests {
     }
 
     #[test]
-    fn plain_contrast_leaves_out_the_loss_that_knows_what_fits() {
+    fn plain_contrast_leaves_out_all_that_knows_what_fits() {
         let recipe = |words: &[&str]| ScenesCommand::parse_from(words).args.recipe();
         let (usual, plain) = (recipe(&["train"]), recipe(&["train", "--plain-contrast"]));
         let weights = [usual.clip.probe_weight, plain.clip.probe_weight];
         assert!(weights[0] > 0.0 && weights[1] == 0.0, "weights {weights:?}");
+        assert!(usual.clip.mask_fitting && !plain.clip.mask_fitting, "masks");
         let mut same = plain;
         same.clip.probe_weight = usual.clip.probe_weight;
+        same.clip.mask_fitting = true;
         assert_eq!(same, usual, "nothing else changes");
     }
 }

@@ -1,7 +1,8 @@
 //! Trains the small CLIP of the scenes world from scratch.
 //!
 //! Two losses share the towers. The contrastive one is CLIP's, over captions of every level; a picture that another
-//! caption of the batch truly fits is not counted as its negative, because we know the truth. The second asks of many
+//! caption of the batch truly fits is not counted as its negative, because we know the truth (a recipe may count it, as
+//! CLIP does). The second asks of many
 //! short captions whether each fits each picture (a logistic loss on the cosine): it is what makes the encoder see
 //! attributes that the contrastive loss never needs, such as shape.
 
@@ -45,6 +46,9 @@ pub struct ClipRecipe {
     pub weight_decay: f32,
     /// Weight of the logistic loss beside the contrastive one.
     pub probe_weight: f64,
+    /// Whether a picture that another caption of the batch truly fits is left out of that caption's negatives.
+    #[serde(default = "masks_fitting")]
+    pub mask_fitting: bool,
     /// Share of captions that say everything.
     pub full_captions: f64,
     /// Standard deviation of the noise added to the normalised pixels.
@@ -53,6 +57,11 @@ pub struct ClipRecipe {
     pub unknown_words: f64,
     /// Seed of scenes, captions and weights.
     pub seed: u64,
+}
+
+/// What recipes did before they said so.
+const fn masks_fitting() -> bool {
+    true
 }
 
 impl ClipRecipe {
@@ -139,7 +148,7 @@ struct DeviceBatch {
 }
 
 impl DeviceBatch {
-    fn new(batch: &Batch, side: usize, device: &Device) -> Self {
+    fn new(batch: &Batch, side: usize, mask_fitting: bool, device: &Device) -> Self {
         let n = batch.scenes.len();
         let n_texts = batch.truth.len() / n;
         let table = |values: Vec<f32>, rows: usize| {
@@ -156,15 +165,15 @@ impl DeviceBatch {
             pixels: Tensor::from_data(pixels, device),
             texts: groups.map(|group| group.to_device(device)).collect(),
             position: Tensor::from_data(position, device),
-            not_negative: table(not_negative(&batch.truth, n), n),
+            not_negative: table(not_negative(&batch.truth, n, mask_fitting), n),
             sign: table(sign.collect(), n_texts),
             weight: table(balanced_weights(&batch.truth, n), n_texts),
         }
     }
 }
 
-fn not_negative(truth: &[bool], n: usize) -> Vec<f32> {
-    let masked = |i: usize| truth[i] && i / n != i % n;
+fn not_negative(truth: &[bool], n: usize, mask_fitting: bool) -> Vec<f32> {
+    let masked = |i: usize| mask_fitting && truth[i] && i / n != i % n;
     let score = |i| if masked(i) { NOT_A_NEGATIVE } else { 0.0 };
     (0..n * n).map(score).collect()
 }
@@ -276,7 +285,7 @@ impl Objective<ClipLearner> for DrawnBatches<'_> {
     fn loss(&mut self, learner: &ClipLearner, _step: usize) -> Result<Loss> {
         let batch = self.batches.recv();
         let batch = batch.context("the batch generator stopped")??;
-        let batch = DeviceBatch::new(&batch, self.side, self.device);
+        let batch = DeviceBatch::new(&batch, self.side, self.recipe.mask_fitting, self.device);
         let (contrastive, logistic) = learner.losses(&batch);
         Ok(Loss {
             total: contrastive.clone() + logistic.clone() * self.recipe.probe_weight,
@@ -307,6 +316,7 @@ mod tests {
             warmup: 10,
             weight_decay: 0.05,
             probe_weight: 4.0,
+            mask_fitting: true,
             full_captions: 0.5,
             pixel_noise: 0.05,
             unknown_words: 0.3,
@@ -372,13 +382,15 @@ mod tests {
         let truth = [true, true, false, true, true, true];
         let expected = [0.0, NOT_A_NEGATIVE, 0.0, 0.0];
         let what = "caption 0 fits scene 1 too; the diagonal stays";
-        assert_eq!(not_negative(&truth, 2), expected, "{what}");
+        assert_eq!(not_negative(&truth, 2, true), expected, "{what}");
+        let plain = not_negative(&truth, 2, false);
+        assert_eq!(plain, [0.0; 4], "as CLIP counts");
     }
 
     #[test]
     fn a_masked_pair_does_not_count_in_the_info_nce() {
         let truth = [true, true, false, true];
-        let mask = TensorData::new(not_negative(&truth, 2), [2, 2]);
+        let mask = TensorData::new(not_negative(&truth, 2, true), [2, 2]);
         let logits = Tensor::<2>::from_data(mask, &device::cpu());
         let loss = info_nce(logits).into_scalar::<f32>();
         // Row 0 and column 1 have no negative left and lose nothing; row 1 and column 0 lose ln 2 each.

@@ -56,6 +56,7 @@ impl ScenesRecipe {
             warmup: 200,
             weight_decay: 0.05,
             probe_weight: 4.0,
+            mask_fitting: true,
             full_captions: 0.5,
             pixel_noise: 0.05,
             unknown_words: 0.3,
