@@ -11,7 +11,7 @@ pub fn cpu() -> Device {
     Device::flex()
 }
 
-/// The values of a tensor that lives on the CPU, which nobody waits for; a copy only where others hold the tensor, too.
+/// Values of a tensor that lives on the CPU, read without blocking; a copy only where others hold the tensor, too.
 ///
 /// # Panics
 ///

@@ -16,7 +16,7 @@
 //! | `metrics` | slices → numbers: recall, rank correlation, quantiles | |
 //! | `protocol` | what the page and its engines say to each other, as plain data | |
 //! | `scenes` | the generated world: scene, drawing, grammar, which captions fit, information | |
-//! | `report` | what the experiments of `train` write down and the page reads | |
+//! | `report` | what `train` writes down of experiments and galleries and the page reads | |
 //! | `corruption` | pictures and captions made worse, at the published severities | |
 //! | `preprocess` | pictures and captions → arrays on the host | `engine` |
 //! | `device` | where tensors live; work on all cores | `engine` |

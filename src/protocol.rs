@@ -67,9 +67,9 @@ pub enum Request {
     FetchMissing,
     /// Tell the models that the browser keeps: [`Response::Stored`].
     ListStored,
-    /// Keep all files of the models behind these manifests, each by its address and hash as in [`Request::Load`]:
-    /// [`Response::Kept`].
-    Keep(Vec<(String, String)>),
+    /// Store all files of the models behind these manifests, each by its address and hash as in [`Request::Load`]:
+    /// [`Response::ModelsStored`].
+    StoreModels(Vec<(String, String)>),
     /// Delete everything that the browser keeps, and answer as to [`Request::ListStored`].
     DeleteStored,
     /// Decode and encode a picture under a name of the page's choice.
@@ -178,8 +178,8 @@ pub enum Response {
     },
     /// Bytes and hashes of the models that the browser keeps.
     Stored(Stored),
-    /// The models that were to be kept are, or why not.
-    Kept(Result<(), String>),
+    /// The models that were to be stored are, or why not.
+    ModelsStored(Result<(), String>),
     /// The model cannot be used on this engine; nothing was answered with it.
     Refused {
         /// Reason in words for the visitor.

@@ -210,12 +210,45 @@ fn a_checkpoint_is_imported_into_the_run_and_a_new_folder_is_made_of_it() {
 
     refused(&words, "--force");
     let import = made(&imported.join("manifest.json"));
-    train(&[&words[..], &["--force"]].concat()).expect("again");
+    let before = link_files(&model, &scratch.path().join("before"));
+    let again = [&words[..], &["--force"]].concat();
+    train(&again).expect("again");
     assert_eq!(
         made(&imported.join("manifest.json")),
         import,
         "not imported again"
     );
+    for (file, written) in before {
+        let name = file.display();
+        assert_eq!(made(&file), written, "{name} is written over, not replaced");
+    }
+    fails_before_the_manifest(&again, &model);
+}
+
+/// A second name of each file of a folder, with the time at which the file was written.
+fn link_files(folder: &Path, links: &Path) -> Vec<(PathBuf, SystemTime)> {
+    fs::create_dir(links).expect("a folder");
+    let entries = fs::read_dir(folder).expect("a folder");
+    let link = |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry.expect("a file");
+        let link = links.join(entry.file_name());
+        fs::hard_link(entry.path(), &link).expect("another name");
+        let written = made(&link);
+        (link, written)
+    };
+    entries.map(link).collect()
+}
+
+/// An export that cannot write its last file but the manifest leaves the manifest that is there.
+fn fails_before_the_manifest(words: &[&str], model: &Path) {
+    let (alone, manifest) = (model.join(adapter_file::FILE), model.join("manifest.json"));
+    fs::remove_file(&alone).expect("the adapters alone");
+    fs::create_dir(&alone).expect("a folder in their place");
+    let written = made(&manifest);
+    let error = train(words).expect_err("a folder is no file");
+    let error = format!("{error:#}");
+    assert!(error.contains(adapter_file::FILE), "{error}");
+    assert_eq!(made(&manifest), written, "the manifest is the last");
 }
 
 #[test]

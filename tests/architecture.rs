@@ -383,6 +383,24 @@ fn nothing_unwraps_outside_tests() {
 }
 
 #[test]
+fn the_native_program_writes_files_whole_and_synced() {
+    const WRITER: &str = "src/train/files.rs";
+    let wrong = complaints(|source| {
+        let is_bound = source.module().as_deref() == Some("train");
+        if !is_bound || source.path == Path::new(WRITER) {
+            return Vec::new();
+        }
+        let writes: [&[&str]; 2] = [
+            &["fs", ":", ":", "write", "("],
+            &["File", ":", ":", "create"],
+        ];
+        let found = writes.into_iter().filter(|write| source.has(write));
+        found.map(|write| write.concat()).collect()
+    });
+    assert_eq!(wrong, "", "files that {WRITER} does not write");
+}
+
+#[test]
 fn the_public_data_is_for_tests_alone() {
     let wrong = complaints(|source| {
         let strings = source.strings.iter();

@@ -16,7 +16,7 @@ const arrival = selector => new Promise(resolve => {
 });
 
 const offer = async worker => {
-  // Beneath the page's messages, or with the word that its program did not come.
+  // Beneath the page's messages, or with the notice that its program could not be loaded.
   const messages = await arrival('.notices, #failure:not([hidden])');
   const notice = document.createElement('p');
   notice.id = 'renewed';

@@ -1,4 +1,4 @@
-//! Pictures and captions as they come from a worse world: the corruptions that ELIP measures with, at its severities.
+//! Corruptions of pictures and captions: those that ELIP measures with, at their published severities, and our own.
 //!
 //! One implementation for the page and for `train`. Knows pixels and words; nothing of files, codecs, models or the
 //! browser, so JPEG is left to whoever has a codec.

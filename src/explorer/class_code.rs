@@ -11,7 +11,7 @@ const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 const N_LETTERS: usize = 6;
 /// Numbers of lessons, of answered questions and of right comparisons that a code can hold.
 const MOST: [u32; 3] = [16, 16, 64];
-/// Number of checksums: one of so many codes with a wrong letter passes as another score.
+/// Number of checksums; one mistyped code in `CHECKS` is accepted as another score.
 const CHECKS: u32 = 1_900;
 
 /// Score of a pupil in one lesson.
@@ -107,7 +107,7 @@ pub fn class_lines(codes: &str, world: World, lessons: &Lessons) -> Vec<String> 
     lines
 }
 
-/// The scores of one lesson, the best first.
+/// The average of the scores of one lesson, and each of them.
 fn lesson_lines(
     world: World,
     i: usize,
@@ -123,16 +123,29 @@ fn lesson_lines(
     let n_pairs = n_pairs.unwrap_or_default();
     let total: u32 = scores.iter().map(|score| score.n_right).sum();
     let mean = f64::from(total) / n as f64;
-    let mut reached: BTreeMap<u32, u32> = BTreeMap::new();
-    for score in scores {
-        *reached.entry(score.n_right).or_default() += 1;
-    }
-    let reached = reached.iter().rev();
     let mut lines = vec![format!(
         "{title}: {n} answers, {mean:.1}{n_pairs} comparisons right on average."
     )];
-    lines.extend(reached.map(|(n_right, n)| format!("{n_right}{n_pairs} right: {n} of the class")));
+    let n_questions = lesson.map(|lesson| lesson.questions.len());
+    lines.extend(score_lines(scores, &n_pairs, n_questions.unwrap_or(0)));
     lines
+}
+
+/// Each score with how many reached it, the best first; one of fewer questions than the lesson has says of how many.
+fn score_lines(scores: &[LessonScore], n_pairs: &str, n_questions: usize) -> Vec<String> {
+    let mut reached: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for score in scores {
+        let reached = reached.entry((score.n_right, score.n_answered));
+        *reached.or_default() += 1;
+    }
+    let line = |((n_right, n_answered), n): (&(u32, u32), &u32)| {
+        let answered = match (*n_answered as usize) < n_questions {
+            true => format!(" ({n_answered} of {n_questions} answered)"),
+            false => String::new(),
+        };
+        format!("{n_right}{n_pairs} right{answered}: {n} of the class")
+    };
+    reached.iter().rev().map(line).collect()
 }
 
 #[cfg(test)]
@@ -185,6 +198,25 @@ mod tests {
         }
         assert!(n_taken <= 1, "{n_taken} of {n} wrong codes were taken");
         assert_eq!(LessonScore::read("BBBBBB"), None, "nobody has reached it");
+    }
+
+    #[test]
+    fn a_score_of_a_lesson_half_done_says_how_much_was_answered() {
+        let [(_, lessons), _] = shipped();
+        let part = LessonScore {
+            n_answered: 1,
+            ..score(0, 1)
+        };
+        let codes = [part, score(0, 1), part, part].map(LessonScore::code);
+        let n_pairs = lessons.lessons[0].n_pairs();
+        let expected = [
+            format!("1 of {n_pairs} right: 1 of the class"),
+            format!("1 of {n_pairs} right (1 of 3 answered): 3 of the class"),
+        ];
+        let lines = class_lines(&codes.join(" "), World::Scenes, &lessons);
+        assert_eq!(lines[1..], expected, "beside whoever answered all");
+        let lines = class_lines(&part.code(), World::Photographs, &lessons);
+        assert_eq!(lines[1], "1 right: 1 of the class", "of another world");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The guessing game: three pairs of captions, of each of which the visitor says which is the vaguer one.
+//! The guessing game: the visitor picks the vaguer caption of each of three pairs.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};

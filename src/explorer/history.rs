@@ -25,7 +25,7 @@ impl History {
         self.place = place;
     }
 
-    /// The page without the last step that changed something; how it is read and which view is open stay.
+    /// The page without the last step that changed something; the distribution, the measures and the open view stay.
     ///
     /// `None` where nothing is left to undo; the steps of another model's page are forgotten.
     pub fn undo(&mut self, now: &ExplorerState) -> Option<ExplorerState> {
@@ -94,6 +94,22 @@ mod tests {
         let added = undone.captions.add("a cross");
         let with_it = undone.captions.iter().filter(|one| Some(one.key) == added);
         assert_eq!(with_it.count(), 1, "{:?}", undone.captions);
+    }
+
+    #[test]
+    fn classes_and_the_coverage_come_back() {
+        let (mut state, mut history) = (page(), History::default());
+        let (classes, coverage) = (state.classes.clone(), state.coverage);
+        history.keep(&state, Some(1));
+        state.classes.names = "ring".into();
+        state.classes.threshold += 10;
+        history.keep(&state, Some(2));
+        state.coverage = 0.9;
+        let undone = history.undo(&state).expect("there is a step");
+        assert_eq!(undone.coverage, coverage, "the last step");
+        assert_eq!(undone.classes, state.classes, "which changed no class");
+        let undone = history.undo(&undone).expect("there is another");
+        assert_eq!(undone.classes, classes, "names and limits");
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub enum Legibility {
     InPart,
     /// None of the words that say something.
     UnknownWords,
-    /// Every word, but the caption as a whole is out of distribution: unlike all captions of the training.
+    /// Every word, but the caption as a whole is out of distribution: unlike the captions of the training.
     OutOfDistribution,
 }
 

@@ -108,7 +108,7 @@ const MAX_PART: usize = 4;
 
 /// A caption with one change, and how the change is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OneChange {
+pub struct WordChange {
     /// The caption after it.
     pub caption: String,
     /// The change in short, such as `red → blue` or `− small`.
@@ -117,9 +117,9 @@ pub struct OneChange {
 
 /// The changes that are offered for a caption, those to its last words first.
 #[must_use]
-pub fn one_changes(caption: &str) -> Vec<OneChange> {
+pub fn word_changes(caption: &str) -> Vec<WordChange> {
     let words: Vec<&str> = caption.split_whitespace().collect();
-    let table = |rows: &[[&'static str; 2]]| -> Vec<OneChange> {
+    let table = |rows: &[[&'static str; 2]]| -> Vec<WordChange> {
         let places = (0..words.len()).rev();
         let at = |i| {
             rows.iter()
@@ -153,7 +153,7 @@ pub fn minimal_pairs(page: &ExplorerState) -> ExplorerState {
 }
 
 /// The caption with other words in place of these, where they stand at a place; several of a thing stay several.
-fn replaced(words: &[&str], at: usize, from: &str, to: &str) -> Option<OneChange> {
+fn replaced(words: &[&str], at: usize, from: &str, to: &str) -> Option<WordChange> {
     let n = from.split_whitespace().count();
     let there = words.get(at..at + n)?.join(" ");
     let bare = there.trim_end_matches(|c: char| !c.is_alphanumeric());
@@ -164,14 +164,14 @@ fn replaced(words: &[&str], at: usize, from: &str, to: &str) -> Option<OneChange
     };
     let instead = to.clone() + &there[bare.len()..];
     let caption = [&words[..at], &[instead.as_str()], &words[at + n..]].concat();
-    Some(OneChange {
+    Some(WordChange {
         caption: with_articles(caption),
         label: format!("{bare} → {to}"),
     })
 }
 
 /// The caption without its first adjective, or else without its last part.
-fn shorter(words: &[&str]) -> Option<OneChange> {
+fn shorter(words: &[&str]) -> Option<WordChange> {
     let is_in = |list: &[&str], i: usize| words.get(i).is_some_and(|word| list.contains(word));
     let is_noun_after = |i: usize| {
         let next = words.get(i + 1);
@@ -186,7 +186,7 @@ fn shorter(words: &[&str]) -> Option<OneChange> {
     let adjective = (0..words.len()).find(may_go).map(|i| i..i + 1);
     let gone = adjective.or_else(part)?;
     let without = words[gone.clone()].join(" ");
-    Some(OneChange {
+    Some(WordChange {
         caption: with_articles([&words[..gone.start], &words[gone.end..]].concat()),
         label: format!("− {without}"),
     })
@@ -213,7 +213,7 @@ mod tests {
     use crate::scenes::parse;
 
     fn offered(caption: &str) -> Vec<String> {
-        let changes = one_changes(caption).into_iter();
+        let changes = word_changes(caption).into_iter();
         let line = changes.map(|change| format!("{}: {}", change.label, change.caption));
         line.collect()
     }
@@ -278,7 +278,7 @@ mod tests {
     fn every_starting_caption_but_the_vaguest_can_be_changed_and_changed_back() {
         for world in World::ALL {
             for caption in &world.captions()[1..] {
-                let changes = one_changes(caption);
+                let changes = word_changes(caption);
                 assert!(!changes.is_empty(), "{caption}");
                 assert!(changes.iter().all(|change| change.caption != *caption));
             }
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn the_world_of_drawings_understands_every_change_of_its_captions() {
         for caption in World::Scenes.captions() {
-            for change in one_changes(caption) {
+            for change in word_changes(caption) {
                 assert!(parse(&change.caption).is_some(), "{change:?}");
             }
         }

@@ -49,7 +49,7 @@ pub use link::{decode, encode, encode_class, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use markup::escaped;
 pub use measure::{Measure, SecondNumber};
-pub use minimal_pairs::{MAX_CHANGES, MINIMAL_PAIRS, OneChange, minimal_pairs, one_changes};
+pub use minimal_pairs::{MAX_CHANGES, MINIMAL_PAIRS, WordChange, minimal_pairs, word_changes};
 pub use number::{
     file_size, grouped, percent, round_number, signed, three_significant, two_decimals,
 };
@@ -57,7 +57,7 @@ pub use pair_text::{
     LikelihoodGain, cosine_text, described_text, exact_text, matrix_text, nats_text, times_text,
 };
 pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
-pub use readings::best::{Standing, free_offset};
+pub use readings::best::{BestMarks, free_offset};
 pub use readings::cache::{AnswerSource, ReadingCache};
 pub use readings::caption_view::CaptionView;
 pub use readings::cosines::{CosineSnapshot, CosineView, Cosines};

@@ -58,7 +58,7 @@ pub(super) fn times(ratio: f64) -> String {
     match ratio {
         _ if ratio > MOST_TIMES => "> 1,000 ×".into(),
         _ if ratio < 2.95 => format!("{ratio:.1} ×"),
-        _ => format!("{ratio:.0} ×"),
+        _ => format!("{} ×", grouped(&format!("{ratio:.0}"))),
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
             (1.749, "1.7 ×"),
             (3.9, "4 ×"),
             (32.2, "32 ×"),
-            (999.6, "1000 ×"),
+            (999.6, "1,000 ×"),
             (1.7e5, "> 1,000 ×"),
             (f64::INFINITY, "> 1,000 ×"),
         ];

@@ -134,7 +134,7 @@ pub fn cosine_text(digits: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explorer::readings::best::Standing;
+    use crate::explorer::readings::best::BestMarks;
 
     fn pair(nats: f64, times_likelier: f64) -> PairView {
         PairView {
@@ -146,7 +146,7 @@ mod tests {
             log_normalizer_ratio: 0.0,
             posterior: 0.5,
             free_offset: 1.0,
-            standing: Standing::default(),
+            best: BestMarks::default(),
             likelihood_rank: 1,
             cosine_rank: 1,
         }

@@ -204,6 +204,8 @@ impl ExplorerState {
         self.pictures = earlier.pictures;
         (self.picture, self.caption) = (earlier.picture, earlier.caption);
         self.drawing = earlier.drawing;
+        self.classes = earlier.classes;
+        self.coverage = earlier.coverage;
     }
 
     /// Adds the visitor's own pictures of another page.

@@ -4,7 +4,7 @@ use super::legibility::Legibility;
 use super::measure::{Measure, SecondNumber};
 use super::number::{percent, spoken_numbers, three_significant, two_decimals};
 use super::pair_text::{likelihood_text, nats_text};
-use super::readings::best::{Standing, free_offset};
+use super::readings::best::{BestMarks, free_offset};
 use super::readings::caption_view::CaptionView;
 use super::readings::pair_view::PairView;
 use crate::numerics::Family;
@@ -50,7 +50,7 @@ pub(super) fn unread_note(legibility: Legibility, unknown: &[String]) -> String 
         Legibility::Whole | Legibility::InPart => "reads only the rest",
         Legibility::UnknownWords => "cannot read this",
         Legibility::OutOfDistribution => {
-            return "The model cannot read this: it is unlike every caption of its training. "
+            return "The model cannot read this: it is unlike the captions it learned from. "
                 .into();
         }
     };
@@ -81,11 +81,11 @@ fn cut_note(truncated: bool, n_tokens: usize) -> String {
 }
 
 /// The mark of a pair that is best among its column's captions, among its row's pictures, or both, or tied.
-pub fn best_text(standing: Standing) -> &'static str {
-    match (standing.is_best_caption, standing.is_best_picture) {
+pub fn best_text(best: BestMarks) -> &'static str {
+    match (best.is_best_caption, best.is_best_picture) {
         (true, true) => "best match for both",
         (true, false) => "best caption",
-        _ if standing.is_tied => "tie",
+        _ if best.is_tied => "tie",
         (false, true) => "best picture",
         (false, false) => "",
     }
@@ -152,13 +152,14 @@ pub fn beside_text(pair: &PairView, beside: SecondNumber) -> String {
     }
 }
 
-/// Effect of one nat more on ratios and shares, in words.
+/// Effect of one nat more on likelihoods and on odds between captions, in words.
 pub fn share_text(logit_scale: f64) -> String {
     let [scale, times, offset] =
         [logit_scale, logit_scale.exp(), free_offset(logit_scale)].map(three_significant);
     format!(
-        "One nat more makes a picture {times} times as likely, and a share {times} times as large: both weigh nats by \
-         τ = {scale}, which the model learned with κ. Captions within {offset} nats of each other are a tie."
+        "One nat more makes a picture {times} times as likely, and a caption’s odds against another {times} times as \
+         large: both weigh nats by τ = {scale}, which the model learned with κ. Captions within {offset} nats of each \
+         other are a tie."
     )
 }
 
@@ -169,8 +170,8 @@ pub fn zero_text(offset: f64) -> String {
     }
     let offset = three_significant(offset);
     format!(
-        "The zero of its nats is set by training only within about {offset} nats, so within that a picture is “≈ 1 × as \
-         likely”, and captions as near as that to each other are a tie."
+        "Training settles the model’s zero only within about {offset} nats: a picture within that is “≈ 1 × as \
+         likely”, and captions as near to each other are a tie."
     )
 }
 
@@ -180,7 +181,7 @@ pub fn spoken(view: &CaptionView, best: Option<(&str, &PairView)>) -> String {
     let note = unread_note(view.legibility, &view.unknown_words);
     let best = best.map_or_else(String::new, |(alt, pair)| {
         let likely = likelihood_text(pair);
-        let best = match pair.standing.is_best_picture {
+        let best = match pair.best.is_best_picture {
             true => "Best picture",
             false => "No picture is clearly best; the first",
         };
@@ -357,7 +358,7 @@ mod tests {
     fn the_sentence_about_shares_counts_with_the_models_scale() {
         let sentence = share_text(2.0);
         let counts = [
-            "likely, and a share 7.39 times",
+            "likely, and a caption’s odds against another 7.39 times",
             "τ = 2.00",
             "within 0.500 nats",
         ];
@@ -390,9 +391,9 @@ mod tests {
             log_normalizer_ratio: 0.0,
             posterior: 0.5,
             free_offset: 1.0,
-            standing: Standing {
+            best: BestMarks {
                 is_best_picture,
-                ..Standing::default()
+                ..BestMarks::default()
             },
             likelihood_rank: 1,
             cosine_rank: 1,

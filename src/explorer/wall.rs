@@ -196,11 +196,11 @@ pub fn coverage_text(sets: &PictureSets, family: Family, i_coverage: usize) -> V
         let ours: &FoundCoverage = measured.by_concentration.get(family).get(i_coverage)?;
         let cosine = measured.by_cosine.get(i_coverage)?;
         Some(format!(
-            "{}: the one described, of {}, was in the set for {} of captions (of the fifth of captions where it fails \
+            "{}: among {}, the one described was in the set for {} of captions (of the fifth of captions where it fails \
              most: {}); a set holds {} of the pictures on average. With one threshold on the cosine, without κ: {} (worst \
              fifth {}), {} of the pictures.",
             measured.on,
-            measured.n_pictures,
+            grouped(&measured.n_pictures.to_string()),
             percent(ours.found),
             percent(ours.found_in_worst_fifth),
             percent(ours.mean_size),
@@ -276,19 +276,17 @@ mod tests {
         };
         let measured = |on: &str, by_cosine: f64| MeasuredSets {
             on: on.to_owned(),
-            n_pictures: 1000,
+            n_pictures: 2000,
             n_pairs: 5000,
             by_concentration: PerFamily::of(|_| vec![found(0.694, 0.3)]),
             by_cosine: vec![found(0.7, by_cosine)],
         };
-        let text = |measured: Vec<MeasuredSets>| {
-            let sets = PictureSets {
-                coverages: vec![0.7],
-                measured,
-                thresholds: PerFamily::of(|_| CosineThresholds::default()),
-            };
-            found_text(&sets, Family::VonMisesFisher, 0)
+        let sets = |measured: Vec<MeasuredSets>| PictureSets {
+            coverages: vec![0.7],
+            measured,
+            thresholds: PerFamily::of(|_| CosineThresholds::default()),
         };
+        let text = |measured| found_text(&sets(measured), Family::VonMisesFisher, 0);
         let both = text(vec![measured("A", 0.4), measured("B", 0.2)]);
         let expected = "Stated 70 %, found 69 % on A and 69 % on B. On B the sets of the cosine alone are smaller.";
         let plain = |text: Option<String>| text.map(|text| text.replace('\u{a0}', " "));
@@ -296,6 +294,9 @@ mod tests {
         let one = text(vec![measured("A", 0.4)]);
         let expected = Some("Stated 70 %, found 69 % on A.");
         assert_eq!(plain(one).as_deref(), expected, "none");
+        let said = coverage_text(&sets(vec![measured("A", 0.4)]), Family::VonMisesFisher, 0);
+        let start = "A: among 2,000, the one described was in the set for 69 % of captions";
+        assert!(said[0].starts_with(start), "in full: {said:?}");
     }
 
     fn caption(concentration: f64) -> CaptionView {

@@ -51,7 +51,7 @@ impl Hub {
 
     /// Sentences about a query to the hub that failed, for people.
     #[must_use]
-    pub fn trouble(&self, failure: &HubFailure) -> String {
+    pub fn failure_text(&self, failure: &HubFailure) -> String {
         let what = match failure.fault {
             HubFault::Absent => "has no such model",
             HubFault::Unreachable => "could not be reached",
@@ -206,7 +206,7 @@ mod tests {
                 "kappascope.example did not answer as expected",
             ),
         ] {
-            let words = hub.trouble(&failure(fault, message));
+            let words = hub.failure_text(&failure(fault, message));
             let expected = format!("{expected}: {message}. Nothing changed.");
             assert_eq!(words, expected, "{fault:?}");
         }
@@ -219,7 +219,7 @@ mod tests {
             "config.json: TypeError: Failed to fetch",
             "",
         ] {
-            let words = Hub::vit_b_32().trouble(&failure(HubFault::Other, message));
+            let words = Hub::vit_b_32().failure_text(&failure(HubFault::Other, message));
             let expected = "huggingface.co did not answer as expected";
             assert!(words.starts_with(expected), "{words}");
         }

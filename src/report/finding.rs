@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The whole of `findings.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteFindings {
-    /// Data sets that were measured on, in order; one that was not trained on bears an arrow, as in
+    /// Data sets that were measured on, in order; one that was not trained on is written with an arrow, as in
     /// `photos → hierarcaps`.
     pub datasets: Vec<String>,
     /// The findings, in the order of the report.

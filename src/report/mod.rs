@@ -1,4 +1,5 @@
-//! Reports of the experiments, written by `train` and read by the page: plain data, with the JSON keys of the files.
+//! Reports of the experiments and lists of the galleries, written by `train` and read by the page: plain data, with the
+//! JSON keys of the files.
 //!
 //! Knows nothing of how the numbers came about, nor of how they are shown.
 
@@ -6,6 +7,7 @@ mod adapted;
 mod evaluation;
 mod figure;
 mod finding;
+mod gallery;
 mod metric;
 mod photos;
 mod summary;
@@ -14,6 +16,7 @@ pub use adapted::{AdaptedCosine, AdaptedFamily, AdaptedReport};
 pub use evaluation::{BitsCorrelation, BothWays, Evaluation, FamilyEvaluation, OutOfDistribution};
 pub use figure::{Figure, FigureLine, FigurePanel};
 pub use finding::{FindingVerdict, SuiteFinding, SuiteFindings, VerdictCounts, VerdictWord};
+pub use gallery::{GalleryEntry, PhotographCredit};
 pub use metric::{
     Better, Grouped, Impacted, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval,
     Shift,

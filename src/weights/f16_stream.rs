@@ -16,7 +16,7 @@ pub enum StoragePrecision {
 }
 
 impl StoragePrecision {
-    /// Bytes that are kept of so many streamed ones.
+    /// Stored bytes for `n_streamed` bytes.
     #[must_use]
     pub fn bytes(self, n_streamed: u64) -> u64 {
         match self {
@@ -25,16 +25,16 @@ impl StoragePrecision {
         }
     }
 
-    /// Bytes of the stream that are whole in so many kept ones.
+    /// Streamed bytes that `n_stored` bytes hold.
     #[must_use]
-    pub fn streamed(self, n_kept: u64) -> u64 {
+    pub fn streamed(self, n_stored: u64) -> u64 {
         match self {
-            Self::AsSent => n_kept,
-            Self::F16 => n_kept / 2 * 4,
+            Self::AsSent => n_stored,
+            Self::F16 => n_stored / 2 * 4,
         }
     }
 
-    /// Range of the kept bytes that holds a range of the stream.
+    /// Range of the stored bytes that holds a range of the stream.
     #[must_use]
     pub fn range(self, streamed: &Range<u64>) -> Range<u64> {
         self.bytes(streamed.start)..self.bytes(streamed.end)

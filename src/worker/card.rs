@@ -1,4 +1,4 @@
-//! Card of a loaded model, by which its engine introduces it to the page.
+//! Card of a loaded model, which its engine sends to the page.
 
 use super::model::Model;
 use crate::answer;
@@ -8,7 +8,7 @@ use crate::protocol::Response;
 
 impl Model {
     /// The model's card, with the times of its load and of one warm pass.
-    pub(super) async fn introduce(
+    pub(super) async fn model_card(
         &self,
         self_test: Option<SelfTest>,
         probe: Vec<f32>,

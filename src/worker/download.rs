@@ -23,7 +23,7 @@ use crate::weights::plan::Plan;
 use crate::weights::shard::{record, scales_name, verify_hash};
 use crate::wire::reason;
 
-/// Message of the refusal of a manifest that is not the one of the page.
+/// Message of the refusal of a file that is not the one of the page.
 const OTHER_VERSION: &str =
     "this is of another version of the page, which has been renewed meanwhile: reload it";
 
@@ -31,6 +31,8 @@ const OTHER_VERSION: &str =
 #[derive(Debug)]
 pub(super) struct Download {
     manifest_url: String,
+    /// Whether the page names the manifest by its hash.
+    is_pinned: bool,
     store: Store,
     control: Control,
     /// Files of the weights in the order in which they are loaded, of the image encoder and of all else apart.
@@ -93,6 +95,7 @@ impl Download {
             weights: [entries(image), entries(others)],
             ahead: RefCell::default(),
             manifest_url: manifest_url.to_owned(),
+            is_pinned: !integrity.is_empty(),
             store,
             control: control.clone(),
             total_bytes: manifest.weights_bytes(),
@@ -115,8 +118,11 @@ impl Download {
         let shards = manifest.shards.iter().map(|shard| &shard.entry);
         let golden = manifest.golden.iter().map(|golden| &golden.image);
         for entry in shards.chain([&manifest.tokenizer]).chain(golden) {
-            let Fetched { blob, .. } = download.transfer(entry, |_| {}).await?;
-            let outcome = held_against(blob, entry).await;
+            let Fetched { blob, stored_bytes } = download.transfer(entry, |_| {}).await?;
+            let mut outcome = with_verified_hash(blob, entry).await;
+            if stored_bytes == 0 {
+                outcome = download.with_version_hint(outcome);
+            }
             if outcome.is_err() {
                 download.store.remove(&entry.sha256).await;
             }
@@ -150,10 +156,10 @@ impl Download {
         };
         // The browser hashes in a thread of its own, so the next file comes meanwhile; its bytes lie on the disk.
         let outcome = match self.following(entry) {
-            None => held_against(blob, entry).await,
+            None => with_verified_hash(blob, entry).await,
             Some(next) => {
                 let fetched = self.fetch(next, entry.bytes);
-                let (outcome, fetched) = both(held_against(blob, entry), fetched).await;
+                let (outcome, fetched) = both(with_verified_hash(blob, entry), fetched).await;
                 let sha256 = next.sha256.clone();
                 self.ahead.replace(Some(Prefetched { sha256, fetched }));
                 outcome
@@ -164,9 +170,20 @@ impl Download {
         }
         self.store.remove(&entry.sha256).await;
         if stored_bytes == 0 {
-            return outcome;
+            return self.with_version_hint(outcome);
         }
-        held_against(self.fetch(entry, 0).await?.blob, entry).await
+        self.with_version_hint(with_verified_hash(self.fetch(entry, 0).await?.blob, entry).await)
+    }
+
+    /// Outcome for a file that has just come from the network: with another hash than that in the manifest which the
+    /// page names, it is of another version of the page.
+    fn with_version_hint(&self, outcome: Result<FileBytes>) -> Result<FileBytes> {
+        outcome.map_err(|error| match error {
+            Error::Weights(reason) if self.is_pinned => {
+                Error::Weights(format!("{reason}; {OTHER_VERSION}"))
+            }
+            error => error,
+        })
     }
 
     /// The file of weights that is loaded after this one.
@@ -254,7 +271,7 @@ impl Source for Download {
 }
 
 /// Bytes of a file, if they have the hash that the manifest states.
-async fn held_against(blob: Blob, entry: &FileEntry) -> Result<FileBytes> {
+async fn with_verified_hash(blob: Blob, entry: &FileEntry) -> Result<FileBytes> {
     let unreadable = |reason: String| failed(&entry.file, reason);
     let file = FileBytes::open(blob).await.map_err(unreadable)?;
     verify_hash(&file.sha256().await.map_err(unreadable)?, entry)?;

@@ -135,9 +135,9 @@ async fn answer_at_once(
             None
         }
         Request::ListStored => Some(stored().await),
-        Request::Keep(manifests) => {
+        Request::StoreModels(manifests) => {
             // The network may be slow here, too.
-            spawn_local(async move { post(&keep(&manifests).await) });
+            spawn_local(async move { post(&store_models(&manifests).await) });
             None
         }
         Request::DeleteStored => Some(delete_stored().await),
@@ -237,15 +237,15 @@ async fn offer_kept(file: String) {
     }
 }
 
-/// Keeps models in the store, and posts after each file how many bytes are kept.
-async fn keep(manifests: &[(String, String)]) -> Response {
+/// Stores models, and posts after each file how many bytes are kept.
+async fn store_models(manifests: &[(String, String)]) -> Response {
     for (manifest_url, integrity) in manifests {
         let kept = Download::keep(manifest_url, integrity, async || post(&stored().await));
         if let Err(error) = kept.await {
-            return Response::Kept(Err(error.to_string()));
+            return Response::ModelsStored(Err(error.to_string()));
         }
     }
-    Response::Kept(Ok(()))
+    Response::ModelsStored(Ok(()))
 }
 
 async fn stored() -> Response {

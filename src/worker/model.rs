@@ -61,7 +61,7 @@ impl Model {
         Self::load(
             engine,
             manifest,
-            WeightStore::Beside(download),
+            WeightStore::SameSite(download),
             inputs,
             start,
         )
@@ -118,7 +118,7 @@ impl Model {
             return Err(Error::Engine(UNTESTED.to_owned()));
         }
         let is_eager =
-            matches!(weights, WeightStore::Beside(_)) && manifest.weights_bytes() <= EAGER_BYTES;
+            matches!(weights, WeightStore::SameSite(_)) && manifest.weights_bytes() <= EAGER_BYTES;
         let format = weight_format(engine, &manifest, &weights);
         let session = Session::open_text(
             manifest,
@@ -151,7 +151,7 @@ impl Model {
         let (probe, mut warm_millis) = model.probe_pass().await?;
         let self_test = match (self_test, expected) {
             (None, Some(expected)) if !engine.is_reference => {
-                Some(model.hold_against(&probe, &expected.caption)?)
+                Some(model.compare_with_reference(&probe, &expected.caption)?)
             }
             (self_test, _) => self_test,
         };
@@ -162,7 +162,7 @@ impl Model {
             (_, warm_millis) = model.probe_pass().await?;
         }
         let response = model
-            .introduce(self_test, probe, load_millis, warm_millis)
+            .model_card(self_test, probe, load_millis, warm_millis)
             .await?;
         Ok((model, response))
     }
@@ -231,7 +231,7 @@ impl Model {
         *self.texts.borrow_mut() = Recent::default();
         let load_millis = now_millis() - start;
         let (_, warm_millis) = self.probe_pass().await?;
-        self.introduce(Some(self_test), Vec::new(), load_millis, warm_millis)
+        self.model_card(Some(self_test), Vec::new(), load_millis, warm_millis)
             .await
     }
 

@@ -54,12 +54,16 @@ impl Model {
                 "no other engine has told its embedding of a picture with these weights".to_owned(),
             ));
         };
-        self.hold_against(&self.probe_picture().await?, expected)?;
+        self.compare_with_reference(&self.probe_picture().await?, expected)?;
         Ok(())
     }
 
-    /// Distance of an embedding from that of another engine, if it is within the tolerance.
-    pub(super) fn hold_against(&self, found: &[f32], expected: &[f32]) -> Result<SelfTest> {
+    /// Distance of an embedding from that of the reference engine, if it is within the tolerance.
+    pub(super) fn compare_with_reference(
+        &self,
+        found: &[f32],
+        expected: &[f32],
+    ) -> Result<SelfTest> {
         trusted(SelfTest {
             max_relative_error: distance(found, expected),
             tolerance: self.loaded.tolerance,

@@ -10,14 +10,14 @@ use crate::weights::manifest::{FileEntry, Manifest, Shard};
 /// Source of a model's weights.
 #[derive(Debug)]
 pub(super) enum WeightStore {
-    Beside(Download),
+    SameSite(Download),
     Original(Original),
 }
 
 impl Source for WeightStore {
     async fn read(&self, entry: &FileEntry) -> Result<Vec<u8>> {
         match self {
-            Self::Beside(download) => download.read(entry).await,
+            Self::SameSite(download) => download.read(entry).await,
             Self::Original(original) => original.read(entry).await,
         }
     }
@@ -28,14 +28,14 @@ impl Source for WeightStore {
         take: &mut dyn FnMut(TensorRecord) -> Result<()>,
     ) -> Result<()> {
         match self {
-            Self::Beside(download) => download.shard(shard, take).await,
+            Self::SameSite(download) => download.shard(shard, take).await,
             Self::Original(original) => original.shard(shard, take).await,
         }
     }
 
     async fn tensor(&self, name: &str, shape: &[usize]) -> Result<TensorRecord> {
         match self {
-            Self::Beside(download) => download.tensor(name, shape).await,
+            Self::SameSite(download) => download.tensor(name, shape).await,
             Self::Original(original) => original.tensor(name, shape).await,
         }
     }
@@ -45,7 +45,7 @@ impl WeightStore {
     pub(super) fn progress(&self) -> impl FnMut(Stage, u64, u64) {
         move |stage: Stage, loaded_bytes, _| {
             // A checkpoint of another program reports its progress by itself.
-            if let Self::Beside(download) = self {
+            if let Self::SameSite(download) = self {
                 download.enter(stage, loaded_bytes);
             }
         }
@@ -53,14 +53,14 @@ impl WeightStore {
 
     pub(super) fn was_cached(&self) -> bool {
         match self {
-            Self::Beside(download) => download.was_cached(),
+            Self::SameSite(download) => download.was_cached(),
             Self::Original(original) => original.was_cached(),
         }
     }
 
     pub(super) fn weights_bytes(&self, manifest: &Manifest) -> u64 {
         match self {
-            Self::Beside(_) => manifest.weights_bytes(),
+            Self::SameSite(_) => manifest.weights_bytes(),
             Self::Original(original) => original.weights_bytes(),
         }
     }

@@ -2,6 +2,7 @@
 //! asked for.
 
 use std::env;
+use std::fs;
 
 use super::{checks, shell};
 
@@ -14,9 +15,62 @@ const TEST: &str = "test --test e2e -- --ignored --nocapture bench::";
 /// The test that opens the release.
 const START: &str = "test --test e2e -- --ignored --nocapture targets::built_page::the_page_opens";
 
+/// Steps of a fit that are timed on a GPU.
+const N_STEPS: &str = "200";
+/// File of fits on a GPU.
+const CUDA_RESULTS: &str = "benches/results/cuda.json";
+
 /// Our engines beside onnxruntime-web in one browser; `steps` are those of `tests/e2e/bench.rs`, all but the GPU's
 /// where there are none.
 pub(crate) fn browser(steps: &[&str]) -> Result<(), String> {
+    browser_on("software", steps)
+}
+
+/// Fits on CUDA beside `PyTorch`'s, then the WebGPU engine beside onnxruntime-web, on a real GPU.
+///
+/// # Errors
+///
+/// There is no NVIDIA GPU, the browser offers none, or a program that is compared with is missing.
+pub(crate) fn gpu() -> Result<(), String> {
+    let query = ["--query-gpu=name", "--format=csv,noheader"];
+    let name = shell::output_of("nvidia-smi", &query)
+        .ok_or("no NVIDIA GPU: nvidia-smi does not answer, so nothing was measured")?;
+    let bench = format!("bench --features cuda --bench fit -- --device cuda --steps {N_STEPS}");
+    let ours = steps_per_second(&mut shell::cargo(&bench))?;
+    let fit = ["benches/fit.py", "--device", "cuda", "--steps", N_STEPS];
+    let theirs = steps_per_second(&mut shell::program(&python(), &fit))?;
+    let rows = cuda_results(&name, ours, theirs);
+    let path = shell::root().join(CUDA_RESULTS);
+    fs::write(path, rows).map_err(|error| format!("{CUDA_RESULTS}: {error}"))?;
+    browser_on("real", &["gpu"])
+}
+
+/// Rate that a benchmark of fits prints.
+fn steps_per_second(benchmark: &mut std::process::Command) -> Result<f64, String> {
+    let line = format!("{benchmark:?}");
+    let finished = shell::show_and_keep(benchmark)?;
+    rate_in(&finished.stdout)
+        .filter(|_| finished.succeeded)
+        .ok_or_else(|| format!("{line} failed, or printed no steps/s"))
+}
+
+/// The number before "steps/s by the clock".
+fn rate_in(printed: &str) -> Option<f64> {
+    let (before, _) = printed.split_once(" steps/s by the clock")?;
+    before.rsplit(' ').next()?.parse().ok()
+}
+
+/// The table of `benches/results/`, as JSON.
+fn cuda_results(gpu: &str, ours: f64, theirs: f64) -> String {
+    format!(
+        "[\n  {{\"name\": \"fit, 512 numbers a feature, batch 2048, CUDA\", \"gpu\": {gpu:?}, \"ours\": {ours:.2}, \
+         \"theirs\": {theirs:.2}, \"unit\": \"steps/s\", \"ratio\": {:.3}}}\n]\n",
+        ours / theirs
+    )
+}
+
+/// The comparison in a browser whose WebGPU adapter is `software` or `real`.
+fn browser_on(gpu: &str, steps: &[&str]) -> Result<(), String> {
     let driver = checks::browser_driver()?;
     if !shell::root().join("dist/engine_cpu.js").exists() {
         return Err("no page in dist/: cargo xtask build".to_owned());
@@ -33,7 +87,8 @@ pub(crate) fn browser(steps: &[&str]) -> Result<(), String> {
     let mut test = shell::cargo(TEST);
     test.env("CHROMEDRIVER", driver)
         .env("KAPPASCOPE_BENCH_BROWSER", shell::root().join(FOLDER))
-        .env("KAPPASCOPE_BENCH_STEPS", steps.join(" "));
+        .env("KAPPASCOPE_BENCH_STEPS", steps.join(" "))
+        .env("KAPPASCOPE_GPU", gpu);
     shell::succeed(&mut test)
 }
 
@@ -67,4 +122,25 @@ fn export() -> Result<(), String> {
 
 fn python() -> String {
     env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_benchmarks_of_fits_print_their_rate_alike() {
+        for (printed, expected) in [
+            (
+                "cuda: 12.500 steps/s by the clock\ncuda: 3 steps per second of a core\n",
+                Some(12.5),
+            ),
+            ("PyTorch 2.9.0: 10.000 steps/s by the clock\n", Some(10.0)),
+            ("no CUDA device", None),
+        ] {
+            assert_eq!(rate_in(printed), expected, "{printed}");
+        }
+        let row = r#"{"name": "fit, 512 numbers a feature, batch 2048, CUDA", "gpu": "H100", "ours": 12.50, "theirs": 10.00, "unit": "steps/s", "ratio": 1.250}"#;
+        assert_eq!(cuda_results("H100", 12.5, 10.0), format!("[\n  {row}\n]\n"));
+    }
 }

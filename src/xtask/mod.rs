@@ -25,6 +25,7 @@ usage: cargo xtask COMMAND
   format                format every file; `cargo fmt` alone passes over the views' components
   bench browser [STEP …]  our engines beside onnxruntime-web in one browser, into benches/results/; a STEP is one of
                         clip, loading, photos, int8, memory and, only where it is named, gpu
+  bench gpu             on an NVIDIA GPU: fits on CUDA beside PyTorch, and the WebGPU engine beside onnxruntime-web
   bench page            what each program of the page in dist/ weighs, into benches/results/
   bench start           how soon the release paints and answers, into benches/results/
   bench train           embedding and fits beside onnxruntime and PyTorch, into benches/results/
@@ -43,6 +44,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["dist", "--built"] => dist::write(),
         ["format"] => format::write(),
         ["bench", "browser", steps @ ..] => bench::browser(steps),
+        ["bench", "gpu"] => bench::gpu(),
         ["bench", "page"] => page::write_weights(),
         ["bench", "start"] => bench::start(),
         ["bench", "train"] => bench::train(),

@@ -67,8 +67,22 @@ mod built_page {
             rows.extend(new_rows);
             notes.extend(new_notes);
             if STEPS.iter().all(|step| steps[..=i_step].contains(step)) {
-                keep(&rows, &report(&rows, &notes, &place(&folder, &server)));
+                keep(
+                    "browser",
+                    &rows,
+                    &report(&rows, &notes, &place(&folder, &server)),
+                );
             }
+        }
+        if steps == ["gpu"] {
+            let is_software = notes.iter().any(|note| note.contains("(in software)"));
+            let is_wanted = env::var("KAPPASCOPE_GPU").as_deref() == Ok("real");
+            assert!(
+                !(is_wanted && is_software),
+                "the browser offers no real GPU: {notes:?}"
+            );
+            let report = report(&rows, &notes, &place(&folder, &server));
+            keep("browser-gpu", &rows, &report);
         }
         eprintln!("{}", report(&rows, &notes, &place(&folder, &server)));
     }
@@ -238,18 +252,23 @@ mod built_page {
         machine::place(&opened(server), &format!("; onnxruntime-web {version}"))
     }
 
-    fn keep(rows: &[Row], report: &str) {
+    /// Writes the results into files of this name.
+    fn keep(name: &str, rows: &[Row], report: &str) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/results");
         fs::create_dir_all(&folder).expect("a folder for the results");
         let rows: Vec<Value> = rows.iter().map(Row::json).collect();
         let json = serde_json::to_string_pretty(&rows).expect("plain numbers");
-        fs::write(folder.join("browser.json"), json + "\n").expect("a file of results");
+        fs::write(folder.join(format!("{name}.json")), json + "\n").expect("a file of results");
         let head = "# Our engines beside onnxruntime-web, in the browser\n\n`cargo xtask bench browser` writes this file. The same \
                     weights on both sides, one thread, WebAssembly with SIMD; each question to both in turn, the first one not \
                     counted. Our times hold what a visitor waits for: tokens, decoding a picture of 224 × 224 and, when \
                     loading, tokenizer, hashes and storage. Our towers are fetched as the page has them (f16; those of \
                     photographs int8), theirs as ONNX in f32; where a row says int8, each has its own.";
-        fs::write(folder.join("browser.md"), format!("{head}\n\n{report}")).expect("a report");
+        fs::write(
+            folder.join(format!("{name}.md")),
+            format!("{head}\n\n{report}"),
+        )
+        .expect("a report");
     }
 
     fn median(values: impl Iterator<Item = f64>) -> f64 {

@@ -84,6 +84,9 @@ mod built_page {
     const FAKED_GPU: &str =
         "Object.defineProperty(Navigator.prototype, 'gpu', { configurable: true,
         get: () => ({ requestAdapter: async () => ({ info: { architecture: 'imagined' } }) }) });";
+    /// A browser without WebGPU.
+    const NO_WEBGPU: &str =
+        "Object.defineProperty(Navigator.prototype, 'gpu', { get: () => undefined });";
     /// A tab whose storage and name were copied by “Duplicate tab”, as browsers tell that.
     const DUPLICATED: &str = "sessionStorage['kappascope.tab'] = 'other';
         Object.defineProperty(PerformanceNavigationTiming.prototype, 'type', { get: () => 'back_forward' });";
@@ -491,20 +494,38 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
-    fn a_picture_that_kills_is_taken_off_alone() {
-        let (server, browser) = (Server::start(), wrapped(""));
+    fn a_picture_that_kills_or_cannot_be_sent_is_taken_off_alone() {
+        for fault in ["die", "refuse"] {
+            let (server, browser) = (Server::start(), wrapped(""));
+            open_ready(&browser, &server.address("?backend=cpu"));
+            let before = pictures(&browser);
+            browser.run(
+                "const [fault] = arguments; faults.AddImage = ({ image }) => image.startsWith('own') ? fault : ''",
+                &[json!(fault)],
+            );
+            browser.choose_file(".add-picture input", &picture());
+            wait_until_it_says(&browser, "“lone-red-star.png” was not added");
+            wait_until_ready(&browser, ANSWERING);
+            assert_eq!(pictures(&browser), before, "{fault}: all others stay");
+            let n_sent = n_sent(&browser, "AddImage", "own");
+            assert_eq!(n_sent, 2, "{fault}: sent twice");
+            browser.run("faults = {}", &[]);
+            add_picture(&browser, &picture());
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_picture_that_is_never_read_is_taken_off_and_captions_are_answered() {
+        let faults = "faults.AddImage = ({ image }) => image.startsWith('own') ? 'hang' : ''";
+        let (server, browser) = (Server::start(), wrapped(&format!("{HURRIED}{faults}")));
         open_ready(&browser, &server.address("?backend=cpu"));
         let before = pictures(&browser);
-        browser.run(
-            "faults.AddImage = ({ image }) => image.startsWith('own') ? 'die' : ''",
-            &[],
-        );
         browser.choose_file(".add-picture input", &picture());
         wait_until_it_says(&browser, "“lone-red-star.png” was not added");
         wait_until_ready(&browser, ANSWERING);
         assert_eq!(pictures(&browser), before, "all others stay");
-        browser.run("faults = {}", &[]);
-        add_picture(&browser, &picture());
+        type_first_caption(&browser, CAPTION);
     }
 
     #[test]
@@ -557,6 +578,19 @@ mod built_page {
         wait_until_it_says(&browser, "stopped because of an error of its own");
         browser.click("[data-act=reload]");
         wait_until_ready(&browser, LIMIT);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn without_webgpu_the_cpu_answers_and_the_menu_of_models_says_why() {
+        let (server, browser) = (Server::start(), Browser::start());
+        browser.run_before_pages(NO_WEBGPU);
+        open_ready(&browser, &server.address("?"));
+        assert_eq!(engine(&browser), "cpu", "the engine that runs everywhere");
+        browser.click("[data-act=models]");
+        wait_until_it_says(&browser, "this browser offers no WebGPU");
+        type_first_caption(&browser, CAPTION);
+        assert_eq!(engine(&browser), "cpu", "and it stays");
     }
 
     #[test]

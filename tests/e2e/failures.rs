@@ -37,7 +37,7 @@ mod built_page {
     #[ignore = "needs the built page: cargo xtask test"]
     fn files_that_are_no_model_leave_the_page_as_it_was() {
         let (server, browser) = (Server::start(), Browser::start());
-        open_ready(&browser, &server.address("?backend=cpu"));
+        open_ready(&browser, &server.address("?world=photos&backend=cpu"));
         type_first_caption(&browser, "two grumpy cats in knitted hats");
         let shown = "return [location.hash.includes('m=clip'), document.querySelector('.worlds [aria-pressed=true]')?.dataset.world,
             document.querySelector('.wall-panel').checkVisibility()]";
@@ -86,17 +86,25 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
-    fn without_the_findings_the_numbers_of_all_methods_still_stand() {
-        let (server, browser) = (Server::start(), Browser::start());
-        server.refuse("/evidence/scenes/findings.json");
-        open_ready(
-            &browser,
-            &server.address("?backend=cpu#v=1&c=a&view=evidence"),
-        );
-        wait_until_it_says(&browser, "The findings could not be fetched");
-        let shown = "return ['.evidence-table', '.chart'].map(part => document.querySelector(`.suite ${part}`) !== null)";
-        let shown = browser.run(shown, &[]);
-        assert_eq!(shown, json!([true, true]), "tables and figures");
+    fn without_the_findings_or_the_names_the_numbers_of_all_methods_still_stand() {
+        for (refused, words) in [
+            (
+                "/evidence/scenes/findings.json",
+                "The findings could not be fetched",
+            ),
+            ("/evidence/names.json", "The names could not be fetched"),
+        ] {
+            let (server, browser) = (Server::start(), Browser::start());
+            server.refuse(refused);
+            open_ready(
+                &browser,
+                &server.address("?backend=cpu#v=1&c=a&view=evidence"),
+            );
+            wait_until_it_says(&browser, words);
+            let shown = "return ['.evidence-table', '.chart'].map(part => document.querySelector(`.suite ${part}`) !== null)";
+            let shown = browser.run(shown, &[]);
+            assert_eq!(shown, json!([true, true]), "tables and figures");
+        }
     }
 
     #[test]

@@ -126,10 +126,10 @@ mod built_page {
         let code = browser.wait_for("a code", ANSWERING, code, &[]);
         let code = code.as_str().expect("letters");
         browser.click("[data-to=teach]");
-        wait_until_it_says(&browser, "What the class has reached");
+        wait_until_it_says(&browser, "The class’s results");
         browser.fill("#codes", &format!("{code} {code} BBBBBB"));
         wait_until_it_says(&browser, ": 2 answers, ");
-        wait_until_it_says(&browser, "right: 2 of the class");
+        wait_until_it_says(&browser, "right (1 of 3 answered): 2 of the class");
         wait_until_it_says(&browser, "BBBBBB: not a code");
     }
 }

@@ -3,7 +3,7 @@
 mod built_page {
     use std::time::Duration;
 
-    use kappascope::explorer::{ExplorerState, SecondNumber, World, encode};
+    use kappascope::explorer::{ExplorerState, SecondNumber, View, World, encode};
     use serde_json::json;
 
     use crate::harness::{
@@ -137,6 +137,48 @@ mod built_page {
         );
         wait_until_ready(browser, ANSWERING);
         check("the whole gallery");
+    }
+
+    /// Opens all details, and gives the focus to a caption, which then shows its tools.
+    const UNFOLD: &str =
+        "document.querySelectorAll('details').forEach(part => { part.open = true });
+        document.querySelector('main textarea')?.focus()";
+    /// Controls that are lower than 44 pixels, but for half a pixel. A box is pressed by its label, and a link in a
+    /// sentence may be as high as its line.
+    const LOW: &str = "
+        const parts = document.querySelectorAll('button, a[href], summary, select, input:is([type=range], [type=checkbox], [type=radio])');
+        const isInSentence = part => part.matches('a')
+            && [...part.parentElement.childNodes].some(node => node.nodeType === 3 && node.data.trim() !== '');
+        const pressed = part => part.matches('[type=checkbox], [type=radio]') ? part.closest('label') : part;
+        const height = part => pressed(part).getBoundingClientRect().height;
+        return [...parts].filter(part => part.checkVisibility() && !isInSentence(part) && height(part) < 43.5)
+            .map(part => [part.outerHTML.slice(0, 120), height(part)])";
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn what_thumbs_press_is_as_high_as_they_need() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?backend=cpu"));
+        let check = |place: &str| {
+            browser.run(UNFOLD, &[]);
+            for width in [320, 390, 820, 1280] {
+                browser.resize(width, 844);
+                let found = browser.run(LOW, &[]);
+                assert_eq!(found, json!([]), "{place} at {width} pixels: too low");
+            }
+        };
+        for view in [View::Explore, View::Ladder, View::Words, View::Learn] {
+            let link = "document.querySelector(`nav.views [data-to=${arguments[0]}]`).click()";
+            browser.run(link, &[json!(view.slug())]);
+            let open = "return document.documentElement.dataset.view === arguments[0]";
+            browser.wait_for(view.slug(), ANSWERING, open, &[json!(view.slug())]);
+            wait_until_ready(&browser, ANSWERING);
+            check(view.slug());
+        }
+        browser.run("document.querySelector('[data-act=models]').click()", &[]);
+        let open = "return document.querySelector('#models').checkVisibility()";
+        browser.wait_for("the models", ANSWERING, open, &[]);
+        check("models");
     }
 
     #[test]

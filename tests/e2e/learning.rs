@@ -308,7 +308,9 @@ mod built_page {
     #[ignore = "needs the built page: cargo xtask test"]
     fn hidden_numbers_are_hidden_wherever_they_stand() {
         let (server, browser) = (Server::start(), Browser::start());
-        let address = "?backend=cpu#v=1&c=a%20red%20star&c=a%20star&g=lone-red-star&hide=numbers";
+        // Of the ladder κ falls where the words say more.
+        let address = "?backend=cpu#v=1&c=a%20red%20star&c=a%20star&g=lone-red-star&ladder=own&l=a%20star\
+            &l=a%20solid%20star&hide=numbers";
         open_ready(&browser, &server.address(address));
         let marked = "[data-value], .formula, .export, .sort, .dispute, .evidence-table, .chart, .bar, .halo";
         let seen = "document.querySelectorAll('details').forEach(part => part.open = true);
@@ -340,6 +342,13 @@ mod built_page {
             rung.dispatchEvent(new Event('change', { bubbles: true }))";
         click(&browser, "[data-to=ladder]");
         wait_for(&browser, ".rungs textarea");
+        let verdict =
+            "return document.querySelector('.rung:nth-child(2) .step').textContent.startsWith('✗')";
+        browser.wait_for("a step against the words", ANSWERING, verdict, &[]);
+        let drawn =
+            "return getComputedStyle(document.querySelector('.rung:nth-child(2)')).borderTopStyle";
+        let drawn = browser.run(drawn, &[]);
+        assert_eq!(drawn, json!("solid"), "nor is its verdict drawn");
         browser.run(edit, &[]);
         let spoken = "return document.querySelector('#spoken').innerText.includes('kappa')";
         assert_eq!(browser.run(spoken, &[]), false, "nor is one spoken");
@@ -404,14 +413,20 @@ mod built_page {
             field.value = 'Why?\\n\\nWho asks?';
             field.dispatchEvent(new InputEvent('input', { bubbles: true }))";
         browser.run(ask, &[]);
-        let is_asked =
-            "return document.querySelector('.worksheet .address').innerText.includes('ask=Why')";
-        browser.wait_for("the link on the sheet", ANSWERING, is_asked, &[]);
+        let is_asked = "const link = document.querySelector('#lesson-link');
+            const codes = [link.closest('section'), document.querySelector('.worksheet')];
+            const [own, printed] = codes.map(part => part.querySelector('.qr-dots').getAttribute('d'));
+            return link.value.includes('ask=Why') && own === printed";
+        browser.wait_for("the link in the code", ANSWERING, is_asked, &[]);
         let parts = "const sheet = document.querySelector('.worksheet'), n = part => sheet.querySelectorAll(part).length;
             return [n('.numbered img'), n('.word-list li') > 2, n('.key .notes li') > 0, sheet.innerText.includes('Who asks?'),
-                document.querySelector('#lesson-link').value === sheet.querySelector('.address').innerText]";
-        let parts = browser.run(parts, &[]);
-        assert_eq!(parts, json!([6, true, true, true, true]), "of the sheet");
+                sheet.querySelector('.address').innerText === location.href.split('#')[0] + '#' + arguments[0],
+                sheet.querySelector('.key').innerText.includes(arguments[1])]";
+        let lesson = &lessons().lessons[0];
+        let told = [json!(lesson.link), json!(lesson.open[0][1])];
+        let parts = browser.run(parts, &told);
+        let expected = json!([6, true, true, true, true, true]);
+        assert_eq!(parts, expected, "of the sheet");
         let link = browser.run("return document.querySelector('#lesson-link').value", &[]);
         browser.run("location.href = arguments[0]", &[link]);
         let seen = "return [...document.querySelectorAll('.own-questions li')].map(one => one.innerText).join() === arguments[0]";

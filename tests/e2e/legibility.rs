@@ -50,6 +50,12 @@ mod built_page {
         let shares =
             "return document.querySelector('[data-class=bird] [data-field=class-share]').innerText";
         assert_eq!(browser.run(shares, &[]), json!("–"), "its share");
+        let heads = "return ['red', 'bird'].map(name => document.querySelector(`[data-class=${name}] th`).textContent)";
+        assert_eq!(
+            browser.run(heads, &[]),
+            json!(["red", "bird (not read)"]),
+            "as it is read out"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Drawings that differ in one word: any change that the page suggests lights another of them.
 
 mod built_page {
-    use kappascope::explorer::{MINIMAL_PAIRS, OneChange, one_changes};
+    use kappascope::explorer::{MINIMAL_PAIRS, WordChange, word_changes};
     use serde_json::json;
 
     use crate::harness::{
@@ -51,8 +51,8 @@ mod built_page {
             "of {CAPTION}"
         );
 
-        let changes = one_changes(CAPTION);
-        for (i, OneChange { caption, label }) in changes.iter().enumerate() {
+        let changes = word_changes(CAPTION);
+        for (i, WordChange { caption, label }) in changes.iter().enumerate() {
             let click = "const row = [...document.querySelectorAll('tr[data-caption]')].at(-1),
                     chip = row.querySelectorAll('.changes button')[arguments[0]], label = chip.textContent;
                 chip.click(); return label";

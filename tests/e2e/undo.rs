@@ -42,6 +42,31 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn class_names_and_the_coverage_come_back() {
+        let (server, browser) = (Server::start(), Browser::with_mouse());
+        let address = "?backend=cpu#v=1&c=a%20star&g=lone-red-star&view=none-of-these&names=star";
+        open_ready(&browser, &server.address(address));
+        let named = "return location.hash.includes('names=' + arguments[0])";
+        browser.fill("#class-names", "moon");
+        browser.wait_for("another name", ANSWERING, named, &[json!("moon")]);
+        // A text field has steps of its own.
+        browser.press("#class-margin", CONTROL_Z);
+        browser.wait_for("the first name", ANSWERING, named, &[json!("star")]);
+        browser.click("[data-to=explore]");
+        let slid = "const slider = document.querySelector('.coverage input');
+            if (slider === null) return false;
+            slider.value = slider.max;
+            slider.dispatchEvent(new Event('input', { bubbles: true }));
+            return true";
+        browser.wait_for("the slider", ANSWERING, slid, &[]);
+        let is_most = "return location.hash.includes('cover=0.95') === arguments[0]";
+        browser.wait_for("95 %", ANSWERING, is_most, &[json!(true)]);
+        browser.press(".coverage input", CONTROL_Z);
+        browser.wait_for("the first coverage", ANSWERING, is_most, &[json!(false)]);
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn a_word_is_swapped_by_one_key_and_swapped_back_by_another() {
         let (server, browser) = (Server::start(), Browser::with_mouse());
         let address = "?backend=cpu#v=1&c=a%20small%20red%20star&g=lone-red-star";

@@ -462,8 +462,20 @@ mod built_page {
             let is_it = |mean: &f64| (mean - value).abs() <= EXACT;
             assert!(means.iter().any(is_it), "{value} was measured");
         }
+        every_method_is_explained(browser);
         findings_are_what_was_committed(browser);
         figures_are_what_was_committed(browser);
+    }
+
+    /// The glossary names each part of every method's name, and the numbers of the findings.
+    fn every_method_is_explained(browser: &Browser) {
+        let unexplained = "const terms = [...document.querySelectorAll('.suite dt')].map(term => term.textContent);
+            const methods = [...document.querySelectorAll('.suite .evidence-table tbody th')].map(head => head.textContent);
+            const parts = methods.flatMap(method => method.split(/, | (?=vMF|PS)/)).concat('*', 'S', 'R²', 'MMI', 'RSUM');
+            const isKnown = part => terms.some(term => part === term || part.startsWith(term + ' '));
+            return [methods.length > 20, parts.filter(part => !isKnown(part))]";
+        let unexplained = browser.run(unexplained, &[]);
+        assert_eq!(unexplained, json!([true, []]), "names without a meaning");
     }
 
     /// Every finding of `findings.json` stands with its verdicts, whatever they are.

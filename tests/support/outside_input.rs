@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use kappascope::device::cpu;
 use kappascope::explorer as link;
-use kappascope::model::clip::ClipConfig;
+use kappascope::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 use kappascope::preprocess::{DecodeBudget, TextPreprocess, decode_within};
 use kappascope::train::data::{
     captions_csv, cifar, coco, conceptual, flickr, hierarcaps, karpathy, stl10, webdataset,
@@ -159,10 +159,32 @@ static MAPPINGS: LazyLock<[Mapping; 3]> = LazyLock::new(|| {
     let open_clip = OPEN_CLIP.map(|(name, shape)| (name.to_owned(), shape.to_vec()));
     [
         of(&ClipConfig::vit_b_32()),
-        of(&ClipConfig::siglip_base()),
+        of(&siglip_base()),
         mapping(open_clip.to_vec()),
     ]
 });
+
+/// `SigLIP` base with patches of 16 pixels.
+fn siglip_base() -> ClipConfig {
+    ClipConfig {
+        architecture: Architecture::SigLip,
+        embed_dim: 768,
+        vision_cfg: VisionConfig {
+            patch_size: 16,
+            ..ClipConfig::vit_b_32().vision_cfg
+        },
+        text_cfg: TextConfig {
+            context_length: 64,
+            vocab_size: 32_000,
+            width: 768,
+            heads: 12,
+            start_token_id: None,
+            end_token_id: 1,
+            ..ClipConfig::vit_b_32().text_cfg
+        },
+        quick_gelu: false,
+    }
+}
 
 /// `config.json` beside towers that were trained apart: a BERT, and an `EfficientNet` of `timm`.
 fn is_config_of_tower(bytes: &[u8]) -> bool {

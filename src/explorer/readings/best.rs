@@ -1,8 +1,8 @@
 //! The best captions and pictures of the matrix, and which of them are as good as tied.
 
-/// Standing of a pair among those of its column and of its row.
+/// Marks of a pair that is the best of its column or of its row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct BestMarks {
     /// Whether no other caption comes near it for this picture.
     pub is_best_caption: bool,
     /// Whether no other picture comes near it under this caption.
@@ -11,19 +11,18 @@ pub struct Standing {
     pub is_tied: bool,
 }
 
-/// Nats that training leaves free: where zero lies is settled within about one, or within what makes a share e times
-/// another where that is less.
+/// Offset of nats that training does not determine: min(1, 1/τ), where τ is the logit scale.
 pub fn free_offset(logit_scale: f64) -> f64 {
     logit_scale.recip().min(1.0)
 }
 
-/// Gives each item of the rows, one a caption, its standing by its value; values within the margin are tied, and one
+/// Gives each item of the rows, one a caption, its marks by its value; values within the margin are tied, and one
 /// alone is best among none.
-pub(super) fn fill_standings<T>(
+pub(super) fn mark_best<T>(
     rows: &mut [&mut Vec<T>],
     value: impl Fn(&T) -> f64,
     margin: f64,
-    set: impl Fn(&mut T, Standing),
+    set: impl Fn(&mut T, BestMarks),
 ) {
     let grid: Vec<Vec<f64>> = rows
         .iter()
@@ -32,14 +31,14 @@ pub(super) fn fill_standings<T>(
     for (row, values) in rows.iter_mut().zip(&grid) {
         for (i, item) in row.iter_mut().enumerate() {
             let column: Vec<f64> = grid.iter().map(|row| row[i]).collect();
-            set(item, standing(&column, values, values[i], margin));
+            set(item, marks_of(&column, values, values[i], margin));
         }
     }
 }
 
-fn standing(column: &[f64], row: &[f64], value: f64, margin: f64) -> Standing {
+fn marks_of(column: &[f64], row: &[f64], value: f64, margin: f64) -> BestMarks {
     let is_best = |values: &[f64]| values.len() > 1 && leads(values, value, margin);
-    Standing {
+    BestMarks {
         is_best_caption: is_best(column),
         is_best_picture: is_best(row),
         is_tied: n_above(column, value, margin) == 0 && !leads(column, value, margin),
@@ -64,23 +63,18 @@ fn leads(values: &[f64], value: f64, margin: f64) -> bool {
 mod tests {
     use super::*;
 
-    /// Standing of each value of a grid within its row and its column.
-    fn standings(grid: &[&[f64]], margin: f64) -> Vec<Vec<Standing>> {
-        let mut rows: Vec<Vec<(f64, Standing)>> = grid
+    /// Rank of each value of a grid within its row and its column.
+    fn marks(grid: &[&[f64]], margin: f64) -> Vec<Vec<BestMarks>> {
+        let mut rows: Vec<Vec<(f64, BestMarks)>> = grid
             .iter()
             .map(|row| {
                 row.iter()
-                    .map(|value| (*value, Standing::default()))
+                    .map(|value| (*value, BestMarks::default()))
                     .collect()
             })
             .collect();
-        let mut rows: Vec<&mut Vec<(f64, Standing)>> = rows.iter_mut().collect();
-        fill_standings(
-            &mut rows,
-            |item| item.0,
-            margin,
-            |item, standing| item.1 = standing,
-        );
+        let mut rows: Vec<&mut Vec<(f64, BestMarks)>> = rows.iter_mut().collect();
+        mark_best(&mut rows, |item| item.0, margin, |item, best| item.1 = best);
         rows.iter()
             .map(|row| row.iter().map(|item| item.1).collect())
             .collect()
@@ -89,8 +83,8 @@ mod tests {
     /// Whether each caption of one column is the best, and whether it is tied.
     fn column(values: &[f64], margin: f64) -> Vec<(bool, bool)> {
         let grid: Vec<&[f64]> = values.chunks(1).collect();
-        let standings = standings(&grid, margin);
-        let marks = standings.iter().flatten();
+        let of_grid = marks(&grid, margin);
+        let marks = of_grid.iter().flatten();
         marks
             .map(|mark| (mark.is_best_caption, mark.is_tied))
             .collect()
@@ -115,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_picture_within_the_margin_is_not_best() {
-        let found = standings(&[&[1.0, 5.0], &[4.0, 3.5]], 1.0);
+        let found = marks(&[&[1.0, 5.0], &[4.0, 3.5]], 1.0);
         let is_best = found.iter().flatten().map(|mark| mark.is_best_picture);
         assert_eq!(
             is_best.collect::<Vec<_>>(),

@@ -72,7 +72,7 @@ impl CaptionView {
     }
 
     /// A text in pieces, each with whether it is struck through: the words that the model has never met, or the whole
-    /// of what is unlike every caption of its training.
+    /// of what is unlike the captions of its training.
     pub fn pieces<'a>(&self, text: &'a str) -> Vec<(&'a str, bool)> {
         match self.legibility {
             Legibility::OutOfDistribution => vec![(text, true)],

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::best::{Standing, fill_standings};
+use super::best::{BestMarks, mark_best};
 use crate::explorer::extent::Extent;
 use crate::explorer::legibility::Legibility;
 use crate::explorer::state::ExplorerState;
@@ -31,8 +31,8 @@ pub struct Cosines {
 pub struct CosineView {
     /// The encoder's cosine between text and image embedding, from −1 to 1.
     pub cosine: f64,
-    /// Standing of it among the pairs shown.
-    pub standing: Standing,
+    /// Rank of it among the pairs shown.
+    pub best: BestMarks,
 }
 
 impl Cosines {
@@ -52,7 +52,7 @@ impl Cosines {
         let views = |row: Vec<f64>| -> Vec<CosineView> {
             let view = |cosine| CosineView {
                 cosine,
-                standing: Standing::default(),
+                best: BestMarks::default(),
             };
             row.into_iter().map(view).collect()
         };
@@ -66,12 +66,12 @@ impl Cosines {
         };
         let read = rows.iter_mut().filter(|(key, _)| !is_unread(key));
         let mut read: Vec<&mut Vec<CosineView>> = read.map(|(_, row)| row).collect();
-        fill_standings(
+        mark_best(
             &mut read,
             |view| view.cosine,
             0.0,
-            |view, standing| {
-                view.standing = standing;
+            |view, best| {
+                view.best = best;
             },
         );
         let names = || shown.iter().map(|&i| images[i].clone());
@@ -137,7 +137,7 @@ mod tests {
         );
         let marks = |key, image| {
             let view = found.pair(key, image).expect("it was compared");
-            (view.standing.is_best_caption, view.standing.is_best_picture)
+            (view.best.is_best_caption, view.best.is_best_picture)
         };
         assert_eq!(marks(1, "x"), (true, true), "{found:?}");
         assert_eq!(marks(1, "y"), (false, false), "{found:?}");
@@ -150,7 +150,7 @@ mod tests {
         let found = read(&["a dog"], &["y"], &["x", "y"], &[0.9, 0.1]);
         assert_eq!(found.pair(1, "x"), None, "it is not shown");
         let kept = found.pair(1, "y").expect("it is shown");
-        let is_best = kept.standing.is_best_caption || kept.standing.is_best_picture;
+        let is_best = kept.best.is_best_caption || kept.best.is_best_picture;
         assert!(!is_best, "nothing to be best among: {kept:?}");
         assert!(found.extent.highest < 0.5, "{:?}", found.extent);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::best::{fill_standings, free_offset, n_above};
+use super::best::{free_offset, mark_best, n_above};
 use super::caption_view::CaptionView;
 use super::pair_view::{PairView, posterior};
 use super::snapshot::Snapshot;
@@ -79,10 +79,10 @@ impl Readings {
             Measure::Likelihood => offset,
             Measure::Cosine => 0.0,
         };
-        fill_standings(&mut read, measured, margin, |pair, standing| {
+        mark_best(&mut read, measured, margin, |pair, best| {
             // A caption that speaks against a picture is not its best one.
             if state.measure == Measure::Cosine || pair.is_near_zero() || pair.nats > UNIFORM_NATS {
-                pair.standing = standing;
+                pair.best = best;
             }
         });
         fill_ranks(&mut read, offset);
@@ -227,7 +227,7 @@ fn fill_posterior(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explorer::readings::best::Standing;
+    use crate::explorer::readings::best::BestMarks;
     use crate::explorer::readings::cache::tests::{answer_of, card};
     use crate::explorer::state::ModelChoice;
     use crate::numerics::Family;
@@ -284,7 +284,7 @@ mod tests {
         let readings = read(&page());
         let marks = |row: usize, id| {
             let pair = column(&readings, id)[row];
-            (pair.standing.is_best_picture, pair.standing.is_best_caption)
+            (pair.best.is_best_picture, pair.best.is_best_caption)
         };
         assert_eq!(marks(0, "x"), (true, true), "best for the first caption");
         assert_eq!(marks(1, "x"), (false, false), "nothing prefers this pair");
@@ -326,7 +326,7 @@ mod tests {
         let best = |state: &ExplorerState| {
             let readings = Readings::new(&snapshot, state);
             let pair = readings.pair(1, "x").expect("it was answered");
-            (pair.nats < -1.0, pair.standing.is_best_picture)
+            (pair.nats < -1.0, pair.best.is_best_picture)
         };
         assert_eq!(best(&state), (true, false), "all speak against it");
         state.measure = Measure::Cosine;
@@ -386,7 +386,7 @@ mod tests {
         for id in ["x", "y"] {
             for pair in column(&readings, id) {
                 let is_first = pair.cosine_rank == 1;
-                assert_eq!(pair.standing.is_best_caption, is_first, "{pair:?} for {id}");
+                assert_eq!(pair.best.is_best_caption, is_first, "{pair:?} for {id}");
             }
         }
     }
@@ -398,7 +398,7 @@ mod tests {
         let readings = Readings::new(&snapshot(&[1, 2]), &state);
         let pair = readings.pair(1, "x").expect("it was answered");
         assert_eq!(pair.posterior, 1.0, "one caption is left");
-        assert!(!pair.standing.is_best_caption, "nothing is best among one");
+        assert!(!pair.best.is_best_caption, "nothing is best among one");
         assert_eq!(readings.caption(2), None, "the other is not read");
     }
 
@@ -435,7 +435,7 @@ mod tests {
         assert_eq!(view.percentile, None, "{view:?}");
         for id in ["x", "y"] {
             let [read, unread] = column(&readings, id);
-            assert_eq!(unread.standing, Standing::default(), "no mark: {unread:?}");
+            assert_eq!(unread.best, BestMarks::default(), "no mark: {unread:?}");
             assert_eq!(unread.likelihood_rank, 0, "no rank: {unread:?}");
             assert!(unread.posterior.is_nan(), "no share: {unread:?}");
             assert_eq!(read.posterior, 1.0, "the other has it all");

@@ -1,6 +1,6 @@
 //! One caption's numbers for one picture under one family, in f64.
 
-use super::best::{Standing, free_offset};
+use super::best::{BestMarks, free_offset};
 use crate::explorer::measure::Measure;
 use crate::numerics::Family;
 use crate::protocol::{CaptionReading, ModelCard, PairReading};
@@ -23,10 +23,10 @@ pub struct PairView {
     pub log_normalizer_ratio: f64,
     /// The caption's share among the captions shown, for this picture: softmax of τ · nats; NaN where it has none.
     pub posterior: f64,
-    /// Nats by which training leaves the place of zero free.
+    /// Offset of nats that training does not determine.
     pub free_offset: f64,
-    /// Standing of it among the pairs shown.
-    pub standing: Standing,
+    /// Rank of it among the pairs shown.
+    pub best: BestMarks,
     /// Rank of the caption for this picture by nats, from 1; 0 where it was not compared.
     pub likelihood_rank: usize,
     /// Rank of the caption for this picture by the encoder's cosine, from 1; 0 where it was not compared.
@@ -54,7 +54,7 @@ impl PairView {
             log_normalizer_ratio: family.log_normalizer_ratio(embed_dim, concentration),
             posterior: f64::NAN,
             free_offset: free_offset(logit_scale),
-            standing: Standing::default(),
+            best: BestMarks::default(),
             likelihood_rank: 0,
             cosine_rank: 0,
         }

@@ -23,11 +23,11 @@ impl Supervisor {
         self.ended(serial, format!("the GPU was lost: {message}"), false);
     }
 
-    fn ended(&mut self, serial: u64, message: String, has_culprit: bool) {
+    fn ended(&mut self, serial: u64, message: String, blames_request: bool) {
         if is(&self.upgrade.engine, serial) {
             self.end_upgrade();
             self.strikes.strike(LoadKind::Upgrade, &self.source);
-            self.emit(EngineEvent::Choice(format!(
+            self.emit(EngineEvent::BackendChosen(format!(
                 "the GPU engine stopped: {message}"
             )));
         } else if is(&self.next, serial) {
@@ -43,7 +43,7 @@ impl Supervisor {
             if engine.model.is_none() {
                 self.load_died(&engine, message);
             } else {
-                self.work_died(engine, message, has_culprit);
+                self.work_died(engine, message, blames_request);
             }
         }
     }
@@ -63,7 +63,7 @@ impl Supervisor {
     fn load_died(&mut self, engine: &WatchedEngine, message: String) {
         let n_strikes = self.strikes.strike(engine.kind.into(), &engine.source);
         if engine.kind == EngineKind::Gpu {
-            self.emit(EngineEvent::Choice(format!(
+            self.emit(EngineEvent::BackendChosen(format!(
                 "the GPU engine stopped while it loaded this model: {message}"
             )));
             self.load(EngineKind::Cpu);
@@ -78,7 +78,7 @@ impl Supervisor {
     }
 
     /// An engine at work died: finds who is to blame, and starts another one on the CPU.
-    fn work_died(&mut self, mut engine: WatchedEngine, message: String, has_culprit: bool) {
+    fn work_died(&mut self, mut engine: WatchedEngine, message: String, blames_request: bool) {
         self.n_deaths += 1;
         let waiting = engine.waiting_picture.take();
         let job = engine.job.take();
@@ -88,11 +88,11 @@ impl Supervisor {
                 .filter(|_| !engine.loads_images)
                 .map(Job::Picture)
         }) {
-            Some(Job::Score) => self.score_died(&message, has_culprit && waiting.is_none()),
-            Some(Job::Probe(caption)) if has_culprit => self.quarantine(caption, &message),
-            Some(Job::Picture(image)) if has_culprit => self.blame_picture(&image, &message),
+            Some(Job::Score) => self.score_died(&message, blames_request && waiting.is_none()),
+            Some(Job::Probe(caption)) if blames_request => self.quarantine(caption, &message),
+            Some(Job::Picture(image)) if blames_request => self.blame_picture(&image, &message),
             Some(Job::GeneratedPicture(_)) => self.request_died(&message),
-            Some(Job::Adapters) if has_culprit => self.blame_adapters(&message),
+            Some(Job::Adapters) if blames_request => self.blame_adapters(&message),
             _ => {}
         }
         // A request that was out, with one of its pictures being read, is queued again.
@@ -168,9 +168,9 @@ impl Supervisor {
         };
         let mut picture = self.pictures.remove(place);
         picture.n_deaths += 1;
-        let is_guilty = picture.n_deaths >= MAX_BLAMED_DEATHS;
+        let reaches_limit = picture.n_deaths >= MAX_BLAMED_DEATHS;
         self.pictures.push(picture);
-        if is_guilty {
+        if reaches_limit {
             self.n_deaths = 0;
             self.drop_picture(image.to_owned(), twice("reading it", message));
         }
@@ -178,7 +178,7 @@ impl Supervisor {
 
     /// Gives the adapters to the next engine, or to none any more.
     fn blame_adapters(&mut self, message: &str) {
-        let Adapters::Given { name, n_deaths, .. } = &mut self.adapters else {
+        let Adapters::FromFile { name, n_deaths, .. } = &mut self.adapters else {
             return;
         };
         *n_deaths += 1;

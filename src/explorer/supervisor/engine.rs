@@ -108,20 +108,20 @@ impl WatchedEngine {
         self.job = Some(job);
     }
 
-    /// Takes note that what it was asked is answered.
-    pub(super) fn is_done(&mut self, job: &Job) -> bool {
+    /// Completes this job; `false` if it is not the one that the engine was given.
+    pub(super) fn complete_job(&mut self, job: &Job) -> bool {
         self.job.take_if(|own| own == job).is_some()
     }
 
-    /// Takes note that a picture has been read or refused; `false` if it was not asked about a picture of the page.
-    pub(super) fn is_done_with(&mut self, image: &str) -> bool {
+    /// Completes a picture that was read or refused; `false` if the engine was not asked about this one.
+    pub(super) fn complete_picture(&mut self, image: &str) -> bool {
         let waiting = self.waiting_picture.take_if(|waiting| waiting == image);
         let is_it = |job: &mut Job| matches!(job, Job::Picture(own) if own == image);
         waiting.is_some() || self.job.take_if(is_it).is_some()
     }
 
-    /// Takes note of recorded pictures that it took; returns the readings of those that have not left the page since.
-    pub(super) fn has_taken(&mut self, mut readings: Vec<ImageReading>) -> Vec<ImageReading> {
+    /// Records the pictures that it took as recorded; returns the readings of those that have not left the page since.
+    pub(super) fn record_taken(&mut self, mut readings: Vec<ImageReading>) -> Vec<ImageReading> {
         readings.retain(|reading| self.given_recorded.contains(&reading.image));
         let images = readings.iter().map(|reading| reading.image.clone());
         self.has_read.extend(images);

@@ -56,7 +56,7 @@ pub enum Event {
     /// The load is to end.
     Cancel,
     /// The page asks something that is not about captions; answered by [`EngineEvent::DownloadSize`],
-    /// [`EngineEvent::DeviceMeasured`], [`EngineEvent::Stored`] or [`EngineEvent::Kept`].
+    /// [`EngineEvent::DeviceMeasured`], [`EngineEvent::Stored`] or [`EngineEvent::ModelsStored`].
     Query(Request),
     /// The visitor does not wait any longer for an engine that does not answer.
     Stop,
@@ -64,10 +64,10 @@ pub enum Event {
     Retry,
     /// The page is left, perhaps for good.
     Leave,
-    /// The effects that [`Action::Pass`] waits for are done.
-    Passed,
+    /// Every event that the page sent before it performed [`Action::AddBarrier`] is handled.
+    BarrierReached,
     /// An engine sent a response.
-    Said(u64, Response),
+    Response(u64, Response),
     /// An engine died, could not be started, could not be sent a message, or sent one that is not understood.
     Died(u64, String),
     /// Whether the device has a GPU that is worth trying, or why not.
@@ -113,12 +113,12 @@ pub enum Action {
     Terminate(u64),
     /// Finds out whether there is a GPU: [`Event::GpuProbed`].
     ProbeGpu,
-    /// Sends back [`Event::Passed`] once the page has handled the events that were reported before.
-    Pass,
+    /// Sends back [`Event::BarrierReached`], behind the events by which the page answers the reports so far.
+    AddBarrier,
     /// Keeps a note on a load for later visits.
     Keep(LoadNote),
     /// Reports an event to the page.
-    Tell(EngineEvent),
+    Report(EngineEvent),
 }
 
 /// Event of an engine that is reported to the page.
@@ -138,8 +138,8 @@ pub enum EngineEvent {
     DeviceMeasured(Result<Vec<DeviceTiming>, String>),
     /// Weights that the browser keeps.
     Stored(Stored),
-    /// The models that were to be kept are, or why not.
-    Kept(Result<(), String>),
+    /// The models that were to be stored are, or why not.
+    ModelsStored(Result<(), String>),
     /// The model cannot use the adapters of this file, and why.
     AdapterRefused(String, String),
     /// The latest request of the matrix was answered without κ.
@@ -148,7 +148,7 @@ pub enum EngineEvent {
     Stopped(String),
     /// Loading the scenes' model, which takes the place of others, stopped the page before; it waits for the visitor's
     /// word.
-    Waits,
+    SafeMode,
     /// The latest request of the matrix was answered.
     Answered(Box<Snapshot>),
     /// A view's request was answered.
@@ -172,11 +172,11 @@ pub enum EngineEvent {
     /// A request of this priority failed, and why.
     Failed(Priority, String),
     /// Another failure, in words for the visitor.
-    Trouble(String),
+    Failure(String),
     /// The engine died and was started again; what it said.
     Restarted(String),
-    /// Reason why the other engine is not used, or the news that it is.
-    Choice(String),
+    /// Reason why the engine at work computes on the CPU or on the GPU.
+    BackendChosen(String),
     /// Whether the engine is silent for so long that the visitor may stop it.
     IsSlow(bool),
 }

@@ -29,7 +29,7 @@ impl Supervisor {
             )));
         }
         if self.source.is_fallback() && self.strikes.is_out(LoadKind::Cpu, &self.source) {
-            return self.emit(EngineEvent::Waits);
+            return self.emit(EngineEvent::SafeMode);
         }
         self.load(kind);
     }
@@ -39,7 +39,7 @@ impl Supervisor {
         let mut kind = kind;
         if kind == EngineKind::Gpu && self.strikes.is_out(LoadKind::Gpu, &self.source) {
             kind = EngineKind::Cpu;
-            self.emit(EngineEvent::Choice(
+            self.emit(EngineEvent::BackendChosen(
                 "the GPU engine stopped twice while it loaded this model".to_owned(),
             ));
         }
@@ -86,7 +86,7 @@ impl Supervisor {
     }
 
     /// Tells an engine, which listens from now on, to load its model.
-    pub(super) fn have_load(&mut self, serial: u64) {
+    pub(super) fn start_load(&mut self, serial: u64) {
         let Some(engine) = self.engine(serial) else {
             return;
         };
@@ -104,7 +104,7 @@ impl Supervisor {
     /// The engine at work has loaded its model: first, again with adapters, or after a death.
     pub(super) fn loaded(&mut self, model: LoadedModel) {
         self.note_probe(&model);
-        self.is_done(&Job::Adapters);
+        self.complete_job(&Job::Adapters);
         let Some(engine) = &mut self.main else { return };
         engine.model = Some(model.clone());
         let kind = engine.kind;
@@ -128,7 +128,7 @@ impl Supervisor {
         let was_at_work = engine.model.is_some();
         if engine.kind == EngineKind::Gpu && (was_at_work || engine.source.is_built_in()) {
             let message = message.unwrap_or_default();
-            self.emit(EngineEvent::Choice(format!(
+            self.emit(EngineEvent::BackendChosen(format!(
                 "the GPU engine was refused: {message}"
             )));
             self.load(EngineKind::Cpu);
@@ -146,13 +146,13 @@ impl Supervisor {
         self.source = ModelSource::FALLBACK;
         self.emit(EngineEvent::GivenUp(message));
         if self.strikes.is_out(LoadKind::Cpu, &self.source) {
-            return self.emit(EngineEvent::Waits);
+            return self.emit(EngineEvent::SafeMode);
         }
         self.load(self.asked_kind.unwrap_or(EngineKind::Cpu));
     }
 
-    /// Hears the engine that loads another model.
-    pub(super) fn next_said(&mut self, response: Response) {
+    /// Handles a response of the engine that loads another model.
+    pub(super) fn handle_next_response(&mut self, response: Response) {
         match response {
             Response::Progress(progress) => self.emit(EngineEvent::Progress(progress)),
             Response::Loaded(model) => self.change(LoadedModel::Adapted(model)),
@@ -179,8 +179,8 @@ impl Supervisor {
         self.note_probe(&model);
         self.emit(EngineEvent::Changed(model));
         // The page takes pictures off that this model does not know, before any is read.
-        self.is_held = true;
-        self.actions.push(Action::Pass);
+        self.awaits_barrier = true;
+        self.actions.push(Action::AddBarrier);
         if self.source.is_built_in() {
             self.probe_gpu();
         }

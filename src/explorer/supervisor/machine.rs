@@ -39,7 +39,8 @@ pub struct Supervisor {
     pub(super) strikes: Strikes,
     /// Deaths without anything done between them.
     pub(super) n_deaths: u8,
-    pub(super) is_held: bool,
+    /// Whether no job is given before the page has answered the reports so far.
+    pub(super) awaits_barrier: bool,
     pub(super) is_slow: bool,
     pub(super) last_serial: u64,
     /// The last event's time, and milliseconds that the page was awake.
@@ -64,7 +65,7 @@ pub(super) struct OwnPicture {
 pub(super) enum Adapters {
     #[default]
     None,
-    Given {
+    FromFile {
         name: String,
         bytes: Arc<Vec<u8>>,
         /// Number of engines that died while they used the adapters.
@@ -79,7 +80,7 @@ impl Supervisor {
     pub fn handle(&mut self, now_millis: f64, event: Event) -> Vec<Action> {
         let gap = now_millis - self.last_millis.replace(now_millis).unwrap_or(now_millis);
         self.now += gap.clamp(0.0, MAX_GAP_MILLIS);
-        self.happened(event);
+        self.dispatch(event);
         self.watch();
         self.pump();
         let notes = self.strikes.take_notes();
@@ -93,7 +94,7 @@ impl Supervisor {
         &self.source
     }
 
-    fn happened(&mut self, event: Event) {
+    fn dispatch(&mut self, event: Event) {
         match event {
             Event::Start(start) => self.start(start),
             Event::Ask(priority, request) => self.ask(priority, request),
@@ -109,8 +110,8 @@ impl Supervisor {
             Event::Stop => self.stop(),
             Event::Retry => self.retry(),
             Event::Leave => self.strikes.leave(),
-            Event::Passed => self.is_held = false,
-            Event::Said(serial, response) => self.said(serial, response),
+            Event::BarrierReached => self.awaits_barrier = false,
+            Event::Response(serial, response) => self.handle_response(serial, response),
             Event::Died(serial, message) => self.died(serial, message),
             Event::GpuProbed(found) => self.gpu_probed(found),
             Event::Tick => {}
@@ -118,20 +119,20 @@ impl Supervisor {
     }
 
     /// Handles a response of any engine: the one at work, the one with another model, or the one in the background.
-    fn said(&mut self, serial: u64, response: Response) {
+    fn handle_response(&mut self, serial: u64, response: Response) {
         let now = self.now;
         match self.engine(serial) {
             Some(engine) => engine.heard_at = now,
             None => return,
         }
         match response {
-            Response::Started => self.have_load(serial),
+            Response::Started => self.start_load(serial),
             Response::Heartbeat => {}
             Response::Crashed { message } => self.died(serial, message),
             Response::Lost { message } => self.lost(serial, message),
-            response if is(&self.main, serial) => self.main_said(response),
-            response if is(&self.next, serial) => self.next_said(response),
-            response => self.upgrade_said(response),
+            response if is(&self.main, serial) => self.handle_main_response(response),
+            response if is(&self.next, serial) => self.handle_next_response(response),
+            response => self.handle_upgrade_response(response),
         }
     }
 
@@ -156,7 +157,7 @@ impl Supervisor {
     }
 
     pub(super) fn emit(&mut self, event: EngineEvent) {
-        self.actions.push(Action::Tell(event));
+        self.actions.push(Action::Report(event));
     }
 
     /// Checks the clock: replaces engines that are silent for too long, and reports slow ones.

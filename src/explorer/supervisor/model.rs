@@ -19,8 +19,8 @@ pub enum EngineKind {
 pub enum ModelSource {
     /// The page brings it.
     BuiltIn(World),
-    /// A manifest beside the page, by its path.
-    Beside(&'static str),
+    /// A manifest on the page's own site, by its path.
+    SameSite(&'static str),
     /// A model of the model hub.
     Hub(Hub),
     /// Files that the visitor picked, by the number of that choice.
@@ -65,7 +65,7 @@ impl ModelSource {
         match self {
             Self::BuiltIn(World::Scenes) => "built-in".to_owned(),
             Self::BuiltIn(world) => world.slug().to_owned(),
-            Self::Beside(path) => (*path).to_owned(),
+            Self::SameSite(path) => (*path).to_owned(),
             Self::Hub(hub) => hub.address(),
             Self::Files(_) => String::new(),
         }

@@ -74,7 +74,7 @@ impl Supervisor {
         let Some(engine) = &mut self.main else {
             return false;
         };
-        let is_done = engine.is_done_with(image);
+        let is_done = engine.complete_picture(image);
         if is_done {
             self.n_deaths = 0;
         }
@@ -84,11 +84,11 @@ impl Supervisor {
     /// The engine at work took these pictures as they were recorded; those that it did not take are read from their
     /// files.
     pub(super) fn recorded_read(&mut self, readings: Vec<ImageReading>) {
-        if !self.is_done(&Job::RecordedPictures) {
+        if !self.complete_job(&Job::RecordedPictures) {
             return;
         }
         let Some(engine) = &mut self.main else { return };
-        let taken = engine.has_taken(readings);
+        let taken = engine.record_taken(readings);
         for reading in taken {
             self.emit(EngineEvent::Picture(reading));
         }
@@ -96,8 +96,8 @@ impl Supervisor {
 
     pub(super) fn picture_read(&mut self, reading: ImageReading) {
         let image = reading.image.clone();
-        if self.is_done(&Job::GeneratedPicture(image.clone()))
-            || self.is_done(&Job::GonePicture(image.clone()))
+        if self.complete_job(&Job::GeneratedPicture(image.clone()))
+            || self.complete_job(&Job::GonePicture(image.clone()))
             || !self.picture_done(&image)
         {
             return;
@@ -117,7 +117,7 @@ impl Supervisor {
     }
 
     pub(super) fn picture_refused(&mut self, image: String, message: String) {
-        if self.is_done(&Job::GeneratedPicture(image.clone())) {
+        if self.complete_job(&Job::GeneratedPicture(image.clone())) {
             let id = self.queue.sent().map_or(0, |sent| sent.id);
             return self.request_failed(id, message);
         }
@@ -128,7 +128,7 @@ impl Supervisor {
             engine.loads_images = false;
             self.strikes.end(LoadKind::ImageEncoder, &self.source);
         }
-        if !self.is_done(&Job::GonePicture(image.clone())) && self.picture_done(&image) {
+        if !self.complete_job(&Job::GonePicture(image.clone())) && self.picture_done(&image) {
             self.drop_picture(image, message);
         }
     }

@@ -41,7 +41,7 @@ impl Supervisor {
         let now = self.now;
         // Keeping models takes as long as the network needs, so it has no limit.
         let is_late = |(query, at): &mut (Request, f64)| {
-            now - *at >= QUERY_MILLIS && !matches!(query, Request::Keep(_))
+            now - *at >= QUERY_MILLIS && !matches!(query, Request::StoreModels(_))
         };
         let late: Vec<_> = self.queries.extract_if(.., is_late).collect();
         for (query, _) in late {
@@ -53,7 +53,7 @@ impl Supervisor {
                     self.emit(EngineEvent::DownloadSize(Err(failure)));
                 }
                 Request::MeasureDevice => self.emit(EngineEvent::DeviceMeasured(Err(message))),
-                Request::DeleteStored => self.emit(EngineEvent::Trouble(message)),
+                Request::DeleteStored => self.emit(EngineEvent::Failure(message)),
                 // What the browser keeps is shown where it is known.
                 _ => {}
             }

@@ -198,7 +198,7 @@ impl LoadId {
 mod tests {
     use super::*;
 
-    const CLIP: ModelSource = ModelSource::Beside("clip");
+    const CLIP: ModelSource = ModelSource::SameSite("clip");
 
     fn load(kind: LoadKind) -> LoadId {
         LoadId::new(kind, &CLIP)

@@ -18,7 +18,7 @@ impl Supervisor {
             return;
         }
         if self.strikes.is_out(LoadKind::Upgrade, &self.source) {
-            return self.emit(EngineEvent::Choice(
+            return self.emit(EngineEvent::BackendChosen(
                 "the GPU engine stopped twice while it loaded this model".to_owned(),
             ));
         }
@@ -31,7 +31,7 @@ impl Supervisor {
             return;
         }
         match found {
-            Err(reason) => self.emit(EngineEvent::Choice(reason)),
+            Err(reason) => self.emit(EngineEvent::BackendChosen(reason)),
             Ok(()) => self.begin_upgrade(),
         }
     }
@@ -49,7 +49,7 @@ impl Supervisor {
     /// The embedding of the picture by which engines are compared is known.
     pub(super) fn picture_probed(&mut self, embedding: Vec<f32>) {
         if let Some(engine) = &mut self.main {
-            engine.is_done(&Job::PictureProbe);
+            engine.complete_job(&Job::PictureProbe);
         }
         if let Some(probes) = &mut self.probes {
             probes.picture = Some(embedding);
@@ -63,8 +63,8 @@ impl Supervisor {
         self.upgrade.engine = Some(engine);
     }
 
-    /// Hears the engine in the background.
-    pub(super) fn upgrade_said(&mut self, response: Response) {
+    /// Handles a response of the engine in the background.
+    pub(super) fn handle_upgrade_response(&mut self, response: Response) {
         match response {
             Response::Loaded(model) => self.compare(LoadedModel::Adapted(model)),
             Response::LoadedBare(model) => self.compare(LoadedModel::Bare(model)),
@@ -73,16 +73,16 @@ impl Supervisor {
             }
             Response::RecordedAdded(readings) => {
                 if let Some(engine) = &mut self.upgrade.engine
-                    && engine.is_done(&Job::RecordedPictures)
+                    && engine.complete_job(&Job::RecordedPictures)
                 {
-                    engine.has_taken(readings);
+                    engine.record_taken(readings);
                 }
             }
             Response::ImageAdded(ImageReading { image, .. })
             | Response::ImageRefused { image, .. } => {
                 if let Some(engine) = &mut self.upgrade.engine
-                    && !engine.is_done(&Job::GonePicture(image.clone()))
-                    && engine.is_done_with(&image)
+                    && !engine.complete_job(&Job::GonePicture(image.clone()))
+                    && engine.complete_picture(&image)
                 {
                     engine.has_read.insert(image);
                 }
@@ -148,7 +148,7 @@ impl Supervisor {
         self.repost_queries();
         if let (Some(model), Some(cpu)) = (model, cpu) {
             let gpu = model.warm_millis();
-            self.emit(EngineEvent::Choice(format!(
+            self.emit(EngineEvent::BackendChosen(format!(
                 "it takes {gpu:.0} ms where the CPU takes {cpu:.0}"
             )));
             self.emit(EngineEvent::Loaded(model));
@@ -158,7 +158,7 @@ impl Supervisor {
     /// Ends the engine in the background, and says why.
     pub(super) fn dismiss_upgrade(&mut self, reason: &str) {
         self.end_upgrade();
-        self.emit(EngineEvent::Choice(reason.to_owned()));
+        self.emit(EngineEvent::BackendChosen(reason.to_owned()));
     }
 
     pub(super) fn end_upgrade(&mut self) {

@@ -24,7 +24,7 @@ impl Supervisor {
     }
 
     pub(super) fn give_adapters(&mut self, name: String, bytes: Arc<Vec<u8>>) {
-        self.adapters = Adapters::Given {
+        self.adapters = Adapters::FromFile {
             name,
             bytes,
             n_deaths: 0,
@@ -37,8 +37,8 @@ impl Supervisor {
     /// Gives each engine that has nothing to do its next job.
     pub(super) fn pump(&mut self) {
         self.pump_upgrade();
-        let is_held = self.is_held;
-        while !is_held && let Some((job, request)) = self.next_job() {
+        let awaits_barrier = self.awaits_barrier;
+        while !awaits_barrier && let Some((job, request)) = self.next_job() {
             let now = self.now;
             let Some(engine) = &mut self.main else { return };
             engine.ask(job, now);
@@ -61,7 +61,7 @@ impl Supervisor {
             engine.ask(Job::Picture(image), now);
             return None;
         }
-        if let Adapters::Given { bytes, .. } = &self.adapters
+        if let Adapters::FromFile { bytes, .. } = &self.adapters
             && let Some(engine) = &mut self.main
             && !std::mem::replace(&mut engine.has_adapters, true)
         {
@@ -81,7 +81,7 @@ impl Supervisor {
             && request.captions.len() > 1
             && let Some(caption) = self.captions.blamed_among(&request.captions)
         {
-            // The caption must be the only suspect, so a load of the image encoder ends first.
+            // Nothing but the caption may be to blame, so a load of the image encoder ends first.
             let is_alone = engine.waiting_picture.is_none();
             return is_alone.then(|| (Job::Probe(caption.clone()), alone(caption)));
         }
@@ -125,7 +125,7 @@ impl Supervisor {
     }
 
     /// Handles a response of the engine at work.
-    pub(super) fn main_said(&mut self, response: Response) {
+    pub(super) fn handle_main_response(&mut self, response: Response) {
         match response {
             Response::Progress(progress) => self.emit(EngineEvent::Progress(progress)),
             Response::Loaded(model) => self.loaded(LoadedModel::Adapted(model)),
@@ -142,9 +142,9 @@ impl Supervisor {
                 });
                 self.emit(EngineEvent::Stored(stored));
             }
-            Response::Kept(kept) => {
-                self.query_done(|query| matches!(query, Request::Keep(_)));
-                self.emit(EngineEvent::Kept(kept));
+            Response::ModelsStored(stored) => {
+                self.query_done(|query| matches!(query, Request::StoreModels(_)));
+                self.emit(EngineEvent::ModelsStored(stored));
             }
             Response::DeviceMeasured(timings) => {
                 self.query_done(|query| *query == Request::MeasureDevice);
@@ -168,9 +168,12 @@ impl Supervisor {
         }
     }
 
-    /// Takes note that the engine at work has done this, if that is what it was asked.
-    pub(super) fn is_done(&mut self, job: &Job) -> bool {
-        let is_done = self.main.as_mut().is_some_and(|engine| engine.is_done(job));
+    /// Completes this job of the engine at work; `false` if it is not the one that the engine was given.
+    pub(super) fn complete_job(&mut self, job: &Job) -> bool {
+        let is_done = self
+            .main
+            .as_mut()
+            .is_some_and(|engine| engine.complete_job(job));
         if is_done {
             self.n_deaths = 0;
         }
@@ -182,7 +185,7 @@ impl Supervisor {
             Adapters::None => {
                 self.give_adapters("given at an earlier visit".to_owned(), Arc::new(bytes));
             }
-            Adapters::Given { .. } => {}
+            Adapters::FromFile { .. } => {}
             Adapters::Dropped => {
                 let serial = self.main.as_ref().map_or(0, |engine| engine.serial);
                 self.post(serial, Request::ForgetAdapters);
@@ -191,8 +194,8 @@ impl Supervisor {
     }
 
     fn adapters_refused(&mut self, message: String) {
-        self.is_done(&Job::Adapters);
-        if let Adapters::Given { name, .. } = std::mem::take(&mut self.adapters) {
+        self.complete_job(&Job::Adapters);
+        if let Adapters::FromFile { name, .. } = std::mem::take(&mut self.adapters) {
             self.emit(EngineEvent::AdapterRefused(name, message));
         }
     }
@@ -254,7 +257,7 @@ impl Supervisor {
         if self.queue.sent()?.id != id {
             return None;
         }
-        self.is_done(&Job::Score);
+        self.complete_job(&Job::Score);
         let sent = self.queue.arrived(id)?;
         match sent.request.captions.as_slice() {
             [caption] => self.captions.clear(caption),
@@ -266,7 +269,7 @@ impl Supervisor {
     /// The engine's job failed; the engine goes on.
     fn failed(&mut self, message: String) {
         let Some(job) = self.main.as_mut().and_then(|engine| engine.job.take()) else {
-            return self.emit(EngineEvent::Trouble(message));
+            return self.emit(EngineEvent::Failure(message));
         };
         match job {
             Job::Score | Job::GeneratedPicture(_) => {
@@ -279,7 +282,7 @@ impl Supervisor {
             // Each of them is read from its file instead.
             Job::RecordedPictures | Job::GonePicture(_) => {}
             Job::Adapters => self.adapters_refused(message),
-            Job::PictureProbe => self.emit(EngineEvent::Choice(message)),
+            Job::PictureProbe => self.emit(EngineEvent::BackendChosen(message)),
         }
     }
 

@@ -3,6 +3,7 @@
 use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 
+use crate::explorer::legibility::Legibility;
 use crate::explorer::number::three_significant;
 use crate::explorer::readings::snapshot::Snapshot;
 use crate::numerics::{Family, uniform_cosine_density};
@@ -86,6 +87,8 @@ pub struct CosineMoments {
 pub struct CaptionGeometry {
     /// Text of the caption, as typed.
     pub caption: String,
+    /// Share of it that the model can read.
+    pub legibility: Legibility,
     /// Dimension of the model's embeddings.
     pub embed_dim: usize,
     /// Concentration κ of the caption's distribution under each family.
@@ -206,6 +209,11 @@ pub fn caption_geometry(
     };
     Some(CaptionGeometry {
         caption: reading.caption.clone(),
+        legibility: Legibility::of(
+            &reading.caption,
+            &reading.unknown_words,
+            reading.familiarity,
+        ),
         embed_dim: card.embed_dim,
         concentration,
         tempered: PerFamily::of(|family| card.logit_scale.get(family) * concentration.get(family)),
@@ -244,8 +252,13 @@ pub fn density_formula_with_numbers(
     }
 }
 
-/// Mean angle of the pictures at this κ: on a ball, in the shown dimension, and in the model's own.
-pub fn ball_text(family: Family, concentration: f64, embed_dim: usize, shown: usize) -> String {
+/// Mean angle of the pictures at a caption's κ: on a ball, in the shown dimension, and in the model's own; `None` for a
+/// caption that the model cannot read, whose κ says nothing of pictures.
+pub fn ball_text(known: &CaptionGeometry, family: Family, shown: usize) -> Option<String> {
+    if known.legibility.is_unread() {
+        return None;
+    }
+    let (concentration, embed_dim) = (*known.concentration.get(family), known.embed_dim);
     let degrees = |dimension: usize| {
         family
             .mean_angle_radians(dimension, concentration)
@@ -264,11 +277,11 @@ pub fn ball_text(family: Family, concentration: f64, embed_dim: usize, shown: us
     } else {
         format!(" At {shown} it is {}°.", angle(shown))
     };
-    format!(
+    Some(format!(
         "On a ball, in 3 dimensions, κ = {kappa} would keep pictures {ball}° from the mean direction: {cap}.{between} \
-         In the model’s {embed_dim} dimensions the same κ means {own}°, where a uniform distribution means 90°: in many dimensions \
+         In the model’s {embed_dim} dimensions the same κ means {own}°, where a blind guess means 90°: in many dimensions \
          nearly all directions stand at right angles to each other."
-    )
+    ))
 }
 
 #[cfg(test)]
@@ -455,6 +468,21 @@ mod tests {
         }
     }
 
+    /// Sentence about a caption of this κ; “puppy” is a word that the model has never met.
+    fn verdict(caption: &str, kappa: f64, shown: usize) -> Option<String> {
+        let mut answer = answer_of(&[(caption, kappa)], &["x"], &[0.5]);
+        let unknown = caption.contains("puppy").then(|| "puppy".to_owned());
+        answer.captions[0].unknown_words = unknown.into_iter().collect();
+        let snapshot = Snapshot {
+            card: card(),
+            keys: vec![1],
+            answer,
+            recorded: false,
+        };
+        let known = caption_geometry(&snapshot, &[], 1).expect("it was answered");
+        ball_text(&known, Family::VonMisesFisher, shown)
+    }
+
     #[test]
     fn only_a_tight_cap_is_called_one() {
         for (kappa, cap) in [
@@ -462,14 +490,23 @@ mod tests {
             (3.0, "a wide cap"),
             (0.87, "one side"),
         ] {
-            let sentence = ball_text(Family::VonMisesFisher, kappa, 128, 128);
+            let sentence = verdict("a red star", kappa, 128).expect("it is read");
             assert!(sentence.contains(cap), "for κ = {kappa}: {sentence}");
         }
     }
 
     #[test]
+    fn a_caption_that_is_unread_has_no_verdict() {
+        assert_eq!(
+            verdict("a puppy", 9.58, 3),
+            None,
+            "its only noun is unknown"
+        );
+    }
+
+    #[test]
     fn the_sentence_names_a_dimension_between_only_when_it_is_shown() {
-        let at = |shown| ball_text(Family::VonMisesFisher, 5.0, 128, shown);
+        let at = |shown| verdict("a red star", 5.0, shown).expect("it is read");
         assert!(at(16).contains("At 16 it is"), "{}", at(16));
         assert!(!at(3).contains("At 3"), "{}", at(3));
         assert!(!at(128).contains("At 128"), "{}", at(128));

@@ -203,8 +203,8 @@ pub fn rung_views(
             None => RungStep::Unknown,
             Some((above, _)) if !is_whole(i) || !is_whole(above) => RungStep::Unread,
             Some((above, change)) => {
-                let by_words = || says_by_words(&texts[above], &texts[i]);
-                step(change, bits_change.map_or_else(by_words, says_by_bits))
+                let by_text = || order_by_text(&texts[above], &texts[i]);
+                step(change, bits_change.map_or_else(by_text, order_by_bits))
             }
         };
         RungView {
@@ -225,7 +225,7 @@ pub fn bits_of(caption: &str) -> Option<f64> {
     found.filter(|bits| bits.is_finite())
 }
 
-fn says_by_bits(change: f64) -> InformationOrder {
+fn order_by_bits(change: f64) -> InformationOrder {
     match change {
         change if change > FREE_BITS => InformationOrder::More,
         change if change < -FREE_BITS => InformationOrder::Less,
@@ -233,9 +233,9 @@ fn says_by_bits(change: f64) -> InformationOrder {
     }
 }
 
-/// Order of two rungs by their words alone: a rung that holds the words of another says more, as does a later one of a
+/// Order of two rungs by their text alone: a rung that holds the words of another says more, as does a later one of a
 /// ladder that was written so.
-fn says_by_words(above: &str, below: &str) -> InformationOrder {
+fn order_by_text(above: &str, below: &str) -> InformationOrder {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c| !is_letter(c));
         let articles = ["", "a", "an", "the"];
@@ -267,8 +267,8 @@ fn says_by_words(above: &str, below: &str) -> InformationOrder {
     }
 }
 
-fn step(change: f64, says: InformationOrder) -> RungStep {
-    match says {
+fn step(change: f64, order: InformationOrder) -> RungStep {
+    match order {
         InformationOrder::More if change > 0.0 => RungStep::Narrows,
         InformationOrder::Less if change < 0.0 => RungStep::Widens,
         InformationOrder::More | InformationOrder::Less => RungStep::Violates,
@@ -303,7 +303,7 @@ fn judged_step(rung: &RungView) -> String {
         RungStep::Widens => "✓ less specific, as it should be".into(),
         RungStep::Violates => format!("✗ {moved}"),
         RungStep::SaysTheSame => format!("{moved}; the words say the same"),
-        RungStep::Unsettled => format!("{moved}; nobody has settled which says more"),
+        RungStep::Unsettled => format!("{moved}; which says more is not known"),
     }
 }
 
@@ -444,11 +444,11 @@ mod tests {
             ("a cow", "a red fire engine", InformationOrder::Unsettled),
             ("an animal", "a golden retriever", InformationOrder::More),
         ] {
-            assert_eq!(says_by_words(above, below), expected, "{above} → {below}");
+            assert_eq!(order_by_text(above, below), expected, "{above} → {below}");
         }
         let rungs = rungs(&[5.0, 4.0], &[None, None]);
         assert_eq!(rungs[1].step, RungStep::Unsettled, "“rung 0” → “rung 1”");
-        let expected = "wider by 1.00; nobody has settled which says more";
+        let expected = "wider by 1.00; which says more is not known";
         assert_eq!(step_text(&rungs[1]), expected, "no claim beyond κ");
     }
 

@@ -54,8 +54,8 @@ pub struct Lesson {
     pub notes: Vec<String>,
     /// Questions that are asked before anything is shown.
     pub questions: Vec<LessonQuestion>,
-    /// Questions to talk about, without an answer key.
-    pub open: Vec<String>,
+    /// Questions to talk about, each with an answer for the key.
+    pub open: Vec<[String; 2]>,
     /// Captions to be matched with the first pictures of the gallery, on paper.
     #[serde(default)]
     pub pictures: Vec<LessonPicture>,
@@ -113,15 +113,22 @@ impl LessonQuestion {
         }
     }
 
-    /// The captions with their κ from the least to the greatest, where all are known.
-    pub fn answer(&self, cache: &ReadingCache, family: Family) -> Option<Vec<(String, f64)>> {
+    /// The captions with their κ from the least to the greatest, and last those that the model cannot read, without
+    /// it; `None` before all are known.
+    pub fn answer(
+        &self,
+        cache: &ReadingCache,
+        family: Family,
+    ) -> Option<Vec<(String, Option<f64>)>> {
         let kappa = |caption: &String| {
             let view = cache.caption(caption, family)?;
-            Some((caption.clone(), view.concentration))
+            let kappa = (!view.is_unread()).then_some(view.concentration);
+            Some((caption.clone(), kappa))
         };
-        let mut known: Vec<(String, f64)> =
+        let mut known: Vec<(String, Option<f64>)> =
             self.captions.iter().map(kappa).collect::<Option<_>>()?;
-        known.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let place = |kappa: Option<f64>| kappa.unwrap_or(f64::INFINITY);
+        known.sort_by(|a, b| place(a.1).total_cmp(&place(b.1)));
         Some(known)
     }
 
@@ -141,13 +148,11 @@ impl LessonQuestion {
         cache: &ReadingCache,
         family: Family,
     ) -> Option<String> {
-        let order = self.answer(cache, family)?.into_iter();
-        let is_unread = |caption: &String| {
-            let view = cache.caption(caption, family);
-            view.is_some_and(|view| view.is_unread())
-        };
-        let (unread, read): (Vec<String>, Vec<String>) =
-            order.map(|(caption, _)| caption).partition(is_unread);
+        let answer = self.answer(cache, family)?;
+        let [read, unread] = parted(&answer).map(|part| {
+            let captions = part.iter().map(|(caption, _)| caption.clone());
+            captions.collect::<Vec<_>>()
+        });
         let guessed = match self.judge(guess) {
             _ if self.truth.len() == 1 => "Either answer is right: the words say the same.".into(),
             (1, 1) => "Right.".to_owned(),
@@ -235,16 +240,27 @@ pub fn truth_text(question: &LessonQuestion) -> String {
     groups.collect::<Vec<_>>().join(" < ")
 }
 
-/// The model's answer in a line, the vaguest caption first.
-pub fn answer_text(answer: &[(String, f64)]) -> String {
-    let captions = answer.iter().map(|(caption, _)| format!("“{caption}”"));
-    captions.collect::<Vec<_>>().join(" < ")
+/// The captions of an answer that the model can read, and the others.
+fn parted(answer: &[(String, Option<f64>)]) -> [&[(String, Option<f64>)]; 2] {
+    let n_read = answer.partition_point(|(_, kappa)| kappa.is_some());
+    answer.split_at(n_read).into()
 }
 
-/// κ of the captions of an answer, in its order.
-pub fn answer_numbers(answer: &[(String, f64)]) -> String {
-    let numbers = answer.iter().map(|(_, kappa)| three_significant(*kappa));
-    format!(" (κ {})", numbers.collect::<Vec<_>>().join(", "))
+/// The model's answer in a line: the captions that it can read, the vaguest first, then their κ, then the others.
+pub fn answer_texts(answer: &[(String, Option<f64>)]) -> [String; 3] {
+    let [read, unread] = parted(answer);
+    let captions = read.iter().map(|(caption, _)| format!("“{caption}”"));
+    let numbers = read
+        .iter()
+        .filter_map(|(_, kappa)| kappa.map(three_significant));
+    let unread = unread
+        .iter()
+        .map(|(caption, _)| format!(", “{caption}” (not read)"));
+    [
+        captions.collect::<Vec<_>>().join(" < "),
+        format!(" (κ {})", numbers.collect::<Vec<_>>().join(", ")),
+        unread.collect(),
+    ]
 }
 
 impl LessonPicture {
@@ -278,6 +294,7 @@ pub(in crate::explorer) mod tests {
     use crate::explorer::wall::fitting_scenes;
     use crate::explorer::world::World;
     use crate::protocol::{Answer, CaptionReading, RecordedAnswer};
+    use crate::report::GalleryEntry;
     use crate::scenes::description::{Claim, Description, ObjectDescription};
     use crate::scenes::parse;
     use crate::scenes::scene::{Colour, Ground, Light, Object, Scene, Shape, Size, Texture};
@@ -384,9 +401,84 @@ pub(in crate::explorer) mod tests {
     fn an_answer_goes_from_the_vaguest_on() {
         let cache = cache_of(&[("a", 4.0), ("b", 2.0)]);
         let answer = question(&["a", "b"], &[]).answer(&cache, Family::VonMisesFisher);
-        let answer = answer.expect("both are known");
-        assert_eq!(answer_text(&answer), "“b” < “a”", "without their numbers");
-        assert_eq!(answer_numbers(&answer), " (κ 2.00, 4.00)", "in its order");
+        let texts = answer_texts(&answer.expect("both are known"));
+        assert_eq!(texts, ["“b” < “a”", " (κ 2.00, 4.00)", ""], "in its order");
+    }
+
+    #[test]
+    fn what_the_model_cannot_read_stands_last_and_has_no_kappa() {
+        let kappas = [("a puppy", 1.4), ("a star", 8.0), ("something red", 5.0)];
+        let mut readings = answer_of(&kappas, &[], &[]);
+        readings.captions[0].unknown_words = vec!["puppy".into()];
+        let question = question(&kappas.map(|(caption, _)| caption), &[]);
+        let answer = question.answer(&cache_with(&readings), Family::VonMisesFisher);
+        let texts = answer_texts(&answer.expect("all are known"));
+        let expected = [
+            "“something red” < “a star”",
+            " (κ 5.00, 8.00)",
+            ", “a puppy” (not read)",
+        ];
+        assert_eq!(texts, expected, "its κ is the least");
+    }
+
+    #[test]
+    fn of_the_captions_of_a_question_the_model_can_read_some() {
+        for (world, lessons) in shipped() {
+            let (_, cache) = recorded_of(world);
+            for question in lessons.lessons.iter().flat_map(|of| &of.questions) {
+                for family in Family::ALL {
+                    let answer = question.answer(&cache, family).expect("recorded");
+                    let [read, _] = parted(&answer);
+                    assert!(!read.is_empty(), "{world:?}: {answer:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_open_question_has_an_answer_of_a_sentence_or_two() {
+        for (world, lessons) in shipped() {
+            for lesson in lessons.lessons {
+                assert!(!lesson.open.is_empty(), "{world:?}, {}", lesson.title);
+                for [question, answer] in lesson.open {
+                    let n_sentences = answer.matches(". ").count() + 1;
+                    let is_short = n_sentences <= 2 && (40..250).contains(&answer.len());
+                    assert!(answer.ends_with('.') && is_short, "{question} {answer}");
+                }
+            }
+        }
+    }
+
+    /// The captions between quotation marks in an answer to an open question that begins so.
+    fn quoted(lessons: &Lessons, question: &str) -> Vec<String> {
+        let mut open = lessons.lessons.iter().flat_map(|lesson| &lesson.open);
+        let found = open.find(|[asked, _]| asked.starts_with(question));
+        let [_, answer] = found.expect("it is asked");
+        let quotes = answer.split('“').skip(1);
+        let captions = quotes.filter_map(|rest| Some(rest.split_once('”')?.0.to_owned()));
+        captions.collect()
+    }
+
+    #[test]
+    fn captions_in_the_answers_to_open_questions_are_what_was_asked_for() {
+        for ((world, lessons), n_words) in shipped().into_iter().zip([3, 4]) {
+            let (_, cache) = recorded_of(world);
+            let pair = quoted(&lessons, "Find two captions of ");
+            for family in Family::ALL {
+                let kappa = |caption: &String| {
+                    assert_eq!(caption.split(' ').count(), n_words, "{caption}");
+                    let view = cache.caption(caption, family).expect("recorded");
+                    assert!(!view.is_unread(), "{caption}");
+                    view.concentration
+                };
+                let [vague, specific] = [kappa(&pair[0]), kappa(&pair[1])];
+                assert!(1.5 * vague < specific, "{pair:?}: {vague} {specific}");
+            }
+        }
+        let [_, (_, photographs)] = shipped();
+        let four = quoted(&photographs, "Write four captions of equal length");
+        let lengths: BTreeSet<_> = four.iter().map(|one| one.split(' ').count()).collect();
+        assert_eq!((four.len(), lengths.len()), (4, 1), "{four:?}");
     }
 
     #[test]
@@ -406,7 +498,7 @@ pub(in crate::explorer) mod tests {
         for lesson in shipped().into_iter().flat_map(|(_, of)| of.lessons) {
             let (state, _) = decode(&lesson.link).expect("it is a page");
             let is_hidden = state.locks.access(PageControl::Views) == Access::Hidden;
-            let texts = lesson.notes.iter().chain(&lesson.open);
+            let texts = lesson.notes.iter().chain(lesson.open.iter().flatten());
             let elsewhere =
                 texts.filter(|text| text.contains("the view ") || text.contains("drop in"));
             for text in elsewhere.filter(|_| is_hidden) {
@@ -521,12 +613,8 @@ pub(in crate::explorer) mod tests {
 
     #[test]
     fn the_key_to_the_numbered_pictures_is_what_the_words_mean() {
-        #[derive(Deserialize)]
-        struct PictureAlt {
-            alt: String,
-        }
         let gallery = include_str!("../../../public/gallery/gallery.json");
-        let gallery: Vec<PictureAlt> = serde_json::from_str(gallery).expect("the file is ours");
+        let gallery: Vec<GalleryEntry> = serde_json::from_str(gallery).expect("the file is ours");
         let scenes: Vec<Scene> = gallery[..N_NUMBERED]
             .iter()
             .map(|picture| described(&picture.alt))

@@ -10,7 +10,7 @@ pub mod learn;
 pub mod none_of_these;
 pub mod studio;
 pub mod traverse;
-pub mod word_variants;
+pub mod words;
 
 use super::readings::generated::GeneratedPictures;
 use super::readings::request::ReadingRequest;
@@ -143,7 +143,7 @@ views! { $
         .reads(|page| ReadingRequest::of(page.ladder.texts().map(str::to_owned), Vec::new()));
     /// Change of κ by each word of a caption.
     Words in words = Row::new("words", "Words", "See")
-        .reads(|page| ReadingRequest::of(word_variants::variant_captions(page.caption), Vec::new()));
+        .reads(|page| ReadingRequest::of(words::variant_captions(page.caption), Vec::new()));
     /// A scene to draw, and how likely it is under each caption.
     Studio in studio = Row::new("studio", "Studio", "See")
         .needs_known_truth()

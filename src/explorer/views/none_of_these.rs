@@ -236,7 +236,7 @@ pub fn judgement_text(judgement: &Judgement, names: &[String]) -> String {
         nats_text(judgement.nats[judgement.likeliest], judgement.free_offset)
     );
     format!(
-        "{by_likelihood}; by cosine with the threshold {}, with the margin {}.",
+        "{by_likelihood}; by cosine: {} with the threshold, {} with the margin.",
         name(judgement.by_threshold),
         name(judgement.by_margin)
     )
@@ -448,7 +448,7 @@ mod tests {
             .expect("all is known");
         let sentence = judgement_text(&judgement, &classes.list());
         let start = "By likelihood none of these (";
-        let end = "by cosine with the threshold none of these, with the margin “green”.";
+        let end = "by cosine: none of these with the threshold, “green” with the margin.";
         let is_whole = sentence.starts_with(start) && sentence.ends_with(end);
         assert!(is_whole, "the sentence was: {sentence}");
     }

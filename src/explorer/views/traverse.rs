@@ -119,7 +119,7 @@ impl Inclusion {
         })
     }
 
-    /// Whether the inner distribution is narrower and lies where the outer one is likelier than chance.
+    /// Whether the inner distribution is narrower and lies where the outer one is likelier than a blind guess.
     pub fn holds(&self) -> bool {
         self.test > 0.0 && self.nats > 0.0
     }

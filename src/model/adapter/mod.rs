@@ -122,6 +122,7 @@ impl Parameters for Adapter {
 mod tests {
     use super::*;
     use crate::device::cpu;
+    use crate::model::parameters::count::n_parameters;
 
     #[test]
     fn the_adapter_of_clip_vit_b_32_has_the_papers_number_of_parameters() {
@@ -132,7 +133,7 @@ mod tests {
             mean_direction: MeanDirection::Learned,
         };
         assert_eq!(
-            config.init(&cpu()).n_parameters(),
+            n_parameters(&config.init(&cpu())),
             3_149_312 + 1,
             "four linear layers and a logit scale"
         );
@@ -167,7 +168,7 @@ mod tests {
             mean_direction: MeanDirection::Learned,
         };
         assert_eq!(
-            config.init(&cpu()).n_parameters(),
+            n_parameters(&config.init(&cpu())),
             3_673_856 + 1,
             "four linear layers and a logit scale"
         );

@@ -1,5 +1,5 @@
-//! Hugging Face's names for our parameters (`openai/clip-vit-base-patch32`, `google/siglip-base-patch16-224` and their
-//! kin).
+//! Hugging Face's names for our parameters (`openai/clip-vit-base-patch32`, `google/siglip-base-patch16-224` and
+//! models like them).
 
 use crate::error::Result;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};

@@ -186,6 +186,7 @@ mod tests {
     use crate::device::cpu;
     use crate::model::gemm::portable;
     use crate::model::parameters::Parameters as _;
+    use crate::model::parameters::count::n_parameters;
 
     #[test]
     fn lite0_has_the_published_number_of_parameters() {
@@ -199,7 +200,7 @@ mod tests {
             .map(|(_, shape)| shape[0])
             .sum();
         assert_eq!(
-            tower.n_parameters(),
+            n_parameters(&tower),
             4_652_008 - 1_281_000 - channels,
             "parameters"
         );

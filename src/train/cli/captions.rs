@@ -7,9 +7,11 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
+use crate::answer::caption_tokens;
 use crate::device;
+use crate::explorer::{Legibility, tokens_note};
 use crate::family::Family;
-use crate::inference::Session;
+use crate::inference::{Session, TextEncoding};
 use crate::protocol::too_long;
 use crate::train::export::bundle;
 
@@ -65,4 +67,36 @@ pub(super) fn caption(typed: &str) -> Result<String, String> {
         Some(problem) => Err(problem),
         None => Ok(typed.to_owned()),
     }
+}
+
+/// What the model could not read of a caption, by the same judgement as the page's.
+#[derive(Debug, Serialize)]
+pub(super) struct CaptionNote {
+    /// Whether the model cannot read the caption, so that its numbers mean nothing.
+    pub(super) is_unread: bool,
+    /// Words that the model could not read, and what was cut off; empty where it read all.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    note: String,
+}
+
+impl CaptionNote {
+    pub(super) fn of(caption: &str, text: &TextEncoding) -> Self {
+        let legibility = Legibility::of(caption, &text.tokens.unknown_words, text.familiarity);
+        Self {
+            is_unread: legibility.is_unread(),
+            note: tokens_note(&caption_tokens(caption.to_owned(), text), text.familiarity),
+        }
+    }
+}
+
+/// Writes the notes below a table, a line for each caption of which there is something to say.
+pub(super) fn write_notes<'a>(
+    f: &mut fmt::Formatter<'_>,
+    notes: impl Iterator<Item = (&'a str, &'a CaptionNote)>,
+) -> fmt::Result {
+    for (i, (caption, note)) in notes.filter(|(_, note)| !note.note.is_empty()).enumerate() {
+        let start = if i == 0 { "\n" } else { "" };
+        writeln!(f, "{start}“{caption}”: {}", note.note.trim_end())?;
+    }
+    Ok(())
 }

@@ -35,7 +35,7 @@ enum Command {
     Scenes(ScenesArgs),
     /// Train the model of photographs: heads and adapters on two pretrained towers.
     Photos(PhotosArgs),
-    /// Make a model folder of a checkpoint from elsewhere: the released CLIP, or one of its kin.
+    /// Make a model folder of a checkpoint from elsewhere: the released CLIP, or another model of the CLIP family.
     Import(ImportArgs),
     /// Give an imported encoder its κ: embed, fit both adapters, measure, and put them beside it.
     Adapt(AdaptArgs),
@@ -47,7 +47,7 @@ enum Command {
     Table(TableArgs),
     /// Embed pictures and captions with a frozen encoder, to fit methods on.
     Embed(EmbedArgs),
-    /// Embed the test scenes once more with distorted pictures and misspelt captions, beside the clean features.
+    /// Embed the test scenes once more with corrupted pictures and misspelt captions, beside the clean features.
     Disturb(DisturbArgs),
     /// Put together what the shards of `embed` embedded.
     Merge(MergeArgs),

@@ -8,9 +8,9 @@ use clap::Args;
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde::Serialize;
 
-use super::captions::CaptionArgs;
+use super::captions::{CaptionArgs, CaptionNote, write_notes};
 use crate::family::Family;
-use crate::inference::{CaptionDistribution, Session};
+use crate::inference::{CaptionDistribution, TextEncoding};
 use crate::train::files::put;
 
 /// Percent of the draws below the quantiles that are printed.
@@ -42,7 +42,9 @@ pub(super) struct SampleArgs {
 /// A model that cannot be opened or has no adapters, or a file that cannot be written.
 pub(super) fn run(args: &SampleArgs) -> Result<()> {
     let (family, captions) = (args.captions.family(), &args.captions.captions);
-    let distributions = distributions(&args.captions.open()?, family, captions)?;
+    let session = args.captions.open()?;
+    let texts = pollster::block_on(session.encode_text(captions))?;
+    let distributions = distributions(&texts, family)?;
     let mut rng = ChaCha8Rng::seed_from_u64(args.seed);
     let mut draw = |distribution: &CaptionDistribution| -> Vec<Vec<f64>> {
         let (mean, d) = (
@@ -52,27 +54,27 @@ pub(super) fn run(args: &SampleArgs) -> Result<()> {
         let one = |_| family.sample(d, distribution.concentration, &mean, &mut rng);
         (0..args.n).map(one).collect()
     };
-    let draws: Vec<_> = distributions.iter().map(&mut draw).collect();
+    let draws: Vec<_> = distributions.iter().map(|found| draw(found)).collect();
     if let Some(out) = &args.out {
         write(out, &draws)?;
     }
-    let described = captions.iter().zip(distributions.iter().zip(&draws));
-    let described = described.map(|(caption, (distribution, draws))| {
-        SampledCaption::of(caption, family, distribution, draws)
-    });
-    args.captions.print(&SampledCaptions(described.collect()))
+    let statistics = distributions.iter().zip(&draws);
+    let statistics = statistics.map(|(found, draws)| DrawStatistics::of(family, found, draws));
+    let rows = captions.iter().zip(&texts).zip(statistics);
+    let row = |((caption, text), draws): ((&String, _), _)| SampledCaption {
+        caption: caption.clone(),
+        draws,
+        note: CaptionNote::of(caption, text),
+    };
+    args.captions
+        .print(&SampledCaptions(rows.map(row).collect()))
 }
 
-fn distributions(
-    session: &Session,
-    family: Family,
-    captions: &[String],
-) -> Result<Vec<CaptionDistribution>> {
-    let texts = pollster::block_on(session.encode_text(captions))?;
-    let distributions = texts.into_iter().filter_map(|text| text.distributions);
-    let distributions: Vec<_> = distributions.map(|both| both.get(family).clone()).collect();
+fn distributions(texts: &[TextEncoding], family: Family) -> Result<Vec<&CaptionDistribution>> {
+    let distributions = texts.iter().filter_map(|text| text.distributions.as_ref());
+    let distributions: Vec<_> = distributions.map(|both| both.get(family)).collect();
     ensure!(
-        distributions.len() == captions.len(),
+        distributions.len() == texts.len(),
         "the model has no adapters, so its captions are points: there is nothing to draw from; `train adapt` makes adapters"
     );
     Ok(distributions)
@@ -102,10 +104,19 @@ fn write(out: &Path, draws: &[Vec<Vec<f64>>]) -> Result<()> {
     put(out, text)
 }
 
-/// Statistics of the draws of one caption, beside those that its distribution gives.
+/// One caption's draws.
 #[derive(Debug, Serialize)]
 struct SampledCaption {
     caption: String,
+    #[serde(flatten)]
+    draws: DrawStatistics,
+    #[serde(flatten)]
+    note: CaptionNote,
+}
+
+/// Statistics of the draws of one caption, beside those that its distribution gives.
+#[derive(Debug, Serialize)]
+struct DrawStatistics {
     /// Concentration κ of the caption's distribution.
     kappa: f64,
     /// Mean of the cosine to the mean direction, `A_d(κ)`.
@@ -118,13 +129,8 @@ struct SampledCaption {
     quantiles: [f64; 3],
 }
 
-impl SampledCaption {
-    fn of(
-        caption: &str,
-        family: Family,
-        distribution: &CaptionDistribution,
-        draws: &[Vec<f64>],
-    ) -> Self {
+impl DrawStatistics {
+    fn of(family: Family, distribution: &CaptionDistribution, draws: &[Vec<f64>]) -> Self {
         let (mean, kappa) = (
             unit(&distribution.mean_direction),
             distribution.concentration,
@@ -142,7 +148,6 @@ impl SampledCaption {
                 .for_each(|(sum, value)| *sum += value);
         }
         Self {
-            caption: caption.to_owned(),
             kappa,
             expected_cosine: family.mean_resultant_length(mean.len(), kappa),
             mean_cosine: cosines.iter().sum::<f64>() / n,
@@ -164,7 +169,12 @@ impl fmt::Display for SampledCaptions {
             write!(f, "{head:>10} ")?;
         }
         writeln!(f, " caption")?;
-        for row in &self.0 {
+        for SampledCaption {
+            caption,
+            draws: row,
+            ..
+        } in &self.0
+        {
             let [low, middle, high] = row.quantiles;
             write!(
                 f,
@@ -176,15 +186,48 @@ impl fmt::Display for SampledCaptions {
                 "{:>10.4} {low:>10.4} {middle:>10.4} {high:>10.4}  ",
                 row.resultant_length
             )?;
-            writeln!(f, "{}", row.caption)?;
+            writeln!(f, "{caption}")?;
         }
-        Ok(())
+        let notes = self.0.iter().map(|row| (row.caption.as_str(), &row.note));
+        write_notes(f, notes)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_model_could_not_read_is_said_below_the_table() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folder = root.join("public/models/scenes");
+        let session = crate::train::export::bundle::open(&folder, &crate::device::cpu());
+        let captions = ["a red star", "a golden retriever"].map(str::to_owned);
+        let texts = pollster::block_on(session.expect("the shipped model").encode_text(&captions));
+        let family = Family::PowerSpherical;
+        let row = |(caption, text): (&String, &TextEncoding)| {
+            let both = text.distributions.as_ref().expect("it has adapters");
+            let found = both.get(family);
+            let mean = unit(&found.mean_direction);
+            SampledCaption {
+                caption: caption.clone(),
+                draws: DrawStatistics::of(family, found, &[mean]),
+                note: CaptionNote::of(caption, text),
+            }
+        };
+        let texts = texts.expect("encoded");
+        let table = SampledCaptions(captions.iter().zip(&texts).map(row).collect());
+        let text = table.to_string();
+        let last = text.lines().last().expect("a line");
+        assert!(
+            last.starts_with("“a golden retriever”: The model cannot read this"),
+            "{text}"
+        );
+        assert!(!text.contains("“a red star”"), "it is read: {text}");
+        let json = serde_json::to_value(&table).expect("plain data");
+        assert_eq!(json[0]["is_unread"], false, "{json}");
+        assert_eq!(json[1]["is_unread"], true, "{json}");
+    }
 
     #[test]
     fn draws_lie_about_the_mean_direction_as_the_distribution_says() {
@@ -200,7 +243,7 @@ mod tests {
                 let draws: Vec<_> = (0..4000)
                     .map(|_| family.sample(16, concentration, &mean, &mut rng))
                     .collect();
-                SampledCaption::of("a star", family, &of_kappa(concentration), &draws)
+                DrawStatistics::of(family, &of_kappa(concentration), &draws)
             };
             let (vague, full) = (drawn(2.0), drawn(40.0));
             for row in [&vague, &full] {

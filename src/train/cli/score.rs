@@ -7,9 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use super::captions::CaptionArgs;
-use crate::answer::caption_tokens;
-use crate::explorer::{Legibility, tokens_note};
+use super::captions::{CaptionArgs, CaptionNote, write_notes};
 use crate::family::Family;
 use crate::inference::{ImageEncoding, Session, TextEncoding};
 use crate::metrics::percentile_of;
@@ -52,11 +50,8 @@ struct ScoredCaption {
     /// `None` where the model has no adapters.
     #[serde(flatten)]
     distribution: Option<Vagueness>,
-    /// Whether the model cannot read the caption, so that its numbers mean nothing.
-    is_unread: bool,
-    /// Words that the model could not read, and what was cut off; empty where it read all.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    note: String,
+    #[serde(flatten)]
+    note: CaptionNote,
 }
 
 /// Concentration of a caption: κ, 1/κ, and the percentile of 1/κ among the reference captions.
@@ -110,12 +105,10 @@ fn score(
             uncertainty: 1.0 / kappa,
             percentile: percentile_of(reference, 1.0 / kappa),
         };
-        let legibility = Legibility::of(caption, &text.tokens.unknown_words, text.familiarity);
         scored.push(ScoredCaption {
             caption: caption.clone(),
             distribution: kappa.zip(reference).map(vagueness),
-            is_unread: legibility.is_unread(),
-            note: tokens_note(&caption_tokens(caption.clone(), text), text.familiarity),
+            note: CaptionNote::of(caption, text),
         });
         for (path, picture) in images.iter().zip(&pictures) {
             let image = path.display().to_string();
@@ -163,7 +156,11 @@ impl fmt::Display for ScoreTable {
             self.distributions(f)?;
             self.likelihoods(f)?;
         }
-        self.notes(f)
+        let notes = self
+            .captions
+            .iter()
+            .map(|row| (row.caption.as_str(), &row.note));
+        write_notes(f, notes)
     }
 }
 
@@ -178,7 +175,7 @@ impl ScoreTable {
                 percentile,
             }) = row.distribution
             {
-                let percentile = match row.is_unread {
+                let percentile = match row.note.is_unread {
                     true => "–".to_owned(),
                     false => format!("{percentile:.1}"),
                 };
@@ -230,16 +227,6 @@ impl ScoreTable {
         }
         Ok(())
     }
-
-    /// What the model did not read, a line for each caption of which there is something to say.
-    fn notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let noted = self.captions.iter().filter(|row| !row.note.is_empty());
-        for (i, row) in noted.enumerate() {
-            let start = if i == 0 { "\n" } else { "" };
-            writeln!(f, "{start}“{}”: {}", row.caption, row.note.trim_end())?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -258,7 +245,11 @@ mod tests {
     #[test]
     fn what_the_model_cannot_read_has_no_percentile_and_a_note() {
         let table = scored(&["a red star", "a golden retriever"]);
-        let unread: Vec<bool> = table.captions.iter().map(|row| row.is_unread).collect();
+        let unread: Vec<bool> = table
+            .captions
+            .iter()
+            .map(|row| row.note.is_unread)
+            .collect();
         assert_eq!(unread, [false, true], "{table}");
         let text = table.to_string();
         let lines: Vec<&str> = text.lines().collect();

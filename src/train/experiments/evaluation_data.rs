@@ -136,8 +136,8 @@ impl EvaluationData {
     }
 }
 
-/// Name in results of another data set that was measured on. Only one that was not trained on bears an arrow, by which
-/// findings recognise it.
+/// Name in results of another data set that was measured on. Only one that was not trained on is written with an
+/// arrow, by which findings recognise it.
 fn measured_name(own: &str, other: &str, noise: &str) -> String {
     match (other == own, noise.is_empty()) {
         (true, false) => format!("{own}, {noise}"),

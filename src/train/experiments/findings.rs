@@ -33,9 +33,9 @@ pub(super) fn rule() -> String {
 
 /// The findings of one data set as Markdown, and which trainings diverged.
 #[must_use]
-pub(super) fn markdown(results: &Results) -> String {
-    let mut text = String::new();
-    for finding in findings(results) {
+pub(super) fn markdown(all: &Results, dataset: &str) -> String {
+    let (mut text, results) = (String::new(), &all.on(dataset));
+    for finding in findings(all, dataset) {
         finding.write(&mut text);
     }
     for method in results.methods() {
@@ -62,7 +62,7 @@ pub(super) fn for_the_page(results: &Results) -> SuiteFindings {
     let datasets = results.datasets();
     let on_each: Vec<Vec<Finding>> = datasets
         .iter()
-        .map(|dataset| findings(&results.on(dataset)))
+        .map(|dataset| findings(results, dataset))
         .collect();
     let n_findings = on_each.first().map_or(0, Vec::len);
     let of_claim = |i: usize| {
@@ -76,8 +76,13 @@ pub(super) fn for_the_page(results: &Results) -> SuiteFindings {
 }
 
 /// Findings on the papers' claims by the results of one data set; the same claims in the same order for any.
-fn findings(results: &Results) -> Vec<Finding> {
-    let judge = Judge { results };
+fn findings(all: &Results, dataset: &str) -> Vec<Finding> {
+    // A disturbed data set is called after the clean one, and after what disturbs it: "scenes, shot 5".
+    let undisturbed = dataset.split_once(", ").map(|(clean, _)| all.on(clean));
+    let judge = Judge {
+        results: &all.on(dataset),
+        undisturbed: undisturbed.as_ref(),
+    };
     [
         order::findings(&judge),
         recall::findings(&judge),
@@ -114,8 +119,14 @@ mod fixture {
 
     /// The finding whose claim begins so, on a data set.
     pub(super) fn finding_on(dataset: &str, claim: &str, rows: &[SeedValues<'_>]) -> Finding {
-        let mut all = findings(&results(dataset, rows)).into_iter();
-        all.find(|finding| finding.claim.text.starts_with(claim))
+        finding_of(&results(dataset, rows), dataset, claim)
+    }
+
+    /// The finding whose claim begins so, on one of several data sets.
+    pub(super) fn finding_of(all: &Results, dataset: &str, claim: &str) -> Finding {
+        let mut findings = findings(all, dataset).into_iter();
+        findings
+            .find(|finding| finding.claim.text.starts_with(claim))
             .expect("a claim begins so")
     }
 
@@ -144,14 +155,14 @@ mod tests {
     #[test]
     fn a_finding_without_numbers_is_not_decided_and_says_why() {
         let nothing = Results::default();
-        let found = findings(&nothing);
+        let found = findings(&nothing, "");
         for finding in &found {
             let verdict = finding.verdict();
             let claim = finding.claim.text;
             assert_eq!(verdict.verdict, VerdictWord::NotDecided, "{claim}");
             assert!(!verdict.reason.is_empty(), "{claim} says why");
         }
-        let text = markdown(&nothing);
+        let text = markdown(&nothing, "");
         let n_written = text.matches("** — not decided: ").count();
         assert_eq!(n_written, found.len(), "none vanishes: {text}");
     }
@@ -166,7 +177,7 @@ mod tests {
         let found = sentence("AsymVLM finds more than CLIP", &rows);
         let expected = "holds in part: yes in 1 of 2 comparisons, the opposite in 1";
         assert!(found.starts_with(expected), "{found}");
-        let text = markdown(&results("scenes", &rows));
+        let text = markdown(&results("scenes", &rows), "scenes");
         let unmeasured = "Not compared, as not measured here: PCME++*, BayesVLM, ProbVLM, ProLIP adapter, AsymVLM PS.";
         assert!(text.contains(unmeasured), "{text}");
     }
@@ -207,7 +218,7 @@ mod tests {
     #[test]
     fn a_training_that_diverged_is_said() {
         let diverged = (Gaussian, Metric::DivergedAtStep, &[10.0, 20.0][..]);
-        let text = markdown(&results("scenes", &[diverged]));
+        let text = markdown(&results("scenes", &[diverged]), "scenes");
         assert!(text.contains("after step 15 (mean of 2 seeds)"), "{text}");
     }
 }

@@ -49,6 +49,8 @@ pub(super) struct MethodComparison {
 /// Results of one data set, judged.
 pub(super) struct Judge<'a> {
     pub(super) results: &'a Results,
+    /// Results of the same test split as it was before it was disturbed; none of clean data.
+    pub(super) undisturbed: Option<&'a Results>,
 }
 
 impl Judge<'_> {

@@ -17,6 +17,7 @@ mod fit_plan;
 mod fit_record;
 pub mod grid;
 mod judge;
+mod level_noise;
 mod measure;
 mod paper;
 pub mod preset;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::grid::Edge;
 use super::results::Results;
-use super::{environment, figures, findings, grid, tables, times};
+use super::{environment, figures, findings, grid, level_noise, tables, times};
 use crate::report::{Figure, Metric, SummaryRow, shown_on_the_page};
 use crate::train::files;
 use crate::train::methods::MethodName;
@@ -93,7 +93,7 @@ fn markdown(
     for dataset in results.datasets() {
         let of = results.on(&dataset);
         writeln!(text, "# {dataset}\n").ok();
-        let found = findings::markdown(&of);
+        let found = findings::markdown(results, &dataset);
         if !found.is_empty() {
             let rule = findings::rule();
             writeln!(
@@ -103,6 +103,7 @@ fn markdown(
             .ok();
         }
         text.push_str(&tables::markdown(&of, &dataset));
+        text.push_str(&level_noise::markdown(&of));
         text.push_str(&times::markdown(&of, &environment::sessions(environment)));
     }
     if !figures.is_empty() {

@@ -357,7 +357,7 @@ fn seeds(found: &[Option<Summary>]) -> String {
     }
 }
 
-fn cell(found: Option<Summary>) -> String {
+pub(super) fn cell(found: Option<Summary>) -> String {
     match found {
         None => "–".to_owned(),
         Some(summary) if summary.n == 1 => format!("{:.3}", summary.mean),

@@ -89,7 +89,8 @@ impl Fit {
     }
 }
 
-/// Writes the folder: the encoder as it is, the adapters, and what both answer to the encoder's golden inputs.
+/// Writes the folder: the encoder as it is, the adapters, and last the manifest, with what both answer to the encoder's
+/// golden inputs.
 ///
 /// # Errors
 ///
@@ -124,10 +125,9 @@ pub fn export_fits(job: &ExportFits) -> Result<()> {
     manifest.provenance.command.clone_from(&job.command);
     manifest.provenance.seed = fits.vmf.seed;
     answer_golden(&mut manifest, &job.out, &fits.vmf)?;
-    files::put_json(&job.out.join("manifest.json"), &manifest)?;
-    let alone = adapter_file(manifest, records)?.write()?;
-    std::fs::write(job.out.join(adapter_file::FILE), alone)?;
-    Ok(())
+    let alone = adapter_file(manifest.clone(), records)?.write()?;
+    files::put(&job.out.join(adapter_file::FILE), alone)?;
+    files::put_json(&job.out.join("manifest.json"), &manifest)
 }
 
 /// Copies the encoder's files if the folder is another one, and removes the adapters that the manifest listed, with the
@@ -145,8 +145,7 @@ fn copy_encoder(job: &ExportFits, manifest: &mut Manifest) -> Result<()> {
         let path = job.model.join(&entry.file);
         let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
         verify(&bytes, entry)?;
-        let path = job.out.join(&entry.file);
-        std::fs::write(&path, bytes).with_context(|| path.display().to_string())?;
+        files::put(&job.out.join(&entry.file), bytes)?;
     }
     Ok(())
 }

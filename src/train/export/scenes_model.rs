@@ -17,7 +17,7 @@ use crate::model::encoder::EncoderConfig;
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::ImagePreprocess;
 use crate::scenes::{Compositions, Scene, render};
-use crate::train::files::{make_folder, put_json};
+use crate::train::files::{make_folder, put, put_json};
 use crate::train::gallery::pictures::golden_scene;
 use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::provenance::commit_and_date;
@@ -41,7 +41,8 @@ const GOLDEN_CAPTIONS: [&str; 5] = [
     "a blorple thing",
 ];
 
-/// Writes a model folder. Its golden values are computed on the CPU, whatever the model was trained on.
+/// Writes a model folder, its manifest last. Its golden values are computed on the CPU, whatever the model was trained
+/// on.
 ///
 /// # Errors
 ///
@@ -52,8 +53,8 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
     let shards = write_shards(trained, out)?;
     let tokenizer = tokenizer_json();
     let golden_picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
-    std::fs::write(out.join("tokenizer.json"), &tokenizer)?;
-    std::fs::write(out.join("golden.png"), &golden_picture)?;
+    put(&out.join("tokenizer.json"), &tokenizer)?;
+    put(&out.join("golden.png"), &golden_picture)?;
     let mut manifest = Manifest {
         format: FORMAT,
         name: "scenes".to_owned(),
@@ -137,7 +138,7 @@ pub(in crate::train) fn write_shard(
         Part::AdapterPowerSpherical => "adapter_power_spherical.safetensors",
     };
     let bytes = write(records, Precision::F16)?;
-    std::fs::write(out.join(file), &bytes)?;
+    put(&out.join(file), &bytes)?;
     Ok(Shard {
         part,
         entry: file_entry(file, &bytes),

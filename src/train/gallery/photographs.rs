@@ -3,19 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use serde::Deserialize;
 
 use super::pictures::DecodedPicture;
 use crate::preprocess::decode;
+use crate::report::GalleryEntry;
 use crate::train::files::{read_json, read_limited};
-
-/// An entry of `gallery.json`, as far as the model is concerned.
-#[derive(Debug, Deserialize)]
-struct PhotographEntry {
-    id: String,
-    file: String,
-    captions: Vec<String>,
-}
 
 /// The photographs in a folder, in the order of its `gallery.json`.
 ///
@@ -23,8 +15,8 @@ struct PhotographEntry {
 ///
 /// The list or a photograph cannot be read.
 pub fn read(folder: &Path) -> Result<Vec<DecodedPicture>> {
-    let entries: Vec<PhotographEntry> = read_json(&folder.join("gallery.json"))?;
-    let picture = |entry: PhotographEntry| {
+    let entries: Vec<GalleryEntry> = read_json(&folder.join("gallery.json"))?;
+    let picture = |entry: GalleryEntry| {
         let path = folder.join(&entry.file);
         let bytes = read_limited(&path)?;
         let pixels = decode(&bytes).with_context(|| path.display().to_string())?;

@@ -4,23 +4,14 @@ use std::path::Path;
 
 use anyhow::Result;
 use rand::{Rng, RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
-use serde::Serialize;
 
 use super::png::{PICTURE_SIDE, picture, png};
 use crate::preprocess::RgbPixels;
+use crate::report::GalleryEntry;
 use crate::scenes::grammar::{N_LEVELS, everything, hierarchy};
 use crate::scenes::scene::{Colour, Ground, Light, Object, Shape, Size, Texture};
 use crate::scenes::{Scene, Wording, render, say};
-use crate::train::files::{make_folder, put_json};
-
-/// An entry of `gallery.json`.
-#[derive(Debug, Serialize)]
-struct GalleryEntry {
-    id: &'static str,
-    file: String,
-    alt: String,
-    captions: Vec<String>,
-}
+use crate::train::files::{make_folder, put, put_json};
 
 /// Writes the gallery's pictures and `gallery.json`.
 ///
@@ -29,19 +20,25 @@ struct GalleryEntry {
 /// The folder cannot be written.
 pub fn write(folder: &Path) -> Result<()> {
     make_folder(folder)?;
-    let mut entries = Vec::new();
-    for ((id, scene), captions) in gallery_scenes().into_iter().zip(captions()) {
-        let file = format!("{id}.png");
+    let entries = entries();
+    for (entry, (_, scene)) in entries.iter().zip(gallery_scenes()) {
         let pixels = render(&scene, PICTURE_SIDE);
-        std::fs::write(folder.join(&file), png(&pixels, PICTURE_SIDE)?)?;
-        entries.push(GalleryEntry {
-            id,
-            file,
-            alt: captions.last().cloned().unwrap_or_default(),
-            captions,
-        });
+        put(&folder.join(&entry.file), png(&pixels, PICTURE_SIDE)?)?;
     }
     put_json(&folder.join("gallery.json"), &entries)
+}
+
+/// The scenes' list for `gallery.json`.
+fn entries() -> Vec<GalleryEntry> {
+    let scenes = gallery_scenes().into_iter().zip(captions());
+    let entry = |((id, _), captions): ((&str, Scene), Vec<String>)| GalleryEntry {
+        id: id.to_owned(),
+        file: format!("{id}.png"),
+        alt: captions.last().cloned().unwrap_or_default(),
+        captions,
+        credit: None,
+    };
+    scenes.map(entry).collect()
 }
 
 /// A picture of a gallery.
@@ -219,7 +216,7 @@ mod tests {
 
     use super::*;
     use crate::explorer::views::studio::drawing::Drawing;
-    use crate::explorer::{MINIMAL_PAIRS, drawing_file, one_changes};
+    use crate::explorer::{MINIMAL_PAIRS, drawing_file, word_changes};
     use crate::preprocess::decode;
     use crate::scenes::parse;
 
@@ -247,7 +244,7 @@ mod tests {
         for id in MINIMAL_PAIRS {
             let caption = format!("a {}", id.replace('-', " "));
             assert_eq!(fitting(&caption), [id], "{caption}");
-            let changes = one_changes(&caption);
+            let changes = word_changes(&caption);
             assert!(changes.len() > 2, "{changes:?}");
             for change in changes {
                 let found = fitting(&change.caption);
@@ -266,6 +263,18 @@ mod tests {
         for (name, scene) in &scenes {
             let cells: BTreeSet<usize> = scene.objects.iter().map(Object::cell).collect();
             assert_eq!(cells.len(), scene.objects.len(), "cells of {name}");
+        }
+    }
+
+    #[test]
+    fn the_lists_of_the_galleries_are_written_as_the_page_has_them() {
+        let scenes = include_str!("../../../public/gallery/gallery.json");
+        let photographs = include_str!("../../../public/gallery-photos/gallery.json");
+        let read: Vec<GalleryEntry> = serde_json::from_str(photographs).expect("a list");
+        assert!(read.iter().all(|entry| entry.credit.is_some()), "{read:?}");
+        for (list, file) in [(entries(), scenes), (read, photographs.trim_end())] {
+            let json = serde_json::to_string_pretty(&list).expect("plain data");
+            assert_eq!(json, file, "of {} pictures", list.len());
         }
     }
 

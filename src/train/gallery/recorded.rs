@@ -20,7 +20,7 @@ use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;
 use crate::protocol::{Answer, ImageReading, PerFamily, RecordedAnswer, RecordedPicture};
 use crate::scenes::render;
-use crate::train::files::read_json;
+use crate::train::files::{make_folder, put, read_json};
 
 /// Pictures that the page shows at the start.
 const N_PICTURES: usize = 6;
@@ -58,12 +58,12 @@ impl WorldModel<'_> {
             // Only the matrix stands beside the wall.
             caption.mean_direction = PerFamily::default();
         }
-        std::fs::create_dir_all(folder)?;
-        std::fs::write(folder.join("start.json"), serde_json::to_string(&start)?)?;
-        std::fs::write(folder.join("views.json"), serde_json::to_string(&views)?)?;
+        make_folder(folder)?;
+        put(&folder.join("start.json"), serde_json::to_string(&start)?)?;
+        put(&folder.join("views.json"), serde_json::to_string(&views)?)?;
         if self.world.records_pictures() {
             let pictures = serde_json::to_string(&self.pictures(embeddings))?;
-            std::fs::write(folder.join("pictures.json"), pictures)?;
+            put(&folder.join("pictures.json"), pictures)?;
         }
         Ok(())
     }

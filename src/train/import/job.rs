@@ -19,7 +19,7 @@ use crate::model::parameters::Parameters as _;
 use crate::preprocess::ImagePreprocess;
 use crate::scenes::render;
 use crate::train::export::bundle::open_untested;
-use crate::train::files::put_json;
+use crate::train::files::{put, put_json};
 use crate::train::gallery::pictures::golden_scene;
 use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::progress::{Interrupt, Meter};
@@ -211,7 +211,7 @@ fn write_manifest(
     folder: &Path,
 ) -> Result<(Manifest, Session)> {
     let description = &prepared.description;
-    std::fs::write(folder.join("tokenizer.json"), &description.tokenizer)?;
+    put(&folder.join("tokenizer.json"), &description.tokenizer)?;
     let encoder = EncoderConfig::Clip(description.clip.clone());
     let manifest = Manifest {
         title: match prepared.origin {
@@ -268,7 +268,7 @@ pub(super) fn bare_manifest(
 /// Writes the manifest with its golden values, which are those of the weights as they are stored.
 pub(super) fn complete(mut manifest: Manifest, folder: &Path) -> Result<(Manifest, Session)> {
     let picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
-    std::fs::write(folder.join("golden.png"), &picture)?;
+    put(&folder.join("golden.png"), &picture)?;
     let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
     let session = open_untested(manifest.clone(), folder, &device::cpu())?;
     let found = pollster::block_on(session.golden_readings(&captions, &picture))?;

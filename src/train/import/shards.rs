@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use crate::model::parameters::TensorRecord;
+use crate::train::files::put;
 use crate::weights::manifest::{Part, Shard};
 use crate::weights::shard::{Precision, describe, file_entry, write};
 
@@ -78,8 +79,7 @@ impl<'a> ShardWriter<'a> {
         }
         let file = format!("{}-{}.safetensors", self.stem, self.shards.len() + 1);
         let bytes = write(&self.pending, self.precision)?;
-        let path = self.folder.join(&file);
-        std::fs::write(&path, &bytes).with_context(|| format!("writing {}", path.display()))?;
+        put(&self.folder.join(&file), &bytes)?;
         self.shards.push(Shard {
             part: self.part,
             entry: file_entry(&file, &bytes),

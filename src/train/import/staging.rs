@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::train::files::sync_folder;
+
 /// Treatment of a folder that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Existing {
@@ -54,9 +56,12 @@ impl Staging {
         &self.folder
     }
 
-    /// Puts the folder in its place.
+    /// Puts the folder in its place, and that on the disk. Its files are there already: all are written by
+    /// [`put`](crate::train::files::put).
     pub(super) fn finish(self) -> Result<()> {
         let out = &self.out;
+        let parent = out.parent().unwrap_or(Path::new(""));
+        sync_folder(&self.folder)?;
         if out.exists() {
             // The old model is renamed before it is deleted, so that it is there until the new one is.
             let mut old = self.folder.clone().into_os_string();
@@ -66,10 +71,13 @@ impl Staging {
                 std::fs::rename(&old, out)?;
                 return Err(error).with_context(|| format!("replacing {}", out.display()));
             }
+            sync_folder(parent)?;
             return std::fs::remove_dir_all(&old)
                 .with_context(|| format!("deleting {}", old.display()));
         }
-        std::fs::rename(&self.folder, out).with_context(|| format!("creating {}", out.display()))
+        std::fs::rename(&self.folder, out)
+            .with_context(|| format!("creating {}", out.display()))?;
+        sync_folder(parent)
     }
 }
 

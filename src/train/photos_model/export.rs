@@ -20,6 +20,7 @@ use crate::train::export::scenes_model::{
 };
 use crate::train::features::encoder;
 use crate::train::features::rows::Rows;
+use crate::train::files::{make_folder, put, put_json};
 use crate::train::gallery::pictures::golden_scene;
 use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::import::towers::write_shards;
@@ -41,7 +42,7 @@ const GOLDEN_CAPTIONS: [&str; 6] = [
     "a blorple thing",
 ];
 
-/// Writes a model folder. Its golden values are those of the weights as they are stored.
+/// Writes a model folder, its manifest last. Its golden values are those of the weights as they are stored.
 ///
 /// # Errors
 ///
@@ -53,12 +54,12 @@ pub fn export(
     data: &PhotosData,
     out: &Path,
 ) -> Result<()> {
-    std::fs::create_dir_all(out).with_context(|| format!("creating {}", out.display()))?;
+    make_folder(out)?;
     let path = towers.join("manifest.json");
     let json = std::fs::read(&path).with_context(|| path.display().to_string())?;
     let imported = Manifest::from_json(&json)?;
     let tokenizer = std::fs::read(towers.join(&imported.tokenizer.file))?;
-    std::fs::write(out.join("tokenizer.json"), &tokenizer)?;
+    put(&out.join("tokenizer.json"), &tokenizer)?;
     let mut text = with_head(
         encoder::records(&imported, Part::Text, towers)?,
         records(&model.heads.text)?,
@@ -120,7 +121,7 @@ fn exemplars(name: &str, rows: &Rows) -> TensorRecord {
 
 fn answer_golden(mut manifest: Manifest, data: &PhotosData, out: &Path) -> Result<()> {
     let picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
-    std::fs::write(out.join("golden.png"), &picture)?;
+    put(&out.join("golden.png"), &picture)?;
     let session = open_untested(manifest.clone(), out, &device::cpu())?;
     let reference = reference_captions(data);
     manifest.reference_uncertainty = Some(reference_uncertainty(&session, &reference)?);
@@ -128,11 +129,7 @@ fn answer_golden(mut manifest: Manifest, data: &PhotosData, out: &Path) -> Resul
     let image = file_entry("golden.png", &picture);
     let found = pollster::block_on(session.golden_readings(&captions, &picture))?;
     manifest.golden = Some(found.into_golden(captions, image));
-    std::fs::write(
-        out.join("manifest.json"),
-        serde_json::to_string_pretty(&manifest)?,
-    )?;
-    Ok(())
+    put_json(&out.join("manifest.json"), &manifest)
 }
 
 /// Captions of development pictures and their vaguer truths, evenly chosen.

@@ -141,7 +141,7 @@ impl Client {
     }
 
     fn must_not_fetch(&self, source: &ModelSource) -> bool {
-        let is_elsewhere = matches!(source, ModelSource::Beside(_) | ModelSource::Hub(_));
+        let is_elsewhere = matches!(source, ModelSource::SameSite(_) | ModelSource::Hub(_));
         is_elsewhere && *self.0.clicked.borrow() != source.key()
     }
 
@@ -168,9 +168,9 @@ impl Client {
                 let client = self.clone();
                 spawn_local(async move { client.handle(Event::GpuProbed(gpu::probe().await)) });
             }
-            Action::Pass => self.handle(Event::Passed),
+            Action::AddBarrier => self.handle(Event::BarrierReached),
             Action::Keep(note) => load_notes::keep(&note),
-            Action::Tell(event) => (self.0.report)(event),
+            Action::Report(event) => (self.0.report)(event),
         }
     }
 
@@ -179,7 +179,7 @@ impl Client {
         let spawned = WorkerHandle::spawn(
             kind,
             move |response| match response {
-                Ok(response) => hears.handle(Event::Said(serial, response)),
+                Ok(response) => hears.handle(Event::Response(serial, response)),
                 Err(reason) => hears.handle(Event::Died(serial, reason)),
             },
             move |reason| sees.handle(Event::Died(serial, reason)),
@@ -214,7 +214,7 @@ impl Client {
         };
         match source {
             ModelSource::BuiltIn(world) => (beside(world.manifest()), Vec::new()),
-            ModelSource::Beside(path) => (beside(path), Vec::new()),
+            ModelSource::SameSite(path) => (beside(path), Vec::new()),
             ModelSource::Hub(hub) => (Request::LoadHub(hub.clone()), Vec::new()),
             ModelSource::Files(number) => {
                 let picked = self.0.picked.borrow();

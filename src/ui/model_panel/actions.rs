@@ -10,7 +10,7 @@ use crate::explorer::{Event, ModelChoice, ModelSource, OWN, PHOTOGRAPH_SETS, Tra
 use crate::protocol::{Hub, Request};
 use crate::ui::dom::browser;
 use crate::ui::engine::Client;
-use crate::ui::model_panel::models_state::{Load, ModelBeside};
+use crate::ui::model_panel::models_state::{Load, SameSiteModel};
 use crate::ui::page::gallery;
 use crate::ui::page::state::PageState;
 use crate::ui::page::worlds;
@@ -77,7 +77,7 @@ fn offer(page: PageState, left: Option<ModelSource>) {
         ));
     }
     models.left.set(left);
-    look_around(page);
+    refresh_sources(page);
     models.is_open.set(true);
 }
 
@@ -104,19 +104,19 @@ fn known_hub(address: &str) -> Option<Hub> {
 pub(crate) fn toggle(page: PageState) {
     page.models.is_open.update(|is_open| *is_open = !*is_open);
     if page.models.is_open.get_untracked() {
-        look_around(page);
+        refresh_sources(page);
     }
 }
 
-/// Looks what lies beside the page and what the browser keeps.
-fn look_around(page: PageState) {
+/// Looks up which models the page's own site serves, and which the browser keeps.
+fn refresh_sources(page: PageState) {
     page.supervise(Event::Query(Request::ListStored));
     let built_in = World::ALL.map(World::manifest);
     for path in built_in.into_iter().chain([CLIP, CLIP_INT8]) {
         spawn_local(async move {
             // Where there is none, the panel says how to put one there.
             if let Ok(manifest) = gallery::fetch_json::<Sizes>(path).await {
-                let found = ModelBeside {
+                let found = SameSiteModel {
                     path,
                     bytes: manifest.shards.iter().map(|shard| shard.bytes).sum(),
                 };
@@ -219,7 +219,7 @@ pub(crate) fn given_up(page: PageState, reason: Option<String>) {
                 "That model could not be loaded: {reason}. Nothing changed; what has arrived is kept for another try."
             )));
             models.left.set(remembered_source());
-            look_around(page);
+            refresh_sources(page);
             models.is_open.set(true);
         }
         None => {
@@ -247,20 +247,20 @@ pub(crate) fn delete_stored(page: PageState) {
 }
 
 /// Keeps both built-in models, for use without a network.
-pub(crate) fn keep_built_in(page: PageState) {
+pub(crate) fn store_built_in(page: PageState) {
     page.models.is_keeping.set(true);
     browser::ask_for_lasting_storage();
     let manifests = World::ALL.map(|world| {
         let manifest = browser::page_file(world.manifest());
         (manifest.address, manifest.integrity)
     });
-    page.supervise(Event::Query(Request::Keep(manifests.into())));
+    page.supervise(Event::Query(Request::StoreModels(manifests.into())));
 }
 
 /// Says that both built-in models are kept, or why not.
-pub(crate) fn built_in_kept(page: PageState, kept: Result<(), String>) {
+pub(crate) fn built_in_stored(page: PageState, stored: Result<(), String>) {
     page.models.is_keeping.set(false);
-    page.notify(match kept {
+    page.notify(match stored {
         Ok(()) => "Both built-in models are kept: this page needs no network any more.".to_owned(),
         Err(reason) => {
             format!("Not all could be kept: {reason}. What has arrived stays for another try.")
@@ -270,7 +270,7 @@ pub(crate) fn built_in_kept(page: PageState, kept: Result<(), String>) {
 
 /// Puts captions on the page that CLIP knows, where the visitor has typed none, and takes pictures off that would have
 /// its image encoder loaded before the visitor adds one.
-pub(crate) fn suit_clip(page: PageState) {
+pub(crate) fn adapt_page_to_clip(page: PageState) {
     let captions = World::Scenes.captions();
     if page
         .state
@@ -287,16 +287,16 @@ pub(crate) fn suit_clip(page: PageState) {
 fn code(source: &ModelSource) -> u32 {
     match source {
         ModelSource::BuiltIn(_) | ModelSource::Files(_) => 0,
-        ModelSource::Beside(CLIP_INT8) => 2,
-        ModelSource::Beside(_) => 1,
+        ModelSource::SameSite(CLIP_INT8) => 2,
+        ModelSource::SameSite(_) => 1,
         ModelSource::Hub(_) => 3,
     }
 }
 
 fn remembered_source() -> Option<ModelSource> {
     match browser::remembered(SOURCE) {
-        1 => Some(ModelSource::Beside(CLIP)),
-        2 => Some(ModelSource::Beside(CLIP_INT8)),
+        1 => Some(ModelSource::SameSite(CLIP)),
+        2 => Some(ModelSource::SameSite(CLIP_INT8)),
         3 => Some(ModelSource::Hub(remembered_hub())),
         _ => None,
     }

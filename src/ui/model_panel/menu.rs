@@ -19,9 +19,9 @@ use crate::ui::panels::prose::emphasized;
 const PHOTOGRAPHS: &str = "Made for photographs and everyday English: type what you like, and add photographs of your \
     own. Of each caption it says how vague it is. Nobody has counted how many photographs a caption fits, so its \
     numbers can be compared with one another and with people’s judgement, but with no truth.";
-const SCENES: &str = "Knows drawings of one to four shapes, and of each caption how vague it is. The true information \
-    of a caption is known in this world, so *κ* can be checked. It knows no photographs, and no words but those of its \
-    world.";
+const SCENES: &str = "Made for drawings of one to four shapes; gives each caption its *κ*. The true information of a \
+    caption is known in this world, so *κ* can be checked. It knows no photographs, and no words but those of \
+    its world.";
 
 /// Texts about a model that the visitor loads.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +35,8 @@ struct ClipTexts {
 const OPENAI: ClipTexts = ClipTexts {
     title: "CLIP ViT-B/32",
     about: "OpenAI’s model knows photographs and nearly all English words. By itself it has no *κ*: it compares by \
-        cosine until it is given adapters. It counts badly, hardly heeds “not”, and its makers ask that it is not used \
-        to watch or to recognise people.",
+        cosine until it is given adapters. It counts badly, often ignores “not”, and its makers ask that it is not \
+        used to watch or to recognise people.",
     license: "MIT, © OpenAI.",
 };
 const OTHER_CLIP: ClipTexts = ClipTexts {
@@ -108,7 +108,7 @@ fn BuiltInModel(world: World) -> impl IntoView {
     let page = expect_context::<PageState>();
     let (models, model) = (page.models, ModelChoice::BuiltIn(world));
     let (about, license) = match world {
-        World::Photographs => (PHOTOGRAPHS, "Licences and sources lie beside it."),
+        World::Photographs => (PHOTOGRAPHS, "Its folder holds licences and sources."),
         World::Scenes => (SCENES, "MIT or Apache-2.0."),
     };
     let size = move || {

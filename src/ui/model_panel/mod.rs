@@ -12,7 +12,7 @@ mod sources;
 mod stored_weights;
 mod timings;
 
-pub(super) use actions::{built_in_kept, follow_link, given_up, open, suit_clip};
+pub(super) use actions::{adapt_page_to_clip, built_in_stored, follow_link, given_up, open};
 pub(super) use adapter::{NeedsAdapter, accept_weights};
 pub(super) use menu::{ModelButton, ModelPanel, engine_name};
 pub(super) use models_state::{ModelsState, Timings};

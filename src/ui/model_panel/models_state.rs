@@ -28,8 +28,8 @@ pub(crate) struct ModelsState {
     pub(crate) stored: RwSignal<Option<Stored>>,
     /// Whether all files of the built-in models are on their way to the browser's disk.
     pub(crate) is_keeping: RwSignal<bool>,
-    /// Models that lie beside the page.
-    pub(crate) found: RwSignal<Vec<ModelBeside>>,
+    /// Models that the page's own site serves.
+    pub(crate) found: RwSignal<Vec<SameSiteModel>>,
 }
 
 /// Progress of a load.
@@ -61,9 +61,9 @@ impl Timings {
     }
 }
 
-/// A model beside the page.
+/// A model that the page's own site serves.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ModelBeside {
+pub(crate) struct SameSiteModel {
     /// The path of its manifest.
     pub(crate) path: &'static str,
     pub(crate) bytes: u64,

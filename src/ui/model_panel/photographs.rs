@@ -22,8 +22,7 @@ pub(crate) fn PhotographSets() -> impl IntoView {
             <p class="label">"Captions for photographs of"</p>
             <p class="sets">{PHOTOGRAPH_SETS.map(button).collect_view()}</p>
             <p class="aside">
-                "Choose, drop or paste photographs of your own; they stay on this machine. The drawn scenes of the \
-                gallery are foreign to this model."
+                "Choose, drop or paste photographs of your own; they stay on this machine."
             </p>
         </section>
     }

@@ -22,7 +22,7 @@ pub(crate) fn LoadBar() -> impl IntoView {
     let words = move || {
         models.load.with(|load| match load {
             Load::None => String::new(),
-            Load::Begun => "asking for what it is made of".to_owned(),
+            Load::Begun => "asking which files it has".to_owned(),
             Load::Going(progress) => {
                 let words = models.transfer_rate.with(|rate| rate.text(progress));
                 let waits = if models.is_paused.get() {

@@ -10,7 +10,7 @@ use crate::protocol::DownloadSize;
 use crate::ui::dom::browser;
 use crate::ui::model_panel::actions;
 use crate::ui::model_panel::actions::{CLIP, CLIP_INT8};
-use crate::ui::model_panel::models_state::ModelBeside;
+use crate::ui::model_panel::models_state::SameSiteModel;
 use crate::ui::page::state::PageState;
 
 /// Why eight bits are recommended.
@@ -32,7 +32,7 @@ pub(crate) fn Sources() -> impl IntoView {
     };
     view! {
         <button type="button" data-act="go-on" hidden=move || left.with(Option::is_none) on:click=go_on>
-            "Go on with the load that waits"
+            "Resume the paused load"
         </button>
         <ol class="sources">
             <li><BesidePage/></li>
@@ -49,13 +49,13 @@ fn BesidePage() -> impl IntoView {
     let page = expect_context::<PageState>();
     let button = move |path: &'static str, name: &'static str, suffix: &'static str| {
         let size = move || {
-            let size = |found: &Vec<ModelBeside>| {
+            let size = |found: &Vec<SameSiteModel>| {
                 Some(file_size(found.iter().find(|one| one.path == path)?.bytes))
             };
             page.models.found.with(size)
         };
         let words = move || size().map(|size| format!("Load {size}{suffix}"));
-        let load = move |_| actions::load_clip(page, ModelSource::Beside(path));
+        let load = move |_| actions::load_clip(page, ModelSource::SameSite(path));
         let order = move || {
             if path == CLIP_INT8 && is_short(page) {
                 "first"
@@ -72,7 +72,7 @@ fn BesidePage() -> impl IntoView {
     };
     let has_any = move || {
         let is_other =
-            |one: &ModelBeside| World::ALL.iter().all(|world| one.path != world.manifest());
+            |one: &SameSiteModel| World::ALL.iter().all(|world| one.path != world.manifest());
         page.models.found.with(|found| found.iter().any(is_other))
     };
     let advice = move || if is_short(page) { SHORT } else { "" };
@@ -189,7 +189,7 @@ fn AtHub() -> impl IntoView {
                 "An id has an owner and a name, as in openai/clip-vit-base-patch32.".to_owned(),
             ),
             Some(Ok(size)) => Some(size_text(size)),
-            Some(Err(failure)) => Some(asked.trouble(failure)),
+            Some(Err(failure)) => Some(asked.failure_text(failure)),
             None => is_asked.get().then(|| "Asking …".to_owned()),
         })
     };

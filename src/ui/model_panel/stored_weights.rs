@@ -38,7 +38,7 @@ pub(crate) fn StoredWeights() -> impl IntoView {
             <button
                 type="button" data-act="keep" hidden=move || !can_keep()
                 disabled=move || page.models.is_keeping.get()
-                on:click=move |_| actions::keep_built_in(page)
+                on:click=move |_| actions::store_built_in(page)
             >
                 "Keep both built-in models for use without a network (up to "
                 {move || built_in_bytes(page).map(file_size)}")"

@@ -164,8 +164,8 @@ impl PageState {
         format!("{OWN}{}", self.n_own.get_value())
     }
 
-    /// Takes a picture off the page at the visitor's word, and keeps the file of one of their own.
-    pub(crate) fn take_off(self, id: &str) {
+    /// Removes a picture at the visitor's word and announces it; the file of one of their own is kept.
+    pub(crate) fn remove_and_announce(self, id: &str) {
         let file = self.files.with_untracked(|files| files.get(id).cloned());
         self.notify_removed(file.as_ref().map_or(id, |file| &file.alt));
         let own = file.filter(|file| file.bytes.is_some());
@@ -183,8 +183,8 @@ impl PageState {
             .set(format!("removed: {what}; Control and Z bring it back"));
     }
 
-    /// Puts back one of the visitor's own pictures that was taken off.
-    pub(crate) fn put_back(self, id: &str) -> bool {
+    /// Restores one of the visitor's own pictures that was removed; `false` if its file is not kept.
+    pub(crate) fn restore_picture(self, id: &str) -> bool {
         let kept = self.taken_off.try_update_value(|kept| {
             let at = kept.iter().position(|(known, _)| known == id)?;
             Some(kept.remove(at).1)
@@ -250,7 +250,7 @@ impl PageState {
             .pictures
             .iter()
             .filter(|id| !undone.pictures.contains(id));
-        gone.for_each(|id| self.take_off(id));
+        gone.for_each(|id| self.remove_and_announce(id));
         let is_new = |caption: &&KeyedCaption| now.captions.index(caption.key).is_none();
         let back = undone
             .captions

@@ -43,13 +43,13 @@ pub(crate) fn open(page: PageState, opening: WorldFiles) {
     if !is_linked && browser::has_mouse() {
         focus_inviting_caption(page);
     }
-    keep_asking(page);
-    keep_asking_aside(page);
-    keep_asking_about_generated(page);
+    request_matrix(page);
+    request_view(page);
+    request_generated(page);
     worlds::keep_truth(page);
     keep_link(page);
     keep_title(page);
-    keep_marks(page);
+    sync_root_attributes(page);
     keep_speaking(page);
     keep_undoing(page);
 }
@@ -68,9 +68,9 @@ fn restore(page: PageState) -> bool {
     page.state.set(state);
     match n_own {
         0 => {}
-        1 => page.notify("One picture of this page was somebody's own. It never left their machine: add yours."),
+        1 => page.notify("One picture of this page was added by the sender and stayed on their device; add your own."),
         n => page.notify(format!(
-            "{n} pictures of this page were somebody's own. They never left their machine: add yours."
+            "{n} pictures of this page were added by the sender and stayed on their device; add your own."
         )),
     }
     true
@@ -145,7 +145,7 @@ fn without_network(engine: &EngineState) -> &'static str {
     }
 }
 
-fn keep_asking(page: PageState) {
+fn request_matrix(page: PageState) {
     Effect::new(move |_| {
         let question = page.question.get();
         if !question.captions.is_empty() {
@@ -155,11 +155,11 @@ fn keep_asking(page: PageState) {
     });
 }
 
-fn keep_asking_aside(page: PageState) {
+fn request_view(page: PageState) {
     Effect::new(move |_| {
         let missing = page.missing.get();
         if !missing.captions.is_empty() {
-            page.failed_aside.set(false);
+            page.view_request_failed.set(false);
             let question = ScoreRequest {
                 captions: missing.captions,
                 images: missing.images,
@@ -171,14 +171,14 @@ fn keep_asking_aside(page: PageState) {
     });
 }
 
-fn keep_asking_about_generated(page: PageState) {
+fn request_generated(page: PageState) {
     Effect::new(move |_| {
         let Some(request) = page.generated_request.get() else {
             return;
         };
         // Another engine is asked again.
         let is_answered = page.generated.with(|answers| answers.has(&request));
-        if is_answered || page.failed_aside.get_untracked() {
+        if is_answered || page.view_request_failed.get_untracked() {
             return;
         }
         let Some(pictures) = corrupted::files(page, &request.of) else {
@@ -228,7 +228,7 @@ fn keep_title(page: PageState) {
     });
 }
 
-fn keep_marks(page: PageState) {
+fn sync_root_attributes(page: PageState) {
     Effect::new(move |_| {
         let is_big = page.state.with(|state| state.is_big);
         browser::mark_root("data-big", if is_big { "1" } else { "0" });
@@ -246,7 +246,7 @@ fn keep_marks(page: PageState) {
             EngineState::Ready(_) if is_settled(page) => "ready",
             EngineState::Ready(_) => "working",
             EngineState::Starting | EngineState::Loading(_) => "loading",
-            EngineState::Stopped(_) | EngineState::Waits | EngineState::SavesData => "stopped",
+            EngineState::Stopped(_) | EngineState::SafeMode | EngineState::SavesData => "stopped",
         });
         browser::mark_root("data-status", status);
     });
@@ -255,7 +255,7 @@ fn keep_marks(page: PageState) {
 /// Whether every caption and every picture on the page has its numbers, or was refused them.
 fn is_settled(page: PageState) -> bool {
     let is_read = |file: &PictureFile| matches!(file.state, PictureState::Read(_));
-    let is_aside_settled = || {
+    let is_view_settled = || {
         let is_generated = match page.generated_request.get() {
             Some(request) => page.generated.with(|answers| answers.has(&request)),
             None => true,
@@ -263,7 +263,7 @@ fn is_settled(page: PageState) -> bool {
         is_generated && page.missing.with(|missing| missing.captions.is_empty())
     };
     page.files.with(|files| files.values().all(is_read))
-        && (page.failed_aside.get() || is_aside_settled())
+        && (page.view_request_failed.get() || is_view_settled())
         && (page.failed.get() || is_answered(page))
 }
 

@@ -50,7 +50,7 @@ impl PageState {
         self.cache.update(|cache| cache.learn(card, answer, source));
     }
 
-    pub(crate) fn happened(self, event: EngineEvent) {
+    pub(crate) fn handle_engine_event(self, event: EngineEvent) {
         self.report_failure(&event);
         match event {
             EngineEvent::Progress(progress) => self.progressed(progress),
@@ -58,13 +58,13 @@ impl PageState {
             EngineEvent::Changed(model) => {
                 self.forget_answers();
                 self.loaded(model);
-                model_panel::suit_clip(self);
+                model_panel::adapt_page_to_clip(self);
             }
             EngineEvent::GivenUp(reason) => model_panel::given_up(self, reason),
             EngineEvent::DownloadSize(size) => self.models.download_size.set(Some(size)),
             EngineEvent::DeviceMeasured(timings) => self.models.timings.set(Timings::of(timings)),
             EngineEvent::Stored(stored) => self.stored(stored),
-            EngineEvent::Kept(kept) => model_panel::built_in_kept(self, kept),
+            EngineEvent::ModelsStored(stored) => model_panel::built_in_stored(self, stored),
             EngineEvent::AdapterRefused(name, message) => self.notify(format!(
                 "The adapters “{name}” cannot be used: {message}. The model goes on as it was."
             )),
@@ -74,7 +74,7 @@ impl PageState {
                 ));
                 self.engine.set(EngineState::Stopped(reason));
             }
-            EngineEvent::Waits => self.engine.set(EngineState::Waits),
+            EngineEvent::SafeMode => self.engine.set(EngineState::SafeMode),
             EngineEvent::Answered(snapshot) => {
                 self.failed.set(false);
                 self.learn(&snapshot.card, &snapshot.answer, AnswerSource::Engine);
@@ -85,7 +85,7 @@ impl PageState {
                 self.compared.set(Some(*compared));
             }
             EngineEvent::ViewAnswered(answered) => {
-                self.failed_aside.set(false);
+                self.view_request_failed.set(false);
                 self.learn(&answered.card, &answered.answer, AnswerSource::Engine);
                 if let Some(generated) = answered.request.generated {
                     self.generated
@@ -96,9 +96,9 @@ impl PageState {
             EngineEvent::PictureRefused { image, message } => self.refuse_picture(&image, &message),
             EngineEvent::Quarantined { caption, message } => self.quarantine(caption, &message),
             EngineEvent::Failed(priority, message) => self.request_failed(priority, &message),
-            EngineEvent::Trouble(message) => self.notify_failure(&message),
+            EngineEvent::Failure(message) => self.notify_failure(&message),
             EngineEvent::Restarted(message) => self.restarted(&message),
-            EngineEvent::Choice(reason) => self.choice.set(reason),
+            EngineEvent::BackendChosen(reason) => self.choice.set(reason),
             EngineEvent::IsSlow(is_slow) => self.is_slow.set(is_slow),
         }
     }
@@ -108,7 +108,7 @@ impl PageState {
         let (EngineEvent::Stopped(message)
         | EngineEvent::GivenUp(Some(message))
         | EngineEvent::Failed(_, message)
-        | EngineEvent::Trouble(message)
+        | EngineEvent::Failure(message)
         | EngineEvent::Restarted(message)) = event
         else {
             return;
@@ -154,7 +154,7 @@ impl PageState {
     fn request_failed(self, priority: Priority, message: &str) {
         match priority {
             Priority::Matrix => self.failed.set(true),
-            Priority::Captions | Priority::GeneratedPictures => self.failed_aside.set(true),
+            Priority::Captions | Priority::GeneratedPictures => self.view_request_failed.set(true),
         }
         self.notify_failure(message);
     }

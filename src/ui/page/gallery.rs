@@ -10,6 +10,7 @@ use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::{AnswerSource, Event, ModelChoice, PagePicture, Snapshot, World};
 use crate::protocol::{Answer, CaptionReading, CompactDirection, RecordedAnswer, RecordedPicture};
+use crate::report::GalleryEntry;
 use crate::ui::dom::browser;
 use crate::ui::engine::Client;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, PictureState, too_many};
@@ -46,8 +47,7 @@ impl WorldFiles {
     /// Fetches the gallery's list and the recorded answers, which the document has asked for already.
     pub(crate) async fn fetch(world: World) -> Self {
         let (folder, examples) = (world.gallery(), world.examples());
-        let mut gallery =
-            fetch_json::<Vec<GalleryPicture>>(&format!("{folder}/gallery.json")).await;
+        let gallery = fetch_json::<Vec<GalleryEntry>>(&format!("{folder}/gallery.json")).await;
         let recorded = fetch_json(&format!("{examples}/start.json")).await.ok();
         let mut pictures = Vec::<RecordedPicture>::new();
         if world.records_pictures() && recorded.is_some() {
@@ -55,14 +55,18 @@ impl WorldFiles {
             // Without them the image encoder is loaded.
             pictures = recorded.unwrap_or_default();
         }
-        for picture in gallery.iter_mut().flatten() {
-            picture.folder = folder;
-            let is_it = |one: &&RecordedPicture| one.reading.image == picture.id;
-            picture.recorded = pictures.iter().find(is_it).cloned().map(Arc::new);
-        }
+        let picture = |entry: GalleryEntry| {
+            let is_it = |one: &&RecordedPicture| one.reading.image == entry.id;
+            GalleryPicture {
+                recorded: pictures.iter().find(is_it).cloned().map(Arc::new),
+                entry,
+                folder,
+                bytes: None,
+            }
+        };
         Self {
             world,
-            gallery,
+            gallery: gallery.map(|entries| entries.into_iter().map(picture).collect()),
             recorded,
         }
     }
@@ -112,14 +116,22 @@ pub(crate) fn show_start(page: PageState) {
 }
 
 fn all_ids(page: PageState) -> Vec<String> {
-    page.gallery
-        .with_untracked(|gallery| gallery.iter().map(|picture| picture.id.clone()).collect())
+    page.gallery.with_untracked(|gallery| {
+        gallery
+            .iter()
+            .map(|picture| picture.entry.id.clone())
+            .collect()
+    })
 }
 
 /// The picture of the gallery with this id.
 fn known(page: PageState, id: &str) -> Option<GalleryPicture> {
-    page.gallery
-        .with_untracked(|gallery| gallery.iter().find(|picture| picture.id == id).cloned())
+    page.gallery.with_untracked(|gallery| {
+        gallery
+            .iter()
+            .find(|picture| picture.entry.id == id)
+            .cloned()
+    })
 }
 
 /// Shows answers recorded with a world's model, unless an engine was faster or the page is another model's.
@@ -165,7 +177,7 @@ fn show_named(page: PageState) {
         })
     });
     for id in missing {
-        if page.put_back(&id) {
+        if page.restore_picture(&id) {
             continue;
         }
         match known(page, &id) {
@@ -184,13 +196,13 @@ fn show_named(page: PageState) {
 pub(crate) fn toggle(page: PageState, picture: &GalleryPicture) {
     let is_shown = page
         .state
-        .with_untracked(|state| state.pictures.contains(&picture.id));
+        .with_untracked(|state| state.pictures.contains(&picture.entry.id));
     page.keep_step(None);
     if is_shown {
-        page.take_off(&picture.id);
+        page.remove_and_announce(&picture.entry.id);
     } else if page
         .state
-        .try_update(|state| state.add_chosen_picture(&picture.id))
+        .try_update(|state| state.add_chosen_picture(&picture.entry.id))
         .unwrap_or(false)
     {
         page.client.with_value(Client::allow_image_encoder);
@@ -202,11 +214,11 @@ pub(crate) fn toggle(page: PageState, picture: &GalleryPicture) {
 
 fn show(page: PageState, picture: &GalleryPicture) {
     let (id, file) = (
-        picture.id.clone(),
+        picture.entry.id.clone(),
         PictureFile {
             url: picture.url(),
-            alt: picture.alt.clone(),
-            credit: picture.credit.clone(),
+            alt: picture.entry.alt.clone(),
+            credit: picture.entry.credit.clone(),
             bytes: None,
             state: PictureState::Shown,
         },
@@ -242,7 +254,7 @@ async fn gallery_bytes(page: PageState, id: &str) -> Result<Arc<Vec<u8>>, String
     let response = fetch(&picture.url()).await?;
     let bytes = Arc::new(response.binary().await.map_err(|error| error.to_string())?);
     page.gallery.update_untracked(|gallery| {
-        if let Some(picture) = gallery.iter_mut().find(|picture| picture.id == id) {
+        if let Some(picture) = gallery.iter_mut().find(|picture| picture.entry.id == id) {
             picture.bytes = Some(Arc::clone(&bytes));
         }
     });

@@ -79,10 +79,15 @@ fn hidden_parts(control: PageControl) -> &'static str {
 }
 
 impl PageState {
+    /// Whether a teacher's link hides numbers.
+    pub(crate) fn hides_numbers(self) -> bool {
+        let access = |state: &ExplorerState| state.locks.access(PageControl::Numbers);
+        self.state.with(access) == Access::Hidden
+    }
+
     /// Sends a sentence with numbers to screen readers, unless a teacher's link hides numbers.
     pub(crate) fn speak_numbers(self, sentence: String) {
-        let access = |state: &ExplorerState| state.locks.access(PageControl::Numbers);
-        if self.state.with_untracked(access) != Access::Hidden {
+        if !untrack(|| self.hides_numbers()) {
             self.spoken.set(sentence);
         }
     }

@@ -4,45 +4,26 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leptos::web_sys;
-use serde::Deserialize;
 use web_sys::Url;
 
 use crate::corruption::ImageCorruption;
 use crate::explorer::{ExplorerState, MAX_PICTURES, wall_scenes};
 use crate::protocol::{CompactDirection, ImageReading, RecordedPicture};
+use crate::report::{GalleryEntry, PhotographCredit};
 use crate::scenes::Scene;
 use crate::ui::dom::browser;
 
-/// A picture of a gallery, as its `gallery.json` lists it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// A picture of a gallery.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GalleryPicture {
-    pub(crate) id: String,
-    pub(crate) file: String,
-    pub(crate) alt: String,
-    /// Captions that are true of it, each of which says more than the one before.
-    #[serde(default)]
-    pub(crate) captions: Vec<String>,
-    /// Credit of its photographer, where it has one.
-    #[serde(default)]
-    pub(crate) credit: Option<Credit>,
+    /// Entry of the gallery's list.
+    pub(crate) entry: GalleryEntry,
     /// The folder that it lies in.
-    #[serde(skip)]
     pub(crate) folder: &'static str,
     /// Embedding of it by its world's image encoder.
-    #[serde(skip)]
     pub(crate) recorded: Option<Arc<RecordedPicture>>,
     /// The file itself, fetched ahead so that the gallery works when the network is gone.
-    #[serde(skip)]
     pub(crate) bytes: Option<Arc<Vec<u8>>>,
-}
-
-/// Credit of a photograph: its page and its licence.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct Credit {
-    /// The photographer's page of it.
-    pub(crate) page: String,
-    pub(crate) license: String,
-    pub(crate) license_url: String,
 }
 
 /// A picture on the page.
@@ -50,7 +31,7 @@ pub(crate) struct Credit {
 pub(crate) struct PictureFile {
     pub(crate) url: String,
     pub(crate) alt: String,
-    pub(crate) credit: Option<Credit>,
+    pub(crate) credit: Option<PhotographCredit>,
     /// The file itself, of a visitor's own picture.
     pub(crate) bytes: Option<Arc<Vec<u8>>>,
     pub(crate) state: PictureState,
@@ -158,15 +139,15 @@ pub(crate) fn read_pictures(
 pub(crate) fn written_captions(state: &ExplorerState, gallery: &[GalleryPicture]) -> Vec<String> {
     let shown = gallery
         .iter()
-        .filter(|picture| state.pictures.contains(&picture.id));
+        .filter(|picture| state.pictures.contains(&picture.entry.id));
     shown
-        .flat_map(|picture| picture.captions.iter().cloned())
+        .flat_map(|picture| picture.entry.captions.iter().cloned())
         .collect()
 }
 
 impl GalleryPicture {
     pub(crate) fn url(&self) -> String {
-        browser::beside_page(&format!("{}/{}", self.folder, self.file))
+        browser::beside_page(&format!("{}/{}", self.folder, self.entry.file))
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) struct PageState {
     /// Readings that the open view needs and the cache lacks.
     pub(crate) missing: Memo<ReadingRequest>,
     /// Whether the request for those failed.
-    pub(crate) failed_aside: RwSignal<bool>,
+    pub(crate) view_request_failed: RwSignal<bool>,
     /// Pictures that the open view generates, and the captions compared with them.
     pub(crate) generated_request: Memo<Option<GeneratedRequest>>,
     /// The generated pictures that were answered last.
@@ -113,7 +113,7 @@ pub(crate) enum EngineState {
     Ready(LoadedModel),
     Stopped(String),
     /// Loading crashed the page before; it waits for the visitor's word.
-    Waits,
+    SafeMode,
     /// The browser asks to save data; nothing is loaded before the visitor's word.
     SavesData,
 }
@@ -163,7 +163,7 @@ impl PageState {
                 missing(state, files, gallery, lesson_texts, is_bare, cache),
                 quarantined,
             ),
-            failed_aside: RwSignal::new(false),
+            view_request_failed: RwSignal::new(false),
             generated_request: generated_request(state, is_bare),
             generated: RwSignal::default(),
             corrupted: RwSignal::new(None),
@@ -410,7 +410,7 @@ fn generated_request(
 fn client_of(slot: StoredValue<Option<PageState>, LocalStorage>) -> Client {
     Client::new(move |event| {
         if let Some(page) = slot.get_value() {
-            page.happened(event);
+            page.handle_engine_event(event);
         }
     })
 }

@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    CaptionView, Direction, ExplorerState, HaloMark, History, MAX_CHANGES, OneChange, World,
-    caption_note, halo_text, one_changes, percent, set_text, share_of_drawings, three_significant,
-    tokens_note,
+    CaptionView, Direction, ExplorerState, HaloMark, History, MAX_CHANGES, WordChange, World,
+    caption_note, halo_text, percent, set_text, share_of_drawings, three_significant, tokens_note,
+    word_changes,
 };
 use crate::ui::page::state::PageState;
 use crate::ui::panels::each::each;
@@ -88,8 +88,8 @@ fn Changes(key: u64, text: Memo<String>) -> impl IntoView {
         let chosen = || page.state.with(|state| state.caption);
         page.edited.get().or_else(chosen) == Some(key)
     };
-    let read = move |i: usize, part: fn(OneChange) -> String| {
-        let changes = is_shown().then(|| text.with(|text| one_changes(text)));
+    let read = move |i: usize, part: fn(WordChange) -> String| {
+        let changes = is_shown().then(|| text.with(|text| word_changes(text)));
         changes.into_iter().flatten().nth(i).map(part)
     };
     // The button stays while its words change, so that it keeps the focus.

@@ -73,7 +73,7 @@ fn MinimalPairs() -> impl IntoView {
     };
     view! {
         <Show when=is_offered>
-            <a class="quiet pairs" href=link on:click=keep>"Or change one word, light another drawing"</a>
+            <a class="quiet pairs" href=link on:click=keep>"Or see eight drawings that differ in one word"</a>
         </Show>
     }
 }

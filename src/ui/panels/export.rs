@@ -25,8 +25,8 @@ pub(crate) fn Export() -> impl IntoView {
     let words = move || {
         let path = |image: &str| {
             let known = page.gallery.with(|gallery| {
-                let picture = gallery.iter().find(|picture| picture.id == image);
-                picture.map(|picture| format!("public/{}/{}", picture.folder, picture.file))
+                let picture = gallery.iter().find(|picture| picture.entry.id == image);
+                picture.map(|picture| format!("public/{}/{}", picture.folder, picture.entry.file))
             });
             known.unwrap_or_else(|| image.trim_start_matches(OWN).to_owned())
         };

@@ -12,7 +12,9 @@ pub(crate) fn GalleryStrip() -> impl IntoView {
     let page = expect_context::<PageState>();
     let credits = move || {
         let folder = page.gallery.with(|gallery| {
-            let mut credited = gallery.iter().filter(|picture| picture.credit.is_some());
+            let mut credited = gallery
+                .iter()
+                .filter(|picture| picture.entry.credit.is_some());
             credited.next().map(|picture| picture.folder)
         })?;
         let address = format!("{folder}/CREDITS");
@@ -26,7 +28,7 @@ pub(crate) fn GalleryStrip() -> impl IntoView {
         <section class="gallery" aria-label="Gallery">
             <p class="label">"Gallery"</p>
             <div class="strip">
-                <For each=move || page.gallery.get() key=|picture| picture.id.clone() let:picture>
+                <For each=move || page.gallery.get() key=|picture| picture.entry.id.clone() let:picture>
                     <GalleryButton picture=picture/>
                 </For>
             </div>
@@ -38,9 +40,9 @@ pub(crate) fn GalleryStrip() -> impl IntoView {
 #[component]
 fn GalleryButton(picture: GalleryPicture) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let id = picture.id.clone();
+    let id = picture.entry.id.clone();
     let is_shown = move || page.state.with(|state| state.pictures.contains(&id));
-    let (url, alt) = (picture.url(), picture.alt.clone());
+    let (url, alt) = (picture.url(), picture.entry.alt.clone());
     let title = alt.clone();
     view! {
         <button

@@ -15,7 +15,7 @@ pub(crate) fn Masthead() -> impl IntoView {
     let page = expect_context::<PageState>();
     let retry_text = move || {
         page.engine.with(|engine| match engine {
-            EngineState::Waits => Some("Load the model anyway"),
+            EngineState::SafeMode => Some("Load the model anyway"),
             EngineState::SavesData => Some("Load the model"),
             EngineState::Stopped(_) => Some("Try again"),
             EngineState::Starting | EngineState::Loading(_) | EngineState::Ready(_) => None,
@@ -96,7 +96,7 @@ fn engine_text(page: PageState) -> String {
             format!("{} · on the {engine} · nothing is uploaded", card.title())
         }
         EngineState::Stopped(reason) => format!("{shown}no engine runs: {reason}"),
-        EngineState::Waits => {
+        EngineState::SafeMode => {
             format!("{shown}loading the model stopped this page before, so it waits")
         }
         EngineState::SavesData => {

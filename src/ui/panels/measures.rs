@@ -48,14 +48,17 @@ fn head_of_row(view: ViewOf, words: Box<dyn Fn() -> String + Send + Sync>) -> An
     let mark = move || known().map(|view| view.mark());
     let words = move || {
         let view = view();
-        let not_read = match view.as_ref().is_some_and(CaptionView::is_unread) {
-            true => " (not read)",
-            false => "",
-        };
+        let not_read = not_read(view.as_ref().is_some_and(CaptionView::is_unread));
         let words = struck(&words(), view.as_ref());
-        view! { <span class="words">{words}</span><span class="hidden">{not_read}</span> }
+        view! { <span class="words">{words}</span>{not_read} }
     };
     view! { <th scope="row">{plot::halo(mark, plot::HaloSize::Small)}{words}</th> }.into_any()
+}
+
+/// Words for those who do not see that a caption is struck through.
+pub(crate) fn not_read(is_unread: bool) -> AnyView {
+    let words = if is_unread { " (not read)" } else { "" };
+    view! { <span class="hidden">{words}</span> }.into_any()
 }
 
 /// The strokes over a field in which a caption is typed.

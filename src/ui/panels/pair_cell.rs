@@ -7,7 +7,7 @@ use wasm_bindgen::JsCast as _;
 use web_sys::HtmlElement;
 
 use crate::explorer::{
-    CosineView, Cosines, LikelihoodGain, Measure, PairView, Readings, Standing, beside_text,
+    BestMarks, CosineView, Cosines, LikelihoodGain, Measure, PairView, Readings, beside_text,
     best_text, cosine_text, described_text, exact_text, rank_text, three_significant, times_text,
 };
 use crate::ui::page::state::PageState;
@@ -113,20 +113,20 @@ impl Pair {
         self.view.with(|view| view.as_ref().map(beside))
     }
 
-    fn standing(self) -> Standing {
-        let of_view = |view: &PairView| view.standing;
+    fn best(self) -> BestMarks {
+        let of_view = |view: &PairView| view.best;
         let of_view = || self.view.with(|view| view.as_ref().map(of_view));
-        let of_cosine = self.cosine.get().map(|view| view.standing);
-        let standing = of_cosine.or_else(of_view).unwrap_or_default();
+        let of_cosine = self.cosine.get().map(|view| view.best);
+        let best = of_cosine.or_else(of_view).unwrap_or_default();
         match self.image.with_value(|id| is_unfamiliar(self.page, id)) {
-            true => Standing::default(),
-            false => standing,
+            true => BestMarks::default(),
+            false => best,
         }
     }
 
     fn is_best(self) -> bool {
-        let standing = self.standing();
-        standing.is_best_caption || standing.is_best_picture
+        let best = self.best();
+        best.is_best_caption || best.is_best_picture
     }
 
     /// Ranks by cosine and by likelihood, while bars show cosines.
@@ -184,7 +184,7 @@ pub(crate) fn PairCell(caption: u64, text: Memo<String>, image: String) -> impl 
         false => "",
     };
     // One line has room for only one of the two notes.
-    let best_of = move || match best_text(pair.standing()) {
+    let best_of = move || match best_text(pair.best()) {
         _ if !pair.moved().is_empty() => "",
         "" if pair.beside().is_none_or(|beside| beside.is_empty()) => than(),
         best => best,

@@ -77,7 +77,7 @@ fn PictureHeader(id: String) -> impl IntoView {
             browser::focus_first(&next);
         }
         page.keep_step(None);
-        page.take_off(&id.get_value());
+        page.remove_and_announce(&id.get_value());
     };
     view! {
         <th

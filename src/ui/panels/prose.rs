@@ -14,7 +14,7 @@ on a sphere. *κ*, the *concentration*, says how tight it is: a specific caption
 vague one lies out of focus.
 
 A cell says how many times likelier the caption makes the picture than a blind guess does, and its bar says the same in
-*nats*, which add where times multiply. What one nat counts is the model’s own *τ*, as it says beside the shares.
+*nats*, which add where times multiply. How much a nat multiplies is set by the model’s own *τ*: see beside the shares.
 
 # What it is not
 *κ* is not the model’s confidence, and not whether the caption is true. It measures what the words leave open, as
@@ -37,7 +37,7 @@ truth: for that there are the Scenes.";
 const PRIVATE: &str = "
 Your captions and pictures stay on this machine. Captions are kept in the address after the “#”, which is never
 sent, so a link or a reload brings this page back. Alt with ↑ or ↓ moves a caption; arrow keys walk through the
-cells; Ctrl+Z takes back the last twenty steps.";
+cells; Ctrl+Z takes back a step, up to twenty.";
 
 /// Three short texts below the matrix.
 #[component]

@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use crate::explorer::{
     Extent, KeyedCaption, formula, formula_with_numbers, percent, share_text, two_decimals,
 };
-use crate::ui::page::pictures::{Credit, PictureState};
+use crate::report::PhotographCredit;
+use crate::ui::page::pictures::PictureState;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::each::each;
 use crate::ui::panels::formula::typeset;
@@ -52,7 +53,7 @@ pub(crate) fn TouchedPair() -> impl IntoView {
 }
 
 /// Credit of a photograph: its photographer's page and its licence.
-fn credit(credit: Credit) -> impl IntoView {
+fn credit(credit: PhotographCredit) -> impl IntoView {
     view! {
         <small class="credit">
             <a href=credit.page>"Photograph on Flickr"</a>", "<a href=credit.license_url>{credit.license}</a>
@@ -96,7 +97,7 @@ fn Shares(id: Memo<Option<String>>) -> impl IntoView {
     }
 }
 
-/// The share of knowing nothing.
+/// The share of a blind guess.
 #[component]
 fn NoneShare(id: Memo<Option<String>>) -> impl IntoView {
     let page = expect_context::<PageState>();

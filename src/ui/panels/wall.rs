@@ -15,9 +15,11 @@ use crate::ui::page::state::PageState;
 use crate::ui::page::wall::{COLUMNS, ROWS, SIDE, pictures_name};
 use crate::ui::panels::share_card;
 
+/// Place in the page's history of the slider of the coverage; no caption's key is as great.
+const SLIDER: u64 = 1 << 33;
 const TRUTH: &str = "Counted from the words, over all drawings that this world can make; the model has no part in it.";
 const NO_SENTENCE: &str =
-    "This world’s grammar has no such sentence, so nobody can count the drawings that it means.";
+    "Scenes does not know such a sentence, so nobody can count the drawings that it means.";
 
 #[component]
 pub(crate) fn Wall() -> impl IntoView {
@@ -187,6 +189,7 @@ fn Coverage() -> impl IntoView {
         let i: usize = event_target_value(&event).parse().unwrap_or_default();
         let chosen = page.picture_sets(|sets| sets.coverages.get(i).copied());
         if let Some(coverage) = chosen.flatten() {
+            page.keep_step(Some(SLIDER));
             page.change(&mut |state| state.coverage = coverage);
         }
     };

@@ -19,15 +19,15 @@ use crate::ui::plot;
 const PICTURE_COLUMNS: &str =
     "severity|picture|~evidence over a blind guess (nats)|nats|place among the captions";
 const CAPTION_COLUMNS: &str =
-    "each word hit with 0 to 35 %|~how specific to the model|*κ*|nats|words";
+    "each word misspelt with a chance of 0 to 35 %|~how specific to the model|*κ*|nats|words";
 const ABOUT: &str = "
 # Two different losses
 A corrupted picture leaves *κ* as it is, for *κ* is the caption’s own; only the nats change. A misspelt caption
-has a *κ* of its own, and where the model no longer knows its words, it is that of the words that are left.
+has a *κ* of its own. A misspelt word is passed over in Scenes, and read in pieces in Photographs.
 
 # What it is not
-A high *κ* for a misspelt caption is no sign that it was understood: words that the model never met still give some
-number. And a picture that corruption carries out of the model’s world may gain nats by chance.";
+A high *κ* for a misspelt caption is no sign that it was understood. And a picture that corruption carries out of the
+model’s world may gain nats by chance.";
 
 /// The view: a caption and a picture, and each of them corrupted.
 #[component]

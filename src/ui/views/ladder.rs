@@ -29,8 +29,8 @@ the words added.
 
 # What it is not
 Bits are known only for sentences about drawn scenes, and stand in that world only. Nobody has counted photographs;
-there *κ* can be held against the order of the rungs and no more. A ladder about one world, asked of the other’s model,
-gives numbers that say so little that a rise proves nothing either.";
+there *κ* can be held against the order of the rungs and no more. A ladder about one world means little to the
+other’s model.";
 
 /// The view: a choice of ladders, and the rungs of one.
 #[component]
@@ -168,11 +168,10 @@ fn Rung(
     let mark = move || rung.with(|rung| Some(rung.as_ref()?.view.as_ref()?.mark()));
     let text = move || rung.with(|rung| rung.as_ref().map(|rung| rung.text.clone()));
     let step = move || rung.with(|rung| rung.as_ref().map(step_text));
+    // The mark says what the numbers say.
     let violates = move || {
-        rung.with(|rung| {
-            rung.as_ref()
-                .is_some_and(|rung| rung.step == RungStep::Violates)
-        })
+        let violates = |rung: &RungView| rung.step == RungStep::Violates;
+        !page.hides_numbers() && rung.with(|rung| rung.as_ref().is_some_and(violates))
     };
     view! {
         <tr

@@ -12,7 +12,7 @@ use crate::ui::panels::chosen_picture::{PictureButton, chosen_alt};
 use crate::ui::panels::controls::FamilyChoice;
 use crate::ui::panels::each::each;
 use crate::ui::panels::gallery_strip::GalleryStrip;
-use crate::ui::panels::measures::{Nats, Number, foot, head};
+use crate::ui::panels::measures::{Nats, Number, foot, head, not_read};
 use crate::ui::panels::picture_headers::AddPicture;
 use crate::ui::panels::prose::about;
 use crate::ui::plot;
@@ -21,6 +21,8 @@ const ANSWER_COLUMNS: &str = "Picture|by likelihood|best nats|nats of none|by co
     best cosine|by cosine, margin|lead";
 const CLASS_COLUMNS: &str =
     "Class|~evidence over a blind guess (nats)|nats|share|~encoder’s cosine|cosine";
+/// Place in the page's history of the first field; no caption's key is as great.
+const FIELDS: u64 = 1 << 34;
 const ABOUT: &str = "
 # Three ways to say none
 The encoder gives each class a cosine, and the largest always wins. To refuse, one needs a number from outside: a
@@ -29,8 +31,8 @@ everything else: where “a picture” is likelier than every class, no class fi
 
 # What it is not
 A vague caption wins against classes that are wrong, and not against everything strange: a picture from outside this
-model’s world can still look red to it. Answers closer than training sets its zero are a tie, and a class whose words
-the model has never met is no answer.";
+model’s world can still look red to it. Answers nearer to each other than training settles the zero are a tie, and a
+class that the model cannot read is no answer.";
 
 /// The view: the classes, the answers for every picture, and the chosen picture in full.
 #[component]
@@ -68,23 +70,26 @@ fn ClassControls(classes: Memo<Classes>) -> impl IntoView {
     };
     view! {
         <div class="class-controls">
-            <Text id="class-names" label="Classes, with commas between" field=|classes| &mut classes.names/>
+            <Text i=0 id="class-names" label="Classes, with commas between" field=|classes| &mut classes.names/>
             <Text
-                id="class-template" label="Caption of a class, {} for its name" field=|classes| &mut classes.template
+                i=1 id="class-template" label="Caption of a class, {} for its name"
+                field=|classes| &mut classes.template
             />
-            <Text id="class-dummy" label="Caption for none of them" field=|classes| &mut classes.dummy/>
+            <Text i=2 id="class-dummy" label="Caption for none of them" field=|classes| &mut classes.dummy/>
             <p class="aside">{example}</p>
             <p class="aside" data-spoken>{note}</p>
             <Limit
-                id="class-threshold" label="Threshold: a cosine below is none" field=|classes| &mut classes.threshold
+                i=3 id="class-threshold" label="Threshold: a cosine below is none"
+                field=|classes| &mut classes.threshold
             />
-            <Limit id="class-margin" label="Margin: a smaller lead is none" field=|classes| &mut classes.margin/>
+            <Limit i=4 id="class-margin" label="Margin: a smaller lead is none" field=|classes| &mut classes.margin/>
         </div>
     }
 }
 
 #[component]
 fn Text(
+    i: u64,
     id: &'static str,
     label: &'static str,
     field: fn(&mut Classes) -> &mut String,
@@ -92,7 +97,10 @@ fn Text(
     let page = expect_context::<PageState>();
     let text =
         Memo::new(move |_| field(&mut page.state.with(|state| state.classes.clone())).clone());
-    let edit = move |text: String| page.state.update(|state| *field(&mut state.classes) = text);
+    let edit = move |text: String| {
+        page.keep_step(Some(FIELDS + i));
+        page.state.update(|state| *field(&mut state.classes) = text);
+    };
     view! {
         <p class="text-control">
             <label for=id>{label}</label>
@@ -106,6 +114,7 @@ fn Text(
 
 #[component]
 fn Limit(
+    i: u64,
     id: &'static str,
     label: &'static str,
     field: fn(&mut Classes) -> &mut u16,
@@ -114,6 +123,7 @@ fn Limit(
     let value = Memo::new(move |_| *field(&mut page.state.with(|state| state.classes.clone())));
     let edit = move |text: String| {
         if let Ok(limit) = text.parse() {
+            page.keep_step(Some(FIELDS + i));
             page.change(&mut |state| *field(&mut state.classes) = limit);
         }
     };
@@ -258,7 +268,7 @@ fn ClassRow(
     };
     view! {
         <tr data-class=name class:illegible=is_unread>
-            <th scope="row"><span class="words">{words}</span></th>
+            <th scope="row"><span class="words">{words}</span>{move || not_read(is_unread())}</th>
             <td class="plotted">{plot::bar(own_nats, move || nats.get())}</td>
             <Nats field="class-nats" value=Signal::derive(own_nats)/>
             <Number field="class-share" value=Signal::derive(share) show=percent/>

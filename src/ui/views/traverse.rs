@@ -43,8 +43,8 @@ impl TraversalPaths {
             let pool = page
                 .state
                 .with(|state| pool(&state.askable().1, &written_captions(state, gallery)));
-            let picture = gallery.iter().find(|picture| picture.id == image);
-            (pool, picture.map(|picture| picture.captions.clone()))
+            let picture = gallery.iter().find(|picture| picture.entry.id == image);
+            (pool, picture.map(|picture| picture.entry.captions.clone()))
         });
         page.cache.with(|cache| Self {
             points: Traversal::between_points(cache, &pool, image),
@@ -210,8 +210,8 @@ fn inclusions(page: PageState, words: &[String]) -> Option<AnyView> {
         </div>
         <p class="aside">
             "Evidence over a blind guess (nats) that the column’s caption gives, on average, where the row’s caption "
-            "has its most likely pictures. ⊂: the row’s caption is the narrower, and is where the column’s is likelier "
-            "than chance."
+            "has its most likely pictures. ⊂: the row’s caption is the narrower, and lies where the column’s is "
+            "likelier than a blind guess."
         </p>
     };
     Some(view.into_any())

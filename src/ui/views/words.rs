@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::explorer::views::word_variants::{MAX_WORDS, WordView, is_cut, word_views, worth_text};
+use crate::explorer::views::words::{MAX_WORDS, WordView, is_cut, word_views, worth_text};
 use crate::explorer::{Extent, signed, three_significant};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::chosen_caption::{ChosenCaption, chosen_text};

@@ -99,6 +99,8 @@ fn inline_scripts(html: &str) -> Result<Vec<&str>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
+    use crate::xtask::{dist::file::text, shell};
 
     const PAGE: &str = "<html><head>\n<meta charset=\"utf-8\"><script type=\"module\">import 'a'</script></head>\
         <body><script src=\"b.js\"></script><script>\nlet b = 1 > 0;</script></body></html>";
@@ -153,6 +155,26 @@ mod tests {
         at(map);
         at(&base64(&sha256(map.as_bytes())));
         at("<meta name=\"file:engine_cpu.js\" content=\"new-engine_cpu.js sha256-HASH\">");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_container_sends_the_policy_that_stands_in_the_page() {
+        let recipe = shell::root().join("Containerfile");
+        let recipe = text(&recipe).expect("a file of the repository");
+        let (_, sed) = recipe.split_once("&& sed ").expect("what reads the page");
+        let (sed, _) = sed.split_once(" /srv/index.html").expect("the page");
+        let page = released(PAGE, &listed()).expect("a sound page");
+        let (_, policy) = page
+            .split_once("Content-Security-Policy\" content=\"")
+            .expect("a policy");
+        let (policy, _) = policy.split_once('"').expect("its end");
+        let script = format!("printf '%s' \"$0\" | sed {sed}");
+        let found = shell::output_of("sh", &["-c", &script, &page]);
+        let expected = format!(
+            "header @programs Content-Security-Policy \"{policy}; frame-ancestors 'self'\""
+        );
+        assert_eq!(found, Some(expected), "the line for the server");
     }
 
     #[test]

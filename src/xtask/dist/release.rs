@@ -293,6 +293,35 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn the_container_has_browsers_keep_what_is_named_by_its_content() {
+        let recipe = text(&shell::root().join("Caddyfile")).expect("a file of the repository");
+        let (_, pattern) = recipe
+            .split_once("@named path_regexp ")
+            .expect("a rule about names");
+        let pattern = pattern.lines().next().unwrap_or_default();
+        let others = format!("@unnamed not path_regexp {pattern}\n");
+        assert!(recipe.contains(&others), "all others: {recipe}");
+        let is_kept = |path: &str| {
+            let script = "printf '%s' \"$0\" | grep -E -e \"$1\"";
+            shell::output_of("sh", &["-c", script, path, pattern]).is_some()
+        };
+        let hash = short_hex(&sha256(b"one"));
+        for name in UNHASHED.map(|name| named_by_content(name, &hash)) {
+            assert!(is_kept(&format!("/{name}")), "{name}");
+        }
+        for of_trunk in [format!("/app-{hash}_bg.wasm"), format!("/style-{hash}.css")] {
+            assert!(is_kept(&of_trunk), "{of_trunk}");
+        }
+        for name in ["", "index.html", SERVICE_WORKER, "app.webmanifest"]
+            .into_iter()
+            .chain(UNHASHED)
+        {
+            assert!(!is_kept(&format!("/{name}")), "{name}");
+        }
+    }
+
     #[test]
     fn what_trunk_did_not_fill_in_is_refused() {
         let folder = built("placeholder", "{{__TRUNK_ADDRESS__}}");

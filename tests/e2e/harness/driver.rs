@@ -32,6 +32,11 @@ const CHROME_SCRIPT: &str =
 /// The same with the browser, which does not end with this driver.
 const FIREFOX_SCRIPT: &str = "setsid \"$0\" --port=0 --profile-root \"$1\" & exec >&-; read -r _; kill -9 -- -$!; wait; sleep 1; rm -rf \"$1\"";
 
+/// The flag of `webdriver.json` by which Chromium's GPU is imitated.
+const SOFTWARE_ADAPTER: &str = "--use-webgpu-adapter=swiftshader";
+/// Flags by which a headless Chromium takes a real GPU, where `KAPPASCOPE_GPU` is `real`.
+const REAL_ADAPTER: [&str; 2] = ["--use-angle=vulkan", "--disable-vulkan-surface"];
+
 /// What tells Chromium that it has a mouse: hovering (2) by a fine pointer (4).
 const CHROMIUM_MOUSE: &str = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4";
 /// The same for Firefox: a fine pointer (2) that hovers (4).
@@ -229,6 +234,10 @@ fn chromium(pointer: Pointer, more: &[&str], profile: &Path) -> Value {
     let flags = flags.as_array_mut().expect("webdriver.json has flags");
     flags.push(json!(format!("--user-data-dir={}", profile.display())));
     flags.extend(more.iter().map(|flag| json!(flag)));
+    if env::var("KAPPASCOPE_GPU").as_deref() == Ok("real") {
+        flags.retain(|flag| *flag != SOFTWARE_ADAPTER);
+        flags.extend(REAL_ADAPTER.map(|flag| json!(flag)));
+    }
     // Through a pipe the browser ends with its driver.
     flags.push(json!("--remote-debugging-pipe"));
     if pointer == Pointer::Mouse {

@@ -101,6 +101,31 @@ fn adapters_that_kill_are_dropped_by_name() {
 }
 
 #[test]
+fn kept_adapters_that_kill_are_dropped_and_kept_no_longer() {
+    let mut world = SimulatedPage::new(faults(|f| f.killing_adapters = BTreeSet::from([7])));
+    world.kept_adapters = Some(vec![7]);
+    world.happens(Event::Start(Start {
+        source: CLIP,
+        asked_kind: None,
+        notes: LoadNotes::default(),
+        obstacle: None,
+    }));
+    let refused = |event: &EngineEvent| matches!(event, EngineEvent::AdapterRefused(name, _) if name == "given at an earlier visit");
+    assert_eq!(world.count(refused), 1, "the page says why");
+    let n_posted = |is_it: fn(&Request) -> bool| {
+        let posted = world.posted.iter();
+        posted.filter(|(_, request)| is_it(request)).count()
+    };
+    let n_given = n_posted(|request| matches!(request, Request::Adapt { .. }));
+    assert_eq!(n_given, 2, "two strikes");
+    let n_forgotten = n_posted(|request| *request == Request::ForgetAdapters);
+    assert_eq!(n_forgotten, 1, "by the third engine, which has them again");
+    assert_eq!(world.kept_adapters, None, "the next visit is without them");
+    world.ask(&["a"]);
+    world.assert_answered(&["a"], "as is this one");
+}
+
+#[test]
 fn adapters_are_given_to_the_engine_that_replaces_one() {
     let mut world = SimulatedPage::with_clip(SimulatedFaults::default());
     world.happens(Event::GiveAdapters(

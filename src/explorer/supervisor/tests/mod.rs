@@ -137,7 +137,7 @@ fn a_gpu_engine_takes_recorded_pictures_before_it_is_put_to_work() {
 fn a_slower_gpu_is_not_used() {
     let world = SimulatedPage::built_in(faults(|f| f.gpu_millis = Some(99.0)));
     assert_eq!(world.n_engines(), 1, "the GPU engine ended");
-    let says = |event: &EngineEvent| matches!(event, EngineEvent::Choice(words) if words.contains("99 ms"));
+    let says = |event: &EngineEvent| matches!(event, EngineEvent::BackendChosen(words) if words.contains("99 ms"));
     assert_eq!(world.count(says), 1, "and why");
 }
 

@@ -40,7 +40,7 @@ fn a_heartbeat_keeps_an_engine_that_computes_for_long() {
             .main
             .as_ref()
             .map_or(0, |engine| engine.serial);
-        world.happens(Event::Said(serial, Response::Heartbeat));
+        world.happens(Event::Response(serial, Response::Heartbeat));
     }
     assert_eq!(world.count(is_restarted), 0, "it is alive");
     let slow = |event: &EngineEvent| matches!(event, EngineEvent::IsSlow(true));
@@ -182,11 +182,11 @@ fn a_question_that_nobody_answers_is_answered_in_words() {
 #[test]
 fn models_are_kept_however_long_that_takes_and_whatever_engine_dies() {
     let mut world = SimulatedPage::built_in(SimulatedFaults::default());
-    world.happens(Event::Query(Request::Keep(Vec::new())));
+    world.happens(Event::Query(Request::StoreModels(Vec::new())));
     world.pass(121);
     world.kill();
     let asked = world.posted.iter();
-    let asked = asked.filter(|(_, request)| matches!(request, Request::Keep(_)));
+    let asked = asked.filter(|(_, request)| matches!(request, Request::StoreModels(_)));
     assert_eq!(asked.count(), 2, "the next engine goes on");
 }
 

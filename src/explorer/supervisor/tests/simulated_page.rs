@@ -12,7 +12,7 @@ use crate::explorer::supervisor::{
 use crate::protocol::{RecordedPicture, Request, Response, Stored};
 
 /// CLIP, whose image encoder comes with the first picture.
-pub(super) const CLIP: ModelSource = ModelSource::Beside("clip");
+pub(super) const CLIP: ModelSource = ModelSource::SameSite("clip");
 /// The image encoder of the built-in models.
 pub(super) const OWN_ENCODER: &str = "own";
 
@@ -50,9 +50,11 @@ pub(super) struct SimulatedPage {
     pub(super) supervisor: Supervisor,
     pub(super) faults: SimulatedFaults,
     pub(super) now: f64,
+    /// Adapters that the browser keeps for CLIP from an earlier visit.
+    pub(super) kept_adapters: Option<Vec<u8>>,
     engines: BTreeMap<u64, SimulatedEngine>,
     events: VecDeque<Event>,
-    pub(super) told: Vec<EngineEvent>,
+    pub(super) reported: Vec<EngineEvent>,
     pub(super) notes: Vec<LoadNote>,
     /// Every request that an engine got.
     pub(super) posted: Vec<(EngineKind, Request)>,
@@ -169,7 +171,7 @@ impl SimulatedPage {
         let gpu = engines.rfind(|(_, e)| e.kind == EngineKind::Gpu);
         let serial = *gpu.expect("a GPU engine runs").0;
         let message = "destroyed".to_owned();
-        self.happens(Event::Said(serial, Response::Lost { message }));
+        self.happens(Event::Response(serial, Response::Lost { message }));
     }
 
     /// The engine that was started last dies of itself.
@@ -191,7 +193,7 @@ impl SimulatedPage {
 
     /// The captions of the last answer of the matrix, and its pictures.
     pub(super) fn last_answer(&self) -> Option<(Vec<String>, Vec<String>)> {
-        self.told.iter().rev().find_map(|event| match event {
+        self.reported.iter().rev().find_map(|event| match event {
             EngineEvent::Answered(snapshot) => {
                 let captions = &snapshot.answer.captions;
                 let captions = captions.iter().map(|reading| reading.caption.clone());
@@ -207,16 +209,17 @@ impl SimulatedPage {
     }
 
     pub(super) fn quarantined(&self) -> Vec<&str> {
-        let told = self.told.iter();
-        told.filter_map(|event| match event {
-            EngineEvent::Quarantined { caption, .. } => Some(caption.as_str()),
-            _ => None,
-        })
-        .collect()
+        let reported = self.reported.iter();
+        reported
+            .filter_map(|event| match event {
+                EngineEvent::Quarantined { caption, .. } => Some(caption.as_str()),
+                _ => None,
+            })
+            .collect()
     }
 
     pub(super) fn count(&self, is_it: impl Fn(&EngineEvent) -> bool) -> usize {
-        self.told.iter().filter(|event| is_it(event)).count()
+        self.reported.iter().filter(|event| is_it(event)).count()
     }
 
     fn perform(&mut self, action: Action) {
@@ -246,14 +249,14 @@ impl SimulatedPage {
                 let found = found.ok_or_else(|| "no GPU".to_owned());
                 self.events.push_back(Event::GpuProbed(found));
             }
-            Action::Pass => self.events.push_back(Event::Passed),
+            Action::AddBarrier => self.events.push_back(Event::BarrierReached),
             Action::Keep(note) => self.notes.push(note),
-            Action::Tell(event) => self.told.push(event),
+            Action::Report(event) => self.reported.push(event),
         }
     }
 
     fn says(&mut self, serial: u64, response: Response) {
-        self.events.push_back(Event::Said(serial, response));
+        self.events.push_back(Event::Response(serial, response));
     }
 
     fn dies(&mut self, serial: u64) {
@@ -280,7 +283,11 @@ impl SimulatedPage {
         engine.has_model = true;
         engine.is_adapted = engine.source.is_built_in();
         engine.has_vision = engine.source.is_built_in();
+        let is_bare = !engine.is_adapted;
         self.loaded(serial);
+        if let Some(bytes) = self.kept_adapters.clone().filter(|_| is_bare) {
+            self.says(serial, Response::KeptAdapters { bytes });
+        }
     }
 
     fn loaded(&mut self, serial: u64) {
@@ -359,6 +366,7 @@ impl SimulatedPage {
                 engine.is_adapted = true;
                 self.loaded(serial);
             }
+            Request::ForgetAdapters => self.kept_adapters = None,
             Request::ProbePicture => {
                 let embedding = vec![1.0];
                 self.says(serial, Response::PictureProbed { embedding });

@@ -86,16 +86,16 @@ pub fn evaluation_tables(evaluation: &Evaluation, family: Family) -> Vec<Evidenc
     ]
 }
 
-/// Share of pictures that are called foreign to the model's world, in one sentence.
+/// Share of pictures that are marked as out of distribution, in one sentence.
 pub fn out_of_distribution_text(found: &OutOfDistribution) -> String {
     let scenes = percent(found.scenes);
     match found.photos {
         Some(photos) => format!(
-            "Of {} photographs {} were called foreign, and {scenes} of the scenes.",
+            "Of {} photographs {} were marked “Not a drawing”, and {scenes} of the scenes.",
             found.n_photos,
             percent(photos)
         ),
-        None => format!("Of the scenes {scenes} were called foreign."),
+        None => format!("Of the scenes {scenes} were marked “Not a drawing”."),
     }
 }
 
@@ -128,7 +128,7 @@ fn key_numbers(found: &FamilyEvaluation) -> [(&'static str, f64); 8] {
         ),
         ("the attribute seen worst", accuracies.fold(1.0, f64::min)),
         (
-            "recall with uncertainty, caption → picture",
+            "recall against uncertainty (rank correlation), caption → picture",
             found.spearman_levels.text_to_image,
         ),
         (

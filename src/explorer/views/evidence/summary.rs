@@ -186,6 +186,33 @@ mod tests {
     }
 
     #[test]
+    fn every_method_that_is_shown_is_explained() {
+        let committed = |file: &str| {
+            let path = format!("{}/public/evidence/{file}", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_to_string(path).expect("the file is there")
+        };
+        let lines: Vec<String> = serde_json::from_str(&committed("names.json")).expect("lines");
+        let terms = lines.iter().map(|line| line.split_once(": "));
+        let terms: Vec<&str> = terms.map(|line| line.expect("a colon").0).collect();
+        let is_known = |part: &str| {
+            let part = part.trim_end_matches(" vMF").trim_end_matches(" PS");
+            terms.iter().any(|term| {
+                let rest = part.strip_prefix(*term);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            })
+        };
+        for world in ["scenes", "photos"] {
+            let summary = committed(&format!("{world}/summary.json"));
+            let summary: Vec<SummaryRow> = serde_json::from_str(&summary).expect("rows");
+            for SummaryRow { method, .. } in &summary {
+                let unknown: Vec<&str> =
+                    method.split(", ").filter(|part| !is_known(part)).collect();
+                assert_eq!(unknown, [""; 0], "{method} on {world}");
+            }
+        }
+    }
+
+    #[test]
     fn a_method_stands_where_it_was_measured_and_nowhere_else() {
         let [uncertainty, recall] = &summary_tables(&summary())[..] else {
             panic!("two questions");

@@ -12,7 +12,7 @@ const fn undecided(text: &'static str, otherwise: &'static str) -> PaperClaim {
     }
 }
 
-static CLAIMS: [PaperClaim; 7] = [
+static CLAIMS: [PaperClaim; 6] = [
     undecided(
         "ProLIP: pictures are more certain than captions (figure 5)",
         "its uncertainty of pictures is not measured here",
@@ -28,10 +28,6 @@ static CLAIMS: [PaperClaim; 7] = [
     undecided(
         "ProLIP: paths through HierarCaps and weighted prompts gain by uncertainty",
         "neither is measured here",
-    ),
-    undecided(
-        "ELIP is less certain of shifted pictures and captions",
-        "uncertainty is not measured under disturbance",
     ),
     undecided(
         "ELIP needs its evidential loss and the adapters of both towers",

@@ -1,9 +1,13 @@
 //! ELIP's findings: what is lost where pictures or captions are shifted, and on other data.
 
+use std::collections::BTreeMap;
+
 use super::super::judge::{ClaimedOrder, Judge, versus};
+use super::super::measure::LEVELS;
 use super::super::paper;
+use super::super::results::queries;
 use super::super::verdict::{Finding, FindingRow, PaperClaim, Support, Undecided};
-use crate::report::{Impacted, Metric, Retrieval, Shift};
+use crate::report::{Grouped, Impacted, Metric, Retrieval, Shift};
 use crate::train::methods::MethodName::{
     self, Clip, Deterministic, Elip, ElipBottleneck, ElipReleased,
 };
@@ -14,6 +18,8 @@ const COMPARED: [MethodName; 2] = [Clip, Deterministic];
 const ON_FEATURES: &str = "The paper tunes bottlenecks inside CLIP's blocks; here bottlenecks, or a new perceptron, \
                            read its last features. “Determ. FT” stands for the paper's fine-tuned CLIP.";
 const NOT_DISTURBED: &str = "nothing disturbed is measured here";
+/// The greatest sum of recalls, of six in percent.
+const GREATEST_SUM: f64 = 600.0;
 /// Share of what one method finds below which the other finds too little: what it loses of that is chance.
 const LITTLE: f64 = 0.1;
 
@@ -34,6 +40,13 @@ static SCENARIOS: PaperClaim = PaperClaim {
     rule: ON_FEATURES,
     groups: &[("ELIP", &ELIP), ("CLIP", &COMPARED)],
     otherwise: "pictures and captions are never disturbed together here",
+};
+static DOUBTS: PaperClaim = PaperClaim {
+    text: "ELIP is less certain of shifted captions",
+    rule: "By the median uncertainty of each level of captions, shifted against clean, seed by seed: it must rise at \
+           every level. That of pictures is not measured here.",
+    groups: &[("ELIP", &ELIP)],
+    otherwise: "these captions are not disturbed",
 };
 static TRANSFERS: PaperClaim = PaperClaim {
     text: "ELIP finds more than CLIP on data that it was not trained on (Recall@1)",
@@ -66,6 +79,7 @@ pub(super) fn findings(judge: &Judge<'_>) -> Vec<Finding> {
             &SCENARIOS,
             compare(judge, &single, &Shift::NoiseImpact, "lost"),
         ),
+        judge.finding(&DOUBTS, doubts(judge)),
         judge.finding(&TRANSFERS, transfers(judge)),
     ]
 }
@@ -113,9 +127,11 @@ fn too_little_to_lose(
     });
     let most = found.iter().filter_map(|(_, clean)| *clean);
     let little = LITTLE * most.fold(0.0, f64::max);
-    let is_little = |clean: f64| clean == 0.0 || clean < little;
-    let mut lacking = found.into_iter();
-    let (who, _) = lacking.find(|(_, clean)| clean.is_some_and(is_little))?;
+    let is_little = |(method, clean): &(MethodName, Option<f64>)| {
+        let few = |clean| hits(judge, *method, of, clean).is_some_and(|n| n < LEVELS as f64);
+        clean.is_some_and(|clean| clean == 0.0 || clean < little || few(clean))
+    };
+    let (who, _) = found.into_iter().find(is_little)?;
     shifted.iter().flatten().next()?;
     let [ours, theirs] =
         shifted.map(|side| side.map_or_else(|| "none".to_owned(), |side| side.shown()));
@@ -124,6 +140,64 @@ fn too_little_to_lose(
         found: format!("{ours} against {theirs}"),
         paper: String::new(),
         support: Support::Undecided(Undecided::TooLittleToLose(who)),
+    })
+}
+
+/// Queries that find, of so many that were measured; their mean over six recalls of a sum.
+fn hits(judge: &Judge<'_>, method: MethodName, of: Impacted, clean: f64) -> Option<f64> {
+    let (direction, greatest) = match of {
+        Impacted::TextToImage => (Retrieval::TextToImage, 1.0),
+        Impacted::ImageToText | Impacted::ImageToOwnText => (Retrieval::ImageToText, 1.0),
+        Impacted::RecallSum | Impacted::OwnRecallSum => (Retrieval::ImageToText, GREATEST_SUM),
+    };
+    let n_queries = judge.results.summary(method, &queries(direction))?;
+    Some(n_queries.mean * clean / greatest)
+}
+
+/// Uncertainty of disturbed captions beside that of clean ones.
+fn doubts(judge: &Judge<'_>) -> Vec<FindingRow> {
+    let rows = ELIP
+        .into_iter()
+        .filter_map(|method| doubts_of(judge, method));
+    rows.collect()
+}
+
+fn doubts_of(judge: &Judge<'_>, method: MethodName) -> Option<FindingRow> {
+    let clean = judge.undisturbed?;
+    let (mut rises, mut shown) = (Vec::new(), [Vec::new(), Vec::new()]);
+    for level in 0.. {
+        let median = Metric::Quantile(Grouped::UncertaintyByLevel, level, 50);
+        let both = [clean, judge.results].map(|of| of.by_seed(method, &median));
+        let Some(means) = both_means(&both) else {
+            break;
+        };
+        let with_mean = shown.iter_mut().zip(means);
+        with_mean.for_each(|(shown, mean)| shown.push(format!("{mean:.4}")));
+        let [clean, shifted] = both;
+        let rise = |(seed, value): (&u64, &f64)| Some(value - clean.get(seed)?);
+        let of_seeds: Vec<f64> = shifted.iter().filter_map(rise).collect();
+        rises.push(judge.estimate_of(method, &of_seeds)?.beyond(1.0, 0.0));
+    }
+    let says_the_same = judge
+        .why_no_levels(method, Retrieval::TextToImage)
+        .filter(|why| matches!(why, Undecided::SaysTheSame(_)));
+    (!rises.is_empty()).then(|| FindingRow {
+        what: format!(
+            "median uncertainty by level, clean and shifted: {}",
+            method.title()
+        ),
+        found: shown.map(|medians| medians.join(", ")).join(" and "),
+        paper: String::new(),
+        support: says_the_same.map_or_else(|| Support::of_all(&rises), Support::Undecided),
+    })
+}
+
+/// Means over seeds of both; `None` where a side was not measured.
+fn both_means(both: &[BTreeMap<u64, f64>; 2]) -> Option<[f64; 2]> {
+    let is_measured = both.iter().all(|of| !of.is_empty());
+    is_measured.then(|| {
+        both.each_ref()
+            .map(|of| of.values().sum::<f64>() / of.len() as f64)
     })
 }
 
@@ -147,8 +221,10 @@ fn transfers(judge: &Judge<'_>) -> Vec<FindingRow> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{finding_on, sentence, written};
+    use super::super::super::measure::Numbers;
+    use super::super::fixture::{finding_of, finding_on, results, sentence, written};
     use super::*;
+    use crate::report::LevelStatistic;
 
     const CLEAN: Metric = Metric::Recall(Retrieval::TextToImage, 1);
 
@@ -207,6 +283,49 @@ mod tests {
             ];
             let found = sentence("ELIP loses less under shift", &rows);
             assert!(found.starts_with(expected), "{clean}: {found}");
+        }
+    }
+
+    #[test]
+    fn of_what_finds_fewer_than_one_a_level_nothing_is_lost() {
+        let lost = Metric::Shifted(Impacted::TextToImage, Shift::CorruptionImpact);
+        for (clean, expected) in [(0.004, "not decided: “ELIP, b"), (0.02, "holds in all 1")] {
+            let rows = [
+                (ElipBottleneck, CLEAN, &[clean; 3][..]),
+                (ElipBottleneck, lost.clone(), &[0.1, 0.11, 0.1]),
+                (ElipBottleneck, Metric::CaptionCount, &[1000.0; 3]),
+                (Clip, CLEAN, &[clean]),
+                (Clip, Metric::CaptionCount, &[1000.0]),
+                (Clip, lost.clone(), &[0.6]),
+            ];
+            let found = sentence("ELIP loses less under shift", &rows);
+            assert!(found.starts_with(expected), "{clean}: {found}");
+        }
+    }
+
+    #[test]
+    fn shifted_captions_are_less_certain_more_certain_or_nothing_is_said() {
+        let median = |level| Metric::Quantile(Grouped::UncertaintyByLevel, level, 50);
+        let claim = "ELIP is less certain of shifted captions";
+        let same = "not decided: “ELIP, bottlenecks on features”: says the same";
+        for (shifted, is_told, expected) in [
+            ([0.3, 0.31, 0.32], true, "holds in all 1"),
+            ([0.1, 0.11, 0.12], true, "does not hold"),
+            ([0.1, 0.31, 0.22], true, "not decided: no difference"),
+            ([0.3, 0.31, 0.32], false, same),
+        ] {
+            let clean = [(ElipBottleneck, median(0), &[0.2, 0.21, 0.22][..])];
+            let mut all = results("scenes", &clean);
+            for (seed, value) in (0..).zip(shifted) {
+                let order = Metric::Levels(Retrieval::TextToImage, LevelStatistic::Spearman);
+                let mut numbers = Numbers::from([(median(0), value), (CLEAN, 0.5)]);
+                numbers.extend(is_told.then_some((order, -0.9)));
+                all.add(ElipBottleneck, "scenes, shot 5", seed, numbers);
+            }
+            let found = finding_of(&all, "scenes, shot 5", claim).sentence();
+            assert!(found.starts_with(expected), "{shifted:?}: {found}");
+            let found = finding_of(&all, "scenes", claim).sentence();
+            assert_eq!(found, "not decided: these captions are not disturbed");
         }
     }
 

@@ -28,6 +28,7 @@ use crate::model::encoder::{
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::{ImagePreprocess, TextPreprocess};
 use crate::train::export::bundle::records;
+use crate::train::files::put;
 use crate::train::provenance::commit_and_date;
 use crate::weights::manifest::{CheckpointOrigin, Manifest, Part, Provenance, Shard};
 use crate::weights::shard::Precision;
@@ -187,7 +188,7 @@ fn write(
     let text_tensors = [text.tensors, text_head].concat();
     let image_tensors = [image.tensors, image_head].concat();
     let shards = write_shards(job.precision, folder, text_tensors, image_tensors)?;
-    std::fs::write(folder.join("tokenizer.json"), &text.tokenizer)?;
+    put(&folder.join("tokenizer.json"), &text.tokenizer)?;
     let sources = format!("{} and {}", text.origin.source, image.origin.source);
     let encoder = EncoderConfig::Towers(towers);
     let manifest = Manifest {

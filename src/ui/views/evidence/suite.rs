@@ -11,13 +11,14 @@ use crate::explorer::views::evidence::summary::summary_tables;
 use crate::report::{Figure, SuiteEnvironment, SuiteFindings, SummaryRow};
 use crate::ui::page::gallery::fetch_json;
 
+/// Names of methods and numbers with their meanings: one a line, with a colon between.
+const NAMES: &str = "./evidence/names.json";
+
 /// Results of `train reproduce` on a world: their folder, and the words that differ.
 struct SuiteTexts {
     folder: &'static str,
     title: &'static str,
     features: &'static str,
-    /// Description of the methods that were measured in this world alone.
-    own_methods: &'static str,
 }
 
 const fn suite_texts(world: World) -> SuiteTexts {
@@ -25,17 +26,13 @@ const fn suite_texts(world: World) -> SuiteTexts {
         World::Photographs => SuiteTexts {
             folder: "./evidence/photos",
             title: "How do other methods do on photographs?",
-            features: "Every method was fitted to the captioned photographs of Flickr8k, as the photographs’ towers \
-                       and heads see them; ",
-            own_methods: "",
+            features: "What is trained was fitted to the captioned photographs of Flickr8k, as the photographs’ \
+                       towers and heads see them. ",
         },
         World::Scenes => SuiteTexts {
             folder: "./evidence/scenes",
             title: "How do other methods do on drawings?",
-            features: "Every method was fitted to the features of the scenes’ model; ",
-            own_methods: "BayesVLM trains nothing and asks how unsure the training left each encoder’s last layer. \
-                          Spread over views is how far a picture’s feature moves when the picture is cropped and \
-                          mirrored. ",
+            features: "What is trained was fitted to the features of the scenes’ model. ",
         },
     }
 }
@@ -47,6 +44,8 @@ struct Files {
     figures: Vec<Figure>,
     /// The findings, or why they are not there: the numbers stand without them.
     findings: Result<SuiteFindings, String>,
+    /// Lines of [`NAMES`], or why they are not there.
+    names: Result<Vec<String>, String>,
     environment: SuiteEnvironment,
 }
 
@@ -55,6 +54,7 @@ async fn fetch(folder: &str) -> Result<Files, String> {
         summary: fetch_json(&format!("{folder}/summary.json")).await?,
         figures: fetch_json(&format!("{folder}/figures.json")).await?,
         findings: fetch_json(&format!("{folder}/findings.json")).await,
+        names: fetch_json(NAMES).await,
         environment: fetch_json(&format!("{folder}/environment.json")).await?,
     })
 }
@@ -65,6 +65,20 @@ fn missing(what: &str, reason: &str) -> AnyView {
     view! { <p class="aside">{words}</p> }.into_any()
 }
 
+/// The names with their meanings, folded.
+fn glossary(lines: Vec<String>) -> AnyView {
+    let line = |line: String| {
+        let (name, meaning) = line.split_once(": ")?;
+        let (name, meaning) = (name.to_owned(), meaning.to_owned());
+        Some(view! { <dt><b>{name}</b></dt><dd>{meaning}</dd> }.into_any())
+    };
+    let lines: Vec<AnyView> = lines.into_iter().filter_map(line).collect();
+    view! {
+        <details class="twin"><summary>"What the names mean"</summary><dl class="aside">{lines}</dl></details>
+    }
+    .into_any()
+}
+
 /// Tables and figures of every method, and the commands that repeat them.
 #[component]
 pub(super) fn Suite(world: World) -> impl IntoView {
@@ -72,7 +86,6 @@ pub(super) fn Suite(world: World) -> impl IntoView {
         folder,
         title,
         features,
-        own_methods,
     } = suite_texts(world);
     let files = RwSignal::new(None::<Result<Files, String>>);
     spawn_local(async move {
@@ -89,12 +102,14 @@ pub(super) fn Suite(world: World) -> impl IntoView {
             summary,
             figures,
             findings: found,
+            names,
             ..
         })) => {
             let tables: Vec<AnyView> = summary_tables(&summary).into_iter().map(table).collect();
             let figures: Vec<AnyView> = figures.iter().map(figure).collect();
             let found = found.map_or_else(|reason| missing("findings", &reason), findings);
-            view! { {found}<div class="evidence">{tables}</div>{figures} }.into_any()
+            let names = names.map_or_else(|reason| missing("names", &reason), glossary);
+            view! { {names}{found}<div class="evidence">{tables}</div>{figures} }.into_any()
         }
     };
     view! {
@@ -103,12 +118,6 @@ pub(super) fn Suite(world: World) -> impl IntoView {
             {found}
             <p class="aside">
                 {features}
-                "those with an asterisk as the paper of AsymVLM adapts them, with means that stay as they are. AsymVLM \
-                gives captions a spread, AsymVLM(image) pictures, SymVLM both, and Determ. FT neither; vMF and PS are \
-                the two distributions. ELIP trains a small layer, a bottleneck, behind each encoder, and takes \
-                similarity for evidence. Entropy says how many candidates compete for a caption or a picture, density \
-                how near to it those of the training lie; both train nothing. "
-                {own_methods}
                 <a href=format!("{folder}/report.md")>"The whole report"</a>" lists every comparison; "
                 <a href=format!("{folder}/results.json")>"all numbers"</a>". What was run: "
                 <code>{commands}</code>

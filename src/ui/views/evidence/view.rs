@@ -80,7 +80,7 @@ pub(in crate::ui) fn Evidence() -> impl IntoView {
     }
 }
 
-/// Share of pictures that are called foreign, or why that is not known.
+/// Share of pictures that are marked as out of distribution, or why that is not known.
 fn message(measured: Option<&Result<Evaluation, String>>) -> String {
     match measured {
         None => "Not yet: the measurements are being fetched.".to_owned(),

@@ -1,4 +1,4 @@
-//! The spreads that are drawn: knowing nothing, and both distributions of a caption.
+//! The spreads that are drawn: the uniform one, and both distributions of a caption.
 
 use crate::explorer::family_name;
 use crate::explorer::views::geometry::{CaptionGeometry, CosineDistribution};
@@ -28,7 +28,7 @@ pub(super) fn spreads(known: &CaptionGeometry, which: Concentration) -> [Labelle
         )
     };
     [
-        (CosineDistribution::Uniform, "knowing nothing", "uniform"),
+        (CosineDistribution::Uniform, "a blind guess", "uniform"),
         labelled(Family::VonMisesFisher, values.vmf, "vmf"),
         labelled(
             Family::PowerSpherical,

@@ -14,7 +14,7 @@ use crate::ui::panels::measures::head;
 use crate::ui::views::geometry::spreads::{Concentration, spreads};
 
 const SPREAD_COLUMNS: &str = "Distribution|concentration|mean cosine|standard deviation|\
-    angle of the mean cosine|nats from uniform";
+    angle of the mean cosine|nats from a blind guess";
 const PICTURE_COLUMNS: &str = "Picture|cosine, von Mises–Fisher|nats|cosine, power spherical|nats";
 
 /// Numbers of the plots above as tables.
@@ -74,8 +74,8 @@ fn Formulas(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl
             <summary>"The formulas, with these numbers"</summary>
             {Family::ALL.map(formula).collect_view()}
             <p class="aside">
-                "The second factor is the sphere’s own: it alone is what knowing nothing gives, and in many dimensions "
-                "it is far narrower than the first is steep."
+                "The second factor is the sphere’s own, all that a blind guess has; in many dimensions it is so narrow "
+                "that a small κ hardly moves it."
             </p>
         </details>
     }
@@ -87,7 +87,7 @@ fn spread_rows(known: &CaptionGeometry, dimension: usize) -> impl IntoView + use
         let [_, vmf, power_spherical] = spreads(known, which);
         [vmf, power_spherical].map(|(spread, label, _)| (spread, format!("{label}, {symbol}")))
     });
-    let uniform = (CosineDistribution::Uniform, "knowing nothing".to_owned());
+    let uniform = (CosineDistribution::Uniform, "a blind guess".to_owned());
     let row = |(spread, label): (CosineDistribution, String)| {
         let numbers = spread.view(dimension);
         let concentration = match spread {

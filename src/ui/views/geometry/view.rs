@@ -111,7 +111,7 @@ fn Dimension(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> imp
                 "back to the model’s own"
             </button>
         </div>
-        <Ball geometry=geometry own=own shown=shown/>
+        <Ball geometry=geometry shown=shown/>
     }
 }
 
@@ -123,11 +123,7 @@ fn own_dimension(geometry: Memo<Option<CaptionGeometry>>) -> Memo<usize> {
 
 /// Ball with the region of most of the probability in the dimension that is shown.
 #[component]
-fn Ball(
-    geometry: Memo<Option<CaptionGeometry>>,
-    own: Memo<usize>,
-    shown: Memo<usize>,
-) -> impl IntoView {
+fn Ball(geometry: Memo<Option<CaptionGeometry>>, shown: Memo<usize>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let of_family = move |known: &CaptionGeometry| *known.concentration.get(page.family());
     let kappa = move || geometry.with(|geometry| geometry.as_ref().map(of_family));
@@ -138,7 +134,7 @@ fn Ball(
         Bands { uniform, spread }
     });
     let finding =
-        move || kappa().map(|kappa| ball_text(page.family(), kappa, own.get(), shown.get()));
+        move || geometry.with(|geometry| ball_text(geometry.as_ref()?, page.family(), shown.get()));
     view! {
         <div class="ball-beside">
             <figure>

@@ -48,7 +48,7 @@ pub(crate) fn GhostScenes() -> impl IntoView {
     view! {
         <figure class="ghosts" hidden=move || ghosts.with(|ghosts| ghosts.shown.is_empty())>
             <div role="img" aria-label=label>{(0..N_GHOSTS).map(ghost).collect_view()}</div>
-            <figcaption class="aside">{label}". They go along while it stays true of them."</figcaption>
+            <figcaption class="aside">{label}". They move along as long as it stays true."</figcaption>
         </figure>
     }
 }

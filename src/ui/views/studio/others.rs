@@ -36,7 +36,7 @@ pub(crate) fn Others() -> impl IntoView {
             None => {
                 found.set(Vec::new());
                 message.set(format!(
-                    "The built-in world has no sentence “{caption}”, so nobody can say what fits it."
+                    "Scenes has no sentence “{caption}”, so nobody can say what fits it."
                 ));
             }
         }
@@ -80,7 +80,7 @@ fn go_on(
         return;
     }
     message.set(match search.found.len() {
-        N_WANTED => format!("“{caption}” means each of these. Take one into the studio."),
+        N_WANTED => format!("“{caption}” could mean each of these. Take one into the studio."),
         0 => format!("No scene was found that fits “{caption}”."),
         n => format!("Only {n} scenes were found that fit “{caption}”."),
     });

@@ -19,7 +19,7 @@ use crate::ui::views::studio::tools::Tools;
 
 const COLUMNS: &str = "Caption|~evidence over a blind guess (nats)|nats|truly";
 /// Note about a drawing that the model sees badly.
-const BETWEEN: &str = "Between two places: these numbers say little.";
+const BETWEEN: &str = "Over a line, or two in one place: these numbers say little.";
 const ABOUT: &str = "
 # Two judges
 “Fits” is the truth: this world’s rules are known, so whether a caption is true of a drawing can be looked up. The

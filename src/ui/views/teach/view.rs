@@ -102,11 +102,9 @@ fn ClassResult() -> impl IntoView {
     };
     view! {
         <section class="class-result">
-            <h3>"What the class has reached"</h3>
+            <h3>"The class’s results"</h3>
             <p class="text-control">
-                <label for="codes">
-                    "The codes of six letters that the lesson gives each of them, one after another"
-                </label>
+                <label for="codes">"Codes of six letters from the class, in any order"</label>
                 <textarea
                     id="codes" class="words" rows="3" spellcheck="false" autocomplete="off"
                     on:input:target=move |event| codes.set(event.target().value())

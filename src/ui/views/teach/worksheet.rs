@@ -3,12 +3,13 @@
 use leptos::prelude::*;
 
 use crate::explorer::views::learn::{
-    Lesson, LessonPicture, LessonQuestion, N_NUMBERED, answer_numbers, answer_text, truth_text,
+    Lesson, LessonPicture, LessonQuestion, N_NUMBERED, answer_texts, truth_text,
 };
 use crate::explorer::{ExplorerState, encode_class, family_name};
+use crate::report::PhotographCredit;
 use crate::ui::dom::browser;
 use crate::ui::page::lessons;
-use crate::ui::page::pictures::{Credit, GalleryPicture};
+use crate::ui::page::pictures::GalleryPicture;
 use crate::ui::page::state::PageState;
 use crate::ui::plot;
 
@@ -20,10 +21,10 @@ pub(crate) fn Worksheet() -> impl IntoView {
     let own = Memo::new(move |_| page.state.with(|state| state.questions.clone()));
     move || {
         let (_, lesson) = lesson.get()?;
-        let link = own.with(|own| encode_class(&lesson.link, own));
+        let class_link = own.with(|own| encode_class(&lesson.link, own));
         Some(view! {
             <article class="worksheet" aria-label="Worksheet">
-                {head(&lesson, &browser::address_with(&link))}
+                {head(&lesson, &class_link)}
                 {questions(page, &lesson)}
                 <Key lesson=lesson/>
             </article>
@@ -31,14 +32,15 @@ pub(crate) fn Worksheet() -> impl IntoView {
     }
 }
 
-/// Title, place for a name, and the way to the page: as a code, and as text for those without a camera.
-fn head(lesson: &Lesson, address: &str) -> AnyView {
+/// Title, place for a name, and the way to the page: as a code that holds the teacher's questions, too, and for those
+/// without a camera as text, which is short without them.
+fn head(lesson: &Lesson, class_link: &str) -> AnyView {
     view! {
         <header>
             <h3>{lesson.title.clone()}</h3>
             <p class="aside">"Name: "<span class="line"></span></p>
-            {plot::qr(address)}
-            <p class="aside address"><code>{address.to_owned()}</code></p>
+            {plot::qr(&browser::address_with(class_link))}
+            <p class="aside address"><code>{browser::address_with(&lesson.link)}</code></p>
         </header>
     }
     .into_any()
@@ -53,7 +55,8 @@ fn questions(page: PageState, lesson: &Lesson) -> AnyView {
     };
     let open = |question: String| view! { <li>{question}<p class="lines"></p></li> };
     let own = page.state.with(ExplorerState::own_questions);
-    let open = lesson.open.iter().cloned().chain(own).map(open);
+    let of_lesson = lesson.open.iter().map(|[question, _]| question.clone());
+    let open = of_lesson.chain(own).map(open);
     let word = |[word, meaning]: &[String; 2]| {
         view! { <li><b>{word.clone()}</b>": "{meaning.clone()}</li> }
     };
@@ -77,11 +80,12 @@ fn numbered_pictures(page: PageState, lesson: &Lesson) -> Option<AnyView> {
     };
     let pictures: Vec<_> = page.gallery.with(|gallery| {
         let numbered = gallery.iter().take(N_NUMBERED);
-        let read = |picture: &GalleryPicture| (picture.url(), picture.credit.clone());
+        let read = |picture: &GalleryPicture| (picture.url(), picture.entry.credit.clone());
         numbered.map(read).collect()
     });
-    let (urls, credits): (Vec<String>, Vec<Option<Credit>>) = pictures.into_iter().unzip();
-    let credit = |credit: Credit| format!("{} ({})", credit.page, credit.license);
+    let (urls, credits): (Vec<String>, Vec<Option<PhotographCredit>>) =
+        pictures.into_iter().unzip();
+    let credit = |credit: PhotographCredit| format!("{} ({})", credit.page, credit.license);
     let credits: Vec<String> = credits.into_iter().flatten().map(credit).collect();
     let caption = |asked: &LessonPicture| {
         let caption = asked.caption.clone();
@@ -118,16 +122,15 @@ fn Key(lesson: Lesson) -> impl IntoView {
     let answer = move |question: &LessonQuestion| {
         let family = page.family();
         let known = page.cache.with(|cache| question.answer(cache, family));
-        let model = known.as_ref().map_or_else(
-            || "the model has not answered yet".to_owned(),
-            |known| answer_text(known),
+        let [model, numbers, unread] = known.map_or_else(
+            || ["the model has not answered yet", "", ""].map(str::to_owned),
+            |known| answer_texts(&known),
         );
-        let numbers = known.as_ref().map(|known| answer_numbers(known));
         view! {
             <li data-field="key">
                 {truth_text(question)}
                 <p class="aside">
-                    "The model: "{model}<span class="number">{numbers}</span>". "{question.why.clone()}
+                    "The model: "{model}<span class="number">{numbers}</span>{unread}". "{question.why.clone()}
                 </p>
             </li>
         }
@@ -136,13 +139,15 @@ fn Key(lesson: Lesson) -> impl IntoView {
     let pictures = (!pictures.is_empty()).then(|| view! { <li>{pictures.join("; ")}</li> });
     let note = |note: &String| view! { <li>{note.clone()}</li> };
     let notes = lesson.notes.iter().map(note).collect_view();
+    let open = lesson.open.iter().map(|[_, answer]| note(answer));
+    let open = open.collect_view();
     let (minutes, plan) = (lesson.minutes, lesson.plan());
     let answers = move || lesson.questions.iter().map(answer).collect_view();
     view! {
         <section class="key">
             <h3>"Answer key: "{title}</h3>
             <p class="aside">{by}</p>
-            <ol>{answers}{pictures}</ol>
+            <ol>{answers}{pictures}{open}</ol>
             <p class="aside">"About "{minutes}" minutes. "{plan}</p>
             <ul class="notes">{notes}</ul>
         </section>
