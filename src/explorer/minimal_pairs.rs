@@ -210,12 +210,29 @@ mod tests {
     use super::*;
     use crate::explorer::link::{decode, encode};
     use crate::explorer::world::World;
+    use crate::protocol::Answer;
     use crate::scenes::parse;
 
     fn offered(caption: &str) -> Vec<String> {
         let changes = word_changes(caption).into_iter();
         let line = changes.map(|change| format!("{}: {}", change.label, change.caption));
         line.collect()
+    }
+
+    #[test]
+    fn their_page_is_answered_before_a_model_is_there() {
+        let views = include_str!("../../public/examples/scenes/views.json");
+        let answers: Vec<Answer> = serde_json::from_str(views).expect("recorded answers");
+        let has_their_pictures = |answer: &&Answer| answer.images == MINIMAL_PAIRS;
+        let answer = answers.iter().find(has_their_pictures);
+        let answer = answer.expect("an answer about these drawings");
+        let captions = answer.captions.iter().map(|reading| &*reading.caption);
+        assert_eq!(
+            captions.collect::<Vec<_>>(),
+            CAPTIONS,
+            "about their captions"
+        );
+        assert_eq!(answer.pairs.len(), CAPTIONS.len() * MINIMAL_PAIRS.len());
     }
 
     #[test]

@@ -44,7 +44,20 @@ pub struct FigureLine {
     pub inner_band: Vec<[f64; 2]>,
 }
 
+/// Most groups that are drawn as boxes, side by side; more run together into bands.
+const MOST_BOXED: usize = 6;
+
 impl FigurePanel {
+    /// Whether the distribution in each of a few groups is known, so that boxes show it.
+    #[must_use]
+    pub fn is_boxed(&self) -> bool {
+        let is_boxed = |line: &FigureLine| {
+            let n_known = line.inner_band.len().min(line.band.len());
+            n_known == line.points.len() && n_known <= MOST_BOXED
+        };
+        !self.lines.is_empty() && self.lines.iter().all(is_boxed)
+    }
+
     /// Least and greatest x, then y, of all points and bands; `None` without points.
     #[must_use]
     pub fn ranges(&self) -> Option<[[f64; 2]; 2]> {
@@ -108,6 +121,11 @@ mod tests {
                 panel(vec![line("two")]),
             ],
         };
+        let mut boxed = panel(vec![line("one")]);
+        assert!(!boxed.is_boxed(), "no inner band");
+        boxed.lines[0].inner_band = boxed.lines[0].band.clone();
+        assert!(boxed.is_boxed(), "two groups");
+        assert!(!panel(Vec::new()).is_boxed(), "nothing to draw");
         assert_eq!(figure.panels[0].ranges(), Some([[0.0, 9.0], [0.125, 0.6]]));
         assert_eq!(panel(Vec::new()).ranges(), None, "nothing to draw");
         assert_eq!(figure.names(), ["one", "two"], "each once");

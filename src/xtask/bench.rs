@@ -12,8 +12,9 @@ const ONNXRUNTIME_WEB: &str = "onnxruntime-web@1.30.0";
 const FOLDER: &str = "runs/bench-browser";
 /// The test that drives the browser.
 const TEST: &str = "test --test e2e -- --ignored --nocapture bench::";
-/// The test that opens the release.
-const START: &str = "test --test e2e -- --ignored --nocapture targets::built_page::the_page_opens";
+/// The tests that open the release, type, drag and drop, one after the other.
+const START: &str =
+    "test --test e2e -- --ignored --nocapture --test-threads 1 targets::built_page::";
 
 /// Steps of a fit that are timed on a GPU.
 const N_STEPS: &str = "200";
@@ -92,7 +93,7 @@ fn browser_on(gpu: &str, steps: &[&str]) -> Result<(), String> {
     shell::succeed(&mut test)
 }
 
-/// Times until the release paints and answers, at a first and at a second visit.
+/// Times until the release paints and answers, at a first and at a second visit, and until it follows the visitor.
 pub(crate) fn start() -> Result<(), String> {
     let driver = checks::browser_driver()?;
     if !shell::root().join("dist-release/index.html").exists() {

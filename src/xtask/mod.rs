@@ -27,7 +27,7 @@ usage: cargo xtask COMMAND
                         clip, loading, photos, int8, memory and, only where it is named, gpu
   bench gpu             on an NVIDIA GPU: fits on CUDA beside PyTorch, and the WebGPU engine beside onnxruntime-web
   bench page            what each program of the page in dist/ weighs, into benches/results/
-  bench start           how soon the release paints and answers, into benches/results/
+  bench start           how soon the release paints, answers and follows the visitor, into benches/results/
   bench train           embedding and fits beside onnxruntime and PyTorch, into benches/results/
   test [STEP …]         run every check there is, or only the steps named; STEP is one of:";
 

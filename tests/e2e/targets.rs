@@ -216,7 +216,7 @@ mod built_page {
              for each move; tasks over 50 ms by the clock: {dragging}, target none\n\
              layout shift: {shift:.4}, target 0\n"
         );
-        keep("targets.txt", &measures);
+        keep_measured("targets.txt", &measures, &browser);
 
         assert!(typed < BUSY * 100.0, "κ follows a letter after {typed} ms");
         // No engine takes part.
@@ -250,7 +250,7 @@ mod built_page {
             "photographs, typing to the wall: {lit:.0} ms at the median, target 100\n\
              photographs, a JPEG of 12 megapixels to its numbers: {read:.0} ms at the median, target 700\n"
         );
-        keep("targets-photographs.txt", &measures);
+        keep_measured("targets-photographs.txt", &measures, &browser);
 
         // The wall waits for the model.
         assert!(
@@ -272,6 +272,16 @@ mod built_page {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("artefacts");
         fs::create_dir_all(&folder).expect("artefacts/ can be made");
         fs::write(folder.join(name), measures).expect("a file can be written");
+    }
+
+    /// Keeps it among the results too, with the machine, where `cargo xtask bench start` asks for that.
+    fn keep_measured(name: &str, measures: &str, browser: &Browser) {
+        keep(name, measures);
+        if env::var_os("KAPPASCOPE_BENCH_START").is_some() {
+            let text = format!("{measures}{}", machine::place(browser, ""));
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/results");
+            fs::write(folder.join(name), text).expect("a file of results");
+        }
     }
 
     fn long_tasks(browser: &Browser) -> Value {

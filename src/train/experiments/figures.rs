@@ -60,18 +60,22 @@ pub(super) fn figures(results: &Results, dataset: &str) -> Vec<Figure> {
         ),
         ("rejection", of_rejection, vec![rejection_panel(results)]),
     ];
-    // The name of a data set that was not trained on, or the noise on the own one.
-    let elsewhere = dataset
-        .split_once(" → ")
-        .or_else(|| dataset.split_once(", "))
-        .map(|(_, other)| format!("Measured on {other}: "));
-    let elsewhere = elsewhere.unwrap_or_default();
+    // A data set that was not trained on, or what disturbs the own one.
+    let elsewhere = match (dataset.split_once(" → "), dataset.split_once(", ")) {
+        (Some((_, other)), _) => format!("Measured on {other}: "),
+        (None, Some((_, shift))) => format!("Disturbed by {shift}: "),
+        (None, None) => String::new(),
+    };
+    let captioned = |caption: String| match elsewhere.is_empty() {
+        true => caption,
+        false => format!("{elsewhere}{}", caption.replacen("Share", "share", 1)),
+    };
     let figure = |(name, caption, mut panels): (&str, Caption, Vec<FigurePanel>)| {
         panels.retain(|panel| !panel.lines.is_empty());
         (!panels.is_empty()).then(|| Figure {
             name: name.to_owned(),
             dataset: dataset.to_owned(),
-            caption: format!("{elsewhere}{}", caption(&panels)),
+            caption: captioned(caption(&panels)),
             panels,
         })
     };
@@ -130,6 +134,9 @@ fn of_lengths(panels: &[FigurePanel]) -> String {
 /// Captions that the bands hold, in words; earlier results have the outer band alone.
 fn bands_text(panels: &[FigurePanel]) -> &'static str {
     let mut lines = panels.iter().flat_map(|panel| &panel.lines);
+    if panels.iter().any(FigurePanel::is_boxed) {
+        return "a box that holds the middle half of the captions and whiskers that hold eight of ten";
+    }
     match lines.any(|line| !line.inner_band.is_empty()) {
         true => "a band that holds eight captions of ten and, darker, the middle half",
         false => "a band that holds eight captions of ten",
@@ -360,12 +367,12 @@ mod tests {
     }
 
     #[test]
-    fn a_distribution_has_two_bands_where_its_quarters_were_measured() {
+    fn a_distribution_of_few_groups_has_boxes_where_its_quarters_were_measured() {
         for (percents, inner, word) in [
             (
                 &[10, 25, 50, 75, 90][..],
                 vec![[25.0, 75.0]],
-                "the middle half",
+                "whiskers that hold eight of ten",
             ),
             (
                 &[10, 50, 90],

@@ -14,7 +14,7 @@ use crate::explorer::views::ladder::BUILT_IN_LADDERS;
 use crate::explorer::views::learn::Lessons;
 use crate::explorer::{
     DRAWING, ExplorerState, GeneratedPictures, GeneratedRequest, PICTURE_SIDE, ReadingRequest,
-    View, World,
+    View, World, minimal_pairs,
 };
 use crate::inference::{ImageEncoding, SelfTest, Session};
 use crate::preprocess::RgbPixels;
@@ -53,6 +53,7 @@ impl WorldModel<'_> {
             .into_iter()
             .map(|request| ask(self.session, request, &embeddings))
             .collect::<Result<_>>()?;
+        views.extend(self.minimal_pairs_answer(&embeddings)?);
         views.extend(self.generated_answers()?);
         for caption in views.iter_mut().flat_map(|answer| &mut answer.captions) {
             // Only the matrix stands beside the wall.
@@ -159,6 +160,23 @@ impl WorldModel<'_> {
             let rungs = ladder.rungs.iter().map(|&rung| rung.to_owned());
             ReadingRequest::of(rungs, Vec::new())
         })
+    }
+
+    /// The matrix of the drawings that differ in one word; none but for scenes, whose gallery has them.
+    fn minimal_pairs_answer(&self, embeddings: &[ImageEncoding]) -> Result<Option<Answer>> {
+        if !self.world.has_known_truth() {
+            return Ok(None);
+        }
+        let page = minimal_pairs(&self.opened(View::Explore));
+        let embedding = |id: &String| {
+            let at = self.gallery.iter().position(|picture| picture.id == *id)?;
+            embeddings.get(at).cloned()
+        };
+        let pictures: Option<Vec<ImageEncoding>> = page.pictures.iter().map(embedding).collect();
+        let pictures = pictures.context("the gallery lacks a drawing of the minimal pairs")?;
+        let captions = page.captions.iter().map(|caption| caption.text.clone());
+        let matrix = ReadingRequest::of(captions, page.pictures.clone());
+        ask(self.session, matrix, &pictures).map(Some)
     }
 
     /// Answers about the pictures that views generate when they are opened on the page as it starts; none but for

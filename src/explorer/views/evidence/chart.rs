@@ -9,6 +9,10 @@ use crate::report::{FigureLine, FigurePanel};
 pub(super) const CHART_SIZE: [f64; 2] = [400.0, 270.0];
 /// Left, top, right and lower edge of the axes' box.
 pub(super) const CHART_BOX: [f64; 4] = [52.0, 10.0, 378.0, 222.0];
+/// Half of a box's width.
+const BOX_HALF_WIDTH: f64 = 8.0;
+/// Distance between the middles of neighbouring lines' boxes of one group.
+pub(super) const BOX_DISTANCE: f64 = 20.0;
 /// Least distance between two letters at the ends of lines.
 const LETTER_HEIGHT: f64 = 12.0;
 
@@ -27,13 +31,11 @@ impl Chart {
         let [x, [low, high]] = panel.ranges()?;
         let room = ((high - low) * 0.04).max(1e-6);
         let mut points = panel.lines.iter().flat_map(|line| &line.points);
+        let is_padded = panel.is_boxed() || x[0] == x[1];
+        let margin = if is_padded { 0.5 } else { 0.0 };
         Some(Self {
             is_counted: points.all(|[x, _]| x.fract() == 0.0),
-            x: if x[0] < x[1] {
-                x
-            } else {
-                [x[0] - 0.5, x[0] + 0.5]
-            },
+            x: [x[0] - margin, x[1] + margin],
             y: [low - room, high + room],
         })
     }
@@ -72,6 +74,28 @@ impl Chart {
             points.map(move |([x, _], band)| [*x, band[side]])
         };
         self.path(of(0).chain(of(1).rev()))
+    }
+
+    /// Boxes of the inner band with whiskers to the ends of the outer one and a bar at the point, as the `d` of a path
+    /// whose parts are filled or drawn; each is moved to the right by so many units.
+    pub(super) fn boxes(&self, line: &FigureLine, shift: f64) -> String {
+        let mut path = String::new();
+        let groups = line.points.iter().zip(&line.band).zip(&line.inner_band);
+        for (([x, middle], outer), inner) in groups {
+            let height = |y: f64| self.place([*x, y]);
+            let [[x, middle], [_, low], [_, high], [_, floor], [_, top]] =
+                [*middle, outer[0], outer[1], inner[0], inner[1]].map(height);
+            let x = x + shift;
+            let (left, right) = (x - BOX_HALF_WIDTH, x + BOX_HALF_WIDTH);
+            // Writing to a string cannot fail.
+            write!(
+                path,
+                "M{left:.1} {floor:.1}H{right:.1}V{top:.1}H{left:.1}ZM{left:.1} {middle:.1}H{right:.1}\
+                 M{x:.1} {floor:.1}V{low:.1}M{x:.1} {top:.1}V{high:.1}"
+            )
+            .ok();
+        }
+        path
     }
 
     fn path(&self, points: impl Iterator<Item = [f64; 2]>) -> String {
@@ -174,6 +198,26 @@ mod tests {
             ..panel
         };
         assert_eq!(Chart::of(&empty), None, "nothing to draw");
+    }
+
+    #[test]
+    fn a_box_has_its_median_and_whiskers() {
+        let mut panel = panel();
+        panel.lines.truncate(1);
+        panel.lines[0].inner_band = vec![[0.95, 1.0], [0.25, 0.5]];
+        assert!(panel.is_boxed(), "two groups");
+        let chart = Chart::of(&panel).expect("points");
+        let path = chart.boxes(&panel.lines[0], 5.0);
+        assert_eq!(path.matches('Z').count(), 2, "a box for each group: {path}");
+        assert_eq!(
+            path.matches('M').count(),
+            8,
+            "median and two whiskers: {path}"
+        );
+        let [x, y] = chart.place(panel.lines[0].points[1]);
+        let median = format!("M{:.1} {y:.1}H{:.1}", x - 3.0, x + 13.0);
+        assert!(path.contains(&median), "{median} in {path}");
+        assert!(x < CHART_BOX[2] - 20.0, "room for the last box: {x}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::explorer::markup::escaped;
 use crate::explorer::number::{round_number, three_significant};
-use crate::explorer::views::evidence::chart::{CHART_BOX, CHART_SIZE, Chart};
+use crate::explorer::views::evidence::chart::{BOX_DISTANCE, CHART_BOX, CHART_SIZE, Chart};
 use crate::report::{Figure, FigureLine, FigurePanel};
 
 /// The content of the figure's element.
@@ -48,14 +48,17 @@ fn drawing(panel: &FigurePanel, names: &[&str]) -> String {
     let [width, height] = CHART_SIZE;
     let [title, x_label, y_label] =
         [&panel.title, &panel.x_label, &panel.y_label].map(|text| escaped(text));
+    let middle_line = panel.lines.len().saturating_sub(1) as f64 / 2.0;
     let lines = panel.lines.iter().zip(chart.letter_heights(&panel.lines));
     let lines: String = lines
-        .map(|(line, height)| {
+        .enumerate()
+        .map(|(at, (line, height))| {
             let i = names
                 .iter()
                 .position(|name| *name == line.name)
                 .unwrap_or_default();
-            series(&chart, line, i, height)
+            let shift = BOX_DISTANCE * (at as f64 - middle_line);
+            series(&chart, line, i, (panel.is_boxed().then_some(shift), height))
         })
         .collect();
     let (ticks, middle, below) = (ticks(&chart), f64::midpoint(left, right), floor + 40.0);
@@ -98,22 +101,37 @@ fn ticks(chart: &Chart) -> String {
     text
 }
 
-/// A line with its bands, of which the inner one comes out darker, a name and number on each point, and its letter at
-/// the end.
-fn series(chart: &Chart, line: &FigureLine, i: usize, height: f64) -> String {
-    let bands = [&line.band, &line.inner_band].map(|band| chart.band(line, band));
+/// A line with its bands, of which the inner one comes out darker, or its boxes, moved by so much; a name and number on
+/// each point, and its letter at the end.
+fn series(
+    chart: &Chart,
+    line: &FigureLine,
+    i: usize,
+    (boxes, height): (Option<f64>, f64),
+) -> String {
+    let (bands, path) = match boxes {
+        Some(shift) => {
+            let boxes = chart.boxes(line, shift);
+            (vec![boxes.clone()], boxes)
+        }
+        None => {
+            let bands = [&line.band, &line.inner_band].map(|band| chart.band(line, band));
+            (bands.to_vec(), chart.line(line))
+        }
+    };
     let bands: String = bands
         .iter()
         .filter(|band| !band.is_empty())
         .map(|band| format!(r#"<path class="chart-band" d="{band}"/>"#))
         .collect();
-    let (path, class) = (chart.line(line), line_class(i, &line.name));
+    let class = line_class(i, &line.name);
     let name = escaped(&line.name);
     let mut text = format!(
         r#"<g class="chart-series" data-line="{i}">{bands}<path class="{class}" d="{path}"/>"#
     );
     for point in &line.points {
         let ([x, y], [at, value]) = (chart.place(*point), point.map(three_significant));
+        let x = x + boxes.unwrap_or_default();
         // Writing to a string cannot fail.
         write!(
             text,
