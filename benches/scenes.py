@@ -18,7 +18,7 @@ parser.add_argument("--preset", choices=["small", "full"], default="small")
 parser.add_argument("--device", default="cpu")
 parser.add_argument("--steps", type=int, default=12)
 parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-parser.add_argument("--lengths", type=int, nargs="+", default=[8, 14, 26, 55], help="tokens of each group, padded")
+parser.add_argument("--lengths", type=int, nargs="+", default=[8, 16, 32, 64], help="tokens of each group, padded")
 args = parser.parse_args()
 
 torch.manual_seed(0)

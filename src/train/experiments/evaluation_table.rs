@@ -187,4 +187,27 @@ mod tests {
             "the README lacks this table:\n{table}"
         );
     }
+
+    #[test]
+    fn the_readme_quotes_the_encoder_of_plain_contrast_beside_its_twin() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let readme = std::fs::read_to_string(root.join("README.md")).expect("the README");
+        for (name, file) in [
+            ("both losses", "control-both-losses.json"),
+            ("plain contrast", "control-plain-contrast.json"),
+        ] {
+            let json = std::fs::read(root.join("public/evidence/scenes").join(file));
+            let evaluation: serde_json::Value =
+                serde_json::from_slice(&json.expect("a committed report")).expect("JSON");
+            let of = &evaluation["vmf"]["kappa_vs_bits"];
+            let cell = |captions: &str| {
+                let [kappa, norm] = ["kappa", "minus_feature_norm"]
+                    .map(|name| number(of[captions][name].as_f64().expect("a number")));
+                format!("{kappa} ({norm})")
+            };
+            let cells = ["all", "one_attribute", "several_attributes"].map(cell);
+            let row = format!("| {name} | {} |", cells.join(" | "));
+            assert!(readme.contains(&row), "the README lacks {row}");
+        }
+    }
 }
