@@ -159,30 +159,16 @@ static MAPPINGS: LazyLock<[Mapping; 3]> = LazyLock::new(|| {
     let open_clip = OPEN_CLIP.map(|(name, shape)| (name.to_owned(), shape.to_vec()));
     [
         of(&ClipConfig::vit_b_32()),
-        of(&siglip_base()),
+        of(&siglip()),
         mapping(open_clip.to_vec()),
     ]
 });
 
-/// `SigLIP` base with patches of 16 pixels.
-fn siglip_base() -> ClipConfig {
+/// A configuration of `SigLIP`'s form; the sizes are CLIP's.
+fn siglip() -> ClipConfig {
     ClipConfig {
         architecture: Architecture::SigLip,
-        embed_dim: 768,
-        vision_cfg: VisionConfig {
-            patch_size: 16,
-            ..ClipConfig::vit_b_32().vision_cfg
-        },
-        text_cfg: TextConfig {
-            context_length: 64,
-            vocab_size: 32_000,
-            width: 768,
-            heads: 12,
-            start_token_id: None,
-            end_token_id: 1,
-            ..ClipConfig::vit_b_32().text_cfg
-        },
-        quick_gelu: false,
+        ..ClipConfig::vit_b_32()
     }
 }
 

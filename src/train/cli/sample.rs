@@ -104,7 +104,7 @@ fn write(out: &Path, draws: &[Vec<Vec<f64>>]) -> Result<()> {
     put(out, text)
 }
 
-/// One caption's draws.
+/// Row of the table: statistics of one caption's draws, and what the model could not read of it.
 #[derive(Debug, Serialize)]
 struct SampledCaption {
     caption: String,

@@ -189,14 +189,15 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_quotes_the_encoder_of_plain_contrast_beside_its_twin() {
+    fn the_notes_quote_the_encoder_of_plain_contrast_beside_its_twin() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let readme = std::fs::read_to_string(root.join("README.md")).expect("the README");
+        let folder = root.join("public/evidence/scenes");
+        let notes = std::fs::read_to_string(folder.join("notes.md")).expect("notes");
         for (name, file) in [
             ("both losses", "control-both-losses.json"),
             ("plain contrast", "control-plain-contrast.json"),
         ] {
-            let json = std::fs::read(root.join("public/evidence/scenes").join(file));
+            let json = std::fs::read(folder.join(file));
             let evaluation: serde_json::Value =
                 serde_json::from_slice(&json.expect("a committed report")).expect("JSON");
             let of = &evaluation["vmf"]["kappa_vs_bits"];
@@ -207,7 +208,7 @@ mod tests {
             };
             let cells = ["all", "one_attribute", "several_attributes"].map(cell);
             let row = format!("| {name} | {} |", cells.join(" | "));
-            assert!(readme.contains(&row), "the README lacks {row}");
+            assert!(notes.contains(&row), "the notes lack {row}");
         }
     }
 }
