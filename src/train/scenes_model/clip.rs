@@ -3,7 +3,7 @@
 //! Two losses share the towers. The contrastive one is CLIP's, over captions of every level; a picture that another
 //! caption of the batch truly fits is not counted as its negative, because we know the truth (a recipe may count it, as
 //! CLIP does). The second asks of many short captions whether each fits each picture (a logistic loss on the cosine):
-//! the encoder is asked for single attributes. What an encoder without it sees stands in the notes of `public/evidence/scenes`.
+//! the encoder is asked for single attributes. What one without it sees stands in `public/evidence/scenes/notes.md`.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
