@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use kappascope::device::cpu;
 use kappascope::explorer as link;
-use kappascope::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
+use kappascope::model::clip::{Architecture, ClipConfig};
 use kappascope::preprocess::{DecodeBudget, TextPreprocess, decode_within};
 use kappascope::train::data::{
     captions_csv, cifar, coco, conceptual, flickr, hierarcaps, karpathy, stl10, webdataset,
