@@ -8,7 +8,7 @@ use crate::inference::{ImageEncoding, PairCosines, Session, TextEncoding};
 use crate::preprocess::{ResizeMode, RgbPixels};
 use crate::protocol::{
     Answer, BareCard, CaptionReading, CaptionTokens, CompactDirection, Familiarity, ModelCard,
-    PairReading, SelfTest,
+    PairReading, Respelling, SelfTest,
 };
 
 /// Captions against pictures and, if that was asked, against each other; its number and its time are the caller's.
@@ -57,11 +57,20 @@ pub fn caption_reading(caption: String, text: &TextEncoding) -> Result<CaptionRe
         n_tokens: text.tokens.n_tokens,
         truncated: text.tokens.truncated,
         unknown_words: text.tokens.unknown_words.clone(),
+        respellings: respellings(text),
         familiarity: text.familiarity,
         mean_direction: distributions
             .as_ref()
             .map(|distribution| CompactDirection::of(&distribution.mean_direction)),
     })
+}
+
+fn respellings(text: &TextEncoding) -> Vec<Respelling> {
+    let respelling = |(word, meant): &(String, String)| Respelling {
+        word: word.clone(),
+        meant: meant.clone(),
+    };
+    text.tokens.respellings.iter().map(respelling).collect()
 }
 
 fn pair_reading(pair: PairCosines) -> Result<PairReading> {
@@ -80,6 +89,7 @@ pub fn caption_tokens(caption: String, text: &TextEncoding) -> CaptionTokens {
         n_tokens: text.tokens.n_tokens,
         truncated: text.tokens.truncated,
         unknown_words: text.tokens.unknown_words.clone(),
+        respellings: respellings(text),
     }
 }
 

@@ -13,7 +13,7 @@ mod picture_sets;
 mod recorded;
 
 pub use crate::family::PerFamily;
-pub use caption::{MAX_CAPTION_CHARACTERS, shortened, too_long};
+pub use caption::{CaptionTokens, MAX_CAPTION_CHARACTERS, Respelling, shortened, too_long};
 pub use device_timing::DeviceTiming;
 pub use familiarity::Familiarity;
 pub use hub::{Hub, HubFailure, HubFault};
@@ -353,19 +353,6 @@ pub struct Comparison {
     pub millis: f64,
 }
 
-/// Tokens and unknown words of one caption, by a model without adapters.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct CaptionTokens {
-    /// The caption as asked.
-    pub caption: String,
-    /// Tokens between start and end.
-    pub n_tokens: usize,
-    /// Whether the caption was cut to the context length.
-    pub truncated: bool,
-    /// Words the model's vocabulary does not hold.
-    pub unknown_words: Vec<String>,
-}
-
 /// The outcome of the self-test against the manifest's golden values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SelfTest {
@@ -430,6 +417,9 @@ pub struct CaptionReading {
     pub truncated: bool,
     /// Words the model's vocabulary does not hold.
     pub unknown_words: Vec<String>,
+    /// Words that are unknown or read in many pieces, and what each was probably meant to be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub respellings: Vec<Respelling>,
     /// Familiarity of the caption; `None` for a model without a detector.
     #[serde(default)]
     pub familiarity: Option<Familiarity>,

@@ -2,8 +2,11 @@
 //!
 //! The words are a small table, and no model takes part; what a change does to κ is for the model to say.
 
+use super::legibility::pieces;
+use super::respelling::MAX_ASKED;
 use super::state::ExplorerState;
 use super::views::View;
+use crate::protocol::Respelling;
 use crate::scenes::vocabulary::plural;
 
 /// Drawings of the gallery of which each differs from three others in one word: its size, its colour or its shape.
@@ -136,6 +139,23 @@ pub fn word_changes(caption: &str) -> Vec<WordChange> {
     let less = shorter(&words).into_iter().chain(table(BROADER).pop());
     let all = swaps.into_iter().chain(less).chain(further);
     all.take(MAX_CHANGES).collect()
+}
+
+/// The caption with each word that was probably meant to be another in its right spelling, one change a word.
+pub fn respelt_captions(caption: &str, respellings: &[Respelling]) -> Vec<WordChange> {
+    let change = |Respelling { word, meant }: &Respelling| {
+        let pieces = pieces(caption, std::slice::from_ref(word));
+        let respelt = pieces
+            .iter()
+            .map(|(piece, is_word)| if *is_word { meant } else { *piece });
+        let respelt: String = respelt.collect();
+        (respelt != caption).then(|| WordChange {
+            caption: respelt,
+            label: format!("{word} → {meant}"),
+        })
+    };
+    let asked = respellings.iter().take(MAX_ASKED);
+    asked.filter_map(change).collect()
 }
 
 /// The page with the minimal pairs and captions of them in place of all others, the caption that fits one picture
@@ -309,5 +329,30 @@ mod tests {
                 assert!(parse(&change.caption).is_some(), "{change:?}");
             }
         }
+    }
+
+    fn respelling(word: &str, meant: &str) -> Respelling {
+        Respelling {
+            word: word.to_owned(),
+            meant: meant.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_word_is_respelt_wherever_it_stands_and_the_rest_is_kept() {
+        let changes = respelt_captions(
+            "A Retreiver, two retreivers and a retreiver.",
+            &[respelling("Retreiver", "retriever")],
+        );
+        let [change] = changes.try_into().expect("one word, one change");
+        let expected = "A retriever, two retreivers and a retriever.";
+        assert_eq!(change.caption, expected, "not within other words");
+        assert_eq!(change.label, "Retreiver → retriever", "as it was typed");
+    }
+
+    #[test]
+    fn a_caption_that_has_lost_the_word_is_offered_nothing() {
+        let old = [respelling("cirlce", "circle")];
+        assert_eq!(respelt_captions("a circle", &old), [], "it was mended");
     }
 }

@@ -24,6 +24,7 @@ mod pair_text;
 mod photographs;
 mod readings;
 mod requests;
+mod respelling;
 mod share_card;
 mod state;
 mod supervisor;
@@ -49,7 +50,9 @@ pub use link::{decode, encode, encode_class, encode_view};
 pub use locks::{Access, Locks, PageControl};
 pub use markup::escaped;
 pub use measure::{Measure, SecondNumber};
-pub use minimal_pairs::{MAX_CHANGES, MINIMAL_PAIRS, WordChange, minimal_pairs, word_changes};
+pub use minimal_pairs::{
+    MAX_CHANGES, MINIMAL_PAIRS, WordChange, minimal_pairs, respelt_captions, word_changes,
+};
 pub use number::{
     file_size, grouped, percent, round_number, signed, three_significant, two_decimals,
 };
@@ -60,6 +63,7 @@ pub use photographs::{PHOTOGRAPH_SETS, PhotographSet};
 pub use readings::best::{BestMarks, free_offset};
 pub use readings::cache::{AnswerSource, ReadingCache};
 pub use readings::caption_view::CaptionView;
+pub use readings::comparison::{PairNumbers, compare_families};
 pub use readings::cosines::{CosineSnapshot, CosineView, Cosines};
 pub use readings::generated::{
     DRAWING, GeneratedAnswers, GeneratedPictures, GeneratedRequest, PICTURE_SIDE, drawing_file,
@@ -76,8 +80,8 @@ pub use supervisor::{
 };
 pub use text::{
     beside_text, best_text, caption_note, dispute_text, family_name, firsts_text, formula,
-    formula_of_equal_concentrations, formula_with_numbers, measure_text, rank_text, share_text,
-    spoken, tokens_note, zero_text,
+    formula_of_equal_concentrations, formula_with_numbers, measure_text, ordinal, rank_text,
+    share_text, spoken, tokens_note, zero_text,
 };
 pub use transfer_rate::TransferRate;
 pub use views::View;

@@ -7,6 +7,7 @@ use super::pair_text::{likelihood_text, nats_text};
 use super::readings::best::{BestMarks, free_offset};
 use super::readings::caption_view::CaptionView;
 use super::readings::pair_view::PairView;
+use super::respelling::respelling_note;
 use crate::numerics::Family;
 use crate::protocol::{CaptionTokens, Familiarity, MAX_CAPTION_CHARACTERS};
 
@@ -24,9 +25,15 @@ pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
     let view = view.filter(|view| view.caption == text);
     let of_reading = view.map(|view| {
         let cut = cut_note(view.truncated, view.n_tokens);
-        [unread_note(view.legibility, &view.unknown_words), cut].concat()
+        [view_note(view), cut].concat()
     });
     [cut_off_note(text), &of_reading.unwrap_or_default()].concat()
+}
+
+/// Note about what the model could not read of a caption, and what was probably meant; empty if it read all.
+pub(super) fn view_note(view: &CaptionView) -> String {
+    let unread = unread_note(view.legibility, &view.unknown_words);
+    unread + &respelling_note(&view.respellings, &view.unknown_words)
 }
 
 /// Note about a text as typed that may have lost its end; empty if there is nothing to say.
@@ -40,11 +47,13 @@ pub fn tokens_note(tokens: &CaptionTokens, familiarity: Option<Familiarity>) -> 
     let legibility = Legibility::of(&tokens.caption, &tokens.unknown_words, familiarity);
     let full = cut_off_note(&tokens.caption).to_owned();
     let cut = cut_note(tokens.truncated, tokens.n_tokens);
-    [full, unread_note(legibility, &tokens.unknown_words), cut].concat()
+    let unread = unread_note(legibility, &tokens.unknown_words);
+    let respelling = respelling_note(&tokens.respellings, &tokens.unknown_words);
+    [full, unread, respelling, cut].concat()
 }
 
 /// Note about words that the model could not read, and why; empty where it read all.
-pub(super) fn unread_note(legibility: Legibility, unknown: &[String]) -> String {
+fn unread_note(legibility: Legibility, unknown: &[String]) -> String {
     let does = match legibility {
         Legibility::Whole if unknown.is_empty() => return String::new(),
         Legibility::Whole | Legibility::InPart => "reads only the rest",
@@ -92,7 +101,7 @@ pub fn best_text(best: BestMarks) -> &'static str {
 }
 
 /// An ordinal number, such as `1st` or `22nd`.
-pub(super) fn ordinal(n: usize) -> String {
+pub fn ordinal(n: usize) -> String {
     let suffix = match (n % 10, n % 100) {
         (_, 11..=13) => "th",
         (1, _) => "st",
@@ -178,7 +187,7 @@ pub fn zero_text(offset: f64) -> String {
 /// A caption's numbers for a screen reader, with its best picture and that pair where there is one.
 pub fn spoken(view: &CaptionView, best: Option<(&str, &PairView)>) -> String {
     let numbers = spoken_numbers(view.concentration, view.percentile);
-    let note = unread_note(view.legibility, &view.unknown_words);
+    let note = view_note(view);
     let best = best.map_or_else(String::new, |(alt, pair)| {
         let likely = likelihood_text(pair);
         let best = match pair.best.is_best_picture {
@@ -245,6 +254,7 @@ mod tests {
             n_tokens: 3,
             truncated: false,
             unknown_words: unknown_words.iter().map(|&word| word.to_owned()).collect(),
+            respellings: Vec::new(),
             familiarity: None,
             legibility: Legibility::of("a red star", &[], None),
             mean_direction: CompactDirection::default(),

@@ -308,6 +308,7 @@ mod tests {
             n_tokens: 2,
             truncated: false,
             unknown_words: Vec::new(),
+            respellings: Vec::new(),
             familiarity: None,
             legibility: Legibility::of("a dog", &[], None),
             mean_direction: CompactDirection::of(&[1.0, 0.0]),

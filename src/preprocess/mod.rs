@@ -16,6 +16,7 @@ pub mod text;
 mod tokenizer_check;
 mod upright;
 mod webp;
+mod whole_words;
 
 pub use budget::DecodeBudget;
 pub use decode::{decode, decode_on_white, decode_within};

@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 use std::str::FromStr as _;
+use std::sync::OnceLock;
 
 use serde_json::json;
-use tokenizers::{DecoderWrapper, PostProcessorWrapper, Tokenizer};
+use tokenizers::{DecoderWrapper, Encoding, PostProcessorWrapper, Tokenizer};
 
 pub use super::clean::{END_TOKEN, START_TOKEN};
 use super::clean::{canonicalize, clean};
 use super::tokenizer_check::check;
+use super::whole_words::WholeWords;
 use crate::error::{Error, Result};
 
 /// The token of a word that the model does not know; byte-level tokenizers have none.
@@ -22,6 +24,9 @@ pub const SPELLINGS: &[(&str, &str)] = &[
     ("colored", "coloured"),
     ("colorful", "colourful"),
 ];
+
+/// Pieces from which a word that is read in pieces may be misspelt: rare words have two, and most errors leave three.
+const MANY_PIECES: usize = 3;
 
 /// Special tokens and cleaning that the tokenizers of one kind share.
 #[derive(Debug)]
@@ -69,6 +74,8 @@ pub struct Tokens {
     pub truncated: bool,
     /// The caption's words that the model does not know, each once, in order.
     pub unknown_words: Vec<String>,
+    /// The caption's words that are unknown or read in many pieces, each with the word that was probably meant.
+    pub respellings: Vec<(String, String)>,
 }
 
 /// Cleans captions and encodes them with a model's `tokenizer.json`.
@@ -81,6 +88,8 @@ pub struct TextPreprocess {
     start: Option<u32>,
     end: u32,
     unknown: Option<u32>,
+    /// Made when a word first needs another spelling.
+    whole_words: OnceLock<WholeWords>,
 }
 
 impl TextPreprocess {
@@ -130,6 +139,7 @@ impl TextPreprocess {
             unknown: id(kind.unknown),
             tokenizer,
             context_length,
+            whole_words: OnceLock::new(),
         })
     }
 
@@ -167,8 +177,43 @@ impl TextPreprocess {
             ids,
             n_tokens: kept.len(),
             truncated: tokens.len() > room,
+            respellings: self.respellings(&text, &encoding, &unknown_words),
             unknown_words,
         })
+    }
+
+    /// The vocabulary's words that unknown words and words in many pieces were probably meant to be.
+    fn respellings(
+        &self,
+        text: &str,
+        encoding: &Encoding,
+        unknown_words: &[String],
+    ) -> Vec<(String, String)> {
+        let words = encoding.get_word_ids().iter();
+        let pieces: Vec<_> = words.zip(encoding.get_offsets()).collect();
+        let in_pieces = pieces.chunk_by(|(word, _), (next, _)| word == next);
+        let in_pieces = in_pieces.filter(|pieces| pieces.len() >= MANY_PIECES);
+        let in_pieces = in_pieces.filter_map(|pieces| {
+            let [from, to] = [pieces.first()?.1.0, pieces.last()?.1.1];
+            text.get(from..to)
+        });
+        let words = unknown_words.iter().map(String::as_str).chain(in_pieces);
+        let mut respellings: Vec<(String, String)> = Vec::new();
+        for word in words {
+            let lower = word.to_lowercase();
+            if respellings.iter().any(|(known, _)| known == word) {
+                continue;
+            }
+            if let Some(meant) = self.whole_words().nearest(&lower) {
+                respellings.push((word.to_owned(), meant.to_owned()));
+            }
+        }
+        respellings
+    }
+
+    fn whole_words(&self) -> &WholeWords {
+        self.whole_words
+            .get_or_init(|| WholeWords::new(self.tokenizer.get_vocab(false)))
     }
 
     /// Id of an unknown word as the vocabulary spells it.
@@ -270,6 +315,7 @@ mod tests {
             n_tokens: 0,
             truncated: false,
             unknown_words: vec![],
+            respellings: vec![],
         };
         assert_eq!(encode(" \n"), nothing, "no caption");
     }

@@ -3,9 +3,11 @@
 mod built_page {
     use std::collections::BTreeSet;
 
+    use serde_json::json;
+
     use crate::harness::{
-        Browser, Server, add_picture, assert_agree, engine, golden_picture, native_reading,
-        open_ready, pictures, reading, type_first_caption,
+        ANSWERING, Browser, Server, add_picture, assert_agree, engine, golden_picture,
+        native_reading, open_ready, pictures, reading, type_first_caption,
     };
 
     /// The same f32 arithmetic, compiled for another machine.
@@ -57,5 +59,38 @@ mod built_page {
             &native_reading(&captions, &[(name, &file)]),
             tolerance,
         );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn both_distributions_stand_beside_each_other_with_the_numbers_that_each_shows() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let address =
+            "?backend=cpu#v=1&c=a%20red%20star&c=a%20star&g=lone-red-star&g=four-cool-shapes";
+        open_ready(&browser, &server.address(address));
+        browser.run("document.querySelector('td.pair').click()", &[]);
+        let cells = "const cells = field => [...document.querySelectorAll(`.comparison [data-field=${field}]`)]
+                .map(cell => cell.dataset.value === undefined ? null : Number(cell.dataset.value));
+            return ['pair-kappa', 'pair-nats', 'pair-rank'].map(cells)";
+        let compared = browser.run(cells, &[]);
+        let is_number = |field: usize| (0..3).map(move |column| (field, column));
+        let numbers: Vec<bool> = (0..3)
+            .flat_map(is_number)
+            .map(|(field, column)| compared[field][column].is_number())
+            .collect();
+        let expected = [true, true, false, true, true, false, true, true, true];
+        assert_eq!(numbers, expected, "the cosine has a rank alone: {compared}");
+        let shows = "const radio = document.querySelectorAll('fieldset.distribution input')[arguments[0]];
+            radio.click();
+            const number = field => Number(document.querySelector(field).dataset.value);
+            return number('[data-field=kappa]') === arguments[1] && number('td.pair') === arguments[2]";
+        for column in [1, 0] {
+            let arguments = [
+                json!(column),
+                compared[0][column].clone(),
+                compared[1][column].clone(),
+            ];
+            browser.wait_for("the numbers of the other", ANSWERING, shows, &arguments);
+        }
     }
 }

@@ -4,7 +4,8 @@ mod built_page {
     use serde_json::json;
 
     use crate::harness::{
-        ANSWERING, Browser, Server, open_ready, wait_until_it_says, wait_until_ready,
+        ANSWERING, Browser, Server, open_ready, wait_for_caption, wait_until_it_says,
+        wait_until_ready,
     };
 
     #[test]
@@ -81,6 +82,35 @@ mod built_page {
             json!(["茶色の犬"]),
             "the apostrophe is only left out"
         );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn a_misspelt_word_is_asked_about_and_one_click_mends_it() {
+        let (server, browser) = (Server::start(), Browser::start());
+        for (address, note, change, mended) in [
+            (
+                "?backend=cpu#v=1&m=photos&c=a%20dog%20on%20a%20Skatebord&g=dog-on-couch",
+                "The model reads “Skatebord” in pieces. Did you mean “skateboard”?",
+                "Skatebord → skateboard",
+                "a dog on a skateboard",
+            ),
+            (
+                "?backend=cpu#v=1&c=a%20red%20cirlce&g=lone-red-star",
+                "it has never met “cirlce”. Did you mean “circle”?",
+                "cirlce → circle",
+                "a red circle",
+            ),
+        ] {
+            open_ready(&browser, &server.address(address));
+            wait_until_it_says(&browser, note);
+            let click = "const change = document.querySelector('.row .changes button');
+                const words = change.textContent; change.click(); return words";
+            assert_eq!(browser.run(click, &[]), json!(change), "what is offered");
+            wait_for_caption(&browser, mended);
+            let note = "return document.querySelector('.row .note').textContent";
+            assert_eq!(browser.run(note, &[]), json!(""), "nothing is left to ask");
+        }
     }
 
     /// Answers the first question with this caption.

@@ -204,6 +204,7 @@ pub(crate) fn reference_vectors() -> (Vec<TextEncoding>, ImageEncoding) {
             n_tokens: 0,
             truncated: false,
             unknown_words: vec![],
+            respellings: Vec::new(),
         };
         TextEncoding {
             tokens,

@@ -4,7 +4,7 @@ use crate::explorer::halo::HaloMark;
 use crate::explorer::legibility::{Legibility, pieces};
 use crate::metrics::percentile_of;
 use crate::numerics::Family;
-use crate::protocol::{CaptionReading, CompactDirection, Familiarity, ModelCard};
+use crate::protocol::{CaptionReading, CompactDirection, Familiarity, ModelCard, Respelling};
 
 /// Numbers of one caption under one family, with what the model could read of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub struct CaptionView {
     pub truncated: bool,
     /// Words the model does not know.
     pub unknown_words: Vec<String>,
+    /// Words that the model does not know or reads in many pieces, and what each was probably meant to be.
+    pub respellings: Vec<Respelling>,
     /// Familiarity of the caption, beside those of the training; `None` for a model without a detector.
     pub familiarity: Option<Familiarity>,
     /// Share of it that the model can read.
@@ -55,6 +57,7 @@ impl CaptionView {
             n_tokens: reading.n_tokens,
             truncated: reading.truncated,
             unknown_words: reading.unknown_words.clone(),
+            respellings: reading.respellings.clone(),
             familiarity: reading.familiarity,
             legibility,
             mean_direction: reading.mean_direction.get(family).clone(),

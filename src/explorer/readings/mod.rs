@@ -4,6 +4,7 @@
 pub(super) mod best;
 pub(super) mod cache;
 pub(super) mod caption_view;
+pub(super) mod comparison;
 pub(super) mod cosines;
 pub(super) mod generated;
 pub(super) mod matrix;

@@ -5,7 +5,7 @@ use crate::explorer::legibility::{Legibility, is_letter};
 use crate::explorer::number::{spoken_numbers, three_significant};
 use crate::explorer::readings::cache::ReadingCache;
 use crate::explorer::readings::caption_view::CaptionView;
-use crate::explorer::text::{cut_off_note, unread_note};
+use crate::explorer::text::{cut_off_note, view_note};
 use crate::explorer::world::{FIRST_OF_PHOTOGRAPHS, FIRST_OF_SCENES, World};
 use crate::numerics::Family;
 use crate::scenes::{information, parse};
@@ -280,13 +280,21 @@ fn step(change: f64, order: InformationOrder) -> RungStep {
 /// The step to a rung, such as `✓ narrower by 3.1`; empty without one. What was cut off comes first, then what the
 /// model could not read.
 pub fn step_text(rung: &RungView) -> String {
-    [cut_off_note(&rung.text), &judged_step(rung)].concat()
+    let misspelt = |view: &&CaptionView| view.legibility == Legibility::Whole;
+    let misspelt = rung.view.as_ref().filter(misspelt).map(view_note);
+    let judged = judged_step(rung);
+    [
+        cut_off_note(&rung.text),
+        &misspelt.unwrap_or_default(),
+        &judged,
+    ]
+    .concat()
 }
 
 fn judged_step(rung: &RungView) -> String {
     let view = rung.view.as_ref();
     if let Some(view) = view.filter(|view| view.legibility != Legibility::Whole) {
-        return unread_note(view.legibility, &view.unknown_words);
+        return view_note(view);
     }
     let Some(change) = rung.change else {
         return String::new();

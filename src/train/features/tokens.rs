@@ -62,6 +62,7 @@ pub(in crate::train) mod tests {
             n_tokens: ids.len() - 2,
             truncated: false,
             unknown_words: Vec::new(),
+            respellings: Vec::new(),
         }
     }
 

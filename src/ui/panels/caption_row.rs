@@ -4,9 +4,10 @@ use leptos::prelude::*;
 
 use crate::explorer::{
     CaptionView, Direction, ExplorerState, HaloMark, History, MAX_CHANGES, WordChange, World,
-    caption_note, halo_text, percent, set_text, share_of_drawings, three_significant, tokens_note,
-    word_changes,
+    caption_note, halo_text, percent, respelt_captions, set_text, share_of_drawings,
+    three_significant, tokens_note, word_changes,
 };
+use crate::protocol::Respelling;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::each::each;
 use crate::ui::panels::line_field::LineField;
@@ -38,6 +39,10 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
         Some(tokens) => tokens_note(&tokens, None),
         None => caption_note(&text.get(), view.get().as_ref()),
     };
+    let respellings = Memo::new(move |_| match tokens.get() {
+        Some(tokens) => tokens.respellings,
+        None => view.get().map(|view| view.respellings).unwrap_or_default(),
+    });
     let zero_note = move || page.readings.with(|readings| readings.zero_note(key));
     view! {
         <tr
@@ -50,7 +55,7 @@ pub(crate) fn CaptionRow(key: u64) -> impl IntoView {
                 <div class="typed"><CaptionField key=key text=text/>{strokes(move || view.get(), text.into())}</div>
                 <p class="note">{note}</p>
                 <p class="note zero-note">{zero_note}</p>
-                <Changes key=key text=text/>
+                <Changes key=key text=text respellings=respellings/>
                 <CaptionTools key=key text=text/>
             </th>
             <Numbers key=key text=text view=view is_stale=is_stale/>
@@ -80,17 +85,28 @@ fn CaptionField(key: u64, text: Memo<String>) -> impl IntoView {
     }
 }
 
-/// Changes of one word, beside the caption that was edited or chosen last.
+/// Changes of one word: those to another spelling, and others beside the caption that was edited or chosen last.
 #[component]
-fn Changes(key: u64, text: Memo<String>) -> impl IntoView {
+fn Changes(key: u64, text: Memo<String>, respellings: Memo<Vec<Respelling>>) -> impl IntoView {
     let page = expect_context::<PageState>();
     let is_shown = move || {
         let chosen = || page.state.with(|state| state.caption);
         page.edited.get().or_else(chosen) == Some(key)
     };
+    let changes = Memo::new(move |_| {
+        let text = text.get();
+        let respelt = respellings.with(|respellings| respelt_captions(&text, respellings));
+        let others = is_shown()
+            .then(|| word_changes(&text))
+            .into_iter()
+            .flatten();
+        respelt
+            .into_iter()
+            .chain(others)
+            .collect::<Vec<WordChange>>()
+    });
     let read = move |i: usize, part: fn(WordChange) -> String| {
-        let changes = is_shown().then(|| text.with(|text| word_changes(text)));
-        changes.into_iter().flatten().nth(i).map(part)
+        changes.with(|changes| changes.get(i).cloned().map(part))
     };
     // The button stays while its words change, so that it keeps the focus.
     let button = |i: usize| {

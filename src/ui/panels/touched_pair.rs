@@ -3,18 +3,25 @@
 use leptos::prelude::*;
 
 use crate::explorer::{
-    Extent, KeyedCaption, formula, formula_with_numbers, percent, share_text, two_decimals,
+    Extent, KeyedCaption, PairNumbers, compare_families, formula, formula_with_numbers, ordinal,
+    percent, share_text, three_significant, two_decimals,
 };
+use crate::numerics::Family;
+use crate::protocol::PerFamily;
 use crate::report::PhotographCredit;
 use crate::ui::page::pictures::PictureState;
 use crate::ui::page::state::PageState;
 use crate::ui::panels::each::each;
 use crate::ui::panels::formula::typeset;
-use crate::ui::panels::measures::{Number, caption_head};
+use crate::ui::panels::measures::{Number, caption_head, head};
 use crate::ui::plot;
 
 const WITHOUT_NONE: &str = "The shares always sum to 100 %, even when no caption fits. The cells above say whether any \
     does.";
+const COMPARISON_COLUMNS: &str =
+    "of this pair|von Mises–Fisher|power spherical|this model’s cosine";
+const COMPARISON_NOTE: &str = "The two were trained apart: their κ are not on one scale, their ranks and shares can be \
+    compared. The cosine has one direction a caption and no κ.";
 const WITH_NONE: &str =
     "“None of these” has 0 nats for every picture: it is the blind guess itself.";
 /// The scale of shares.
@@ -143,40 +150,29 @@ fn Share(caption: KeyedCaption, id: Memo<Option<String>>) -> impl IntoView {
     }
 }
 
-/// Every number of the pair, and the formula on request.
+/// Every number of the pair under both distributions beside the plain cosine, and the formula on request.
 #[component]
 fn Details(id: Memo<Option<String>>) -> impl IntoView {
     let page = expect_context::<PageState>();
-    let numbers = move || {
+    let numbers = Memo::new(move |_| {
         let (key, _) = page.touched.get()?;
-        let pair = page
-            .readings
-            .with(|readings| readings.pair(key, &id.get()?).cloned())?;
-        Some((page.caption_view(key)?, pair))
-    };
-    let row = |name: &'static str, field: &'static str, value: f64| {
-        let exact = value.to_string();
-        view! {
-            <div>
-                <dt>{name}</dt>
-                <dd data-field=field data-value=exact.clone() title=exact>{two_decimals(value)}</dd>
-            </div>
-        }
-    };
+        let image = id.get()?;
+        page.snapshot.with(|snapshot| {
+            let snapshot = snapshot.as_ref()?;
+            page.state
+                .with(|state| compare_families(snapshot, state, key, &image))
+        })
+    });
     let details = move || {
-        let ((view, pair), family) = (numbers()?, page.family());
+        let (compared, family) = (numbers.get()?, page.family());
+        let PairNumbers { caption, pair } = compared.get(family).clone();
         Some(view! {
-            <h2 class="words">{view.caption}</h2>
-            <dl>
-                {row("evidence over a blind guess (nats)", "pair-nats", pair.nats)}
-                {row("log-density", "log-density", pair.log_density)}
-                {row("this model’s cosine", "cosine", pair.cosine)}
-                {row("cosine to the mean direction", "mean-direction-cosine", pair.mean_direction_cosine)}
-            </dl>
+            <h2 class="words">{caption.caption.clone()}</h2>
+            {comparison(&compared)}
             <details>
                 <summary>"The formula, with these numbers"</summary>
                 {typeset(move || Some(formula(family).to_owned()))}
-                {typeset(move || Some(formula_with_numbers(family, view.concentration, &pair)))}
+                {typeset(move || Some(formula_with_numbers(family, caption.concentration, &pair)))}
                 <p>
                     "Here "<i>"t"</i>" is the cosine between the caption’s mean direction "<i>"μ"</i>" and the "
                     "picture, and ln "<i>"C"</i>" makes the density integrate to one over the sphere."
@@ -185,4 +181,61 @@ fn Details(id: Memo<Option<String>>) -> impl IntoView {
         })
     };
     view! { <div class="details" role="group" aria-label="The pair you touched">{details}</div> }
+}
+
+/// Number of a pair under one family, and how it is shown.
+type Shown = (f64, String);
+
+/// The numbers of a pair under each distribution, and those that the plain cosine has.
+fn comparison(compared: &PerFamily<PairNumbers>) -> impl IntoView + use<> {
+    let plain = &compared.get(Family::VonMisesFisher).pair;
+    let (plain_cosine, plain_rank) = (plain.cosine, plain.cosine_rank);
+    let row = |name: &'static str,
+               field: &'static str,
+               of: fn(&PairNumbers) -> Shown,
+               plain: Option<Shown>| {
+        let cell = |shown: Option<Shown>| {
+            let shown = shown.filter(|(value, _)| !value.is_nan());
+            let (exact, text) = match shown {
+                Some((value, text)) => (Some(value.to_string()), text),
+                None => (None, "–".to_owned()),
+            };
+            view! { <td class="number" data-field=field data-value=exact.clone() title=exact>{text}</td> }
+        };
+        let of_families = Family::ALL.map(|family| cell(Some(of(compared.get(family)))));
+        view! { <tr><th scope="row">{name}</th>{of_families}{cell(plain)}</tr> }
+    };
+    view! {
+        <table class="measures comparison">
+            <caption class="hidden">"The pair under both distributions, and by the plain cosine"</caption>
+            {head(COMPARISON_COLUMNS)}
+            <tbody>
+                {row("κ", "pair-kappa", |of| shown(of.caption.concentration, three_significant), None)}
+                {row(
+                    "rank among the captions", "pair-rank",
+                    |of| rank(of.pair.likelihood_rank), Some(rank(plain_rank)),
+                )}
+                {row("share among the captions", "pair-share", |of| shown(of.pair.posterior, percent), None)}
+                {row("evidence over a blind guess (nats)", "pair-nats", |of| shown(of.pair.nats, two_decimals), None)}
+                {row("log-density", "log-density", |of| shown(of.pair.log_density, two_decimals), None)}
+                {row(
+                    "cosine with the caption’s direction", "mean-direction-cosine",
+                    |of| shown(of.pair.mean_direction_cosine, two_decimals), Some(shown(plain_cosine, two_decimals)),
+                )}
+            </tbody>
+        </table>
+        <p class="aside">{COMPARISON_NOTE}</p>
+    }
+}
+
+fn shown(value: f64, show: fn(f64) -> String) -> Shown {
+    (value, show(value))
+}
+
+/// A rank from 1; no number for a caption that was not compared.
+fn rank(rank: usize) -> Shown {
+    match rank {
+        0 => (f64::NAN, String::new()),
+        _ => (rank as f64, ordinal(rank)),
+    }
 }
