@@ -192,7 +192,7 @@ impl<M: Method> Objective<M> for FeatureBatches<'_> {
         let total = method.loss(pairs, epoch + 1);
         let mut shown = vec![("loss", total.clone())];
         shown.extend(method.logit_scale().map(|scale| ("τ", scale)));
-        Ok(Loss { total, shown })
+        Ok(Loss::backward(total, shown, method))
     }
 
     fn learning_rate(&self, step: usize) -> f64 {

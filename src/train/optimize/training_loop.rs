@@ -16,7 +16,7 @@ const STEPS_PER_READING: usize = 25;
 /// Objective of a training: the loss and the learning rate of each step. Both depend on the step alone, so that a
 /// resumed training sees the same data.
 pub trait Objective<M> {
-    /// The loss of the batch of a step, counted from 0.
+    /// The loss of the batch of a step, counted from 0, and its gradients.
     ///
     /// # Errors
     ///
@@ -58,6 +58,24 @@ pub struct Loss {
     pub total: Tensor<1>,
     /// Losses that the progress bar shows, by name, `[1]` each.
     pub shown: Vec<(&'static str, Tensor<1>)>,
+    /// Gradients of the module's parameters.
+    pub gradients: GradientsParams,
+}
+
+impl Loss {
+    /// A loss whose graph ends in the module's parameters.
+    pub fn backward<M: Module>(
+        total: Tensor<1>,
+        shown: Vec<(&'static str, Tensor<1>)>,
+        module: &M,
+    ) -> Self {
+        let gradients = GradientsParams::from_grads(total.backward(), module);
+        Self {
+            total,
+            shown,
+            gradients,
+        }
+    }
 }
 
 /// A training whose loss became infinite or no number.
@@ -91,14 +109,14 @@ impl<M: Module, O: Objective<M>> Trainer<M, O> {
         }
     }
 
-    /// Takes a step and returns the loss before it.
+    /// Takes a step and returns the loss before it, whose gradients are spent.
     ///
     /// # Errors
     ///
     /// The batch of the step cannot be made or moved to the device.
     pub fn step(&mut self, step: usize) -> Result<Loss> {
-        let loss = self.objective.loss(&self.module, step)?;
-        let gradients = GradientsParams::from_grads(loss.total.backward(), &self.module);
+        let mut loss = self.objective.loss(&self.module, step)?;
+        let gradients = std::mem::take(&mut loss.gradients);
         let rate = self.objective.learning_rate(step);
         self.module = self.optimizer.step(rate, self.module.clone(), gradients);
         Ok(loss)
@@ -202,8 +220,7 @@ mod tests {
             let x = Tensor::<2>::ones([1, 2], &cpu().autodiff());
             let scale = if step < self.0 { 1.0 } else { f32::NAN };
             let total = module.forward(x).sum() * scale;
-            let shown = Vec::new();
-            Ok(Loss { total, shown })
+            Ok(Loss::backward(total, Vec::new(), module))
         }
 
         fn learning_rate(&self, _step: usize) -> f64 {

@@ -429,10 +429,9 @@ impl Objective<AdapterLearner> for AdapterTraining<'_> {
         let (vaguer, fuller): (Vec<_>, Vec<_>) = pairs.filter(|(row, own)| row != own).unzip();
         let order = self.order_loss(learner, &vaguer, &fuller)
             + self.order_loss(learner, &place(0), &place(1)) * CLASSES_WEIGHT;
-        Ok(Loss {
-            total: contrast.clone() + order.clone() * self.recipe.order_weight,
-            shown: vec![("contrast", contrast), ("order", order)],
-        })
+        let total = contrast.clone() + order.clone() * self.recipe.order_weight;
+        let shown = vec![("contrast", contrast), ("order", order)];
+        Ok(Loss::backward(total, shown, learner))
     }
 
     fn learning_rate(&self, step: usize) -> f64 {

@@ -331,7 +331,7 @@ impl<'a> HeadBatches<'a> {
             self.targets(&pictures),
         );
         let shown = vec![("loss", total.clone())];
-        Ok(Loss { total, shown })
+        Ok(Loss::backward(total, shown, learner))
     }
 }
 

@@ -10,17 +10,20 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use anyhow::{Context as _, Result};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::{Module, Param};
-use burn::optim::{AdamWConfig, ModuleOptimizer};
+use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, BatchMix, Pool};
+use super::parts::{self, BatchPart, PartInput};
 use crate::model::adapter::info_nce;
 use crate::model::clip::{Clip, ClipConfig, normalize};
 use crate::preprocess::text::TextPreprocess;
 use crate::train::optimize::{Checkpoint, Loss, Objective, Trainer, cosine};
 
+/// Pictures that are read at once: few enough that what is between two products stays near a core.
+const IMAGES_PER_PART: usize = 48;
 /// Score of a pair that must not count as a negative.
 const NOT_A_NEGATIVE: f32 = -1e4;
 /// Greatest logit scale, as CLIP clamps it.
@@ -102,14 +105,14 @@ impl ClipLearner {
         }
     }
 
-    /// Contrastive and logistic loss of a batch.
-    fn losses(&self, batch: &DeviceBatch) -> (Tensor<1>, Tensor<1>) {
-        let images = normalize(self.clip.vision.forward(batch.pixels.clone()));
-        let groups = batch.texts.iter().cloned();
-        let groups = groups.map(|(ids, ends)| self.clip.text.forward(ids, ends));
-        let texts = Tensor::cat(groups.collect(), 0).select(0, batch.position.clone());
-        let texts = normalize(texts);
-        let cosines = texts.matmul(images.transpose()); // [n_texts, n_images]
+    /// Contrastive and logistic loss of a batch's features, `[n_images, embed_dim]` and `[n_texts, embed_dim]`.
+    fn losses(
+        &self,
+        images: Tensor<2>,
+        texts: Tensor<2>,
+        batch: &DeviceBatch,
+    ) -> (Tensor<1>, Tensor<1>) {
+        let cosines = normalize(texts).matmul(normalize(images).transpose()); // [n_texts, n_images]
         let [_, n_images] = cosines.dims();
         let log_scale = self
             .clip
@@ -122,6 +125,33 @@ impl ClipLearner {
             + self.probe_bias.val().unsqueeze::<2>();
         (info_nce(logits), logistic_loss(probe_logits, batch))
     }
+
+    /// Losses of a batch and their gradients, with the towers' features in parts.
+    fn loss(&self, mut batch: DeviceBatch, probe_weight: f64, device: &Device) -> Loss {
+        let n_image_parts = batch.images.len();
+        let mut inputs = std::mem::take(&mut batch.images);
+        inputs.append(&mut batch.texts);
+        let parts = parts::forward(&self.clip, inputs, device);
+        let leaves: Vec<Tensor<2>> = parts.iter().map(BatchPart::leaf).collect();
+        let (images, texts) = leaves.split_at(n_image_parts);
+        let images = Tensor::cat(images.to_vec(), 0);
+        let texts = Tensor::cat(texts.to_vec(), 0).select(0, batch.position.clone());
+        let (contrastive, logistic) = self.losses(images, texts, &batch);
+        let total = contrastive.clone() + logistic.clone() * probe_weight;
+        let mut gradients = total.backward();
+        let slope = |leaf: &Tensor<2>| {
+            let slope = leaf.grad_remove(&mut gradients);
+            let slope = slope.expect("every feature takes part in the loss");
+            Tensor::from_inner(slope)
+        };
+        let slopes = leaves.iter().map(slope).collect();
+        let of_scales = GradientsParams::from_grads(gradients, self);
+        Loss {
+            total,
+            shown: vec![("contrastive", contrastive), ("logistic", logistic)],
+            gradients: parts::backward(self, parts, slopes, of_scales),
+        }
+    }
 }
 
 /// Mean over texts of the logistic loss, positives and negatives of a text weighing the same.
@@ -133,9 +163,10 @@ fn logistic_loss(logits: Tensor<2>, batch: &DeviceBatch) -> Tensor<1> {
 
 /// A batch on the device.
 struct DeviceBatch {
-    pixels: Tensor<4>,
+    /// All pictures, in parts.
+    images: Vec<PartInput>,
     /// All texts, sorted by length into groups.
-    texts: Vec<(Tensor<2, Int>, Tensor<1, Int>)>,
+    texts: Vec<PartInput>,
     /// Index of each text in the groups.
     position: Tensor<1, Int>,
     /// 0, or [`NOT_A_NEGATIVE`] where a caption fits another scene too.
@@ -153,16 +184,25 @@ impl DeviceBatch {
         let table = |values: Vec<f32>, rows: usize| {
             Tensor::from_data(TensorData::new(values, [rows, n]), device)
         };
-        let pixels = TensorData::new(batch.pixels.clone(), [n, 3, side, side]);
-        let groups = batch.texts.groups.iter();
+        let n_values = 3 * side * side;
+        let images = batch.pixels.chunks(IMAGES_PER_PART * n_values);
+        let images = images.map(|pixels| {
+            let n_images = pixels.len() / n_values;
+            let pixels = TensorData::new(pixels.to_vec(), [n_images, 3, side, side]);
+            PartInput::Images(Tensor::from_data(pixels, device))
+        });
+        let groups = batch.texts.groups.iter().map(|group| {
+            let (ids, ends) = group.to_device(device);
+            PartInput::Texts(ids, ends)
+        });
         let position = TensorData::new(batch.texts.position.clone(), [n_texts]);
         let sign = batch
             .truth
             .iter()
             .map(|&fits| if fits { 1.0 } else { -1.0 });
         Self {
-            pixels: Tensor::from_data(pixels, device),
-            texts: groups.map(|group| group.to_device(device)).collect(),
+            images: images.collect(),
+            texts: groups.collect(),
             position: Tensor::from_data(position, device),
             not_negative: table(not_negative(&batch.truth, n, mask_fitting), n),
             sign: table(sign.collect(), n_texts),
@@ -285,11 +325,7 @@ impl Objective<ClipLearner> for DrawnBatches<'_> {
         let batch = self.batches.recv();
         let batch = batch.context("the batch generator stopped")??;
         let batch = DeviceBatch::new(&batch, self.side, self.recipe.mask_fitting, self.device);
-        let (contrastive, logistic) = learner.losses(&batch);
-        Ok(Loss {
-            total: contrastive.clone() + logistic.clone() * self.recipe.probe_weight,
-            shown: vec![("contrastive", contrastive), ("logistic", logistic)],
-        })
+        Ok(learner.loss(batch, self.recipe.probe_weight, self.device))
     }
 
     fn learning_rate(&self, step: usize) -> f64 {
@@ -299,8 +335,13 @@ impl Objective<ClipLearner> for DrawnBatches<'_> {
 
 #[cfg(test)]
 mod tests {
+    use burn::module::ModuleVisitor;
+
     use super::*;
     use crate::device;
+    use crate::preprocess::ImagePreprocess;
+    use crate::scenes::Compositions;
+    use crate::train::scenes_model::recipe::{Preset, ScenesRecipe, tokenizer_json};
 
     /// Room for rounding of sums of a few `f32`.
     const TOLERANCE: f64 = 1e-6;
@@ -394,5 +435,85 @@ mod tests {
         let loss = info_nce(logits).into_scalar::<f32>();
         // Row 0 and column 1 have no negative left and lose nothing; row 1 and column 0 lose ln 2 each.
         assert_near(f64::from(loss), 2f64.ln() / 2.0, "half of ln 2");
+    }
+
+    /// Greatest differences between the gradients of a module's parameters, beside the greatest of each.
+    struct Differences<'a> {
+        found: &'a GradientsParams,
+        expected: &'a GradientsParams,
+        relative: Vec<f32>,
+    }
+
+    impl ModuleVisitor for Differences<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let of = |gradients: &GradientsParams| gradients.get::<D>(param.id);
+            let both = (of(self.found), of(self.expected));
+            let (Some(found), Some(expected)) = both else {
+                panic!("a parameter without a gradient: {both:?}");
+            };
+            let greatest = expected.clone().abs().max().into_scalar::<f32>();
+            let difference = (found - expected).abs().max().into_scalar::<f32>();
+            self.relative.push(difference / greatest.max(1e-6));
+        }
+    }
+
+    #[test]
+    fn gradients_in_parts_are_those_of_the_whole_batch() {
+        let (device, side) = (device::cpu().autodiff(), 24);
+        let mut scenes = ScenesRecipe::new(Preset::Small, 0);
+        (scenes.clip.batch, scenes.clip.probes) = (IMAGES_PER_PART + 8, 9);
+        let (recipe, mut model) = (scenes.clip, scenes.model);
+        model.vision_cfg.image_size = side;
+        (
+            model.vision_cfg.patch_size,
+            model.vision_cfg.layers,
+            model.text_cfg.layers,
+        ) = (8, 2, 2);
+        let tokenizer = tokenizer_json();
+        let context = model.text_cfg.context_length;
+        let tokenizer = TextPreprocess::from_tokenizer_json(tokenizer.as_bytes(), context);
+        let data = TrainingData {
+            pool: Pool::draw(64, Compositions::Seen, 0, &ImagePreprocess::clip(side)),
+            tokenizer: &tokenizer.expect("the world's own tokenizer"),
+        };
+        let batch = data.batch(&recipe, 3).expect("a batch");
+        device.seed(1);
+        let learner = ClipLearner::new(&model, &device);
+
+        let in_parts = DeviceBatch::new(&batch, side, true, &device);
+        assert_eq!(in_parts.images.len(), 2, "a whole part and a rest");
+        let found = learner.loss(in_parts, recipe.probe_weight, &device);
+
+        let n_images = batch.scenes.len();
+        let pixels = TensorData::new(batch.pixels.clone(), [n_images, 3, side, side]);
+        let images = learner
+            .clip
+            .vision
+            .forward(Tensor::from_data(pixels, &device));
+        let groups = batch.texts.groups.iter().map(|group| {
+            let (ids, ends) = group.to_device(&device);
+            learner.clip.text.forward(ids, ends)
+        });
+        let whole = DeviceBatch::new(&batch, side, true, &device);
+        let texts = Tensor::cat(groups.collect(), 0).select(0, whole.position.clone());
+        let (contrastive, logistic) = learner.losses(images, texts, &whole);
+        let total = contrastive + logistic * recipe.probe_weight;
+        let expected = Loss::backward(total, Vec::new(), &learner);
+
+        let [found_loss, expected_loss] =
+            [&found, &expected].map(|loss| f64::from(loss.total.clone().into_scalar::<f32>()));
+        assert!(
+            (found_loss - expected_loss).abs() < 1e-5,
+            "{found_loss}, {expected_loss}"
+        );
+        let mut differences = Differences {
+            found: &found.gradients,
+            expected: &expected.gradients,
+            relative: Vec::new(),
+        };
+        learner.visit(&mut differences);
+        let greatest = differences.relative.iter().copied().fold(0.0, f32::max);
+        assert!(differences.relative.len() > 60, "of every parameter");
+        assert!(greatest < 1e-3, "they differ by {greatest} of the greatest");
     }
 }

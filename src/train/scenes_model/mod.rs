@@ -6,5 +6,6 @@ pub mod clip;
 mod drawn;
 pub mod embed;
 mod encode;
+mod parts;
 pub mod recipe;
 pub mod training;
