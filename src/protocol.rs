@@ -417,7 +417,7 @@ pub struct CaptionReading {
     pub truncated: bool,
     /// Words the model's vocabulary does not hold.
     pub unknown_words: Vec<String>,
-    /// Words that are unknown or read in many pieces, and what each was probably meant to be.
+    /// Words that are unknown or read in pieces, and what each was probably meant to be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub respellings: Vec<Respelling>,
     /// Familiarity of the caption; `None` for a model without a detector.

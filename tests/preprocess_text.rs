@@ -85,6 +85,10 @@ fn misspelt_words_are_asked_about_and_rare_ones_are_not() {
             "two motorycles and a toiet",
             &[["motorycles", "motorcycles"], ["toiet", "toilet"]],
         ),
+        (
+            "poeple and a beatiful sunset",
+            &[["poeple", "people"], ["beatiful", "beautiful"]],
+        ),
         ("a chandelier above a dishwasher", &[]),
         ("giraffes, motorcyclists and tangerines", &[]),
         ("a golden retrie", &[]),
@@ -95,7 +99,8 @@ fn misspelt_words_are_asked_about_and_rare_ones_are_not() {
     }
 }
 
-/// Some errors leave a word of the vocabulary, or one of two pieces, as rare words have them; those are not asked about.
+/// Some errors leave a word of the vocabulary, or one of two pieces, as rare words have them; few of those are asked
+/// about.
 #[test]
 fn of_misspelt_words_half_are_asked_about_and_few_as_others() {
     let photographs = photographs();

@@ -25,9 +25,6 @@ pub const SPELLINGS: &[(&str, &str)] = &[
     ("colorful", "colourful"),
 ];
 
-/// Pieces from which a word that is read in pieces may be misspelt: rare words have two, and most errors leave three.
-const MANY_PIECES: usize = 3;
-
 /// Special tokens and cleaning that the tokenizers of one kind share.
 #[derive(Debug)]
 struct Kind {
@@ -74,7 +71,7 @@ pub struct Tokens {
     pub truncated: bool,
     /// The caption's words that the model does not know, each once, in order.
     pub unknown_words: Vec<String>,
-    /// The caption's words that are unknown or read in many pieces, each with the word that was probably meant.
+    /// The caption's words that are unknown or read in pieces, each with the word that was probably meant.
     pub respellings: Vec<(String, String)>,
 }
 
@@ -182,7 +179,7 @@ impl TextPreprocess {
         })
     }
 
-    /// The vocabulary's words that unknown words and words in many pieces were probably meant to be.
+    /// The vocabulary's words that unknown words and words in pieces were probably meant to be.
     fn respellings(
         &self,
         text: &str,
@@ -192,19 +189,19 @@ impl TextPreprocess {
         let words = encoding.get_word_ids().iter();
         let pieces: Vec<_> = words.zip(encoding.get_offsets()).collect();
         let in_pieces = pieces.chunk_by(|(word, _), (next, _)| word == next);
-        let in_pieces = in_pieces.filter(|pieces| pieces.len() >= MANY_PIECES);
+        let in_pieces = in_pieces.filter(|pieces| pieces.len() > 1);
         let in_pieces = in_pieces.filter_map(|pieces| {
             let [from, to] = [pieces.first()?.1.0, pieces.last()?.1.1];
-            text.get(from..to)
+            Some((text.get(from..to)?, pieces.len()))
         });
-        let words = unknown_words.iter().map(String::as_str).chain(in_pieces);
+        let unknown = unknown_words.iter().map(|word| (word.as_str(), 1));
         let mut respellings: Vec<(String, String)> = Vec::new();
-        for word in words {
+        for (word, n_pieces) in unknown.chain(in_pieces) {
             let lower = word.to_lowercase();
             if respellings.iter().any(|(known, _)| known == word) {
                 continue;
             }
-            if let Some(meant) = self.whole_words().nearest(&lower) {
+            if let Some(meant) = self.whole_words().nearest(&lower, n_pieces) {
                 respellings.push((word.to_owned(), meant.to_owned()));
             }
         }

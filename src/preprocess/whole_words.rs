@@ -5,6 +5,9 @@ use std::collections::HashMap;
 /// Letters of a word at least for which another is proposed; shorter ones have too many neighbours.
 const MIN_LETTERS: usize = 4;
 
+/// Letters of a word in two pieces at least for which one with a letter more is proposed.
+const MANY_LETTERS: usize = 8;
+
 /// Words that people use of pictures and that small vocabularies of pieces lack: they are meant, and not misspelt.
 const PICTURE_WORDS: &[&str] = &[
     "appliances",
@@ -121,24 +124,59 @@ impl WholeWords {
         }
     }
 
-    /// The most frequent word that has the same first letter and differs by one letter too many, missing or wrong, or
-    /// by two neighbours that changed places; `None` where there is none.
+    /// The most frequent word that has the same first letter and is one [`Edit`] away, such as errors in writing make
+    /// of it; `None` where there is none.
     ///
-    /// A word that begins another may still be being typed, and one that begins with another is a form of it.
-    pub(super) fn nearest(&self, word: &str) -> Option<&str> {
+    /// A word that begins another may still be being typed, and one that begins with another is a form of it. Rare
+    /// words are read in two pieces, too; of those fewer edits are taken for errors.
+    pub(super) fn nearest(&self, word: &str, n_pieces: usize) -> Option<&str> {
         let singular = word.strip_suffix('s').unwrap_or(word);
         let begins_another = || self.words.iter().any(|known| known.starts_with(word));
         let is_misspelt = word.len() >= MIN_LETTERS
             && is_plain(word)
             && !PICTURE_WORDS.contains(&singular)
             && !begins_another();
+        let is_error = |edit| match edit {
+            Edit::Swapped => true,
+            Edit::Missing => n_pieces != 2 || word.len() >= MANY_LETTERS,
+            Edit::Wrong | Edit::Superfluous => n_pieces != 2,
+        };
         let is_meant = |known: &&String| {
             known.as_bytes()[0] == word.as_bytes()[0]
                 && !word.starts_with(known.as_str())
-                && is_one_edit(word.as_bytes(), known.as_bytes())
+                && Edit::between(word.as_bytes(), known.as_bytes()).is_some_and(is_error)
         };
         let meant = || self.words.iter().find(is_meant);
         is_misspelt.then(meant).flatten().map(String::as_str)
+    }
+}
+
+/// Difference of a word from the one that was meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edit {
+    /// Two neighbours that changed places.
+    Swapped,
+    /// A letter too few.
+    Missing,
+    /// A letter too many.
+    Superfluous,
+    /// Another letter.
+    Wrong,
+}
+
+impl Edit {
+    /// The one edit between a word and the one that was meant; `None` where they are alike or further apart.
+    fn between(word: &[u8], meant: &[u8]) -> Option<Self> {
+        let same = word.iter().zip(meant).take_while(|(a, b)| a == b).count();
+        match (&word[same..], &meant[same..]) {
+            ([a, b, word @ ..], [c, d, meant @ ..]) if a == d && b == c && word == meant => {
+                Some(Self::Swapped)
+            }
+            ([_, word @ ..], [_, meant @ ..]) if word == meant => Some(Self::Wrong),
+            (word, [_, meant @ ..]) if word == meant => Some(Self::Missing),
+            ([_, word @ ..], meant) if word == meant => Some(Self::Superfluous),
+            _ => None,
+        }
     }
 }
 
@@ -146,30 +184,15 @@ fn is_plain(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether two words differ by one letter too many, missing or wrong, or by two neighbours that changed places.
-fn is_one_edit(one: &[u8], other: &[u8]) -> bool {
-    let (short, long) = match one.len() <= other.len() {
-        true => (one, other),
-        false => (other, one),
-    };
-    let same = short.iter().zip(long).take_while(|(a, b)| a == b).count();
-    let (short, long) = (&short[same..], &long[same..]);
-    match (short, long) {
-        ([a, b, short @ ..], [c, d, long @ ..]) if a == d && b == c && short == long => true,
-        ([_, short @ ..], [_, long @ ..]) if short == long => true,
-        (short, [_, long @ ..]) => short == long,
-        (_, []) => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Of a word in three pieces.
     fn nearest(tokens: &[&str], word: &str) -> Option<String> {
         let ids = tokens.iter().map(|token| (*token).to_owned()).zip(0..);
         let words = WholeWords::new(ids.collect());
-        words.nearest(word).map(str::to_owned)
+        words.nearest(word, 3).map(str::to_owned)
     }
 
     #[test]
@@ -224,14 +247,37 @@ mod tests {
     }
 
     #[test]
-    fn edits_are_symmetric() {
-        let words = ["star", "tsar", "stars", "sta", "stair", "moon"].map(str::as_bytes);
-        for one in words {
-            for other in words {
-                let there = is_one_edit(one, other);
-                assert_eq!(there, is_one_edit(other, one), "{one:?} and {other:?}");
-            }
+    fn of_a_word_in_two_pieces_fewer_edits_are_errors() {
+        let tokens = ["##s", "people", "beautiful", "actions"].map(str::to_owned);
+        let words = WholeWords::new(tokens.into_iter().zip(0..).collect());
+        for (word, expected) in [
+            ("poeple", Some("people")),
+            ("beatiful", Some("beautiful")),
+            ("peple", None),
+            ("auctions", None),
+            ("beautoful", None),
+        ] {
+            assert_eq!(words.nearest(word, 2), expected, "{word} in two pieces");
         }
-        assert!(!is_one_edit(b"star", b"star"), "no edit");
+    }
+
+    #[test]
+    fn an_edit_is_one_of_four() {
+        let between = |word: &str, meant: &str| Edit::between(word.as_bytes(), meant.as_bytes());
+        for (word, meant, expected) in [
+            ("tsar", "star", Some(Edit::Swapped)),
+            ("str", "star", Some(Edit::Missing)),
+            ("sta", "star", Some(Edit::Missing)),
+            ("stair", "star", Some(Edit::Superfluous)),
+            ("stars", "star", Some(Edit::Superfluous)),
+            ("stir", "star", Some(Edit::Wrong)),
+            ("stat", "star", Some(Edit::Wrong)),
+            ("star", "star", None),
+            ("rats", "star", None),
+            ("moon", "star", None),
+            ("", "star", None),
+        ] {
+            assert_eq!(between(word, meant), expected, "{word} for {meant}");
+        }
     }
 }

@@ -16,7 +16,7 @@ pub struct CaptionTokens {
     pub truncated: bool,
     /// Words the model's vocabulary does not hold.
     pub unknown_words: Vec<String>,
-    /// Words that are unknown or read in many pieces, and what each was probably meant to be.
+    /// Words that are unknown or read in pieces, and what each was probably meant to be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub respellings: Vec<Respelling>,
 }

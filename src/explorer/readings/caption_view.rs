@@ -23,7 +23,7 @@ pub struct CaptionView {
     pub truncated: bool,
     /// Words the model does not know.
     pub unknown_words: Vec<String>,
-    /// Words that the model does not know or reads in many pieces, and what each was probably meant to be.
+    /// Words that the model does not know or reads in pieces, and what each was probably meant to be.
     pub respellings: Vec<Respelling>,
     /// Familiarity of the caption, beside those of the training; `None` for a model without a detector.
     pub familiarity: Option<Familiarity>,

@@ -149,7 +149,7 @@ impl ClipLearner {
         Loss {
             total,
             shown: vec![("contrastive", contrastive), ("logistic", logistic)],
-            gradients: parts::backward(self, parts, slopes, of_scales),
+            gradients: parts::backward(self, parts, slopes, of_scales, device),
         }
     }
 }

@@ -11,6 +11,7 @@ use burn::module::Module;
 use burn::optim::{GradientsAccumulator, GradientsParams};
 use burn::tensor::{Device, Int, Tensor};
 
+use crate::device::cpu;
 use crate::model::clip::{Clip, TextTower, VisionTower};
 
 /// What one part of a batch is made of.
@@ -72,7 +73,9 @@ impl BatchPart {
 
 /// Features of all parts, in their order.
 pub(super) fn forward(clip: &Clip, inputs: Vec<PartInput>, device: &Device) -> Vec<BatchPart> {
-    side_by_side(inputs, |input| BatchPart::forward(clip, input, device))
+    each(inputs, device, |input| {
+        BatchPart::forward(clip, input, device)
+    })
 }
 
 /// Gradients of all parameters of a module that holds the towers: theirs, from the slope of a loss by the features of
@@ -82,14 +85,24 @@ pub(super) fn backward<M: Module>(
     parts: Vec<BatchPart>,
     slopes: Vec<Tensor<2>>,
     others: GradientsParams,
+    device: &Device,
 ) -> GradientsParams {
     let parts: Vec<(BatchPart, Tensor<2>)> = parts.into_iter().zip(slopes).collect();
     let mut sum = GradientsAccumulator::new();
     sum.accumulate(module, others);
-    for gradients in side_by_side(parts, |(part, slope)| part.backward(slope)) {
+    for gradients in each(parts, device, |(part, slope)| part.backward(slope)) {
         sum.accumulate(module, gradients);
     }
     sum.grads()
+}
+
+/// What a task gives for each item, in their order: side by side on the CPU by Flex, one after the other on devices
+/// that keep themselves busy.
+fn each<T: Send, R: Send>(items: Vec<T>, device: &Device, task: impl Fn(T) -> R + Sync) -> Vec<R> {
+    match *device == cpu() {
+        true => side_by_side(items, task),
+        false => items.into_iter().map(task).collect(),
+    }
 }
 
 /// What a task gives for each item, in their order, with as many threads as there are cores.
