@@ -98,8 +98,10 @@ pub struct ClipLearner {
 impl ClipLearner {
     fn new(config: &ClipConfig, device: &Device) -> Self {
         let scalar = |value: f32| Param::from_tensor(Tensor::from_floats([value], device));
+        let clip = config.init(device);
+        draw_weights(&clip, config, device);
         Self {
-            clip: config.init(device),
+            clip,
             log_probe_scale: scalar(10f32.ln()),
             probe_bias: scalar(-3.0),
         }
@@ -152,6 +154,16 @@ impl ClipLearner {
             gradients: parts::backward(self, parts, slopes, of_scales, device),
         }
     }
+}
+
+/// Has all weights drawn, one tower after the other: a parameter draws its first value when it is first used, and which
+/// part of a batch comes first to use it is chance.
+fn draw_weights(clip: &Clip, config: &ClipConfig, device: &Device) {
+    let side = config.vision_cfg.image_size;
+    clip.vision
+        .forward(Tensor::zeros([1, 3, side, side], device));
+    let (ids, ends) = (Tensor::zeros([1, 1], device), Tensor::zeros([1], device));
+    clip.text.forward(ids, ends);
 }
 
 /// Mean over texts of the logistic loss, positives and negatives of a text weighing the same.
