@@ -145,7 +145,12 @@ const FIELDS: &[Field] = &[
     (
         "g",
         |state| list(shared(&state.pictures)),
-        |draft, value| _ = draft.state.add_picture(value),
+        // No link has a visitor's own picture, and one that names it would choose among those on this device.
+        |draft, value| {
+            if !value.starts_with(OWN) {
+                draft.state.add_picture(value);
+            }
+        },
     ),
     (
         "own",
@@ -482,6 +487,14 @@ mod tests {
         let (restored, n_own) = decode(&link).expect("it is a link of ours");
         assert_eq!(restored.pictures, ["star"], "from {link}");
         assert_eq!(n_own, 1, "from {link}");
+        let (named, n_own) =
+            decode("v=1&g=own-1-holiday&g=star&p=own-1-holiday").expect("our link");
+        assert_eq!(
+            (named.pictures, n_own),
+            (vec!["star".to_owned()], 0),
+            "a link that names one"
+        );
+        assert_eq!(named.picture.as_deref(), Some("star"), "nor is it chosen");
     }
 
     #[test]

@@ -127,6 +127,11 @@ fn check_parts(part: &Value) -> Result<usize> {
             "normalizer or pre_tokenizer has another kind of step, expected objects whose type is a text",
         ));
     }
+    if part["type"] == "Precompiled" && !part["precompiled_charsmap"].is_string() {
+        return Err(refused(
+            "normalizer has no precompiled_charsmap, expected base64",
+        ));
+    }
     let mut growth = growth_of_step(part);
     if let Some(map) = part["precompiled_charsmap"].as_str() {
         let map = base64::decode(map).map_err(|error| {
@@ -374,6 +379,8 @@ mod tests {
         prefixed["model"]["continuing_subword_prefix"] = json!("####");
         let mut empty = bpe();
         empty["pre_tokenizer"] = json!({ "type": "Sequence", "pretokenizers": [{ "type": "FixedLength", "length": 0 }] });
+        let mut without_map = bpe();
+        without_map["normalizer"] = json!({ "type": "Precompiled" });
         let mut outside = bpe();
         let map = json!({ "type": "Precompiled", "precompiled_charsmap": base64::encode([0; 8]) });
         outside["normalizer"] = json!({ "type": "Sequence", "normalizers": [map] });
@@ -383,6 +390,10 @@ mod tests {
             (prefixed, "model.merges"),
             (empty, "pre_tokenizer.length"),
             (outside, "normalizer.precompiled_charsmap"),
+            (
+                without_map,
+                "normalizer has no precompiled_charsmap, expected base64",
+            ),
         ] {
             let found = refusal(&tokenizer).unwrap_or_default();
             let expected = format!("the tokenizer cannot be used: {reason}");

@@ -28,7 +28,7 @@ const BUDGETS: [Budget; 3] = [
         // corruptions 60 together, the charts of the evidence 13, the timing of a device 4, the teacher's page with its
         // questions, the formulas, the findings and what keeps the focus and the voice 21, the rings of drawings, draws
         // and what a cell says in full 5; see to it that each is worth that.
-        gzipped_bytes: 756_000,
+        gzipped_bytes: 764_000,
         without: &["burn-", "cubecl-", "tokenizers-"],
         with: &["leptos"],
     },
@@ -38,7 +38,7 @@ const BUDGETS: [Budget; 3] = [
         // manifests to the page's hash and removing what they no longer list 8, fetching the next file ahead, keeping
         // both built-in models and fetching nothing unasked 10, the published picture of OpenAI's image encoder 10,
         // bounds on what tokenizers do 12.
-        gzipped_bytes: 1_732_000,
+        gzipped_bytes: 1_744_000,
         without: &["cubecl-wgpu", "leptos"],
         with: &["burn-"],
     },
@@ -46,7 +46,7 @@ const BUDGETS: [Budget; 3] = [
         program: "engine_gpu",
         // The towers of photographs cost 70 kB, the hashes and answers of the hub 10, the published picture 10, bounds
         // on tokenizers 10.
-        gzipped_bytes: 4_998_000,
+        gzipped_bytes: 5_008_000,
         without: &["leptos"],
         with: &["burn-", "cubecl-"],
     },
