@@ -9,7 +9,7 @@ use super::readings::caption_view::CaptionView;
 use super::readings::pair_view::PairView;
 use super::respelling::respelling_note;
 use crate::numerics::Family;
-use crate::protocol::{CaptionTokens, Familiarity, MAX_CAPTION_CHARACTERS};
+use crate::protocol::{CaptionTokens, Familiarity, MAX_CAPTION_CHARACTERS, Respelling};
 
 /// Unknown words that a note names at most; a caption of 2,000 characters may hold hundreds.
 const MAX_NAMED_WORDS: usize = 5;
@@ -32,8 +32,7 @@ pub fn caption_note(text: &str, view: Option<&CaptionView>) -> String {
 
 /// Note about what the model could not read of a caption, and what was probably meant; empty if it read all.
 pub(super) fn view_note(view: &CaptionView) -> String {
-    let unread = unread_note(view.legibility, &view.unknown_words);
-    unread + &respelling_note(&view.respellings, &view.unknown_words)
+    reading_note(view.legibility, &view.unknown_words, &view.respellings)
 }
 
 /// Note about a text as typed that may have lost its end; empty if there is nothing to say.
@@ -47,9 +46,13 @@ pub fn tokens_note(tokens: &CaptionTokens, familiarity: Option<Familiarity>) -> 
     let legibility = Legibility::of(&tokens.caption, &tokens.unknown_words, familiarity);
     let full = cut_off_note(&tokens.caption).to_owned();
     let cut = cut_note(tokens.truncated, tokens.n_tokens);
-    let unread = unread_note(legibility, &tokens.unknown_words);
-    let respelling = respelling_note(&tokens.respellings, &tokens.unknown_words);
-    [full, unread, respelling, cut].concat()
+    let read = reading_note(legibility, &tokens.unknown_words, &tokens.respellings);
+    [full, read, cut].concat()
+}
+
+/// Note about words that the model could not read, and about those that were probably meant to be others.
+fn reading_note(legibility: Legibility, unknown: &[String], respellings: &[Respelling]) -> String {
+    unread_note(legibility, unknown) + &respelling_note(respellings, unknown)
 }
 
 /// Note about words that the model could not read, and why; empty where it read all.

@@ -160,7 +160,7 @@ enum Edit {
     Missing,
     /// A letter too many.
     Superfluous,
-    /// Another letter.
+    /// One letter in place of another.
     Wrong,
 }
 

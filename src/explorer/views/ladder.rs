@@ -278,25 +278,18 @@ fn step(change: f64, order: InformationOrder) -> RungStep {
 }
 
 /// The step to a rung, such as `✓ narrower by 3.1`; empty without one. What was cut off comes first, then what the
-/// model could not read.
+/// model could not read and what was probably meant.
 pub fn step_text(rung: &RungView) -> String {
-    let misspelt = |view: &&CaptionView| view.legibility == Legibility::Whole;
-    let misspelt = rung.view.as_ref().filter(misspelt).map(view_note);
-    let judged = judged_step(rung);
-    [
-        cut_off_note(&rung.text),
-        &misspelt.unwrap_or_default(),
-        &judged,
-    ]
-    .concat()
+    let cut_off = cut_off_note(&rung.text).to_owned();
+    let note = rung.view.as_ref().map(view_note).unwrap_or_default();
+    [cut_off, note, judged_step(rung)].concat()
 }
 
+/// The step without notes; empty for a rung that is not wholly read.
 fn judged_step(rung: &RungView) -> String {
-    let view = rung.view.as_ref();
-    if let Some(view) = view.filter(|view| view.legibility != Legibility::Whole) {
-        return view_note(view);
-    }
-    let Some(change) = rung.change else {
+    let is_whole = |view: &CaptionView| view.legibility == Legibility::Whole;
+    let is_judged = rung.view.as_ref().is_none_or(is_whole);
+    let Some(change) = rung.change.filter(|_| is_judged) else {
         return String::new();
     };
     let moved = match change {

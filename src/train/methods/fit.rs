@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
+use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
@@ -187,12 +188,12 @@ impl FeatureBatches<'_> {
 }
 
 impl<M: Method> Objective<M> for FeatureBatches<'_> {
-    fn loss(&mut self, method: &M, step: usize) -> Result<Loss> {
+    fn loss(&mut self, method: &M, step: usize) -> Result<(Loss, GradientsParams)> {
         let (pairs, epoch) = self.pairs(step);
         let total = method.loss(pairs, epoch + 1);
         let mut shown = vec![("loss", total.clone())];
         shown.extend(method.logit_scale().map(|scale| ("τ", scale)));
-        Ok(Loss::backward(total, shown, method))
+        Ok(Loss { total, shown }.with_gradients(method))
     }
 
     fn learning_rate(&self, step: usize) -> f64 {

@@ -16,12 +16,12 @@ const STEPS_PER_READING: usize = 25;
 /// Objective of a training: the loss and the learning rate of each step. Both depend on the step alone, so that a
 /// resumed training sees the same data.
 pub trait Objective<M> {
-    /// The loss of the batch of a step, counted from 0, and its gradients.
+    /// The loss of the batch of a step, counted from 0, and the gradients of the module's parameters.
     ///
     /// # Errors
     ///
     /// The batch of the step cannot be made or moved to the device.
-    fn loss(&mut self, module: &M, step: usize) -> Result<Loss>;
+    fn loss(&mut self, module: &M, step: usize) -> Result<(Loss, GradientsParams)>;
 
     /// The learning rate of a step.
     fn learning_rate(&self, step: usize) -> f64;
@@ -38,7 +38,7 @@ pub trait Objective<M> {
 }
 
 impl<M, O: Objective<M>> Objective<M> for &mut O {
-    fn loss(&mut self, module: &M, step: usize) -> Result<Loss> {
+    fn loss(&mut self, module: &M, step: usize) -> Result<(Loss, GradientsParams)> {
         (**self).loss(module, step)
     }
 
@@ -58,23 +58,13 @@ pub struct Loss {
     pub total: Tensor<1>,
     /// Losses that the progress bar shows, by name, `[1]` each.
     pub shown: Vec<(&'static str, Tensor<1>)>,
-    /// Gradients of the module's parameters.
-    pub gradients: GradientsParams,
 }
 
 impl Loss {
-    /// A loss whose graph ends in the module's parameters.
-    pub fn backward<M: Module>(
-        total: Tensor<1>,
-        shown: Vec<(&'static str, Tensor<1>)>,
-        module: &M,
-    ) -> Self {
-        let gradients = GradientsParams::from_grads(total.backward(), module);
-        Self {
-            total,
-            shown,
-            gradients,
-        }
+    /// With the gradients of a module's parameters, in which the loss's graph ends.
+    pub fn with_gradients<M: Module>(self, module: &M) -> (Self, GradientsParams) {
+        let gradients = GradientsParams::from_grads(self.total.backward(), module);
+        (self, gradients)
     }
 }
 
@@ -109,14 +99,13 @@ impl<M: Module, O: Objective<M>> Trainer<M, O> {
         }
     }
 
-    /// Takes a step and returns the loss before it, whose gradients are spent.
+    /// Takes a step and returns the loss before it.
     ///
     /// # Errors
     ///
     /// The batch of the step cannot be made or moved to the device.
     pub fn step(&mut self, step: usize) -> Result<Loss> {
-        let mut loss = self.objective.loss(&self.module, step)?;
-        let gradients = std::mem::take(&mut loss.gradients);
+        let (loss, gradients) = self.objective.loss(&self.module, step)?;
         let rate = self.objective.learning_rate(step);
         self.module = self.optimizer.step(rate, self.module.clone(), gradients);
         Ok(loss)
@@ -216,11 +205,12 @@ mod tests {
     struct NoNumberFrom(usize);
 
     impl Objective<Linear> for NoNumberFrom {
-        fn loss(&mut self, module: &Linear, step: usize) -> Result<Loss> {
+        fn loss(&mut self, module: &Linear, step: usize) -> Result<(Loss, GradientsParams)> {
             let x = Tensor::<2>::ones([1, 2], &cpu().autodiff());
             let scale = if step < self.0 { 1.0 } else { f32::NAN };
             let total = module.forward(x).sum() * scale;
-            Ok(Loss::backward(total, Vec::new(), module))
+            let shown = Vec::new();
+            Ok(Loss { total, shown }.with_gradients(module))
         }
 
         fn learning_rate(&self, _step: usize) -> f64 {

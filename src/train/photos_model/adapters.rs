@@ -8,6 +8,7 @@
 use anyhow::Result;
 use burn::module::Module;
 use burn::nn::{Dropout, DropoutConfig};
+use burn::optim::GradientsParams;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
@@ -388,7 +389,7 @@ impl AdapterTraining<'_> {
 }
 
 impl Objective<AdapterLearner> for AdapterTraining<'_> {
-    fn loss(&mut self, learner: &AdapterLearner, step: usize) -> Result<Loss> {
+    fn loss(&mut self, learner: &AdapterLearner, step: usize) -> Result<(Loss, GradientsParams)> {
         let (data, device) = (self.data, self.device.clone().inner());
         let mut rng = ChaCha8Rng::seed_from_u64(self.recipe.seed);
         rng.set_stream(step as u64);
@@ -431,7 +432,7 @@ impl Objective<AdapterLearner> for AdapterTraining<'_> {
             + self.order_loss(learner, &place(0), &place(1)) * CLASSES_WEIGHT;
         let total = contrast.clone() + order.clone() * self.recipe.order_weight;
         let shown = vec![("contrast", contrast), ("order", order)];
-        Ok(Loss::backward(total, shown, learner))
+        Ok(Loss { total, shown }.with_gradients(learner))
     }
 
     fn learning_rate(&self, step: usize) -> f64 {

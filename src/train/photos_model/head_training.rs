@@ -8,6 +8,7 @@
 use anyhow::{Context as _, Result, ensure};
 use burn::module::{Module, Param};
 use burn::nn::{Dropout, DropoutConfig};
+use burn::optim::GradientsParams;
 use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::seq::SliceRandom as _;
@@ -153,7 +154,7 @@ impl HeadTraining<'_> {
 }
 
 impl Objective<HeadLearner> for HeadTraining<'_> {
-    fn loss(&mut self, learner: &HeadLearner, step: usize) -> Result<Loss> {
+    fn loss(&mut self, learner: &HeadLearner, step: usize) -> Result<(Loss, GradientsParams)> {
         self.batches.loss(learner, step)
     }
 
@@ -304,7 +305,7 @@ impl<'a> HeadBatches<'a> {
         targets.autodiff()
     }
 
-    fn loss(&self, learner: &HeadLearner, step: usize) -> Result<Loss> {
+    fn loss(&self, learner: &HeadLearner, step: usize) -> Result<(Loss, GradientsParams)> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.recipe.seed);
         rng.set_stream(u64::MAX - step as u64);
         let pictures = self.pictures(step);
@@ -331,7 +332,7 @@ impl<'a> HeadBatches<'a> {
             self.targets(&pictures),
         );
         let shown = vec![("loss", total.clone())];
-        Ok(Loss::backward(total, shown, learner))
+        Ok(Loss { total, shown }.with_gradients(learner))
     }
 }
 

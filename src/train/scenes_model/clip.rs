@@ -129,7 +129,12 @@ impl ClipLearner {
     }
 
     /// Losses of a batch and their gradients, with the towers' features in parts.
-    fn loss(&self, mut batch: DeviceBatch, probe_weight: f64, device: &Device) -> Loss {
+    fn loss(
+        &self,
+        mut batch: DeviceBatch,
+        probe_weight: f64,
+        device: &Device,
+    ) -> (Loss, GradientsParams) {
         let n_image_parts = batch.images.len();
         let mut inputs = std::mem::take(&mut batch.images);
         inputs.append(&mut batch.texts);
@@ -148,11 +153,9 @@ impl ClipLearner {
         };
         let slopes = leaves.iter().map(slope).collect();
         let of_scales = GradientsParams::from_grads(gradients, self);
-        Loss {
-            total,
-            shown: vec![("contrastive", contrastive), ("logistic", logistic)],
-            gradients: parts::backward(self, parts, slopes, of_scales, device),
-        }
+        let shown = vec![("contrastive", contrastive), ("logistic", logistic)];
+        let gradients = parts::backward(self, parts, slopes, of_scales, device);
+        (Loss { total, shown }, gradients)
     }
 }
 
@@ -333,7 +336,7 @@ struct DrawnBatches<'a> {
 }
 
 impl Objective<ClipLearner> for DrawnBatches<'_> {
-    fn loss(&mut self, learner: &ClipLearner, _step: usize) -> Result<Loss> {
+    fn loss(&mut self, learner: &ClipLearner, _step: usize) -> Result<(Loss, GradientsParams)> {
         let batch = self.batches.recv();
         let batch = batch.context("the batch generator stopped")??;
         let batch = DeviceBatch::new(&batch, self.side, self.recipe.mask_fitting, self.device);
@@ -494,7 +497,7 @@ mod tests {
 
         let in_parts = DeviceBatch::new(&batch, side, true, &device);
         assert_eq!(in_parts.images.len(), 2, "a whole part and a rest");
-        let found = learner.loss(in_parts, recipe.probe_weight, &device);
+        let (found_loss, found) = learner.loss(in_parts, recipe.probe_weight, &device);
 
         let n_images = batch.scenes.len();
         let pixels = TensorData::new(batch.pixels.clone(), [n_images, 3, side, side]);
@@ -510,17 +513,18 @@ mod tests {
         let texts = Tensor::cat(groups.collect(), 0).select(0, whole.position.clone());
         let (contrastive, logistic) = learner.losses(images, texts, &whole);
         let total = contrastive + logistic * recipe.probe_weight;
-        let expected = Loss::backward(total, Vec::new(), &learner);
+        let shown = Vec::new();
+        let (expected_loss, expected) = Loss { total, shown }.with_gradients(&learner);
 
         let [found_loss, expected_loss] =
-            [&found, &expected].map(|loss| f64::from(loss.total.clone().into_scalar::<f32>()));
+            [found_loss, expected_loss].map(|loss| f64::from(loss.total.into_scalar::<f32>()));
         assert!(
             (found_loss - expected_loss).abs() < 1e-5,
             "{found_loss}, {expected_loss}"
         );
         let mut differences = Differences {
-            found: &found.gradients,
-            expected: &expected.gradients,
+            found: &found,
+            expected: &expected,
             relative: Vec::new(),
         };
         learner.visit(&mut differences);
