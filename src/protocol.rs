@@ -130,7 +130,7 @@ pub struct Probes {
 /// Message from an engine to the page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Response {
-    /// The worker script runs and listens.
+    /// The program runs, and reads what was posted to it meanwhile.
     Started,
     /// The engine computes and is alive; sent between passes of the model and steps of a load.
     Heartbeat,

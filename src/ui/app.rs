@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::ui::dom::{browser, focus};
+use crate::ui::engine::Client;
 use crate::ui::page::gallery::WorldFiles;
 use crate::ui::page::locks::Prepared;
 use crate::ui::page::state::PageState;
@@ -30,17 +31,22 @@ pub fn start() {
         return;
     };
     spawn_local(async move {
+        let client = Client::new();
+        if let Some(source) = effects::certain_source() {
+            // It starts while the page is laid out.
+            client.start(source);
+        }
         let opening = WorldFiles::first(effects::asked_world()).await;
         place.set_inner_html("");
-        mount_to(place, || view! { <App opening=opening/> }).forget();
+        mount_to(place, || view! { <App client=client opening=opening/> }).forget();
         browser::announce("kappascope-started");
     });
 }
 
 /// The whole page: makes its state, starts its effects, and lays out its panels around the open view.
 #[component]
-fn App(opening: WorldFiles) -> impl IntoView {
-    let page = PageState::new();
+fn App(client: Client, opening: WorldFiles) -> impl IntoView {
+    let page = PageState::new(client);
     provide_context(page);
     effects::open(page, opening);
     locks::keep(page);

@@ -129,16 +129,10 @@ async fn answer_at_once(
     inputs: &LoadInputs,
 ) -> Option<Response> {
     match request {
-        Request::QueryDownloadSize(hub) => {
-            // The network may be slow; captions are answered meanwhile.
-            spawn_local(async { post(&download_size(hub).await) });
-            None
-        }
-        Request::ListStored => Some(stored().await),
+        Request::QueryDownloadSize(hub) => answer_beside(download_size(hub)),
+        Request::ListStored => answer_beside(stored()),
         Request::StoreModels(manifests) => {
-            // The network may be slow here, too.
-            spawn_local(async move { post(&store_models(&manifests).await) });
-            None
+            answer_beside(async move { store_models(&manifests).await })
         }
         Request::DeleteStored => Some(delete_stored().await),
         Request::Adapt { bytes } => Some(adapt(engine, model, &bytes).await),
@@ -178,6 +172,12 @@ async fn answer_at_once(
         | Request::FetchNothing
         | Request::FetchMissing => None,
     }
+}
+
+/// Answers while captions are answered, since the network or the disk may be slow.
+fn answer_beside(response: impl Future<Output = Response> + 'static) -> Option<Response> {
+    spawn_local(async move { post(&response.await) });
+    None
 }
 
 /// Deletes everything that the browser keeps.

@@ -2,6 +2,7 @@
 
 use std::panic;
 
+use js_sys::Array;
 use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
@@ -39,11 +40,11 @@ pub(super) fn post(response: &Response) {
     }
 }
 
-/// Puts the page's messages into the queue, but for those to a load that goes on; files that come with a message are
-/// kept for it.
+/// Puts the page's messages into the queue, first those that came before the engine listened, but for those to a load
+/// that goes on; files that come with a message are kept for it.
 pub(super) fn listen(queue: Queue, control: Control, picked: Picked) {
-    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let message = picked.take_from(event.data());
+    let take = move |message: JsValue| {
+        let message = picked.take_from(message);
         match wire::from_js(message) {
             Ok(Request::Pause) => control.set(LoadCommand::Pause),
             Ok(Request::Resume) => control.set(LoadCommand::Run),
@@ -61,7 +62,12 @@ pub(super) fn listen(queue: Queue, control: Control, picked: Picked) {
                 message: error.to_string(),
             }),
         }
-    });
+    };
+    // Kept by the script that started this program.
+    let early = property(&scope(), "earlyMessages").dyn_into::<Array>();
+    early.iter().flat_map(Array::iter).for_each(&take);
+    let on_message =
+        Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| take(event.data()));
     scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     // It must live as long as the worker.
     on_message.forget();

@@ -25,7 +25,6 @@ pub(super) struct WatchedEngine {
     pub(super) kind: EngineKind,
     /// The model that it loads or has.
     pub(super) source: ModelSource,
-    pub(super) is_listening: bool,
     pub(super) model: Option<LoadedModel>,
     pub(super) is_paused: bool,
     /// The one thing that it was asked and has not answered.
@@ -82,7 +81,6 @@ impl WatchedEngine {
             serial,
             kind,
             source,
-            is_listening: false,
             model: None,
             is_paused: false,
             job: None,

@@ -3,7 +3,7 @@
 use super::blame::Captions;
 use super::engine::{Job, Upgrade, WatchedEngine};
 use super::event::{Action, EngineEvent, Start};
-use super::machine::{Adapters, Supervisor, is};
+use super::machine::{Adapters, Supervisor};
 use super::model::{EngineKind, LoadedModel, ModelSource};
 use super::strikes::LoadKind;
 use crate::explorer::world::World;
@@ -46,6 +46,7 @@ impl Supervisor {
         self.strikes.begin(kind.into(), &self.source);
         let engine = self.spawn(kind, self.source.clone());
         self.main = Some(engine);
+        self.repost_queries();
     }
 
     /// Tries a model that comes with the page again, whatever happened before.
@@ -83,22 +84,6 @@ impl Supervisor {
             self.strikes.clear(kind, &self.source);
         }
         self.load(self.asked_kind.unwrap_or(EngineKind::Cpu));
-    }
-
-    /// Tells an engine, which listens from now on, to load its model.
-    pub(super) fn start_load(&mut self, serial: u64) {
-        let Some(engine) = self.engine(serial) else {
-            return;
-        };
-        engine.is_listening = true;
-        let (kind, source) = (engine.kind, engine.source.clone());
-        if let (EngineKind::Gpu, Some(probes)) = (kind, self.probes.clone()) {
-            self.post(serial, Request::Expect(probes));
-        }
-        self.actions.push(Action::Load(serial, source));
-        if is(&self.main, serial) {
-            self.repost_queries();
-        }
     }
 
     /// The engine at work has loaded its model: first, again with adapters, or after a death.

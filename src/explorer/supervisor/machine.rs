@@ -126,8 +126,7 @@ impl Supervisor {
             None => return,
         }
         match response {
-            Response::Started => self.start_load(serial),
-            Response::Heartbeat => {}
+            Response::Started | Response::Heartbeat => {}
             Response::Crashed { message } => self.died(serial, message),
             Response::Lost { message } => self.lost(serial, message),
             response if is(&self.main, serial) => self.handle_main_response(response),
@@ -142,10 +141,16 @@ impl Supervisor {
         engines.find(|engine| engine.serial == serial)
     }
 
+    /// Starts an engine and tells it to load a model, which it does once its program runs.
     pub(super) fn spawn(&mut self, kind: EngineKind, source: ModelSource) -> WatchedEngine {
         self.last_serial += 1;
-        self.actions.push(Action::Spawn(self.last_serial, kind));
-        WatchedEngine::new(self.last_serial, kind, source, self.now)
+        let serial = self.last_serial;
+        self.actions.push(Action::Spawn(serial, kind));
+        if let (EngineKind::Gpu, Some(probes)) = (kind, self.probes.clone()) {
+            self.post(serial, Request::Expect(probes));
+        }
+        self.actions.push(Action::Load(serial, source.clone()));
+        WatchedEngine::new(serial, kind, source, self.now)
     }
 
     pub(super) fn terminate(&mut self, engine: &WatchedEngine) {

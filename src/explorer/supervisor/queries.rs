@@ -5,10 +5,9 @@ use super::machine::{QUERY_MILLIS, Supervisor};
 use crate::protocol::{HubFailure, HubFault, Request};
 
 impl Supervisor {
-    /// Sends a query to the engine at work, now or as soon as there is one that listens.
+    /// Sends a query to the engine at work, now or as soon as there is one.
     pub(super) fn query(&mut self, request: Request) {
-        let listening = self.main.as_ref().filter(|engine| engine.is_listening);
-        if let Some(serial) = listening.map(|engine| engine.serial) {
+        if let Some(serial) = self.main.as_ref().map(|engine| engine.serial) {
             self.post(serial, request.clone());
         }
         self.queries.retain(|(known, _)| *known != request);

@@ -10,6 +10,7 @@ use super::evaluate::{self, EvaluateArgs};
 use super::export::{self, ExportArgs};
 use super::fit::{self, FitArgs};
 use super::gallery::{self, GalleryArgs};
+use super::golden::{self, GoldenArgs};
 use super::import::{self, ImportArgs};
 use super::inspect::{self, InspectArgs};
 use super::merge::{self, MergeArgs};
@@ -43,6 +44,8 @@ enum Command {
     Evaluate(EvaluateArgs),
     /// Choose thresholds for the sets of drawings that captions could mean, and put them into a model of scenes.
     Sets(SetsArgs),
+    /// Compute the golden values of a model that comes with the page anew, for the captions that it opens with.
+    Golden(GoldenArgs),
     /// Print reports of `evaluate` as a table; several, of trainings that differ in their seed, with mean and range.
     Table(TableArgs),
     /// Embed pictures and captions with a frozen encoder, to fit methods on.
@@ -80,6 +83,7 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Adapt(args) => adapt::run(args),
         Command::Evaluate(args) => evaluate::run(args),
         Command::Sets(args) => sets::run(args),
+        Command::Golden(args) => golden::run(args),
         Command::Table(args) => table::run(args),
         Command::Embed(args) => embed::run(args),
         Command::Disturb(args) => disturb::run(args),

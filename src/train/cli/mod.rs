@@ -14,6 +14,7 @@ mod evaluate;
 mod export;
 mod fit;
 mod gallery;
+mod golden;
 mod import;
 pub mod inspect;
 mod merge;

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 
 use super::bundle::open_untested;
+use super::golden::golden_values;
 use super::scenes_model::{N_REFERENCE_CAPTIONS, adapter_part, reference_uncertainty, write_shard};
 use crate::device;
 use crate::model::adapter::{AdapterConfig, Family, PerFamily};
@@ -191,8 +192,7 @@ fn answer_golden(manifest: &mut Manifest, out: &Path, fit: &Fit) -> Result<()> {
     let session = open_untested(manifest.clone(), out, &device::cpu())?;
     let captions = fit.reference_captions()?;
     manifest.reference_uncertainty = Some(reference_uncertainty(&session, &captions)?);
-    let picture = std::fs::read(out.join(&golden.image.file))?;
-    let found = pollster::block_on(session.golden_readings(&golden.captions, &picture))?;
-    manifest.golden = Some(found.into_golden(golden.captions, golden.image));
+    let (captions, image) = (golden.captions, golden.image);
+    manifest.golden = Some(golden_values(&session, out, captions, image)?);
     Ok(())
 }

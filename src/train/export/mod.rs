@@ -2,6 +2,7 @@
 
 pub mod bundle;
 pub mod fits;
+pub mod golden;
 pub mod out_of_distribution;
 pub mod scene_sets;
 pub mod scenes_model;

@@ -6,9 +6,11 @@ use anyhow::Result;
 use rand::{Rng, SeedableRng as _, rngs::ChaCha8Rng};
 
 use super::bundle::{open_untested, records};
+use super::golden::{golden_captions, golden_values, put_golden_picture};
 use super::out_of_distribution::calibrate;
 use super::scene_sets::{self, captions_of, scene_sets};
 use crate::device;
+use crate::explorer::World;
 use crate::inference::Session;
 use crate::metrics::quantile;
 use crate::model::adapter::{Family, PerFamily};
@@ -16,10 +18,8 @@ use crate::model::clip::Clip;
 use crate::model::encoder::EncoderConfig;
 use crate::model::parameters::TensorRecord;
 use crate::preprocess::ImagePreprocess;
-use crate::scenes::{Compositions, Scene, render};
+use crate::scenes::{Compositions, Scene};
 use crate::train::files::{make_folder, put, put_json};
-use crate::train::gallery::pictures::golden_scene;
-use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::provenance::commit_and_date;
 use crate::train::scenes_model::recipe::{ScenesRecipe, tokenizer_json};
 use crate::train::scenes_model::training::Trained;
@@ -32,15 +32,6 @@ const N_QUANTILES: usize = 201;
 /// Seed of those captions; the test set of `evaluate` has another one.
 const REFERENCE_SEED: u64 = 3_000_000;
 
-/// Captions of the golden values.
-const GOLDEN_CAPTIONS: [&str; 5] = [
-    "a picture",
-    "something red",
-    "a red star",
-    "a small striped red star above a large blue circle",
-    "a blorple thing",
-];
-
 /// Writes a model folder, its manifest last. Its golden values are computed on the CPU, whatever the model was trained
 /// on.
 ///
@@ -52,9 +43,8 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
     make_folder(out)?;
     let shards = write_shards(trained, out)?;
     let tokenizer = tokenizer_json();
-    let golden_picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
     put(&out.join("tokenizer.json"), &tokenizer)?;
-    put(&out.join("golden.png"), &golden_picture)?;
+    let image = put_golden_picture(out)?;
     let mut manifest = Manifest {
         format: FORMAT,
         name: "scenes".to_owned(),
@@ -86,10 +76,8 @@ pub fn export(recipe: &ScenesRecipe, trained: &Trained, command: &str, out: &Pat
     manifest.reference_uncertainty = Some(reference_uncertainty(&session, &reference)?);
     let (n_scenes, seed) = (scene_sets::N_SCENES, scene_sets::SEED);
     manifest.picture_sets = Some(scene_sets(&session, n_scenes, seed)?);
-    let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
-    let image = file_entry("golden.png", &golden_picture);
-    let found = pollster::block_on(session.golden_readings(&captions, &golden_picture))?;
-    manifest.golden = Some(found.into_golden(captions, image));
+    let captions = golden_captions(World::Scenes);
+    manifest.golden = Some(golden_values(&session, out, captions, image)?);
     put_json(&out.join("manifest.json"), &manifest)
 }
 

@@ -17,11 +17,9 @@ use crate::model::clip::ClipConfig;
 use crate::model::encoder::EncoderConfig;
 use crate::model::parameters::Parameters as _;
 use crate::preprocess::ImagePreprocess;
-use crate::scenes::render;
 use crate::train::export::bundle::open_untested;
+use crate::train::export::golden::{golden_values, put_golden_picture};
 use crate::train::files::{put, put_json};
-use crate::train::gallery::pictures::golden_scene;
-use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::progress::{Interrupt, Meter};
 use crate::train::provenance::commit_and_date;
 use crate::weights::manifest::{
@@ -267,12 +265,10 @@ pub(super) fn bare_manifest(
 
 /// Writes the manifest with its golden values, which are those of the weights as they are stored.
 pub(super) fn complete(mut manifest: Manifest, folder: &Path) -> Result<(Manifest, Session)> {
-    let picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
-    put(&folder.join("golden.png"), &picture)?;
+    let image = put_golden_picture(folder)?;
     let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
     let session = open_untested(manifest.clone(), folder, &device::cpu())?;
-    let found = pollster::block_on(session.golden_readings(&captions, &picture))?;
-    manifest.golden = Some(found.into_golden(captions, file_entry("golden.png", &picture)));
+    manifest.golden = Some(golden_values(&session, folder, captions, image)?);
     put_json(&folder.join("manifest.json"), &manifest)?;
     Ok((manifest, session))
 }

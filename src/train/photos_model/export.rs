@@ -9,20 +9,19 @@ use super::data::PhotosData;
 use super::training::TrainedModel;
 use super::unfamiliar::Unfamiliar;
 use crate::device;
+use crate::explorer::World;
 use crate::model::adapter::{Family, PerFamily};
 use crate::model::encoder::{IMAGE_EXEMPLARS, TEXT_EXEMPLARS};
 use crate::model::parameters::TensorRecord;
 use crate::protocol::PictureSets;
-use crate::scenes::render;
 use crate::train::export::bundle::{open_untested, records};
+use crate::train::export::golden::{golden_captions, golden_values, put_golden_picture};
 use crate::train::export::scenes_model::{
     N_REFERENCE_CAPTIONS, adapter_part, reference_uncertainty, write_shard,
 };
 use crate::train::features::encoder;
 use crate::train::features::rows::Rows;
 use crate::train::files::{make_folder, put, put_json};
-use crate::train::gallery::pictures::golden_scene;
-use crate::train::gallery::png::{PICTURE_SIDE, png};
 use crate::train::import::towers::write_shards;
 use crate::train::provenance::commit_and_date;
 use crate::weights::manifest::{EncoderConfig, Manifest, Part, Provenance};
@@ -31,16 +30,6 @@ use crate::weights::shard::{Precision, file_entry};
 const TITLE: &str = "Photographs (built in)";
 const LICENSE: &str = "Apache-2.0 (both towers); MIT OR Apache-2.0 (heads and adapters, trained on Flickr8k, whose \
     pictures are for research and education)";
-
-/// Captions of the golden values.
-const GOLDEN_CAPTIONS: [&str; 6] = [
-    "a picture",
-    "an animal",
-    "a dog",
-    "a golden retriever puppy on grass",
-    "two people riding bicycles down a city street",
-    "a blorple thing",
-];
 
 /// Writes a model folder, its manifest last. Its golden values are those of the weights as they are stored.
 ///
@@ -120,15 +109,12 @@ fn exemplars(name: &str, rows: &Rows) -> TensorRecord {
 }
 
 fn answer_golden(mut manifest: Manifest, data: &PhotosData, out: &Path) -> Result<()> {
-    let picture = png(&render(&golden_scene(), PICTURE_SIDE), PICTURE_SIDE)?;
-    put(&out.join("golden.png"), &picture)?;
+    let image = put_golden_picture(out)?;
     let session = open_untested(manifest.clone(), out, &device::cpu())?;
     let reference = reference_captions(data);
     manifest.reference_uncertainty = Some(reference_uncertainty(&session, &reference)?);
-    let captions = GOLDEN_CAPTIONS.map(str::to_owned).to_vec();
-    let image = file_entry("golden.png", &picture);
-    let found = pollster::block_on(session.golden_readings(&captions, &picture))?;
-    manifest.golden = Some(found.into_golden(captions, image));
+    let captions = golden_captions(World::Photographs);
+    manifest.golden = Some(golden_values(&session, out, captions, image)?);
     put_json(&out.join("manifest.json"), &manifest)
 }
 

@@ -41,7 +41,16 @@ struct Shared {
     clicked: RefCell<String>,
     events: RefCell<VecDeque<Event>>,
     is_handling: Cell<bool>,
-    report: Box<dyn Fn(EngineEvent)>,
+    /// The model that was begun with.
+    begun: RefCell<Option<ModelSource>>,
+    listener: RefCell<Listener>,
+}
+
+/// The page that hears of its engines.
+enum Listener {
+    /// There is none yet: what was reported is kept for it.
+    Absent(Vec<EngineEvent>),
+    Present(Rc<dyn Fn(EngineEvent)>),
 }
 
 impl fmt::Debug for Client {
@@ -60,8 +69,8 @@ pub(in crate::ui) fn asked_kind() -> Option<EngineKind> {
 }
 
 impl Client {
-    /// A client without an engine yet; `report` gets the events of engines.
-    pub(in crate::ui) fn new(report: impl Fn(EngineEvent) + 'static) -> Self {
+    /// A client without an engine yet.
+    pub(in crate::ui) fn new() -> Self {
         Self(Rc::new(Shared {
             supervisor: RefCell::default(),
             workers: RefCell::default(),
@@ -69,12 +78,37 @@ impl Client {
             clicked: RefCell::default(),
             events: RefCell::default(),
             is_handling: Cell::default(),
-            report: Box::new(report),
+            begun: RefCell::default(),
+            listener: RefCell::new(Listener::Absent(Vec::new())),
         }))
     }
 
-    /// Starts an engine with this model, if this browser can run one and no earlier crash forbids it.
+    /// Reports what became of engines so far, and all that becomes of them from now on, to the page.
+    pub(in crate::ui) fn report_to(&self, listener: impl Fn(EngineEvent) + 'static) {
+        let listener: Rc<dyn Fn(EngineEvent)> = Rc::new(listener);
+        let present = Listener::Present(Rc::clone(&listener));
+        if let Listener::Absent(events) = self.0.listener.replace(present) {
+            events.into_iter().for_each(|event| listener(event));
+        }
+    }
+
+    fn report(&self, event: EngineEvent) {
+        let listener = match &mut *self.0.listener.borrow_mut() {
+            Listener::Absent(events) => return events.push(event),
+            Listener::Present(listener) => Rc::clone(listener),
+        };
+        listener(event);
+    }
+
+    /// Starts an engine with this model, if this browser can run one and no earlier crash forbids it. Does nothing if
+    /// this model was begun with already; a world's model takes the place of another one.
     pub(in crate::ui) fn start(&self, source: ModelSource) {
+        let begun = self.0.begun.borrow_mut().replace(source.clone());
+        match (begun, &source) {
+            (Some(begun), source) if begun == *source => return,
+            (Some(_), ModelSource::BuiltIn(world)) => return self.handle(Event::OpenWorld(*world)),
+            _ => {}
+        }
         self.handle(Event::Start(Start {
             source,
             asked_kind: asked_kind(),
@@ -170,7 +204,7 @@ impl Client {
             }
             Action::AddBarrier => self.handle(Event::BarrierReached),
             Action::Keep(note) => load_notes::keep(&note),
-            Action::Report(event) => (self.0.report)(event),
+            Action::Report(event) => self.report(event),
         }
     }
 

@@ -22,7 +22,7 @@ pub(super) struct WorkerHandle {
 }
 
 impl WorkerHandle {
-    /// Starts a worker. What is posted before it says that it listens is lost.
+    /// Starts a worker. What is posted to it before its program runs is kept for it.
     pub(super) fn spawn(
         kind: EngineKind,
         on_response: impl Fn(Result<Response, String>) + 'static,
@@ -86,6 +86,8 @@ fn start_script(kind: EngineKind) -> Result<String, JsValue> {
     // not every browser reports a rejected promise to the page.
     let text = format!(
         "self.memoryGigabytes = {memory};
+        self.earlyMessages = [];
+        self.onmessage = event => self.earlyMessages.push(event.data);
         try {{
             const parts = [import({:?}), fetch({:?}, {{ integrity: {:?} }})];
             const [{{ default: init }}, module_or_path] = await Promise.all(parts);

@@ -16,6 +16,13 @@ use crate::ui::page::state::{EngineState, HoveredCell, PageState};
 const MAX_TAKEN_OFF: usize = 6;
 
 impl PageState {
+    /// Hears from now on what becomes of engines, and what became of them so far.
+    pub(crate) fn hear_engines(self) {
+        self.client.with_value(|client| {
+            client.report_to(move |event| self.handle_engine_event(event));
+        });
+    }
+
     /// Starts the engine asked for, or the CPU engine, which answers soonest.
     pub(crate) fn start_engine(self, source: ModelSource) {
         if asked_kind().is_some() {

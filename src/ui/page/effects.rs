@@ -8,8 +8,8 @@ use leptos::web_sys::{Element, KeyboardEvent};
 use wasm_bindgen::JsCast as _;
 
 use crate::explorer::{
-    CosineSnapshot, Event, ExplorerState, Priority, Readings, ScoreRequest, Snapshot, View, World,
-    decode, encode, spoken,
+    CosineSnapshot, Event, ExplorerState, ModelChoice, ModelSource, Priority, Readings,
+    ScoreRequest, Snapshot, View, World, decode, encode, spoken,
 };
 use crate::ui::dom::browser;
 use crate::ui::model_panel;
@@ -35,6 +35,7 @@ pub(crate) fn open(page: PageState, opening: WorldFiles) {
     keep_listening(page);
     gallery::open(page, opening, is_linked);
     let source = model_panel::open(page);
+    page.hear_engines();
     if browser::saves_data() && source.is_built_in() {
         page.engine.set(EngineState::SavesData);
     } else {
@@ -56,8 +57,21 @@ pub(crate) fn open(page: PageState, opening: WorldFiles) {
 
 /// The world that the address asks for: by its link, or else by `?world=`.
 pub(crate) fn asked_world() -> Option<World> {
-    let linked = decode(&browser::fragment()).map(|(state, _)| state.model.world());
-    linked.or_else(|| World::from_slug(&browser::query("world")?))
+    asked_model().map(ModelChoice::world)
+}
+
+/// The model that the page surely begins with, if it is one that comes with it; `None` also where nothing is to be
+/// loaded before the visitor's word.
+pub(crate) fn certain_source() -> Option<ModelSource> {
+    let first = ModelChoice::BuiltIn(World::ALL[0]);
+    let world = asked_model().unwrap_or(first).built_in()?;
+    (!browser::saves_data()).then_some(ModelSource::BuiltIn(world))
+}
+
+fn asked_model() -> Option<ModelChoice> {
+    let linked = decode(&browser::fragment()).map(|(state, _)| state.model);
+    let asked = || World::from_slug(&browser::query("world")?).map(ModelChoice::BuiltIn);
+    linked.or_else(asked)
 }
 
 /// Takes the state from the address; `false` where it holds none.

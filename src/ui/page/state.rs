@@ -119,7 +119,7 @@ pub(crate) enum EngineState {
 }
 
 impl PageState {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(client: Client) -> Self {
         let state = RwSignal::new(ExplorerState::start(World::Scenes, []));
         let (snapshot, compared) = (RwSignal::new(None), RwSignal::new(None));
         let (files, gallery) = (RwSignal::default(), RwSignal::default());
@@ -129,9 +129,7 @@ impl PageState {
         let readings = read_with(state, snapshot, Readings::new);
         let is_bare = is_bare(engine);
         let models = ModelsState::new();
-        // The client is made before the page that it reports to.
-        let slot = StoredValue::new_local(None::<Self>);
-        let page = Self {
+        Self {
             state,
             snapshot,
             readings,
@@ -170,13 +168,11 @@ impl PageState {
             lesson_texts,
             before_tour: RwSignal::new(None),
             prepared: RwSignal::default(),
-            client: StoredValue::new_local(client_of(slot)),
+            client: StoredValue::new_local(client),
             history: RwSignal::default(),
             taken_off: StoredValue::default(),
             n_own: StoredValue::new(0),
-        };
-        slot.set_value(Some(page));
-        page
+        }
     }
 
     /// The model whose answers the page shows: the one at work while CLIP is being loaded, else the one of the address.
@@ -403,14 +399,5 @@ fn generated_request(
     Memo::new(move |_| match is_bare.get() {
         true => None,
         false => state.with(GeneratedRequest::of_view),
-    })
-}
-
-/// A client that reports to the page, as soon as there is one.
-fn client_of(slot: StoredValue<Option<PageState>, LocalStorage>) -> Client {
-    Client::new(move |event| {
-        if let Some(page) = slot.get_value() {
-            page.handle_engine_event(event);
-        }
     })
 }
