@@ -72,12 +72,22 @@ mod built_page {
             destroy();
             return device;
         };
+        // What listens already is put behind the listener here.
+        const before = self.onmessage;
+        self.onmessage = null;
         self.addEventListener('message', event => {
             if (event.data !== 'destroy-device') return;
             event.stopImmediatePropagation();
             isDoomed = true;
             destroy();
         });
+        self.onmessage = before;
+        // It may have come before this script.
+        const early = self.earlyMessages ?? [], place = early.indexOf('destroy-device');
+        if (place >= 0) {
+            early.splice(place, 1);
+            isDoomed = true;
+        }
         export { default } from './engine_gpu_whole.js';";
 
     /// A GPU for the page, which looks for one; engines have the real one, if any.
