@@ -303,3 +303,43 @@ fn a_caption_that_is_too_long_is_a_wrong_command_line() {
     assert!(error.to_string().contains("2001 characters"), "{error}");
     assert_eq!(code_of(&error), BAD_INPUT, "the exit code");
 }
+
+#[test]
+fn golden_values_are_renewed_for_what_the_page_opens_with_and_for_no_other_model() {
+    let folder = Folder::new();
+    let copy = folder.path("scenes");
+    std::fs::create_dir(&copy).expect("a folder");
+    for file in std::fs::read_dir(model()).expect("the model") {
+        let file = file.expect("a file");
+        std::fs::copy(file.path(), Path::new(&copy).join(file.file_name())).expect("a copy");
+    }
+    let path = Path::new(&copy).join("manifest.json");
+    let read = || Manifest::from_json(&std::fs::read(&path).expect("there")).expect("a manifest");
+    let mut old = read();
+    let shipped = old.golden.clone().expect("golden values");
+    let session = bundle::open(Path::new(&copy), &cpu()).expect("its golden values");
+    let picture = std::fs::read(Path::new(&copy).join(&shipped.image.file)).expect("a picture");
+    let other = vec!["a red star".to_owned()];
+    let found = pollster::block_on(session.golden_readings(&other, &picture)).expect("readings");
+    old.golden = Some(found.into_golden(other, shipped.image.clone()));
+    let write = |manifest: &Manifest| {
+        let json = serde_json::to_vec(manifest).expect("plain numbers");
+        std::fs::write(&path, json).expect("a manifest");
+    };
+    write(&old);
+
+    train(&["golden", "--model", &copy]).expect("renewed");
+    let renewed = read().golden.expect("golden values");
+    assert_eq!(
+        renewed.captions, shipped.captions,
+        "what the page opens with"
+    );
+    assert_eq!(read().shards, old.shards, "the weights stay");
+    bundle::open(Path::new(&copy), &cpu()).expect("it meets them");
+
+    old.name = "another".to_owned();
+    write(&old);
+    let refused = train(&["golden", "--model", &copy]).expect_err("no world opens with it");
+    let expected = "a model that comes with the page was expected";
+    assert!(refused.to_string().contains(expected), "{refused}");
+}

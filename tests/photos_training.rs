@@ -12,6 +12,7 @@ use kappascope::device::cpu;
 use kappascope::report::PhotosReport;
 use kappascope::train::cli::{Cli, run};
 use kappascope::train::export::bundle;
+use kappascope::weights::shard::read;
 
 /// Pictures to train on, to choose by, to measure on.
 const SPLITS: [(&str, usize); 3] = [("train", 12), ("dev", 4), ("test", 10)];
@@ -119,6 +120,66 @@ fn a_model_is_trained_measured_and_exported_and_nothing_is_done_twice() {
 
     let refused = train(root, &["--mask-fitting"]).expect_err("another recipe in the same folder");
     assert!(refused.to_string().contains("another recipe"), "{refused}");
+    let refused = train(root, &["--tune-last-stage"]).expect_err("another recipe, too");
+    assert!(refused.to_string().contains("another recipe"), "{refused}");
     let refused = train(root, &["--export", &model]).expect_err("a model is there");
     assert!(refused.to_string().contains("--force"), "{refused}");
+
+    the_last_stage_is_tuned_with_the_heads_and_exported_with_the_tower();
+}
+
+/// Part of the test above, which draws from the same random numbers.
+fn the_last_stage_is_tuned_with_the_heads_and_exported_with_the_tower() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let root = scratch.path();
+    write_data(root);
+    let model = root.join("model");
+    let export = model.display().to_string();
+    train(root, &["--tune-last-stage", "--export", &export]).expect("trained");
+    let (_, test) = bundle::open_tested(&model, &cpu()).expect("its golden values");
+    assert!(test.passed(), "{test:?}");
+    let read = || fs::read_to_string(model.join("evaluation.json")).expect("an evaluation");
+    let first = read();
+    let last = |of: &Path| weights(of, "vision_model.conv_head.weight");
+    let [imported, exported] = ["run/towers", "model"].map(|folder| last(&root.join(folder)));
+    let tuned = tensor(
+        &root.join("run/seed-0/heads.safetensors"),
+        "vision_model.conv_head.weight",
+    );
+    let tuned = tuned.expect("kept with the heads");
+    let size = tuned
+        .iter()
+        .fold(0.0, |size: f32, value| size.max(value.abs()));
+    let difference = |other: &[f32]| {
+        let pairs = tuned.iter().zip(other);
+        pairs.fold(0.0, |most: f32, (a, b)| most.max((a - b).abs())) / size
+    };
+    assert!(difference(&exported) < 0.01, "rounded to eight bits alone");
+    // Twelve steps of a rate that still climbs move it little, but by more than its decay does.
+    assert!(difference(&imported) > 3e-5, "it was tuned");
+    let fold = root.join("run/seed-0/fold-0.safetensors");
+    let of_fold = tensor(&fold, "vision_model.conv_head.weight").expect("a stage a fold");
+    assert_ne!(of_fold, tuned, "that has not seen the fold's pictures");
+
+    fs::remove_file(root.join("run/seed-0/adapter_vmf.safetensors")).expect("it was there");
+    train(root, &["--tune-last-stage", "--export", &export, "--force"]).expect("resumed");
+    assert_eq!(read(), first, "the same numbers");
+}
+
+/// A tensor of a model folder, whichever of its files holds it.
+fn weights(folder: &Path, name: &str) -> Vec<f32> {
+    let files = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|file| file.expect("a file").path());
+    let is_shard = |path: &PathBuf| path.extension().is_some_and(|end| end == "safetensors");
+    let mut found = files
+        .filter(is_shard)
+        .filter_map(|path| tensor(&path, name));
+    found.next().expect("a file that holds it")
+}
+
+fn tensor(path: &Path, name: &str) -> Option<Vec<f32>> {
+    let records = read(&fs::read(path).expect("a file")).expect("tensors");
+    let own = records.into_iter().find(|record| record.name == name);
+    own.map(|record| record.values)
 }

@@ -8,18 +8,20 @@ use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 use super::convolution::Convolution;
 use super::host::HostTower;
-use super::{EfficientNet, InvertedResidual};
+use super::{EfficientNet, InvertedResidual, LastStage};
+
+/// Name of the last convolution.
+const HEAD: &str = "vision_model.conv_head";
 
 impl Parameters for EfficientNet {
     fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
         visit_convolution(visitor, "vision_model.conv_stem", &mut self.stem)?;
         for (i_stage, stage) in self.stages.iter_mut().enumerate() {
             for (i_block, block) in stage.iter_mut().enumerate() {
-                let name = format!("vision_model.blocks.{i_stage}.{i_block}");
-                visit_block(visitor, &name, block)?;
+                visit_block(visitor, [i_stage, i_block], block)?;
             }
         }
-        visit_convolution(visitor, "vision_model.conv_head", &mut self.head)
+        visit_convolution(visitor, HEAD, &mut self.head)
     }
 
     fn pack(&mut self, kernel: Kernel) {
@@ -30,12 +32,20 @@ impl Parameters for EfficientNet {
     }
 }
 
+impl Parameters for LastStage {
+    fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
+        visit_block(visitor, self.place, &mut self.block)?;
+        visit_convolution(visitor, HEAD, &mut self.head)
+    }
+}
+
 /// `timm` calls the last convolution of a block `conv_pw` where there is no first one.
 fn visit_block<V: ParameterVisitor>(
     visitor: &mut V,
-    name: &str,
+    [i_stage, i_block]: [usize; 2],
     block: &mut InvertedResidual,
 ) -> Result<()> {
+    let name = format!("vision_model.blocks.{i_stage}.{i_block}");
     let last = match &mut block.expand {
         Some(expand) => {
             visit_convolution(visitor, &format!("{name}.conv_pw"), expand)?;

@@ -92,6 +92,18 @@ impl Convolution {
         conv2d(map, self.weight.val(), Some(self.bias.val()), options)
     }
 
+    /// [`forward`](Self::forward) of a convolution of single pixels, as a product.
+    ///
+    /// # Shapes
+    ///
+    /// - `pixels`: `[n, channels]`
+    /// - output: `[n, width]`
+    pub(super) fn forward_rows(&self, pixels: Tensor<2>) -> Tensor<2> {
+        let [width, channels, ..] = self.weight.dims();
+        let matrix = self.weight.val().reshape([width, channels]).transpose();
+        pixels.matmul(matrix) + self.bias.val().unsqueeze::<2>()
+    }
+
     /// [`forward`](Self::forward) clamped to 0–6.
     pub(super) fn forward_relu6(&self, map: Tensor<4>) -> Tensor<4> {
         self.forward(map).clamp(0.0, RELU6_MAX)

@@ -7,6 +7,7 @@
 mod checkpoint;
 mod convolution;
 mod host;
+mod last_stage;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use convolution::{Convolution, ConvolutionConfig, N_CHANNELS};
 use host::HostTower;
+pub use last_stage::LastStage;
 
 /// Sizes of the tower.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,14 +110,14 @@ impl EfficientNetConfig {
         EfficientNet {
             stem: stem.init(device),
             stages: stages.collect(),
-            head: ConvolutionConfig::new(
-                self.stages.last().map_or(self.stem_width, |s| s.width),
-                self.width,
-                1,
-            )
-            .init(device),
+            head: self.init_head(device),
             host: None,
         }
+    }
+
+    fn init_head(&self, device: &Device) -> Convolution {
+        let last_width = self.stages.last().map_or(self.stem_width, |s| s.width);
+        ConvolutionConfig::new(last_width, self.width, 1).init(device)
     }
 }
 
@@ -145,14 +147,32 @@ impl EfficientNet {
         if let Some(host) = &self.host {
             return host.forward(images);
         }
-        let map = self.stem.forward_relu6(images);
         let blocks = self.stages.iter().flatten();
-        let map = blocks.fold(map, |map, block| block.forward(map));
+        let map = blocks.fold(self.stem.forward_relu6(images), |map, block| {
+            block.forward(map)
+        });
         let map = self.head.forward_relu6(map); // [n_images, width, height, width of the map]
         let [n_images, width, height, columns] = map.dims();
         map.reshape([n_images, width, height * columns])
             .mean_dim(2)
             .reshape([n_images, width])
+    }
+
+    /// The maps that the last block reads, for a [`LastStage`].
+    ///
+    /// # Shapes
+    ///
+    /// - `images`: as of [`forward`](Self::forward)
+    /// - output: `[n_images, height * width * channels]`, channels last
+    pub fn last_map(&self, images: Tensor<4>) -> Tensor<2> {
+        let n_before = self.stages.iter().flatten().count().saturating_sub(1);
+        let blocks = self.stages.iter().flatten().take(n_before);
+        let map = blocks.fold(self.stem.forward_relu6(images), |map, block| {
+            block.forward(map)
+        });
+        let [n_images, channels, height, width] = map.dims();
+        map.permute([0, 2, 3, 1])
+            .reshape([n_images, height * width * channels])
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::model::bert::{Bert, BertConfig};
-use crate::model::efficientnet::{EfficientNet, EfficientNetConfig};
+use crate::model::efficientnet::{EfficientNet, EfficientNetConfig, LastStage};
 use crate::model::gemm::Kernel;
 use crate::model::parameters::{ParameterVisitor, Parameters};
 
@@ -90,6 +90,13 @@ impl ImageTowerConfig {
         let Self::EfficientNet(config) = self;
         ImageTower::EfficientNet(config.init(device))
     }
+
+    /// The tower's last stage, which training may tune, with random initial weights.
+    #[must_use]
+    pub fn init_last_stage(&self, device: &Device) -> LastStage {
+        let Self::EfficientNet(config) = self;
+        config.init_last_stage(device)
+    }
 }
 
 impl LockedTextTower {
@@ -105,6 +112,12 @@ impl ImageTower {
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let Self::EfficientNet(tower) = self;
         tower.forward(images)
+    }
+
+    /// The maps that the tower's last stage reads, `[n_images, height * width * channels]`.
+    pub fn last_map(&self, images: Tensor<4>) -> Tensor<2> {
+        let Self::EfficientNet(tower) = self;
+        tower.last_map(images)
     }
 }
 

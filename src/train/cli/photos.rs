@@ -43,6 +43,9 @@ pub(super) struct PhotosArgs {
     /// Amount of work to put in.
     #[arg(long, value_enum, default_value = "small")]
     preset: PhotosPreset,
+    /// Tune the image tower's last stage together with the heads; takes a few times as long.
+    #[arg(long)]
+    tune_last_stage: bool,
     /// Leave other pictures that a vague caption fits out of its negatives, to compare.
     #[arg(long)]
     mask_fitting: bool,
@@ -74,6 +77,7 @@ pub(super) fn run(args: &PhotosArgs) -> Result<()> {
         text_tower: CheckpointSource::parse(&args.text_tower, None)?,
         image_tower: CheckpointSource::parse(&args.image_tower, None)?,
         preset: args.preset,
+        tunes_last_stage: args.tune_last_stage,
         masks_fitting: args.mask_fitting,
         seeds: args.seeds,
         export: args.export.clone(),

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use burn::tensor::{Device, Tensor, TensorData};
 use rayon::prelude::*;
 
 use super::cache::CacheConfig;
 use super::probes::ProbeSentences;
-use super::rows::Embedded;
+use super::rows::{Embedded, Rows};
 use super::tokens::TokenBatch;
 use super::views::separated;
 use crate::device::cpu;
@@ -215,11 +215,31 @@ impl Encoder {
         self.in_passes(pixels, self.no_images(), |pixels| self.image_pass(pixels))
     }
 
+    /// The maps that the last stage of a locked image tower reads, of preprocessed pictures, row by row.
+    ///
+    /// # Errors
+    ///
+    /// An encoder of another kind, or a device that fails.
+    pub fn image_maps(&self, pixels: &[Vec<f32>]) -> Result<Rows> {
+        let ImageEncoder::Tower(vision) = &self.vision else {
+            bail!("{}: a locked image tower was expected", self.name);
+        };
+        let maps = self.in_passes(pixels, Embedded::empty(0, 0), |pixels| {
+            let maps = vision.tower.last_map(self.pixels_on_device(pixels));
+            Ok(Embedded::new(Rows::empty(0), Rows::from_device(maps)?))
+        })?;
+        Ok(maps.activations)
+    }
+
     fn image_pass(&self, pixels: &[Vec<f32>]) -> Result<Embedded> {
+        let pooled = self.vision.pool(self.pixels_on_device(pixels));
+        Embedded::from_device(self.vision.project(pooled.clone()), pooled)
+    }
+
+    fn pixels_on_device(&self, pixels: &[Vec<f32>]) -> Tensor<4> {
         let side = self.preprocess.image_size;
         let pixels = TensorData::new(pixels.concat(), [pixels.len(), 3, side, side]);
-        let pooled = self.vision.pool(Tensor::from_data(pixels, &self.device));
-        Embedded::from_device(self.vision.project(pooled.clone()), pooled)
+        Tensor::from_data(pixels, &self.device)
     }
 
     /// Captions through the text tower, together.

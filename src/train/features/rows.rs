@@ -28,6 +28,16 @@ impl Rows {
         &self.values[row * self.width..][..self.width]
     }
 
+    /// Some of the rows, in this order.
+    #[must_use]
+    pub fn of(&self, rows: &[usize]) -> Self {
+        let rows = rows.iter().flat_map(|row| self.row(*row));
+        Self {
+            values: rows.copied().collect(),
+            width: self.width,
+        }
+    }
+
     /// A matrix without rows, of this width.
     #[must_use]
     pub const fn empty(width: usize) -> Self {

@@ -49,13 +49,17 @@ pub fn export(
     let imported = Manifest::from_json(&json)?;
     let tokenizer = std::fs::read(towers.join(&imported.tokenizer.file))?;
     put(&out.join("tokenizer.json"), &tokenizer)?;
-    let mut text = with_head(
+    let mut text = with_trained(
         encoder::records(&imported, Part::Text, towers)?,
         records(&model.heads.text)?,
     );
-    let mut image = with_head(
+    let mut trained_of_image = records(&model.heads.image)?;
+    if let Some(stage) = &model.heads.stage {
+        trained_of_image.extend(records(stage)?);
+    }
+    let mut image = with_trained(
         encoder::records(&imported, Part::Image, towers)?,
-        records(&model.heads.image)?,
+        trained_of_image,
     );
     text.push(exemplars(TEXT_EXEMPLARS, &unfamiliar.text));
     image.push(exemplars(IMAGE_EXEMPLARS, &unfamiliar.image));
@@ -93,10 +97,10 @@ pub fn export(
     answer_golden(manifest, data, out)
 }
 
-/// The tower's tensors with a trained head in place of the one that was imported.
-fn with_head(mut tower: Vec<TensorRecord>, head: Vec<TensorRecord>) -> Vec<TensorRecord> {
-    tower.retain(|tensor| head.iter().all(|trained| trained.name != tensor.name));
-    tower.extend(head);
+/// The tower's tensors with trained ones in place of those that were imported.
+fn with_trained(mut tower: Vec<TensorRecord>, trained: Vec<TensorRecord>) -> Vec<TensorRecord> {
+    tower.retain(|tensor| trained.iter().all(|own| own.name != tensor.name));
+    tower.extend(trained);
     tower
 }
 

@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 
 use super::data::read_hierarcaps;
 use super::heads::Heads;
-use super::tower_features::TowerFeatures;
-use super::training::{N_FOLDS, manifest_of, restore};
+use super::pipeline::features_folder;
+use super::tower_features::{PictureRows, TowerFeatures};
+use super::training::{N_FOLDS, Recipes, fresh_heads, manifest_of, recipes_of, restore};
 use crate::device;
 use crate::model::clip::normalize;
 use crate::model::encoder::TowersConfig;
@@ -55,7 +56,9 @@ struct FrozenEncoder {
     encoder: Encoder,
     towers: TowersConfig,
     heads: Heads,
+    recipes: Recipes,
     features: PathBuf,
+    of_pictures: PictureRows,
     /// The `train photos` that made towers and heads, as the towers' manifest has it.
     command: String,
     device: Device,
@@ -100,19 +103,29 @@ impl FrozenPhotos {
             anyhow::bail!("{}: two towers were expected", folder.display());
         };
         let towers = TowersConfig::of(imported.text, imported.image);
+        let recipes = recipes_of(&self.seed_folder())?;
+        let is_tuned = recipes.tuning_steps > 0;
         Ok(FrozenEncoder {
-            heads: self.heads(&towers, "heads", &device)?,
+            heads: self.heads(&recipes, &towers, "heads", &device)?,
             encoder: Encoder::open(&folder, &device)?,
-            features: self.run.join("features"),
+            features: self.run.join(features_folder(is_tuned)),
+            of_pictures: PictureRows::of(is_tuned),
+            recipes,
             command: manifest.provenance.command,
             towers,
             device,
         })
     }
 
-    fn heads(&self, towers: &TowersConfig, name: &str, device: &Device) -> Result<Heads> {
+    fn heads(
+        &self,
+        recipes: &Recipes,
+        towers: &TowersConfig,
+        name: &str,
+        device: &Device,
+    ) -> Result<Heads> {
         let path = self.seed_folder().join(format!("{name}.safetensors"));
-        restore(Heads::new(towers, device), &path)
+        restore(fresh_heads(recipes, towers, device), &path)
     }
 
     fn seed_folder(&self) -> PathBuf {
@@ -125,7 +138,8 @@ impl FrozenPhotos {
         let ids = frozen.ids(train)?;
         let mut split = [&rows.texts, &rows.images].map(|rows| vec![Vec::new(); rows.n_rows()]);
         for fold in 0..N_FOLDS {
-            let heads = self.heads(&frozen.towers, &format!("fold-{fold}"), &frozen.device)?;
+            let name = format!("fold-{fold}");
+            let heads = self.heads(&frozen.recipes, &frozen.towers, &name, &frozen.device)?;
             let turn = frozen.rotation_from(&heads, dev, fold)?;
             let is_unseen = |picture: usize| picture % N_FOLDS == fold;
             let texts =
@@ -133,10 +147,13 @@ impl FrozenPhotos {
             let images = (0..rows.images.n_rows()).filter(|image| is_unseen(*image));
             let of_text = |rows| heads.text.head.forward(rows);
             let of_image = |rows| heads.image.head.forward(rows);
-            put(&mut split[0], &rows.texts, texts.collect(), |rows| {
+            let texts: Vec<usize> = texts.collect();
+            put(&mut split[0], &rows.texts.of(&texts), texts, |rows| {
                 of_text(rows).matmul(turn.clone())
             })?;
-            put(&mut split[1], &rows.images, images.collect(), |rows| {
+            let images: Vec<usize> = images.collect();
+            let seen = heads.tower_features(&rows.images.of(&images), &frozen.device)?;
+            put(&mut split[1], &seen, images, |rows| {
                 of_image(rows).matmul(turn.clone())
             })?;
         }
@@ -174,7 +191,8 @@ impl FrozenPhotos {
             "heads",
             "fold-",
         ];
-        let all = ["features", SEED_FOLDER].map(|folder| {
+        let is_tuned = recipes_of(&self.seed_folder())?.tuning_steps > 0;
+        let all = [features_folder(is_tuned), SEED_FOLDER].map(|folder| {
             let hashes = files::hashes(&self.run.join(folder))?;
             Ok::<_, anyhow::Error>((folder, hashes))
         });
@@ -200,6 +218,7 @@ impl FrozenEncoder {
         let features = TowerFeatures {
             encoder: &self.encoder,
             folder: self.features.clone(),
+            of_pictures: self.of_pictures,
         };
         ensure!(
             self.features.join(format!("{captions}.json")).exists(),
@@ -236,6 +255,7 @@ impl FrozenEncoder {
     /// Pictures and captions that no heads have seen, by the shipped ones.
     fn split(&self, listing: &Listing, names: [&'static str; 2]) -> Result<Split> {
         let rows = self.rows(listing, names)?;
+        let images = self.heads.tower_features(&rows.images, &self.device)?;
         let of = |features: Tensor<2>| -> Result<Embedded> {
             let features = Rows::from_device(features)?;
             Ok(Embedded::new(features, Rows::empty(0)))
@@ -251,7 +271,7 @@ impl FrozenEncoder {
                 .heads
                 .image
                 .head
-                .forward(rows.images.to_device(&self.device)))?,
+                .forward(images.to_device(&self.device)))?,
         })
     }
 
@@ -259,12 +279,11 @@ impl FrozenEncoder {
     fn rotation_from(&self, fold: &Heads, dev: &TowerRows, number: usize) -> Result<Tensor<2>> {
         let of = |heads: &Heads| {
             let texts = heads.texts(dev.texts.to_device(&self.device));
-            Tensor::cat(
-                vec![texts, heads.images(dev.images.to_device(&self.device))],
-                0,
-            )
+            let images = heads.tower_features(&dev.images, &self.device)?;
+            let images = heads.images(images.to_device(&self.device));
+            Ok::<_, anyhow::Error>(Tensor::cat(vec![texts, images], 0))
         };
-        let (from, to) = (of(fold), of(&self.heads));
+        let (from, to) = (of(fold)?, of(&self.heads)?);
         let turn = rotation(&from, &to)?;
         let cosine = (normalize(from.matmul(turn.clone())) * to)
             .sum_dim(1)
@@ -282,20 +301,14 @@ fn texts(listing: &Listing) -> Vec<&str> {
     captions.map(|caption| caption.text.as_str()).collect()
 }
 
-/// Puts what is made of some rows in their places.
+/// Puts what is made of rows in their places.
 fn put(
     places: &mut [Vec<f32>],
     rows: &Rows,
     chosen: Vec<usize>,
     make: impl Fn(Tensor<2>) -> Tensor<2>,
 ) -> Result<()> {
-    let values: Vec<f32> = chosen
-        .iter()
-        .flat_map(|row| rows.row(*row))
-        .copied()
-        .collect();
-    let data = TensorData::new(values, [chosen.len(), rows.width]);
-    let made = Rows::from_device(make(Tensor::from_data(data, &device::cpu())))?;
+    let made = Rows::from_device(make(rows.to_device(&device::cpu())))?;
     for (i, row) in chosen.into_iter().enumerate() {
         places[row] = made.row(i).to_vec();
     }

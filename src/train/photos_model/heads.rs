@@ -1,22 +1,27 @@
 //! Heads of two locked towers, and how well they retrieve.
 
 use anyhow::Result;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result as TensorResult;
 use crate::metrics::retrieval::{Hit, recalls};
 use crate::model::clip::normalize;
+use crate::model::efficientnet::LastStage;
 use crate::model::encoder::{NamedHead, TowersConfig};
 use crate::model::parameters::{ParameterVisitor, Parameters};
 use crate::train::features::rows::Rows;
 
+/// Maps that go through a last stage together, on one core.
+const MAPS_PER_PASS: usize = 32;
+
 /// Tower features of pictures and their captions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptionedPictures {
-    /// Features of the pictures, `[n_pictures, width]`.
+    /// Features of the pictures, or the maps that the image tower's last stage reads, `[n_pictures, width]`.
     pub images: Rows,
-    /// Features of augmented crops of the same pictures, `[n_pictures, width]` each.
+    /// Features or maps of augmented crops of the same pictures, `[n_pictures, width]` each.
     pub augmented: Vec<Rows>,
     /// Features of the captions, `[n_captions, width]`.
     pub captions: Rows,
@@ -60,9 +65,11 @@ impl Retrieval {
     }
 }
 
-/// The heads of both towers.
+/// The heads of both towers, and the image tower's last stage where it was tuned with them.
 #[derive(Debug, Clone)]
 pub struct Heads {
+    /// Last stage of the image tower; `None` where the tower was left as it is.
+    pub stage: Option<LastStage>,
     /// Head of the text tower, under the name `text_head`.
     pub text: NamedHead,
     /// Head of the image tower, under the name `visual_head`.
@@ -74,8 +81,30 @@ impl Heads {
     #[must_use]
     pub fn new(towers: &TowersConfig, device: &Device) -> Self {
         Self {
+            stage: None,
             text: towers.init_text_head(device),
             image: towers.init_image_head(device),
+        }
+    }
+
+    /// Heads and a last stage with random weights for towers of these sizes.
+    #[must_use]
+    pub fn with_stage(towers: &TowersConfig, device: &Device) -> Self {
+        Self {
+            stage: Some(towers.image.init_last_stage(device)),
+            ..Self::new(towers, device)
+        }
+    }
+
+    /// The image tower's features of pictures: those that are given, or those that the last stage makes of maps.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn tower_features(&self, images: &Rows, device: &Device) -> Result<Rows> {
+        match &self.stage {
+            None => Ok(images.clone()),
+            Some(stage) => features_of_maps(stage, images, device),
         }
     }
 
@@ -91,13 +120,14 @@ impl Heads {
         normalize(self.image.head.forward(features))
     }
 
-    /// Recall of captions and of pictures by the cosine.
+    /// Recall of captions and of pictures by the cosine; the pictures are given as maps where there is a last stage.
     ///
     /// # Errors
     ///
     /// The device fails.
     pub fn retrieval(&self, pairs: &CaptionedPictures, device: &Device) -> Result<Retrieval> {
-        let images = self.images(pairs.images.to_device(device));
+        let images = self.tower_features(&pairs.images, device)?;
+        let images = self.images(images.to_device(device));
         let texts = self.texts(pairs.captions.to_device(device));
         Retrieval::of(texts.matmul(images.transpose()), pairs)
     }
@@ -105,9 +135,30 @@ impl Heads {
 
 impl Parameters for Heads {
     fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> TensorResult<()> {
+        if let Some(stage) = &mut self.stage {
+            stage.visit_parameters(visitor)?;
+        }
         self.text.visit_parameters(visitor)?;
         self.image.visit_parameters(visitor)
     }
+}
+
+/// Features that a last stage makes of maps, `[n, width]`.
+///
+/// # Errors
+///
+/// The device fails.
+pub(super) fn features_of_maps(stage: &LastStage, maps: &Rows, device: &Device) -> Result<Rows> {
+    let parts = maps.values.par_chunks(MAPS_PER_PASS * maps.width.max(1));
+    let parts = parts.map(|part| {
+        let shape = [part.len() / maps.width, maps.width];
+        let maps = Tensor::from_data(TensorData::new(part.to_vec(), shape), device);
+        Rows::from_device(stage.forward(maps))
+    });
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    let mut features = Rows::empty(0);
+    parts.into_iter().for_each(|part| features.append(part));
+    Ok(features)
 }
 
 /// The captions of each picture.

@@ -8,6 +8,8 @@ pub mod data;
 pub mod evaluation;
 pub mod export;
 pub mod frozen;
+mod head_batches;
+pub mod head_recipe;
 pub mod head_training;
 pub mod heads;
 mod moving_average;

@@ -15,9 +15,9 @@ use super::adapters::AdapterRecipe;
 use super::data::{CaptionedListing, PhotosData, PhotosFolders};
 use super::evaluation::{markdown, outsider_pictures, report};
 use super::export::export;
-use super::head_training::HeadRecipe;
-use super::tower_features::{ListingFeatures, PhotosFeatures, TowerFeatures};
-use super::training::SeedTraining;
+use super::head_recipe::HeadRecipe;
+use super::tower_features::{ListingFeatures, PhotosFeatures, PictureRows, TowerFeatures};
+use super::training::{Recipes, SeedTraining};
 use super::unfamiliar::{self, outsider_texts};
 use crate::device;
 use crate::train::data::augment::Augmentation;
@@ -30,6 +30,9 @@ use crate::weights::shard::Precision;
 
 /// Wordpieces that are kept of the text tower's.
 const N_PIECES: usize = 14_000;
+
+/// Steps in which the image tower's last stage is tuned.
+const TUNING_STEPS: usize = 120;
 
 /// Name of the features of augmented pictures, and their seed.
 const CROPS: (&str, u64) = ("crops-1", 1);
@@ -44,13 +47,19 @@ pub enum PhotosPreset {
 }
 
 impl PhotosPreset {
-    /// Recipes of heads and adapters.
-    fn recipes(self) -> (HeadRecipe, AdapterRecipe) {
+    /// Recipes of heads, the image tower's last stage and adapters.
+    fn recipes(self, tunes_last_stage: bool) -> Recipes {
         let (mut heads, mut adapters) = (HeadRecipe::default(), AdapterRecipe::default());
+        let mut tuning_steps = if tunes_last_stage { TUNING_STEPS } else { 0 };
         if self == Self::Small {
             (heads.steps, adapters.steps) = (heads.steps / 10, adapters.steps / 10);
+            tuning_steps /= 10;
         }
-        (heads, adapters)
+        Recipes {
+            heads,
+            adapters,
+            tuning_steps,
+        }
     }
 }
 
@@ -65,6 +74,8 @@ pub struct PhotosRun {
     pub image_tower: CheckpointSource,
     /// Amount of work to put in.
     pub preset: PhotosPreset,
+    /// Whether the image tower's last stage is tuned with the heads.
+    pub tunes_last_stage: bool,
     /// Whether other pictures that a vague caption fits are left out of its negatives.
     pub masks_fitting: bool,
     /// Trainings that differ in their seed, from 0; the first is exported.
@@ -120,7 +131,8 @@ impl PhotosRun {
         let encoder = Encoder::open(towers, &device::cpu())?;
         let features = TowerFeatures {
             encoder: &encoder,
-            folder: self.out.join("features"),
+            folder: self.out.join(features_folder(self.tunes_last_stage)),
+            of_pictures: PictureRows::of(self.tunes_last_stage),
         };
         let of = |listing: &CaptionedListing, names: [&'static str; 3]| {
             Ok::<_, anyhow::Error>(ListingFeatures {
@@ -177,16 +189,16 @@ impl PhotosRun {
         let data = PhotosData::read(&self.folders)?;
         let towers = self.towers(&data)?;
         let embedded = self.embed(&data, &towers)?;
-        let (heads, mut adapters) = self.preset.recipes();
-        adapters.masks_fitting = self.masks_fitting;
-        let training = SeedTraining::new(&data, embedded, &self.out, (heads, adapters))?;
+        let mut recipes = self.preset.recipes(self.tunes_last_stage);
+        recipes.adapters.masks_fitting = self.masks_fitting;
+        let training = SeedTraining::new(&data, embedded, &self.out, recipes)?;
         let mut evaluations = Vec::new();
         let mut card = CardTables::default();
         for seed in 0..self.seeds {
             let model = training.train(seed)?;
             let mut int8 = None;
             if let (0, Some(out)) = (seed, &self.export) {
-                let unfamiliar = training.unfamiliar()?;
+                let unfamiliar = training.unfamiliar(&model)?;
                 card.marked = unfamiliar::markdown(&unfamiliar.detectors);
                 let sets = training.picture_sets(&model)?;
                 card.sets = picture_sets::markdown(&sets);
@@ -215,6 +227,11 @@ impl PhotosRun {
         println!("{table}");
         Ok(())
     }
+}
+
+/// Name of the folder of features of pictures, or of the maps that a last stage reads.
+pub(super) const fn features_folder(tunes_last_stage: bool) -> &'static str {
+    if tunes_last_stage { "maps" } else { "features" }
 }
 
 /// Tables of the model card.

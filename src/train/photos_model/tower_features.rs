@@ -1,4 +1,5 @@
-//! Features that locked towers give of pictures and texts, computed once and kept in a folder, piece by piece.
+//! Features that locked towers give of pictures and texts, and the maps that an image tower's last stage reads:
+//! computed once and kept in a folder, piece by piece.
 
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ use crate::preprocess::RgbPixels;
 use crate::train::data::augment::Augmentation;
 use crate::train::data::{Item, corruption::Corruptions};
 use crate::train::features::encoder::Encoder;
-use crate::train::features::rows::{Embedded, Rows};
+use crate::train::features::rows::Rows;
 use crate::train::files;
 use crate::train::progress::{Interrupt, Meter};
 use crate::weights::shard::{Precision, read, write};
@@ -28,6 +29,37 @@ pub struct TowerFeatures<'a> {
     pub encoder: &'a Encoder,
     /// Folder of the pieces.
     pub folder: PathBuf,
+    /// What is computed of pictures.
+    pub of_pictures: PictureRows,
+}
+
+/// What an image tower gives of each picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PictureRows {
+    /// Its features.
+    Features,
+    /// The map that its last stage reads, where a training tunes that.
+    Maps,
+}
+
+impl PictureRows {
+    /// What a training reads that tunes the last stage, or leaves the tower as it is.
+    #[must_use]
+    pub const fn of(tunes_last_stage: bool) -> Self {
+        if tunes_last_stage {
+            Self::Maps
+        } else {
+            Self::Features
+        }
+    }
+
+    /// Precision in which rows are kept: maps are many, and what a training makes of them is not so exact.
+    const fn precision(self) -> Precision {
+        match self {
+            Self::Features => Precision::F32,
+            Self::Maps => Precision::F16,
+        }
+    }
 }
 
 /// Provenance of a list of features: hashes of towers and rows, and the augmentation.
@@ -43,7 +75,7 @@ struct FeatureProvenance {
 /// Features of captioned pictures.
 #[derive(Debug)]
 pub struct ListingFeatures {
-    /// Features of the pictures, `[n_pictures, width]`.
+    /// Features or maps of the pictures, `[n_pictures, width]`.
     pub images: Rows,
     /// Features of the captions, `[n_captions, width]`.
     pub captions: Rows,
@@ -80,13 +112,13 @@ impl TowerFeatures<'_> {
     /// The folder holds features of other texts under this name, the device fails, or the user interrupted.
     pub fn texts<S: AsRef<str> + Sync>(&self, name: &'static str, texts: &[S]) -> Result<Rows> {
         self.claim(name, texts.iter().map(AsRef::as_ref), None)?;
-        self.rows(name, texts, |piece| {
+        self.rows(name, texts, Precision::F32, |piece| {
             let tokens = self.encoder.tokens(piece)?;
             Ok(self.encoder.all_texts(&tokens, |_| {})?.activations)
         })
     }
 
-    /// The image tower's features of each picture as it is, or augmented.
+    /// The image tower's features or maps of each picture as it is, or augmented.
     ///
     /// # Errors
     ///
@@ -106,13 +138,13 @@ impl TowerFeatures<'_> {
             let rgb = item.picture.read().with_context(|| item.id.clone())?;
             Ok(augmentation.map_or_else(|| rgb.clone(), |view| view.apply(&rgb, &item.id)))
         };
-        self.rows(name, items, |piece| {
-            let mut features = self.encoder.no_images();
+        self.rows(name, items, self.of_pictures.precision(), |piece| {
+            let mut rows = Rows::empty(0);
             for items in piece.chunks(PICTURES_PER_PASS) {
                 let pictures = items.par_iter().map(picture);
-                features.append(self.pictures(&pictures.collect::<Result<Vec<_>>>()?)?);
+                rows.append(self.pictures(&pictures.collect::<Result<Vec<_>>>()?)?);
             }
-            Ok(features.activations)
+            Ok(rows)
         })
     }
 
@@ -126,23 +158,27 @@ impl TowerFeatures<'_> {
         Ok(self.encoder.all_texts(&tokens, |_| {})?.activations)
     }
 
-    /// Features of pictures that were made, which are not kept.
+    /// Features or maps of pictures that were made, which are not kept.
     ///
     /// # Errors
     ///
     /// The device fails.
     pub fn of_pixels(&self, pictures: &[RgbPixels]) -> Result<Rows> {
-        let mut features = self.encoder.no_images();
+        let mut rows = Rows::empty(0);
         for pictures in pictures.chunks(PICTURES_PER_PASS) {
-            features.append(self.pictures(pictures)?);
+            rows.append(self.pictures(pictures)?);
         }
-        Ok(features.activations)
+        Ok(rows)
     }
 
-    fn pictures(&self, pictures: &[RgbPixels]) -> Result<Embedded> {
+    fn pictures(&self, pictures: &[RgbPixels]) -> Result<Rows> {
         let pixels = pictures.par_iter();
         let pixels = pixels.map(|rgb| self.encoder.pixels(rgb, "", Corruptions::default()));
-        self.encoder.images(&pixels.collect::<Vec<_>>())
+        let pixels: Vec<_> = pixels.collect();
+        match self.of_pictures {
+            PictureRows::Features => Ok(self.encoder.images(&pixels)?.activations),
+            PictureRows::Maps => self.encoder.image_maps(&pixels),
+        }
     }
 
     fn claim<'t>(
@@ -177,25 +213,25 @@ impl TowerFeatures<'_> {
         &self,
         name: &'static str,
         items: &[T],
+        precision: Precision,
         embed: impl Fn(&[T]) -> Result<Rows>,
     ) -> Result<Rows> {
         let (mut meter, interrupt) = (Meter::new(name, 0, items.len()), Interrupt::install());
         let mut all = Rows::empty(0);
         for (i, piece) in items.chunks(ROWS_PER_PIECE).enumerate() {
             let path = self.folder.join(format!("{name}-{i:05}.safetensors"));
-            let rows = if path.exists() {
-                let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
-                let records = read(&bytes).with_context(|| path.display().to_string())?;
-                Rows::from_record(records.into_iter().next().context("an empty piece")?)?
-            } else {
+            if !path.exists() {
                 ensure!(
                     !interrupt.is_set(),
                     "interrupted while embedding {name}; the same command resumes from there"
                 );
                 let rows = embed(piece)?;
-                files::put(&path, write(&[rows.record("features")], Precision::F32)?)?;
-                rows
-            };
+                files::put(&path, write(&[rows.record("features")], precision)?)?;
+            }
+            // Also what was just computed is used as it is kept, so that a resumed run has the same numbers.
+            let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+            let records = read(&bytes).with_context(|| path.display().to_string())?;
+            let rows = Rows::from_record(records.into_iter().next().context("an empty piece")?)?;
             ensure!(
                 rows.n_rows() == piece.len(),
                 "{} has {} rows, expected {}",

@@ -16,8 +16,14 @@ const NORM_EPSILON: f64 = 1e-3;
 /// Stride of each stage's first block, which no shape shows; the same in all of the family.
 const STRIDES: [usize; 7] = [1, 2, 2, 2, 1, 2, 1];
 
-/// Side of Lite0's pictures in pixels, where no model card states it.
-const DEFAULT_IMAGE_SIZE: usize = 224;
+/// Blocks, width of the last stage and side of pictures of EfficientNet-Lite0 to Lite4.
+const PUBLISHED_SIDES: [(usize, usize, usize); 5] = [
+    (16, 320, 224),
+    (21, 320, 240),
+    (21, 352, 260),
+    (24, 384, 280),
+    (30, 448, 300),
+];
 
 /// Mean that the original program subtracts from a channel's value of 0–255, and the number by which it divides the
 /// rest.
@@ -178,16 +184,23 @@ fn sizes(
     };
     let image_size = card.and_then(|card| card.pointer("/pretrained_cfg/input_size/1"));
     let image_size = image_size.and_then(Value::as_u64).map(usize::try_from);
+    let stages = stages.iter().zip(STRIDES).map(stage);
+    let stages = stages.collect::<Result<Vec<StageConfig>>>()?;
     Ok(EfficientNetConfig {
-        image_size: image_size.transpose()?.unwrap_or(DEFAULT_IMAGE_SIZE),
+        image_size: image_size.transpose()?.unwrap_or(published_side(&stages)),
         stem_width: dims(stem)?[0],
-        stages: stages
-            .iter()
-            .zip(STRIDES)
-            .map(stage)
-            .collect::<Result<_>>()?,
+        stages,
         width: dims(head)?[0],
     })
+}
+
+/// Side of the pictures that a tower with these stages was trained on; the smallest for one that was not published.
+fn published_side(stages: &[StageConfig]) -> usize {
+    let n_blocks: usize = stages.iter().map(|stage| stage.layers).sum();
+    let width = stages.last().map_or(0, |stage| stage.width);
+    let known = PUBLISHED_SIDES.into_iter();
+    let mut own = known.filter(|(blocks, last, _)| (*blocks, *last) == (n_blocks, width));
+    own.next().unwrap_or(PUBLISHED_SIDES[0]).2
 }
 
 /// A convolution with its batch norm, `w γ / √(σ² + ε)` and `β − μ γ / √(σ² + ε)`, under our name.
@@ -240,5 +253,32 @@ fn record(
         name: format!("vision_model.{ours}.{kind}"),
         shape,
         values: values.map(|value| value as f32).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tower_without_a_card_sees_pictures_of_its_published_size() {
+        let lite0 = EfficientNetConfig::lite0();
+        assert_eq!(published_side(&lite0.stages), lite0.image_size, "Lite0");
+        // Lite2 is a tenth wider and a fifth deeper, but for its first and last stage.
+        let mut lite2 = lite0.stages;
+        for (stage, (width, layers)) in lite2.iter_mut().zip([
+            (16, 1),
+            (24, 3),
+            (48, 3),
+            (88, 4),
+            (120, 4),
+            (208, 5),
+            (352, 1),
+        ]) {
+            (stage.width, stage.layers) = (width, layers);
+        }
+        assert_eq!(published_side(&lite2), 260, "Lite2");
+        lite2[6].width = 360;
+        assert_eq!(published_side(&lite2), 224, "no published tower");
     }
 }

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{SeedTraining, TrainedModel, with_vaguer};
+use super::measures::with_vaguer;
+use super::{SeedTraining, TrainedModel};
 use crate::protocol::PictureSets;
 use crate::train::pairs::captions::RetrievalCaptions;
 use crate::train::pairs::picture_sets::picture_sets;

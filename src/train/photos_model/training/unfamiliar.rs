@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 
-use super::SeedTraining;
+use super::{SeedTraining, TrainedModel};
 use crate::train::features::rows::Rows;
 use crate::train::photos_model::unfamiliar::{Samples, Unfamiliar};
 
@@ -14,13 +14,14 @@ impl SeedTraining<'_> {
     /// # Errors
     ///
     /// The device fails.
-    pub fn unfamiliar(&self) -> Result<Unfamiliar> {
+    pub fn unfamiliar(&self, model: &TrainedModel) -> Result<Unfamiliar> {
         let text = |rows: &Rows| {
             let features = rows.to_device(&self.device);
             Rows::from_device(self.towers.text_head.input.apply(features))
         };
         let image = |rows: &Rows| {
-            let features = rows.to_device(&self.device);
+            let features = model.heads.tower_features(rows, &self.device)?;
+            let features = features.to_device(&self.device);
             Rows::from_device(self.towers.image_head.input.apply(features))
         };
         let mut dev_texts = self.dev.captions.clone();
