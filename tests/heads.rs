@@ -10,13 +10,16 @@ use kappascope::model::encoder::{HeadConfig, HeadInput, TowersConfig};
 use kappascope::train::features::rows::Rows;
 use kappascope::train::optimize::{Diverged, Optimizer};
 use kappascope::train::photos_model::head_recipe::HeadRecipe;
-use kappascope::train::photos_model::head_training::{TrainedHeads, train_heads};
+use kappascope::train::photos_model::head_training::{TrainedHeads, train_heads, tune_last_stage};
 use kappascope::train::photos_model::heads::CaptionedPictures;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 
 const WIDTH: usize = 384;
 const IMAGE_WIDTH: usize = 1280;
+
+/// Trainings draw from the same random numbers of the device.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Pictures of random content, which both towers tell in their own coordinates; two captions a picture.
 fn pairs(n_pictures: usize, seed: u64) -> CaptionedPictures {
@@ -74,7 +77,6 @@ fn recipe() -> HeadRecipe {
 
 /// One training at a time: the device's random numbers belong to the whole process.
 fn train(recipe: &HeadRecipe) -> anyhow::Result<TrainedHeads> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock().expect("no training panicked");
     let (train, unseen) = (pairs(64, 1), pairs(50, 2));
     train_heads(&towers(), recipe, &train, &unseen, &cpu())
@@ -111,4 +113,57 @@ fn the_same_seed_gives_the_same_heads() {
     let (one, other) = (trained(), trained());
     assert_eq!(one.retrieval, other.retrieval, "the same recalls");
     assert_eq!(one.step, other.step, "after the same step");
+}
+
+#[test]
+fn a_last_stage_is_tuned_though_pictures_lack_features() {
+    let device = cpu();
+    // Features are compared by their square roots, as those of photographs are.
+    let mut towers = towers();
+    towers.image_head.input = HeadInput::SquareRoot;
+    let stage = towers.image.init_last_stage(&device);
+    let width = 7 * 7 * 192;
+    let maps = |n_pictures: usize, seed: u64| {
+        let pairs = pairs(n_pictures, seed);
+        // Half of the pictures are empty: every feature of theirs is zero.
+        let value = |i: usize| {
+            if (i / width).is_multiple_of(2) {
+                0.0
+            } else {
+                (i % 13) as f32 / 13.0
+            }
+        };
+        let images = Rows {
+            values: (0..n_pictures * width).map(value).collect(),
+            width,
+        };
+        CaptionedPictures { images, ..pairs }
+    };
+    let (train, unseen) = (maps(8, 1), maps(4, 2));
+    let recipe = HeadRecipe {
+        steps: 3,
+        batch: 8,
+        ..recipe()
+    };
+    let _turn = ONE_AT_A_TIME.lock().expect("no training panicked");
+    let heads = train_heads(&towers, &recipe, &pairs(8, 1), &pairs(4, 2), &device).expect("heads");
+    let tuned = tune_last_stage(
+        &towers,
+        &recipe,
+        (&stage, &heads),
+        (&train, &unseen),
+        &device,
+    );
+    let tuned = tuned.expect("no loss that is no number").heads;
+    let features = tuned
+        .tower_features(&unseen.images, &device)
+        .expect("features");
+    assert!(
+        features.values.iter().all(|value| value.is_finite()),
+        "of numbers"
+    );
+    assert!(
+        features.values.iter().any(|value| *value > 0.0),
+        "not all zero"
+    );
 }

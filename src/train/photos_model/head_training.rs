@@ -28,6 +28,9 @@ use crate::train::optimize::{Loss, Objective, Trainer, warm_cosine};
 
 /// ln(1/0.07), as in CLIP.
 const INITIAL_LOG_LOGIT_SCALE: f32 = 2.659_26;
+/// Added to the features of a last stage that is tuned: the head takes their square roots, whose slope is infinite
+/// where a picture lacks a feature.
+const MIN_FEATURE: f64 = 1e-6;
 /// Greatest factor on the cosines, as in CLIP.
 const MAX_LOGIT_SCALE: f64 = 100.0;
 
@@ -284,7 +287,7 @@ impl HeadLearner {
         let [of_text, of_image, of_hidden] = &self.dropout;
         let images = match &self.stage {
             None => images,
-            Some(stage) => stage.forward(images),
+            Some(stage) => stage.forward(images) + MIN_FEATURE,
         };
         let of = |head: &Head, features, dropout: &Dropout| {
             let embeddings = head.forward_with(
