@@ -36,9 +36,9 @@ pub struct TowerFeatures<'a> {
 /// What an image tower gives of each picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureRows {
-    /// Its features.
+    /// Features that the whole tower gives, `width` numbers.
     Features,
-    /// The map that its last stage reads, where a training tunes that.
+    /// The map that its last stage reads, where a training tunes that: `height · width · channels` numbers.
     Maps,
 }
 
