@@ -142,21 +142,19 @@ fn the_last_stage_is_tuned_with_the_heads_and_exported_with_the_tower() {
     let first = read();
     let last = |of: &Path| weights(of, "vision_model.conv_head.weight");
     let [imported, exported] = ["run/towers", "model"].map(|folder| last(&root.join(folder)));
-    let tuned = tensor(
-        &root.join("run/seed-0/heads.safetensors"),
-        "vision_model.conv_head.weight",
-    );
-    let tuned = tuned.expect("kept with the heads");
-    let size = tuned
-        .iter()
-        .fold(0.0, |size: f32, value| size.max(value.abs()));
-    let difference = |other: &[f32]| {
-        let pairs = tuned.iter().zip(other);
-        pairs.fold(0.0, |most: f32, (a, b)| most.max((a - b).abs())) / size
+    let trained = |name: &str| {
+        let tensor = tensor(&root.join("run/seed-0/heads.safetensors"), name);
+        tensor.expect("kept with the heads")
     };
-    assert!(difference(&exported) < 0.01, "rounded to eight bits alone");
+    let tuned = trained("vision_model.conv_head.weight");
+    let rounding = difference(&tuned, &exported);
+    assert!(rounding < 0.01, "rounded to eight bits alone");
     // Twelve steps of a rate that still climbs move it little, but by more than its decay does.
-    assert!(difference(&imported) > 3e-5, "it was tuned");
+    assert!(difference(&tuned, &imported) > 3e-5, "it was tuned");
+    let kernels = "vision_model.blocks.6.0.conv_dw.weight";
+    let imported = weights(&root.join("run/towers"), kernels);
+    let moved = difference(&trained(kernels), &imported);
+    assert!(moved < 1e-6, "depthwise kernels are left alone");
     let fold = root.join("run/seed-0/fold-0.safetensors");
     let of_fold = tensor(&fold, "vision_model.conv_head.weight").expect("a stage a fold");
     assert_ne!(of_fold, tuned, "that has not seen the fold's pictures");
@@ -164,6 +162,13 @@ fn the_last_stage_is_tuned_with_the_heads_and_exported_with_the_tower() {
     fs::remove_file(root.join("run/seed-0/adapter_vmf.safetensors")).expect("it was there");
     train(root, &["--tune-last-stage", "--export", &export, "--force"]).expect("resumed");
     assert_eq!(read(), first, "the same numbers");
+}
+
+/// Greatest difference of two tensors, in shares of the first one's greatest number.
+fn difference(tensor: &[f32], other: &[f32]) -> f32 {
+    let greatest = |most: f32, value: f32| most.max(value.abs());
+    let differences = tensor.iter().zip(other).map(|(a, b)| a - b);
+    differences.fold(0.0, greatest) / tensor.iter().copied().fold(0.0, greatest)
 }
 
 /// A tensor of a model folder, whichever of its files holds it.

@@ -61,6 +61,12 @@ impl EfficientNetConfig {
 }
 
 impl LastStage {
+    /// Leaves the depthwise kernels as they are in a training: few weights, whose gradients would be most of its time.
+    pub fn hold_kernels(&mut self) {
+        let kernels = self.block.depthwise.weight.clone();
+        self.block.depthwise.weight = kernels.set_require_grad(false);
+    }
+
     /// Features of pictures, of the maps before the last block.
     ///
     /// Convolutions of single pixels are products of rows here, which a training computes in half the time.

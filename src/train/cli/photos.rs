@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
+use crate::device;
 use crate::train::files::refuse_to_overwrite;
 use crate::train::import::CheckpointSource;
 use crate::train::photos_model::data::PhotosFolders;
@@ -61,6 +62,9 @@ pub(super) struct PhotosArgs {
     /// Folder of the run; an interrupted run is resumed there.
     #[arg(long, default_value = "runs/photos")]
     out: PathBuf,
+    /// Device to train on: `cpu`, or `cuda` or `libtorch` in a build with that feature. The towers run on the CPU.
+    #[arg(long, default_value = "cpu")]
+    device: String,
 }
 
 pub(super) fn run(args: &PhotosArgs) -> Result<()> {
@@ -82,6 +86,7 @@ pub(super) fn run(args: &PhotosArgs) -> Result<()> {
         seeds: args.seeds,
         export: args.export.clone(),
         out: args.out.clone(),
+        device: device::by_name(&args.device)?,
         command: command_line(),
     };
     run.run()

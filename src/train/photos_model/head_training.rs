@@ -232,7 +232,11 @@ impl HeadLearner {
             head.deviation = head.deviation.set_require_grad(false);
             head
         });
-        Ok(Self::at_start(own.stage, text, image, recipe, device))
+        let stage = own.stage.map(|mut stage| {
+            stage.hold_kernels();
+            stage
+        });
+        Ok(Self::at_start(stage, text, image, recipe, device))
     }
 
     fn at_start(

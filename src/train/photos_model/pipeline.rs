@@ -19,7 +19,7 @@ use super::head_recipe::HeadRecipe;
 use super::tower_features::{ListingFeatures, PhotosFeatures, PictureRows, TowerFeatures};
 use super::training::{Recipes, SeedTraining};
 use super::unfamiliar::{self, outsider_texts};
-use crate::device;
+use crate::device::{self, Device};
 use crate::train::data::augment::Augmentation;
 use crate::train::features::encoder::Encoder;
 use crate::train::files;
@@ -82,6 +82,8 @@ pub struct PhotosRun {
     pub seeds: u64,
     /// Folder of the run.
     pub out: PathBuf,
+    /// Device of the trainings.
+    pub device: Device,
     /// Model folder to make, if any.
     pub export: Option<PathBuf>,
     /// The command, for the record.
@@ -191,7 +193,8 @@ impl PhotosRun {
         let embedded = self.embed(&data, &towers)?;
         let mut recipes = self.preset.recipes(self.tunes_last_stage);
         recipes.adapters.masks_fitting = self.masks_fitting;
-        let training = SeedTraining::new(&data, embedded, &self.out, recipes)?;
+        let device = self.device.clone();
+        let training = SeedTraining::new(&data, embedded, &self.out, recipes, device)?;
         let mut evaluations = Vec::new();
         let mut card = CardTables::default();
         for seed in 0..self.seeds {

@@ -17,7 +17,6 @@ use super::data::{CaptionedListing, PhotosData};
 use super::head_recipe::HeadRecipe;
 use super::heads::{CaptionedPictures, Heads};
 use super::tower_features::{ListingFeatures, PhotosFeatures};
-use crate::device;
 use crate::model::adapter::{Adapter, AdapterConfig, Family, PerFamily};
 use crate::model::efficientnet::LastStage;
 use crate::model::encoder::TowersConfig;
@@ -95,8 +94,8 @@ impl<'a> SeedTraining<'a> {
         embedded: PhotosFeatures,
         out: &Path,
         recipes: Recipes,
+        device: Device,
     ) -> Result<Self> {
-        let device = device::cpu();
         let folder = out.join("towers");
         let manifest = manifest_of(&folder)?;
         let EncoderConfig::Towers(imported) = manifest.encoder.clone() else {
