@@ -87,7 +87,8 @@ fn a_model_is_trained_measured_and_exported_and_nothing_is_done_twice() {
     let root = scratch.path();
     write_data(root);
     let model = root.join("model").display().to_string();
-    train(root, &["--seeds", "2", "--export", &model]).expect("trained");
+    let frozen = ["--frozen-towers", "--seeds", "2", "--export", &model];
+    train(root, &frozen).expect("trained");
     let (session, _) = bundle::open_tested(Path::new(&model), &cpu()).expect("its golden values");
     let captions = ["a dog".to_owned()];
     let texts = pollster::block_on(session.encode_text(&captions)).expect("a caption");
@@ -114,13 +115,14 @@ fn a_model_is_trained_measured_and_exported_and_nothing_is_done_twice() {
             .expect("a time")
     };
     let before = made(&heads);
-    train(root, &["--seeds", "2", "--export", &model, "--force"]).expect("resumed");
+    train(root, &[&frozen[..], &["--force"]].concat()).expect("resumed");
     assert_eq!(made(&heads), before, "heads are not trained again");
     assert_eq!(read(), first, "the same numbers");
 
-    let refused = train(root, &["--mask-fitting"]).expect_err("another recipe in the same folder");
+    let masked = ["--frozen-towers", "--mask-fitting"];
+    let refused = train(root, &masked).expect_err("another recipe in the same folder");
     assert!(refused.to_string().contains("another recipe"), "{refused}");
-    let refused = train(root, &["--tune-last-stage"]).expect_err("another recipe, too");
+    let refused = train(root, &[]).expect_err("another recipe, too");
     assert!(refused.to_string().contains("another recipe"), "{refused}");
     let refused = train(root, &["--export", &model]).expect_err("a model is there");
     assert!(refused.to_string().contains("--force"), "{refused}");
@@ -135,7 +137,7 @@ fn the_last_stage_is_tuned_with_the_heads_and_exported_with_the_tower() {
     write_data(root);
     let model = root.join("model");
     let export = model.display().to_string();
-    train(root, &["--tune-last-stage", "--export", &export]).expect("trained");
+    train(root, &["--export", &export]).expect("trained");
     let (_, test) = bundle::open_tested(&model, &cpu()).expect("its golden values");
     assert!(test.passed(), "{test:?}");
     let read = || fs::read_to_string(model.join("evaluation.json")).expect("an evaluation");
@@ -160,7 +162,7 @@ fn the_last_stage_is_tuned_with_the_heads_and_exported_with_the_tower() {
     assert_ne!(of_fold, tuned, "that has not seen the fold's pictures");
 
     fs::remove_file(root.join("run/seed-0/adapter_vmf.safetensors")).expect("it was there");
-    train(root, &["--tune-last-stage", "--export", &export, "--force"]).expect("resumed");
+    train(root, &["--export", &export, "--force"]).expect("resumed");
     assert_eq!(read(), first, "the same numbers");
 }
 

@@ -168,7 +168,7 @@ impl World {
     #[must_use]
     pub fn picture_side(self) -> u32 {
         match self {
-            Self::Photographs => 224,
+            Self::Photographs => 260,
             Self::Scenes => 128,
         }
     }
