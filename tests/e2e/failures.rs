@@ -64,12 +64,12 @@ mod built_page {
                 "keeps no settings for this page",
             ),
             (
-                // As on an insecure origin, where engines have no disk.
-                "const Real = Worker;
-                 window.Worker = class extends Real {
-                     constructor(script, options) {
-                         const words = `delete WorkerNavigator.prototype.storage; await import('${new URL(script, location)}');`;
-                         super(URL.createObjectURL(new Blob([words], { type: 'text/javascript' })), options);
+                // As on an insecure origin, where engines have no disk. The only script that the page makes is theirs.
+                "const Real = Blob;
+                 window.Blob = class extends Real {
+                     constructor(parts, options) {
+                         const isScript = options?.type === 'text/javascript';
+                         super(isScript ? ['delete WorkerNavigator.prototype.storage;', ...parts] : parts, options);
                      }
                  };",
                 "keeps nothing for this page",
