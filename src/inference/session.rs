@@ -261,7 +261,7 @@ impl Session {
             let values: Vec<f32> = chunk.iter().flat_map(|rgb| preprocess.apply(rgb)).collect();
             let pixels = TensorData::new(values, [chunk.len(), 3, size, size]);
             let pooled = vision.pool(Tensor::<4>::from_data(pixels, &self.device));
-            let mut columns = vec![vision.project(pooled.clone())];
+            let mut columns = vec![vision.project(pooled.features.clone())];
             columns.extend(vision.familiarity(pooled));
             let rows = values_of(Tensor::cat(columns, 1)).await?;
             let row_width = rows.len() / chunk.len();

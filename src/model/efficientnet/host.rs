@@ -3,6 +3,7 @@
 
 use burn::tensor::{Tensor, TensorData};
 
+use super::MapMeans;
 use super::convolution::{Convolution, N_CHANNELS, RELU6_MAX, same_padding};
 use crate::device::host_values;
 use crate::model::gemm::{Kernel, PANEL_COLUMNS, PackedMatrix, Panels};
@@ -22,7 +23,6 @@ pub(super) struct HostTower {
     stem_stride: usize,
     blocks: Vec<HostBlock>,
     head: MatrixConvolution,
-    width: usize,
 }
 
 /// One picture's map, `[height, width, channels]`.
@@ -65,7 +65,6 @@ impl HostTower {
         head: &Convolution,
         kernel: Kernel,
     ) -> Option<Self> {
-        let [width, ..] = head.weight.lazy_shape().dims::<4>();
         let [_, _, stem_size, _] = stem.weight.lazy_shape().dims::<4>();
         let blocks = blocks.map(|block| HostBlock::pack(block, kernel));
         Some(Self {
@@ -74,36 +73,39 @@ impl HostTower {
             stem_stride: stem.stride,
             blocks: blocks.collect::<Option<_>>()?,
             head: MatrixConvolution::pack(head, kernel)?,
-            width,
         })
     }
 
-    /// Pictures `[n_images, 3, height, width]` → means of the last map over the picture, `[n_images, width]`.
-    pub(super) fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+    /// Means of two maps of pictures `[n_images, 3, height, width]`.
+    pub(super) fn forward(&self, images: Tensor<4>) -> MapMeans {
         let ([n_images, _, height, width], device) = (images.dims(), images.device());
         let pixels = host_values(images);
         let images = pixels.chunks(N_CHANNELS * height * width);
-        let features: Vec<f32> = images
-            .flat_map(|image| self.features(image, [height, width]))
-            .collect();
-        Tensor::from_data(TensorData::new(features, [n_images, self.width]), &device)
+        let (mut features, mut before_last_block) = (Vec::new(), Vec::new());
+        for image in images {
+            let (last, before) = self.last_maps(image, [height, width]);
+            features.extend(last.mean_over_places());
+            before_last_block.extend(before.mean_over_places());
+        }
+        let rows = |values: Vec<f32>| {
+            let shape = [n_images, values.len() / n_images];
+            Tensor::from_data(TensorData::new(values, shape), &device)
+        };
+        MapMeans {
+            features: rows(features),
+            before_last_block: rows(before_last_block),
+        }
     }
 
-    /// Means of the last map of one picture `[3, height, width]`.
-    fn features(&self, image: &[f32], sides: [usize; 2]) -> Vec<f32> {
-        let map = self
-            .blocks
-            .iter()
-            .fold(self.stem(image, sides), |map, block| block.forward(map));
-        let map = self.head.forward_relu6(&map);
-        let n_places = (map.height * map.width) as f32;
-        let mut sums = vec![0.0; map.channels];
-        for place in map.values.chunks(map.channels) {
-            for (sum, value) in sums.iter_mut().zip(place) {
-                *sum += value;
-            }
-        }
-        sums.into_iter().map(|sum| sum / n_places).collect()
+    /// The last map of one picture `[3, height, width]`, and the one that the last block reads.
+    fn last_maps(&self, image: &[f32], sides: [usize; 2]) -> (Map, Map) {
+        let n_before = self.blocks.len().saturating_sub(1);
+        let (before, last) = self.blocks.split_at(n_before);
+        let stem = self.stem(image, sides);
+        let before = before.iter().fold(stem, |map, block| block.forward(&map));
+        let last = last.first().map(|block| block.forward(&before));
+        let last = self.head.forward_relu6(last.as_ref().unwrap_or(&before));
+        (last, before)
     }
 
     /// The first convolution, as a product with the values under the kernel at each place of the output.
@@ -136,6 +138,20 @@ impl HostTower {
             values: seen,
         };
         self.stem.forward_relu6(&patches)
+    }
+}
+
+impl Map {
+    /// Mean of each channel.
+    fn mean_over_places(&self) -> Vec<f32> {
+        let mut sums = vec![0.0; self.channels];
+        for place in self.values.chunks(self.channels) {
+            for (sum, value) in sums.iter_mut().zip(place) {
+                *sum += value;
+            }
+        }
+        let n_places = (self.height * self.width) as f32;
+        sums.into_iter().map(|sum| sum / n_places).collect()
     }
 }
 
@@ -254,14 +270,14 @@ impl HostBlock {
     }
 
     #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
-    fn forward(&self, map: Map) -> Map {
+    fn forward(&self, map: &Map) -> Map {
         let inner = match &self.expand {
-            Some(expand) => self.depthwise.forward_relu6(&expand.forward_relu6(&map)),
-            None => self.depthwise.forward_relu6(&map),
+            Some(expand) => self.depthwise.forward_relu6(&expand.forward_relu6(map)),
+            None => self.depthwise.forward_relu6(map),
         };
         let mut output = self.project.forward(&inner);
         let sizes = |map: &Map| [map.height, map.width, map.channels];
-        if sizes(&output) == sizes(&map) {
+        if sizes(&output) == sizes(map) {
             for (sum, value) in output.values.iter_mut().zip(&map.values) {
                 *sum += value;
             }

@@ -67,6 +67,20 @@ impl LastStage {
         self.block.depthwise.weight = kernels.set_require_grad(false);
     }
 
+    /// Means of maps over the picture, as [`MapMeans::before_last_block`](super::MapMeans::before_last_block).
+    ///
+    /// # Shapes
+    ///
+    /// - `maps`: `[n_images, height * width * channels]`, channels last
+    /// - output: `[n_images, channels]`
+    #[must_use]
+    pub fn map_means(&self, maps: Tensor<2>) -> Tensor<2> {
+        let ([n_images, _], [height, width, channels]) = (maps.dims(), self.map);
+        maps.reshape([n_images, height * width, channels])
+            .mean_dim(1)
+            .reshape([n_images, channels])
+    }
+
     /// Features of pictures, of the maps before the last block.
     ///
     /// Convolutions of single pixels are products of rows here, which a training computes in half the time.
@@ -154,10 +168,15 @@ mod tests {
                 .collect();
             stage.load(records).expect("the tower's own tensors");
             let expected = tower.forward(images);
-            let error = (stage.forward(maps) - expected.clone()).abs().max();
-            let (error, size) = (error.into_scalar::<f32>(), expected.abs().max());
-            let size = size.into_scalar::<f32>();
-            assert!(error <= 1e-5 * size, "{last:?}: {error} of {size}");
+            for (found, expected) in [
+                (stage.map_means(maps.clone()), expected.before_last_block),
+                (stage.forward(maps), expected.features),
+            ] {
+                let error = (found - expected.clone()).abs().max();
+                let (error, size) = (error.into_scalar::<f32>(), expected.abs().max());
+                let size = size.into_scalar::<f32>();
+                assert!(error <= 1e-5 * size, "{last:?}: {error} of {size}");
+            }
         }
     }
 }

@@ -58,6 +58,16 @@ pub struct EfficientNet {
     host: Option<Arc<HostTower>>,
 }
 
+/// What the tower gives of pictures.
+#[derive(Debug, Clone)]
+pub struct MapMeans {
+    /// The features: means of the last map over the picture, `[n_images, width]`.
+    pub features: Tensor<2>,
+    /// Means of the map that the last block reads, `[n_images, channels]`. They tell pictures of another kind from
+    /// photographs where the features, which are made for things in photographs, no longer do.
+    pub before_last_block: Tensor<2>,
+}
+
 /// Widen, filter each channel, narrow; added to the input where the shapes allow.
 #[derive(Module, Debug)]
 struct InvertedResidual {
@@ -137,25 +147,25 @@ impl StageConfig {
 }
 
 impl EfficientNet {
-    /// Means of the last feature map over the picture, not normalised.
+    /// Means of two feature maps over the picture, not normalised.
     ///
     /// # Shapes
     ///
     /// - `images`: `[n_images, 3, image_size, image_size]`, `(value − 127) / 128`
-    /// - output: `[n_images, width]`
-    pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+    pub fn forward(&self, images: Tensor<4>) -> MapMeans {
         if let Some(host) = &self.host {
             return host.forward(images);
         }
-        let blocks = self.stages.iter().flatten();
-        let map = blocks.fold(self.stem.forward_relu6(images), |map, block| {
-            block.forward(map)
-        });
-        let map = self.head.forward_relu6(map); // [n_images, width, height, width of the map]
-        let [n_images, width, height, columns] = map.dims();
-        map.reshape([n_images, width, height * columns])
-            .mean_dim(2)
-            .reshape([n_images, width])
+        let map = self.map_before_last_block(images);
+        let before_last_block = mean_over_places(map.clone());
+        let map = match self.stages.iter().flatten().next_back() {
+            Some(block) => block.forward(map),
+            None => map,
+        };
+        MapMeans {
+            features: mean_over_places(self.head.forward_relu6(map)),
+            before_last_block,
+        }
     }
 
     /// The maps that the last block reads, for a [`LastStage`].
@@ -165,15 +175,28 @@ impl EfficientNet {
     /// - `images`: as of [`forward`](Self::forward)
     /// - output: `[n_images, height * width * channels]`, channels last
     pub fn last_map(&self, images: Tensor<4>) -> Tensor<2> {
-        let n_before = self.stages.iter().flatten().count().saturating_sub(1);
-        let blocks = self.stages.iter().flatten().take(n_before);
-        let map = blocks.fold(self.stem.forward_relu6(images), |map, block| {
-            block.forward(map)
-        });
+        let map = self.map_before_last_block(images);
         let [n_images, channels, height, width] = map.dims();
         map.permute([0, 2, 3, 1])
             .reshape([n_images, height * width * channels])
     }
+
+    /// `[n_images, channels, height, width]`
+    fn map_before_last_block(&self, images: Tensor<4>) -> Tensor<4> {
+        let n_before = self.stages.iter().flatten().count().saturating_sub(1);
+        let blocks = self.stages.iter().flatten().take(n_before);
+        blocks.fold(self.stem.forward_relu6(images), |map, block| {
+            block.forward(map)
+        })
+    }
+}
+
+/// `[n_images, channels, height, width]` → `[n_images, channels]`
+fn mean_over_places(map: Tensor<4>) -> Tensor<2> {
+    let [n_images, channels, height, width] = map.dims();
+    map.reshape([n_images, channels, height * width])
+        .mean_dim(2)
+        .reshape([n_images, channels])
 }
 
 impl InvertedResidual {
@@ -252,15 +275,19 @@ mod tests {
             let expected = tower.forward(images.clone());
             tower.pack(portable);
             assert!(tower.host.is_some(), "it is packed");
-            let error = (tower.forward(images) - expected.clone())
-                .abs()
-                .max()
-                .into_scalar::<f32>();
-            let size = expected.abs().max().into_scalar::<f32>();
-            assert!(
-                error <= 1e-5 * size,
-                "{image_size} pixels: {error} of {size}"
-            );
+            let found = tower.forward(images);
+            for (found, expected) in [
+                (found.features, expected.features),
+                (found.before_last_block, expected.before_last_block),
+            ] {
+                assert_eq!(found.dims(), expected.dims(), "{image_size} pixels");
+                let error = (found - expected.clone()).abs().max().into_scalar::<f32>();
+                let size = expected.abs().max().into_scalar::<f32>();
+                assert!(
+                    error <= 1e-5 * size,
+                    "{image_size} pixels: {error} of {size}"
+                );
+            }
         }
     }
 

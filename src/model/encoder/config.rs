@@ -4,7 +4,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use super::encoders::{HeadedImage, HeadedText, IMAGE_HEAD, ImageEncoder, TEXT_HEAD, TextEncoder};
-use super::exemplars::{Exemplars, ExemplarsConfig};
+use super::exemplars::{Exemplars, ExemplarsConfig, ImageOutput};
 use super::head::{HeadConfig, HeadInput, NamedHead};
 use super::towers::{ImageTowerConfig, TextTowerConfig};
 use crate::model::bert::BertConfig;
@@ -148,9 +148,17 @@ impl EncoderConfig {
             Self::Towers(towers) => ImageEncoder::Tower(HeadedImage {
                 tower: towers.image.init(device),
                 head: towers.init_image_head(device).head,
-                exemplars: towers
+                exemplars: towers.exemplars.map(|exemplars| {
+                    let width = match exemplars.image_output {
+                        ImageOutput::Features => towers.image.width(),
+                        ImageOutput::BeforeLastBlock => towers.image.map_width(),
+                    };
+                    Exemplars::new(exemplars.image, width, device)
+                }),
+                compared: towers
                     .exemplars
-                    .map(|exemplars| Exemplars::new(exemplars.image, towers.image.width(), device)),
+                    .map(|exemplars| exemplars.image_output)
+                    .unwrap_or_default(),
             }),
         }
     }
@@ -215,8 +223,13 @@ impl TowersConfig {
 
 #[cfg(test)]
 mod tests {
+    use burn::tensor::{Distribution, Tensor};
+    use serde_json::json;
+
+    use super::super::encoders::IMAGE_EXEMPLARS;
     use super::*;
     use crate::device::cpu;
+    use crate::model::clip::normalize;
     use crate::model::parameters::Parameters as _;
 
     #[test]
@@ -224,6 +237,38 @@ mod tests {
         let json = serde_json::to_value(EncoderConfig::Clip(ClipConfig::vit_b_32()));
         let json = json.expect("plain numbers");
         assert_eq!(json["clip"]["embed_dim"], 512, "as it always was: {json}");
+    }
+
+    #[test]
+    fn pictures_are_compared_by_the_output_that_the_manifest_names() {
+        let device = cpu();
+        let image = Tensor::random([1, 3, 32, 32], Distribution::Default, &device);
+        for (name, width) in [("features", 40), ("before_last_block", 16)] {
+            let stage = |width| json!({ "kernel_size": 3, "stride": 2, "expansion": 2, "width": width, "layers": 1 });
+            let mut towers = json!(TowersConfig::photographs());
+            towers["image"]["image_size"] = json!(32);
+            towers["image"]["stages"] = json!([stage(16), stage(24)]);
+            towers["image"]["width"] = json!(40);
+            towers["exemplars"] = json!({ "text": 1, "image": 1, "image_output": name });
+            let towers: TowersConfig = serde_json::from_value(towers).expect("its own JSON");
+            let encoder = EncoderConfig::Towers(towers).init_vision(&device);
+            let shape = (IMAGE_EXEMPLARS.to_owned(), vec![1, width]);
+            assert!(encoder.named_shapes().contains(&shape), "{shape:?}");
+            let ImageEncoder::Tower(mut headed) = encoder else {
+                panic!("{name}: two towers");
+            };
+            let means = headed.tower.forward(image.clone());
+            let compared = match headed.compared {
+                ImageOutput::Features => headed.head.input.apply(means.features),
+                ImageOutput::BeforeLastBlock => means.before_last_block,
+            };
+            headed.exemplars = Some(Exemplars::of(normalize(compared)));
+            let encoder = ImageEncoder::Tower(headed);
+            let found = encoder.familiarity(encoder.pool(image.clone()));
+            // The picture itself, and no second or third.
+            let found = found.expect("it has an exemplar").into_scalar::<f32>();
+            assert!((found + 1.0 / 3.0).abs() < 1e-6, "{name}: {found}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Int, Tensor};
 
-use super::exemplars::Exemplars;
+use super::exemplars::{Exemplars, ImageOutput};
 use super::head::Head;
 use super::towers::{ImageTower, LockedTextTower};
 use crate::error::Result;
@@ -62,6 +62,18 @@ pub struct HeadedImage {
     pub head: Head,
     /// Pictures of the training that new ones are compared with, if the model has any.
     pub exemplars: Option<Exemplars>,
+    /// What pictures are compared by.
+    #[module(skip)]
+    pub compared: ImageOutput,
+}
+
+/// What an image encoder gives of pictures before the last step.
+#[derive(Debug, Clone)]
+pub struct PooledImages {
+    /// Pooled features, `[n_images, width]`: for a locked tower, the tower's own.
+    pub features: Tensor<2>,
+    /// Means of the map that a locked tower's last block reads, `[n_images, channels]`.
+    before_last_block: Option<Tensor<2>>,
 }
 
 impl TextEncoder {
@@ -136,19 +148,27 @@ impl ImageEncoder {
     /// - `images`: `[n_images, 3, image_size, image_size]`, normalised as the weights expect
     /// - output: `[n_images, embed_dim]`
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
-        self.project(self.pool(images))
+        self.project(self.pool(images).features)
     }
 
-    /// Pooled features of pictures before the last step, `[n_images, width]`: for a locked tower, the tower's own
-    /// features.
-    pub fn pool(&self, images: Tensor<4>) -> Tensor<2> {
+    /// Pooled features of pictures before the last step, and what they are compared with exemplars by.
+    pub fn pool(&self, images: Tensor<4>) -> PooledImages {
         match self {
-            Self::Clip(clip) => clip.pool(images),
-            Self::Tower(image) => image.tower.forward(images),
+            Self::Clip(clip) => PooledImages {
+                features: clip.pool(images),
+                before_last_block: None,
+            },
+            Self::Tower(image) => {
+                let means = image.tower.forward(images);
+                PooledImages {
+                    features: means.features,
+                    before_last_block: Some(means.before_last_block),
+                }
+            }
         }
     }
 
-    /// The last step: output of [`pool`](Self::pool), `[n_images, width]` → features, `[n_images, embed_dim]`.
+    /// The last step: pooled features, `[n_images, width]` → features, `[n_images, embed_dim]`.
     pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
         match self {
             Self::Clip(clip) => clip.project(pooled),
@@ -158,16 +178,15 @@ impl ImageEncoder {
 
     /// Mean cosine of pictures with their nearest exemplars, `[n_images, 1]`, from the output of [`pool`](Self::pool);
     /// `None` where the model has no exemplars.
-    pub fn familiarity(&self, pooled: Tensor<2>) -> Option<Tensor<2>> {
-        match self {
-            Self::Clip(_) => None,
-            Self::Tower(image) => Some(
-                image
-                    .exemplars
-                    .as_ref()?
-                    .nearest(image.head.input.apply(pooled)),
-            ),
-        }
+    pub fn familiarity(&self, pooled: PooledImages) -> Option<Tensor<2>> {
+        let Self::Tower(image) = self else {
+            return None;
+        };
+        let compared = match image.compared {
+            ImageOutput::Features => image.head.input.apply(pooled.features),
+            ImageOutput::BeforeLastBlock => pooled.before_last_block?,
+        };
+        Some(image.exemplars.as_ref()?.nearest(compared))
     }
 
     /// The weights of the last layer, `[width, embed_dim]`, where the last step is linear.

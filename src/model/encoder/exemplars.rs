@@ -1,4 +1,5 @@
-//! Familiarity of captions and pictures: mean cosines with the nearest of some exemplars from the training.
+//! Familiarity of captions and pictures: mean cosines with the nearest of some exemplars: captions of the training, or
+//! centres of its pictures.
 
 use burn::module::{Module, Param};
 use burn::nn::Initializer;
@@ -18,9 +19,23 @@ pub struct ExemplarsConfig {
     pub text: usize,
     /// Number of pictures among the exemplars.
     pub image: usize,
+    /// Which of an image tower's outputs pictures are compared by.
+    #[serde(default)]
+    pub image_output: ImageOutput,
 }
 
-/// Captions or pictures of the training, as their head takes them from the tower.
+/// Outputs of an image tower by which pictures are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageOutput {
+    /// The features, as the head takes them.
+    #[default]
+    Features,
+    /// The means of the map that the last block reads.
+    BeforeLastBlock,
+}
+
+/// Captions or pictures of the training, as they are compared.
 #[derive(Module, Debug)]
 pub struct Exemplars {
     /// `[n_exemplars, width]`, rows of length one.

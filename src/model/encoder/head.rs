@@ -34,8 +34,9 @@ pub enum HeadInput {
 /// `W z + MLP(norm(z))` of standardised features `z = (x − mean) / deviation`.
 #[derive(Module, Debug)]
 pub struct Head {
+    /// What is done to the tower's features first.
     #[module(skip)]
-    pub(super) input: HeadInput,
+    pub input: HeadInput,
     /// Mean of each feature over the training set, `[width]`.
     pub mean: Param<Tensor<1>>,
     /// Standard deviation of each feature over the training set, `[width]`.

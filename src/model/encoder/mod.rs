@@ -12,8 +12,9 @@ mod towers;
 
 pub use config::{EncoderConfig, TowersConfig};
 pub use encoders::{
-    HeadedImage, HeadedText, IMAGE_EXEMPLARS, ImageEncoder, TEXT_EXEMPLARS, TextEncoder,
+    HeadedImage, HeadedText, IMAGE_EXEMPLARS, ImageEncoder, PooledImages, TEXT_EXEMPLARS,
+    TextEncoder,
 };
-pub use exemplars::{Exemplars, ExemplarsConfig};
+pub use exemplars::{Exemplars, ExemplarsConfig, ImageOutput};
 pub use head::{Head, HeadConfig, HeadInput, NamedHead};
 pub use towers::{ImageTower, ImageTowerConfig, LockedTextTower, TextTowerConfig};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::model::bert::{Bert, BertConfig};
-use crate::model::efficientnet::{EfficientNet, EfficientNetConfig, LastStage};
+use crate::model::efficientnet::{EfficientNet, EfficientNetConfig, LastStage, MapMeans};
 use crate::model::gemm::Kernel;
 use crate::model::parameters::{ParameterVisitor, Parameters};
 
@@ -84,6 +84,13 @@ impl ImageTowerConfig {
         config.width
     }
 
+    /// Channels of the map that the tower's last block reads.
+    pub(super) fn map_width(&self) -> usize {
+        let Self::EfficientNet(config) = self;
+        let [_, _, channels] = config.last_map();
+        channels
+    }
+
     /// A tower with random initial weights.
     #[must_use]
     pub fn init(&self, device: &Device) -> ImageTower {
@@ -108,8 +115,8 @@ impl LockedTextTower {
 }
 
 impl ImageTower {
-    /// Features, not normalised, as the tower's own module documents them.
-    pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+    /// Features and what is told apart by, not normalised, as the tower's own module documents them.
+    pub fn forward(&self, images: Tensor<4>) -> MapMeans {
         let Self::EfficientNet(tower) = self;
         tower.forward(images)
     }

@@ -232,7 +232,7 @@ impl Encoder {
     }
 
     fn image_pass(&self, pixels: &[Vec<f32>]) -> Result<Embedded> {
-        let pooled = self.vision.pool(self.pixels_on_device(pixels));
+        let pooled = self.vision.pool(self.pixels_on_device(pixels)).features;
         Embedded::from_device(self.vision.project(pooled.clone()), pooled)
     }
 

@@ -9,7 +9,7 @@ use crate::error::Result as TensorResult;
 use crate::metrics::retrieval::{Hit, recalls};
 use crate::model::clip::normalize;
 use crate::model::efficientnet::LastStage;
-use crate::model::encoder::{NamedHead, TowersConfig};
+use crate::model::encoder::{ImageOutput, NamedHead, TowersConfig};
 use crate::model::parameters::{ParameterVisitor, Parameters};
 use crate::train::features::rows::Rows;
 
@@ -108,6 +108,25 @@ impl Heads {
         }
     }
 
+    /// What a model compares pictures by, and that of pictures: the means of maps where the last stage is tuned, which
+    /// leaves them as they are, and otherwise the tower's features as the head takes them.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn compared(&self, images: &Rows, device: &Device) -> Result<(ImageOutput, Rows)> {
+        Ok(match &self.stage {
+            None => {
+                let features = self.image.head.input.apply(images.to_device(device));
+                (ImageOutput::Features, Rows::from_device(features)?)
+            }
+            Some(stage) => {
+                let means = of_maps(images, device, |maps| stage.map_means(maps))?;
+                (ImageOutput::BeforeLastBlock, means)
+            }
+        })
+    }
+
     /// Features of captions in the common space, `[n, embed_dim]`, of length one.
     #[must_use]
     pub fn texts(&self, features: Tensor<2>) -> Tensor<2> {
@@ -149,11 +168,20 @@ impl Parameters for Heads {
 ///
 /// The device fails.
 pub(super) fn features_of_maps(stage: &LastStage, maps: &Rows, device: &Device) -> Result<Rows> {
+    of_maps(maps, device, |maps| stage.forward(maps))
+}
+
+/// Rows of maps, of some maps at a time.
+fn of_maps(
+    maps: &Rows,
+    device: &Device,
+    rows_of: impl Fn(Tensor<2>) -> Tensor<2> + Sync,
+) -> Result<Rows> {
     let parts = maps.values.par_chunks(MAPS_PER_PASS * maps.width.max(1));
     let parts = parts.map(|part| {
         let shape = [part.len() / maps.width, maps.width];
         let maps = Tensor::from_data(TensorData::new(part.to_vec(), shape), device);
-        Rows::from_device(stage.forward(maps))
+        Rows::from_device(rows_of(maps))
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;
     let mut features = Rows::empty(0);

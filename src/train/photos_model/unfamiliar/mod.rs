@@ -2,6 +2,7 @@
 //!
 //! κ does not detect them: nonsense in Latin letters can get a large one.
 
+mod centres;
 mod outsider_texts;
 
 use anyhow::{Context as _, Result};
@@ -10,16 +11,16 @@ use rand::seq::index::sample;
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
 use crate::metrics::quantile;
-use crate::model::encoder::{Exemplars, ExemplarsConfig};
+use crate::model::encoder::{Exemplars, ExemplarsConfig, ImageOutput};
 use crate::train::features::rows::Rows;
 use crate::weights::manifest::{UnfamiliarDetector, UnfamiliarDetectors};
+use centres::centres;
 pub use outsider_texts::outsider_texts;
 
-/// Exemplars of captions and of pictures, where the training has so many.
-const MOST_EXEMPLARS: ExemplarsConfig = ExemplarsConfig {
-    text: 1400,
-    image: 256,
-};
+/// Exemplars of captions, where the training has so many.
+const MOST_CAPTIONS: usize = 1400;
+/// Centres of pictures, where the training has so many.
+const MOST_CENTRES: usize = 32;
 /// Rows that are compared with all exemplars at once.
 const ROWS_PER_PASS: usize = 4096;
 /// Seed of the exemplars.
@@ -30,7 +31,7 @@ const SHARE: f64 = 0.01;
 /// ones.
 const MARGIN: f64 = 0.9;
 
-/// Features of captions or of pictures, as their head takes them from the tower.
+/// Captions or pictures as they are compared.
 #[derive(Debug)]
 pub struct Samples {
     /// Features of the training set, of which exemplars are drawn, `[n, width]`.
@@ -48,24 +49,33 @@ pub struct Samples {
 pub struct Unfamiliar {
     /// Exemplars of captions, `[n_exemplars, width]`, unit vectors.
     pub text: Rows,
-    /// Exemplars of pictures, `[n_exemplars, width]`, unit vectors.
+    /// Centres of pictures, `[n_exemplars, width]`, unit vectors.
     pub image: Rows,
+    /// What pictures are compared by.
+    pub image_output: ImageOutput,
     /// Thresholds, with the shares of false alarms and of detections.
     pub detectors: UnfamiliarDetectors,
 }
 
 impl Unfamiliar {
-    /// Finds exemplars, chooses thresholds and measures them.
+    /// Draws captions, finds centres of pictures, chooses thresholds and measures them.
     ///
     /// # Errors
     ///
     /// No samples, or a device that fails.
-    pub fn of(text: Samples, image: Samples, device: &Device) -> Result<Self> {
-        let (text, of_text) = detector(text, MOST_EXEMPLARS.text, device)?;
-        let (image, of_image) = detector(image, MOST_EXEMPLARS.image, device)?;
+    pub fn of(
+        text: Samples,
+        (image_output, image): (ImageOutput, Samples),
+        device: &Device,
+    ) -> Result<Self> {
+        let captions = drawn(&text.train, MOST_CAPTIONS.min(text.train.n_rows()));
+        let pictures = centres(&image.train, MOST_CENTRES.min(image.train.n_rows()));
+        let of_text = detector(text, &captions, device)?;
+        let of_image = detector(image, &pictures, device)?;
         Ok(Self {
-            text,
-            image,
+            text: captions,
+            image: pictures,
+            image_output,
             detectors: UnfamiliarDetectors {
                 text: of_text,
                 image: of_image,
@@ -79,24 +89,21 @@ impl Unfamiliar {
         ExemplarsConfig {
             text: self.text.n_rows(),
             image: self.image.n_rows(),
+            image_output: self.image_output,
         }
     }
 }
 
-fn detector(samples: Samples, most: usize, device: &Device) -> Result<(Rows, UnfamiliarDetector)> {
-    let n = most.min(samples.train.n_rows());
-    let chosen = sample(
-        &mut ChaCha8Rng::seed_from_u64(SEED),
-        samples.train.n_rows(),
-        n,
-    );
-    let exemplars = Rows {
-        values: chosen
-            .iter()
-            .flat_map(|row| unit(samples.train.row(row)))
-            .collect(),
-        width: samples.train.width,
-    };
+/// Unit vectors of `n` of the rows, drawn at random.
+fn drawn(rows: &Rows, n: usize) -> Rows {
+    let chosen = sample(&mut ChaCha8Rng::seed_from_u64(SEED), rows.n_rows(), n);
+    Rows {
+        values: chosen.iter().flat_map(|row| unit(rows.row(row))).collect(),
+        width: rows.width,
+    }
+}
+
+fn detector(samples: Samples, exemplars: &Rows, device: &Device) -> Result<UnfamiliarDetector> {
     let nearest = Exemplars::of(exemplars.to_device(device));
     let cosines = |rows: Rows| -> Result<Vec<f64>> {
         let mut found = Vec::with_capacity(rows.n_rows());
@@ -120,12 +127,11 @@ fn detector(samples: Samples, most: usize, device: &Device) -> Result<(Rows, Unf
         };
         kinds.into_iter().map(share).collect()
     };
-    let detector = UnfamiliarDetector {
+    Ok(UnfamiliarDetector {
         threshold,
         false_alarms: below(samples.familiar)?,
         detected: below(samples.outsiders)?,
-    };
-    Ok((exemplars, detector))
+    })
 }
 
 /// A row scaled to length one.
@@ -173,7 +179,8 @@ mod tests {
             familiar: vec![("the same".to_owned(), near(0, 10))],
             outsiders: vec![("another axis".to_owned(), near(5, 10))],
         };
-        let found = Unfamiliar::of(samples(), samples(), &cpu()).expect("enough samples");
+        let pictures = (ImageOutput::Features, samples());
+        let found = Unfamiliar::of(samples(), pictures, &cpu()).expect("enough samples");
         assert_eq!(found.config().text, 50, "no more than there are captions");
         for detector in [&found.detectors.text, &found.detectors.image] {
             assert!(detector.false_alarms[0].1 < 0.2, "{detector:?}");
