@@ -5,6 +5,7 @@
 mod evaluate;
 mod expert;
 mod ladders;
+mod line_drawing;
 mod outsider_pictures;
 mod outsiders;
 mod recall;
@@ -15,7 +16,7 @@ mod text_picture;
 pub use evaluate::{EvaluationInput, evaluate};
 pub use expert::{ExpertRating, JudgedPair, judged_pairs, read_ratings};
 pub use ladders::EncodedLadders;
-pub use outsider_pictures::outsider_pictures;
+pub use outsider_pictures::{LINE_DRAWINGS, outsider_pictures};
 pub use outsiders::EncodedOutsiders;
 pub use summary::{report, summarize};
 pub use table::markdown;

@@ -1,7 +1,8 @@
-//! Pictures that are not photographs: drawn scenes, noise, colour gradients and text on a screen.
+//! Pictures that are not photographs: drawn scenes, noise, colour gradients, text on a screen and line drawings.
 
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
+use super::line_drawing::line_drawing;
 use super::text_picture::text_picture;
 use crate::preprocess::RgbPixels;
 use crate::scenes::grammar::full_description;
@@ -15,6 +16,9 @@ const N_OF_KIND: usize = 200;
 const SEED: u64 = 4_000_000;
 /// Kinds of out-of-distribution pictures of the scenes' model that are not photographs either.
 const KINDS: [&str; 2] = ["white noise", "colour gradients"];
+
+/// Kind that marks are measured on and "none of the above" is not: it was added when the marks had been chosen.
+pub const LINE_DRAWINGS: &str = "line drawings";
 
 /// Pictures that are not photographs, by kind; always the same.
 #[must_use]
@@ -31,6 +35,8 @@ pub fn outsider_pictures() -> Vec<(String, Vec<RgbPixels>)> {
     let others = out_of_distribution_pictures(rng).into_iter();
     let others = others.filter(|(kind, _)| KINDS.contains(kind));
     kinds.extend(others.map(|(kind, pictures)| (kind.to_owned(), pictures)));
+    let drawings = (0..N_OF_KIND).map(|_| line_drawing(rng)).collect();
+    kinds.push((LINE_DRAWINGS.to_owned(), drawings));
     kinds
 }
 
@@ -62,6 +68,7 @@ mod tests {
             "text on a screen",
             "white noise",
             "colour gradients",
+            LINE_DRAWINGS,
         ];
         assert_eq!(names, expected, "kinds");
         for (kind, pictures) in &kinds {

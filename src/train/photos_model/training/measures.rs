@@ -15,7 +15,8 @@ use crate::train::pairs::captions::RetrievalCaptions;
 use crate::train::pairs::encoded::{Distributions, EncodedPairs};
 use crate::train::photos_model::data::{CaptionedListing, PhotosFolders};
 use crate::train::photos_model::evaluation::{
-    EncodedLadders, EncodedOutsiders, EvaluationInput, evaluate, judged_pairs, read_ratings,
+    EncodedLadders, EncodedOutsiders, EvaluationInput, LINE_DRAWINGS, evaluate, judged_pairs,
+    read_ratings,
 };
 use crate::train::photos_model::heads::Heads;
 use crate::train::photos_model::tower_features::{PictureRows, TowerFeatures};
@@ -61,6 +62,7 @@ impl SeedTraining<'_> {
         )?;
         let judgements = read_ratings(&folders.flickr8k.join("ExpertAnnotations.txt"))?;
         let outsiders = self.outsiders.iter();
+        let outsiders = outsiders.filter(|(kind, _)| kind != LINE_DRAWINGS);
         let outsiders = outsiders
             .map(|(kind, rows)| Ok((kind.clone(), self.images(model, rows)?)))
             .collect::<Result<Vec<_>>>()?;
