@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::concentration_scale::concentration_scale;
 use super::data::CaptionedListing;
+use super::fitting_mask::fitting_mask;
 use super::heads::{CaptionedPictures, Heads};
 use super::moving_average::MovingAverage;
 use super::statistics::statistics;
@@ -93,8 +94,6 @@ const ORDER_MARGIN: f64 = 0.15;
 const ORDER_TEMPERATURE: f64 = 0.2;
 /// Weight of a noun's classes beside a caption's truths in the order.
 const CLASSES_WEIGHT: f64 = 0.6;
-/// Added to a logit that is not to count.
-const MASKED: f32 = -1e4;
 /// Pairs of a class and a noun in a step.
 const N_CLASS_PAIRS: usize = 256;
 /// τ and κ at the start.
@@ -351,25 +350,16 @@ impl AdapterTraining<'_> {
     }
 
     /// Terms of the logits that leave other pictures which a caption fits out of its negatives,
-    /// `[n_captions, n_pictures]`.
+    /// `[n_pictures, n_captions]`.
     fn mask(&self, fold: &Fold, places: &[usize], rows: &[usize]) -> Tensor<2> {
-        let n = rows.len();
-        let mut values = vec![0.0_f32; n * n];
-        for (i, row) in rows.iter().enumerate() {
-            let Some(truth) = self.truth_of_row[*row] else {
-                continue;
-            };
-            let fits = &self.data.listing.vaguer_fits[truth];
-            for (j, place) in places.iter().enumerate() {
-                if i != j && fits.binary_search(&fold.pictures[*place]).is_ok() {
-                    values[i * n + j] = MASKED;
-                }
-            }
-        }
-        Tensor::from_data(
-            TensorData::new(values, [n, n]),
-            &self.device.clone().inner(),
-        )
+        let fits = rows.iter().map(|row| match self.truth_of_row[*row] {
+            Some(truth) => self.data.listing.vaguer_fits[truth].as_slice(),
+            None => &[],
+        });
+        let pictures = places.iter().map(|place| fold.pictures[*place]);
+        let values = fitting_mask(&pictures.collect::<Vec<_>>(), &fits.collect::<Vec<_>>());
+        let shape = [places.len(), rows.len()];
+        Tensor::from_data(TensorData::new(values, shape), &self.device.clone().inner())
     }
 
     /// Loss of the order of vaguer and less vague texts, `[1]`; none of a batch without such pairs.

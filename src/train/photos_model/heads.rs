@@ -1,6 +1,6 @@
 //! Heads of two locked towers, and how well they retrieve.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use burn::tensor::{Device, Tensor, TensorData};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,12 @@ impl Retrieval {
     ///
     /// The device fails.
     pub fn of(scores: Tensor<2>, pairs: &CaptionedPictures) -> Result<Self> {
+        let expected = [pairs.picture_of.len(), pairs.images.n_rows()];
+        let found = scores.dims();
+        ensure!(
+            found == expected,
+            "scores of {found:?} captions and pictures, expected {expected:?}"
+        );
         let read = |scores: Tensor<2>| scores.into_data().try_into_vec::<f32>();
         let by_image = read(scores.clone().transpose())?;
         let by_text = read(scores)?;

@@ -7,6 +7,7 @@ mod concentration_scale;
 pub mod data;
 pub mod evaluation;
 pub mod export;
+mod fitting_mask;
 pub mod frozen;
 mod head_batches;
 pub mod head_recipe;
