@@ -102,6 +102,26 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn a_drawing_among_photographs_is_called_so_and_a_photograph_is_not() {
+        let (server, browser) = (Server::start(), Browser::start());
+        open_ready(&browser, &server.address("?world=&backend=cpu"));
+        let marked = "return document.querySelectorAll('.picture .out-of-distribution').length";
+        assert_eq!(browser.run(marked, &[]), json!(0), "photographs are known");
+        let drawing = "public/gallery/four-cool-shapes.png";
+        add_picture(
+            &browser,
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join(drawing),
+        );
+        browser.wait_for(
+            "a mark on the drawing",
+            Duration::from_secs(120),
+            &format!("{marked} === 1"),
+            &[],
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn a_page_without_pictures_asks_about_none() {
         let (server, browser) = (Server::start(), Browser::start());
         open_ready(
