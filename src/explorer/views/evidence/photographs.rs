@@ -184,9 +184,16 @@ mod tests {
     fn the_shipped_evaluation_tells_what_eight_bits_cost() {
         let file = include_str!("../../../../public/models/photos/evaluation.json");
         let found: PhotographsEvaluation = serde_json::from_str(file).expect("it is its form");
-        let cost = found.cost_of_eight_bits(Family::VonMisesFisher);
-        let expected = "Weights in eight bits against 32: rank correlation of κ 0.9993, recall at 1 higher by 0.5 points.";
-        assert_eq!(cost.as_deref(), Some(expected), "as the model card has it");
+        for (family, expected) in [
+            (Family::VonMisesFisher, "0.9993, recall at 1 lower by 0.2"),
+            (Family::PowerSpherical, "0.9992, recall at 1 higher by 0.5"),
+        ] {
+            let expected = format!(
+                "Weights in eight bits against 32: rank correlation of κ {expected} points."
+            );
+            let cost = found.cost_of_eight_bits(family);
+            assert_eq!(cost, Some(expected), "as the model card has it");
+        }
         let file = serde_json::json!({"summary": {"n_seeds": 1, "measures": {}}});
         let found: PhotographsEvaluation = serde_json::from_value(file).expect("it is its form");
         assert_eq!(
