@@ -3,8 +3,8 @@
 
 use burn::tensor::{Tensor, TensorData};
 
-use super::MapMeans;
 use super::convolution::{Convolution, N_CHANNELS, RELU6_MAX, same_padding};
+use super::map_means::MapMeans;
 use crate::device::host_values;
 use crate::model::gemm::{Kernel, PANEL_COLUMNS, PackedMatrix, Panels};
 

@@ -8,6 +8,7 @@ mod checkpoint;
 mod convolution;
 mod host;
 mod last_stage;
+mod map_means;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use convolution::{Convolution, ConvolutionConfig, N_CHANNELS};
 use host::HostTower;
 pub use last_stage::LastStage;
+pub use map_means::MapMeans;
 
 /// Sizes of the tower.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,16 +58,6 @@ pub struct EfficientNet {
     /// The blocks with packed weights, for a CPU engine.
     #[module(skip)]
     host: Option<Arc<HostTower>>,
-}
-
-/// What the tower gives of pictures.
-#[derive(Debug, Clone)]
-pub struct MapMeans {
-    /// The features: means of the last map over the picture, `[n_images, width]`.
-    pub features: Tensor<2>,
-    /// Means of the map that the last block reads, `[n_images, channels]`. They tell pictures of another kind from
-    /// photographs where the features, which are made for things in photographs, no longer do.
-    pub before_last_block: Tensor<2>,
 }
 
 /// Widen, filter each channel, narrow; added to the input where the shapes allow.

@@ -9,8 +9,8 @@ use crate::model::adapter::{Adapter, Family, log_likelihood_ratio};
 /// Factors of κ to choose from.
 const SCALES: [f32; 11] = [1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 2.8, 3.0];
 
-/// The factor of κ with which unseen pictures find their captions best by likelihood, by the sum of their recall at 1, 5
-/// and 10. In training a caption stands among vaguer ones, which asks for a smaller κ than captions alone do.
+/// The factor of κ with which unseen pictures find their captions best by likelihood, by the sum of their recall at 1,
+/// 5 and 10. In training a caption stands among vaguer ones, which asks for a smaller κ than captions alone do.
 pub(super) fn concentration_scale(
     family: Family,
     adapter: &Adapter,

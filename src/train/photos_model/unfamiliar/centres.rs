@@ -7,7 +7,6 @@ use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::index::sample;
 
-use super::{SEED, unit};
 use crate::train::features::rows::Rows;
 use crate::train::pairs::scores::dot;
 
@@ -19,10 +18,10 @@ const ROUNDS: usize = 20;
 /// # Panics
 ///
 /// With more centres than rows.
-pub(super) fn centres(rows: &Rows, n: usize) -> Rows {
+pub(super) fn centres(rows: &Rows, n: usize, seed: u64) -> Rows {
     let n_rows = rows.n_rows();
     let rows: Vec<Vec<f32>> = (0..n_rows).map(|i| unit(rows.row(i))).collect();
-    let first = sample(&mut ChaCha8Rng::seed_from_u64(SEED), n_rows, n);
+    let first = sample(&mut ChaCha8Rng::seed_from_u64(seed), n_rows, n);
     let mut centres: Vec<Vec<f32>> = first.iter().map(|i| rows[i].clone()).collect();
     for _ in 0..ROUNDS {
         let mut sums = vec![vec![0.0; centres[0].len()]; n];
@@ -50,6 +49,13 @@ fn nearest(row: &[f32], centres: &[Vec<f32>]) -> usize {
     best.map_or(0, |(i, _)| i)
 }
 
+/// A row scaled to length one.
+pub(super) fn unit(row: &[f32]) -> Vec<f32> {
+    let length = row.iter().map(|value| value * value).sum::<f32>().sqrt();
+    let length = length.max(f32::MIN_POSITIVE);
+    row.iter().map(|value| value / length).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,7 +71,7 @@ mod tests {
             values: vectors.collect(),
             width: 2,
         };
-        let found = centres(&rows, 3);
+        let found = centres(&rows, 3, 0);
         let mut found: Vec<f32> = (0..3)
             .map(|i| found.row(i)[1].atan2(found.row(i)[0]).to_degrees())
             .collect();

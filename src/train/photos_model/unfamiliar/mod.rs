@@ -14,7 +14,7 @@ use crate::metrics::quantile;
 use crate::model::encoder::{Exemplars, ExemplarsConfig, ImageOutput};
 use crate::train::features::rows::Rows;
 use crate::weights::manifest::{UnfamiliarDetector, UnfamiliarDetectors};
-use centres::centres;
+use centres::{centres, unit};
 pub use outsider_texts::outsider_texts;
 
 /// Exemplars of captions, where the training has so many.
@@ -69,7 +69,7 @@ impl Unfamiliar {
         device: &Device,
     ) -> Result<Self> {
         let captions = drawn(&text.train, MOST_CAPTIONS.min(text.train.n_rows()));
-        let pictures = centres(&image.train, MOST_CENTRES.min(image.train.n_rows()));
+        let pictures = centres(&image.train, MOST_CENTRES.min(image.train.n_rows()), SEED);
         let of_text = detector(text, &captions, device)?;
         let of_image = detector(image, &pictures, device)?;
         Ok(Self {
@@ -132,13 +132,6 @@ fn detector(samples: Samples, exemplars: &Rows, device: &Device) -> Result<Unfam
         false_alarms: below(samples.familiar)?,
         detected: below(samples.outsiders)?,
     })
-}
-
-/// A row scaled to length one.
-fn unit(row: &[f32]) -> Vec<f32> {
-    let length = row.iter().map(|value| value * value).sum::<f32>().sqrt();
-    let length = length.max(f32::MIN_POSITIVE);
-    row.iter().map(|value| value / length).collect()
 }
 
 /// Table of the shares that the thresholds detect, by data set and kind.
