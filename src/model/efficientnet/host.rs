@@ -88,7 +88,7 @@ impl HostTower {
             before_last_block.extend(before.mean_over_places());
         }
         let rows = |values: Vec<f32>| {
-            let shape = [n_images, values.len() / n_images];
+            let shape = [n_images, values.len() / n_images.max(1)];
             Tensor::from_data(TensorData::new(values, shape), &device)
         };
         MapMeans {

@@ -115,7 +115,7 @@ impl LockedTextTower {
 }
 
 impl ImageTower {
-    /// Features and what is told apart by, not normalised, as the tower's own module documents them.
+    /// Features, and the means by which unfamiliar pictures are noticed, as the tower's own module documents them.
     pub fn forward(&self, images: Tensor<4>) -> MapMeans {
         let Self::EfficientNet(tower) = self;
         tower.forward(images)

@@ -43,7 +43,7 @@ impl Retrieval {
     ///
     /// # Errors
     ///
-    /// The device fails.
+    /// Scores of other sizes, or a device that fails.
     pub fn of(scores: Tensor<2>, pairs: &CaptionedPictures) -> Result<Self> {
         let expected = [pairs.picture_of.len(), pairs.images.n_rows()];
         let found = scores.dims();
@@ -114,23 +114,26 @@ impl Heads {
         }
     }
 
-    /// What a model compares pictures by, and that of pictures: the means of maps where the last stage is tuned, which
-    /// leaves them as they are, and otherwise the tower's features as the head takes them.
+    /// Output of the tower by which pictures are compared: the map before the last block where the last stage is tuned,
+    /// which leaves it as it is, and otherwise the features.
+    #[must_use]
+    pub const fn image_output(&self) -> ImageOutput {
+        match self.stage {
+            None => ImageOutput::Features,
+            Some(_) => ImageOutput::BeforeLastBlock,
+        }
+    }
+
+    /// This output of pictures: features as the head takes them, or means of maps.
     ///
     /// # Errors
     ///
     /// The device fails.
-    pub fn compared(&self, images: &Rows, device: &Device) -> Result<(ImageOutput, Rows)> {
-        Ok(match &self.stage {
-            None => {
-                let features = self.image.head.input.apply(images.to_device(device));
-                (ImageOutput::Features, Rows::from_device(features)?)
-            }
-            Some(stage) => {
-                let means = of_maps(images, device, |maps| stage.map_means(maps))?;
-                (ImageOutput::BeforeLastBlock, means)
-            }
-        })
+    pub fn compared(&self, images: &Rows, device: &Device) -> Result<Rows> {
+        match &self.stage {
+            None => Rows::from_device(self.image.head.input.apply(images.to_device(device))),
+            Some(stage) => of_maps(images, device, |maps| stage.map_means(maps)),
+        }
     }
 
     /// Features of captions in the common space, `[n, embed_dim]`, of length one.
@@ -177,7 +180,7 @@ pub(super) fn features_of_maps(stage: &LastStage, maps: &Rows, device: &Device) 
     of_maps(maps, device, |maps| stage.forward(maps))
 }
 
-/// Rows of maps, of some maps at a time.
+/// What `rows_of` gives of maps, of which it gets some at a time.
 fn of_maps(
     maps: &Rows,
     device: &Device,

@@ -19,7 +19,7 @@ impl SeedTraining<'_> {
             let features = rows.to_device(&self.device);
             Rows::from_device(self.towers.text_head.input.apply(features))
         };
-        let image = |rows: &Rows| Ok(model.heads.compared(rows, &self.device)?.1);
+        let image = |rows: &Rows| model.heads.compared(rows, &self.device);
         let mut dev_texts = self.dev.captions.clone();
         dev_texts.append(self.unseen_truths());
         let mut texts = vec![
@@ -55,14 +55,13 @@ impl SeedTraining<'_> {
             familiar: texts,
             outsiders: outsiders(&self.outsider_texts, &text)?,
         };
-        let (image_output, train) = model.heads.compared(&self.train.images, &self.device)?;
         let images = Samples {
-            train,
+            train: image(&self.train.images)?,
             dev: image(&self.dev.images)?,
             familiar: images,
             outsiders: outsiders(&self.outsiders, &image)?,
         };
-        Unfamiliar::of(texts, (image_output, images), &self.device)
+        Unfamiliar::of(texts, (model.heads.image_output(), images), &self.device)
     }
 
     /// Vaguer truths of the development set that are none of the training's.

@@ -13,18 +13,18 @@ use crate::train::pairs::scores::dot;
 /// Rounds of assigning rows and moving centres.
 const ROUNDS: usize = 20;
 
-/// Centres of clusters of `rows`, `[n, width]`, unit vectors. A centre without rows stays where it is.
+/// Centres of clusters of `rows`, `[n, width]`, unit vectors; none of no rows. A centre without rows stays where it is.
 ///
 /// # Panics
 ///
 /// With more centres than rows.
 pub(super) fn centres(rows: &Rows, n: usize, seed: u64) -> Rows {
-    let n_rows = rows.n_rows();
+    let (n_rows, width) = (rows.n_rows(), rows.width);
     let rows: Vec<Vec<f32>> = (0..n_rows).map(|i| unit(rows.row(i))).collect();
     let first = sample(&mut ChaCha8Rng::seed_from_u64(seed), n_rows, n);
     let mut centres: Vec<Vec<f32>> = first.iter().map(|i| rows[i].clone()).collect();
     for _ in 0..ROUNDS {
-        let mut sums = vec![vec![0.0; centres[0].len()]; n];
+        let mut sums = vec![vec![0.0; width]; n];
         for row in &rows {
             let sum = &mut sums[nearest(row, &centres)];
             sum.iter_mut()
@@ -38,8 +38,8 @@ pub(super) fn centres(rows: &Rows, n: usize, seed: u64) -> Rows {
         }
     }
     Rows {
-        width: centres[0].len(),
         values: centres.concat(),
+        width,
     }
 }
 
@@ -71,6 +71,7 @@ mod tests {
             values: vectors.collect(),
             width: 2,
         };
+        assert_eq!(centres(&Rows::empty(2), 0, 0).n_rows(), 0, "of nothing");
         let found = centres(&rows, 3, 0);
         let mut found: Vec<f32> = (0..3)
             .map(|i| found.row(i)[1].atan2(found.row(i)[0]).to_degrees())

@@ -34,7 +34,7 @@ const MARGIN: f64 = 0.9;
 /// Captions or pictures as they are compared.
 #[derive(Debug)]
 pub struct Samples {
-    /// Features of the training set, of which exemplars are drawn, `[n, width]`.
+    /// Features of the training set, of which exemplars are made, `[n, width]`.
     pub train: Rows,
     /// Features of the development set, by which the threshold is chosen, `[n, width]`.
     pub dev: Rows,
