@@ -11,7 +11,13 @@ use clap::Parser as _;
 use kappascope::device::cpu;
 use kappascope::report::PhotosReport;
 use kappascope::train::cli::{Cli, run};
+use kappascope::train::experiments::EvaluationData;
+use kappascope::train::experiments::corrupted::{CorruptedSide, Severities};
 use kappascope::train::export::bundle;
+use kappascope::train::features::cache::Cache;
+use kappascope::train::methods::MethodName;
+use kappascope::train::photos_model::frozen::FrozenPhotos;
+use kappascope::train::photos_model::test_variants::VariantPlan;
 use kappascope::weights::shard::read;
 
 /// Pictures to train on, to choose by, to measure on.
@@ -127,7 +133,64 @@ fn a_model_is_trained_measured_and_exported_and_nothing_is_done_twice() {
     let refused = train(root, &["--export", &model]).expect_err("a model is there");
     assert!(refused.to_string().contains("--force"), "{refused}");
 
+    test_pictures_are_read_corrupted_and_in_views(root);
     the_last_stage_is_tuned_with_the_heads_and_exported_with_the_tower();
+}
+
+/// Part of the test above. The pictures are of one colour each: blur, zoom, blocks and crops leave them as they are.
+fn test_pictures_are_read_corrupted_and_in_views(root: &Path) {
+    let photos = FrozenPhotos {
+        run: root.join("run"),
+        flickr8k: root.to_owned(),
+        hierarcaps: Some(root.join("Images")),
+    };
+    let datasets = |data: &EvaluationData| -> Vec<String> {
+        let configs = data.others.iter().map(|cache| &cache.config);
+        configs
+            .map(|config| format!("{}{}", config.dataset, config.noise))
+            .collect()
+    };
+    let clean = photos.data(None).expect("a finished run");
+    assert_eq!(datasets(&clean), ["hierarcaps"], "nothing is corrupted");
+    assert!(
+        clean.why_not(MethodName::Augmentation).is_some(),
+        "no views"
+    );
+    let plan = VariantPlan {
+        severities: Severities {
+            pictures: vec![5],
+            captions: vec![5],
+        },
+        n_views: 2,
+    };
+    let data = photos.data(Some(&plan)).expect("embedded");
+    let features = &data.own.test.images.features;
+    for split in &data.corrupted {
+        let kind = split.corruption.kind.as_str();
+        let clean = match split.side {
+            CorruptedSide::Pictures => features,
+            CorruptedSide::Captions => &data.own.test.texts.features,
+        };
+        let moved = difference(&clean.values, &split.rows.features.values);
+        let is_same = ["defocus", "zoom", "pixelate"].contains(&kind);
+        assert_eq!(moved < 0.05, is_same, "{kind}: {moved}");
+    }
+    assert_eq!(
+        data.corrupted.len(),
+        11,
+        "nine of pictures, two of captions"
+    );
+    let spread = &data.own.test.images.view_spread.values;
+    let is_none = spread.iter().all(|one| (0.0..1e-5).contains(one));
+    assert!(is_none && spread.len() == features.n_rows(), "{spread:?}");
+    assert!(data.why_not(MethodName::Augmentation).is_none(), "views");
+    let both = ["hierarcaps", "photosshot 5, keyboard 5"];
+    assert_eq!(datasets(&data), both, "both sides");
+    let said = |cache: &Cache| cache.test.ids.captions[0].text.clone();
+    assert_ne!(said(&data.others[1]), said(&data.own), "misspelt");
+    let again = photos.data(None).expect("what lies there is read");
+    assert_eq!(again.corrupted, data.corrupted, "as written");
+    assert_eq!(again.own.config, data.own.config, "with its views");
 }
 
 /// Part of the test above, which draws from the same random numbers.
@@ -164,6 +227,7 @@ fn the_last_stage_is_tuned_with_the_heads_and_exported_with_the_tower() {
     fs::remove_file(root.join("run/seed-0/adapter_vmf.safetensors")).expect("it was there");
     train(root, &["--export", &export, "--force"]).expect("resumed");
     assert_eq!(read(), first, "the same numbers");
+    test_pictures_are_read_corrupted_and_in_views(root);
 }
 
 /// Greatest difference of two tensors, in shares of the first one's greatest number.

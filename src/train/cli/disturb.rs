@@ -1,4 +1,4 @@
-//! Arguments of `train disturb`, and its loop over corruptions of the test scenes' pictures and captions.
+//! Arguments of `train disturb`, and the test scenes that it corrupts.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,11 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
 
-use crate::corruption::{Corruption, CorruptionKind, ImageCorruption, Misspelling};
+use crate::corruption::{CorruptionKind as _, ImageCorruption, Misspelling};
 use crate::device;
 use crate::train::data::dataset::Dataset;
-use crate::train::experiments::corrupted::{
-    CorruptedSide, CorruptedSplit, CorruptionName, FOLDER, listed,
-};
+use crate::train::experiments::corrupted::{self, FOLDER, Severities};
 use crate::train::features::cache::Cache;
-use crate::train::features::rows::Embedded;
-use crate::train::progress::Interrupt;
 use crate::train::run_lock::RunLock;
 use crate::train::scenes_model::embed::TestScenes;
 use crate::weights::shard::Precision;
@@ -50,6 +46,15 @@ pub(super) struct DisturbArgs {
     pub(super) device: String,
 }
 
+impl DisturbArgs {
+    fn severities(&self) -> Severities {
+        Severities {
+            pictures: self.severities.clone(),
+            captions: self.levels.clone(),
+        }
+    }
+}
+
 /// Severities from 1 to the greatest.
 fn severity(most: u8) -> RangedI64ValueParser<u8> {
     clap::value_parser!(u8).range(1..=i64::from(most))
@@ -80,43 +85,13 @@ pub(super) fn add_corruptions(args: &DisturbArgs) -> Result<()> {
     } else {
         Precision::F32
     };
-    let (there, interrupt) = (listed(&args.features)?, Interrupt::install());
-    let add = |corruption: CorruptionName, side, embed: &dyn Fn() -> Result<Embedded>| {
-        if there.contains(&corruption) {
-            return Ok(());
-        }
-        let CorruptionName { kind, severity } = &corruption;
-        let is_set = interrupt.is_set();
-        ensure!(
-            !is_set,
-            "interrupted before {kind} {severity}; the same command goes on from there"
-        );
-        let split = CorruptedSplit {
-            corruption,
-            side,
-            rows: embed()?,
-        };
-        split.write(&clean, &args.features, precision)
-    };
-    for corruption in all(ImageCorruption::published(), &args.severities) {
-        let embed = || scenes.pictures(corruption);
-        add(corruption.into(), CorruptedSide::Pictures, &embed)?;
-    }
-    for corruption in all(Misspelling::ALL, &args.levels) {
-        let embed = || scenes.captions(corruption);
-        add(corruption.into(), CorruptedSide::Captions, &embed)?;
-    }
-    let (folder, n) = (args.features.join(FOLDER), listed(&args.features)?.len());
-    println!("{}: {n} corruptions", folder.display());
+    let n = corrupted::add_corruptions(
+        |corruption| scenes.pictures(corruption),
+        |misspelling| scenes.captions(misspelling),
+        &args.severities(),
+        precision,
+        (&clean, &args.features),
+    )?;
+    println!("{}: {n} corruptions", args.features.join(FOLDER).display());
     Ok(())
-}
-
-/// Every kind at every severity.
-fn all<K: CorruptionKind>(kinds: &[K], severities: &[u8]) -> Vec<Corruption<K>> {
-    let of = |&severity: &u8| {
-        kinds
-            .iter()
-            .map(move |&kind| Corruption::new(kind, severity))
-    };
-    severities.iter().flat_map(of).collect()
 }

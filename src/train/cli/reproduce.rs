@@ -17,6 +17,7 @@ use crate::train::experiments::preset::{PresetRecipe, ReproducePreset};
 use crate::train::experiments::{Campaign, EvaluationData, FitPlan, report};
 use crate::train::methods::MethodName;
 use crate::train::photos_model::frozen::{FrozenPhotos, PHOTOS};
+use crate::train::photos_model::test_variants::VariantPlan;
 use crate::train::run_lock::RunLock;
 use crate::train::scenes_model::embed::{Amounts, embed};
 use crate::weights::shard::Precision;
@@ -41,8 +42,9 @@ pub(super) struct ReproduceArgs {
     /// as `train embed` calls it.
     #[arg(long = "world", value_name = "WORLD", default_value = "scenes", value_parser = parse_source)]
     source: FeatureSource,
-    /// Amount of work: learning rates by a grid, and for scenes the features, which are embedded if they are not there.
-    /// Without a preset, learning rates are the published ones times --rate-factor.
+    /// Amount of work: learning rates by a grid, features of scenes, and test pictures and captions of both worlds
+    /// disturbed and in views, which are embedded if they are not there. Without a preset, learning rates are the
+    /// published ones times --rate-factor.
     #[arg(long, value_enum)]
     preset: Option<ReproducePreset>,
     /// Number of seeds, from 0; 5 or a preset's number if not given.
@@ -198,7 +200,7 @@ impl ReproduceArgs {
     /// The features, embedded if a preset needs them.
     fn data(&self, recipe: Option<&PresetRecipe>, device: &Device) -> Result<EvaluationData> {
         if self.source == FeatureSource::Photos {
-            return self.photos();
+            return self.photos(recipe);
         }
         let usual = match self.preset {
             None => PathBuf::from("runs/features"),
@@ -218,7 +220,8 @@ impl ReproduceArgs {
         Ok(data)
     }
 
-    fn photos(&self) -> Result<EvaluationData> {
+    /// Features of photographs, those of the test split also disturbed as a preset has it.
+    fn photos(&self, recipe: Option<&PresetRecipe>) -> Result<EvaluationData> {
         let photos = FrozenPhotos {
             run: self.plan.features().to_owned(),
             flickr8k: self
@@ -227,7 +230,11 @@ impl ReproduceArgs {
                 .context("--root is missing: the folder of Flickr8k")?,
             hierarcaps: self.hierarcaps.clone(),
         };
-        photos.data()
+        let variants = recipe.map(|recipe| VariantPlan {
+            severities: recipe.severities.clone(),
+            n_views: recipe.views,
+        });
+        photos.data(variants.as_ref())
     }
 
     /// Scenes, clean and disturbed, through the encoder; what is there is not done again.
@@ -252,8 +259,8 @@ impl ReproduceArgs {
         disturb::add_corruptions(&DisturbArgs {
             features: features.to_owned(),
             model: self.model.clone(),
-            severities: recipe.severities.clone(),
-            levels: recipe.levels.clone(),
+            severities: recipe.severities.pictures.clone(),
+            levels: recipe.severities.captions.clone(),
             f16: false,
             device: self.plan.device.clone(),
         })

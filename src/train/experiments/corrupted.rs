@@ -1,5 +1,5 @@
 //! The test split of a cache under ELIP's corruptions: a folder beside the clean features with those of one side,
-//! pictures or captions, for each corruption; and what they do to recall.
+//! pictures or captions, for each corruption, what is missing there embedded; and what they do to recall.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,13 +8,14 @@ use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::measure::Numbers;
-use crate::corruption::{Corruption, CorruptionKind};
+use crate::corruption::{Corruption, CorruptionKind, ImageCorruption, Misspelling};
 use crate::metrics::mean;
 use crate::metrics::retrieval::mean_impact;
 use crate::report::{Impacted, Metric, Shift};
 use crate::train::features::cache::{Cache, Tensors};
 use crate::train::features::rows::Embedded;
 use crate::train::files;
+use crate::train::progress::Interrupt;
 use crate::weights::shard::{Precision, write};
 
 /// The folder beside the clean features.
@@ -49,6 +50,15 @@ pub struct CorruptedSplit {
     pub side: CorruptedSide,
     /// Corrupted features of that side, in the rows of the clean split.
     pub rows: Embedded,
+}
+
+/// Severities of the corruptions of both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Severities {
+    /// Severities of each of the nine published corruptions of pictures.
+    pub pictures: Vec<u8>,
+    /// Severities of each misspelling of captions, in twentieths of the words.
+    pub captions: Vec<u8>,
 }
 
 /// List of the corruptions in a folder; `disturbed.json`.
@@ -136,12 +146,61 @@ impl CorruptedSplit {
     }
 }
 
-/// The corruptions whose features lie beside clean ones already.
+/// Embeds a test split under every corruption that does not lie beside its clean features yet, by what embeds its
+/// pictures or its captions under one; returns how many lie there then.
 ///
 /// # Errors
 ///
-/// The list of them is broken.
-pub fn listed(features: &Path) -> Result<Vec<CorruptionName>> {
+/// The user interrupted, the split cannot be embedded, or the folder cannot be written or holds those of another
+/// encoder.
+pub fn add_corruptions(
+    pictures: impl Fn(Corruption<ImageCorruption>) -> Result<Embedded>,
+    captions: impl Fn(Corruption<Misspelling>) -> Result<Embedded>,
+    severities: &Severities,
+    precision: Precision,
+    (clean, features): (&Cache, &Path),
+) -> Result<usize> {
+    let (there, interrupt) = (listed(features)?, Interrupt::install());
+    let add = |corruption: CorruptionName, side, embed: &dyn Fn() -> Result<Embedded>| {
+        if there.contains(&corruption) {
+            return Ok(());
+        }
+        let CorruptionName { kind, severity } = &corruption;
+        let is_set = interrupt.is_set();
+        ensure!(
+            !is_set,
+            "interrupted before {kind} {severity}; the same command goes on from there"
+        );
+        let split = CorruptedSplit {
+            corruption,
+            side,
+            rows: embed()?,
+        };
+        split.write(clean, features, precision)
+    };
+    for corruption in all(ImageCorruption::published(), &severities.pictures) {
+        let embed = || pictures(corruption);
+        add(corruption.into(), CorruptedSide::Pictures, &embed)?;
+    }
+    for corruption in all(Misspelling::ALL, &severities.captions) {
+        let embed = || captions(corruption);
+        add(corruption.into(), CorruptedSide::Captions, &embed)?;
+    }
+    Ok(listed(features)?.len())
+}
+
+/// Every kind at every severity.
+fn all<K: CorruptionKind>(kinds: &[K], severities: &[u8]) -> Vec<Corruption<K>> {
+    let of = |&severity: &u8| {
+        kinds
+            .iter()
+            .map(move |&kind| Corruption::new(kind, severity))
+    };
+    severities.iter().flat_map(of).collect()
+}
+
+/// The corruptions whose features lie beside clean ones already.
+fn listed(features: &Path) -> Result<Vec<CorruptionName>> {
     let listed = CorruptedList::read(&features.join(FOLDER))?.corruptions;
     Ok(listed.into_iter().map(|(name, _)| name).collect())
 }

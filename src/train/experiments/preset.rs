@@ -1,5 +1,6 @@
 //! Presets: shares of the papers' experiments to repeat.
 
+use super::corrupted::Severities;
 use crate::train::methods::MethodName::{
     self, AsymvlmPs, AsymvlmPsEncoderMean, AsymvlmVmf, AsymvlmVmfEncoderMean, Augmentation,
     Bayesvlm, BayesvlmCosine, Clip, Density, Deterministic, ElipBottleneck, Entropy, ImageDensity,
@@ -32,12 +33,10 @@ pub struct PresetRecipe {
     pub photos_epochs: [usize; 2],
     /// Scenes to train on, to measure on, and of each task.
     pub scenes: [usize; 3],
-    /// Augmented views of each scene that is measured on.
+    /// Augmented views of each picture that is measured on.
     pub views: usize,
-    /// Severities of disturbed pictures.
-    pub severities: Vec<u8>,
-    /// Severities of misspelt captions.
-    pub levels: Vec<u8>,
+    /// Severities of disturbed pictures and of misspelt captions.
+    pub severities: Severities,
 }
 
 /// Augmented views by which a picture's uncertainty is estimated.
@@ -96,8 +95,10 @@ impl ReproducePreset {
                 photos_epochs: [15, 3],
                 scenes: [2000, 1000, 300],
                 views: VIEWS,
-                severities: vec![5],
-                levels: vec![5],
+                severities: Severities {
+                    pictures: vec![5],
+                    captions: vec![5],
+                },
             },
             // 69 batches of 1,024 of 70,000 captions: 4,140 steps.
             Self::Full => PresetRecipe {
@@ -109,8 +110,10 @@ impl ReproducePreset {
                 photos_epochs: [60, 10],
                 scenes: [10_000, 5000, 1000],
                 views: VIEWS,
-                severities: vec![1, 2, 3, 4, 5],
-                levels: vec![1, 3, 5, 7],
+                severities: Severities {
+                    pictures: vec![1, 2, 3, 4, 5],
+                    captions: vec![1, 3, 5, 7],
+                },
             },
         }
     }

@@ -97,6 +97,18 @@ pub struct EmbeddedSet<Ids> {
 /// Pictures with their captions, to train or to measure on.
 pub type Split = EmbeddedSet<IdMap>;
 
+impl Split {
+    /// A split without pictures and captions.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            ids: IdMap::default(),
+            texts: Embedded::empty(0, 0),
+            images: Embedded::empty(0, 0),
+        }
+    }
+}
+
 /// Pictures to classify, and captions of the classes.
 pub type Task = EmbeddedSet<TaskIds>;
 

@@ -10,4 +10,4 @@ pub mod pieces;
 pub mod probes;
 pub mod rows;
 pub mod tokens;
-mod views;
+pub(in crate::train) mod views;

@@ -4,7 +4,7 @@ use super::rows::{Embedded, Rows};
 
 /// Features of the pictures alone, from rows in which each picture is followed by its `n_views` views, with the spread
 /// of the views.
-pub(super) fn separated(seen: Embedded, n_views: usize) -> Embedded {
+pub(in crate::train) fn separated(seen: Embedded, n_views: usize) -> Embedded {
     if n_views == 0 {
         return seen;
     }

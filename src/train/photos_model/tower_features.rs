@@ -53,6 +53,18 @@ impl PictureRows {
         }
     }
 
+    /// Rows of preprocessed pictures.
+    ///
+    /// # Errors
+    ///
+    /// The device fails, or maps are asked for of an encoder that has none.
+    pub(super) fn of_pixels(self, encoder: &Encoder, pixels: &[Vec<f32>]) -> Result<Rows> {
+        match self {
+            Self::Features => Ok(encoder.images(pixels)?.activations),
+            Self::Maps => encoder.image_maps(pixels),
+        }
+    }
+
     /// Precision in which rows are kept: maps are many, and what a training makes of them is not so exact.
     const fn precision(self) -> Precision {
         match self {
@@ -175,10 +187,7 @@ impl TowerFeatures<'_> {
         let pixels = pictures.par_iter();
         let pixels = pixels.map(|rgb| self.encoder.pixels(rgb, "", Corruptions::default()));
         let pixels: Vec<_> = pixels.collect();
-        match self.of_pictures {
-            PictureRows::Features => Ok(self.encoder.images(&pixels)?.activations),
-            PictureRows::Maps => self.encoder.image_maps(&pixels),
-        }
+        self.of_pictures.of_pixels(self.encoder, &pixels)
     }
 
     fn claim<'t>(
