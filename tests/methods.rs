@@ -318,6 +318,9 @@ methods! {
     probvlm_is_pytorchs: Probvlm,
     prolip_is_pytorchs: Prolip,
     elips_bottlenecks_are_pytorchs: ElipBottleneck,
+    elips_bottleneck_of_captions_alone_is_pytorchs: ElipTextBottleneck,
+    elips_bottleneck_of_pictures_alone_is_pytorchs: ElipImageBottleneck,
+    elips_bottlenecks_with_the_contrastive_loss_are_pytorchs: ElipContrastive,
     elips_loss_with_evidence_of_our_own_is_pytorchs: Elip,
     elips_loss_on_a_new_perceptron_is_pytorchs: ElipReleased,
 }

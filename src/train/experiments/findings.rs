@@ -2,6 +2,7 @@
 //! table.
 
 mod captions;
+mod elip_parts;
 mod elsewhere;
 mod order;
 mod recall;
@@ -89,6 +90,7 @@ fn findings(all: &Results, dataset: &str) -> Vec<Finding> {
         rejection::findings(&judge),
         captions::findings(&judge),
         shift::findings(&judge),
+        elip_parts::findings(&judge),
         elsewhere::findings(&judge),
     ]
     .into_iter()

@@ -13,7 +13,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Pairs, parameters_of};
-use crate::model::adapter::{AdapterConfig, Perceptron, evidential_loss};
+use crate::model::adapter::{AdapterConfig, Perceptron, evidential_loss, info_nce};
 use crate::model::clip::normalize;
 
 /// The released factor on the cosine, which is not trained.
@@ -105,24 +105,46 @@ impl Method for Elip {
 
 parameters_of!(Elip: text);
 
+/// What is left out of ELIP's bottlenecks, as in the paper's table 4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ElipPart {
+    /// The bottleneck of captions.
+    TextBottleneck,
+    /// The bottleneck of pictures.
+    ImageBottleneck,
+    /// The evidential loss, in whose place stands the contrastive one, with the same factor on the cosine.
+    EvidentialLoss,
+}
+
 /// A bottleneck behind each tower: x + W·relu(V·x), of half the width, whose weights start near zero as released.
 #[derive(Module, Debug)]
 pub struct ElipBottleneck {
-    text: Perceptron,
-    image: Perceptron,
+    text: Option<Perceptron>,
+    image: Option<Perceptron>,
     annealing_epochs: usize,
+    #[module(skip)]
+    is_evidential: bool,
 }
 
 impl ElipBottleneck {
     /// Untrained, which is the frozen encoder but for a thousandth.
     #[must_use]
-    pub fn new(embed_dim: usize, annealing_epochs: usize, device: &Device) -> Self {
+    pub fn new(
+        embed_dim: usize,
+        left_out: Option<ElipPart>,
+        annealing_epochs: usize,
+        device: &Device,
+    ) -> Self {
         let widths = [embed_dim, embed_dim / 2, embed_dim];
-        let bottleneck = || Perceptron::near_zero(&widths, INITIAL_DEVIATION, device);
+        let unless = |part| {
+            let is_there = left_out != Some(part);
+            is_there.then(|| Perceptron::near_zero(&widths, INITIAL_DEVIATION, device))
+        };
         Self {
-            text: bottleneck(),
-            image: bottleneck(),
+            text: unless(ElipPart::TextBottleneck),
+            image: unless(ElipPart::ImageBottleneck),
             annealing_epochs,
+            is_evidential: left_out != Some(ElipPart::EvidentialLoss),
         }
     }
 }
@@ -131,16 +153,19 @@ impl Method for ElipBottleneck {
     fn loss(&self, pairs: Pairs, epoch: usize) -> Tensor<1> {
         let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
         let log_evidence = scores * LOGIT_SCALE;
+        if !self.is_evidential {
+            return info_nce(log_evidence);
+        }
         let both = [log_evidence.clone(), log_evidence.transpose()];
         loss_both_ways(both, epoch as f64 / self.annealing_epochs as f64)
     }
 
     fn of_images(&self, features: Tensor<2>) -> Tensor<2> {
-        normalize(self.image.forward(features.clone()) + features)
+        behind(self.image.as_ref(), features)
     }
 
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
-        normalize(self.text.forward(features.clone()) + features)
+        behind(self.text.as_ref(), features)
     }
 
     fn uncertainty(&self, rows: Tensor<2>, gallery: Tensor<2>) -> Option<Tensor<2>> {
@@ -149,6 +174,14 @@ impl Method for ElipBottleneck {
 }
 
 parameters_of!(ElipBottleneck: text, image);
+
+/// Unit features behind a bottleneck, if there is one.
+fn behind(bottleneck: Option<&Perceptron>, features: Tensor<2>) -> Tensor<2> {
+    normalize(match bottleneck {
+        None => features,
+        Some(bottleneck) => bottleneck.forward(features.clone()) + features,
+    })
+}
 
 /// Mean of the evidential losses from pictures to captions and back, the divergence weighted by the share of its
 /// annealing that has passed.

@@ -132,6 +132,13 @@ impl NamedPart for Perceptron {
     }
 }
 
+impl<P: NamedPart> NamedPart for Option<P> {
+    fn visit_as<V: ParameterVisitor>(&mut self, name: &str, visitor: &mut V) -> Result<()> {
+        self.as_mut()
+            .map_or(Ok(()), |part| part.visit_as(name, visitor))
+    }
+}
+
 /// Makes a method's parameters those of its parts, under the names of their fields.
 macro_rules! parameters_of {
     ($method:ty: $($part:ident),*) => {

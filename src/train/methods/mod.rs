@@ -37,7 +37,7 @@ pub use asymvlm::{AsymVlm, ContrastiveLoss};
 pub use bayesvlm::{Activations, BayesUncertainty, BayesVlm, Laplace};
 pub use density::KnownFeatures;
 pub use deterministic::Deterministic;
-pub use elip::{Elip, ElipBottleneck, ElipEvidence};
+pub use elip::{Elip, ElipBottleneck, ElipEvidence, ElipPart};
 pub use fit::{Features, FitOutputs, Training, mean_loss, seconds_of_steps, train};
 pub use gaussian::{DiagonalGaussian, IsotropicGaussian, Parametrisation};
 pub use image_side::ImageSide;
@@ -93,7 +93,22 @@ table::methods! {
         |o, device| ProbVlm::new(&o.sizes, o.probvlm_uncertainty, device);
     Prolip "prolip" "ProLIP adapter", |_| adam_w(5e-4, 5e-4), |o, device| ProLip::new(&o.sizes, device);
     ElipBottleneck "elip-bottleneck" "ELIP, bottlenecks on features", |_| adam_w(5e-4, 0.02),
-        |o, device| ElipBottleneck::new(o.sizes.embed_dim, o.variant.annealing_epochs(), device);
+        |o, device| ElipBottleneck::new(o.sizes.embed_dim, None, o.variant.annealing_epochs(), device);
+    ElipTextBottleneck "elip-text-bottleneck" "ELIP, bottleneck of captions alone", |_| adam_w(5e-4, 0.02),
+        |o, device| {
+            let left_out = Some(ElipPart::ImageBottleneck);
+            ElipBottleneck::new(o.sizes.embed_dim, left_out, o.variant.annealing_epochs(), device)
+        };
+    ElipImageBottleneck "elip-image-bottleneck" "ELIP, bottleneck of pictures alone", |_| adam_w(5e-4, 0.02),
+        |o, device| {
+            let left_out = Some(ElipPart::TextBottleneck);
+            ElipBottleneck::new(o.sizes.embed_dim, left_out, o.variant.annealing_epochs(), device)
+        };
+    ElipContrastive "elip-contrastive" "ELIP, contrastive loss", |_| adam_w(5e-4, 0.02),
+        |o, device| {
+            let left_out = Some(ElipPart::EvidentialLoss);
+            ElipBottleneck::new(o.sizes.embed_dim, left_out, o.variant.annealing_epochs(), device)
+        };
     Elip "elip" "ELIP's loss, evidence of our own", |_| adam_w(5e-4, 0.02),
         |o, device| Elip::new(&o.sizes, ElipEvidence::AboveMean, o.variant.annealing_epochs(), device);
     ElipReleased "elip-released" "ELIP's loss, new MLP", |_| adam_w(5e-4, 0.02),
