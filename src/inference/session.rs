@@ -299,16 +299,16 @@ impl Session {
 
     /// Pooled features of captions before the last projection of the text encoder, `[n_texts, width]`.
     ///
-    /// On a GPU captions never share their beginnings: there the number of dispatches counts more than that of tokens,
-    /// and each number of nodes would be a shape more to compile and tune for.
+    /// On a GPU rows are always filled: there the number of dispatches counts more than that of tokens, and each number
+    /// of tokens would be a shape more to compile and tune for.
     fn pool(&self, tokens: &[Tokens]) -> Tensor<2> {
         let end_position = |ids: &[u32]| self.manifest.encoder.end_position(ids, ids.len());
         let captions = tokens
             .iter()
             .map(|Tokens { ids, .. }| &ids[..=end_position(ids)]);
         let is_cpu = self.device == cpu();
-        let shared = is_cpu.then(|| self.text.pool_shared(captions)).flatten();
-        shared.unwrap_or_else(|| {
+        let compact = is_cpu.then(|| self.text.pool_compact(captions)).flatten();
+        compact.unwrap_or_else(|| {
             let (token_ids, end_positions) = self.token_batch(tokens);
             self.text.pool(token_ids, end_positions)
         })

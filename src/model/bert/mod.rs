@@ -8,7 +8,7 @@ mod checkpoint;
 use burn::module::{Module, Param};
 use burn::nn::{Initializer, LayerNorm};
 use burn::tensor::module::embedding;
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::activation::Activation;
@@ -23,6 +23,10 @@ const INITIAL_STD: f64 = 0.02;
 /// Added to the score of a token that fills a row. Finite, because shader compilers may assume that no infinity
 /// occurs; large enough that its exponential is exactly zero in f32.
 const MASKED_SCORE: f32 = -1e9;
+
+/// Most tokens of captions that are packed into one row. Every token is scored against all of its row: at this number
+/// that is a tenth of the products with weights.
+const PACKED_TOKENS: usize = 256;
 
 /// Sizes of the tower.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -116,14 +120,81 @@ impl Bert {
         let is_token = token_mask(end_positions, n_tokens); // [n_texts, n_tokens]
         let bias = (is_token.clone() * -1.0 + 1.0) * MASKED_SCORE;
         let bias = bias.reshape([n_texts, 1, 1, n_tokens]);
-        let tokens = self.embedding_norm.forward(tokens);
-        let tokens = self
-            .transformer
-            .blocks
-            .iter()
-            .fold(tokens, |tokens, block| post_norm(block, tokens, &bias));
-        masked_mean(tokens, is_token)
+        masked_mean(self.states(tokens, &bias), is_token)
     }
+
+    /// Output of [`forward`](Self::forward) for captions of any lengths, start and end token included, `[n_texts,
+    /// width]`: one behind the other in a row, each attending to itself alone, so that nothing is computed for what
+    /// would fill their rows.
+    ///
+    /// # Panics
+    ///
+    /// If a caption is longer than the context length.
+    pub fn forward_packed<'a>(&self, captions: impl IntoIterator<Item = &'a [u32]>) -> Tensor<2> {
+        let rows = packed(captions).into_iter();
+        Tensor::cat(rows.map(|row| self.forward_row(&row)).collect(), 0)
+    }
+
+    /// Means of the tokens' final states of the captions of one row, `[n_texts, width]`.
+    fn forward_row(&self, captions: &[&[u32]]) -> Tensor<2> {
+        let table = self.token_embedding.val();
+        let device = table.device();
+        let ids = captions.iter().copied().flatten();
+        let ids: Vec<i64> = ids.map(|id| i64::from(*id)).collect();
+        let positions = captions.iter().flat_map(|caption| 0..caption.len() as i64);
+        let positions: Vec<i64> = positions.collect();
+        let n_tokens = ids.len();
+        let ids = Tensor::<2, Int>::from_data(TensorData::new(ids, [1, n_tokens]), &device);
+        let positions = TensorData::new(positions, [n_tokens]);
+        let positions = Tensor::<1, Int>::from_data(positions, &device);
+        let positions = self.position_embedding.val().select(0, positions);
+        let tokens = embedding(table, ids) + positions.unsqueeze();
+        let mean = mean_of_each(captions, &device); // [n_texts, n_tokens]
+        let is_other = mean.clone().transpose().matmul(mean.clone()).equal_elem(0);
+        let bias = (is_other.float() * MASKED_SCORE).unsqueeze();
+        mean.matmul(self.states(tokens, &bias).squeeze_dim(0))
+    }
+
+    /// Final states of embedded tokens.
+    ///
+    /// # Shapes
+    ///
+    /// - `tokens`, output: `[n, n_tokens, width]`
+    /// - `bias`: added to attention scores, broadcast to `[n, heads, n_tokens, n_tokens]`
+    fn states(&self, tokens: Tensor<3>, bias: &Tensor<4>) -> Tensor<3> {
+        let tokens = self.embedding_norm.forward(tokens);
+        let blocks = self.transformer.blocks.iter();
+        blocks.fold(tokens, |tokens, block| post_norm(block, tokens, bias))
+    }
+}
+
+/// Captions, in their order, in rows of [`PACKED_TOKENS`] at most, or of one longer caption.
+fn packed<'a>(captions: impl IntoIterator<Item = &'a [u32]>) -> Vec<Vec<&'a [u32]>> {
+    let mut rows: Vec<Vec<&[u32]>> = Vec::new();
+    let mut n_tokens = 0;
+    for caption in captions {
+        n_tokens += caption.len();
+        match rows.last_mut() {
+            Some(row) if n_tokens <= PACKED_TOKENS => row.push(caption),
+            _ => {
+                n_tokens = caption.len();
+                rows.push(vec![caption]);
+            }
+        }
+    }
+    rows
+}
+
+/// The weights of each caption's mean over its own tokens of a row, `[n_texts, n_tokens]`.
+fn mean_of_each(captions: &[&[u32]], device: &Device) -> Tensor<2> {
+    let n_tokens: usize = captions.iter().map(|caption| caption.len()).sum();
+    let (mut weights, mut at) = (vec![0.0; captions.len() * n_tokens], 0);
+    for (row, caption) in weights.chunks_exact_mut(n_tokens).zip(captions) {
+        row[at..][..caption.len()].fill(1.0 / caption.len() as f32);
+        at += caption.len();
+    }
+    let weights = TensorData::new(weights, [captions.len(), n_tokens]);
+    Tensor::from_data(weights, device)
 }
 
 /// `x ← norm(x + attention(x))`, then `x ← norm(x + mlp(x))`.
@@ -131,7 +202,7 @@ impl Bert {
 /// # Shapes
 ///
 /// - `tokens`, output: `[n_texts, n_tokens, width]`
-/// - `bias`: added to attention scores, `[n_texts, 1, 1, n_tokens]`
+/// - `bias`: added to attention scores, broadcast to `[n_texts, heads, n_tokens, n_tokens]`
 fn post_norm(block: &Block, tokens: Tensor<3>, bias: &Tensor<4>) -> Tensor<3> {
     let attended = block.attention.forward(tokens.clone(), Some(bias));
     let tokens = block.attention_norm.forward(tokens + attended);
@@ -177,9 +248,7 @@ mod tests {
         assert_eq!(n_parameters(&bert), 22_713_216 - unused, "parameters");
     }
 
-    #[test]
-    fn what_fills_a_row_changes_nothing() {
-        let device = cpu();
+    fn small() -> Bert {
         let config = BertConfig {
             context_length: 8,
             vocab_size: 12,
@@ -188,7 +257,45 @@ mod tests {
             layers: 2,
             ..BertConfig::all_minilm_l6_v2()
         };
-        let bert = config.init(&device);
+        config.init(&cpu())
+    }
+
+    #[test]
+    fn captions_in_one_row_know_nothing_of_each_other() {
+        let (bert, device) = (small(), cpu());
+        let lengths = [2, 7, 3, 3, 8].repeat(20);
+        let numbered = (0_u32..).zip(&lengths);
+        let captions = numbered.map(|(i, length)| (0..*length).map(|at| (7 * i + 5 * at) % 12));
+        let captions: Vec<Vec<u32>> = captions.map(Iterator::collect).collect();
+        let slices = || captions.iter().map(Vec::as_slice);
+        let rows = packed(slices());
+        let sizes = rows.iter().map(|row| row.concat().len());
+        assert!(
+            sizes.max() <= Some(PACKED_TOKENS) && rows.len() == 2,
+            "460 tokens"
+        );
+        assert_eq!(
+            rows.concat(),
+            slices().collect::<Vec<_>>(),
+            "in their order"
+        );
+        let found = bert.forward_packed(slices());
+        let alone = captions.iter().map(|caption| {
+            let ids: Vec<i64> = caption.iter().map(|id| i64::from(*id)).collect();
+            let end = Tensor::from_data([ids.len() as i64 - 1], &device);
+            let ids = TensorData::new(ids, [1, caption.len()]);
+            bert.forward(Tensor::from_data(ids, &device), end)
+        });
+        let expected = Tensor::cat(alone.collect(), 0);
+        let greatest = (found - expected).abs().max().into_scalar::<f32>();
+        assert!(greatest < 1e-6, "{greatest}: rounding alone");
+        let long = [[1_u32; PACKED_TOKENS + 1].as_slice(), &[1, 2]];
+        assert_eq!(packed(long).len(), 2, "too long for any row");
+    }
+
+    #[test]
+    fn what_fills_a_row_changes_nothing() {
+        let (bert, device) = (small(), cpu());
         let end = Tensor::<1, Int>::from_data([3], &device);
         let short = Tensor::<2, Int>::from_data([[1, 5, 6, 2]], &device);
         let filled = Tensor::<2, Int>::from_data([[1, 5, 6, 2, 9, 7]], &device);

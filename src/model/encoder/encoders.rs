@@ -98,14 +98,15 @@ impl TextEncoder {
     }
 
     /// Output of [`pool`](Self::pool) for captions cut after the token where each is pooled, `[n_texts, width]`, with
-    /// common beginnings computed once; `None` where the tower does not allow it or it would cost more.
-    pub fn pool_shared<'a>(
+    /// nothing computed for what fills rows, and by a causal tower common beginnings once; `None` where the tower does
+    /// not allow it or it would cost more.
+    pub fn pool_compact<'a>(
         &self,
         captions: impl IntoIterator<Item = &'a [u32]>,
     ) -> Option<Tensor<2>> {
         match self {
             Self::Clip(clip) => clip.pool_shared(captions),
-            Self::Tower(_) => None,
+            Self::Tower(text) => Some(text.tower.forward_packed(captions)),
         }
     }
 

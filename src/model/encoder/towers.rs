@@ -112,6 +112,12 @@ impl LockedTextTower {
         let Self::Bert(bert) = self;
         bert.forward(ids, ends)
     }
+
+    /// Features of captions of any lengths, not normalised, `[n_texts, width]`, without filled rows.
+    pub fn forward_packed<'a>(&self, captions: impl IntoIterator<Item = &'a [u32]>) -> Tensor<2> {
+        let Self::Bert(bert) = self;
+        bert.forward_packed(captions)
+    }
 }
 
 impl ImageTower {

@@ -253,8 +253,8 @@ impl Encoder {
 
     fn text_pass(&self, tokens: &[Tokens]) -> Result<Embedded> {
         let captions = tokens.iter().map(|tokens| tokens.ids.as_slice());
-        let shared = self.is_cpu().then(|| self.text.pool_shared(captions));
-        let pooled = shared.flatten().unwrap_or_else(|| {
+        let compact = self.is_cpu().then(|| self.text.pool_compact(captions));
+        let pooled = compact.flatten().unwrap_or_else(|| {
             let context_length = self.config.context_length();
             let (ids, ends) = TokenBatch::new(tokens, context_length).to_device(&self.device);
             self.text.pool(ids, ends)

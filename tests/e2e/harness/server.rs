@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use crate::http::{Answer, Request, serve};
 
@@ -31,8 +32,8 @@ struct Shared {
     refused: Mutex<Option<String>>,
     /// Paths that begin so are answered with a web page of this type, as by a block screen.
     screened: Mutex<Option<(String, &'static str)>>,
-    /// What was asked for.
-    asked: Mutex<Vec<Request>>,
+    /// What was asked for, and when.
+    asked: Mutex<Vec<(Request, SystemTime)>>,
 }
 
 impl Server {
@@ -117,14 +118,32 @@ impl Server {
         let asked = self.shared.asked.lock().expect("no panic");
         let of_file = asked
             .iter()
-            .filter(|request| request.path.ends_with(ending));
-        of_file.map(|request| request.range.clone()).collect()
+            .filter(|(request, _)| request.path.ends_with(ending));
+        of_file.map(|(request, _)| request.range.clone()).collect()
+    }
+
+    /// The time at which any of some files was asked for last, in milliseconds since 1970, as browsers count; `None`
+    /// where none was.
+    pub fn last_asked(&self, beginnings: &[&str]) -> Option<f64> {
+        let asked = self.shared.asked.lock().expect("no panic");
+        let is_of_them = |request: &Request| {
+            let path = request.path.rsplit('/').next().unwrap_or_default();
+            beginnings
+                .iter()
+                .any(|beginning| path.starts_with(beginning))
+        };
+        let mut times = asked
+            .iter()
+            .rev()
+            .filter(|(request, _)| is_of_them(request));
+        let since = times.next()?.1.duration_since(SystemTime::UNIX_EPOCH);
+        Some(1e3 * since.expect("after 1970").as_secs_f64())
     }
 
     /// The paths that were asked for since this was asked last.
     pub fn take_paths(&self) -> Vec<String> {
         let asked = std::mem::take(&mut *self.shared.asked.lock().expect("no panic"));
-        asked.into_iter().map(|request| request.path).collect()
+        asked.into_iter().map(|(request, _)| request.path).collect()
     }
 
     /// The address with this after the slash; of the page, where its query names no world, the one with the scenes.
@@ -139,7 +158,11 @@ impl Server {
 
 impl Shared {
     fn answer(&self, request: Request) -> Option<Answer> {
-        self.asked.lock().expect("no panic").push(request.clone());
+        let now = SystemTime::now();
+        self.asked
+            .lock()
+            .expect("no panic")
+            .push((request.clone(), now));
         let Some(path) = request.path.strip_prefix(self.below) else {
             return Some(Answer::missing());
         };
