@@ -265,7 +265,8 @@ mod tests {
         let (bert, device) = (small(), cpu());
         let lengths = [2, 7, 3, 3, 8].repeat(20);
         let numbered = (0_u32..).zip(&lengths);
-        let captions = numbered.map(|(i, length)| (0..*length).map(|at| (7 * i + 5 * at) % 12));
+        let captions =
+            numbered.map(|(i, length)| (0..*length).map(move |at| (7 * i + 5 * at) % 12));
         let captions: Vec<Vec<u32>> = captions.map(Iterator::collect).collect();
         let slices = || captions.iter().map(Vec::as_slice);
         let rows = packed(slices());
