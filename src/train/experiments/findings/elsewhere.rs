@@ -12,7 +12,7 @@ const fn undecided(text: &'static str, otherwise: &'static str) -> PaperClaim {
     }
 }
 
-static CLAIMS: [PaperClaim; 6] = [
+static CLAIMS: [PaperClaim; 5] = [
     undecided(
         "ProLIP: pictures are more certain than captions (figure 5)",
         "its uncertainty of pictures is not measured here",
@@ -28,10 +28,6 @@ static CLAIMS: [PaperClaim; 6] = [
     undecided(
         "ProLIP: paths through HierarCaps and weighted prompts gain by uncertainty",
         "neither is measured here",
-    ),
-    undecided(
-        "ELIP needs its evidential loss and the adapters of both towers",
-        "ELIP without one of them is not fitted here",
     ),
     undecided(
         "AsymVLM does on SigLIP's features what it does on CLIP's",
