@@ -37,8 +37,8 @@ const BUDGETS: [Budget; 3] = [
         // The towers of photographs with their heads and adapters cost 60 kB, the kernel and what writes it 19, holding
         // manifests to the page's hash and removing what they no longer list 8, fetching the next file ahead, keeping
         // both built-in models and fetching nothing unasked 10, the published picture of OpenAI's image encoder 10,
-        // bounds on what tokenizers do 12.
-        gzipped_bytes: 1_744_000,
+        // bounds on what tokenizers do 12, captions without filled rows 5.
+        gzipped_bytes: 1_750_000,
         without: &["cubecl-wgpu", "leptos"],
         with: &["burn-"],
     },
@@ -46,7 +46,7 @@ const BUDGETS: [Budget; 3] = [
         program: "engine_gpu",
         // The towers of photographs cost 70 kB, the hashes and answers of the hub 10, the published picture 10, bounds
         // on tokenizers 10.
-        gzipped_bytes: 5_008_000,
+        gzipped_bytes: 5_014_000,
         without: &["leptos"],
         with: &["burn-", "cubecl-"],
     },

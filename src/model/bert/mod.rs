@@ -149,10 +149,9 @@ impl Bert {
         let positions = Tensor::<1, Int>::from_data(positions, &device);
         let positions = self.position_embedding.val().select(0, positions);
         let tokens = embedding(table, ids) + positions.unsqueeze();
+        let states = self.states(tokens, &bias_of_others(captions, &device));
         let mean = mean_of_each(captions, &device); // [n_texts, n_tokens]
-        let is_other = mean.clone().transpose().matmul(mean.clone()).equal_elem(0);
-        let bias = (is_other.float() * MASKED_SCORE).unsqueeze();
-        mean.matmul(self.states(tokens, &bias).squeeze_dim(0))
+        mean.matmul(states.squeeze_dim(0))
     }
 
     /// Final states of embedded tokens.
@@ -183,6 +182,20 @@ fn packed<'a>(captions: impl IntoIterator<Item = &'a [u32]>) -> Vec<Vec<&'a [u32
         }
     }
     rows
+}
+
+/// Zero where two tokens of a row are of one caption, else [`MASKED_SCORE`], `[1, 1, n_tokens, n_tokens]`.
+fn bias_of_others(captions: &[&[u32]], device: &Device) -> Tensor<4> {
+    let n_tokens: usize = captions.iter().map(|caption| caption.len()).sum();
+    let (mut bias, mut at) = (vec![MASKED_SCORE; n_tokens * n_tokens], 0);
+    for caption in captions {
+        let own = at..at + caption.len();
+        for row in own.clone() {
+            bias[row * n_tokens..][own.clone()].fill(0.0);
+        }
+        at = own.end;
+    }
+    Tensor::from_data(TensorData::new(bias, [1, 1, n_tokens, n_tokens]), device)
 }
 
 /// The weights of each caption's mean over its own tokens of a row, `[n_texts, n_tokens]`.
