@@ -21,7 +21,8 @@ const EXAMPLES: &str = "Example:
 
 The features of the corrupted test split lie beside the clean ones, one side at a time: 10 corruptions of scenes
 take minutes. What is there is not done again. `train reproduce` measures every method on them. Pictures and
-captions that are read from files are corrupted by `train embed --distort` and measured on by --measure-on.";
+captions that are read from files are corrupted by `train embed --distort` and measured on by --measure-on; those of
+`train photos` by a preset of `train reproduce --world photos`.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

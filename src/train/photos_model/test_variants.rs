@@ -39,11 +39,11 @@ pub struct VariantPlan {
 
 /// A test split and the encoder that reads it.
 pub(super) struct TestVariants<'a> {
-    /// The encoder.
+    /// Towers and heads that embed the split.
     pub(super) encoder: &'a FrozenEncoder,
     /// Pictures and captions of the split.
     pub(super) test: &'a Listing,
-    /// Folder of the run.
+    /// Folder of the `train photos`, in which the variants are kept.
     pub(super) folder: &'a Path,
 }
 
