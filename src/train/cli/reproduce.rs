@@ -234,15 +234,24 @@ impl ReproduceArgs {
             severities: recipe.severities.clone(),
             n_views: recipe.views,
         });
+        // A folder that is missing is reported below, and not created by the lock.
+        let _lock = match &variants {
+            Some(_) if photos.run.exists() => self.lock(&photos.run)?,
+            _ => None,
+        };
         photos.data(variants.as_ref())
+    }
+
+    /// Lock of a folder of features that are added to; none where it is that of the results, which is locked already.
+    fn lock(&self, features: &Path) -> Result<Option<RunLock>> {
+        let is_elsewhere = self.out.as_deref() != Some(features);
+        is_elsewhere.then(|| RunLock::take(features)).transpose()
     }
 
     /// Scenes, clean and disturbed, through the encoder; what is there is not done again.
     fn embed(&self, recipe: &PresetRecipe, features: &Path, device: &Device) -> Result<()> {
         let [train_scenes, test_scenes, task_scenes] = recipe.scenes;
-        // The folder of the results is locked already.
-        let is_elsewhere = self.out.as_deref() != Some(features);
-        let _lock = is_elsewhere.then(|| RunLock::take(features)).transpose()?;
+        let _lock = self.lock(features)?;
         if !features.join("features.json").exists() {
             let amounts = Amounts {
                 train_scenes,

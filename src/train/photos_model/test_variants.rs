@@ -15,14 +15,13 @@ use crate::train::experiments::corrupted::{
     CorruptedSplit, CorruptionName, FOLDER, Severities, add_corruptions,
 };
 use crate::train::features::cache::{Cache, CacheConfig, Split};
+use crate::train::features::encoder::pictures_per_pass;
 use crate::train::features::rows::{Embedded, Rows};
 use crate::train::features::views::separated;
 use crate::train::files;
-use crate::train::progress::Meter;
+use crate::train::progress::{Interrupt, Meter};
 use crate::weights::shard::Precision;
 
-/// Photographs that are decoded and seen together.
-const PICTURES_PER_PASS: usize = 32;
 /// File of the spread of views.
 const VIEWS: &str = "views.json";
 /// Severity of both corruptions where both sides are corrupted, as with drawn scenes.
@@ -166,9 +165,13 @@ impl TestVariants<'_> {
 
     /// Features of the pictures, corrupted, with the spread of so many augmented views.
     fn seen(&self, name: &'static str, noise: Corruptions, n_views: usize) -> Result<Embedded> {
-        let items = &self.test.items;
+        let (items, interrupt) = (&self.test.items, Interrupt::install());
         let (mut meter, mut all) = (Meter::new(name, 0, items.len()), Embedded::empty(0, 0));
-        for items in items.chunks(PICTURES_PER_PASS) {
+        for items in items.chunks(pictures_per_pass(n_views)) {
+            ensure!(
+                !interrupt.is_set(),
+                "interrupted while embedding {name}; the same command begins these again"
+            );
             let seen = items.par_iter().map(|item| {
                 let rgb = item.picture.read().with_context(|| item.id.clone())?;
                 Ok(self.encoder.encoder.seen(&rgb, &item.id, noise, n_views))
