@@ -155,23 +155,24 @@ class ClipImage(nn.Module):
 
 
 class Head(nn.Module):
-    """`W z + MLP(norm(z))` of standardised features, and the mean cosine with the three nearest exemplars."""
+    """`W z + MLP(norm(z))` of standardised features."""
 
-    def __init__(self, config, width, embed_dim, n_exemplars):
+    def __init__(self, config, width, embed_dim):
         super().__init__()
         self.is_root = config["input"] == "square_root"
         self.mean, self.deviation = nn.Parameter(torch.zeros(width)), nn.Parameter(torch.ones(width))
         self.linear, self.norm = nn.Linear(width, embed_dim), nn.LayerNorm(width)
         self.expand = nn.Linear(width, config["hidden_width"])
         self.contract = nn.Linear(config["hidden_width"], embed_dim)
-        self.exemplars = nn.Parameter(torch.zeros(n_exemplars, width))
 
     def forward(self, features):
-        features = features.clamp(min=0).sqrt() if self.is_root else features
-        z = (features - self.mean) / self.deviation
-        cosines = F.normalize(features) @ self.exemplars.T
-        familiarity = cosines.topk(3).values.mean(1, keepdim=True)
-        return self.linear(z) + self.contract(F.gelu(self.expand(self.norm(z)))), familiarity
+        z = ((features.clamp(min=0).sqrt() if self.is_root else features) - self.mean) / self.deviation
+        return self.linear(z) + self.contract(F.gelu(self.expand(self.norm(z))))
+
+
+def nearest(features, exemplars):
+    """The mean cosine with the three nearest exemplars."""
+    return (F.normalize(features) @ exemplars.T).topk(3).values.mean(1, keepdim=True)
 
 
 def adapter(d, config):
@@ -191,14 +192,15 @@ class PhotosText(nn.Module):
         self.positions = nn.Embedding(text["context_length"], text["width"])
         self.norm = nn.LayerNorm(text["width"], 1e-12)
         self.layers = nn.ModuleList(Layer(text["width"], text["heads"], F.gelu, 1e-12) for _ in range(text["layers"]))
-        self.head = Head(towers["text_head"], text["width"], d, towers["exemplars"]["text"])
+        self.head = Head(towers["text_head"], text["width"], d)
+        self.exemplars = nn.Parameter(torch.zeros(towers["exemplars"]["text"], text["width"]))
         self.vmf, self.power_spherical = (adapter(d, adapters[family]) for family in ("vmf", "power_spherical"))
 
     def forward(self, ids):
         x = self.norm(self.tokens(ids) + self.positions.weight[: ids.shape[1]])
         for layer in self.layers:
             x = layer.norm_after(x)
-        features, familiarity = self.head(x.mean(1))
+        features, familiarity = self.head(x.mean(1)), nearest(x.mean(1), self.exemplars)
         natural = [F.normalize(features) * of(features).exp() for of in (self.vmf, self.power_spherical)]
         return torch.cat([features, *natural, familiarity], 1)
 
@@ -240,16 +242,19 @@ class PhotosImage(nn.Module):
                 width = stage["width"]
             self.blocks.append(blocks)
         self.conv_head = Convolution(width, image["width"], 1)
-        self.head = Head(towers["image_head"], image["width"], towers["embed_dim"], towers["exemplars"]["image"])
+        self.head = Head(towers["image_head"], image["width"], towers["embed_dim"])
+        # Compared is the map before the last block.
+        self.exemplars = nn.Parameter(torch.zeros(towers["exemplars"]["image"], image["stages"][-2]["width"]))
 
     def forward(self, images):
         x = self.conv_stem(images)
         for block in (block for stage in self.blocks for block in stage):
-            y = x
+            before = y = x
             for step in block.values():
                 y = step(y)
             x = x + y if x.shape == y.shape else y
-        return torch.cat(self.head(self.conv_head(x).mean((2, 3))), 1)
+        familiarity = nearest(before.mean((2, 3)), self.exemplars)
+        return torch.cat([self.head(self.conv_head(x).mean((2, 3))), familiarity], 1)
 
 
 def randomise(model):
@@ -280,8 +285,8 @@ def photos_tensors(manifest):
 
 def renamed(name, adapter):
     for old, new in (
-        ("text_adaptor.etta", adapter), ("text_head", "text.head"), ("text_exemplars", "text.head.exemplars"),
-        ("visual_head", "image.head"), ("visual_exemplars", "image.head.exemplars"), ("vision_model", "image"),
+        ("text_adaptor.etta", adapter), ("text_head", "text.head"), ("text_exemplars", "text.exemplars"),
+        ("visual_head", "image.head"), ("visual_exemplars", "image.exemplars"), ("vision_model", "image"),
         ("text_model.embeddings.word_embeddings", "text.tokens"), ("text_model.embeddings.LayerNorm", "text.norm"),
         ("text_model.embeddings.position_embeddings", "text.positions"), ("text_model.encoder.layer", "text.layers"),
         ("attention.self.query", "self_attn.q_proj"), ("attention.self.key", "self_attn.k_proj"),
@@ -313,8 +318,8 @@ def export_text(model, path):
     export(model, ids, dims, path)
 
 
-def export_image(model, path):
-    export(model, torch.zeros(2, 3, 224, 224), {0: torch.export.Dim("n_images", max=512)}, path)
+def export_image(model, side, path):
+    export(model, torch.zeros(2, 3, side, side), {0: torch.export.Dim("n_images", max=512)}, path)
 
 
 def byte_tokenizer():
@@ -353,7 +358,7 @@ def write_clip(folder):
     shared = Path(os.environ.get("KAPPASCOPE_SHARED_DATA", ""), "clip_tokenizer/clip_tokenizer.json")
     (checkpoint / "tokenizer.json").write_text(shared.read_text() if shared.is_file() else byte_tokenizer())
     export_text(text, folder / "clip-text.onnx")
-    export_image(image, folder / "clip-image.onnx")
+    export_image(image, CONFIG["vision_config"]["image_size"], folder / "clip-image.onnx")
     for tower in ("text", "image"):
         quantize_dynamic(folder / f"clip-{tower}.onnx", folder / f"clip-{tower}-int8.onnx", weight_type=QuantType.QUInt8)
 
@@ -362,7 +367,8 @@ def write_photos(folder):
     manifest = json.loads((PHOTOS / "manifest.json").read_text())
     tensors = photos_tensors(manifest)
     export_text(filled(PhotosText(manifest), tensors, "text."), folder / "photos-text.onnx")
-    export_image(filled(PhotosImage(manifest), tensors, "image."), folder / "photos-image.onnx")
+    image = filled(PhotosImage(manifest), tensors, "image.")
+    export_image(image, manifest["preprocess"]["image_size"], folder / "photos-image.onnx")
 
 
 def main():
@@ -383,4 +389,5 @@ def main():
     done.write_text(digest)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,6 @@
 const WORDS = [...'abcdefghijklmnopqrstuvwxyz0123456789'];
 // How the engine keeps weights in the browser.
 const STORE = 'kappascope-weights';
-const SIDE = 224;
 
 // Mulberry32: the same captions and pictures in every run.
 let state = 20261123;
@@ -24,25 +23,26 @@ const prefixes = round => {
     return all.map((_, i) => all.slice(0, i + 1).join(' '));
 };
 
-// Pixels of a picture: waves of colour.
-const picture = () => {
+// Pixels of a square picture: waves of colour.
+const picture = side => {
     const waves = Array.from({ length: 3 }, () => [random(), random(), random()].map(x => x * 0.2));
-    const pixels = new Uint8Array(3 * SIDE * SIDE);
-    for (let y = 0, at = 0; y < SIDE; y += 1)
-        for (let x = 0; x < SIDE; x += 1)
+    const pixels = new Uint8Array(3 * side * side);
+    for (let y = 0, at = 0; y < side; y += 1)
+        for (let x = 0; x < side; x += 1)
             for (const [a, b, c] of waves) pixels[at++] = 127.5 + 127 * Math.sin(a * x + b * y + 30 * c);
     return pixels;
 };
-// The picture as a file.
+// The picture as a file; rows are multiples of four bytes long.
 const bmp = pixels => {
+    const side = Math.sqrt(pixels.length / 3);
     const file = new Uint8Array(54 + pixels.length), head = new DataView(file.buffer);
     file.set([0x42, 0x4d]);
-    [[2, file.length], [10, 54], [14, 40], [18, SIDE], [22, SIDE], [34, pixels.length]].forEach(([at, n]) => head.setUint32(at, n, true));
+    [[2, file.length], [10, 54], [14, 40], [18, side], [22, side], [34, pixels.length]].forEach(([at, n]) => head.setUint32(at, n, true));
     head.setUint16(26, 1, true);
     head.setUint16(28, 24, true);
-    for (let y = 0; y < SIDE; y += 1)
-        for (let x = 0; x < SIDE; x += 1)
-            for (let c = 0; c < 3; c += 1) file[54 + 3 * ((SIDE - 1 - y) * SIDE + x) + c] = pixels[3 * (y * SIDE + x) + 2 - c];
+    for (let y = 0; y < side; y += 1)
+        for (let x = 0; x < side; x += 1)
+            for (let c = 0; c < 3; c += 1) file[54 + 3 * ((side - 1 - y) * side + x) + c] = pixels[3 * (y * side + x) + 2 - c];
     return file;
 };
 
@@ -120,9 +120,10 @@ class Ours extends Asked {
 // What onnxruntime-web has to be told of a model: token ids of words, start and end; factor and shift of each colour.
 const reading = async model => {
     const json = file => fetch(`models/${model}/${file}`).then(answer => answer.json());
-    const [{ preprocess: { mean, std } }, { model: { vocab } }] = await Promise.all([json('manifest.json'), json('tokenizer.json')]);
+    const [{ preprocess: { image_size: side, mean, std } }, { model: { vocab } }] = await Promise.all([json('manifest.json'), json('tokenizer.json')]);
     const one = names => names.map(name => vocab[name]).find(id => id !== undefined);
     return {
+        side,
         id: word => one([`${word}</w>`, word]),
         start: one(['<|startoftext|>', '[CLS]']),
         end: one(['<|endoftext|>', '[SEP]']),
@@ -157,10 +158,10 @@ class Theirs extends Asked {
     }
 
     picture(pixels) {
-        const { scale } = this.reading, values = new Float32Array(pixels.length), area = SIDE * SIDE;
+        const { scale, side } = this.reading, values = new Float32Array(pixels.length), area = side * side;
         for (let at = 0; at < area; at += 1)
             for (let c = 0; c < 3; c += 1) values[c * area + at] = pixels[3 * at + c] * scale[c][0] - scale[c][1];
-        return this.ask({ run: this.files.image, type: 'float32', values, shape: [1, 3, SIDE, SIDE] }, [values.buffer]);
+        return this.ask({ run: this.files.image, type: 'float32', values, shape: [1, 3, side, side] }, [values.buffer]);
     }
 
     async cosines(captions, pictures, dim) {
@@ -213,7 +214,7 @@ const ask = async (title, nRounds, which, ours, theirs) => {
     const rows = {
         '1': text(1, 16), '4': text(4, 16), '8': text(8, 16),
         prefixes: ['every prefix of 12 words (12 × 14 tokens)', prefixes, side => asked => side.text(asked)],
-        picture: ['picture', picture, side => asked => side.picture(asked)],
+        picture: ['picture', () => picture(theirs.reading.side), side => asked => side.picture(asked)],
     };
     for (const [name, make, call] of which.map(row => rows[row]))
         await alternate(`${title}, ${name}`, nRounds, make, call(ours), call(theirs));
@@ -234,7 +235,7 @@ const forget = async () => {
 // answers to captions; of that answer alone; and of loading the image tower and reading a picture.
 const load = async (side, model, { isRunning = false, program = 'engine_cpu', provider = 'wasm', expect } = {}) => {
     say(`${model.title}: ${side} load${isRunning ? ' in an engine that runs' : ''}`);
-    const isOurs = side === 'ours', known = await reading(model.model), asked = captions(4, 16), pixels = picture();
+    const isOurs = side === 'ours', known = await reading(model.model), asked = captions(4, 16), pixels = picture(known.side);
     let start = performance.now();
     const engine = await (isOurs ? Ours.start(program) : Theirs.start(provider, model, known));
     if (isRunning) {
@@ -258,12 +259,12 @@ const together = async (model, nCompared, how) => {
     const { engine: ours, card, times } = await load('ours', model, how);
     const { engine: theirs, times: theirTimes } = await load('theirs', model, how);
     say(`${model.title}: comparing answers`);
-    const asked = [captions(nCompared, 16), Array.from({ length: nCompared / 4 }, picture)];
+    const asked = [captions(nCompared, 16), Array.from({ length: nCompared / 4 }, () => picture(theirs.reading.side))];
     const found = agreement(await ours.cosines(...asked), await theirs.cosines(...asked, card.embed_dim), nCompared / 4);
     outcome.agreements.push({ name: model.title, cosine: found, atLeast: model.atLeast, device: card.device });
     if (!(found >= model.atLeast))
         throw new Error(`${model.title}: the answers differ: cosine ${found}, expected at least ${model.atLeast}`);
-    return { ours, theirs, times: { ours: times, theirs: theirTimes } };
+    return { ours, theirs, device: card.device, times: { ours: times, theirs: theirTimes } };
 };
 
 // Calls of a model that both have loaded.
@@ -300,17 +301,18 @@ const steps = {
     // Both towers of one side in a tab of their own, whose memory the driver reads.
     ours: () => load('ours', CLIP),
     theirs: () => load('theirs', CLIP),
-    // The GPU engines: on a software adapter a call takes up to a minute. Weights without golden values are held against what
-    // the CPU engine makes of them.
-    async gpu() {
+    // The GPU engines: on a software adapter a call takes up to a minute, so there are few. Weights without golden values are
+    // held against what the CPU engine makes of them.
+    async gpu(nRounds) {
         say('GPU: the CPU engine tells what to expect');
         const { engine: cpu, card: { probe } } = await load('ours', CLIP), { embedding } = await cpu.ask('ProbePicture');
         cpu.end();
         const expect = { caption: probe, picture: embedding }, model = { ...CLIP, title: 'GPU, ViT-B/32 f32' };
-        const { ours, theirs, times } = await together(model, 8, { program: 'engine_gpu', provider: 'webgpu', expect });
+        const { ours, theirs, device, times } = await together(model, 8, { program: 'engine_gpu', provider: 'webgpu', expect });
         const row = (name, at) => ({ name: `${model.title}, ${name}`, unit: 'ms', ours: [times.ours[at]], theirs: [times.theirs[at]] });
         outcome.rows.push(...LOADS.map(row));
-        await ask(model.title, 2, ['4', 'picture'], ours, theirs);
+        const [n, which] = device.includes('in software') ? [2, ['4', 'picture']] : [nRounds, ['1', '4', '8', 'prefixes', 'picture']];
+        await ask(model.title, n, which, ours, theirs);
     },
 };
 
