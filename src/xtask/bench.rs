@@ -2,7 +2,6 @@
 //! asked for.
 
 use std::env;
-use std::fs;
 
 use super::{checks, shell};
 
@@ -16,58 +15,23 @@ const TEST: &str = "test --test e2e -- --ignored --nocapture bench::";
 const START: &str =
     "test --test e2e -- --ignored --nocapture --test-threads 1 targets::built_page::";
 
-/// Steps of a fit that are timed on a GPU.
-const N_STEPS: &str = "200";
-/// File of fits on a GPU.
-const CUDA_RESULTS: &str = "benches/results/cuda.json";
-
 /// Our engines beside onnxruntime-web in one browser; `steps` are those of `tests/e2e/bench.rs`, all but the GPU's
 /// where there are none.
 pub(crate) fn browser(steps: &[&str]) -> Result<(), String> {
     browser_on("software", steps)
 }
 
-/// Fits on CUDA beside `PyTorch`'s, then the WebGPU engine beside onnxruntime-web, on a real GPU.
+/// `train` on CUDA beside `PyTorch`, then the WebGPU engine beside onnxruntime-web, on a real GPU.
 ///
 /// # Errors
 ///
 /// There is no NVIDIA GPU, the browser offers none, or a program that is compared with is missing.
 pub(crate) fn gpu() -> Result<(), String> {
     let query = ["--query-gpu=name", "--format=csv,noheader"];
-    let name = shell::output_of("nvidia-smi", &query)
+    shell::output_of("nvidia-smi", &query)
         .ok_or("no NVIDIA GPU: nvidia-smi does not answer, so nothing was measured")?;
-    let bench = format!("bench --features cuda --bench fit -- --device cuda --steps {N_STEPS}");
-    let ours = steps_per_second(&mut shell::cargo(&bench))?;
-    let fit = ["benches/fit.py", "--device", "cuda", "--steps", N_STEPS];
-    let theirs = steps_per_second(&mut shell::program(&python(), &fit))?;
-    let rows = cuda_results(&name, ours, theirs);
-    let path = shell::root().join(CUDA_RESULTS);
-    fs::write(path, rows).map_err(|error| format!("{CUDA_RESULTS}: {error}"))?;
+    train_on("cuda")?;
     browser_on("real", &["gpu"])
-}
-
-/// Rate that a benchmark of fits prints.
-fn steps_per_second(benchmark: &mut std::process::Command) -> Result<f64, String> {
-    let line = format!("{benchmark:?}");
-    let finished = shell::show_and_keep(benchmark)?;
-    rate_in(&finished.stdout)
-        .filter(|_| finished.succeeded)
-        .ok_or_else(|| format!("{line} failed, or printed no steps/s"))
-}
-
-/// The number before "steps/s by the clock".
-fn rate_in(printed: &str) -> Option<f64> {
-    let (before, _) = printed.split_once(" steps/s by the clock")?;
-    before.rsplit(' ').next()?.parse().ok()
-}
-
-/// The table of `benches/results/`, as JSON.
-fn cuda_results(gpu: &str, ours: f64, theirs: f64) -> String {
-    format!(
-        "[\n  {{\"name\": \"fit, 512 numbers a feature, batch 2048, CUDA\", \"gpu\": {gpu:?}, \"ours\": {ours:.2}, \
-         \"theirs\": {theirs:.2}, \"unit\": \"steps/s\", \"ratio\": {:.3}}}\n]\n",
-        ours / theirs
-    )
 }
 
 /// The comparison in a browser whose WebGPU adapter is `software` or `real`.
@@ -107,9 +71,24 @@ pub(crate) fn start() -> Result<(), String> {
 
 /// `train` beside `PyTorch` and onnxruntime, with all cores.
 pub(crate) fn train() -> Result<(), String> {
+    train_on("cpu")
+}
+
+/// The same on this device. What is compared is built first, so that no build is timed.
+fn train_on(device: &str) -> Result<(), String> {
     export()?;
-    shell::succeed(&mut shell::cargo("build --release --bin train"))?;
-    let compare = ["benches/train/compare.py", FOLDER];
+    let features = if device == "cpu" {
+        String::new()
+    } else {
+        format!(" --features {device}")
+    };
+    shell::succeed(&mut shell::cargo(&format!(
+        "build --release --bin train{features}"
+    )))?;
+    shell::succeed(&mut shell::cargo(&format!(
+        "bench --no-run --bench fit --bench scenes{features}"
+    )))?;
+    let compare = ["benches/train/compare.py", FOLDER, "--device", device];
     shell::succeed(&mut shell::program(&python(), &compare))
 }
 
@@ -123,30 +102,4 @@ fn export() -> Result<(), String> {
 
 fn python() -> String {
     env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_benchmarks_of_fits_print_their_rate_alike() {
-        for (printed, expected) in [
-            (
-                "cuda: 12.500 steps/s by the clock\ncuda: 3 steps per second of a core\n",
-                Some(12.5),
-            ),
-            ("PyTorch 2.9.0: 10.000 steps/s by the clock\n", Some(10.0)),
-            ("no CUDA device", None),
-        ] {
-            assert_eq!(rate_in(printed), expected, "{printed}");
-        }
-        let results = cuda_results("H100", 12.5, 10.0);
-        for part in [
-            r#""gpu": "H100", "ours": 12.50, "#,
-            r#""theirs": 10.00, "unit": "steps/s", "ratio": 1.250}"#,
-        ] {
-            assert!(results.contains(part), "{part} in {results}");
-        }
-    }
 }
