@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use burn::module::Param;
 use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, TensorData};
-use kappascope::device::cpu;
 use kappascope::error::Result;
 use kappascope::model::adapter::{AdapterConfig, MeanDirection};
 use kappascope::model::parameters::{Layout, ParameterVisitor, TensorRecord};
@@ -21,6 +20,11 @@ use kappascope::train::methods::{
 use kappascope::train::optimize::Optimizer;
 use kappascope::weights::manifest::Logits;
 use kappascope::weights::shard::read;
+
+#[path = "support/device.rs"]
+mod device;
+
+use device::device;
 
 /// Error of a value, a score or a gradient over the greatest of its tensor, computed in f32.
 const TOLERANCE: f32 = 1e-5;
@@ -64,7 +68,7 @@ impl Fixture {
     fn matrix(&self, name: &str) -> Tensor<2> {
         let record = self.get(name);
         let shape = [record.shape[0], record.shape[1]];
-        Tensor::from_data(TensorData::new(record.values.clone(), shape), &cpu())
+        Tensor::from_data(TensorData::new(record.values.clone(), shape), &device())
     }
 }
 
@@ -88,10 +92,11 @@ fn greatest(values: &[f32]) -> f32 {
 #[track_caller]
 fn assert_close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
     assert_eq!(found.len(), expected.len(), "{what}: number of values");
+    let allowed = device::tolerance(tolerance);
     for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
         assert!(
-            (found - expected).abs() <= tolerance,
-            "{what}, value {i}: {found}, expected {expected} within {tolerance}"
+            (found - expected).abs() <= allowed,
+            "{what}, value {i}: {found}, expected {expected} within {allowed}"
         );
     }
 }
@@ -274,7 +279,7 @@ fn check(name: MethodName) {
         name,
         fixture: &fixture,
     };
-    name.visit(&options, &cpu().autodiff(), check);
+    name.visit(&options, &device().autodiff(), check);
 }
 
 macro_rules! methods {

@@ -9,10 +9,13 @@
 )]
 
 use burn::tensor::{Int, Tensor, TensorData};
-use kappascope::device::{Device, cpu};
+use kappascope::device::Device;
 use kappascope::model::clip::{Architecture, Clip, ClipConfig, TextConfig, VisionConfig};
 use kappascope::model::parameters::{Parameters as _, TensorRecord};
 use kappascope::weights::shard::read;
+
+#[path = "support/device.rs"]
+mod device;
 
 /// Error over the greatest expected value: f32 sums of a hundred terms through three blocks, in another order.
 const TOLERANCE: f32 = 1e-5;
@@ -60,7 +63,7 @@ impl Fixture {
         let (checks, weights): (Vec<_>, Vec<_>) = records
             .into_iter()
             .partition(|record| record.name.starts_with("check."));
-        let device = cpu();
+        let device = device::device();
         let mut clip = config().init(&device);
         clip.load(weights)
             .expect("names and shapes of transformers");
@@ -114,7 +117,7 @@ fn assert_close<const D: usize>(found: Tensor<D>, expected: &[f32]) {
         .fold(0.0_f32, |size, value| size.max(value.abs()));
     for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
         assert!(
-            (found - expected).abs() <= TOLERANCE * size,
+            (found - expected).abs() <= device::tolerance(TOLERANCE) * size,
             "value {index}: found {found}, expected {expected}, greatest {size}"
         );
     }
