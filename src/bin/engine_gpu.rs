@@ -5,6 +5,7 @@ use kappascope::{device, inference};
 
 fn main() {
     worker::start(async {
+        worker::run_constructors()?;
         let device_text = worker::describe_gpu().await?;
         let device = device::gpu(worker::report_lost_gpu).await?;
         Ok(Engine {

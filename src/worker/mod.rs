@@ -34,7 +34,7 @@ use wasm_bindgen_futures::spawn_local;
 pub use adapter::describe_gpu;
 pub use engine::Engine;
 pub use gemm_kernel::kernel;
-pub use worker_scope::report_lost_gpu;
+pub use worker_scope::{report_lost_gpu, run_constructors};
 
 use crate::error::{Error, Result};
 use crate::protocol::{Hub, HubFailure, HubFault, Request, Response, Stored};

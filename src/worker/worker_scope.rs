@@ -2,13 +2,14 @@
 
 use std::panic;
 
-use js_sys::Array;
+use js_sys::{Array, Function};
 use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use super::control::{Control, LoadCommand};
 use super::files::Picked;
 use super::queue::Queue;
+use crate::error::{Error, Result};
 use crate::protocol::{Request, Response, SHORT_MEMORY_GIGABYTES};
 use crate::wire::{self, property, reason};
 
@@ -87,6 +88,20 @@ pub fn report_lost_gpu(message: String) {
     post(&Response::Lost { message });
 }
 
+/// Runs this program's constructors, which `build.rs` has the linker export, and must come before what they prepare.
+///
+/// # Errors
+///
+/// The program was linked without that export.
+pub fn run_constructors() -> Result<()> {
+    let constructors = property(&wasm_bindgen::exports(), "__wasm_call_ctors");
+    let constructors = constructors
+        .dyn_into::<Function>()
+        .map_err(|_| Error::Engine("this program does not export its constructors".to_owned()))?;
+    let done = constructors.call0(&JsValue::NULL);
+    done.map(|_| ()).map_err(|exception| js_error(&exception))
+}
+
 /// Tells the page that the engine is alive.
 pub(super) fn heartbeat() {
     post(&Response::Heartbeat);
@@ -98,6 +113,6 @@ pub(super) fn now_millis() -> f64 {
 }
 
 /// A JavaScript exception as the library's error.
-pub(super) fn js_error(exception: &JsValue) -> crate::error::Error {
-    crate::error::Error::Engine(reason(exception))
+pub(super) fn js_error(exception: &JsValue) -> Error {
+    Error::Engine(reason(exception))
 }
