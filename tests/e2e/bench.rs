@@ -261,7 +261,7 @@ mod built_page {
         fs::write(folder.join(format!("{name}.json")), json + "\n").expect("a file of results");
         let head = "# Our engines beside onnxruntime-web, in the browser\n\n`cargo xtask bench browser` writes this file. The same \
                     weights on both sides, one thread, WebAssembly with SIMD; each question to both in turn, the first one not \
-                    counted. Our times hold what a visitor waits for: tokens, decoding a picture of 224 × 224 and, when \
+                    counted. Our times hold what a visitor waits for: tokens, decoding a picture of the size it is read in and, when \
                     loading, tokenizer, hashes and storage. Our towers are fetched as the page has them (f16; those of \
                     photographs int8), theirs as ONNX in f32; where a row says int8, each has its own.";
         fs::write(
