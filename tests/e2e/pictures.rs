@@ -81,6 +81,25 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn a_new_picture_comes_into_sight_with_the_place_for_one_more() {
+        let (server, browser) = (Server::start(), Browser::start());
+        let cut_off = "return ['.picture.chosen', '.add-picture'].filter(part => {
+            const { left, right } = document.querySelector(`.matrix .heads ${part}`).getBoundingClientRect();
+            return left < 0 || right > innerWidth;
+        })";
+        for (width, height) in [(1280, 800), (820, 1180), (390, 844)] {
+            browser.resize(width, height);
+            open_ready(&browser, &server.address("?backend=cpu"));
+            for n_more in 1..=3 {
+                add_picture(&browser, &golden_picture());
+                let found = browser.run(cut_off, &[]);
+                assert_eq!(found, json!([]), "{n_more} more at {width} pixels");
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn a_picture_from_elsewhere_is_called_so() {
         let (server, browser) = (Server::start(), Browser::start());
         open_ready(&browser, &server.address("?backend=cpu"));

@@ -17,7 +17,7 @@ use crate::ui::panels::touched_pair::TouchedPair;
 use crate::ui::panels::wall::Wall;
 
 /// More pictures than this scroll beneath the captions.
-const MANY: usize = 7;
+const MANY: usize = 6;
 
 #[component]
 pub(crate) fn Explore() -> impl IntoView {
