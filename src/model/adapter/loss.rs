@@ -48,6 +48,21 @@ fn symmetric_log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
     on_any_device::symmetric_log_sum_exp(logits)
 }
 
+/// A trained number in each column of a table, for its product or sum with the table.
+///
+/// The number's gradient is summed down the columns and then along the row. Of a product with the number itself Burn
+/// makes one sum over both, which on a GPU is one thread's work: 48 of the 52 ms of a step of a fit on an H200.
+///
+/// # Shapes
+///
+/// - `number`: `[1]`
+/// - `table`: `[anything, n]`
+/// - output: `[1, n]`
+pub fn in_each_column(number: Tensor<1>, table: &Tensor<2>) -> Tensor<2> {
+    let [_, n_columns] = table.dims();
+    number.unsqueeze::<2>().expand([1, n_columns])
+}
+
 /// Pairwise logistic loss of `SigLIP`, summed over pairs and divided by the number of captions.
 ///
 /// ```text
@@ -69,7 +84,8 @@ fn symmetric_log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
 /// If `logits` is not square.
 pub fn sigmoid_loss(logits: Tensor<2>, bias: Tensor<1>) -> Tensor<1> {
     let [n, _] = logits.dims();
-    let shifted = logits + bias.unsqueeze::<2>();
+    let bias = in_each_column(bias, &logits);
+    let shifted = logits + bias;
     // ln σ(−x) = ln σ(x) − x turns the sum over the off-diagonal into one over everything and one over the diagonal.
     let mismatched = log_sigmoid(-shifted.clone()).sum();
     let matched = diagonal(shifted).sum();

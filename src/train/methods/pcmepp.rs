@@ -7,7 +7,9 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
 use super::method::{Method, Pairs, last_column, parameters_of, scalar};
-use crate::model::adapter::{AdapterConfig, Perceptron, expected_squared_distance, sigmoid_loss};
+use crate::model::adapter::{
+    AdapterConfig, Perceptron, expected_squared_distance, in_each_column, sigmoid_loss,
+};
 use crate::model::clip::normalize;
 
 /// Initial value of factor and bias, as released.
@@ -51,7 +53,8 @@ impl Method for Pcmepp {
             texts.clone(),
             total_variance(&self.text, texts),
         );
-        let logits = distance.neg() * self.factor.val().unsqueeze::<2>();
+        let factor = in_each_column(self.factor.val(), &distance);
+        let logits = distance.neg() * factor;
         sigmoid_loss(logits, self.bias.val()) * (2.0 / n as f64)
     }
 
