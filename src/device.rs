@@ -2,8 +2,12 @@
 //!
 //! Everything else takes a `&Device` and cannot tell which one it was given.
 
+#[cfg(feature = "webgpu")]
+mod gpu_kernels;
+
 pub use burn::tensor::Device;
 use burn::tensor::Tensor;
+use burn::tensor::module::linear;
 
 /// The CPU, by Burn's Flex backend; the same natively and in the browser.
 #[must_use]
@@ -19,6 +23,55 @@ pub fn cpu() -> Device {
 pub fn host_values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     let values = tensor.into_data().try_into_vec();
     values.expect("floats of four bytes")
+}
+
+/// Linear map of the last dimension: `input · matrix + bias`. On the browser's GPU by a kernel of our own.
+///
+/// # Shapes
+///
+/// - `input`: `[..., d_in]`
+/// - `matrix`: `[d_in, d_out]`
+/// - `bias`: `[d_out]`
+/// - output: `[..., d_out]`
+pub fn affine<const D: usize>(
+    input: Tensor<D>,
+    matrix: Tensor<2>,
+    bias: Option<Tensor<1>>,
+) -> Tensor<D> {
+    #[cfg(feature = "webgpu")]
+    {
+        let [d_in, d_out] = matrix.dims();
+        let mut shape = input.shape();
+        let rows = input.clone().reshape([-1, d_in as i64]);
+        if let Some(output) = gpu_kernels::product(&rows, &matrix, bias.as_ref()) {
+            shape[D - 1] = d_out;
+            return output.reshape(shape);
+        }
+    }
+    linear(input, matrix, bias)
+}
+
+/// `softmax(q kᵀ / √head_width + bias) v` for each head in one step, where the device has a kernel for it: the
+/// browser's GPU.
+///
+/// # Shapes
+///
+/// - query: `[n, n_queries, width]`; key and value: `[n, n_tokens, width]`
+/// - `bias`: broadcast to `[n, heads, n_queries, n_tokens]`
+/// - output: `[n, n_queries, width]`
+#[cfg_attr(
+    not(feature = "webgpu"),
+    expect(unused_variables, reason = "only the browser's GPU has such a kernel")
+)]
+pub fn fused_attention(
+    query_key_value: [&Tensor<3>; 3],
+    heads: usize,
+    bias: Option<&Tensor<4>>,
+) -> Option<Tensor<3>> {
+    #[cfg(feature = "webgpu")]
+    return gpu_kernels::attention(query_key_value, heads, bias);
+    #[cfg(not(feature = "webgpu"))]
+    None
 }
 
 /// Fills and reads two tables chunk by chunk, natively on all cores; what each chunk gave, in order.

@@ -19,7 +19,7 @@
 //! | `report` | what `train` writes down of experiments and galleries and the page reads | |
 //! | `corruption` | pictures and captions made worse, at the published severities | |
 //! | `preprocess` | pictures and captions → arrays on the host | `engine` |
-//! | `device` | where tensors live; work on all cores | `engine` |
+//! | `device` | where tensors live; work on all cores; kernels for the browser's GPU | `engine` |
 //! | `model` | Burn modules: towers (`clip`, `bert`, `efficientnet`), the encoder of any two, adapter, losses | `engine` |
 //! | `weights` | a model as a folder: manifest and shards, read and verified; other programs' checkpoints | `engine` |
 //! | `inference` | captions and pictures in, plain numbers out | `engine` |

@@ -64,11 +64,65 @@ class Asked {
     }
 }
 
+// Puts each dispatch of a GPU engine into a pass of its own between two timestamps. Runs in the worker, before its program.
+const timeDispatches = () => {
+    const N_MOST = 2000, names = new Map();
+    let dispatches = [], queries, device;
+    const { requestDevice } = GPUAdapter.prototype, { createComputePipeline } = GPUDevice.prototype;
+    const { beginComputePass } = GPUCommandEncoder.prototype;
+    GPUAdapter.prototype.requestDevice = async function (wanted) {
+        const requiredFeatures = [...new Set([...(wanted?.requiredFeatures ?? []), 'timestamp-query'])];
+        device = await requestDevice.call(this, { ...wanted, requiredFeatures });
+        queries = device.createQuerySet({ type: 'timestamp', count: 2 * N_MOST });
+        return device;
+    };
+    GPUDevice.prototype.createComputePipeline = function (asked) {
+        const pipeline = createComputePipeline.call(this, asked);
+        names.set(pipeline, asked.compute.entryPoint);
+        return pipeline;
+    };
+    GPUCommandEncoder.prototype.beginComputePass = function () {
+        const groups = new Map();
+        let pipeline;
+        return {
+            setPipeline: next => { pipeline = next },
+            setBindGroup: (...group) => { groups.set(group[0], group) },
+            dispatchWorkgroups: (...size) => {
+                const at = 2 * dispatches.length, isTimed = dispatches.length < N_MOST;
+                const timestampWrites = { querySet: queries, beginningOfPassWriteIndex: at, endOfPassWriteIndex: at + 1 };
+                const pass = beginComputePass.call(this, isTimed ? { timestampWrites } : {});
+                pass.setPipeline(pipeline);
+                groups.forEach(group => pass.setBindGroup(...group));
+                pass.dispatchWorkgroups(...size);
+                pass.end();
+                if (isTimed) dispatches.push(`${names.get(pipeline)}, ${size.join(' × ')} workgroups`);
+            },
+            end() {},
+        };
+    };
+    addEventListener('message', async event => {
+        if (event.data !== 'Dispatches') return;
+        event.stopImmediatePropagation();
+        const n = dispatches.length, size = 16 * n, usage = GPUBufferUsage;
+        const resolved = device.createBuffer({ size, usage: usage.QUERY_RESOLVE | usage.COPY_SRC });
+        const read = device.createBuffer({ size, usage: usage.COPY_DST | usage.MAP_READ });
+        const encoder = device.createCommandEncoder();
+        encoder.resolveQuerySet(queries, 0, 2 * n, resolved, 0);
+        encoder.copyBufferToBuffer(resolved, 0, read, 0, size);
+        device.queue.submit([encoder.finish()]);
+        await read.mapAsync(GPUMapMode.READ);
+        const times = new BigUint64Array(read.getMappedRange().slice(0));
+        postMessage({ Dispatches: dispatches.map((name, i) => ({ name, millis: Number(times[2 * i + 1] - times[2 * i]) / 1e6 })) });
+        dispatches = [];
+    }, true);
+};
+
 // Our engine, through its own protocol (src/protocol.rs), started as the page starts it.
 class Ours extends Asked {
-    static async start(program) {
+    static async start(program, before = '') {
         const [glue, wasm] = [`${program}.js`, `${program}_bg.wasm`].map(name => JSON.stringify(new URL(name, location).href));
-        const script = `const [{ default: init }, module_or_path] = await Promise.all([import(${glue}), fetch(${wasm})]);
+        const script = `${before}
+            const [{ default: init }, module_or_path] = await Promise.all([import(${glue}), fetch(${wasm})]);
             await init({ module_or_path });`;
         const ours = new Ours(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })));
         ours.n = 0;
@@ -233,11 +287,11 @@ const forget = async () => {
 
 // Loads both towers of a model. Times from the start of the engine, or of the load where it runs already, to the first
 // answers to captions; of that answer alone; and of loading the image tower and reading a picture.
-const load = async (side, model, { isRunning = false, program = 'engine_cpu', provider = 'wasm', expect } = {}) => {
+const load = async (side, model, { isRunning = false, program = 'engine_cpu', before, provider = 'wasm', expect } = {}) => {
     say(`${model.title}: ${side} load${isRunning ? ' in an engine that runs' : ''}`);
     const isOurs = side === 'ours', known = await reading(model.model), asked = captions(4, 16), pixels = picture(known.side);
     let start = performance.now();
-    const engine = await (isOurs ? Ours.start(program) : Theirs.start(provider, model, known));
+    const engine = await (isOurs ? Ours.start(program, before) : Theirs.start(provider, model, known));
     if (isRunning) {
         // Another model, so that the program is compiled.
         await (isOurs ? engine.load('photos') : engine.ask({ load: 'models/photos-text.onnx' }));
@@ -304,20 +358,45 @@ const steps = {
     // The GPU engines: on a software adapter a call takes up to a minute, so there are few. Weights without golden values are
     // held against what the CPU engine makes of them.
     async gpu(nRounds) {
-        say('GPU: the CPU engine tells what to expect');
-        const { engine: cpu, card: { probe } } = await load('ours', CLIP), { embedding } = await cpu.ask('ProbePicture');
-        cpu.end();
-        const expect = { caption: probe, picture: embedding }, model = { ...CLIP, title: 'GPU, ViT-B/32 f32' };
+        const expect = await expected(), model = { ...CLIP, title: 'GPU, ViT-B/32 f32' };
         const { ours, theirs, device, times } = await together(model, 8, { program: 'engine_gpu', provider: 'webgpu', expect });
         const row = (name, at) => ({ name: `${model.title}, ${name}`, unit: 'ms', ours: [times.ours[at]], theirs: [times.theirs[at]] });
         outcome.rows.push(...LOADS.map(row));
         const [n, which] = device.includes('in software') ? [2, ['4', 'picture']] : [nRounds, ['1', '4', '8', 'prefixes', 'picture']];
         await ask(model.title, n, which, ours, theirs);
     },
+    // What our GPU engine dispatches for four captions and for a picture, and how long each kernel takes.
+    async dispatches() {
+        const how = { program: 'engine_gpu', before: `(${timeDispatches})();`, expect: await expected() };
+        const { engine } = await load('ours', CLIP, how), pixels = () => picture(224);
+        outcome.dispatches = [];
+        for (const [of, call] of [['4 × 16 tokens', () => engine.text(captions(4, 16))], ['a picture', () => engine.picture(pixels())]]) {
+            // Once before, for what is compiled.
+            await call();
+            await engine.ask('Dispatches');
+            await call();
+            const kernels = new Map();
+            for (const { name, millis } of await engine.ask('Dispatches')) {
+                const { n = 0, sum = 0 } = kernels.get(name) ?? {};
+                kernels.set(name, { n: n + 1, sum: sum + millis });
+            }
+            kernels.forEach(({ n, sum }, name) => outcome.dispatches.push({ of, name, n, millis: sum }));
+        }
+    },
+};
+
+// What the CPU engine makes of a caption and a picture, once the browser has a GPU: a headless Chromium begins its GPU process
+// anew at the first request for a real one, which then gets none.
+const expected = async () => {
+    for (let i = 0; i < 5 && !await navigator.gpu?.requestAdapter(); i += 1) await new Promise(go => { setTimeout(go, 1000) });
+    say('GPU: the CPU engine tells what to expect');
+    const { engine: cpu, card: { probe } } = await load('ours', CLIP), { embedding } = await cpu.ask('ProbePicture');
+    cpu.end();
+    return { caption: probe, picture: embedding };
 };
 
 window.bench = (step, nRounds) => {
-    Object.assign(outcome, { rows: [], agreements: [], progress: step, error: undefined, isDone: false });
+    Object.assign(outcome, { rows: [], agreements: [], dispatches: [], progress: step, error: undefined, isDone: false });
     steps[step](nRounds).catch(error => { outcome.error = `${error.message ?? error}` }).finally(() => { outcome.isDone = true });
 };
 window.outcome = outcome;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::Tensor;
-use burn::tensor::module::linear;
 
 use super::activation::Activation;
 use super::gemm::{Kernel, PackedMatrix, Panels};
+use crate::device::affine;
 
 /// `x W + b`, as [`Linear`].
 #[derive(Module, Debug)]
@@ -41,7 +41,7 @@ impl Dense {
         let bias = self.bias.as_ref().map(Param::val);
         match &self.packed {
             Some(packed) => packed.multiply(input, bias, |_| ()),
-            None => linear(input, self.weight.val(), bias),
+            None => affine(input, self.weight.val(), bias),
         }
     }
 
@@ -54,7 +54,7 @@ impl Dense {
         let bias = self.bias.as_ref().map(Param::val);
         match &self.packed {
             Some(packed) => packed.multiply(input, bias, |output| activation.apply(output)),
-            None => activation.forward(linear(input, self.weight.val(), bias)),
+            None => activation.forward(affine(input, self.weight.val(), bias)),
         }
     }
 

@@ -94,7 +94,27 @@ mod built_page {
         }
         let outcome = outcome_of(&opened(server), step);
         let rows = outcome["rows"].as_array().into_iter().flatten();
-        (rows.map(row).collect(), agreements(&outcome))
+        let notes = [agreements(&outcome), dispatches(&outcome)].concat();
+        (rows.map(row).collect(), notes)
+    }
+
+    /// What the GPU engine dispatched, the kernels that took longest first.
+    fn dispatches(outcome: &Value) -> Vec<String> {
+        let mut all = outcome["dispatches"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let millis = |kernel: &Value| kernel["millis"].as_f64().unwrap_or_default();
+        all.sort_by(|a, b| millis(b).total_cmp(&millis(a)));
+        let line = |kernel: &Value| {
+            let [of, name] = ["of", "name"].map(|key| kernel[key].as_str().unwrap_or_default());
+            format!(
+                "* {of}: {:.2} ms in {} dispatches of {name}",
+                millis(kernel),
+                kernel["n"]
+            )
+        };
+        all.iter().map(line).collect()
     }
 
     fn report(rows: &[Row], notes: &[String], place: &str) -> String {

@@ -5,6 +5,7 @@ use burn::nn::{Initializer, LayerNorm, LayerNormConfig, Linear, LinearConfig};
 use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Int, Tensor};
 
+use crate::device::fused_attention;
 use crate::model::activation::Activation;
 use crate::model::dense::Dense;
 
@@ -217,6 +218,9 @@ pub(crate) fn attend(
     heads: usize,
     bias: Option<&Tensor<4>>,
 ) -> Tensor<3> {
+    if let Some(mixed) = fused_attention([&query, &key, &value], heads, bias) {
+        return mixed;
+    }
     let [n, n_queries, width] = query.dims();
     let head_width = width / heads;
     let split = |rows: Tensor<3>| {
