@@ -1,4 +1,4 @@
-//! The only file that names a Burn backend: where tensors live.
+//! The only module that names a Burn backend: where tensors live.
 //!
 //! Everything else takes a `&Device` and cannot tell which one it was given.
 

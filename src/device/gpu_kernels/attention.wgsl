@@ -14,7 +14,7 @@ struct Sizes {
 @group(0) @binding(4) var<storage, read_write> output: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read> sizes: Sizes;
 
-@compute @workgroup_size(16, 4, 1)
+@compute @workgroup_size({{ along_columns }}, {{ along_rows }}, 1)
 fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
     let width = sizes.width / 4u;
     let head_width = sizes.head_width / 4u;

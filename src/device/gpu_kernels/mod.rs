@@ -17,7 +17,7 @@ use burn::tensor::{DType, Shape, Tensor};
 const WORKGROUP: [u32; 2] = [16, 4];
 /// Columns of a thread, which are read at once.
 const COLUMNS: u32 = 4;
-/// Rows of the output that a thread of the product has.
+/// Rows of the output that a thread of the product has, as `product.wgsl` writes them out.
 const PRODUCT_ROWS: u32 = 4;
 
 /// A kernel, which is the same for all sizes: they come in its last buffer.
@@ -29,10 +29,14 @@ enum GpuKernel {
 
 impl KernelSource for GpuKernel {
     fn source(&self) -> SourceTemplate {
-        SourceTemplate::new(match self {
+        let template = SourceTemplate::new(match self {
             Self::Product => include_str!("product.wgsl"),
             Self::Attention => include_str!("attention.wgsl"),
-        })
+        });
+        let [along_columns, along_rows] = WORKGROUP.map(|threads| threads.to_string());
+        template
+            .register("along_columns", along_columns)
+            .register("along_rows", along_rows)
     }
 
     fn id(&self) -> KernelId {

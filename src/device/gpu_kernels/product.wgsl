@@ -13,7 +13,7 @@ fn along(sum: vec4<f32>, row: vec4<f32>, m0: vec4<f32>, m1: vec4<f32>, m2: vec4<
     return fma(vec4<f32>(row.w), m3, fma(vec4<f32>(row.z), m2, fma(vec4<f32>(row.y), m1, fma(vec4<f32>(row.x), m0, sum))));
 }
 
-@compute @workgroup_size(16, 4, 1)
+@compute @workgroup_size({{ along_columns }}, {{ along_rows }}, 1)
 fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
     let inner = sizes.d_in / 4u;
     let width = sizes.d_out / 4u;

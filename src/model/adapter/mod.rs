@@ -28,7 +28,7 @@ pub use gaussian::{
 };
 pub use generalized_gaussian::GeneralizedGaussian;
 pub use likelihood::{concentration, log_likelihood_ratio};
-pub use loss::{in_each_column, info_nce, sigmoid_loss, soft_info_nce};
+pub use loss::{info_nce, scaled, shifted, sigmoid_loss, soft_info_nce};
 pub use perceptron::Perceptron;
 
 /// `Linear → ReLU` for each hidden layer, then `Linear` without activation, and the factor on the log-likelihoods.

@@ -9,6 +9,7 @@ use super::pooling::{AttentionPool, ClassToken, Pooling, normal};
 use super::text::default_mlp_ratio;
 use super::transformer::{Transformer, TransformerConfig};
 use super::{Activation, Architecture};
+use crate::device::affine;
 
 /// Channels of a picture: red, green, blue.
 const N_CHANNELS: usize = 3;
@@ -112,7 +113,9 @@ impl VisionTower {
 
     /// Pooled states of pictures, `[n_images, width]`, which [`project`](Self::project) turns into features.
     pub fn pool(&self, images: Tensor<4>) -> Tensor<2> {
-        let patches = self.patch_embedding.forward(self.patches(images)); // [n_images, n_patches, width]
+        let Linear { weight, bias } = &self.patch_embedding;
+        let bias = bias.as_ref().map(Param::val);
+        let patches = affine(self.patches(images), weight.val(), bias); // [n_images, n_patches, width]
         let positions = self.position_embedding.val().unsqueeze();
         match &self.pooling {
             Pooling::ClassToken(class) => {

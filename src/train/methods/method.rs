@@ -4,7 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
 use crate::error::Result;
-use crate::model::adapter::{Perceptron, in_each_column, info_nce};
+use crate::model::adapter::{Perceptron, info_nce, scaled};
 use crate::model::clip::normalize;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
@@ -47,10 +47,7 @@ pub trait Method: Module + Parameters {
         let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
         match self.logit_scale() {
             None => scores,
-            Some(scale) => {
-                let scale = in_each_column(scale, &scores);
-                scores * scale
-            }
+            Some(scale) => scaled(scores, scale),
         }
     }
 

@@ -8,7 +8,7 @@ use burn::tensor::{Device, Tensor};
 
 use super::method::{Method, Pairs, last_column, parameters_of, scalar};
 use crate::model::adapter::{
-    AdapterConfig, Perceptron, expected_squared_distance, in_each_column, sigmoid_loss,
+    AdapterConfig, Perceptron, expected_squared_distance, scaled, sigmoid_loss,
 };
 use crate::model::clip::normalize;
 
@@ -53,8 +53,7 @@ impl Method for Pcmepp {
             texts.clone(),
             total_variance(&self.text, texts),
         );
-        let factor = in_each_column(self.factor.val(), &distance);
-        let logits = distance.neg() * factor;
+        let logits = scaled(distance.neg(), self.factor.val());
         sigmoid_loss(logits, self.bias.val()) * (2.0 / n as f64)
     }
 

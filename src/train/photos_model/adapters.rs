@@ -23,7 +23,7 @@ use super::moving_average::MovingAverage;
 use super::statistics::statistics;
 use super::vaguer_captions::Step;
 use crate::model::adapter::{
-    Adapter, AdapterConfig, Family, MeanDirection, in_each_column, info_nce, log_likelihood_ratio,
+    Adapter, AdapterConfig, Family, MeanDirection, info_nce, log_likelihood_ratio, scaled,
 };
 use crate::model::parameters::{Parameters as _, TensorRecord};
 use crate::train::features::rows::Rows;
@@ -400,8 +400,7 @@ impl Objective<AdapterLearner> for AdapterTraining<'_> {
         let log_concentration = self.log_concentration(learner, &rows);
         let eta = directions.autodiff() * log_concentration.exp();
         let nats = log_likelihood_ratio(self.family, eta, images.autodiff());
-        let scale = in_each_column(learner.adapter.logit_scale.val(), &nats);
-        let mut logits = nats * scale;
+        let mut logits = scaled(nats, learner.adapter.logit_scale.val());
         if self.recipe.masks_fitting {
             logits = logits + self.mask(fold, &places, &rows).autodiff();
         }

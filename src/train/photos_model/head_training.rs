@@ -17,7 +17,7 @@ use super::head_recipe::HeadRecipe;
 use super::heads::{CaptionedPictures, Heads, Retrieval};
 use super::moving_average::MovingAverage;
 use super::statistics::statistics;
-use crate::model::adapter::{in_each_column, soft_info_nce};
+use crate::model::adapter::{scaled, soft_info_nce};
 use crate::model::clip::normalize;
 use crate::model::efficientnet::LastStage;
 use crate::model::encoder::{Head, NamedHead, TowersConfig};
@@ -304,7 +304,6 @@ impl HeadLearner {
         let texts = of(&self.text, captions, of_text);
         let cosines = of(&self.image, images, of_image).matmul(texts.transpose());
         let scale = self.log_logit_scale.val().exp().clamp_max(MAX_LOGIT_SCALE);
-        let scale = in_each_column(scale, &cosines);
-        soft_info_nce(cosines * scale, targets)
+        soft_info_nce(scaled(cosines, scale), targets)
     }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, BatchMix, Pool};
 use super::parts::{self, BatchPart, PartInput};
-use crate::model::adapter::{in_each_column, info_nce};
+use crate::model::adapter::{info_nce, scaled, shifted};
 use crate::model::clip::{Clip, ClipConfig, normalize};
 use crate::preprocess::text::TextPreprocess;
 use crate::train::optimize::{Checkpoint, Loss, Objective, Trainer, cosine};
@@ -121,11 +121,10 @@ impl ClipLearner {
             .log_logit_scale
             .val()
             .clamp_max(MAX_LOG_LOGIT_SCALE);
-        let column = |number| in_each_column(number, &cosines);
-        let logits = cosines.clone().slice(0..n_images) * column(log_scale.exp());
+        let logits = scaled(cosines.clone().slice(0..n_images), log_scale.exp());
         let logits = logits + batch.not_negative.clone();
-        let probe_scale = column(self.log_probe_scale.val().exp());
-        let probe_logits = cosines.clone() * probe_scale + column(self.probe_bias.val());
+        let probe_logits = scaled(cosines, self.log_probe_scale.val().exp());
+        let probe_logits = shifted(probe_logits, self.probe_bias.val());
         (info_nce(logits), logistic_loss(probe_logits, batch))
     }
 

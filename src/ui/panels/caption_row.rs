@@ -202,7 +202,7 @@ fn Numbers(
                 "vaguer than "{number("percentile", |view| view.percentile, |value| percent(value / 100.0))}
                 " of sample captions"
             </span>
-            <span class="hidden">{move || mark().map(halo_text)}</span>
+            <span class="hidden">{move || mark().map(|mark| format!(". Its halo is {}", halo_text(mark)))}</span>
         </td>
     }
 }
