@@ -28,7 +28,7 @@ const EXAMPLES: &str = "Examples:
   train reproduce --preset full --features runs/evidence-features --out runs/evidence
   train reproduce --world photos --preset full --features runs/photos --root data/flickr8k \\
     --hierarcaps data/hierarcaps --out runs/evidence-photos
-  train reproduce --preset small --check public/evidence/scenes
+  train reproduce --preset small --train-scenes 10000 --check public/evidence/scenes
   train embed --out runs/features && train reproduce --seeds 5 --out runs/papers
   train reproduce --world coco --features runs/coco --measure-on runs/flickr30k --device cuda --batch 2048 \\
     --epochs 200 --rate-factor 1 --out runs/coco-results
@@ -47,6 +47,9 @@ pub(super) struct ReproduceArgs {
     /// published ones times --rate-factor.
     #[arg(long, value_enum)]
     preset: Option<ReproducePreset>,
+    /// Scenes to train on, in place of a preset's number.
+    #[arg(long, requires = "preset")]
+    train_scenes: Option<usize>,
     /// Number of seeds, from 0; 5 or a preset's number if not given.
     #[arg(long)]
     seeds: Option<u64>,
@@ -182,7 +185,10 @@ fn campaign(
 
 impl ReproduceArgs {
     fn recipe(&self) -> Option<PresetRecipe> {
-        let recipe = self.preset?.recipe();
+        let mut recipe = self.preset?.recipe();
+        if let Some(n_scenes) = self.train_scenes {
+            recipe.scenes[0] = n_scenes;
+        }
         Some(match self.source {
             FeatureSource::Photos => recipe.of_photos(),
             FeatureSource::Of(_) => recipe,
@@ -202,11 +208,7 @@ impl ReproduceArgs {
         if self.source == FeatureSource::Photos {
             return self.photos(recipe);
         }
-        let usual = match self.preset {
-            None => PathBuf::from("runs/features"),
-            Some(preset) => PathBuf::from(format!("runs/features-{preset:?}").to_lowercase()),
-        };
-        let features = self.plan.features_or(usual);
+        let features = self.plan.features_or(self.usual_features());
         if let (Some(recipe), FeatureSource::Of(Dataset::Scenes)) = (recipe, self.source) {
             self.embed(recipe, &features, device)?;
         }
@@ -218,6 +220,15 @@ impl ReproduceArgs {
             features.display()
         );
         Ok(data)
+    }
+
+    /// Folder of the features where none is named: one for each preset, and for each other number of scenes.
+    fn usual_features(&self) -> PathBuf {
+        let preset = self.preset.map(|preset| format!("{preset:?}"));
+        let n_scenes = self.train_scenes.map(|n_scenes| n_scenes.to_string());
+        let parts = ["runs/features".to_owned()].into_iter();
+        let parts: Vec<String> = parts.chain(preset).chain(n_scenes).collect();
+        PathBuf::from(parts.join("-").to_lowercase())
     }
 
     /// Features of photographs, those of the test split also disturbed as a preset has it.
